@@ -1,0 +1,319 @@
+"""Attention: masks, scoring functions and the three attention layers of the course.
+
+Everything here works on tensors alone; recurrent networks, text and figures live elsewhere.
+"""
+
+import math
+from typing import cast
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+
+def length_mask(
+    valid_lens: Int[Tensor, " batch"] | Int[Tensor, "batch queries"], num_keys: int
+) -> Bool[Tensor, "batch #queries keys"]:
+    """Boolean mask, True where a key may be attended to: key j is valid when j < valid_lens.
+
+    Args:
+        valid_lens: number of valid keys, one a sequence ``(batch,)`` or one a query ``(batch, queries)``.
+        num_keys: length of the padded key axis.
+
+    Returns:
+        A mask whose query axis is 1 for one-dimensional lengths, so that it broadcasts over queries.
+
+    Raises:
+        ValueError: lengths that are not integers, negative, larger than ``num_keys``, or not 1-D or 2-D.
+
+    >>> length_mask(torch.tensor([1, 3]), 3).int()
+    tensor([[[1, 0, 0]],
+    <BLANKLINE>
+            [[1, 1, 1]]], dtype=torch.int32)
+
+    Explained in chapters/masked_softmax.
+    """
+    if valid_lens.is_floating_point() or valid_lens.is_complex() or valid_lens.dtype == torch.bool:
+        raise ValueError(f"valid_lens must be integers, got dtype {valid_lens.dtype}")
+    if valid_lens.dim() not in (1, 2):
+        raise ValueError(
+            f"valid_lens must have shape (batch,) or (batch, queries), got {tuple(valid_lens.shape)}"
+        )
+    if valid_lens.numel():
+        low, high = int(valid_lens.min()), int(valid_lens.max())
+        if low < 0:
+            raise ValueError(f"valid_lens must not be negative, got {low}")
+        if high > num_keys:
+            raise ValueError(f"valid_lens must not exceed the number of keys ({num_keys}), got {high}")
+    if valid_lens.dim() == 1:
+        valid_lens = valid_lens[:, None]
+    return torch.arange(num_keys, device=valid_lens.device) < valid_lens[..., None]
+
+
+def masked_softmax(
+    scores: Float[Tensor, "*batch queries keys"], mask: Bool[Tensor, "..."] | None = None
+) -> Float[Tensor, "*batch queries keys"]:
+    r"""Softmax over the keys that the mask allows; every other weight is exactly 0.
+
+    .. math:: \alpha_{ij} = \frac{m_{ij}\, e^{s_{ij}}}{\sum_{l} m_{il}\, e^{s_{il}}}
+
+    A row without any valid key has no distribution: its weights are all 0 and so is its gradient, as in
+    torch's fused attention. No constant stands in for minus infinity, so scores of any magnitude keep
+    their order and every floating-point type works.
+
+    Args:
+        scores: unnormalised, any floating-point dtype; not modified.
+        mask: True where a query may attend to a key; broadcasts against ``scores``. None allows all.
+
+    Returns:
+        Weights of the dtype of ``scores``; each row sums to 1, or to 0 where no key is valid.
+
+    Raises:
+        ValueError: a mask that is not boolean or does not broadcast to the shape of ``scores``.
+
+    >>> masked_softmax(torch.zeros(1, 1, 4), torch.tensor([True, True, False, False]))
+    tensor([[[0.5000, 0.5000, 0.0000, 0.0000]]])
+
+    Source: the masked softmax of Vaswani et al. (2017), section 3.2.3, with its empty row defined.
+    Explained in chapters/masked_softmax.
+    """
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    if mask.dtype != torch.bool:
+        raise ValueError(f"mask must be boolean (True = may attend), got dtype {mask.dtype}")
+    try:
+        fits = torch.broadcast_shapes(mask.shape, scores.shape) == scores.shape
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"mask of shape {tuple(mask.shape)} does not broadcast to scores of shape {tuple(scores.shape)}"
+        )
+    # A row of -inf alone would give NaN, in the value and in the gradient: an empty row goes through the softmax
+    # as zeros, and is cleared afterwards with every other masked weight.
+    empty = ~mask.any(dim=-1, keepdim=True)
+    allowed = scores.masked_fill(~mask, -math.inf).masked_fill(empty, 0.0)
+    return torch.softmax(allowed, dim=-1).masked_fill(~mask, 0.0)
+
+
+def dot_scores(
+    queries: Float[Tensor, "*batch queries d"], keys: Float[Tensor, "*batch keys d"]
+) -> Float[Tensor, "*batch queries keys"]:
+    r"""Dot-product scores :math:`s_{ij} = q_i \cdot k_j`.
+
+    Raises:
+        ValueError: queries and keys of different widths.
+
+    >>> dot_scores(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]]))
+    tensor([[11.,  2.]])
+
+    Source: Luong et al. (2015), section 3.1. Explained in chapters/dot_product_attention.
+    """
+    _check_same_width(queries, keys)
+    return queries @ keys.mT
+
+
+def scaled_dot_scores(
+    queries: Float[Tensor, "*batch queries d"], keys: Float[Tensor, "*batch keys d"]
+) -> Float[Tensor, "*batch queries keys"]:
+    r"""Scaled dot-product scores :math:`s_{ij} = q_i \cdot k_j / \sqrt{d}`.
+
+    The division comes before the product, which keeps float16 scores of wide vectors finite.
+
+    Raises:
+        ValueError: queries and keys of different widths.
+
+    >>> scaled_dot_scores(torch.ones(1, 4), torch.ones(2, 4))
+    tensor([[2., 2.]])
+
+    Source: Vaswani et al. (2017), equation 1. Explained in chapters/dot_product_attention.
+    """
+    return dot_scores(queries / math.sqrt(queries.shape[-1]), keys)
+
+
+def cosine_scores(
+    queries: Float[Tensor, "*batch queries d"], keys: Float[Tensor, "*batch keys d"], *, scale: float = 1.0
+) -> Float[Tensor, "*batch queries keys"]:
+    r"""Cosine scores :math:`s_{ij} = \lambda\, q_i \cdot k_j / (\lVert q_i \rVert \lVert k_j \rVert)`.
+
+    Args:
+        scale: the inverse temperature λ. Cosines lie in [-1, 1], so with λ = 1 no weight can exceed another
+            by more than a factor e².
+
+    Raises:
+        ValueError: queries and keys of different widths.
+
+    >>> cosine_scores(torch.tensor([[2.0, 0.0]]), torch.tensor([[5.0, 0.0], [0.0, 1.0]]))
+    tensor([[1., 0.]])
+
+    A vector of zeros has no direction; its cosine is 0. Source: Graves et al. (2014), equation 6.
+    Explained in chapters/additive_attention.
+    """
+    unit = nn.functional.normalize
+    return scale * dot_scores(unit(queries, dim=-1), unit(keys, dim=-1))
+
+
+def additive_scores(
+    projected_queries: Float[Tensor, "*batch queries h"],
+    projected_keys: Float[Tensor, "*batch keys h"],
+    w_v: Float[Tensor, " h"],
+) -> Float[Tensor, "*batch queries keys"]:
+    r"""Additive scores :math:`s_{ij} = w_v^\top \tanh(W_q q_i + W_k k_j)` of projected queries and keys.
+
+    The sum is a tensor of ``batch * queries * keys * h`` numbers.
+
+    >>> additive_scores(torch.zeros(1, 3), torch.zeros(2, 3), torch.ones(3))
+    tensor([[0., 0.]])
+
+    Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
+    """
+    features = torch.tanh(projected_queries[..., :, None, :] + projected_keys[..., None, :, :])
+    return features @ w_v
+
+
+class DotProductAttention(nn.Module):
+    r"""Scaled dot-product attention: :math:`\operatorname{softmax}(QK^\top / \sqrt{d})\,V`.
+
+    Args:
+        dropout: probability of dropping a weight in training mode.
+
+    Source: Vaswani et al. (2017), section 3.2.1. Explained in chapters/dot_product_attention.
+    """
+
+    def __init__(self, *, dropout: float = 0.0):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        queries: Float[Tensor, "*batch queries d"],
+        keys: Float[Tensor, "*batch keys d"],
+        values: Float[Tensor, "*batch keys d_v"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        need_weights: bool = True,
+    ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"] | None]:
+        """Attend.
+
+        Args:
+            mask: True where a query may attend to a key; broadcasts to the scores.
+            need_weights: without them torch's fused kernel is used and None is returned in their place.
+
+        Returns:
+            The context, and the weights before dropout.
+
+        Raises:
+            ValueError: axes that do not fit, or a mask that is not boolean.
+        """
+        if need_weights:
+            weights = masked_softmax(scaled_dot_scores(queries, keys), mask)
+            return _weighted_sum(self.dropout(weights), values), weights
+        _check_same_width(queries, keys)
+        if mask is not None and mask.dtype != torch.bool:
+            raise ValueError(f"mask must be boolean (True = may attend), got dtype {mask.dtype}")
+        dropout = self.dropout.p if self.training else 0.0
+        return nn.functional.scaled_dot_product_attention(queries, keys, values, mask, dropout), None
+
+
+class CosineAttention(nn.Module):
+    r"""Attention whose score is the cosine of query and key times a learned scale.
+
+    Args:
+        scale: initial value of the scale λ, the inverse temperature of the softmax; trained with the rest
+            (its logarithm is the parameter, so it stays positive).
+        dropout: probability of dropping a weight in training mode.
+
+    Source: Graves et al. (2014), section 3.3.1. Explained in chapters/additive_attention.
+    """
+
+    def __init__(self, *, scale: float = 10.0, dropout: float = 0.0):
+        super().__init__()
+        if not scale > 0:
+            raise ValueError(f"scale must be positive, got {scale}")
+        self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        queries: Float[Tensor, "*batch queries d"],
+        keys: Float[Tensor, "*batch keys d"],
+        values: Float[Tensor, "*batch keys d_v"],
+        mask: Bool[Tensor, "..."] | None = None,
+    ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
+        """Attend; returns the context and the weights before dropout."""
+        scores = cosine_scores(queries, keys) * self.log_scale.exp().to(queries.dtype)
+        weights = masked_softmax(scores, mask)
+        return _weighted_sum(self.dropout(weights), values), weights
+
+
+class AdditiveAttention(nn.Module):
+    r"""Additive attention: the score is a one-layer network, :math:`w_v^\top \tanh(W_q q + W_k k)`.
+
+    Queries and keys may have different widths. A decoder that asks about the same keys at every step projects
+    them once with :meth:`project_keys` and passes the result as ``projected_keys``.
+
+    Args:
+        d_query: width of the queries.
+        d_key: width of the keys.
+        d_hidden: width h of the hidden layer.
+        dropout: probability of dropping a weight in training mode.
+
+    Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
+    """
+
+    def __init__(self, d_query: int, d_key: int, d_hidden: int, *, dropout: float = 0.0):
+        super().__init__()
+        self.w_q = nn.Linear(d_query, d_hidden, bias=False)
+        self.w_k = nn.Linear(d_key, d_hidden, bias=False)
+        self.w_v = nn.Linear(d_hidden, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
+        """The keys' share of the hidden layer, W_k k, which does not depend on any query."""
+        return self.w_k(keys)
+
+    def forward(
+        self,
+        queries: Float[Tensor, "*batch queries d_q"],
+        keys: Float[Tensor, "*batch keys d_k"] | None,
+        values: Float[Tensor, "*batch keys d_v"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        projected_keys: Float[Tensor, "*batch keys h"] | None = None,
+    ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
+        """Attend.
+
+        Args:
+            keys: projected here; None when ``projected_keys`` is given.
+            mask: True where a query may attend to a key; broadcasts to the scores.
+            projected_keys: the result of :meth:`project_keys`, reused.
+
+        Returns:
+            The context, and the weights before dropout.
+
+        Raises:
+            ValueError: both or neither of ``keys`` and ``projected_keys``, or axes that do not fit.
+        """
+        if (keys is None) == (projected_keys is None):
+            raise ValueError("give exactly one of keys and projected_keys")
+        if projected_keys is None:
+            projected_keys = self.project_keys(cast(Tensor, keys))
+        scores = additive_scores(self.w_q(queries), projected_keys, self.w_v.weight.squeeze(0))
+        weights = masked_softmax(scores, mask)
+        return _weighted_sum(self.dropout(weights), values), weights
+
+
+def _weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
+    if weights.shape[-1] != values.shape[-2]:
+        raise ValueError(
+            f"keys and values must be as many: {weights.shape[-1]} keys, {values.shape[-2]} values"
+        )
+    return weights @ values
+
+
+def _check_same_width(queries: Tensor, keys: Tensor) -> None:
+    if queries.shape[-1] != keys.shape[-1]:
+        raise ValueError(
+            "queries and keys must have the same width for a dot product, "
+            f"got {queries.shape[-1]} and {keys.shape[-1]}; AdditiveAttention takes different widths"
+        )

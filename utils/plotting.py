@@ -1,0 +1,131 @@
+"""One look for every figure of the course: sizes, colours, fonts, and the heat map of attention weights.
+
+Only this module imports matplotlib, and no other module of ``utils`` imports this one.
+"""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from jaxtyping import Float
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+#: Okabe and Ito's colours, told apart by readers with any colour vision.
+BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#222222",
+)  # fmt: skip
+#: One colour each for the three roles, in every figure of the book.
+QUERY, KEY, VALUE = VERMILION, BLUE, GREEN
+#: The second cue beside the colour: line styles in the order of the colours.
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+
+SIZE = (6.4, 3.6)
+
+
+def use_style() -> None:
+    """Set matplotlib's defaults to the look of the book, Chinese glyphs included; call once a notebook."""
+    cjk = _add_cjk_font()
+    mpl.rcParams.update(
+        {
+            "figure.figsize": SIZE,
+            "figure.dpi": 100,
+            "savefig.dpi": 100,
+            "figure.constrained_layout.use": True,
+            "figure.facecolor": "white",
+            "font.family": ["DejaVu Sans", cjk],
+            "font.size": 10,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.prop_cycle": mpl.cycler(color=[BLUE, VERMILION, GREEN, ORANGE, PURPLE])
+            + mpl.cycler(linestyle=list(DASHES)),
+            "lines.linewidth": 1.8,
+            "legend.frameon": False,
+            "image.cmap": "cividis",
+            "svg.hashsalt": "attention",
+        }
+    )
+    if "text.language" in mpl.rcParams:  # matplotlib 3.11: the Chinese forms of the shared ideographs
+        mpl.rcParams["text.language"] = "zh-Hans"
+
+
+def _add_cjk_font() -> str:
+    """Register Noto Sans CJK, which the package notojp-matplotlib carries, and return its family name."""
+    spec = find_spec("notojp_matplotlib")  # found, not imported: importing it would change the defaults
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError("notojp-matplotlib carries the Chinese font; pip install notojp-matplotlib")
+    path = str(Path(spec.submodule_search_locations[0]) / "fonts" / "NotoSansCJKjp-Regular.otf")
+    family = font_manager.get_font(path).family_name
+    if family not in {font.name for font in font_manager.fontManager.ttflist}:
+        font_manager.fontManager.addfont(path)
+    return family
+
+
+def panels(
+    num: int, *, width: float | None = None, height: float = SIZE[1], **kwargs
+) -> tuple[Figure, list[Axes]]:
+    """A figure with ``num`` axes side by side.
+
+    Args:
+        num: how many.
+        width: of the whole figure, in inches; 6.4 by default, as for a single panel.
+        height: of the whole figure, in inches.
+        kwargs: passed to ``plt.subplots`` (``sharey=True``, …).
+    """
+    figure, axes = plt.subplots(1, num, figsize=(width or SIZE[0], height), squeeze=False, **kwargs)
+    return figure, list(axes[0])
+
+
+def heatmap(
+    weights: Float[Tensor, "queries keys"],
+    *,
+    queries: Sequence[object] | None = None,
+    keys: Sequence[object] | None = None,
+    ax: Axes | None = None,
+    colorbar: bool = True,
+    xlabel: str = "keys",
+    ylabel: str = "queries",
+) -> Axes:
+    """Draw attention weights: a row a query, a column a key, colours fixed from 0 to 1.
+
+    Args:
+        queries: labels of the rows, words for instance; integers where None.
+        keys: labels of the columns; long ones are turned.
+        ax: where to draw; a new figure where None.
+        colorbar: draw the scale beside it. Panels that share one pass False and call :func:`colorbar_for`.
+
+    Raises:
+        ValueError: as many labels as rows or columns are wanted, and it says how many came.
+    """
+    num_queries, num_keys = weights.shape
+    for name, labels, wanted in (("queries", queries, num_queries), ("keys", keys, num_keys)):
+        if labels is not None and len(labels) != wanted:
+            raise ValueError(f"{name}: {len(labels)} labels for an axis of {wanted}")
+    if ax is None:
+        ax = plt.subplots()[1]
+    image = ax.imshow(weights.detach().float().cpu().numpy(), cmap="cividis", vmin=0, vmax=1, aspect="auto")
+    key_labels = [str(label) for label in (range(num_keys) if keys is None else keys)]
+    turned = any(len(label) > 3 for label in key_labels)
+    ax.set_xticks(
+        range(num_keys), key_labels, rotation=60 if turned else 0, ha="right" if turned else "center"
+    )
+    if turned:
+        for label in ax.get_xticklabels():
+            label.set_rotation_mode("anchor")
+    ax.set_yticks(range(num_queries), [str(q) for q in (range(num_queries) if queries is None else queries)])
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
+    if colorbar:
+        colorbar_for([ax], image)
+    return ax
+
+
+def colorbar_for(axes: Sequence[Axes], image: mpl.image.AxesImage | None = None) -> None:
+    """One colour bar, 0 to 1, for all the given heat maps."""
+    image = image or axes[0].images[0]
+    axes[0].figure.colorbar(image, ax=list(axes), label="weight", ticks=[0, 0.5, 1], shrink=0.9, pad=0.02)
