@@ -1,0 +1,89 @@
+# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13.
+
+PYTHON ?= python3
+PORT ?= 8000
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+FREE_KB_NEEDED := 4000000
+
+CHAPTERS := $(sort $(wildcard chapters/*.ipynb))
+SELECTED := $(if $(CHAPTER),$(CHAPTER:%=chapters/%.ipynb),$(CHAPTERS))
+BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) $(shell find book utils -type f ! -name '*.pyc' 2>/dev/null)
+BENCHMARKS := $(sort $(wildcard tests/bench_*.py))
+
+# Two builds, so that reading and testing do not disturb each other: `book` builds what changed, `test` builds
+# everything afresh, since a page that is not read again does not repeat its warnings.
+BOOK := _build/html
+TESTED := _build/tested/_build/html
+NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
+	--extra-keys "cell.metadata.execution metadata.language_info metadata.widgets"
+
+# The kernel of this environment, even where the user has another one called python3.
+export JUPYTER_PREFER_ENV_PATH := 1
+
+.DELETE_ON_ERROR:
+.PHONY: help book serve test lint lab notebooks bench linkcheck clean
+
+help:  ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+book: $(BOOK)/.built  ## make the environment and build the book; prints where it is
+	@echo "The book: file://$(CURDIR)/$(BOOK)/index.html"
+
+serve: book  ## the same, then serve it on this computer (PORT=8000)
+	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
+	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
+
+test: lint $(TESTED)/.built  ## run everything: ruff, the chapters, utils, the built book, its pages in a browser
+	$(BIN)/python tests/browser.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
+		--nbval --nbval-current-env --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 \
+		chapters tests utils
+
+lint: $(INSTALLED)  ## check style and formatting with ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+lab: $(INSTALLED)  ## open the chapters in JupyterLab
+	$(BIN)/jupyter lab chapters
+
+notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTER=name for one)
+	@set -e; for notebook in $(SELECTED); do \
+		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$notebook; \
+		$(NORMALISE) $$notebook; \
+	done
+
+bench: $(INSTALLED)  ## measure speed and memory
+	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
+
+linkcheck: $(INSTALLED)  ## ask every outside link of the book whether it still answers (needs the network)
+	$(BIN)/jupyter-book build . --builder linkcheck --path-output _build/linkcheck
+
+clean:  ## remove what was built, the environment included
+	rm -rf _build $(VENV) *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
+
+$(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
+	$(BIN)/jupyter-book build . --quiet
+	@touch $@
+
+$(TESTED)/.built: $(INSTALLED) $(BOOK_SOURCES)
+	@rm -rf _build/tested
+	$(BIN)/jupyter-book build . --path-output _build/tested --quiet -W -n --keep-going
+	@touch $@
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@command -v "$(PYTHON)" >/dev/null || \
+		{ echo "$(PYTHON) not found: install Python 3.11 to 3.13, or name one with make PYTHON=..." >&2; exit 1; }
+	@version=$$("$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	case $$version in 3.11|3.12|3.13) ;; *) \
+		echo "$(PYTHON) is Python $$version; the course needs 3.11 to 3.13: make PYTHON=python3.12" >&2; exit 1;; \
+	esac
+	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
+		{ echo "$(PYTHON) has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
+	@free=$$(df -Pk . | awk 'NR == 2 {print $$4}'); test "$$free" -ge $(FREE_KB_NEEDED) || \
+		{ echo "$$free KB of disk are free here; the environment needs $(FREE_KB_NEEDED)" >&2; exit 1; }
+	test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@touch $@

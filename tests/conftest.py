@@ -1,0 +1,6 @@
+"""What every test shares: shapes in the signatures of `utils` are checked at run time."""
+
+from jaxtyping import install_import_hook
+
+# Before anything imports utils. A subprocess and a notebook's kernel run without the check, as readers do.
+install_import_hook("utils", "beartype.beartype")
