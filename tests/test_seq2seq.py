@@ -1,0 +1,272 @@
+"""The translator's parts against plain loops, torch's own cells and answers worked out by hand."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from utils.seq2seq import BahdanauDecoder, ContextGRUCell, Encoder, EncoderDecoder, FixedContextDecoder
+
+BOTH = pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def tokens(*shape: int, vocab: int = 11, seed: int = 0) -> torch.Tensor:
+    return torch.randint(4, vocab, shape, generator=generator(seed))
+
+
+def model(decoder_type, *, num_layers: int = 1, bidirectional: bool = True, **options) -> EncoderDecoder:
+    torch.manual_seed(0)
+    encoder = Encoder(11, 5, 7, num_layers=num_layers, bidirectional=bidirectional)
+    decoder = decoder_type(13, 3, 17, encoder.d_out, d_enc_state=7, num_layers=num_layers, **options)
+    return EncoderDecoder(encoder, decoder).eval()
+
+
+def test_shapes_of_the_worked_example():
+    torch.manual_seed(0)
+    encoder = Encoder(10, 8, 16, num_layers=2)
+    decoder = BahdanauDecoder(10, 8, 16, encoder.d_out, num_layers=2)
+    src, src_lens = torch.zeros(4, 7, dtype=torch.long), torch.tensor([7, 7, 7, 7])
+    outputs, state = encoder(src, src_lens)
+    assert outputs.shape == (4, 7, 32)
+    assert state.shape == (2, 4, 2, 16)
+    memory, hidden = decoder.start(outputs, state, src_lens)
+    assert memory.values.shape == (4, 7, 32)
+    assert memory.projected_keys.shape == (4, 7, 16)
+    assert memory.mask.shape == (4, 1, 7)
+    assert hidden.shape == (2, 4, 16)
+    logits, hidden, weights = decoder(torch.zeros(4, 7, dtype=torch.long), memory, hidden)
+    assert logits.shape == (4, 7, 10)
+    assert hidden.shape == (2, 4, 16)
+    assert weights.shape == (4, 7, 7)
+
+
+def test_encoder_outputs_are_the_two_readings_of_each_sentence_alone():
+    encoder = model(BahdanauDecoder).encoder
+    src, src_lens = tokens(3, 5), torch.tensor([5, 2, 3])
+    outputs, state = encoder(src, src_lens)
+    for row, length in enumerate(src_lens.tolist()):
+        embedded = encoder.embedding(src[row, :length])
+        for direction, order in enumerate([range(length), reversed(range(length))]):
+            cell = gru_cell(encoder.gru, "_reverse" if direction else "")
+            h = torch.zeros(7)
+            for j in order:
+                h = cell(embedded[j], h)
+                torch.testing.assert_close(outputs[row, j, 7 * direction : 7 * direction + 7], h)
+            torch.testing.assert_close(state[0, row, direction], h)
+        assert (outputs[row, length:] == 0).all()
+
+
+def gru_cell(gru: nn.GRU, suffix: str) -> nn.GRUCell:
+    cell = nn.GRUCell(gru.input_size, gru.hidden_size)
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    cell.load_state_dict({name: getattr(gru, f"{name}_l0{suffix}") for name in names})
+    return cell
+
+
+@BOTH
+@pytest.mark.parametrize("num_layers", [1, 2, 3])
+@pytest.mark.parametrize("cell", ["gru", "context"])
+def test_padding_never_changes_a_valid_output(decoder_type, num_layers, cell):
+    translator = model(decoder_type, num_layers=num_layers, cell=cell)
+    src, tgt_in = tokens(2, 3), tokens(2, 5, vocab=13)
+    lens = torch.tensor([3, 2])
+    logits, weights = translator(src, lens, tgt_in)
+    padded = torch.cat([src, tokens(2, 4, seed=1)], dim=1)
+    padded[1, 2] = 9
+    padded_logits, padded_weights = translator(padded, lens, tgt_in)
+    torch.testing.assert_close(padded_logits, logits)
+    if weights is not None:
+        torch.testing.assert_close(padded_weights[:, :, :3], weights)
+        assert (padded_weights[:, :, 3:] == 0).all()
+        assert (padded_weights[1, :, 2:] == 0).all()
+
+
+@BOTH
+def test_a_sentence_is_translated_the_same_alone_and_in_a_batch(decoder_type):
+    translator = model(decoder_type)
+    src, tgt_in, lens = tokens(3, 5), tokens(3, 2, vocab=13), torch.tensor([2, 5, 3])
+    logits, _ = translator(src, lens, tgt_in)
+    for row, length in enumerate(lens.tolist()):
+        alone, _ = translator(src[row : row + 1, :length], lens[row : row + 1], tgt_in[row : row + 1])
+        torch.testing.assert_close(alone[0], logits[row])
+
+
+@BOTH
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_all_steps_at_once_equal_one_step_at_a_time(decoder_type, num_layers):
+    translator = model(decoder_type, num_layers=num_layers)
+    src, tgt_in, lens = tokens(2, 3), tokens(2, 5, vocab=13), torch.tensor([3, 1])
+    memory, hidden = translator.start(src, lens)
+    at_once, last, _ = translator.decoder(tgt_in, memory, hidden)
+    for i in range(5):
+        logits, hidden, _ = translator.decoder(tgt_in[:, i : i + 1], memory, hidden)
+        torch.testing.assert_close(logits[:, 0], at_once[:, i])
+    torch.testing.assert_close(hidden, last)
+
+
+def test_one_decoder_step_follows_the_equations():
+    translator = model(BahdanauDecoder)
+    decoder, src, lens = translator.decoder, tokens(1, 5), torch.tensor([5])
+    outputs, state = translator.encoder(src, lens)
+    memory, hidden = decoder.start(outputs, state, lens)
+    word = torch.tensor([[4]])
+    logits, new_hidden, weights = decoder(word, memory, hidden)
+
+    s = torch.tanh(decoder.start_state.weight @ state[0, 0, 1] + decoder.start_state.bias)
+    torch.testing.assert_close(hidden[0, 0], s)
+    w_q, w_k, w_v = (getattr(decoder.attention, name).weight for name in ("w_q", "w_k", "w_v"))
+    scores = torch.stack([w_v[0] @ torch.tanh(w_q @ s + w_k @ h) for h in outputs[0]])
+    alpha = torch.softmax(scores, dim=0)
+    torch.testing.assert_close(weights[0, 0], alpha)
+    c = sum(alpha[j] * outputs[0, j] for j in range(5))
+    y = decoder.embedding.weight[4]
+    cell = decoder.cells[0]
+    reference = nn.GRUCell(cell.input_size, cell.hidden_size)
+    reference.load_state_dict(cell.state_dict())
+    s_new = reference(torch.cat([y, c]), s)
+    torch.testing.assert_close(new_hidden[0, 0], s_new)
+    t = decoder.readout.weight @ torch.cat([s_new, y, c]) + decoder.readout.bias
+    maxout = torch.stack([torch.maximum(t[2 * k], t[2 * k + 1]) for k in range(17)])
+    torch.testing.assert_close(logits[0, 0], decoder.output.weight @ maxout + decoder.output.bias)
+
+
+def test_without_attention_every_step_sees_the_same_summary():
+    translator = model(FixedContextDecoder)
+    src, lens = tokens(2, 5), torch.tensor([5, 3])
+    _, state = translator.encoder(src, lens)
+    memory, _ = translator.start(src, lens)
+    torch.testing.assert_close(memory.values[:, 0], torch.cat([state[0, :, 0], state[0, :, 1]], dim=-1))
+    assert translator(src, lens, tokens(2, 3, vocab=13))[1] is None
+
+
+def test_a_forward_encoder_starts_the_decoder_from_its_only_state():
+    translator = model(BahdanauDecoder, bidirectional=False)
+    src, lens = tokens(2, 5), torch.tensor([5, 3])
+    outputs, state = translator.encoder(src, lens)
+    assert outputs.shape == (2, 5, 7)
+    torch.testing.assert_close(state[0, 1, 0], outputs[1, 2])
+    _, hidden = translator.start(src, lens)
+    torch.testing.assert_close(hidden[0], torch.tanh(translator.decoder.start_state(state[0, :, 0])))
+
+
+def test_keys_are_projected_once_a_sentence():
+    translator = model(BahdanauDecoder)
+    calls = []
+    translator.decoder.attention.w_k.register_forward_hook(lambda *_: calls.append(1))
+    translator(tokens(2, 3), torch.tensor([3, 2]), tokens(2, 7, vocab=13))
+    assert len(calls) == 1
+
+
+def test_context_cell_equals_the_papers_equations_one_number_at_a_time():
+    torch.manual_seed(0)
+    d_y, d_c, d_s = 3, 5, 2
+    cell = ContextGRUCell(d_y, d_c, d_s).double()
+    y, c, s = (torch.randn(d, dtype=torch.double, generator=generator(d)) for d in (d_y, d_c, d_s))
+    w_yr, w_yz, w_ys = cell.from_input.weight.chunk(3)
+    b_r, b_z, b_s = cell.from_input.bias.chunk(3)
+    w_cr, w_cz, w_cs = cell.from_context.weight.chunk(3)
+    w_sr, w_sz = cell.from_state.weight.chunk(2)
+    w_ss = cell.from_reset_state.weight
+
+    def linear(row, w_y, w_s, w_c, b, state):
+        total = b[row]
+        for weight, vector in ((w_y, y), (w_s, state), (w_c, c)):
+            for column in range(len(vector)):
+                total = total + weight[row, column] * vector[column]
+        return total
+
+    r = [torch.sigmoid(linear(k, w_yr, w_sr, w_cr, b_r, s)) for k in range(d_s)]
+    z = [torch.sigmoid(linear(k, w_yz, w_sz, w_cz, b_z, s)) for k in range(d_s)]
+    reset = [s[k] * r[k] for k in range(d_s)]
+    candidate = [torch.tanh(linear(k, w_ys, w_ss, w_cs, b_s, reset)) for k in range(d_s)]
+    expected = torch.stack([z[k] * s[k] + (1 - z[k]) * candidate[k] for k in range(d_s)])
+    actual = cell(y[None], c[None], s[None])[0]
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-14)
+
+
+def torch_cell_like(cell: ContextGRUCell) -> nn.GRUCell:
+    """torch's cell on [y; c] with the same numbers; the biases of the recurrent products are 0."""
+    d_s = cell.from_reset_state.in_features
+    twin = nn.GRUCell(cell.from_input.in_features + cell.from_context.in_features, d_s)
+    weight_hh = torch.cat([cell.from_state.weight, cell.from_reset_state.weight])
+    twin.load_state_dict(
+        {
+            "weight_ih": torch.cat([cell.from_input.weight, cell.from_context.weight], dim=1),
+            "weight_hh": weight_hh,
+            "bias_ih": cell.from_input.bias,
+            "bias_hh": torch.zeros(3 * d_s),
+        }
+    )
+    return twin
+
+
+def open_reset_gate(cell: ContextGRUCell) -> ContextGRUCell:
+    """The same cell with r = 1 to the last bit: its bias is so large that the sigmoid rounds to 1."""
+    cell = copy.deepcopy(cell)
+    d_s = cell.from_reset_state.in_features
+    with torch.no_grad():
+        cell.from_input.bias[:d_s] = 1e4
+    return cell
+
+
+def test_the_two_cells_agree_where_the_reset_gate_is_open_and_differ_elsewhere():
+    torch.manual_seed(0)
+    cell = ContextGRUCell(3, 5, 7)
+    y, c, s = (torch.randn(2, d, generator=generator(d)) for d in (3, 5, 7))
+    yc = torch.cat([y, c], dim=1)
+    opened = open_reset_gate(cell)
+    torch.testing.assert_close(opened(y, c, s), torch_cell_like(opened)(yc, s))
+    assert (cell(y, c, s) - torch_cell_like(cell)(yc, s)).abs().max() > 1e-2
+
+
+def test_the_two_cells_agree_where_the_recurrent_matrix_is_diagonal():
+    """A diagonal matrix commutes with the gate, so before or after the product makes no difference."""
+    torch.manual_seed(0)
+    cell = ContextGRUCell(3, 5, 7)
+    with torch.no_grad():
+        cell.from_reset_state.weight.copy_(torch.diag(torch.arange(1.0, 8.0)))
+    y, c, s = (torch.randn(2, d, generator=generator(d)) for d in (3, 5, 7))
+    torch.testing.assert_close(cell(y, c, s), torch_cell_like(cell)(torch.cat([y, c], dim=1), s))
+
+
+def test_recurrent_matrices_start_orthogonal():
+    translator = model(BahdanauDecoder, num_layers=2)
+    squares = [
+        *translator.encoder.gru.weight_hh_l1_reverse.chunk(3),
+        *translator.decoder.cells[0].weight_hh.chunk(3),
+        *translator.decoder.cells[1].weight_hh.chunk(3),
+        ContextGRUCell(3, 5, 7).from_reset_state.weight,
+    ]
+    for square in squares:
+        torch.testing.assert_close(square @ square.T, torch.eye(len(square)), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("lens", [[3, 0], [3, 6]])
+def test_impossible_source_lengths_are_named(lens):
+    with pytest.raises(ValueError, match=rf"between 1 and 5.*{min(lens)} to {max(lens)}"):
+        model(BahdanauDecoder).encoder(tokens(2, 5), torch.tensor(lens))
+
+
+def test_unknown_cell_and_unequal_depths_are_named():
+    with pytest.raises(ValueError, match=r"cell must be .*'lstm'"):
+        BahdanauDecoder(5, 2, 3, 4, cell="lstm")
+    encoder = Encoder(11, 5, 7, num_layers=2)
+    decoder = BahdanauDecoder(13, 3, 17, encoder.d_out)
+    with pytest.raises(ValueError, match="1 layers and the encoder 2"):
+        EncoderDecoder(encoder, decoder)(tokens(1, 2), torch.tensor([2]), tokens(1, 2))
+
+
+@BOTH
+def test_every_parameter_learns(decoder_type):
+    translator = model(decoder_type, num_layers=2, cell="context").train()
+    logits, _ = translator(tokens(2, 3), torch.tensor([3, 2]), tokens(2, 5, vocab=13))
+    logits.square().sum().backward()
+    for name, parameter in translator.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.isfinite().all(), name
+        assert parameter.grad.abs().sum() > 0, name

@@ -1,0 +1,336 @@
+"""Encoder and decoders of the translator: a GRU reader, and writers with and without attention.
+
+Everything works on token ids and tensors; text, corpora, training and search live elsewhere.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from utils.attention import AdditiveAttention, length_mask
+
+
+class Encoder(nn.Module):
+    r"""Reads a sentence with a bidirectional GRU: :math:`h_j = [\overrightarrow{h}_j; \overleftarrow{h}_j]`.
+
+    Sentences are packed before the recurrent network reads them, so padding never changes a valid output and
+    the backward reading starts at each sentence's own last word.
+
+    Args:
+        vocab_size: number of source tokens, padding included.
+        d_embed: width of the embedding.
+        d_hidden: width h of each direction.
+        num_layers: stacked GRU layers.
+        dropout: probability of dropping a number of the embedding and between layers, in training mode.
+        bidirectional: read in both directions; forward alone otherwise.
+
+    Source: Bahdanau et al. (2015), section 3.2. Explained in chapters/encoder_decoder.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_embed: int,
+        d_hidden: int,
+        *,
+        num_layers: int = 1,
+        dropout: float = 0.0,
+        bidirectional: bool = True,
+    ):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_embed)
+        self.dropout = nn.Dropout(dropout)
+        self.gru = nn.GRU(
+            d_embed,
+            d_hidden,
+            num_layers,
+            batch_first=True,
+            dropout=dropout if num_layers > 1 else 0.0,
+            bidirectional=bidirectional,
+        )
+        self.d_out = d_hidden * (2 if bidirectional else 1)
+        _orthogonal_recurrence(self.gru)
+
+    def forward(
+        self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]
+    ) -> tuple[Float[Tensor, "batch n d_enc"], Float[Tensor, "layers batch directions h"]]:
+        """Read a padded batch.
+
+        Args:
+            src: token ids; whatever stands behind a sentence's length is ignored.
+            src_lens: number of tokens of each sentence, 1 to n.
+
+        Returns:
+            The outputs of the last layer at each position, 0 at padding; and each layer's final state in each
+            direction, forward first: after the last word for the forward reading, after the first word for
+            the backward one.
+
+        Raises:
+            ValueError: a length below 1 or above n.
+        """
+        if int(src_lens.min()) < 1 or int(src_lens.max()) > src.shape[1]:
+            raise ValueError(
+                f"src_lens must lie between 1 and {src.shape[1]}, "
+                f"got {int(src_lens.min())} to {int(src_lens.max())}"
+            )
+        embedded = self.dropout(self.embedding(src))
+        packed = pack_padded_sequence(embedded, src_lens.cpu(), batch_first=True, enforce_sorted=False)
+        packed_outputs, state = self.gru(packed)
+        outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True, total_length=src.shape[1])
+        return outputs, state.unflatten(0, (self.gru.num_layers, -1)).transpose(1, 2)
+
+
+class ContextGRUCell(nn.Module):
+    r"""The gated unit of Bahdanau et al., in which the reset gate acts before the recurrent product.
+
+    .. math::
+        r &= \sigma(W_{yr} y + W_{sr} s + W_{cr} c + b_r) \\
+        z &= \sigma(W_{yz} y + W_{sz} s + W_{cz} c + b_z) \\
+        \tilde s &= \tanh(W_{ys} y + W_{ss} (s \odot r) + W_{cs} c + b_s) \\
+        s' &= z \odot s + (1 - z) \odot \tilde s
+
+    ``torch.nn.GRUCell`` on ``[y; c]`` applies r after the product, :math:`r \odot (W_{ss} s + b)`: the two
+    agree where r = 1, in general nowhere else. (The paper writes the last line with z and 1 − z exchanged,
+    which renames the gate and changes nothing else.)
+
+    Args:
+        d_input: width of the input y, the embedding of the word before.
+        d_context: width of the context c.
+        d_hidden: width of the state s.
+
+    Source: Bahdanau et al. (2015), appendix A.2.2. Explained in chapters/bahdanau_decoder.
+    """
+
+    def __init__(self, d_input: int, d_context: int, d_hidden: int):
+        super().__init__()
+        # One product a source, the gates side by side in the order r, z, candidate.
+        self.from_input = nn.Linear(d_input, 3 * d_hidden)
+        self.from_context = nn.Linear(d_context, 3 * d_hidden, bias=False)
+        self.from_state = nn.Linear(d_hidden, 2 * d_hidden, bias=False)
+        self.from_reset_state = nn.Linear(d_hidden, d_hidden, bias=False)
+        for square in (*self.from_state.weight.chunk(2), self.from_reset_state.weight):
+            nn.init.orthogonal_(square)
+
+    def forward(
+        self, y: Float[Tensor, "batch d_y"], c: Float[Tensor, "batch d_c"], s: Float[Tensor, "batch d_s"]
+    ) -> Float[Tensor, "batch d_s"]:
+        """One step: the next state from input, context and state."""
+        y_and_c = self.from_input(y) + self.from_context(c)
+        gates, candidate = y_and_c.split([2 * s.shape[-1], s.shape[-1]], dim=-1)
+        r, z = torch.sigmoid(gates + self.from_state(s)).chunk(2, dim=-1)
+        candidate = torch.tanh(candidate + self.from_reset_state(s * r))
+        return z * s + (1 - z) * candidate
+
+
+class _ConcatGRUCell(nn.GRUCell):
+    """PyTorch's GRU cell on [y; c], called as :class:`ContextGRUCell` is."""
+
+    def __init__(self, d_input: int, d_context: int, d_hidden: int):
+        super().__init__(d_input + d_context, d_hidden)
+        _orthogonal_recurrence(self)
+
+    def forward(self, y: Tensor, c: Tensor, s: Tensor) -> Tensor:
+        return super().forward(torch.cat([y, c], dim=-1), s)
+
+
+class Memory(NamedTuple):
+    """What a decoder keeps of the source sentences; the first axis of each tensor is the batch.
+
+    ``values`` are the encoder's outputs, ``projected_keys`` their share of the additive score, computed once
+    a sentence, and ``mask`` is True at real words. Without attention ``values`` is one summary a sentence.
+    """
+
+    values: Float[Tensor, "batch n d_enc"]
+    projected_keys: Float[Tensor, "batch n d_attention"] | None = None
+    mask: Bool[Tensor, "batch 1 n"] | None = None
+
+    def rows(self, index: Int[Tensor, " rows"]) -> "Memory":
+        """The memory of some sentences of the batch, in the order of ``index``; one may stand twice."""
+        return Memory(*(None if tensor is None else tensor[index] for tensor in self))
+
+
+class _Decoder(nn.Module):
+    """What both decoders share: the recurrence, the readout and s_0. They differ in the context alone."""
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_embed: int,
+        d_hidden: int,
+        d_enc: int,
+        *,
+        d_enc_state: int | None = None,
+        num_layers: int = 1,
+        dropout: float = 0.0,
+        cell: str = "gru",
+    ):
+        super().__init__()
+        if cell not in ("gru", "context"):
+            raise ValueError(f"cell must be 'gru' or 'context', got {cell!r}")
+        self.embedding = nn.Embedding(vocab_size, d_embed)
+        self.dropout = nn.Dropout(dropout)
+        first = ContextGRUCell if cell == "context" else _ConcatGRUCell
+        upper = [nn.GRUCell(d_hidden, d_hidden) for _ in range(num_layers - 1)]
+        self.cells = nn.ModuleList([first(d_embed, d_enc, d_hidden), *upper])
+        for layer in upper:
+            _orthogonal_recurrence(layer)
+        self.start_state = nn.Linear(d_enc_state or d_enc // 2, d_hidden)
+        self.readout = nn.Linear(d_hidden + d_embed + d_enc, 2 * d_hidden)
+        self.output = nn.Linear(d_hidden, vocab_size)
+
+    def _start_hidden(self, enc_state: Tensor) -> Tensor:
+        """s_0 = tanh(W_s h) for each layer, h the state of the backward reading (forward if it is alone)."""
+        if enc_state.shape[0] != len(self.cells):
+            raise ValueError(
+                f"the decoder has {len(self.cells)} layers and the encoder {enc_state.shape[0]}; "
+                "s_0 of a layer comes from that layer's encoder state"
+            )
+        return torch.tanh(self.start_state(enc_state[:, :, -1]))
+
+    def _context(self, query: Tensor, memory: Memory) -> tuple[Tensor, Tensor | None]:
+        raise NotImplementedError
+
+    def forward(
+        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, hidden: Float[Tensor, "layers batch h"]
+    ) -> tuple[
+        Float[Tensor, "batch t vocab"],
+        Float[Tensor, "layers batch h"],
+        Float[Tensor, "batch t n"] | None,
+    ]:
+        """Run the decoder over given words: all of them in training, one at a time in search.
+
+        Args:
+            tgt_in: y_{i-1} at each step, the beginning-of-sentence token first.
+            memory: from :meth:`start`.
+            hidden: s_{i-1} of each layer, from :meth:`start` or from the call before.
+
+        Returns:
+            Unnormalised log-probabilities of the next word at each step, the last state of each layer, and
+            the attention weights at each step (None without attention).
+        """
+        embedded = self.dropout(self.embedding(tgt_in))
+        states, contexts, weights = [], [], []
+        layers = list(hidden.unbind(0))
+        for y in embedded.unbind(1):
+            context, step_weights = self._context(layers[-1], memory)  # the query is the last layer's s_{i-1}
+            layers[0] = self.cells[0](y, context, layers[0])
+            for depth, cell in enumerate(self.cells[1:], start=1):
+                layers[depth] = cell(self.dropout(layers[depth - 1]), layers[depth])
+            states.append(layers[-1])
+            contexts.append(context)
+            weights.append(step_weights)
+        features = torch.cat([torch.stack(states, 1), embedded, torch.stack(contexts, 1)], dim=-1)
+        maxout = self.readout(features).unflatten(-1, (-1, 2)).amax(dim=-1)
+        logits = self.output(self.dropout(maxout))
+        return logits, torch.stack(layers), None if weights[0] is None else torch.stack(weights, 1)
+
+
+class BahdanauDecoder(_Decoder):
+    r"""The decoder with additive attention.
+
+    .. math::
+        e_{ij} &= w_v^\top \tanh(W_q s_{i-1} + W_k h_j), \quad
+        \alpha_{ij} = \operatorname{softmax}_j(e_{ij}), \quad c_i = \sum_j \alpha_{ij} h_j \\
+        s_i &= \mathrm{GRU}([y_{i-1}; c_i], s_{i-1}), \quad
+        p(y_i) = \operatorname{softmax}(W_o \operatorname{maxout}(U [s_i; y_{i-1}; c_i]))
+
+    Args:
+        vocab_size: number of target tokens.
+        d_embed: width of the embedding of y.
+        d_hidden: width of the state s.
+        d_enc: width of the encoder's outputs h_j (``Encoder.d_out``).
+        d_attention: hidden width of the scoring network; ``d_hidden`` if None.
+        d_enc_state: width of one direction of the encoder, whose state gives s_0; ``d_enc // 2`` if None.
+        num_layers: stacked recurrent layers, as many as the encoder has; attention asks with the last one.
+        dropout: probability of dropping a number of the embedding, between layers and of the readout.
+        cell: ``"gru"`` for PyTorch's cell on [y; c], ``"context"`` for the paper's :class:`ContextGRUCell`.
+
+    Source: Bahdanau et al. (2015), section 3.1 and appendix A.2. Explained in chapters/bahdanau_decoder.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_embed: int,
+        d_hidden: int,
+        d_enc: int,
+        *,
+        d_attention: int | None = None,
+        **options,
+    ):
+        super().__init__(vocab_size, d_embed, d_hidden, d_enc, **options)
+        self.attention = AdditiveAttention(d_hidden, d_enc, d_attention or d_hidden)
+
+    def start(
+        self,
+        enc_outputs: Float[Tensor, "batch n d_enc"],
+        enc_state: Float[Tensor, "layers batch directions h"],
+        src_lens: Int[Tensor, " batch"],
+    ) -> tuple[Memory, Float[Tensor, "layers batch d"]]:
+        """What the decoder needs before its first step: the memory, keys projected once, and s_0."""
+        mask = length_mask(src_lens, enc_outputs.shape[1])
+        memory = Memory(enc_outputs, self.attention.project_keys(enc_outputs), mask)
+        return memory, self._start_hidden(enc_state)
+
+    def _context(self, query: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+        context, weights = self.attention(
+            query[:, None], None, memory.values, memory.mask, projected_keys=memory.projected_keys
+        )
+        return context.squeeze(1), weights.squeeze(1)
+
+
+class FixedContextDecoder(_Decoder):
+    """The same decoder without attention: every step sees one summary of the sentence.
+
+    The summary is the encoder's final state, both readings side by side, each of which has read every word.
+    Arguments as for :class:`BahdanauDecoder`, save ``d_attention``.
+
+    Source: Cho et al. (2014), section 2.2. Explained in chapters/encoder_decoder.
+    """
+
+    def start(
+        self,
+        enc_outputs: Float[Tensor, "batch n d_enc"],
+        enc_state: Float[Tensor, "layers batch directions h"],
+        src_lens: Int[Tensor, " batch"],
+    ) -> tuple[Memory, Float[Tensor, "layers batch d"]]:
+        """What the decoder needs before its first step: the summary of each sentence, and s_0."""
+        summary = enc_state[-1].flatten(1)[:, None]
+        return Memory(summary), self._start_hidden(enc_state)
+
+    def _context(self, query: Tensor, memory: Memory) -> tuple[Tensor, None]:
+        return memory.values.squeeze(1), None
+
+
+class EncoderDecoder(nn.Module):
+    """A translator: reads the source and predicts each target word from those before it.
+
+    Source: Sutskever et al. (2014); Cho et al. (2014). Explained in chapters/encoder_decoder.
+    """
+
+    def __init__(self, encoder: Encoder, decoder: BahdanauDecoder | FixedContextDecoder):
+        super().__init__()
+        self.encoder, self.decoder = encoder, decoder
+
+    def forward(
+        self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"], tgt_in: Int[Tensor, "batch t"]
+    ) -> tuple[Float[Tensor, "batch t vocab"], Float[Tensor, "batch t n"] | None]:
+        """Teacher forcing: logits of the next word at each step, and the attention weights or None."""
+        memory, hidden = self.start(src, src_lens)
+        logits, _, weights = self.decoder(tgt_in, memory, hidden)
+        return logits, weights
+
+    def start(self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]) -> tuple[Memory, Tensor]:
+        """Read the source once: the decoder's memory and its first state."""
+        return self.decoder.start(*self.encoder(src, src_lens), src_lens)
+
+
+def _orthogonal_recurrence(module: nn.GRU | nn.GRUCell) -> None:
+    """Orthogonal recurrent matrices, one a gate, as in appendix B.1 of the paper."""
+    for name, parameter in module.named_parameters():
+        if name.startswith("weight_hh"):
+            for gate in parameter.data.chunk(3):
+                nn.init.orthogonal_(gate)
