@@ -4,15 +4,16 @@ Everything here works on tensors alone; recurrent networks, text and figures liv
 """
 
 import math
+from collections.abc import Sequence
 from typing import cast
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Integer
 from torch import Tensor, nn
 
 
 def length_mask(
-    valid_lens: Int[Tensor, " batch"] | Int[Tensor, "batch queries"], num_keys: int
+    valid_lens: Integer[Tensor, " batch"] | Integer[Tensor, "batch queries"], num_keys: int
 ) -> Bool[Tensor, "batch #queries keys"]:
     """Boolean mask, True where a key may be attended to: key j is valid when j < valid_lens.
 
@@ -59,7 +60,12 @@ def masked_softmax(
 
     A row without any valid key has no distribution: its weights are all 0 and so is its gradient, as in
     torch's fused attention. No constant stands in for minus infinity, so scores of any magnitude keep
-    their order and every floating-point type works.
+    their order and every floating-point type works. A masked score is never read: it may be infinite or NaN.
+    Allowed scores behave as in ``torch.softmax``: -inf among finite ones gets the weight 0, while +inf or NaN
+    turns its row into NaN.
+
+    A weight of 0 silences a finite value only. A NaN or infinite *value* at a masked position still reaches
+    the context, since 0·NaN is NaN; torch's fused kernel does the same. Pad with finite numbers.
 
     Args:
         scores: unnormalised, any floating-point dtype; not modified.
@@ -79,18 +85,9 @@ def masked_softmax(
     """
     if mask is None:
         return torch.softmax(scores, dim=-1)
-    if mask.dtype != torch.bool:
-        raise ValueError(f"mask must be boolean (True = may attend), got dtype {mask.dtype}")
-    try:
-        fits = torch.broadcast_shapes(mask.shape, scores.shape) == scores.shape
-    except RuntimeError:
-        fits = False
-    if not fits:
-        raise ValueError(
-            f"mask of shape {tuple(mask.shape)} does not broadcast to scores of shape {tuple(scores.shape)}"
-        )
-    # A row of -inf alone would give NaN, in the value and in the gradient: an empty row goes through the softmax
-    # as zeros, and is cleared afterwards with every other masked weight.
+    _check_mask(mask, scores.shape)
+    # A row of -inf alone would give NaN, in the value and in the gradient: an empty row goes through the
+    # softmax as zeros, and is cleared afterwards with every other masked weight.
     empty = ~mask.any(dim=-1, keepdim=True)
     allowed = scores.masked_fill(~mask, -math.inf).masked_fill(empty, 0.0)
     return torch.softmax(allowed, dim=-1).masked_fill(~mask, 0.0)
@@ -102,14 +99,14 @@ def dot_scores(
     r"""Dot-product scores :math:`s_{ij} = q_i \cdot k_j`.
 
     Raises:
-        ValueError: queries and keys of different widths.
+        ValueError: queries and keys of different widths, or leading axes that do not fit.
 
     >>> dot_scores(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]]))
     tensor([[11.,  2.]])
 
     Source: Luong et al. (2015), section 3.1. Explained in chapters/dot_product_attention.
     """
-    _check_same_width(queries, keys)
+    _check_dot_product(queries, keys)
     return queries @ keys.mT
 
 
@@ -121,7 +118,7 @@ def scaled_dot_scores(
     The division comes before the product, which keeps float16 scores of wide vectors finite.
 
     Raises:
-        ValueError: queries and keys of different widths.
+        ValueError: queries and keys of different widths, or leading axes that do not fit.
 
     >>> scaled_dot_scores(torch.ones(1, 4), torch.ones(2, 4))
     tensor([[2., 2.]])
@@ -141,7 +138,7 @@ def cosine_scores(
             by more than a factor e².
 
     Raises:
-        ValueError: queries and keys of different widths.
+        ValueError: queries and keys of different widths, or leading axes that do not fit.
 
     >>> cosine_scores(torch.tensor([[2.0, 0.0]]), torch.tensor([[5.0, 0.0], [0.0, 1.0]]))
     tensor([[1., 0.]])
@@ -149,8 +146,7 @@ def cosine_scores(
     A vector of zeros has no direction; its cosine is 0. Source: Graves et al. (2014), equation 6.
     Explained in chapters/additive_attention.
     """
-    unit = nn.functional.normalize
-    return scale * dot_scores(unit(queries, dim=-1), unit(keys, dim=-1))
+    return scale * dot_scores(_unit(queries), _unit(keys))
 
 
 def additive_scores(
@@ -162,11 +158,18 @@ def additive_scores(
 
     The sum is a tensor of ``batch * queries * keys * h`` numbers.
 
+    Raises:
+        ValueError: widths h that differ, or leading axes that do not fit.
+
     >>> additive_scores(torch.zeros(1, 3), torch.zeros(2, 3), torch.ones(3))
     tensor([[0., 0.]])
 
     Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
     """
+    h = len(w_v)
+    _check_width("projected_queries", projected_queries, h)
+    _check_width("projected_keys", projected_keys, h)
+    _leading_axes(queries=projected_queries, keys=projected_keys)
     features = torch.tanh(projected_queries[..., :, None, :] + projected_keys[..., None, :, :])
     return features @ w_v
 
@@ -200,7 +203,7 @@ class DotProductAttention(nn.Module):
             need_weights: without them torch's fused kernel is used and None is returned in their place.
 
         Returns:
-            The context, and the weights before dropout.
+            The context, and the weights before dropout, or None.
 
         Raises:
             ValueError: axes that do not fit, or a mask that is not boolean.
@@ -208,11 +211,8 @@ class DotProductAttention(nn.Module):
         if need_weights:
             weights = masked_softmax(scaled_dot_scores(queries, keys), mask)
             return _weighted_sum(self.dropout(weights), values), weights
-        _check_same_width(queries, keys)
-        if mask is not None and mask.dtype != torch.bool:
-            raise ValueError(f"mask must be boolean (True = may attend), got dtype {mask.dtype}")
         dropout = self.dropout.p if self.training else 0.0
-        return nn.functional.scaled_dot_product_attention(queries, keys, values, mask, dropout), None
+        return _fused_attention(queries, keys, values, mask, dropout), None
 
 
 class CosineAttention(nn.Module):
@@ -222,6 +222,9 @@ class CosineAttention(nn.Module):
         scale: initial value of the scale λ, the inverse temperature of the softmax; trained with the rest
             (its logarithm is the parameter, so it stays positive).
         dropout: probability of dropping a weight in training mode.
+
+    Raises:
+        ValueError: a scale that is not positive.
 
     Source: Graves et al. (2014), section 3.3.1. Explained in chapters/additive_attention.
     """
@@ -240,7 +243,17 @@ class CosineAttention(nn.Module):
         values: Float[Tensor, "*batch keys d_v"],
         mask: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
-        """Attend; returns the context and the weights before dropout."""
+        """Attend.
+
+        Args:
+            mask: True where a query may attend to a key; broadcasts to the scores.
+
+        Returns:
+            The context, and the weights before dropout.
+
+        Raises:
+            ValueError: axes that do not fit, or a mask that is not boolean.
+        """
         scores = cosine_scores(queries, keys) * self.log_scale.exp().to(queries.dtype)
         weights = masked_softmax(scores, mask)
         return _weighted_sum(self.dropout(weights), values), weights
@@ -270,6 +283,7 @@ class AdditiveAttention(nn.Module):
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
         """The keys' share of the hidden layer, W_k k, which does not depend on any query."""
+        _check_width("keys", keys, self.w_k.in_features)
         return self.w_k(keys)
 
     def forward(
@@ -292,28 +306,89 @@ class AdditiveAttention(nn.Module):
             The context, and the weights before dropout.
 
         Raises:
-            ValueError: both or neither of ``keys`` and ``projected_keys``, or axes that do not fit.
+            ValueError: both or neither of ``keys`` and ``projected_keys``, axes that do not fit, or a mask
+                that is not boolean.
         """
         if (keys is None) == (projected_keys is None):
             raise ValueError("give exactly one of keys and projected_keys")
         if projected_keys is None:
             projected_keys = self.project_keys(cast(Tensor, keys))
+        _check_width("queries", queries, self.w_q.in_features)
         scores = additive_scores(self.w_q(queries), projected_keys, self.w_v.weight.squeeze(0))
         weights = masked_softmax(scores, mask)
         return _weighted_sum(self.dropout(weights), values), weights
 
 
+def _fused_attention(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
+) -> Tensor:
+    _check_dot_product(queries, keys)
+    _check_as_many(keys.shape[-2], values)
+    leading = _leading_axes(queries=queries, keys=keys, values=values)
+    if mask is not None:
+        _check_mask(mask, (*leading, queries.shape[-2], keys.shape[-2]))
+    # The fused kernel takes (batch, heads, length, width) alone: with fewer axes torch writes the formula
+    # out, in silence, at three times the time and with every weight in memory.
+    rank = max(4, len(leading) + 2)
+    inputs = [_in_front(tensor.expand(*leading, -1, -1), rank) for tensor in (queries, keys, values)]
+    if mask is not None:
+        mask = _in_front(mask, rank)
+    context = nn.functional.scaled_dot_product_attention(*inputs, mask, dropout)
+    return context.reshape(*leading, *context.shape[-2:])
+
+
+def _in_front(tensor: Tensor, rank: int) -> Tensor:
+    """The tensor with axes of size 1 in front until it has ``rank`` of them."""
+    return tensor[(None,) * (rank - tensor.dim())]
+
+
 def _weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
-    if weights.shape[-1] != values.shape[-2]:
-        raise ValueError(
-            f"keys and values must be as many: {weights.shape[-1]} keys, {values.shape[-2]} values"
-        )
+    _check_as_many(weights.shape[-1], values)
+    _leading_axes(weights=weights, values=values)
     return weights @ values
 
 
-def _check_same_width(queries: Tensor, keys: Tensor) -> None:
+def _unit(vectors: Tensor) -> Tensor:
+    # The default eps of 1e-12 is 0 in float16, where a vector of zeros would become 0/0.
+    return nn.functional.normalize(vectors, dim=-1, eps=max(1e-12, torch.finfo(vectors.dtype).tiny))
+
+
+def _check_mask(mask: Tensor, shape: Sequence[int]) -> None:
+    if mask.dtype != torch.bool:
+        raise ValueError(f"mask must be boolean (True = may attend), got dtype {mask.dtype}")
+    try:
+        fits = torch.broadcast_shapes(mask.shape, shape) == tuple(shape)
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"mask of shape {tuple(mask.shape)} does not broadcast to scores of shape {tuple(shape)}"
+        )
+
+
+def _check_dot_product(queries: Tensor, keys: Tensor) -> None:
     if queries.shape[-1] != keys.shape[-1]:
         raise ValueError(
             "queries and keys must have the same width for a dot product, "
             f"got {queries.shape[-1]} and {keys.shape[-1]}; AdditiveAttention takes different widths"
         )
+    _leading_axes(queries=queries, keys=keys)
+
+
+def _check_width(name: str, tensor: Tensor, width: int) -> None:
+    if tensor.shape[-1] != width:
+        raise ValueError(f"{name} must have width {width}, got {tensor.shape[-1]}")
+
+
+def _check_as_many(num_keys: int, values: Tensor) -> None:
+    if num_keys != values.shape[-2]:
+        raise ValueError(f"keys and values must be as many: {num_keys} keys, {values.shape[-2]} values")
+
+
+def _leading_axes(**tensors: Tensor) -> tuple[int, ...]:
+    """The axes before the last two, broadcast against each other."""
+    leading = {name: tuple(tensor.shape[:-2]) for name, tensor in tensors.items()}
+    try:
+        return tuple(torch.broadcast_shapes(*leading.values()))
+    except RuntimeError as error:
+        raise ValueError(f"the leading (batch) axes do not fit together: {leading}") from error

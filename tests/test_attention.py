@@ -1,0 +1,776 @@
+"""`utils.attention` against torch's own attention, plain loops and numbers worked out by hand."""
+
+import inspect
+import math
+import subprocess
+import sys
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from utils.attention import (
+    AdditiveAttention,
+    CosineAttention,
+    DotProductAttention,
+    additive_scores,
+    cosine_scores,
+    dot_scores,
+    length_mask,
+    masked_softmax,
+    scaled_dot_scores,
+)
+
+# Different primes, so that swapped axes cannot pass.
+BATCH, QUERIES, KEYS, D, D_V, D_Q, HIDDEN = 2, 3, 5, 7, 11, 13, 17
+HALVES = [torch.float16, torch.bfloat16]
+FLOATS = [*HALVES, torch.float32, torch.float64]
+INF, NAN = math.inf, math.nan
+
+
+def randn(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
+
+
+def make_layer(name: str, **kwargs) -> nn.Module:
+    """One of the three layers, for queries and keys of the same width D, in float64."""
+    torch.manual_seed(0)
+    if name == "additive":
+        return AdditiveAttention(D, D, HIDDEN, **kwargs).double()
+    return {"dot": DotProductAttention, "cosine": CosineAttention}[name](**kwargs).double()
+
+
+every_layer = pytest.mark.parametrize("name", ["dot", "cosine", "additive"])
+
+
+def qkv(dtype: torch.dtype = torch.float64, d_v: int = D_V) -> tuple[Tensor, Tensor, Tensor]:
+    return (
+        randn(BATCH, QUERIES, D, seed=1, dtype=dtype),
+        randn(BATCH, KEYS, D, seed=2, dtype=dtype),
+        randn(BATCH, KEYS, d_v, seed=3, dtype=dtype),
+    )
+
+
+def untyped(function):
+    """The function without the run-time type check, to reach its own errors."""
+    return inspect.unwrap(function)
+
+
+def softmax_by_hand(scores: list[float], mask: list[bool]) -> list[float]:
+    allowed = [s for s, m in zip(scores, mask, strict=True) if m]
+    if not allowed:
+        return [0.0] * len(scores)
+    exps = [math.exp(s - max(allowed)) if m else 0.0 for s, m in zip(scores, mask, strict=True)]
+    return [e / sum(exps) for e in exps]
+
+
+# --- length_mask ---------------------------------------------------------------------------------------
+
+
+def test_length_mask_one_length_a_sequence():
+    mask = length_mask(torch.tensor([2, 0, 5]), 5)
+    assert mask.dtype == torch.bool
+    assert mask.int().tolist() == [[[1, 1, 0, 0, 0]], [[0, 0, 0, 0, 0]], [[1, 1, 1, 1, 1]]]
+
+
+def test_length_mask_one_length_a_query():
+    mask = length_mask(torch.tensor([[1, 3], [2, 4]]), 4)
+    assert mask.int().tolist() == [[[1, 0, 0, 0], [1, 1, 1, 0]], [[1, 1, 0, 0], [1, 1, 1, 1]]]
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64])
+def test_length_mask_takes_every_integer_type(dtype):
+    assert length_mask(torch.tensor([1, 3], dtype=dtype), 3).tolist() == [
+        [[True, False, False]],
+        [[True, True, True]],
+    ]
+
+
+def test_length_mask_of_no_sequences_and_of_no_keys():
+    assert length_mask(torch.zeros(0, dtype=torch.long), 3).shape == (0, 1, 3)
+    assert length_mask(torch.zeros(2, dtype=torch.long), 0).shape == (2, 1, 0)
+
+
+@given(st.data())
+def test_length_mask_equals_the_loop(data):
+    num_keys = data.draw(st.integers(0, 7))
+    batch, queries = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 4))
+    lens = data.draw(
+        st.lists(
+            st.lists(st.integers(0, num_keys), min_size=queries, max_size=queries),
+            min_size=batch,
+            max_size=batch,
+        )
+    )
+    expected = [[[j < n for j in range(num_keys)] for n in row] for row in lens]
+    assert length_mask(torch.tensor(lens), num_keys).tolist() == expected
+    first = torch.tensor([row[0] for row in lens])
+    assert length_mask(first, num_keys).tolist() == [rows[:1] for rows in expected]
+
+
+@pytest.mark.parametrize(
+    ("lens", "message"),
+    [
+        (torch.tensor([2, -3]), "must not be negative, got -3"),
+        (torch.tensor([[2], [6]]), r"must not exceed the number of keys \(5\), got 6"),
+        (torch.tensor([2.0, 3.0]), "must be integers, got dtype torch.float32"),
+        (torch.tensor([True, False]), "must be integers, got dtype torch.bool"),
+        (torch.tensor([1 + 2j]), "must be integers, got dtype torch.complex64"),
+        (torch.tensor(3), r"shape \(batch,\) or \(batch, queries\), got \(\)"),
+        (torch.ones(2, 3, 5, dtype=torch.long), r"shape \(batch,\) or \(batch, queries\), got \(2, 3, 5\)"),
+    ],
+)
+def test_length_mask_names_what_is_wrong(lens, message):
+    with pytest.raises(ValueError, match=f"valid_lens {message}|valid_lens must have {message}"):
+        untyped(length_mask)(lens, 5)
+
+
+# --- masked_softmax ------------------------------------------------------------------------------------
+
+
+def test_worked_example_with_a_length_a_sequence():
+    scores = torch.arange(1.0, 17.0).log().reshape(2, 2, 4)  # e^score is 1 to 16
+    weights = masked_softmax(scores, length_mask(torch.tensor([2, 3]), 4))
+    expected = [
+        [[1 / 3, 2 / 3, 0, 0], [5 / 11, 6 / 11, 0, 0]],
+        [[9 / 30, 10 / 30, 11 / 30, 0], [13 / 42, 14 / 42, 15 / 42, 0]],
+    ]
+    assert_close(weights, torch.tensor(expected), rtol=0, atol=1e-6)
+    assert (weights[0, :, 2:] == 0).all()
+    assert (weights[1, :, 3] == 0).all()
+
+
+def test_worked_example_with_a_length_a_query():
+    scores = torch.arange(1.0, 17.0).log().reshape(2, 2, 4)
+    weights = masked_softmax(scores, length_mask(torch.tensor([[1, 3], [2, 4]]), 4))
+    expected = [
+        [[1, 0, 0, 0], [5 / 18, 6 / 18, 7 / 18, 0]],
+        [[9 / 19, 10 / 19, 0, 0], [13 / 58, 14 / 58, 15 / 58, 16 / 58]],
+    ]
+    assert_close(weights, torch.tensor(expected), rtol=0, atol=1e-6)
+    assert_close(weights.sum(-1), torch.ones(2, 2))
+
+
+def rows_and_masks(min_score: float, max_score: float):
+    """Lists of (score, allowed), at least one of them."""
+    pair = st.tuples(st.floats(min_score, max_score, allow_subnormal=False), st.booleans())
+    return st.lists(pair, min_size=1, max_size=8)
+
+
+@given(rows_and_masks(-30, 30))
+def test_masked_softmax_equals_the_softmax_of_the_allowed(pairs):
+    scores, mask = zip(*pairs, strict=True)
+    weights = masked_softmax(torch.tensor([scores], dtype=torch.float64), torch.tensor([mask]))
+    expected = torch.tensor([softmax_by_hand(scores, mask)], dtype=torch.float64)
+    assert_close(weights, expected, rtol=1e-12, atol=1e-15)
+
+
+@given(rows_and_masks(-1e30, 1e30))
+def test_scores_of_any_magnitude_keep_their_order(pairs):
+    scores, mask = (torch.tensor(column) for column in zip(*pairs, strict=True))
+    scores = scores.float()
+    weights = masked_softmax(scores[None], mask[None])[0]
+    assert weights.isfinite().all()
+    assert (weights[~mask] == 0).all()
+    assert_close(weights.sum(), mask.any().float())
+    ordered = weights[mask][scores[mask].argsort()]
+    assert (ordered.diff() >= 0).all()
+
+
+@given(rows_and_masks(-30, 30), st.sampled_from([0.0, 1e30, -1e30, INF, -INF, NAN]))
+def test_a_masked_score_is_never_read(pairs, junk):
+    scores, mask = (torch.tensor(column) for column in zip(*pairs, strict=True))
+    spoilt = scores.masked_fill(~mask, junk)[None].requires_grad_()
+    weights = masked_softmax(spoilt, mask[None])
+    assert torch.equal(weights, masked_softmax(scores[None], mask[None]))
+    weights.square().sum().backward()
+    assert spoilt.grad.isfinite().all()
+    assert (spoilt.grad[0, ~mask] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "large"),
+    [(torch.float16, 6e4), (torch.bfloat16, 1e30), (torch.float32, 1e30), (torch.float64, 1e300)],
+)
+def test_huge_scores_of_either_sign(dtype, large):
+    scores = torch.tensor(
+        [[large, 0, -large], [-large, -large, large], [-large, -large, large]], dtype=dtype
+    ).requires_grad_()
+    mask = torch.tensor([[True, True, True], [True, True, False], [False, False, False]])
+    weights = masked_softmax(scores, mask)
+    assert weights.tolist() == [[1, 0, 0], [0.5, 0.5, 0], [0, 0, 0]]
+    (weights * torch.tensor([1, 2, 3], dtype=dtype)).sum().backward()
+    assert scores.grad.tolist() == [[0, 0, 0], [-0.25, 0.25, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("mask", [None, torch.tensor([True, True, True])])
+def test_infinite_allowed_scores_behave_as_in_torch(mask):
+    assert masked_softmax(torch.tensor([[0.0, -INF, 0.0]]), mask).tolist() == [[0.5, 0, 0.5]]
+    for row in ([0.0, INF, 0.0], [-INF, -INF, -INF], [0.0, NAN, 0.0]):
+        scores = torch.tensor([row])
+        assert masked_softmax(scores, mask).isnan().all()
+        assert torch.softmax(scores, -1).isnan().all()
+
+
+def test_infinite_scores_spoil_their_own_row_only():
+    scores = torch.tensor([[0.0, INF, 0.0], [0.0, 0.0, 0.0]])
+    weights = masked_softmax(scores, torch.tensor([True, True, False]))
+    assert weights[0].isnan().tolist() == [True, True, False]  # a masked weight is 0 even here
+    assert weights[1].tolist() == [0.5, 0.5, 0]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_no_mask_is_torch_softmax(dtype):
+    scores = randn(BATCH, QUERIES, KEYS, dtype=dtype)
+    assert torch.equal(masked_softmax(scores), torch.softmax(scores, dim=-1))
+    allowed = torch.ones(KEYS, dtype=torch.bool)
+    assert torch.equal(masked_softmax(scores, allowed), torch.softmax(scores, dim=-1))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_every_float_type_with_an_empty_row(dtype):
+    scores = (5 * randn(BATCH, QUERIES, KEYS)).to(dtype).requires_grad_()
+    mask = length_mask(torch.tensor([[0, 1, 2], [3, 5, 0]]), KEYS)
+    weights = masked_softmax(scores, mask)
+    assert weights.dtype == dtype
+    eps = torch.finfo(dtype).eps
+    exact = masked_softmax(scores.detach().double(), mask)
+    assert_close(weights.double(), exact, rtol=2 * eps, atol=eps)
+    assert (weights[~mask] == 0).all()
+    assert (weights[0, 0] == 0).all()
+    assert (weights[1, 2] == 0).all()
+
+    upstream = randn(BATCH, QUERIES, KEYS, seed=1, dtype=dtype)
+    weights.backward(upstream)
+    assert scores.grad.isfinite().all()
+    assert (scores.grad[~mask] == 0).all()
+    # The Jacobian of the softmax, from the exact weights: w * (g - sum(w * g)).
+    gradient = exact * (upstream.double() - (exact * upstream.double()).sum(-1, keepdim=True))
+    assert_close(scores.grad.double(), gradient, rtol=8 * eps, atol=8 * eps)
+
+
+def test_gradient_by_finite_differences():
+    scores = randn(BATCH, QUERIES, KEYS).requires_grad_()
+    for mask in (None, length_mask(torch.tensor([2, 0]), KEYS), randn(BATCH, QUERIES, KEYS, seed=4) > 0):
+        assert torch.autograd.gradcheck(lambda s, m=mask: masked_softmax(s, m), (scores,))
+        assert torch.autograd.gradgradcheck(lambda s, m=mask: masked_softmax(s, m), (scores,))
+
+
+def test_scores_and_mask_are_left_alone():
+    scores = randn(BATCH, QUERIES, KEYS).requires_grad_()  # a leaf: an in-place write would raise
+    mask = length_mask(torch.tensor([2, 0]), KEYS)
+    scores_before, mask_before = scores.detach().clone(), mask.clone()
+    weights = masked_softmax(scores, mask)
+    assert torch.equal(scores, scores_before)
+    assert torch.equal(mask, mask_before)
+    assert scores._version == mask._version == 0
+    assert weights.data_ptr() != scores.data_ptr()
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(), (1,), (KEYS,), (1, KEYS), (QUERIES, 1), (QUERIES, KEYS), (BATCH, 1, KEYS), (BATCH, QUERIES, KEYS)],
+)
+def test_masks_broadcast(shape):
+    scores = randn(BATCH, QUERIES, KEYS)
+    mask = randn(*shape, seed=5) > 0
+    whole = mask.expand(BATCH, QUERIES, KEYS)
+    weights = masked_softmax(scores, mask)
+    assert torch.equal(weights, masked_softmax(scores, whole.contiguous()))
+    for b in range(BATCH):
+        for q in range(QUERIES):
+            by_hand = softmax_by_hand(scores[b, q].tolist(), whole[b, q].tolist())
+            assert weights[b, q].tolist() == pytest.approx(by_hand, abs=1e-15)
+
+
+def test_leading_axes_are_free():
+    scores = randn(2, 3, 5, 7, 11)
+    mask = randn(3, 1, 7, 11, seed=1) > 0
+    weights = masked_softmax(scores, mask)
+    assert weights.shape == (2, 3, 5, 7, 11)
+    for a in range(2):
+        for b in range(3):
+            for c in range(5):
+                assert_close(weights[a, b, c], masked_softmax(scores[a, b, c], mask[b, 0]))
+
+
+def test_empty_axes():
+    assert masked_softmax(torch.zeros(2, 3, 0), torch.ones(0, dtype=torch.bool)).shape == (2, 3, 0)
+    assert masked_softmax(torch.zeros(0, 3, 5), torch.ones(5, dtype=torch.bool)).shape == (0, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [
+        (torch.ones(BATCH, QUERIES, KEYS), r"must be boolean \(True = may attend\), got dtype torch.float32"),
+        (torch.ones(KEYS, dtype=torch.long), "must be boolean .* got dtype torch.int64"),
+        (torch.ones(QUERIES, dtype=torch.bool), r"shape \(3,\) does not broadcast .* \(2, 3, 5\)"),
+        (torch.ones(BATCH, KEYS, dtype=torch.bool), r"shape \(2, 5\) does not broadcast .* \(2, 3, 5\)"),
+        # It broadcasts, but would make the weights larger than the scores.
+        (torch.ones(7, 1, 1, 5, dtype=torch.bool), r"shape \(7, 1, 1, 5\) does not broadcast"),
+    ],
+)
+def test_masks_that_do_not_fit(mask, message):
+    queries, keys, values = qkv()
+    with pytest.raises(ValueError, match=f"mask .*{message}"):
+        untyped(masked_softmax)(queries @ keys.mT, mask)
+    with pytest.raises(ValueError, match=f"mask .*{message}"):
+        untyped(DotProductAttention.forward)(
+            DotProductAttention(), queries, keys, values, mask, need_weights=False
+        )
+
+
+# --- scores --------------------------------------------------------------------------------------------
+
+
+def test_batched_product_equals_the_loop():
+    x, y = randn(2, 3, 5), randn(2, 5, 7, seed=1)
+    z = x @ y
+    assert z.shape == (2, 3, 7)
+    for i in range(2):
+        assert_close(z[i], x[i] @ y[i])
+    product = torch.ones(2, 1, 3) @ torch.ones(2, 3, 2)
+    assert product.tolist() == [[[3, 3]], [[3, 3]]]
+
+
+@pytest.mark.parametrize(("function", "divisor"), [(dot_scores, 1), (scaled_dot_scores, math.sqrt(D))])
+def test_dot_scores_equal_the_loop(function, divisor):
+    queries, keys, _ = qkv()
+    scores = function(queries, keys)
+    assert scores.shape == (BATCH, QUERIES, KEYS)
+    for b in range(BATCH):
+        for i in range(QUERIES):
+            for j in range(KEYS):
+                by_hand = sum(queries[b, i, c] * keys[b, j, c] for c in range(D)) / divisor
+                assert_close(scores[b, i, j], by_hand)
+
+
+def test_scaled_scores_of_wide_float16_vectors_stay_finite():
+    queries = torch.full((1, 1024), 16.0, dtype=torch.float16)
+    assert dot_scores(queries, queries).isinf().all()  # 262144 > 65504
+    assert scaled_dot_scores(queries, queries).item() == 8192
+
+
+def test_cosine_scores_equal_torch_cosine_similarity():
+    queries, keys, _ = (t.requires_grad_() for t in qkv())
+    ours = cosine_scores(queries, keys, scale=3.0)
+    theirs = 3 * nn.functional.cosine_similarity(queries[:, :, None], keys[:, None], dim=-1)
+    assert ours.shape == (BATCH, QUERIES, KEYS)
+    assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
+    upstream = randn(BATCH, QUERIES, KEYS, seed=4)
+    for a, b in zip(
+        torch.autograd.grad(ours, (queries, keys), upstream),
+        torch.autograd.grad(theirs, (queries, keys), upstream),
+        strict=True,
+    ):
+        assert_close(a, b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_the_cosine_of_a_vector_of_zeros_is_zero(dtype):
+    queries = torch.zeros(1, D, dtype=dtype).requires_grad_()
+    scores = cosine_scores(queries, torch.ones(KEYS, D, dtype=dtype))
+    assert scores.dtype == dtype
+    assert scores.tolist() == [[0] * KEYS]
+    scores.sum().backward()
+    assert not queries.grad.isnan().any()
+
+
+def additive_by_loops(queries: Tensor, keys: Tensor, layer: AdditiveAttention) -> Tensor:
+    scores = torch.empty(BATCH, QUERIES, KEYS, dtype=torch.float64)
+    for b in range(BATCH):
+        for i in range(QUERIES):
+            for j in range(KEYS):
+                scores[b, i, j] = sum(
+                    layer.w_v.weight[0, h]
+                    * math.tanh(
+                        layer.w_q.weight[h] @ queries[b, i] + layer.w_k.weight[h] @ keys[b, j],
+                    )
+                    for h in range(HIDDEN)
+                )
+    return scores
+
+
+@torch.no_grad()
+def test_additive_attention_equals_plain_loops():
+    torch.manual_seed(0)
+    layer = AdditiveAttention(D_Q, D, HIDDEN).double()
+    queries, (_, keys, values) = randn(BATCH, QUERIES, D_Q), qkv()
+    scores = additive_by_loops(queries, keys, layer)
+    projected = layer.w_q(queries), layer.project_keys(keys)
+    assert_close(additive_scores(*projected, layer.w_v.weight[0]), scores, rtol=1e-12, atol=1e-12)
+
+    lens = torch.tensor([2, 4])
+    context, weights = layer(queries, keys, values, length_mask(lens, KEYS))
+    for b in range(BATCH):
+        for i in range(QUERIES):
+            by_hand = softmax_by_hand(scores[b, i].tolist(), [j < lens[b] for j in range(KEYS)])
+            assert weights[b, i].tolist() == pytest.approx(by_hand, abs=1e-12)
+            expected = sum(by_hand[j] * values[b, j] for j in range(KEYS))
+            assert_close(context[b, i], expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("function", [dot_scores, scaled_dot_scores, cosine_scores])
+def test_dot_products_need_one_width_and_one_batch(function, monkeypatch):
+    monkeypatch.setattr("utils.attention.dot_scores", untyped(dot_scores))
+    with pytest.raises(ValueError, match=r"same width for a dot product, got 7 and 11; AdditiveAttention"):
+        untyped(function)(torch.zeros(3, 7), torch.zeros(5, 11))
+    with pytest.raises(ValueError, match=r"do not fit together: \{'queries': \(2,\), 'keys': \(3,\)\}"):
+        untyped(function)(torch.zeros(2, 3, 7), torch.zeros(3, 5, 7))
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (((3, 1), (5, 7)), "projected_queries must have width 7, got 1"),  # would broadcast in silence
+        (((3, 7), (5, 1)), "projected_keys must have width 7, got 1"),
+        (((2, 3, 7), (3, 5, 7)), r"do not fit together: \{'queries': \(2,\), 'keys': \(3,\)\}"),
+    ],
+)
+def test_additive_scores_need_one_width_and_one_batch(shapes, message):
+    with pytest.raises(ValueError, match=message):
+        untyped(additive_scores)(*map(torch.zeros, shapes), torch.zeros(7))
+
+
+# --- layers: worked examples and oracles ---------------------------------------------------------------
+
+
+def test_dot_product_attention_of_equal_keys():
+    queries = randn(2, 1, 2, dtype=torch.float32)
+    keys = torch.ones(2, 10, 2)
+    values = torch.arange(40, dtype=torch.float32).reshape(1, 10, 4).repeat(2, 1, 1)
+    mask = length_mask(torch.tensor([2, 6]), 10)
+    context, weights = DotProductAttention(dropout=0.5).eval()(queries, keys, values, mask)
+    assert_close(context, torch.tensor([[[2.0, 3, 4, 5]], [[10.0, 11, 12, 13]]]), rtol=0, atol=1e-5)
+    assert_close(weights[0, 0], torch.tensor([1 / 2] * 2 + [0] * 8), rtol=0, atol=1e-7)
+    assert_close(weights[1, 0], torch.tensor([1 / 6] * 6 + [0] * 4), rtol=0, atol=1e-7)
+
+
+def test_additive_attention_of_equal_keys():
+    queries = randn(2, 1, 20, dtype=torch.float32)
+    keys = torch.ones(2, 10, 2)
+    values = torch.arange(40, dtype=torch.float32).reshape(1, 10, 4).repeat(2, 1, 1)
+    layer = AdditiveAttention(20, 2, 8, dropout=0.1).eval()
+    context, _ = layer(queries, keys, values, length_mask(torch.tensor([2, 6]), 10))
+    assert_close(context, torch.tensor([[[2.0, 3, 4, 5]], [[10.0, 11, 12, 13]]]), rtol=0, atol=1e-5)
+
+
+def test_the_formula_for_one_query_and_for_many_equals_the_loop():
+    queries, keys, values = qkv()
+    together = masked_softmax(dot_scores(queries, keys)) @ values
+    for b in range(BATCH):
+        for i in range(QUERIES):
+            scores = [float(queries[b, i] @ keys[b, j]) for j in range(KEYS)]
+            weights = softmax_by_hand(scores, [True] * KEYS)
+            context = sum(weights[j] * values[b, j] for j in range(KEYS))
+            assert_close(together[b, i], context, rtol=1e-12, atol=1e-12)
+            one = masked_softmax(dot_scores(queries[b, i : i + 1], keys[b])) @ values[b]
+            assert_close(one[0], context, rtol=1e-12, atol=1e-12)
+
+
+MASKS = {
+    "none": None,
+    "a length a sequence": length_mask(torch.tensor([2, 5]), KEYS),
+    "a length a query": length_mask(torch.tensor([[1, 2, 3], [5, 4, 2]]), KEYS),
+    "causal": torch.ones(QUERIES, KEYS, dtype=torch.bool).tril(),
+    "an empty row": length_mask(torch.tensor([[0, 2, 3], [5, 0, 1]]), KEYS),
+    "an empty sequence": length_mask(torch.tensor([0, 3]), KEYS),
+}
+
+
+@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS.keys())
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-6), (torch.float64, 1e-12)])
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("d_v", [D_V, D])  # torch has another kernel for values as wide as the keys
+def test_equals_torch_attention_in_values_and_gradients(mask, dtype, tolerance, need_weights, d_v):
+    inputs = [t.requires_grad_() for t in qkv(dtype, d_v)]
+    ours, weights = DotProductAttention()(*inputs, mask, need_weights=need_weights)
+    theirs = nn.functional.scaled_dot_product_attention(*inputs, attn_mask=mask)
+    assert ours.shape == (BATCH, QUERIES, d_v)
+    assert_close(ours, theirs, rtol=tolerance, atol=tolerance)
+
+    upstream = randn(BATCH, QUERIES, d_v, seed=4, dtype=dtype)
+    gradients = torch.autograd.grad(ours, inputs, upstream)
+    for a, b in zip(gradients, torch.autograd.grad(theirs, inputs, upstream), strict=True):
+        assert_close(a, b, rtol=tolerance, atol=tolerance)
+    if need_weights:
+        assert weights.shape == (BATCH, QUERIES, KEYS)
+        assert_close(weights @ inputs[2], theirs, rtol=tolerance, atol=tolerance)
+    else:
+        assert weights is None
+
+
+@pytest.mark.parametrize("leading", [(), (2,), (2, 3), (2, 3, 2)])
+def test_without_weights_every_mask_that_fits_gives_the_same(leading):
+    queries, keys = randn(*leading, QUERIES, D), randn(*leading, KEYS, D, seed=1)
+    values = randn(*leading, KEYS, D, seed=2)
+    layer = DotProductAttention()
+    shape = (*leading, QUERIES, KEYS)
+    suffixes = [shape[start:] for start in range(len(shape) + 1)]
+    for mask_shape in (*suffixes, (*leading, 1, KEYS), (*leading, QUERIES, 1), (1, KEYS)):
+        mask = randn(*mask_shape, seed=3) > 0
+        context, _ = layer(queries, keys, values, mask)
+        fused, _ = layer(queries, keys, values, mask, need_weights=False)
+        assert fused.shape == (*leading, QUERIES, D)
+        assert_close(fused, context, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_with_several_heads_both_ways_agree(dtype):
+    queries, keys = randn(2, 3, 5, 8, dtype=dtype), randn(2, 3, 7, 8, seed=1, dtype=dtype)
+    values = randn(2, 3, 7, 8, seed=2, dtype=dtype)
+    mask = length_mask(torch.tensor([[0, 1, 2, 3, 7], [7, 0, 2, 5, 1]]), 7)[:, None]
+    layer = DotProductAttention()
+    context, weights = layer(queries, keys, values, mask)
+    fused, _ = layer(queries, keys, values, mask, need_weights=False)
+    tolerance = 8 * torch.finfo(dtype).eps
+    assert_close(context, fused, rtol=tolerance, atol=tolerance)
+    assert (context[0, :, 0] == 0).all()
+    assert (fused[0, :, 0] == 0).all()
+    assert weights.shape == (2, 3, 5, 7)
+
+
+def test_cosine_attention_is_attention_between_directions():
+    queries, keys, values = qkv()
+    layer = CosineAttention(scale=4.0).double()
+    context, weights = layer(queries, keys, values)
+    cosines = nn.functional.cosine_similarity(queries[:, :, None], keys[:, None], dim=-1)
+    assert_close(weights, torch.softmax(4 * cosines, -1), rtol=1e-6, atol=1e-6)  # the scale is a float32 log
+    assert_close(context, weights @ values)
+    longer, _ = layer(3 * queries, 5 * keys, values)
+    assert_close(context, longer)
+
+
+def test_the_scale_of_cosine_attention_is_learned_and_stays_positive():
+    layer = make_layer("cosine", scale=2.0)
+    assert layer.log_scale.exp().item() == pytest.approx(2)
+    layer(*qkv())[0].sum().backward()
+    assert layer.log_scale.grad != 0
+    for scale in (0.0, -1.0, NAN):
+        with pytest.raises(ValueError, match=f"scale must be positive, got {scale}"):
+            CosineAttention(scale=scale)
+
+
+def test_projected_keys_are_reused():
+    layer = make_layer("additive")
+    queries, keys, values = qkv()
+    mask = MASKS["an empty row"]
+    projected = layer.project_keys(keys)
+    assert projected.shape == (BATCH, KEYS, HIDDEN)
+    with_keys = layer(queries, keys, values, mask)
+    with_projected = layer(queries, None, values, mask, projected_keys=projected)
+    assert torch.equal(with_keys[0], with_projected[0])
+    assert torch.equal(with_keys[1], with_projected[1])
+    parameters = list(layer.parameters())
+    for a, b in zip(
+        torch.autograd.grad(with_keys[0].square().sum(), parameters),
+        torch.autograd.grad(with_projected[0].square().sum(), parameters),
+        strict=True,
+    ):
+        assert torch.equal(a, b)
+
+    # One query after the other, as a decoder asks, gives what all at once gave.
+    for i in range(QUERIES):
+        context, _ = layer(queries[:, i : i + 1], None, values, mask[:, i : i + 1], projected_keys=projected)
+        assert_close(context[:, 0], with_keys[0][:, i])
+
+
+# --- layers: the contract they share -------------------------------------------------------------------
+
+
+@every_layer
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_layers_in_every_float_type(name, dtype):
+    layer = make_layer(name).to(dtype)
+    context, weights = layer(*qkv(dtype), MASKS["an empty row"])
+    assert context.shape == (BATCH, QUERIES, D_V)
+    assert context.dtype == weights.dtype == dtype
+    assert context.isfinite().all()
+    assert (context[0, 0] == 0).all()
+    assert (context[1, 1] == 0).all()
+    assert (context[0, 1] != 0).all()
+
+
+@every_layer
+def test_gradients_of_the_layers_by_finite_differences(name):
+    layer, mask = make_layer(name), MASKS["an empty row"]
+    inputs = tuple(t.requires_grad_() for t in qkv())
+    assert torch.autograd.gradcheck(lambda *qkv: layer(*qkv, mask), inputs)
+
+
+@every_layer
+def test_layers_without_a_batch_axis_and_with_two(name):
+    layer = make_layer(name)
+    queries, keys, values = qkv()
+    mask = MASKS["a length a query"]
+    context, weights = layer(queries, keys, values, mask)
+    one, one_weights = layer(queries[1], keys[1], values[1], mask[1])
+    assert_close(one, context[1])
+    assert_close(one_weights, weights[1])
+    two, two_weights = layer(queries[None], keys[None], values[None], mask)
+    assert_close(two[0], context)
+    assert_close(two_weights[0], weights)
+
+
+@every_layer
+@pytest.mark.parametrize("junk", [1e30, -1e30])
+def test_finite_padding_changes_nothing(name, junk):
+    layer, mask = make_layer(name), MASKS["a length a sequence"]
+    queries, keys, values = qkv()
+    context, weights = layer(queries, keys, values, mask)
+    pad = ~mask.mT  # (batch, keys, 1)
+    spoilt, spoilt_weights = layer(queries, keys.masked_fill(pad, junk), values.masked_fill(pad, junk), mask)
+    assert_close(spoilt, context, rtol=1e-14, atol=0)
+    assert_close(spoilt_weights, weights, rtol=1e-14, atol=0)
+
+
+@every_layer
+@given(order=st.permutations(range(KEYS)), seed=st.integers(0, 1000))
+@settings(max_examples=20, deadline=None)
+def test_the_order_of_the_keys_does_not_matter(name, order, seed):
+    layer = make_layer(name)
+    queries, keys, values = qkv()
+    mask = randn(BATCH, QUERIES, KEYS, seed=seed) > 0
+    context, weights = layer(queries, keys, values, mask)
+    moved, moved_weights = layer(queries, keys[:, order], values[:, order], mask[..., order])
+    assert_close(moved, context)
+    assert_close(moved_weights, weights[..., order])
+
+
+@every_layer
+def test_a_nan_key_under_the_mask_spoils_no_weight_but_a_nan_value_leaks(name):
+    layer, mask = make_layer(name), MASKS["a length a sequence"]
+    queries, keys, values = qkv()
+    pad = ~mask.mT  # the last three keys of sequence 0, none of sequence 1
+    context, weights = layer(queries, keys, values, mask)
+    with_key, key_weights = layer(queries, keys.masked_fill(pad, NAN), values, mask)
+    assert torch.equal(with_key, context)
+    assert torch.equal(key_weights, weights)
+
+    with_value, value_weights = layer(queries, keys, values.masked_fill(pad, NAN), mask)
+    assert torch.equal(value_weights, weights)
+    assert with_value[0].isnan().all()  # 0 times NaN is NaN, as the docstring warns
+    assert torch.equal(with_value[1], context[1])
+    theirs = nn.functional.scaled_dot_product_attention(queries, keys, values.masked_fill(pad, NAN), mask)
+    assert theirs[0].isnan().all()
+
+
+@every_layer
+@pytest.mark.parametrize("training", [True, False])
+def test_dropout_touches_the_context_only(name, training):
+    queries, keys, _ = qkv()
+    values = torch.eye(KEYS, dtype=torch.float64).repeat(BATCH, 1, 1)  # so that the context shows the weights
+    layer = make_layer(name, dropout=0.5).train(training)
+    expected = layer.eval()(queries, keys, values)[1]
+    assert_close(expected.sum(-1), torch.ones(BATCH, QUERIES, dtype=torch.float64))
+    layer.train(training)
+    torch.manual_seed(1)
+    context, weights = layer(queries, keys, values)
+    assert torch.equal(weights, expected)
+    if not training:
+        assert_close(context, expected)
+        return
+    dropped = context == 0
+    assert 0 < dropped.sum() < dropped.numel()
+    assert_close(context[~dropped], 2 * expected[~dropped])  # survivors are doubled
+
+
+def test_dropout_without_weights_acts_in_training_only():
+    queries, keys, _ = qkv()
+    values = torch.eye(KEYS, dtype=torch.float64).repeat(BATCH, 1, 1)
+    layer = DotProductAttention(dropout=0.5)
+    expected = layer.eval()(queries, keys, values)[1]
+    assert_close(layer(queries, keys, values, need_weights=False)[0], expected)
+    torch.manual_seed(1)
+    context, weights = layer.train()(queries, keys, values, need_weights=False)
+    assert weights is None
+    dropped = context == 0
+    assert 0 < dropped.sum() < dropped.numel()
+    assert_close(context[~dropped], 2 * expected[~dropped])
+
+
+@every_layer
+def test_nothing_is_left_on_the_layer_or_its_inputs(name):
+    layer = make_layer(name, dropout=0.5)
+    inputs = qkv()
+    copies = [t.clone() for t in inputs]
+
+    def contents():
+        return [(path, key, id(value)) for path, m in layer.named_modules() for key, value in vars(m).items()]
+
+    before, state = contents(), {key: value.clone() for key, value in layer.state_dict().items()}
+    layer(*inputs, MASKS["an empty row"])
+    assert contents() == before
+    assert layer.state_dict().keys() == state.keys()
+    assert all(torch.equal(value, state[key]) for key, value in layer.state_dict().items())
+    assert all(torch.equal(a, b) for a, b in zip(inputs, copies, strict=True))
+
+
+# --- layers: errors ------------------------------------------------------------------------------------
+
+
+@every_layer
+def test_keys_and_values_must_be_as_many(name):
+    layer = make_layer(name)
+    queries, keys, values = qkv()
+    for options in [{}, {"need_weights": False}] if name == "dot" else [{}]:
+        with pytest.raises(ValueError, match="keys and values must be as many: 5 keys, 4 values"):
+            untyped(type(layer).forward)(layer, queries, keys, values[:, :4], **options)
+
+
+@every_layer
+def test_batches_of_values_must_fit(name):
+    layer = make_layer(name)
+    queries, keys, values = qkv()
+    for options in [{}, {"need_weights": False}] if name == "dot" else [{}]:
+        with pytest.raises(ValueError, match=r"leading \(batch\) axes do not fit.*'values': \(3,\)"):
+            untyped(type(layer).forward)(layer, queries, keys, values[[0, 1, 1]], **options)
+
+
+def test_fused_attention_checks_the_widths_too():
+    queries, keys, values = qkv()
+    with pytest.raises(ValueError, match="same width for a dot product, got 2 and 7"):
+        untyped(DotProductAttention.forward)(
+            DotProductAttention(), queries[..., :2], keys, values, need_weights=False
+        )
+
+
+def test_additive_attention_names_the_width_that_is_wrong():
+    layer = AdditiveAttention(D_Q, D, HIDDEN).double()
+    queries, (_, keys, values) = randn(BATCH, QUERIES, D_Q), qkv()
+    with pytest.raises(ValueError, match="queries must have width 13, got 7"):
+        layer(queries[..., :D], keys, values)
+    with pytest.raises(ValueError, match="keys must have width 7, got 11"):
+        layer(queries, values, values)
+
+
+def test_additive_attention_wants_keys_once():
+    layer = make_layer("additive")
+    queries, keys, values = qkv()
+    for arguments in ((keys, layer.project_keys(keys)), (None, None)):
+        with pytest.raises(ValueError, match="exactly one of keys and projected_keys"):
+            layer(queries, arguments[0], values, projected_keys=arguments[1])
+
+
+# --- import --------------------------------------------------------------------------------------------
+
+
+def test_import_is_quick_and_light():
+    program = (
+        "import sys, time; start = time.process_time(); import utils.attention; "
+        "print(time.process_time() - start); print(*sys.modules)"
+    )
+    seconds = []
+    for _ in range(3):  # processor time, best of three: other tests may be running beside this one
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        first, modules = run.stdout.splitlines()
+        seconds.append(float(first))
+        loaded = set(modules.split())
+        assert {name for name in loaded if name.startswith("utils")} == {"utils", "utils.attention"}
+        assert not loaded & {"matplotlib", "beartype", "sacrebleu", "tokenizers"}
+        if seconds[-1] < 2:
+            break
+    assert min(seconds) < 2
