@@ -1,0 +1,10 @@
+"""Figures with sliders, alive in a page without a kernel and an ipywidgets control with one.
+
+torch computes every frame; one script draws them in both worlds. How to make one: book/explorables.
+"""
+
+from utils.explorables.figure import Figure
+from utils.explorables.kinds import Alignment, Bars, Curve, Maps, Weights
+from utils.explorables.live import play
+
+__all__ = ["Alignment", "Bars", "Curve", "Figure", "Maps", "Weights", "play"]

@@ -1,0 +1,71 @@
+"""SVG text with *bindings*: attributes that say which packed number sets which attribute of an element.
+
+A figure is drawn once, here, in its opening state; the page's script moves it by setting the bound attributes.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from xml.sax.saxutils import escape, quoteattr
+
+
+def tag(name: str, *children: str, **attributes: object) -> str:
+    """An element as text; ``class_`` gives ``class`` and underscores give dashes. Children are markup.
+
+    >>> tag("text", escape("a < b"), x=3, text_anchor="end")
+    '<text x="3" text-anchor="end">a &lt; b</text>'
+    """
+    written = "".join(
+        f" {key.rstrip('_').replace('_', '-')}={quoteattr(_number(value))}"
+        for key, value in attributes.items()
+        if value is not None
+    )
+    inside = "".join(children)
+    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
+
+
+def text(content: object, **attributes: object) -> str:
+    """A text element; the content is escaped."""
+    return tag("text", escape(str(content)), **attributes)
+
+
+def _number(value: object) -> str:
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Bind:
+    """``attribute = offset + scale * array[index + picked * stride]``.
+
+    Attributes:
+        attribute: what to set; ``zero`` sets the class of that name where the number is exactly 0, and
+            ``text`` sets the element's text with ``digits`` decimals.
+        array: name of a packed array, or ``#name`` for the position of an axis or pick.
+        index: position in the array's own axes, flattened.
+        pick: name of a pick that moves the index.
+        stride: by how much one step of the pick moves it.
+    """
+
+    attribute: str
+    array: str
+    index: int = 0
+    pick: str = ""
+    stride: int = 0
+    scale: float = 1.0
+    offset: float = 0.0
+    digits: int = 3
+
+    def __str__(self) -> str:
+        numbers = (
+            self.index,
+            self.pick or "-",
+            self.stride,
+            _number(self.scale),
+            _number(self.offset),
+            self.digits,
+        )
+        return " ".join(map(str, (self.attribute, self.array, *numbers)))
+
+
+def binds(*bindings: Bind) -> str:
+    """The value of a ``data-bind`` attribute."""
+    return ";".join(map(str, bindings))

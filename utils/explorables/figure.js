@@ -1,0 +1,206 @@
+// One script for both worlds: a live kernel's anywidget view calls render({ model, el }) and so does the static page,
+// which stands in for the model. It looks numbers up in the arrays that torch filled and computes none of its own.
+
+const VIEWS = { u1: Uint8Array, u2: Uint16Array, i4: Int32Array, f4: Float32Array };
+const FIELD = /\{(\w+)(?:\[(\w+)\])?(?::(\d+)(%?))?(?:\|(\w+))?\}/g;
+let serial = 0;
+
+const element = (tag, attributes = {}, ...children) => {
+  const made = document.createElement(tag);
+  for (const key in attributes) made.setAttribute(key, attributes[key]);
+  made.append(...children);
+  return made;
+};
+
+const bytes = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+
+// Packed numbers as a function of the flat index; twin of packing.unpack.
+const reader = ({ data, dtype, step }) => {
+  const stored = new VIEWS[dtype](bytes(data).buffer);
+  return (i) => stored[i] * step;
+};
+
+const picture = (spec) => {
+  const source = new TextDecoder().decode(bytes(spec.svg));
+  const svg = document.importNode(new DOMParser().parseFromString(source, "image/svg+xml").documentElement, true);
+  svg.querySelector("style")?.remove(); // it dresses the still picture; here the page's style sheet does
+  svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table say all that it shows
+  return svg;
+};
+
+// "attribute array index pick stride scale offset digits": twin of drawing.Bind.
+const bindings = (svg) =>
+  [...svg.querySelectorAll("[data-bind]")].flatMap((node) =>
+    node.dataset.bind.split(";").map((text) => {
+      const [attribute, array, index, pick, stride, scale, offset, digits] = text.split(" ");
+      return { node, attribute, array, pick, index: +index, stride: +stride, scale: +scale, offset: +offset, digits: +digits };
+    }));
+
+export function render({ model, el }) {
+  const spec = model.get("spec");
+  const read = Object.fromEntries(Object.entries(spec.arrays).map(([key, packed]) => [key, reader(packed)]));
+  const picks = Object.entries(spec.picks).map(([name, labels]) => ({ name, labels: spec.labels[labels], values: spec.labels[labels].map((_, i) => i) }));
+  const axes = spec.axes.map((axis) => ({ ...axis, labels: axis.values.map(String) }));
+  const controls = Object.fromEntries([...axes, ...picks].map((control) => [control.name, control]));
+  const opening = Object.fromEntries(Object.keys(controls).map((name) => [name, model.get(name)]));
+  const position = (name) => controls[name].values.indexOf(model.get(name));
+  const put = (name, at) => {
+    const { values } = controls[name];
+    const value = values[Math.max(0, Math.min(values.length - 1, at))];
+    if (model.get(name) === value) return;
+    model.set(name, value);
+    model.save_changes();
+  };
+
+  // -- looking up -----------------------------------------------------------------------------------------------
+  const number = (key, index) => {
+    const { shape, over } = spec.arrays[key];
+    const frame = over.reduce((sum, name) => sum * controls[name].values.length + position(name), 0);
+    return read[key](frame * shape.slice(over.length).reduce((a, b) => a * b, 1) + index);
+  };
+  const sentence = () =>
+    spec.say[spec.arrays.case ? number("case", 0) : 0].replace(FIELD, (_, key, pick, digits, percent, labels) => {
+      if (controls[key]) return controls[key].labels[position(key)];
+      const value = number(key, pick ? position(pick) : 0);
+      if (labels) return spec.labels[labels][value];
+      return percent ? `${(100 * value).toFixed(digits)}%` : value.toFixed(digits ?? 0);
+    });
+
+  // -- controls: native inputs, so that keyboard, touch and screen readers come with the platform ----------------
+  const uid = `xp${++serial}`;
+  const panel = element("div", { class: "xp-controls" });
+  // JupyterLab binds bare keys in command mode: it must not see those meant for a control.
+  panel.addEventListener("keydown", (e) => { if (/^(Arrow|Page|Home|End| |Enter)/.test(e.key)) e.stopPropagation(); });
+  const refresh = [];
+  const title = (name) => name.replaceAll("_", " ");
+
+  const slider = (control) => {
+    const { name, labels } = control;
+    const id = uid + name;
+    const input = element("input", { type: "range", id, min: 0, max: labels.length - 1, step: 1 });
+    const value = element("span", { class: "xp-value", "aria-hidden": "true" }); // the slider speaks its own value
+    input.addEventListener("input", () => { stop(); put(name, +input.value); });
+    refresh.push(() => {
+      const at = position(name);
+      if (+input.value !== at) input.value = at;
+      input.setAttribute("aria-valuetext", `${title(name)} ${labels[at]}`);
+      value.textContent = labels[at];
+    });
+    return element("div", { class: "xp-row" }, element("label", { for: id }, title(name)), input, value);
+  };
+
+  const buttons = ({ name, labels }) => {
+    const row = element("div", { class: "xp-row", role: "radiogroup", "aria-label": title(name) }, element("span", {}, title(name)));
+    const box = element("div", { class: "xp-choices" });
+    const inputs = labels.map((label, at) => {
+      const input = element("input", { type: "radio", name: uid + name, id: `${uid}${name}-${at}` });
+      input.addEventListener("change", () => { stop(); put(name, at); });
+      box.append(element("label", { for: input.id }, input, label));
+      return input;
+    });
+    refresh.push(() => { inputs[position(name)].checked = true; });
+    row.append(box);
+    return row;
+  };
+
+  // -- play -----------------------------------------------------------------------------------------------------
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  let clock = 0;
+  let play = null;
+  const stop = () => { clearInterval(clock); clock = 0; play?.setAttribute("aria-pressed", "false"); };
+  const player = ({ name, values }) => {
+    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false" }, `play ${title(name)}`);
+    play.addEventListener("click", () => {
+      if (clock) return stop();
+      if (position(name) === values.length - 1) put(name, 0);
+      if (still.matches) return put(name, position(name) + 1); // no motion wanted: a step a press
+      play.setAttribute("aria-pressed", "true");
+      clock = setInterval(() => { put(name, position(name) + 1); if (position(name) === values.length - 1) stop(); }, 500);
+    });
+    return play;
+  };
+
+  for (const axis of axes) panel.append(axis.buttons ? buttons(axis) : slider(axis));
+  for (const pick of picks) panel.append(slider(pick));
+  const tools = element("div", { class: "xp-tools" });
+  for (const axis of axes.filter((a) => a.play)) tools.append(player(axis));
+  const reset = element("button", { type: "button" }, "reset");
+  reset.addEventListener("click", () => { stop(); for (const name in opening) put(name, controls[name].values.indexOf(opening[name])); });
+  tools.append(reset);
+  panel.append(tools);
+
+  // -- picture --------------------------------------------------------------------------------------------------
+  const svg = picture(spec);
+  const bound = bindings(svg);
+  const choose = (event) => {
+    const target = event.target.closest?.("[data-pick]");
+    if (!target) return;
+    const [name, at] = target.dataset.pick.split("=");
+    put(name, +at);
+  };
+  svg.addEventListener("pointerover", choose);
+  svg.addEventListener("click", choose);
+  for (const area of svg.querySelectorAll("[data-drag]")) {
+    const [name, from, to] = area.dataset.drag.split(" "); // the picture's x of the first and the last value
+    const drag = (event) => {
+      const x = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()).x;
+      put(name, Math.round(((x - from) / (to - from)) * (controls[name].values.length - 1)));
+    };
+    area.addEventListener("pointerdown", (e) => { stop(); area.setPointerCapture(e.pointerId); drag(e); });
+    area.addEventListener("pointermove", (e) => { if (area.hasPointerCapture(e.pointerId)) drag(e); });
+  }
+  const paint = () => {
+    for (const { node, attribute, array, index, pick, stride, scale, offset, digits } of bound) {
+      const value = array[0] === "#" ? position(array.slice(1)) : number(array, index + (stride ? position(pick) * stride : 0));
+      if (attribute === "text") node.textContent = value.toFixed(digits);
+      else if (attribute === "zero") node.classList.toggle("zero", value === 0);
+      else if (attribute === "points") node.setAttribute("points", polyline(node, array));
+      else node.setAttribute(attribute, +(offset + scale * value).toFixed(4));
+    }
+  };
+  // A curve: x from data-x, y from the bound array, in the picture's own scale.
+  const polyline = (node, array) => {
+    const [scale, offset] = node.dataset.scale.split(" ").map(Number);
+    return node.dataset.x.split(" ").map((x, i) => `${x},${+(offset + scale * number(array, i)).toFixed(2)}`).join(" ");
+  };
+
+  // -- words and numbers ----------------------------------------------------------------------------------------
+  const say = element("p", { class: "xp-say", "aria-hidden": "true" });
+  const spoken = element("p", { class: "xp-spoken", role: "status" }); // late, so that it is spoken once, at rest
+  const parts = [panel, element("div", { class: "xp-picture", role: "img", "aria-label": spec.alt }, svg), say, spoken];
+  let fill = () => {};
+  if (spec.table) {
+    const [array, rows, columns] = spec.table;
+    const table = element("table");
+    const details = element("details", { class: "xp-table" }, element("summary", {}, "the numbers as a table"),
+      element("div", { class: "xp-scroll", tabindex: "0", role: "region", "aria-label": "the numbers as a table" }, table));
+    const head = (scope, label) => element("th", { scope }, label);
+    fill = () => {
+      if (!details.open) return;
+      const width = spec.labels[columns].length;
+      table.replaceChildren(
+        element("tr", {}, element("td"), ...spec.labels[columns].map((label) => head("col", label))),
+        ...spec.labels[rows].map((label, i) => element("tr", {}, head("row", label),
+          ...spec.labels[columns].map((_, j) => element("td", {}, number(array, i * width + j).toFixed(3))))));
+    };
+    details.addEventListener("toggle", fill);
+    parts.push(details);
+  }
+  el.classList.add("xp-live");
+  el.replaceChildren(...parts);
+
+  let waiting = 0;
+  const draw = () => {
+    for (const update of refresh) update();
+    paint();
+    say.textContent = sentence();
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { spoken.textContent = say.textContent; }, 400);
+    fill();
+  };
+  for (const name in controls) model.on(`change:${name}`, draw);
+  draw();
+  return () => { stop(); clearTimeout(waiting); };
+}
+
+export default { render };

@@ -1,0 +1,285 @@
+"""The base of every figure with sliders: the grid of points, the sentence, the still picture, both outputs.
+
+torch computes every frame in Python; the page's script looks numbers up and computes nothing.
+"""
+
+import base64
+import itertools
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from html import escape
+
+import numpy as np
+from torch import Tensor
+
+from utils.explorables.packing import num_bytes, pack, unpack
+
+#: Most bytes of numbers that one figure may bring to a page.
+MAX_BYTES = 200_000
+#: Set to "live" or "static" to choose what a notebook's output holds; see :meth:`Figure._repr_mimebundle_`.
+MODE_VARIABLE = "ATTENTION_FIGURES"
+_FIELD = re.compile(r"\{(\w+)(?:\[(\w+)\])?(?::(\d+)(%?))?(?:\|(\w+))?\}")
+
+
+class Figure:
+    """A picture that a reader moves: with a kernel an ipywidgets control, without one a page's own script.
+
+    Args:
+        compute: called once with each point of the grid as keyword arguments; returns named arrays or tensors,
+            of the same names and shapes at every point.
+        axes: name and values of each control, in the order shown. Numbers make a slider, text makes buttons.
+        name: identifies the figure on its page, in its address (``#name?d=64``) and in tests.
+        alt: what is drawn and what to see, for readers who do not see the picture.
+        say: the sentence under the picture. ``{d}`` is the value of an axis or pick, ``{entropy:2}`` a number
+            with two decimals, ``{share:0%}`` a percentage, ``{top[query]:2}`` the entry that a pick chooses, and
+            ``{best[query]|keys}`` the label that the entry names. A list of sentences is chosen from by the
+            integer array ``case``.
+        labels: texts by name, for the picks, the tables and ``|`` in sentences.
+        picks: things chosen in the picture rather than on the grid: name of the pick to name of its labels.
+        start: the opening point; the first value of each axis and pick where it says nothing.
+        play: the axis that a play button runs through, if any.
+        constants: named arrays that are the same at every point.
+
+    Raises:
+        ValueError: names that clash, no value on an axis, a start that is not on the grid, arrays that change
+            name or shape between points, labels that do not fit, NaN or infinite numbers, or more than 200 KB.
+
+    Explained in book/explorables.
+    """
+
+    #: The script draws all kinds alike; the name tells readers of the page's source which one this is.
+    kind = "figure"
+    #: The array that the table under the picture shows, with the labels of its rows and columns.
+    table: tuple[str, str, str] | None = None
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping[str, Tensor | np.ndarray | float]],
+        axes: Mapping[str, Sequence],
+        *,
+        name: str,
+        alt: str,
+        say: str | Sequence[str],
+        labels: Mapping[str, Sequence[object]] | None = None,
+        picks: Mapping[str, str] | None = None,
+        start: Mapping[str, object] | None = None,
+        play: str | None = None,
+        constants: Mapping[str, Tensor | np.ndarray] | None = None,
+    ):
+        if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+            raise ValueError(f"name must be lower-case letters, digits and dashes, got {name!r}")
+        self.name, self.alt = name, alt
+        self.axes = {axis: [_plain(value) for value in values] for axis, values in axes.items()}
+        self.labels = {key: [str(label) for label in values] for key, values in (labels or {}).items()}
+        self.picks = dict(picks or {})
+        self.sentences = [say] if isinstance(say, str) else list(say)
+        self.play = play
+        self._check_names()
+        self.point = self._opening(start or {})
+        self.compute = compute
+        self._packed = self._pack_grid(constants or {})
+        self._check_arrays({key: tuple(p["shape"][len(p["over"]) :]) for key, p in self._packed.items()})
+        for sentence in range(len(self.sentences)):
+            self.sentence(sentence=sentence)  # a name that does not exist is found now, not by a reader
+
+    # -- the grid ---------------------------------------------------------------------------------------------
+
+    def _check_names(self) -> None:
+        for axis, values in self.axes.items():
+            if not axis.isidentifier():
+                raise ValueError(f"axis {axis!r} must be a Python name")
+            if not values or len(set(values)) != len(values):
+                raise ValueError(f"axis {axis!r} needs different values, at least one, got {values}")
+        for pick, labels in self.picks.items():
+            if pick in self.axes:
+                raise ValueError(f"{pick!r} is the name of an axis and of a pick")
+            if not self.labels.get(labels):
+                raise ValueError(f"pick {pick!r} needs labels {labels!r}")
+        if self.play is not None and self.play not in self.axes:
+            raise ValueError(f"play names no axis: {self.play!r}")
+
+    def _opening(self, start: Mapping[str, object]) -> dict:
+        point = {axis: values[0] for axis, values in self.axes.items()} | dict.fromkeys(self.picks, 0)
+        for key, value in start.items():
+            if key not in point:
+                raise ValueError(f"start names no axis or pick: {key!r}")
+            point[key] = self._on_grid(key, value)
+        return point
+
+    def _on_grid(self, key: str, value: object) -> object:
+        """The value if the axis or pick has it (a pick may be named by its label), else an error that says so."""
+        value = _plain(value)
+        if key in self.axes:
+            if value in self.axes[key]:
+                return value
+            raise ValueError(f"{key} has no value {value!r}; it has {self.axes[key]}")
+        labels = self.labels[self.picks[key]]
+        if value in labels:
+            return labels.index(value)
+        if isinstance(value, int) and 0 <= value < len(labels):
+            return value
+        raise ValueError(f"{key} has no value {value!r}; it has {labels}")
+
+    def _pack_grid(self, constants: Mapping[str, Tensor | np.ndarray]) -> dict[str, dict]:
+        frames: dict[str, list[np.ndarray]] = {}
+        shapes: dict[str, tuple[int, ...]] = {}
+        for point in itertools.product(*self.axes.values()):
+            at = dict(zip(self.axes, point, strict=True))
+            arrays = {key: _array(value) for key, value in self.compute(**at).items()}
+            found = {key: array.shape for key, array in arrays.items()}
+            shapes = shapes or found
+            if found != shapes:
+                raise ValueError(
+                    f"compute returned {found} at {at} and {shapes} before; shapes must not change"
+                )
+            for key, array in arrays.items():
+                frames.setdefault(key, []).append(array)
+        fixed = {key: _array(value) for key, value in constants.items()}
+        for key in frames.keys() & fixed.keys() | (frames.keys() | fixed.keys()) & (self.axes.keys() | self.picks):
+            raise ValueError(f"{key!r} names two things")
+        grid = tuple(len(values) for values in self.axes.values())
+        gridded = {key: np.stack(arrays).reshape(grid + shapes[key]) for key, arrays in frames.items()}
+        packed = {}
+        for key, array in (gridded | {k: v.reshape((1,) * len(grid) + v.shape) for k, v in fixed.items()}).items():
+            try:
+                packed[key] = self._pack_one(array)
+            except ValueError as error:
+                raise ValueError(f"array {key!r}: {error}") from None
+        sizes = {key: num_bytes(record) for key, record in packed.items()}
+        if sum(sizes.values()) > MAX_BYTES:
+            raise ValueError(
+                f"{sum(sizes.values())} bytes are too much for a page (most {MAX_BYTES}): {sizes}"
+            )
+        return packed
+
+    def _pack_one(self, array: np.ndarray) -> dict:
+        """Pack an array over the grid, without the axes along which it never changes."""
+        over = []
+        for axis, name in enumerate(self.axes):
+            if array.shape[axis] > 1 and (array != array.take([0], axis)).any():
+                over.append(name)
+            else:
+                array = array.take([0], axis)
+        kept = tuple(len(self.axes[name]) for name in over)
+        return pack(array.reshape(kept + array.shape[len(self.axes) :])) | {"over": over}
+
+    def _check_arrays(self, shapes: dict[str, tuple[int, ...]]) -> None:
+        """Each kind says which arrays it draws, and of what shape."""
+        for key, wanted in self.wanted_shapes().items():
+            if shapes.get(key) != wanted:
+                raise ValueError(f"compute must return {key!r} of shape {wanted}, got {shapes.get(key)}")
+
+    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the arrays that this kind draws."""
+        return {}
+
+    def array(self, key: str, **point: object) -> np.ndarray:
+        """What the page shows of an array at a point (the current one where nothing is said): unpacked numbers."""
+        packed = self._packed[key]
+        at = self.point | {axis: self._on_grid(axis, value) for axis, value in point.items()}
+        return unpack(packed)[tuple(self.axes[axis].index(at[axis]) for axis in packed["over"])]
+
+    def sentence(self, *, sentence: int | None = None, **point: object) -> str:
+        """The sentence at a point, as the page says it."""
+        at = self.point | {key: self._on_grid(key, value) for key, value in point.items()}
+        grid = {axis: at[axis] for axis in self.axes}
+        if sentence is None:
+            sentence = int(self.array("case", **grid)) if "case" in self._packed else 0
+
+        def shown(field: re.Match) -> str:
+            key, pick, digits, percent, labels = field.groups()
+            if key in self.picks:
+                return self.labels[self.picks[key]][at[key]]
+            if key in self.axes:
+                return str(at[key])
+            if key not in self._packed:
+                raise ValueError(f"the sentence names {key!r}, which is no axis, pick or array")
+            number = self.array(key, **grid)
+            number = float(number[at[pick]] if pick else number)
+            if labels:
+                return self.labels[labels][int(number)]
+            return f"{100 * number:.{digits}f}%" if percent else f"{number:.{digits or 0}f}"
+
+        return _FIELD.sub(shown, self.sentences[sentence])
+
+    # -- the two outputs --------------------------------------------------------------------------------------
+
+    def draw(self) -> str:
+        """The picture in its opening state as SVG text with bindings; each kind draws its own."""
+        raise NotImplementedError
+
+    @cached_property
+    def spec(self) -> dict:
+        """All that the script needs, ready for JSON."""
+        return {
+            "alt": self.alt,
+            "arrays": self._packed,
+            "axes": [
+                {
+                    "buttons": isinstance(values[0], str),
+                    "name": axis,
+                    "play": axis == self.play,
+                    "values": values,
+                }
+                for axis, values in self.axes.items()
+            ],
+            "kind": self.kind,
+            "labels": self.labels,
+            "name": self.name,
+            "picks": self.picks,
+            "say": self.sentences,
+            "svg": base64.b64encode(self.draw().encode()).decode(),
+            "table": self.table,
+        }
+
+    @cached_property
+    def widget(self):
+        """The ipywidgets control, made on first use; each axis and pick is a trait of it."""
+        from utils.explorables.live import make_widget
+
+        return make_widget(self)
+
+    def _repr_html_(self) -> str:
+        still = f'<img class="xp-still" alt="{escape(self.alt)}" src="data:image/svg+xml;base64,{self.spec["svg"]}">'
+        store = {"spec": {k: v for k, v in self.spec.items() if k not in ("alt", "svg")}, "state": self.point}
+        written = json.dumps(store, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+        written = written.replace("<", "\\u003c")  # so that no label can close the script element
+        return (
+            f'<figure class="xp" id="{self.name}" data-kind="{self.kind}">{still}'
+            f"<p>{escape(self.sentence())}</p>"
+            f'<script type="application/json">{written}</script></figure>'
+        )
+
+    def __repr__(self) -> str:
+        grid = " × ".join(f"{axis} ({len(values)})" for axis, values in self.axes.items())
+        return f"{type(self).__name__} {self.name}: {grid}\n{self.sentence()}"
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        """A page's HTML, and with it the live control if a kernel with anywidget asks."""
+        bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        if os.environ.get(MODE_VARIABLE, "live") == "live":
+            from utils.explorables import live
+
+            bundle |= live.view(self) or {"text/html": live.standalone_html(self)}
+        return bundle
+
+
+def _plain(value: object) -> object:
+    """A number or text that JSON holds."""
+    return value.item() if hasattr(value, "item") else value
+
+
+def _array(value: Tensor | np.ndarray | float) -> np.ndarray:
+    if isinstance(value, Tensor):
+        value = value.detach().cpu()
+        value = value.double() if value.is_floating_point() else value
+    return np.asarray(value)
+
+
+def frames(figure: Figure) -> int:
+    """How many points the grid has."""
+    return math.prod(len(values) for values in figure.axes.values())

@@ -1,0 +1,574 @@
+"""The kinds of figures: each says which arrays it draws and draws its opening frame once, with bindings."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from utils.explorables.drawing import Bind, binds, tag, text
+from utils.explorables.figure import Figure
+
+#: The look of a still picture; on a page its style sheet takes over, dark mode included.
+_STYLE = (
+    "svg{background:#fff}text{font:12px system-ui,sans-serif;fill:#222}.ink{fill:#0072b2}.bar{fill:#d55e00}"
+    ".cell{stroke:#999;stroke-opacity:.4;fill:none}.chosen{fill:none;stroke:#d55e00;stroke-width:2}"
+    ".grid{stroke:#999;stroke-opacity:.5}.line{fill:none;stroke:#0072b2;stroke-width:2}"
+    ".truth{fill:none;stroke:#009e73;stroke-width:1.5;stroke-dasharray:5 3}.point{fill:#009e73}"
+    ".link{stroke:#0072b2;stroke-width:3}.gold{stroke:#d55e00;stroke-width:1.5;stroke-dasharray:4 3}"
+    ".zero{stroke-dasharray:2 2}.hit{fill:none}"
+)
+
+
+def _svg(width: float, height: float, *children: str) -> str:
+    width, height = round(width), round(height)
+    return tag(
+        "svg",
+        tag("style", _STYLE),
+        *children,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+    )
+
+
+def _axis_ticks(left: float, right: float, bottom: float, height: float) -> str:
+    """Lines and numbers at 0, 0.5 and 1 of an axis of weights."""
+    drawn = []
+    for value in (0, 0.5, 1):
+        y = bottom - height * value
+        drawn.append(tag("line", x1=left, x2=right, y1=y, y2=y, class_="grid"))
+        drawn.append(text(value, x=left - 4, y=y + 4, text_anchor="end"))
+    return "".join(drawn)
+
+
+class Weights(Figure):
+    """Heat map of queries by keys; one row, chosen by hover, tap or slider, stands beside it as bars.
+
+    ``compute`` returns at least ``weights`` of shape (queries, keys), numbers from 0 to 1.
+
+    Args:
+        queries: labels of the rows.
+        keys: labels of the columns.
+        options: as for :class:`utils.explorables.figure.Figure`.
+
+    >>> import torch
+    >>> figure = Weights(
+    ...     lambda d: {"weights": torch.softmax(torch.eye(2) * d, dim=-1)},
+    ...     {"d": [0, 1]}, queries=["a", "b"], keys=["x", "y"],
+    ...     name="tiny", alt="Two rows of weights.", say="{query} at d = {d}",
+    ... )
+    >>> figure
+    Weights tiny: d (2)
+    a at d = 0
+    """
+
+    kind = "weights"
+    table = ("weights", "queries", "keys")
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping],
+        axes: Mapping[str, Sequence],
+        *,
+        queries: Sequence[object],
+        keys: Sequence[object],
+        **options,
+    ):
+        labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
+        super().__init__(compute, axes, labels=labels, picks={"query": "queries"}, **options)
+
+    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+        """weights: (queries, keys)."""
+        return {"weights": (len(self.labels["queries"]), len(self.labels["keys"]))}
+
+    def draw(self) -> str:
+        """The heat map, and the bars of the chosen row."""
+        queries, keys = self.labels["queries"], self.labels["keys"]
+        cell, top, foot = 26, 6, 8 + 7 * max(map(len, keys))
+        left = 12 + 7 * max(map(len, queries))
+        height = max(len(queries) * cell, 104)
+        bars = left + len(keys) * cell + 44
+        drawn = [_heat_map(self, "weights", left, top, cell, "query")]
+        base = top + height
+        drawn.append(_axis_ticks(bars, bars + len(keys) * cell, base, height))
+        row = self.array("weights")[self.point["query"]]
+        for j, key in enumerate(keys):
+            at = {"index": j, "pick": "query", "stride": len(keys)}
+            drawn.append(
+                tag(
+                    "rect",
+                    x=bars + j * cell + 4,
+                    y=float(base - row[j] * height),
+                    width=cell - 8,
+                    height=float(row[j] * height),
+                    class_="bar",
+                    data_bind=binds(
+                        Bind("y", "weights", scale=-height, offset=base, **at),
+                        Bind("height", "weights", scale=height, **at),
+                    ),
+                )
+            )
+            drawn.append(_turned(key, bars + j * cell + 9, base + 14))
+        return _svg(bars + len(keys) * cell + 24, base + foot + 16, *drawn)
+
+
+class Maps(Figure):
+    """Heat maps side by side, of one shape: the steps of a training, say, run through by a play button.
+
+    ``compute`` returns an array of shape (rows, columns), numbers from 0 to 1, for each name in ``maps``.
+
+    Args:
+        maps: name of each array to its title.
+        rows: labels of the rows.
+        columns: labels of the columns.
+        options: as for :class:`utils.explorables.figure.Figure`.
+    """
+
+    kind = "maps"
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping],
+        axes: Mapping[str, Sequence],
+        *,
+        maps: Mapping[str, str],
+        rows: Sequence[object],
+        columns: Sequence[object],
+        **options,
+    ):
+        self.maps = dict(maps)
+        self.table = (next(iter(self.maps)), "rows", "columns")
+        labels = {"rows": rows, "columns": columns} | options.pop("labels", {})
+        super().__init__(compute, axes, labels=labels, **options)
+
+    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Each map: (rows, columns)."""
+        return dict.fromkeys(self.maps, (len(self.labels["rows"]), len(self.labels["columns"])))
+
+    def draw(self) -> str:
+        """The maps, each under its title."""
+        rows, columns = self.labels["rows"], self.labels["columns"]
+        cell, top = 22, 26
+        left = 12 + 7 * max(map(len, rows))
+        step = left + len(columns) * cell + 18
+        drawn = []
+        for number, (array, title) in enumerate(self.maps.items()):
+            x = number * step + left
+            drawn.append(text(title, x=x, y=14))
+            drawn.append(_heat_map(self, array, x, top, cell, None, rows="rows", columns="columns"))
+        return _svg(len(self.maps) * step, top + len(rows) * cell + 16 + 7 * max(map(len, columns)), *drawn)
+
+
+class Bars(Figure):
+    """Distributions as bars, side by side, under one sentence.
+
+    ``compute`` returns an array of shape (bars,), numbers from 0 to 1, for each name in ``panels``.
+
+    Args:
+        panels: name of each array to its title.
+        bars: labels of the bars.
+        options: as for :class:`utils.explorables.figure.Figure`.
+    """
+
+    kind = "bars"
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping],
+        axes: Mapping[str, Sequence],
+        *,
+        panels: Mapping[str, str],
+        bars: Sequence[object],
+        **options,
+    ):
+        self.panels = dict(panels)
+        labels = {"bars": bars} | options.pop("labels", {})
+        super().__init__(compute, axes, labels=labels, **options)
+
+    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Each panel: (bars,)."""
+        return dict.fromkeys(self.panels, (len(self.labels["bars"]),))
+
+    def draw(self) -> str:
+        """The panels, each with its axis, its number above each bar."""
+        bars = self.labels["bars"]
+        width, height, top, left = 44, 130, 40, 34
+        step = left + len(bars) * width + 20
+        base = top + height
+        drawn = []
+        for number, (array, title) in enumerate(self.panels.items()):
+            x0 = number * step + left
+            drawn.append(text(title, x=x0, y=14))
+            drawn.append(_axis_ticks(x0, x0 + len(bars) * width, base, height))
+            for j, value in enumerate(self.array(array)):
+                drawn.append(
+                    tag(
+                        "rect",
+                        x=x0 + j * width + 6,
+                        y=float(base - value * height),
+                        width=width - 12,
+                        height=float(value * height),
+                        class_="bar",
+                        data_bind=binds(
+                            Bind("y", array, j, scale=-height, offset=base),
+                            Bind("height", array, j, scale=height),
+                        ),
+                    )
+                )
+                middle = x0 + (j + 0.5) * width
+                above = Bind("y", array, j, scale=-height, offset=base - 5)
+                drawn.append(
+                    text(
+                        f"{value:.3f}",
+                        x=middle,
+                        y=float(base - 5 - value * height),
+                        text_anchor="middle",
+                        data_bind=binds(Bind("text", array, j), above),
+                    )
+                )
+                drawn.append(text(bars[j], x=middle, y=base + 16, text_anchor="middle"))
+        return _svg(len(self.panels) * step, base + 26, *drawn)
+
+
+class Curve(Figure):
+    """Points, the true curve and the estimate; a query that is dragged; its weights under the points.
+
+    ``compute`` returns ``estimate`` (grid,), the estimated curve, ``weights`` (points,), numbers from 0 to 1, and
+    ``height`` (), the estimate at the query.
+
+    Args:
+        query: the axis whose values lie on the x axis; it is dragged in the picture.
+        points: observed x and y.
+        grid: x of the drawn curves.
+        truth: the true y on that grid.
+        options: as for :class:`utils.explorables.figure.Figure`.
+    """
+
+    kind = "curve"
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping],
+        axes: Mapping[str, Sequence],
+        *,
+        query: str,
+        points: tuple[Sequence[float], Sequence[float]],
+        grid: Sequence[float],
+        truth: Sequence[float],
+        **options,
+    ):
+        if query not in axes:
+            raise ValueError(f"query names no axis: {query!r}")
+        self.query = query
+        self.points_x, self.points_y = (np.asarray(side, dtype=float) for side in points)
+        self.grid, self.truth = np.asarray(grid, dtype=float), np.asarray(truth, dtype=float)
+        if self.points_x.shape != self.points_y.shape or self.grid.shape != self.truth.shape:
+            raise ValueError("points need as many x as y, and grid as many numbers as truth")
+        super().__init__(compute, axes, **options)
+
+    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+        """estimate: (grid,); weights: (points,); height: ()."""
+        return {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
+
+    def draw(self) -> str:
+        """The curves above, the weights as stems below, the query across both."""
+        left, width, top, tall, gap, short = 40, 520, 8, 190, 30, 80
+        low, high = self.grid.min(), self.grid.max()
+        bottom_y = min(self.points_y.min(), self.truth.min())
+        top_y = max(self.points_y.max(), self.truth.max())
+        x_scale = width / (high - low)
+        y_scale = -tall / (top_y - bottom_y)
+        y_offset = top - y_scale * top_y
+        x_of = left + (np.array(self.grid) - low) * x_scale
+        base = top + tall + gap + short
+
+        def curve(values: np.ndarray, class_: str, **attributes: object) -> str:
+            points = " ".join(
+                f"{x:.1f},{y_offset + y_scale * y:.2f}" for x, y in zip(x_of, values, strict=True)
+            )
+            return tag("polyline", points=points, class_=class_, **attributes)
+
+        drawn = [
+            curve(self.truth, "truth"),
+            curve(
+                self.array("estimate"),
+                "line",
+                data_bind=binds(Bind("points", "estimate")),
+                data_x=" ".join(f"{x:.1f}" for x in x_of),
+                data_scale=f"{y_scale:.6g} {y_offset:.6g}",
+            ),
+            _axis_ticks(left, left + width, base, short),
+            text("weights", x=left, y=top + tall + gap - 8),
+        ]
+        for j, (x, y) in enumerate(zip(self.points_x, self.points_y, strict=True)):
+            at = float(left + (x - low) * x_scale)
+            weight = float(self.array("weights")[j])
+            drawn.append(tag("circle", cx=at, cy=float(y_offset + y_scale * y), r=3.5, class_="point"))
+            drawn.append(
+                tag(
+                    "rect",
+                    x=at - 2.5,
+                    width=5,
+                    y=base - weight * short,
+                    height=weight * short,
+                    class_="bar",
+                    data_bind=binds(
+                        Bind("y", "weights", j, scale=-short, offset=base),
+                        Bind("height", "weights", j, scale=short),
+                    ),
+                )
+            )
+        values = self.axes[self.query]
+        first, last = (float(left + (value - low) * x_scale) for value in (values[0], values[-1]))
+        step = (last - first) / (len(values) - 1)
+        at = first + step * values.index(self.point[self.query])
+        across = {"scale": step, "offset": first}
+        drawn.append(
+            tag(
+                "line",
+                x1=at,
+                x2=at,
+                y1=top,
+                y2=base,
+                class_="chosen",
+                data_bind=binds(
+                    Bind("x1", f"#{self.query}", **across),
+                    Bind("x2", f"#{self.query}", **across),
+                ),
+            )
+        )
+        drawn.append(
+            tag(
+                "circle",
+                cx=at,
+                cy=float(y_offset + y_scale * self.array("height")),
+                r=6,
+                class_="bar",
+                data_bind=binds(
+                    Bind("cx", f"#{self.query}", **across),
+                    Bind("cy", "height", scale=y_scale, offset=y_offset),
+                ),
+            )
+        )
+        for value in (low, (low + high) / 2, high):
+            drawn.append(
+                text(f"{value:g}", x=float(left + (value - low) * x_scale), y=base + 16, text_anchor="middle")
+            )
+        drawn.append(
+            tag(
+                "rect",
+                x=left,
+                y=top,
+                width=width,
+                height=base - top,
+                class_="hit",
+                data_drag=f"{self.query} {first:.1f} {last:.1f}",
+            )
+        )
+        return _svg(left + width + 16, base + 22, *drawn)
+
+
+class Alignment(Figure):
+    """Two sentences, one above the other; the chosen target word lights the source words it looked at.
+
+    ``compute`` returns ``weights`` of shape (target, source), numbers from 0 to 1.
+
+    Args:
+        source: the words that are attended to, above.
+        target: the words that attend, below.
+        gold: links (target position, source position) by a human hand, dashed; shown where the axis of that
+            name says so.
+        options: as for :class:`utils.explorables.figure.Figure`; with ``gold`` give an axis ``gold_links`` with
+            the values "hidden" and "shown".
+    """
+
+    kind = "alignment"
+    table = ("weights", "target", "source")
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping],
+        axes: Mapping[str, Sequence],
+        *,
+        source: Sequence[str],
+        target: Sequence[str],
+        gold: Sequence[tuple[int, int]] = (),
+        **options,
+    ):
+        if gold and list(axes.get("gold_links", [])) != ["hidden", "shown"]:
+            raise ValueError('gold links need an axis "gold_links" with the values "hidden" and "shown"')
+        for i, j in gold:
+            if not (0 <= i < len(target) and 0 <= j < len(source)):
+                raise ValueError(
+                    f"gold link {(i, j)} does not fit {len(target)} target and {len(source)} source words"
+                )
+        self.gold = list(gold)
+        labels = {"source": source, "target": target} | options.pop("labels", {})
+        super().__init__(compute, axes, labels=labels, picks={"word": "target"}, **options)
+
+    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+        """weights: (target, source)."""
+        return {"weights": (len(self.labels["target"]), len(self.labels["source"]))}
+
+    def draw(self) -> str:
+        """Words, links of the chosen target word, and the gold links."""
+        source, target = self.labels["source"], self.labels["target"]
+        columns = max(len(source), len(target))
+        step = max(34, 12 + 8 * max(map(_columns, [*source, *target])))
+        width, above, below = columns * step, 44, 130
+        xs = [(j + 0.5) * width / len(source) for j in range(len(source))]
+        xt = [(i + 0.5) * width / len(target) for i in range(len(target))]
+        chosen = self.point["word"]
+        row = self.array("weights")[chosen]
+        drawn = []
+        for i, j in self.gold:
+            drawn.append(
+                tag(
+                    "line",
+                    x1=xt[i],
+                    y1=below - 16,
+                    x2=xs[j],
+                    y2=above + 6,
+                    class_="gold",
+                    stroke_opacity=self.axes["gold_links"].index(self.point["gold_links"]),
+                    data_bind=binds(Bind("stroke-opacity", "#gold_links")),
+                )
+            )
+        half = step / 2 - 3
+        for j, word in enumerate(source):
+            at = {"index": j, "pick": "word", "stride": len(source)}
+            # One end of the line moves with the chosen word: it stands evenly, so its place is a step times its number.
+            drawn.append(
+                tag(
+                    "line",
+                    x1=xt[chosen],
+                    y1=below - 16,
+                    x2=xs[j],
+                    y2=above + 6,
+                    class_="link",
+                    stroke_opacity=float(row[j]),
+                    data_bind=binds(
+                        Bind("stroke-opacity", "weights", **at),
+                        Bind("x1", "#word", scale=width / len(target), offset=xt[0]),
+                    ),
+                )
+            )
+            drawn.append(
+                tag(
+                    "rect",
+                    x=xs[j] - half,
+                    y=above - 18,
+                    width=2 * half,
+                    height=24,
+                    class_="ink",
+                    fill_opacity=float(row[j]),
+                    data_bind=binds(Bind("fill-opacity", "weights", **at)),
+                )
+            )
+            drawn.append(tag("rect", x=xs[j] - half, y=above - 18, width=2 * half, height=24, class_="cell"))
+            drawn.append(text(word, x=xs[j], y=above - 24, text_anchor="middle"))
+            drawn.append(
+                text(
+                    f"{row[j]:.2f}",
+                    x=xs[j],
+                    y=above - 2,
+                    text_anchor="middle",
+                    class_="onink",
+                    data_bind=binds(Bind("text", "weights", digits=2, **at)),
+                )
+            )
+        drawn.append(
+            tag(
+                "rect",
+                x=xt[chosen] - half,
+                y=below - 15,
+                width=2 * half,
+                height=24,
+                class_="chosen",
+                data_bind=binds(Bind("x", "#word", scale=width / len(target), offset=xt[0] - half)),
+            )
+        )
+        for i, word in enumerate(target):
+            drawn.append(text(word, x=xt[i], y=below + 2, text_anchor="middle"))
+            drawn.append(
+                tag(
+                    "rect",
+                    x=xt[i] - step / 2,
+                    y=below - 22,
+                    width=step,
+                    height=40,
+                    class_="hit",
+                    data_pick=f"word={i}",
+                )
+            )
+        return _svg(width, below + 22, *drawn)
+
+
+def _columns(word: str) -> float:
+    """Width of a word in Latin letters; an ideograph is about twice as wide."""
+    return sum(1.7 if letter > "\u2e7f" else 1 for letter in word)
+
+
+def _turned(label: str, x: float, y: float) -> str:
+    return text(label, transform=f"translate({x:g} {y:g}) rotate(50)")
+
+
+def _heat_map(
+    figure: Figure,
+    array: str,
+    left: float,
+    top: float,
+    cell: int,
+    pick: str | None,
+    *,
+    rows: str = "queries",
+    columns: str = "keys",
+) -> str:
+    """Cells of an array with labels; a frame round the picked row where there is a pick."""
+    row_labels, column_labels = figure.labels[rows], figure.labels[columns]
+    values = figure.array(array)
+    drawn = []
+    for i, label in enumerate(row_labels):
+        drawn.append(text(label, x=left - 6, y=top + i * cell + 17, text_anchor="end"))
+        for j in range(len(column_labels)):
+            index = i * len(column_labels) + j
+            place = {"x": left + j * cell, "y": top + i * cell, "width": cell - 1, "height": cell - 1}
+            drawn.append(
+                tag(
+                    "rect",
+                    **place,
+                    class_="ink",
+                    fill_opacity=float(values[i, j]),
+                    data_bind=binds(Bind("fill-opacity", array, index)),
+                )
+            )
+            edge = "cell zero" if values[i, j] == 0 else "cell"
+            drawn.append(tag("rect", **place, class_=edge, data_bind=binds(Bind("zero", array, index))))
+        if pick:
+            width = left + len(column_labels) * cell
+            drawn.append(
+                tag(
+                    "rect",
+                    x=0,
+                    y=top + i * cell,
+                    width=width,
+                    height=cell,
+                    class_="hit",
+                    data_pick=f"{pick}={i}",
+                )
+            )
+    for j, label in enumerate(column_labels):
+        drawn.append(_turned(label, left + j * cell + 8, top + len(row_labels) * cell + 14))
+    if pick:
+        drawn.append(
+            tag(
+                "rect",
+                x=left - 2,
+                y=top + figure.point[pick] * cell - 2,
+                width=len(column_labels) * cell + 3,
+                height=cell + 3,
+                class_="chosen",
+                data_bind=binds(Bind("y", f"#{pick}", scale=cell, offset=top - 2)),
+            )
+        )
+    return "".join(drawn)

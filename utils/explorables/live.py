@@ -1,0 +1,92 @@
+"""The live side: a figure as an ipywidgets control, and a learner's own function under sliders."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from utils.explorables.figure import Figure
+
+_HERE = Path(__file__).parent
+_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def style() -> str:
+    """The style sheet of every figure."""
+    return (_HERE / "figure.css").read_text(encoding="utf-8")
+
+
+def page_script() -> str:
+    """One classic script for a page: a module would not load from ``file://``."""
+    drawing = (_HERE / "figure.js").read_text(encoding="utf-8")
+    drawing = drawing.replace("export default { render };", "").replace("export function", "function")
+    return f"(() => {{\n{drawing}\n{(_HERE / 'page.js').read_text(encoding='utf-8')}}})();\n"
+
+
+def standalone_html(figure: "Figure") -> str:
+    """A figure that brings script and style along, for a notebook without anywidget or a page of one's own."""
+    return f"{figure._repr_html_()}<style>{style()}</style><script>{page_script()}</script>"
+
+
+def view(figure: "Figure") -> dict | None:
+    """The mime bundle's part for a live kernel; None where anywidget is not installed."""
+    if find_spec("anywidget") is None:
+        return None
+    bundle = figure.widget._repr_mimebundle_()
+    data = bundle[0] if isinstance(bundle, tuple) else bundle
+    return {_VIEW: data[_VIEW]}
+
+
+def make_widget(figure: "Figure"):
+    """An anywidget whose traits are the figure's axes and picks; a trait refuses what the grid does not have."""
+    import anywidget
+    import traitlets
+
+    taken = {name for name in [*figure.axes, *figure.picks] if hasattr(anywidget.AnyWidget, name)}
+    if taken:
+        raise ValueError(f"ipywidgets has attributes of these names already: {sorted(taken)}")
+
+    class GridValue(traitlets.TraitType):
+        """A value of one axis, or the number or label of a pick."""
+
+        def validate(self, obj, value):
+            try:
+                return figure._on_grid(self.name, value)
+            except ValueError as error:
+                raise traitlets.TraitError(str(error)) from None
+
+    names = [*figure.axes, *figure.picks]
+    members = {name: GridValue(figure.point[name]).tag(sync=True) for name in names}
+    members |= {"_esm": _HERE / "figure.js", "_css": _HERE / "figure.css"}
+    members["spec"] = traitlets.Dict().tag(sync=True)
+    live = type("ExplorableWidget", (anywidget.AnyWidget,), members)
+    return live(spec=figure.spec)
+
+
+def play(function: Callable, **axes: Sequence | Mapping):
+    """Sliders over a function of one's own, which runs again at each move: ``play(f, d=[1, 64], valid_length=range(9))``.
+
+    Args:
+        function: takes the axes as keyword arguments; what it prints, draws or returns is shown.
+        axes: the values of each control; numbers make a slider, texts a choice.
+
+    Returns:
+        The ipywidgets box; its ``kwargs`` and ``result`` tell where the sliders stand and what came of it.
+
+    Raises:
+        ValueError: an axis that the function does not take, or one without values.
+    """
+    import ipywidgets
+
+    parameters = inspect.signature(function).parameters
+    controls = {}
+    for name, values in axes.items():
+        if name not in parameters:
+            raise ValueError(f"{function.__name__} takes no argument {name!r}, only {list(parameters)}")
+        if not len(values):
+            raise ValueError(f"axis {name!r} needs at least one value")
+        kind = ipywidgets.ToggleButtons if isinstance(values[0], str) else ipywidgets.SelectionSlider
+        controls[name] = kind(options=list(values), description=name.replace("_", " "))
+    return ipywidgets.interactive(function, **controls)

@@ -1,0 +1,46 @@
+// The static page's part: finds the figures, stands in for the kernel's model, keeps the state in the address.
+
+// "#name?d=64&query=2": which figure, and where its controls stand.
+const address = () => {
+  const [name, state] = decodeURIComponent(location.hash.slice(1)).split("?");
+  return { name, state: new URLSearchParams(state) };
+};
+
+for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
+  figure.dataset.ready = "";
+  const { spec, state } = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  const still = figure.querySelector("img");
+  spec.svg = still.src.split(",")[1];
+  spec.alt = still.alt;
+  const store = { ...state, spec };
+  const listeners = {};
+  let late = 0;
+  const model = {
+    get: (key) => store[key],
+    set: (key, value) => { store[key] = value; listeners[key]?.(); },
+    on: (event, listener) => { listeners[event.slice("change:".length)] = listener; },
+    save_changes: () => {
+      clearTimeout(late); // browsers refuse more than a hundred or so changes of the address in half a minute
+      late = setTimeout(() => {
+        const query = Object.keys(state).map((key) => `${key}=${encodeURIComponent(store[key])}`).join("&");
+        history.replaceState(null, "", `#${figure.id}?${query}`);
+      }, 250);
+    },
+  };
+  const restore = () => {
+    const { name, state: wanted } = address();
+    if (name !== figure.id) return false;
+    for (const [key, text] of wanted) {
+      const axis = spec.axes.find((a) => a.name === key);
+      const values = axis ? axis.values : spec.labels[spec.picks[key]]?.map((_, i) => i);
+      const value = values?.find((v) => String(v) === text);
+      if (value !== undefined) model.set(key, value);
+    }
+    return true;
+  };
+  const live = document.createElement("div");
+  render({ model, el: live });
+  figure.replaceChildren(live);
+  if (restore()) figure.scrollIntoView();
+  addEventListener("hashchange", restore);
+}
