@@ -3,4 +3,5 @@
 from jaxtyping import install_import_hook
 
 # Before anything imports utils. A subprocess and a notebook's kernel run without the check, as readers do.
-install_import_hook("utils", "beartype.beartype")
+# By PEP 484 an int is a float.
+install_import_hook("utils", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")

@@ -3,8 +3,7 @@
 A figure is drawn once, here, in its opening state; the page's script moves it by setting the bound attributes.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 

@@ -139,12 +139,16 @@ class Figure:
             for key, array in arrays.items():
                 frames.setdefault(key, []).append(array)
         fixed = {key: _array(value) for key, value in constants.items()}
-        for key in frames.keys() & fixed.keys() | (frames.keys() | fixed.keys()) & (self.axes.keys() | self.picks):
+        for key in frames.keys() & fixed.keys() | (frames.keys() | fixed.keys()) & (
+            self.axes.keys() | self.picks
+        ):
             raise ValueError(f"{key!r} names two things")
         grid = tuple(len(values) for values in self.axes.values())
         gridded = {key: np.stack(arrays).reshape(grid + shapes[key]) for key, arrays in frames.items()}
         packed = {}
-        for key, array in (gridded | {k: v.reshape((1,) * len(grid) + v.shape) for k, v in fixed.items()}).items():
+        for key, array in (
+            gridded | {k: v.reshape((1,) * len(grid) + v.shape) for k, v in fixed.items()}
+        ).items():
             try:
                 packed[key] = self._pack_one(array)
             except ValueError as error:
@@ -181,7 +185,8 @@ class Figure:
         """What the page shows of an array at a point (the current one where nothing is said): unpacked numbers."""
         packed = self._packed[key]
         at = self.point | {axis: self._on_grid(axis, value) for axis, value in point.items()}
-        return unpack(packed)[tuple(self.axes[axis].index(at[axis]) for axis in packed["over"])]
+        frame = tuple(self.axes[axis].index(at[axis]) for axis in packed["over"])
+        return unpack(packed)[(*frame, ...)]
 
     def sentence(self, *, sentence: int | None = None, **point: object) -> str:
         """The sentence at a point, as the page says it."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from torch import Tensor
 
 from utils.explorables.drawing import Bind, binds, tag, text
 from utils.explorables.figure import Figure
@@ -238,9 +239,9 @@ class Curve(Figure):
 
     Args:
         query: the axis whose values lie on the x axis; it is dragged in the picture.
-        points: observed x and y.
-        grid: x of the drawn curves.
-        truth: the true y on that grid.
+        points: observed x and y, each (points,).
+        grid: x of the drawn curves, (grid,).
+        truth: the true y on that grid, (grid,).
         options: as for :class:`utils.explorables.figure.Figure`.
     """
 
@@ -252,9 +253,9 @@ class Curve(Figure):
         axes: Mapping[str, Sequence],
         *,
         query: str,
-        points: tuple[Sequence[float], Sequence[float]],
-        grid: Sequence[float],
-        truth: Sequence[float],
+        points: tuple[Tensor, Tensor],
+        grid: Tensor,
+        truth: Tensor,
         **options,
     ):
         if query not in axes:

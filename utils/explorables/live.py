@@ -66,7 +66,7 @@ def make_widget(figure: "Figure"):
 
 
 def play(function: Callable, **axes: Sequence | Mapping):
-    """Sliders over a function of one's own, which runs again at each move: ``play(f, d=[1, 64], valid_length=range(9))``.
+    """Sliders over a function of one's own, run again at each move: ``play(f, d=[1, 64], valid_length=range(9))``.
 
     Args:
         function: takes the axes as keyword arguments; what it prints, draws or returns is shown.

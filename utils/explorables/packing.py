@@ -43,11 +43,11 @@ def _dtype_for(array: np.ndarray) -> tuple[str, float]:
     if array.dtype.kind in "bui":
         if low < -(2**31) or high >= 2**31:
             raise ValueError(f"integers must fit 32 bits, got {low} to {high}")
-        return ("u1" if low >= 0 and high < 256 else "i4"), 1
-    if max(abs(float(low)), abs(float(high))) > np.finfo(np.float32).max:
+        return ("u1" if low >= 0 and high < 256 else "i4"), 1.0
+    if max(abs(float(low)), abs(float(high))) > float(np.finfo(np.float32).max):
         raise ValueError(f"numbers must fit 32 bits, got {low} to {high}")
     vanishes = (array > 0) & (array < _STEP / 2)
-    return ("u2", _STEP) if low >= 0 and high <= 1 and not vanishes.any() else ("f4", 1)
+    return ("u2", _STEP) if low >= 0 and high <= 1 and not vanishes.any() else ("f4", 1.0)
 
 
 def unpack(packed: dict) -> np.ndarray:
@@ -57,7 +57,7 @@ def unpack(packed: dict) -> np.ndarray:
     array([[ 2., -3.]])
     """
     stored = np.frombuffer(base64.b64decode(packed["data"]), _DTYPES[packed["dtype"]])
-    return stored.astype(np.float64).reshape(packed["shape"]) * packed["step"]
+    return np.asarray(stored.astype(np.float64).reshape(packed["shape"]) * packed["step"])
 
 
 def num_bytes(packed: dict) -> int:

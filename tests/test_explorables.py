@@ -1,0 +1,392 @@
+"""Figures with sliders, Python's side: what is packed, refused, said and drawn."""
+
+import json
+import math
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from utils.explorables import Alignment, Bars, Curve, Figure, Maps, Weights, play
+from utils.explorables.drawing import Bind, binds, tag, text
+from utils.explorables.packing import num_bytes, pack, unpack
+
+AWKWARD = ['"quoted"', "a'b", "</script><b>", "<!--", "😀", "שלום", "火车", "&amp;", "a\\b"]
+
+
+def weights(d, valid_length):
+    """Rows that differ, and a row of exact zeros at valid_length 0."""
+    scores = torch.arange(21.0).reshape(3, 7) * d / 20
+    kept = torch.softmax(scores[:, :valid_length], dim=-1) if valid_length else scores[:, :0]
+    full = torch.zeros(3, 7)
+    full[:, :valid_length] = kept
+    return {
+        "weights": full,
+        "top": full.max(dim=-1).values,
+        "best": full.argmax(dim=-1),
+        "total": full.sum() / 3,
+    }
+
+
+def example(**changes) -> Weights:
+    options = {
+        "queries": ["a", "b", "c"],
+        "keys": [f"k{j}" for j in range(7)],
+        "name": "example",
+        "alt": "Three rows of weights.",
+        "say": "At d = {d} {query} takes {top[query]:2} from {best[query]|keys}, {total:0%} in all.",
+        "start": {"d": 8, "valid_length": 5, "query": "b"},
+    }
+    return Weights(weights, {"d": [1, 2, 8], "valid_length": range(8)}, **(options | changes))
+
+
+# -- packing --------------------------------------------------------------------------------------------------
+
+FLOATS = hnp.arrays(
+    st.sampled_from([np.float16, np.float32, np.float64]),
+    hnp.array_shapes(max_dims=4, max_side=5),
+    elements=st.floats(-60000, 60000, width=16),
+)
+
+
+@given(FLOATS)
+def test_floats_survive_within_the_precision_of_their_record(array):
+    packed = pack(array)
+    back = unpack(packed)
+    assert back.shape == array.shape
+    if packed["dtype"] == "u2":
+        assert np.abs(back - array).max() <= 0.5 / 65535 + 1e-12
+    else:
+        np.testing.assert_array_equal(back, array.astype(np.float32))
+    assert num_bytes(packed) == array.size * int(packed["dtype"][1])
+
+
+@given(hnp.arrays(np.float64, 7, elements=st.floats(0, 1)))
+def test_zero_is_exactly_zero_and_nothing_else_is(array):
+    back = unpack(pack(array))
+    visible = np.abs(array) > np.finfo(np.float32).smallest_subnormal
+    np.testing.assert_array_equal((back == 0)[visible | (array == 0)], (array == 0)[visible | (array == 0)])
+
+
+@given(hnp.arrays(st.sampled_from([np.bool_, np.uint8, np.int8, np.int16, np.int32]), hnp.array_shapes()))
+def test_integers_survive_exactly(array):
+    np.testing.assert_array_equal(unpack(pack(array)), array.astype(float))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros((3, 0)), r"shape \(3, 0\) has nothing to show"),
+        (np.array([1.0, np.nan]), "NaN or infinite"),
+        (np.array([-np.inf]), "NaN or infinite"),
+        (np.array([1e300]), "must fit 32 bits"),
+        (np.array([2**40]), "integers must fit 32 bits"),
+        (np.array(["a"]), "only numbers"),
+        (np.array([1j]), "only numbers"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(array, message):
+    with pytest.raises(ValueError, match=message):
+        pack(array)
+
+
+# -- the grid -------------------------------------------------------------------------------------------------
+
+
+def test_every_frame_is_what_compute_returned():
+    figure = example()
+    for d in (1, 2, 8):
+        for valid_length in range(8):
+            expected = weights(d, valid_length)["weights"].numpy()
+            shown = figure.array("weights", d=d, valid_length=valid_length)
+            np.testing.assert_allclose(shown, expected, atol=1e-5)
+            np.testing.assert_array_equal(shown == 0, expected == 0)
+
+
+def test_an_array_that_does_not_change_along_an_axis_is_stored_without_it():
+    figure = Weights(
+        lambda d, e: {
+            "weights": torch.full((2, 3), 1 / d),
+            "fixed": torch.arange(5),
+            "of_e": torch.tensor(e),
+        },
+        {"d": [1, 2], "e": [3, 5, 7]},
+        queries="ab",
+        keys="xyz",
+        name="f",
+        alt="",
+        say="{of_e:0}",
+        constants={"c": np.arange(11)},
+    )
+    over = {key: packed["over"] for key, packed in figure.spec["arrays"].items()}
+    assert over == {"weights": ["d"], "fixed": [], "of_e": ["e"], "c": []}
+    assert figure.sentence(e=7, d=2) == "7"
+    np.testing.assert_array_equal(figure.array("c"), np.arange(11))
+
+
+def test_the_sentence_looks_numbers_labels_and_shares_up():
+    figure = example()
+    top = weights(8, 5)["weights"][1]
+    assert figure.sentence() == f"At d = 8 b takes {top.max():.2f} from k4, 100% in all."
+    assert figure.sentence(d=1, valid_length=0, query=2) == "At d = 1 c takes 0.00 from k0, 0% in all."
+
+
+def test_the_sentence_is_chosen_by_the_case():
+    figure = Figure(
+        lambda n: {"case": torch.tensor(n % 2)},
+        {"n": [4, 7]},
+        name="f",
+        alt="",
+        say=["{n} is even", "{n} is odd"],
+    )
+    assert figure.sentence() == "4 is even"
+    assert figure.sentence(n=7) == "7 is odd"
+
+
+def refuse(message, compute=weights, axes=None, **changes):
+    options = {
+        "queries": ["a", "b", "c"],
+        "keys": [f"k{j}" for j in range(7)],
+        "name": "example",
+        "alt": "",
+        "say": "",
+    }
+    with pytest.raises(ValueError, match=message):
+        Weights(compute, axes or {"d": [1], "valid_length": [3]}, **(options | changes))
+
+
+def test_what_would_not_work_is_refused_with_its_name():
+    refuse(r"'weights' of shape \(2, 7\), got \(3, 7\)", queries="ab")
+    refuse("name must be lower-case", name="Big name")
+    refuse("axis 'd' needs different values, at least one, got \\[\\]", axes={"d": [], "valid_length": [1]})
+    refuse("axis 'd' needs different values", axes={"d": [1, 1], "valid_length": [1]})
+    refuse("axis 'd-e' must be a Python name", axes={"d-e": [1]})
+    refuse("'query' is the name of an axis and of a pick", axes={"query": [1]})
+    refuse("start names no axis or pick: 'e'", start={"e": 1})
+    refuse("d has no value 3; it has \\[1\\]", start={"d": 3})
+    refuse("query has no value 'z'", start={"query": "z"})
+    refuse("query has no value 5", start={"query": 5})
+    refuse("play names no axis: 'e'", play="e")
+    refuse("the sentence names 'e'", say="{e}")
+    refuse("pick 'query' needs labels", queries=[])
+    refuse("'top' names two things", constants={"top": np.zeros(2)})
+    refuse("array 'weights': NaN", compute=lambda d, valid_length: {"weights": torch.full((3, 7), math.nan)})
+    growing = iter(range(2, 9))
+    refuse(
+        "shapes must not change",
+        compute=lambda d: {"weights": torch.zeros(3, next(growing))},
+        axes={"d": [1, 2]},
+    )
+    refuse(
+        "bytes are too much for a page",
+        compute=lambda d: {"weights": torch.rand(3, 7) * 2, "more": torch.rand(211, 17) * d},
+        axes={"d": list(range(1, 101))},
+    )
+
+
+# -- the two outputs ------------------------------------------------------------------------------------------
+
+
+def svg_of(figure: Figure) -> ET.Element:
+    return ET.fromstring(figure.draw())
+
+
+def all_kinds() -> list[Figure]:
+    share = {"name": "f", "alt": "What is seen.", "say": "{step}"}
+    steps = {"step": [0, 1, 5]}
+    return [
+        example(),
+        Bars(
+            lambda step: {"p": torch.eye(5)[step % 5]},
+            steps,
+            panels={"p": "one"},
+            bars=list("abcde"),
+            **share,
+        ),
+        Maps(
+            lambda step: {"m": torch.eye(3) / (step + 1)},
+            steps,
+            maps={"m": "one"},
+            rows="abc",
+            columns="xyz",
+            **share,
+        ),
+        Curve(
+            lambda step: {
+                "estimate": torch.arange(5.0),
+                "weights": torch.ones(3) / 3,
+                "height": torch.tensor(0.5),
+            },
+            steps,
+            query="step",
+            points=(torch.tensor([0.0, 2.0, 5.0]), torch.tensor([1.0, 2.0, 3.0])),
+            grid=torch.tensor([0.0, 1.0, 2.0, 3.0, 5.0]),
+            truth=torch.tensor([1.0, 1.0, 1.0, 1.0, 2.0]),
+            **share,
+        ),
+        Alignment(
+            lambda step, gold_links: {"weights": torch.ones(2, 3) / 3},
+            steps | {"gold_links": ["hidden", "shown"]},
+            source=["红", "车", "."],
+            target=["red", "car"],
+            gold=[(0, 0), (1, 1)],
+            **share,
+        ),
+    ]
+
+
+@pytest.mark.parametrize("figure", all_kinds(), ids=lambda figure: figure.kind)
+def test_every_binding_sets_what_is_drawn(figure):
+    """Evaluated by hand in Python, each binding gives the attribute that the opening picture already has."""
+    checked = 0
+    for node in svg_of(figure).iter():
+        for bind in filter(None, node.get("data-bind", "").split(";")):
+            attribute, array, index, pick, stride, scale, offset, digits = bind.split(" ")
+            if array.startswith("#"):
+                name = array[1:]
+                at = figure.point[name]
+                value = figure.axes[name].index(at) if name in figure.axes else at
+            else:
+                flat = figure.array(array).reshape(-1)
+                value = flat[int(index) + (int(stride) * figure.point[pick] if pick != "-" else 0)]
+            if attribute == "points":
+                assert len(node.get("points").split()) == len(node.get("data-x").split()) == len(flat)
+            elif attribute == "zero":
+                assert ("zero" in node.get("class").split()) == (value == 0)
+            elif attribute == "text":
+                assert node.text == f"{value:.{digits}f}"
+            else:
+                assert float(node.get(attribute)) == pytest.approx(
+                    float(offset) + float(scale) * value, rel=1e-3, abs=1e-3
+                )
+            checked += 1
+    assert checked > 2
+
+
+@pytest.mark.parametrize("figure", all_kinds(), ids=lambda figure: figure.kind)
+def test_the_page_gets_a_still_picture_the_sentence_and_strict_json(figure):
+    html = figure._repr_html_()
+    assert f'alt="{figure.alt}"' in html
+    assert f"<p>{figure.sentence()}</p>" in html
+    store = json.loads(html.split('<script type="application/json">')[1].split("</script>")[0])
+    assert store["state"] == figure.point
+    assert html == figure._repr_html_()
+
+
+def test_awkward_labels_are_text_everywhere():
+    figure = Weights(
+        lambda d: {"weights": torch.zeros(len(AWKWARD), 2)}, {"d": [1, 2]}, queries=AWKWARD, keys=["x", "</svg>"],
+        name="awkward", alt='"</figure>"', say="{query}",
+    )  # fmt: skip
+    html = figure._repr_html_()
+    assert html.count("</script>") == 1
+    assert html.count("</figure>") == 1
+    store = json.loads(html.split('<script type="application/json">')[1].split("</script>")[0])
+    assert store["spec"]["labels"]["queries"] == AWKWARD
+    shown = {node.text for node in svg_of(figure).iter() if node.tag.endswith("text")}
+    assert set(AWKWARD) <= shown
+
+
+def test_static_outputs_are_the_same_in_every_process():
+    program = (
+        "import torch; from utils.explorables import Weights;"
+        "f = Weights(lambda d: {'weights': torch.ones(2, 3) / d}, {'d': [3, 5]}, queries='ab', keys='xyz',"
+        "name='f', alt='', say='{d}'); print(f._repr_html_())"
+    )
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(runs) == 1
+
+
+def test_the_mode_says_what_a_notebook_stores(monkeypatch):
+    figure = example()
+    monkeypatch.setenv("ATTENTION_FIGURES", "static")
+    static = figure._repr_mimebundle_()
+    assert set(static) == {"text/plain", "text/html"}
+    monkeypatch.setenv("ATTENTION_FIGURES", "live")
+    live = figure._repr_mimebundle_()
+    assert live.keys() == static.keys() | {"application/vnd.jupyter.widget-view+json"}
+    assert {key: live[key] for key in static} == static
+    monkeypatch.setattr("utils.explorables.live.find_spec", lambda name: None)
+    assert figure._repr_mimebundle_()["text/html"].endswith("</script>")
+
+
+# -- live -----------------------------------------------------------------------------------------------------
+
+
+def test_each_axis_is_a_trait_that_takes_what_the_grid_has():
+    import ipywidgets
+    import traitlets
+
+    widget = example().widget
+    assert isinstance(widget, ipywidgets.DOMWidget)
+    assert (widget.d, widget.valid_length, widget.query) == (8, 5, 1)
+    seen = []
+    widget.observe(lambda change: seen.append(change["new"]), "valid_length")
+    slider = ipywidgets.IntSlider(value=5, min=0, max=7)
+    ipywidgets.link((slider, "value"), (widget, "valid_length"))
+    slider.value = 3
+    assert widget.valid_length == 3
+    widget.valid_length = 6
+    assert slider.value == 6
+    assert seen == [3, 6]
+    widget.query = "c"
+    assert widget.query == 2
+    with pytest.raises(traitlets.TraitError, match="valid_length has no value 8"):
+        widget.valid_length = 8
+
+
+def test_an_axis_that_hides_a_widgets_own_attribute_is_refused():
+    figure = Figure(lambda layout: {"a": 1.0}, {"layout": [1, 2]}, name="f", alt="", say="{layout}")
+    figure.draw = lambda: tag("svg")
+    with pytest.raises(ValueError, match="already: \\['layout'\\]"):
+        _ = figure.widget
+
+
+def test_play_runs_the_function_again_at_each_move():
+    calls = []
+    box = play(lambda d, kernel: calls.append((d, kernel)), d=[1, 2, 8], kernel=["boxcar", "triangular"])
+    box.update()
+    box.children[0].value = 8
+    box.children[1].value = "triangular"
+    assert calls[-2:] == [(8, "boxcar"), (8, "triangular")]
+    with pytest.raises(ValueError, match="takes no argument 'e', only \\['d'\\]"):
+        play(lambda d: d, e=[1])
+    with pytest.raises(ValueError, match="axis 'd' needs at least one value"):
+        play(lambda d: d, d=[])
+
+
+# -- kinds and drawing ----------------------------------------------------------------------------------------
+
+
+def test_kinds_refuse_what_they_cannot_draw():
+    share, two = {"name": "f", "alt": "", "say": ""}, torch.tensor([0.0, 1.0])
+    with pytest.raises(ValueError, match="query names no axis: 'q'"):
+        Curve(lambda d: {}, {"d": [1]}, query="q", points=(two, two), grid=two, truth=two, **share)
+    with pytest.raises(ValueError, match="as many x as y"):
+        Curve(lambda d: {}, {"d": [1]}, query="d", points=(two[:1], two), grid=two, truth=two, **share)
+    with pytest.raises(ValueError, match='axis "gold_links"'):
+        Alignment(lambda d: {}, {"d": [1]}, source="ab", target="xy", gold=[(0, 0)], **share)
+    axes = {"gold_links": ["hidden", "shown"]}
+    with pytest.raises(ValueError, match=r"\(2, 0\) does not fit 2 target and 3 source"):
+        Alignment(lambda gold_links: {}, axes, source="abc", target="xy", gold=[(2, 0)], **share)
+    with pytest.raises(NotImplementedError):
+        Figure(lambda d: {"a": 1.0}, {"d": [1]}, **share).draw()
+
+
+def test_markup_is_escaped_and_bindings_are_written_out():
+    assert text("<b>", x=1) == '<text x="1">&lt;b&gt;</text>'
+    assert tag("g", class_='a"b') == "<g class='a\"b'/>"
+    assert tag("rect", x=0.1 + 0.2, y=None) == '<rect x="0.3"/>'
+    bind = Bind("y", "weights", 3, pick="query", stride=7, scale=-5.0, offset=11.0)
+    assert binds(bind, Bind("text", "p")) == "y weights 3 query 7 -5 11 3;text p 0 - 0 1 0 3"
