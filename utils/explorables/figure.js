@@ -39,8 +39,8 @@ const bindings = (svg) =>
 export function render({ model, el }) {
   const spec = model.get("spec");
   const read = Object.fromEntries(Object.entries(spec.arrays).map(([key, packed]) => [key, reader(packed)]));
-  const picks = Object.entries(spec.picks).map(([name, labels]) => ({ name, labels: spec.labels[labels], values: spec.labels[labels].map((_, i) => i) }));
-  const axes = spec.axes.map((axis) => ({ ...axis, labels: axis.values.map(String) }));
+  const picks = Object.entries(spec.picks).map(([name, key]) => ({ name, labels: spec.labels[key], values: [...spec.labels[key].keys()] }));
+  const { axes } = spec;
   const controls = Object.fromEntries([...axes, ...picks].map((control) => [control.name, control]));
   const opening = Object.fromEntries(Object.keys(controls).map((name) => [name, model.get(name)]));
   const position = (name) => controls[name].values.indexOf(model.get(name));
@@ -173,7 +173,7 @@ export function render({ model, el }) {
     const [array, rows, columns] = spec.table;
     const table = element("table");
     const details = element("details", { class: "xp-table" }, element("summary", {}, "the numbers as a table"),
-      element("div", { class: "xp-scroll", tabindex: "0", role: "region", "aria-label": "the numbers as a table" }, table));
+      element("div", { class: "xp-scroll", tabindex: "0", role: "group", "aria-label": "the numbers as a table" }, table));
     const head = (scope, label) => element("th", { scope }, label);
     fill = () => {
       if (!details.open) return;

@@ -6,7 +6,6 @@ torch computes every frame in Python; the page's script looks numbers up and com
 import base64
 import itertools
 import json
-import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -200,7 +199,7 @@ class Figure:
             if key in self.picks:
                 return self.labels[self.picks[key]][at[key]]
             if key in self.axes:
-                return str(at[key])
+                return _label(at[key])
             if key not in self._packed:
                 raise ValueError(f"the sentence names {key!r}, which is no axis, pick or array")
             number = self.array(key, **grid)
@@ -278,13 +277,13 @@ def _plain(value: object) -> object:
     return value.item() if hasattr(value, "item") else value
 
 
+def _label(value: object) -> str:
+    """How the page writes a value of an axis."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def _array(value: Tensor | np.ndarray | float) -> np.ndarray:
     if isinstance(value, Tensor):
         value = value.detach().cpu()
         value = value.double() if value.is_floating_point() else value
     return np.asarray(value)
-
-
-def frames(figure: Figure) -> int:
-    """How many points the grid has."""
-    return math.prod(len(values) for values in figure.axes.values())

@@ -1,0 +1,341 @@
+"""Figures with sliders in a real browser, each kind on one page that a file:// address opens, no network."""
+
+import gzip
+import itertools
+
+import chromium
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, sync_playwright
+
+from utils.explorables import Alignment, Bars, Curve, Figure, Maps, Weights
+from utils.explorables.live import page_script, style
+
+AWKWARD = ['"quoted"', "</script><b>", "😀", "שלום", "火车", "&amp;"]
+
+
+def attention(d, valid_length, scaled):
+    scores = torch.randn(3, 5, generator=torch.Generator().manual_seed(0)) * (
+        1 if scaled == "yes" else d**0.5
+    )
+    weights = torch.zeros(3, 5)
+    weights[:, :valid_length] = torch.softmax(scores[:, :valid_length], dim=-1) if valid_length else 0
+    return {"weights": weights, "top": weights.max(dim=-1).values, "best": weights.argmax(dim=-1)}
+
+
+def curve(kernel, query):
+    x = torch.linspace(0, 4, 7)
+    weights = torch.softmax(-((x - query) ** 2) * (3 if kernel == "narrow" else 1), dim=0)
+    return {
+        "estimate": torch.sin(torch.linspace(0, 4, 11)),
+        "weights": weights,
+        "height": (weights * x.sin()).sum(),
+    }
+
+
+def steps(step, **_):
+    return {"weights": torch.softmax(torch.eye(3, 4) * step, dim=-1), "other": torch.eye(3, 4) / (step + 1)}
+
+
+def figures() -> dict[str, Figure]:
+    x = torch.linspace(0, 4, 7)
+    grid = torch.linspace(0, 4, 11)
+    made = [
+        Weights(
+            attention,
+            {"d": [1, 4, 16], "valid_length": range(6), "scaled": ["no", "yes"]},
+            queries=["a", "b", "c"],
+            keys=[f"k{j}" for j in range(5)],
+            name="heat",
+            alt="Weights of three queries over five keys.",
+            say="At d = {d} {query} takes {top[query]:2} ({top[query]:0%}) from {best[query]|keys}.",
+            start={"d": 4, "valid_length": 5},
+        ),
+        Curve(
+            curve,
+            {"kernel": ["narrow", "wide"], "query": [round(0.25 * i, 2) for i in range(17)]},
+            query="query",
+            points=(x, x.sin()),
+            grid=grid,
+            truth=grid.sin(),
+            name="nearby",
+            alt="Points, an estimate and the weights of a query.",
+            say="At {query} the estimate is {height:3}.",
+            start={"query": 2.0},
+        ),
+        Bars(
+            lambda n: {"one": torch.eye(4)[n], "two": torch.softmax(torch.arange(4.0) * n, 0)},
+            {"n": range(4)},
+            panels={"one": "hard", "two": "soft"},
+            bars=["w", "x", "y", "z"],
+            name="bars",
+            alt="Two distributions.",
+            say="n = {n}.",
+        ),
+        Maps(
+            steps,
+            {"step": [0, 1, 2, 5]},
+            maps={"weights": "softmax", "other": "identity"},
+            rows=["a", "b", "c"],
+            columns=list("wxyz"),
+            name="maps",
+            alt="Two maps.",
+            say="Step {step}.",
+            play="step",
+        ),
+        Alignment(
+            steps,
+            {"step": [0, 1, 2, 5], "gold_links": ["hidden", "shown"]},
+            source=["红", "车", "很", "快"],
+            target=["the", "red", "car"],
+            gold=[(1, 0), (2, 1)],
+            name="align",
+            alt="Two sentences and links between their words.",
+            say="{word} at step {step}.",
+        ),
+        Weights(
+            lambda d: {"weights": torch.full((6, 2), 1 / d)},
+            {"d": [2, 4]},
+            queries=AWKWARD,
+            keys=["x", "</svg>"],
+            name="awkward",
+            alt='An "alt" with <b>markup</b>.',
+            say="{query}",
+        ),
+    ]
+    return {figure.name: figure for figure in made}
+
+
+FIGURES = figures()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory) -> str:
+    body = "".join(f"<h2>{name}</h2>{figure._repr_html_()}" for name, figure in FIGURES.items())
+    page = tmp_path_factory.mktemp("page") / "figures.html"
+    page.write_text(
+        '<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>figures</title>'
+        '<meta name="viewport" content="width=device-width">'
+        f"<style>html[data-theme=dark] body{{background:#14181e;color:#ced6dd}}{style()}</style>"
+        f"<body><main><h1>Figures</h1>{body}</main><script>{page_script()}</script>",
+        encoding="utf-8",
+    )
+    return page.as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.ARGUMENTS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser, address):
+    context = browser.new_context(viewport={"width": 1100, "height": 900})
+    opened = context.new_page()
+    problems = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    opened.on(
+        "request", lambda request: problems.append(request.url) if request.url.startswith("http") else None
+    )
+    opened.goto(address)
+    yield opened
+    context.close()
+    assert problems == []
+
+
+def control(page: Page, figure: str, name: str) -> Locator:
+    return page.locator(f"#{figure}").get_by_role("slider", name=name.replace("_", " "), exact=True)
+
+
+def shown_numbers(page: Page, figure: str) -> list[float]:
+    return page.locator(f"#{figure} td").evaluate_all(
+        "cells => cells.slice(1).map(cell => +cell.textContent)"
+    )
+
+
+def attributes(page: Page, figure: str, selector: str, attribute: str) -> list[float]:
+    return page.locator(f"#{figure} {selector}").evaluate_all(
+        f"nodes => nodes.map(node => +node.getAttribute('{attribute}'))"
+    )
+
+
+def test_every_frame_is_reached_by_keyboard_alone_and_shows_pythons_numbers(page):
+    figure = FIGURES["heat"]
+    page.locator("#heat summary").click()
+    for scaled in figure.axes["scaled"]:
+        page.locator("#heat").get_by_role("radio", name=scaled).focus()
+        page.keyboard.press("Space")
+        for number, d in enumerate(figure.axes["d"]):
+            control(page, "heat", "d").focus()
+            page.keyboard.press("Home")
+            for _ in range(number):
+                page.keyboard.press("ArrowRight")
+            control(page, "heat", "valid_length").focus()
+            page.keyboard.press("Home")
+            for valid_length in figure.axes["valid_length"]:
+                expected = figure.array("weights", d=d, valid_length=valid_length, scaled=scaled).reshape(-1)
+                at = {"d": d, "valid_length": valid_length, "scaled": scaled}
+                assert shown_numbers(page, "heat") == pytest.approx(expected, abs=5.1e-4), at
+                assert attributes(page, "heat", ".ink", "fill-opacity") == pytest.approx(
+                    expected, abs=6e-5
+                ), at
+                zeros = page.locator("#heat .cell").evaluate_all(
+                    "nodes => nodes.map(n => n.classList.contains('zero'))"
+                )
+                assert zeros == [number == 0 for number in expected], at
+                assert page.locator("#heat .xp-say").inner_text() == figure.sentence(**at)
+                page.keyboard.press("ArrowRight")
+
+
+def test_home_end_and_page_keys_move_and_the_value_is_spoken(page):
+    slider = control(page, "nearby", "query")
+    assert slider.get_attribute("aria-valuetext") == "query 2"
+    slider.focus()
+    for key, value in (
+        ("Home", "0"),
+        ("ArrowRight", "0.25"),
+        ("End", "4"),
+        ("ArrowDown", "3.75"),
+        ("Home", "0"),
+    ):
+        page.keyboard.press(key)
+        assert slider.get_attribute("aria-valuetext") == f"query {value}"
+    page.keyboard.press("PageUp")
+    assert float(slider.get_attribute("aria-valuetext").split()[1]) > 0
+    page.wait_for_timeout(600)
+    assert page.locator("#nearby [role=status]").inner_text() == page.locator("#nearby .xp-say").inner_text()
+
+
+@pytest.mark.parametrize("name", ["nearby", "bars", "maps", "align"])
+def test_each_kind_draws_what_python_computed(page, name):
+    figure = FIGURES[name]
+    for point in itertools.product(*figure.axes.values()):
+        at = dict(zip(figure.axes, point, strict=True))
+        for axis, value in at.items():
+            if isinstance(value, str):
+                page.locator(f"#{name}").get_by_role("radio", name=value, exact=True).check()
+            else:
+                control(page, name, axis).fill(str(figure.axes[axis].index(value)))
+        assert page.locator(f"#{name} .xp-say").inner_text() == figure.sentence(**at)
+        if name == "nearby":
+            heights = attributes(page, name, "rect.bar", "height")
+            assert heights == pytest.approx(80 * figure.array("weights", **at), abs=1e-3)
+        elif name == "bars":
+            expected = [*figure.array("one", **at), *figure.array("two", **at)]
+            assert attributes(page, name, ".bar", "height") == pytest.approx(
+                [130 * v for v in expected], abs=1e-3
+            )
+            texts = page.locator(f"#{name} svg text[data-bind]").all_text_contents()
+            assert texts == [f"{value:.3f}" for value in expected]
+        elif name == "maps":
+            expected = [*figure.array("weights", **at).flat, *figure.array("other", **at).flat]
+            assert attributes(page, name, ".ink", "fill-opacity") == pytest.approx(expected, abs=6e-5)
+        else:
+            first = figure.array("weights", **at)[0]
+            assert attributes(page, name, ".ink", "fill-opacity") == pytest.approx(first, abs=6e-5)
+            gold = attributes(page, name, ".gold", "stroke-opacity")
+            assert gold == [float(at["gold_links"] == "shown")] * 2
+
+
+def test_hover_and_tap_pick_and_drag_moves_the_query(page, browser, address):
+    page.locator("#heat [data-pick='query=2']").hover()
+    assert control(page, "heat", "query").get_attribute("aria-valuetext") == "query c"
+    page.locator("#align [data-pick='word=1']").click()
+    assert page.locator("#align .xp-say").inner_text() == "red at step 0."
+
+    area = page.locator("#nearby [data-drag]")
+    area.scroll_into_view_if_needed()
+    box = area.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + 20)
+    page.mouse.down()
+    for share, value in ((0.25, "1"), (0.76, "3"), (1.2, "4")):
+        page.mouse.move(box["x"] + box["width"] * share, box["y"] + 30)
+        assert control(page, "nearby", "query").get_attribute("aria-valuetext") == f"query {value}"
+    page.mouse.up()
+    page.mouse.move(box["x"] + 5, box["y"] + 30)
+    assert control(page, "nearby", "query").get_attribute("aria-valuetext") == "query 4"
+
+    phone = browser.new_context(viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
+    touched = phone.new_page()
+    touched.goto(address)
+    touched.locator("#heat [data-pick='query=1']").tap()
+    assert control(touched, "heat", "query").get_attribute("aria-valuetext") == "query b"
+    assert touched.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    phone.close()
+
+
+def test_reset_and_play(page):
+    slider = control(page, "maps", "step")
+    play = page.locator("#maps").get_by_role("button", name="play step")
+    play.click()
+    assert play.get_attribute("aria-pressed") == "true"
+    page.wait_for_function("document.querySelector('#maps input').value === '3'", timeout=5000)
+    assert play.get_attribute("aria-pressed") == "false"
+    assert slider.get_attribute("aria-valuetext") == "step 5"
+    page.locator("#maps").get_by_role("button", name="reset").click()
+    assert slider.get_attribute("aria-valuetext") == "step 0"
+
+
+def test_play_takes_a_step_a_press_where_motion_is_not_wanted(page):
+    page.emulate_media(reduced_motion="reduce")
+    play = page.locator("#maps").get_by_role("button", name="play step")
+    for value in ("1", "2", "5", "1"):
+        play.click()
+        page.wait_for_timeout(50)
+        assert control(page, "maps", "step").get_attribute("aria-valuetext") == f"step {value}"
+        assert play.get_attribute("aria-pressed") == "false"
+
+
+def test_state_stands_in_the_address_and_survives_a_reload(page, address):
+    control(page, "heat", "d").fill("2")
+    page.locator("#heat").get_by_role("radio", name="yes").check()
+    page.wait_for_function("location.hash.includes('scaled=yes')")
+    page.reload()
+    assert control(page, "heat", "d").get_attribute("aria-valuetext") == "d 16"
+    assert page.locator("#heat").get_by_role("radio", name="yes").is_checked()
+    page.goto(f"{address}#bars?n=3&nonsense=1&n2=")
+    page.reload()
+    assert page.locator("#bars .xp-say").inner_text() == "n = 3."
+    page.goto(f"{address}#bars?n=77")
+    page.reload()
+    assert page.locator("#bars .xp-say").inner_text() == "n = 0."
+
+
+def test_awkward_labels_are_shown_as_text(page):
+    page.locator("#awkward summary").click()
+    shown = page.locator("#awkward th").all_text_contents()
+    assert shown == ["x", "</svg>", *AWKWARD]
+    for number, label in enumerate(AWKWARD):
+        control(page, "awkward", "query").fill(str(number))
+        assert page.locator("#awkward .xp-say").text_content() == label
+    assert page.locator("#awkward b").count() == 0
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(page, theme):
+    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+    for summary in page.locator("summary").all():
+        summary.click()
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+def test_without_script_there_is_a_still_picture_with_its_sentence(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    opened = context.new_page()
+    opened.goto(address)
+    for name, figure in FIGURES.items():
+        image = opened.locator(f"#{name} img")
+        assert image.get_attribute("alt") == figure.alt
+        assert image.bounding_box()["width"] > 100
+        assert opened.locator(f"#{name} p").inner_text().strip() == figure.sentence().strip()
+    context.close()
+
+
+def test_script_and_style_are_small():
+    assert len(gzip.compress((page_script() + style()).encode(), 9)) < 12_000
