@@ -225,6 +225,7 @@ class Figure:
             "axes": [
                 {
                     "buttons": isinstance(values[0], str),
+                    "labels": [_label(value) for value in values],
                     "name": axis,
                     "play": axis == self.play,
                     "values": values,
