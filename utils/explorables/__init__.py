@@ -1,6 +1,6 @@
 """Figures with sliders, alive in a page without a kernel and an ipywidgets control with one.
 
-torch computes every frame; one script draws them in both worlds. How to make one: book/explorables.
+torch computes every frame; one script draws them in both worlds.
 """
 
 from utils.explorables.figure import Figure

@@ -47,7 +47,6 @@ class Figure:
         ValueError: names that clash, no value on an axis, a start that is not on the grid, arrays that change
             name or shape between points, labels that do not fit, NaN or infinite numbers, or more than 200 KB.
 
-    Explained in book/explorables.
     """
 
     #: The script draws all kinds alike; the name tells readers of the page's source which one this is.
