@@ -124,11 +124,11 @@ def test_a_file_without_rows_is_an_error(tmp_path, content):
 
 @pytest.mark.parametrize(
     ("encoding", "message"),
-    [("utf-16", "is UTF-16; save it as UTF-8"), ("latin-1", "line 1: byte 7 is not UTF-8")],
+    [("utf-16", "is UTF-16; save it as UTF-8"), ("latin-1", "line 1: byte 5 is not UTF-8")],
 )
 def test_another_encoding_is_an_error(tmp_path, encoding, message):
     with pytest.raises(ValueError, match=message):
-        read_pairs(write(tmp_path / "p.txt", "hot\tété\nhot\tété\n".encode(encoding)[:None]))
+        read_pairs(write(tmp_path / "p.txt", "hot\tété\nhot\tété\n".encode(encoding)))
 
 
 @pytest.mark.parametrize("columns", [("en",), (), ("en", "en"), ("en", "fr", "zh"), ("en", ""), ("EN", "fr")])
@@ -147,7 +147,7 @@ def test_languages_that_are_not_said_are_filled_in():
     for columns, src, tgt, message in (
         (None, "de", None, "name the columns, or both"),
         (None, "de", "de", "two different language codes"),
-        (["en", "fr"], "de", None, "columns en and fr, got de and en"),
+        (["en", "fr"], "de", None, "columns en and fr, got de and fr"),
         (["en", "fr"], "en", "en", "columns en and fr, got en and en"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -276,7 +276,7 @@ def test_the_seed_alone_settles_the_split():
 
 def test_too_few_groups_are_an_error():
     with pytest.raises(
-        ValueError, match="3 pairs form 2 groups .* too few to keep 1 for testing and 1 for val"
+        ValueError, match=r"3 pairs form 2 groups .* too few to keep 1 for testing and 1 for val"
     ):
         group_split([("a", "b"), ("a", "c"), ("d", "e")], num_test=1, num_valid=1)
     with pytest.raises(ValueError, match="must not be negative, got -1 and 0"):
@@ -317,9 +317,6 @@ def test_the_real_files_are_read_and_split_without_a_leak(name, columns, num_row
     odd = set("\u00a0\u2009\u202f\u3000\u00ad\u200b\ufeff\u2018\u2019")
     assert not any(odd & set(first + second) for first, second in pairs.rows)
     split = group_split(pairs.between(*reversed(columns)))
-    seen = [{sentence.casefold() for pair in split.train for sentence in pair}]
-    seen += [{sentence.casefold() for pair in split.valid for sentence in pair}]
-    seen += [{s.casefold() for example in split.test for s in (example.source, *example.references)}]
     sides = [
         [{pair[side].casefold() for pair in split.train} for side in (0, 1)],
         [{pair[side].casefold() for pair in split.valid} for side in (0, 1)],
