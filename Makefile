@@ -18,7 +18,7 @@ BENCHMARKS := $(sort $(wildcard tests/bench_*.py))
 BOOK := _build/html
 TESTED := _build/tested/_build/html
 NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
-	--extra-keys "cell.metadata.execution metadata.language_info metadata.widgets"
+	--extra-keys "cell.metadata.execution cell.metadata.lines_to_next_cell metadata.language_info metadata.widgets"
 
 # The kernel of this environment, even where the user has another one called python3.
 export JUPYTER_PREFER_ENV_PATH := 1
@@ -37,7 +37,7 @@ serve: book  ## the same, then serve it on this computer (PORT=8000)
 	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
 
 test: lint $(TESTED)/.built  ## run everything: ruff, the chapters, utils, the built book, its pages in a browser
-	$(BIN)/python tests/browser.py
+	$(BIN)/python tests/chromium.py
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
 		--nbval --nbval-current-env --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 \
 		chapters tests utils
