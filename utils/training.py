@@ -84,7 +84,7 @@ def fit(
     patience: int | None = None,
     batch_size: int = 64,
     lr: float = 3e-3,
-    warmup: int = 200,
+    warmup: float = 0.05,
     label_smoothing: float = 0.1,
     clip: float = 1.0,
     seed: int = 0,
@@ -106,15 +106,15 @@ def fit(
         patience: epochs without a lower held-out loss after which training stops.
         batch_size: sentence pairs a step.
         lr: highest learning rate.
-        warmup: steps over which the learning rate rises to it.
+        warmup: share of the budget over which the learning rate rises to it.
         label_smoothing: as in :func:`sequence_loss`.
         clip: largest norm of the gradient of all parameters together.
         seed: of the batches and of dropout.
         progress: show a progress bar with the loss and the tokens a second.
 
     Raises:
-        ValueError: both or neither of ``minutes`` and ``epochs``, a budget, learning rate or clip that is not
-            positive, ``patience`` without ``valid``, or sentences that make no batch.
+        ValueError: both or neither of ``minutes`` and ``epochs``, a number out of its range, ``patience``
+            without ``valid``, or sentences that make no batch.
         FloatingPointError: a loss or gradient that is not finite, with the step; the weights are those
             before it.
 
@@ -122,9 +122,14 @@ def fit(
     """
     if (minutes is None) == (epochs is None):
         raise ValueError("give exactly one of minutes and epochs")
-    for name, number in (("minutes", minutes), ("epochs", epochs), ("lr", lr), ("clip", clip)):
+    positive = {"minutes": minutes, "epochs": epochs, "batch_size": batch_size, "lr": lr, "clip": clip}
+    for name, number in positive.items():
         if number is not None and not 0 < number < math.inf:
             raise ValueError(f"{name} must be positive and finite, got {number}")
+    if not 0 < warmup < 1:
+        raise ValueError(f"warmup must be a share between 0 and 1, got {warmup}")
+    if not src_ids:
+        raise ValueError("src_ids hold no sentence to train on")
     if patience is not None and valid is None:
         raise ValueError("patience needs valid, the sentences on which to see whether the loss still falls")
     generator = torch.Generator().manual_seed(seed)
@@ -145,7 +150,7 @@ def fit(
                 if (spent := done()) >= 1:
                     break
                 for group in optimizer.param_groups:
-                    group["lr"] = lr * min(1.0, (len(history.losses) + 1) / warmup) * (1 - spent)
+                    group["lr"] = lr * min(spent / warmup, 1) * (1 - spent)
                 try:
                     loss = _step(model, batch, optimizer, label_smoothing=label_smoothing, clip=clip)
                 except FloatingPointError as error:
