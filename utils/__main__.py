@@ -107,7 +107,7 @@ def translate(
     """
     with _mistakes_in_one_line(), matmul_precision("medium"):
         if not sentences:
-            sentences = sys.stdin.read().splitlines()
+            sentences = [line.rstrip("\n") for line in sys.stdin]
         translations = translate_text(load_run(run), sentences)
         for translation in translations:
             typer.echo(translation.text)
