@@ -1,6 +1,7 @@
 """Measuring translations and alignments, and the use of a trained run on text.
 
 Scores come from `sacrebleu`, whose signature says how they were counted.
+Explained in chapters/bahdanau_decoder.
 """
 
 import json
@@ -63,7 +64,7 @@ def chrf(hypotheses: Sequence[str], references: References, *, lowercase: bool =
     >>> round(chrf(["abc def"], [["abc def"]]).value)
     100
 
-    Source: Popović (2015). Explained in chapters/chinese_english.
+    Source: Popović (2015). Explained in book/api/command_line.
     """
     return _corpus_score(CHRF(lowercase=lowercase), hypotheses, references)
 
@@ -115,7 +116,6 @@ def bleu_by_length(
     Raises:
         ValueError: edges that do not ascend, not as many lengths as hypotheses, or as for :func:`bleu`.
 
-    Explained in chapters/sentence_length.
     """
     if list(edges) != sorted(set(edges)):
         raise ValueError(f"edges must ascend, got {list(edges)}")
@@ -267,7 +267,7 @@ def translate(run: Run, sentences: Sequence[str], *, batch_size: int = 64) -> li
     Returns:
         A translation a sentence, in the same order, each on one line.
 
-    Explained in chapters/chinese_english.
+    Explained in book/api/command_line.
     """
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
     translations = [Translation("", [], [], None, True)] * len(ids)
@@ -305,6 +305,8 @@ def evaluate_run(run: Run, *, folder: str | Path | None = None) -> Evaluation:
 
     Raises:
         ValueError: a run that kept no sentences for testing.
+
+    Explained in book/api/command_line.
     """
     translations = translate(run, [example.source for example in run.test])
     texts = [translation.text for translation in translations]

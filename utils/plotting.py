@@ -1,6 +1,7 @@
 """One look for every figure of the course: sizes, colours, fonts, and the heat map of attention weights.
 
 Only this module imports matplotlib, and no other module of ``utils`` imports this one.
+Its colours are explained in book/notation.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """Training a translator: the loss, the loop, and runs that are kept on disk.
 
 Which model it is, is settled in ``seq2seq``; what a translation is worth, in ``evaluation``.
+Runs are explained in book/api/command_line.
 """
 
 import copy

@@ -1,11 +1,12 @@
 """The reference of `utils` and the chapters point at each other.
 
-A docstring says "Explained in chapters/NAME" (or book/NAME): its entry in the reference links to that page,
-and the page ends with links to all the entries that name it. A name of `utils` in the prose of a chapter
-links to its entry too, where it stands first.
+A docstring says "Explained in chapters/NAME" (or book/NAME), for itself or for its module: the entry in the
+reference links to that page, and the page ends with links to all the entries that name it. In the prose of a
+chapter a name of `utils` links to its entry too, where it stands first.
 """
 
 import re
+import sys
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -13,7 +14,7 @@ from sphinx.domains.python import ObjectEntry
 from sphinx.environment import BuildEnvironment
 from sphinx.util.nodes import make_refnode
 
-EXPLAINED = re.compile(r"\b(?:chapters|book)/\w+")
+EXPLAINED = re.compile(r"\b(?:chapters|book)(?:/\w+)+")
 
 
 def _skip_aliases(_app: Sphinx, _what, _name: str, obj: object, skip: bool, _options) -> bool | None:
@@ -21,9 +22,15 @@ def _skip_aliases(_app: Sphinx, _what, _name: str, obj: object, skip: bool, _opt
     return True if (getattr(obj, "__doc__", None) or "").startswith("Alias for field number") else None
 
 
-def _link_to_pages(app: Sphinx, _what, name: str, _object, _options, lines: list[str]) -> None:
+def _link_to_pages(app: Sphinx, what: str, name: str, obj: object, _options, lines: list[str]) -> None:
+    if what in ("function", "class") and not EXPLAINED.search("\n".join(lines)):
+        # An entry that does not say inherits what its module says.
+        module = sys.modules[obj.__module__]
+        lines += ["", *(f"Explained in {page}." for page in EXPLAINED.findall(module.__doc__))]
+
     def link(match: re.Match) -> str:
-        _explained_in(app.env).setdefault(match[0], {})[name] = app.env.docname
+        if what != "module":
+            _explained_in(app.env).setdefault(match[0], {})[name] = app.env.docname
         return f":doc:`/{match[0]}`"
 
     lines[:] = [EXPLAINED.sub(link, line) for line in lines]

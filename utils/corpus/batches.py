@@ -1,6 +1,7 @@
 """Batches: sentences of ids, padded to one length and put together so that little of a batch is padding.
 
 Ids come from a vocabulary; what is done with a batch is the business of ``training`` and ``search``.
+Explained in chapters/encoder_decoder.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,7 @@
 """Pair files: sentences and translations in tab-separated text, cleaned, split without leaks, tokenised.
 
 Vocabularies and batches are made of the result in the other modules of ``corpus``.
+Explained in book/data_and_licences.
 """
 
 import codecs
@@ -144,8 +145,6 @@ def read_pairs(
         FileNotFoundError: no such file.
         ValueError: columns that are not two different language codes, an encoding other than UTF-8, no good
             row, or too many bad ones, the first of which it names.
-
-    Explained in chapters/chinese_english.
     """
     columns = _checked_columns(columns)
     path = find_file(path)
@@ -202,8 +201,6 @@ def normalise(text: str, lang: str) -> str:
     "C'est quoi ?"
     >>> normalise("漢語 很 難。", "zh")
     '汉语很难。'
-
-    Explained in chapters/chinese_english.
     """
     text = " ".join(unicodedata.normalize("NFC", text).translate(_CHARACTERS).split())
     if lang == "zh":
@@ -226,8 +223,6 @@ def tokenise(text: str, lang: str) -> list[str]:
     ["L'", 'homme', 'ne', 'dort', 'pas', '.']
     >>> tokenise("汤姆买了3本book。", "zh")
     ['汤', '姆', '买', '了', '3', '本', 'book', '。']
-
-    Explained in chapters/chinese_english.
     """
     return {"fr": _FRENCH_WORDS, "zh": _CHINESE_WORDS}.get(lang, _WORDS).findall(text)
 
@@ -264,8 +259,6 @@ def group_split(
 
     Raises:
         ValueError: a negative number of groups, or no group left to train on.
-
-    Explained in chapters/chinese_english.
     """
     if min(num_test, num_valid) < 0:
         raise ValueError(f"num_test and num_valid must not be negative, got {num_test} and {num_valid}")
