@@ -8,11 +8,13 @@ in ``grammar_clauses``.
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from random import Random
+from itertools import product
+from struct import unpack
 from typing import NamedTuple
 
-from utils.corpus.grammar_clauses import Run, Sampler
+from utils.corpus.grammar_parts import Run
 from utils.corpus.grammar_phrases import elide
+from utils.corpus.grammar_sentences import SentenceSampler
 
 LANGUAGES = ("en", "fr", "zh")
 SPLITS = ("train", "valid", "test")
@@ -97,9 +99,9 @@ def triple(index: int, *, seed: int = 0, min_words: int = SHORTEST, max_words: i
             f"lengths must obey {SHORTEST} <= min_words <= max_words <= {LONGEST}, "
             f"got min_words {min_words} and max_words {max_words}"
         )
-    random = Random(seed << 64 | index).random
+    random = _numbers(seed, index).__next__
     while True:
-        sampler = Sampler(random)
+        sampler = SentenceSampler(random)
         parts = sampler.sentence(min_words + int(random() * (max_words - min_words + 1)))
         en, en_concepts = _write(parts.en)
         if min_words <= len(en) <= max_words:
@@ -181,6 +183,16 @@ def _stream(split: str, seed: int, min_words: int, max_words: int) -> Iterator[T
         index += 1
 
 
+def _numbers(seed: int, index: int) -> Iterator[float]:
+    """Numbers in [0, 1) that depend on the two alone; a hash starts faster than the generators of ``random``."""
+    block = 0
+    while True:
+        digest = hashlib.blake2b(f"{seed} {index} {block}".encode()).digest()
+        for number in unpack("<16I", digest):
+            yield number / 2**32
+        block += 1
+
+
 def _write(run: Run) -> tuple[list[str], dict[int, list[int]]]:
     """The words of a run, and for each concept the positions of the words that carry it."""
     words: list[str] = []
@@ -195,9 +207,11 @@ def _write(run: Run) -> tuple[list[str], dict[int, list[int]]]:
 
 def _links(src: dict[int, list[int]], tgt: dict[int, list[int]]) -> Links:
     """All pairs of positions whose words share a concept."""
-    return frozenset(
-        (i, j) for concept in src.keys() & tgt.keys() for i in src[concept] for j in tgt[concept]
-    )
+    pairs: set[tuple[int, int]] = set()
+    for concept, positions in src.items():
+        if concept in tgt:
+            pairs.update(product(positions, tgt[concept]))
+    return frozenset(pairs)
 
 
 def _check_language(name: str, lang: str) -> None:

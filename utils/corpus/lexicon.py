@@ -216,12 +216,12 @@ bowl   bowls   bol       bols       m 碗
 # concept | English base, third person, past, -ing, particle | French infinitive, first, third, third plural,
 # participle, auxiliary | Chinese, 了 in the past | sets of subjects | sets of objects | places | tenses
 _VERBS = """
-sleep   | sleep sleeps slept sleeping -        | dormir dors dort dorment dormi avoir           | 睡觉 no  | person,animal | -            | home,garden                              | hgpf
+sleep   | sleep sleeps slept sleeping -        | dormir dors dort dorment dormi avoir           | 睡觉 yes  | person,animal | -            | home,garden                              | hgpf
 work    | work works worked working -          | travailler travaille travaille travaillent travaillé avoir | 工作 no | adult | -         | office,library,hospital,school,restaurant,museum,market,station | hgpf
-dance   | dance dances danced dancing -        | danser danse danse dansent dansé avoir         | 跳舞 no  | person        | -            | park,garden,restaurant,home              | hgpf
-sing    | sing sings sang singing -            | chanter chante chante chantent chanté avoir    | 唱歌 no  | person        | -            | park,garden,school,kitchen,home          | hgpf
+dance   | dance dances danced dancing -        | danser danse danse dansent dansé avoir         | 跳舞 yes  | person        | -            | park,garden,restaurant,home              | hgpf
+sing    | sing sings sang singing -            | chanter chante chante chantent chanté avoir    | 唱歌 yes  | person        | -            | park,garden,school,kitchen,home          | hgpf
 cry     | cry cries cried crying -             | pleurer pleure pleure pleurent pleuré avoir    | 哭 yes   | kid           | -            | home,school,park                         | hgp
-play    | play plays played playing -          | jouer joue joue jouent joué avoir              | 玩 no    | kid,pet       | -            | park,garden,school,home                  | hgpf
+play    | play plays played playing -          | jouer joue joue jouent joué avoir              | 玩 yes    | kid,pet       | -            | park,garden,school,home                  | hgpf
 -       | go goes went going -                 | aller vais va vont allé être                   | 去 yes   | person        | goal         | -                                        | hpf
 arrive  | arrive arrives arrived arriving -    | arriver arrive arrive arrivent arrivé être     | 到 yes   | person        | goal         | -                                        | pf
 leave   | leave leaves left leaving -          | quitter quitte quitte quittent quitté avoir    | 离开 yes | person        | goal         | -                                        | pf
@@ -234,7 +234,7 @@ buy     | buy buys bought buying -             | acheter achète achète achète
 sell    | sell sells sold selling -            | vendre vends vend vendent vendu avoir          | 卖 yes   | adult         | goods        | market                                   | hgpf
 see     | see sees saw seeing -                | voir vois voit voient vu avoir                 | 看见 yes | person,pet    | person,animal,name | park,station,market,museum,garden  | pf
 watch   | watch watches watched watching -     | regarder regarde regarde regardent regardé avoir | 看 yes | person,pet    | watched,seen | park,garden,home                         | hgpf
-seek    | look looks looked looking for        | chercher cherche cherche cherchent cherché avoir | 找 no  | person        | sought,kid   | park,garden,home,office,station          | gpf
+seek    | look looks looked looking for        | chercher cherche cherche cherchent cherché avoir | 找 no  | person        | sought,kid   | park,garden,home,office,station          | gf
 find    | find finds found finding -           | trouver trouve trouve trouvent trouvé avoir    | 找到 yes | person        | sought,kid   | park,garden,home,office,station          | pf
 open    | open opens opened opening -          | ouvrir ouvre ouvre ouvrent ouvert avoir        | 打开 yes | person        | opened       | -                                        | pf
 close   | close closes closed closing -        | fermer ferme ferme ferment fermé avoir         | 关上 yes | person        | closed       | -                                        | pf
@@ -371,7 +371,7 @@ POSSESSIVES = {
     "their f": ("their", ("leur", "leur", "leurs"), "她们"),
 }
 
-NUMERALS = (("two", "deux", "两"), ("three", "trois", "三"), ("four", "quatre", "四"), ("ten", "dix", "十"))
+NUMERALS = (("two", "deux", "两"), ("three", "trois", "三"), ("four", "quatre", "四"), ("five", "cinq", "五"))
 
 ADVERBS = {
     "often": ("souvent", "经常"),
