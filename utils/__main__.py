@@ -133,18 +133,22 @@ def _draw(translations: list[Translation], path: Path) -> None:
     """The heat map of one translation, as a file of the kind its name says."""
     if len(translations) != 1 or translations[0].weights is None:
         raise ValueError(f"a heat map shows one sentence that is not empty, got {len(translations)}")
-    from utils.plotting import heatmap, use_style  # matplotlib, which no other use of the command needs
+    from utils.plotting import SIZE, heatmap, panels, use_style  # matplotlib, which nothing else here needs
 
     use_style()
     [translation] = translations
-    ax = heatmap(
+    num_tgt, num_src = translation.weights.shape
+    # A longer sentence gets a larger figure: a quarter of an inch a label.
+    figure, [ax] = panels(1, width=max(SIZE[0], 2 + num_src / 4), height=max(SIZE[1], 1.5 + num_tgt / 4))
+    heatmap(
         translation.weights,
         queries=translation.tgt_tokens,
         keys=translation.src_tokens,
+        ax=ax,
         xlabel="source token",
         ylabel="target token",
     )
-    ax.figure.savefig(path)
+    figure.savefig(path)
 
 
 if __name__ == "__main__":
