@@ -200,7 +200,9 @@ def test_a_learning_rate_beyond_reason_is_told_with_its_step():
 def test_the_progress_bar_tells_loss_and_speed(capsys):
     fit(model(), sentences(), sentences(), epochs=1, progress=True)
     shown = capsys.readouterr().err
-    assert "training" in shown
+    assert "training 100%" in shown
+    assert "loss=" in shown
+    assert "tokens_s=" in shown
     fit(model(), sentences(), sentences(), epochs=1)
     assert capsys.readouterr().err == ""
 

@@ -162,7 +162,7 @@ def fit(
                 bar.set_postfix(
                     loss=f"{loss:.2f}", tokens_s=f"{history.tokens_per_second:.0f}", refresh=False
                 )
-                bar.update(spent - bar.n)
+                bar.update(min(done(), 1) - bar.n)
             if valid is not None:
                 history.valid_losses.append(held_out_loss(model, *valid, batch_size=batch_size))
                 best.see(model, history.valid_losses[-1])
