@@ -6,6 +6,7 @@ PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Twice that where pip chooses the PyTorch with GPU libraries.
 FREE_KB_NEEDED := 4000000
 
 CHAPTERS := $(sort $(wildcard chapters/*.ipynb))
@@ -83,7 +84,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "$(PYTHON) has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
 	@free=$$(df -Pk . | awk 'NR == 2 {print $$4}'); test "$$free" -ge $(FREE_KB_NEEDED) || \
-		{ echo "$$free KB of disk are free here; the environment needs $(FREE_KB_NEEDED)" >&2; exit 1; }
+		{ echo "$$free" | awk '{printf "%.1f GB of disk are free here; the environment needs 4 GB\n", $$1 / 1e6}' >&2; \
+		exit 1; }
 	test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@

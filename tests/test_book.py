@@ -143,6 +143,12 @@ def test_launch_buttons_name_the_repository_of_the_configuration(page: str) -> N
     assert f"https://mybinder.org/v2/gh/{name}/{branch}?urlpath=lab/tree/{page}.ipynb" in links
 
 
+@every_chapter
+def test_chapter_is_in_the_tables_of_chapters(page: str) -> None:
+    assert f"]({page}.ipynb)" in (ROOT / "README.md").read_text("utf-8")
+    assert f"](../{page}.ipynb)" in (ROOT / "book" / "index.md").read_text("utf-8")
+
+
 def test_the_repository_has_one_name() -> None:
     repository = CONFIG["repository"]["url"]
     for file in ("README.md", "CITATION.cff", "LICENSE-CONTENT", "book/index.md", "book/api.md"):
