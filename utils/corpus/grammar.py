@@ -1,8 +1,8 @@
 """The grammar corpus: English, French and Chinese sentences of one meaning, with gold word alignments.
 
-A synchronous grammar draws what is said and says it in three languages at once; this module numbers the sentences,
-links their words and splits them. The words are in ``lexicon``, phrases in ``grammar_phrases``, the order of clauses
-in ``grammar_clauses``.
+A synchronous grammar draws what is said and says it in three languages at once; this module numbers the
+sentences, links their words and splits them. The grammar is in the modules beside this one: words in ``lexicon``,
+their forms and articles in ``grammar_phrases``, the rest by size from ``grammar_nouns`` to ``grammar_sentences``.
 """
 
 import hashlib
@@ -28,10 +28,10 @@ class Triple(NamedTuple):
     """One meaning in three languages, tokens and alignments.
 
     Args:
-        en, fr, zh: the words; punctuation and elided words ("l'") are words of their own, and a Chinese word is one.
+        en, fr, zh: the words; punctuation and elided words ("l'") are words of their own.
         en_fr, en_zh, fr_zh: pairs of positions, from 0, of words that say the same thing; the position in the
             language named first comes first. A word without counterpart is in no pair.
-        meaning: the concepts of the nouns, names, verbs and adjectives, in alphabetical order; what splits go by.
+        meaning: the concepts of the nouns, names, verbs and adjectives, in alphabetical order; splits go by it.
     """
 
     en: tuple[str, ...]
@@ -124,8 +124,8 @@ def triples(
 ) -> list[Triple]:
     """The first ``num`` triples of a split, in the order of their indices.
 
-    A hash of its meaning puts a triple into "train" (8 of 10), "valid" (1) or "test" (1). Sentences that are equal in
-    any language have equal meanings, so no sentence of one split is in another, in any of the languages.
+    A hash of its meaning puts a triple into "train" (8 of 10), "valid" (1) or "test" (1). Sentences that are equal
+    in any language have equal meanings, so no sentence of one split is in another, in any of the languages.
 
     Raises:
         ValueError: a negative number, an unknown split, or what ``triple`` refuses.
@@ -184,7 +184,7 @@ def _stream(split: str, seed: int, min_words: int, max_words: int) -> Iterator[T
 
 
 def _numbers(seed: int, index: int) -> Iterator[float]:
-    """Numbers in [0, 1) that depend on the two alone; a hash starts faster than the generators of ``random``."""
+    """Numbers in [0, 1) that depend on the two alone; a hash starts faster than ``random.Random``."""
     block = 0
     while True:
         digest = hashlib.blake2b(f"{seed} {index} {block}".encode()).digest()
@@ -207,10 +207,15 @@ def _write(run: Run) -> tuple[list[str], dict[int, list[int]]]:
 
 def _links(src: dict[int, list[int]], tgt: dict[int, list[int]]) -> Links:
     """All pairs of positions whose words share a concept."""
-    pairs: set[tuple[int, int]] = set()
-    for concept, positions in src.items():
-        if concept in tgt:
-            pairs.update(product(positions, tgt[concept]))
+    pairs: list[tuple[int, int]] = []
+    for concept, here in src.items():
+        there = tgt.get(concept)
+        if there is None:
+            continue
+        if len(here) == len(there) == 1:
+            pairs.append((here[0], there[0]))
+        else:
+            pairs.extend(product(here, there))
     return frozenset(pairs)
 
 

@@ -1,9 +1,11 @@
 """Clauses of the grammar corpus: what is said of somebody, drawn at random, in the order of each language.
 
-Who and what is spoken of is drawn in ``grammar_nouns``; how clauses make a sentence is in ``grammar_sentences``.
+Who and what is spoken of is drawn in ``grammar_nouns``; clauses make sentences in ``grammar_sentences``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from utils.corpus.grammar_nouns import (
@@ -76,7 +78,7 @@ ACTS_IN = {zone: _in_zone(ACTS, zone) for zone in TENSES_IN}
 TAKERS_IN = {zone: _in_zone(TAKERS, zone) for zone in TENSES_IN}
 MOVES_IN = {zone: _in_zone(MOVES, zone) for zone in TENSES_IN}
 
-MANNERED = frozenset({"eat", "drink", "read", "write", "wash", "clean", "repair", "open", "close"})
+TOLD_ACTS = tuple(verb for verb in ACTS_IN["past"] if VERBS[verb].le)
 FAVOURS = frozenset({"buy", "open", "repair", "clean", "wash"})
 SOCIABLE = frozenset(
     {
@@ -105,9 +107,22 @@ GOALS = tagged({"goal"}, PLACES)
 # Where an animal that is nobody's pet may be.
 OUTSIDE = ("garden", "park")
 NAME_TAGS = frozenset({"name"})
+
+
+def _sort(noun: str) -> frozenset[str]:
+    """Whether it is a person, an animal or a thing: only the like are compared."""
+    return NOUNS[noun].tags & {"person", "animal", "thing"}
+
+
 COMPARED = {
-    a: tuple(name for name in COUNT_NOUNS if a in BEFORE[name] + AFTER[name])
-    for a, entry in ADJECTIVES.items()
+    adjective: tuple(
+        (first, second)
+        for first in COUNT_NOUNS
+        for second in COUNT_NOUNS
+        if first != second and _sort(first) == _sort(second)
+        if adjective in BEFORE[first] + AFTER[first] and adjective in BEFORE[second] + AFTER[second]
+    )
+    for adjective, entry in ADJECTIVES.items()
     if entry.comparative
 }
 QUALITIES = {name: BEFORE[name] + AFTER[name] for name in COUNT_NOUNS if BEFORE[name] + AFTER[name]}
@@ -127,7 +142,10 @@ _THERE = {
     True: fixed("there 0 are 0 | il 0 y 0 a 0 | 有 0"),
 }
 _TOGETHER = fixed("together 0 | ensemble 0 | 一起 0")
-_MANNERS = tuple(fixed(f"{en} 0 | {fr} 0 | {zh} 0") for en, (fr, zh) in MANNERS.items())
+_MANNERS = {
+    verb: tuple(fixed(f"{en} 0 | {fr} 0 | {zh} 0") for en, fr, zh, verbs in MANNERS if verb in verbs)
+    for verb in {verb for *_, verbs in MANNERS for verb in verbs}
+}
 _COMMA_UNSAID = fixed(", 0 | , 0 |")
 _LE = one_word("了", TENSE)
 _TO_SOMEONE = one_word("给", PREPOSITION)
@@ -173,27 +191,20 @@ def _places_of(verb: str, subject: Referent) -> tuple[str, ...]:
 
 
 class ClauseSampler(NounSampler):
-    """Draws clauses; each ``say_`` method says one kind in at most ``room`` English words, and in about as many."""
+    """Draws clauses; each ``say_`` method says one kind in at most ``room`` English words, and about as many."""
 
-    def clause(self, room: int, scene: Scene, kinds: Sequence["Kind"]) -> Clause:
+    def clause(self, room: int, scene: Scene, kinds: tuple["Kind", ...]) -> Clause:
         """A clause of one of the kinds that fit the room and the scene."""
         self.zone = scene.zone
-        fitting = [kind.say for kind in kinds if kind.least.get(scene.zone, room + 1) <= room]
-        return self.pick(fitting)(self, room, scene)
+        return self.pick(_fitting(kinds, scene.zone, room)).say(self, room, scene)
 
     def subject(self, verb: str, scene: Scene, room: int) -> Someone:
         """The subject of the scene where there is one, else somebody who suits the verb."""
         return self.pronoun(scene.subject) if scene.subject.pronoun else self.somebody(verb, room)
 
-    def verb(self, verbs: Sequence[str], scene: Scene) -> str:
+    def verb(self, verbs: tuple[str, ...], scene: Scene) -> str:
         """One of the verbs that the scene allows and its subject can do."""
-        return self.pick(
-            [
-                verb
-                for verb in verbs
-                if (not scene.verbs or verb in scene.verbs) and suits(scene.subject, verb)
-            ]
-        )
+        return self.pick(_allowed(verbs, scene.verbs, scene.subject))
 
     # Tense and time
 
@@ -208,7 +219,7 @@ class ClauseSampler(NounSampler):
         if scene.zone == "past":
             return self.past_mood(verb, room, may_deny, scene.timed)
         if scene.zone == "future":
-            return self.future_mood(room, may_deny, scene.timed)
+            return self.future_mood(room, may_deny, scene.timed, scene.modal)
         if scene.zone == "habit":
             return self.habit_mood(verb, room, may_deny, scene.timed)
         return self.present_mood(verb, room, may_deny, scene.timed)
@@ -221,10 +232,12 @@ class ClauseSampler(NounSampler):
         time = self.time("p", room - cost) if untold or (timed and self.random() < 0.6) else NOTHING
         return Mood("p", negative, "", time, cost + length(time.en))
 
-    def future_mood(self, room: int, may_deny: bool, timed: bool) -> Mood:
+    def future_mood(self, room: int, may_deny: bool, timed: bool, modal: bool) -> Mood:
         """The future, a wish or a duty."""
         chance = self.random()
-        tense = "want" if chance < 0.2 and room >= 3 else "must" if chance < 0.3 else "f"
+        tense = "f"
+        if modal and chance < 0.3:
+            tense = "want" if chance < 0.2 and room >= 3 else "must"
         cost = 2 if tense == "want" else 1
         negative = may_deny and tense == "f" and room >= 2 and self.random() < 0.2
         cost += negative
@@ -261,9 +274,11 @@ class ClauseSampler(NounSampler):
     # What surrounds the verb
 
     def where(self, verb: str, subject: Someone, room: int) -> Parts:
-        """Where something is done, in at least two English words; the Chinese 在 in front is not written here."""
+        """Where something is done, in two English words or more; the Chinese 在 is left to ``arrange``."""
         name = "home" if room < 3 else self.pick(_places_of(verb, subject.referent))
         if name == "home":
+            # French and Chinese need not tell a home from a house: one concept.
+            self.meaning.append("house")
             return place(self.fresh(), _AT_HOME)
         near = name in GOALS and room > 3 and self.random() < 0.15
         return self.located(name, NEAR if near else PLACE_WORDS[name], room - 3)
@@ -276,14 +291,14 @@ class ClauseSampler(NounSampler):
             return parts
         return Parts(parts.en, parts.fr, (*parts.zh, (parts.zh[-1][0], _AFTER_PLACE[after])))
 
-    def surroundings(self, verb: str, subject: Someone, room: int) -> Surroundings:
-        """As many surroundings as suit the verb and fit the room."""
+    def surroundings(self, verb: str, subject: Someone, room: int, short: bool) -> Surroundings:
+        """As many surroundings as suit the verb and fit the room; ``short`` allows how."""
         options = ["place", "place"] if VERBS[verb].places else []
         if verb in SOCIABLE and is_person(subject.referent):
             options.append("company")
         if verb in FAVOURS:
             options.append("favour")
-        if verb in MANNERED:
+        if verb in _MANNERS and short:
             options.append("manner")
         found: dict[str, Parts] = {}
         while options and room > 0:
@@ -291,7 +306,7 @@ class ClauseSampler(NounSampler):
             if option in found:
                 continue
             if option == "manner":
-                parts = place(self.fresh(), self.pick(_MANNERS))
+                parts = place(self.fresh(), self.pick(_MANNERS[verb]))
             elif option == "company" and subject.agreement > SHE:
                 parts = place(self.fresh(), _TOGETHER)
             elif room < 2 or (
@@ -348,7 +363,8 @@ class ClauseSampler(NounSampler):
         if tense in MODALS:
             self.meaning.append(tense)
         base = self.fresh()
-        around = self.surroundings(verb, subject, room) if room > 0 and not errand.en else ALONE
+        short = length(thing.en) <= 4 and not negative
+        around = self.surroundings(verb, subject, room, short) if room > 0 and not errand.en else ALONE
         front, back = (time, NOTHING) if scene.front else (NOTHING, time)
         if front.en:
             front = join(front, place(self.fresh(), _COMMA_UNSAID))
@@ -395,14 +411,16 @@ class ClauseSampler(NounSampler):
 
     def say_act(self, room: int, scene: Scene) -> Clause:
         """ "Mary is sleeping in the garden now"."""
-        verb = self.verb(ACTS_IN[scene.zone], scene)
+        # Only a verb with 了 tells the past where there is no room to say when.
+        acts = ACTS_IN[scene.zone] if scene.zone != "past" or room > 3 else TOLD_ACTS
+        verb = self.verb(acts, scene)
         subject = self.subject(verb, scene, 1 + self.share(room - 5))
         room -= 1 + length(subject.parts.en)
         mood = self.mood(verb, scene, room, may_deny=not subject.both)
         return self.arrange(verb, subject, mood, scene, room - mood.cost)
 
     def say_stay(self, room: int, scene: Scene) -> Clause:
-        """ "The boy stays at home every day": the place belongs to the verb, and follows it in Chinese too."""
+        """ "The boy stays at home every day": the place belongs to the verb and follows it in Chinese too."""
         subject = self.subject("stay", scene, 1 + self.share(room - 7))
         room -= 3 + length(subject.parts.en)
         mood = self.mood("stay", scene, room, may_deny=not subject.both)
@@ -423,12 +441,12 @@ class ClauseSampler(NounSampler):
         room += 2 - length(thing.en)
         return self.arrange(verb, subject, mood, scene, room, thing=thing, referent=referent)
 
-    def takers_of(self, referent: Referent, zone: str) -> list[str]:
+    def takers_of(self, referent: Referent, zone: str) -> tuple[str, ...]:
         """The verbs of a zone that can have the referent as their object."""
         if not referent.pronoun:
-            return []
+            return ()
         tags = NOUNS[referent.noun].tags if referent.noun else NAME_TAGS
-        return [verb for verb in TAKERS_IN[zone] if VERBS[verb].objects & tags]
+        return tuple(verb for verb in TAKERS_IN[zone] if VERBS[verb].objects & tags)
 
     def say_take_it(self, room: int, scene: Scene) -> Clause:
         """ "Mary helped him yesterday": the object is a pronoun."""
@@ -443,7 +461,7 @@ class ClauseSampler(NounSampler):
         )
 
     def say_take_us(self, room: int, scene: Scene) -> Clause:
-        """ "Mary helps me every day": French would show in the past whether "me" is a woman, so it is not past."""
+        """ "Mary helps me every day", but not in the past: French would show whether "me" is a woman."""
         verb = "help"
         subject = (
             self.name_or_pair(1) if room < 6 else self.noun_subject(self.pick(("friend", "teacher")), 2, True)
@@ -528,14 +546,16 @@ class ClauseSampler(NounSampler):
         self.meaning.append(adjective)
         passing = adjective in STATES
         colour = ADJECTIVES[adjective].predicate.startswith("是")
+        time, adverb = NOTHING, ""
+        if passing and scene.timed and scene.zone == "past":
+            time = self.time("p", room)
+        elif passing and scene.timed and scene.zone == "now" and self.random() < 0.6:
+            time = self.time("s", room)
+        room -= length(time.en)
         chance = self.random() if room > 0 and not subject.both else 1.0
         negative = chance < 0.15 and not scene.state
         very = not negative and chance < 0.45 and not colour
-        room -= negative + very
-        time, adverb = NOTHING, ""
-        if passing and scene.timed and scene.zone != "habit" and self.random() < 0.7:
-            time = self.time("p" if scene.zone == "past" else "s", room)
-        elif passing and not (negative or scene.state) and scene.zone == "now" and room > 0:
+        if passing and not (time.en or negative or scene.state) and scene.zone == "now" and room > very:
             adverb = "always"
         phrase = predicate(
             adjective,
@@ -577,8 +597,7 @@ class ClauseSampler(NounSampler):
     def say_compare(self, room: int, scene: Scene) -> Clause:
         """ "The car is more expensive than the bicycle", "la voiture est plus chère que le vélo"."""
         adjective = self.pick(tuple(COMPARED))
-        first = self.pick(COMPARED[adjective])
-        second = self.pick([noun for noun in COMPARED[adjective] if noun != first])
+        first, second = self.pick(COMPARED[adjective])
         self.meaning.append(adjective)
         room -= 7 + (ADJECTIVES[adjective].comparative == "more")
         det = "this" if self.random() < 0.3 else "the"
@@ -621,11 +640,24 @@ class ClauseSampler(NounSampler):
         return Clause(parts, NOBODY)
 
 
-class Kind(NamedTuple):
-    """A kind of clause: the method that says it, and the fewest English words it takes in each zone it fits."""
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind of clause: the method that says it, and the fewest English words it takes in each of its zones."""
 
     say: Callable[[ClauseSampler, int, Scene], Clause]
     least: Mapping[str, int]
+
+
+@cache
+def _fitting(kinds: tuple[Kind, ...], zone: str, room: int) -> tuple[Kind, ...]:
+    """The kinds that a zone has and that fit into ``room`` words."""
+    return tuple(kind for kind in kinds if zone in kind.least and kind.least[zone] <= room)
+
+
+@cache
+def _allowed(verbs: tuple[str, ...], wanted: tuple[str, ...], subject: Referent) -> tuple[str, ...]:
+    """The verbs that are wanted, or any if none is, and that the subject can do."""
+    return tuple(verb for verb in verbs if (not wanted or verb in wanted) and suits(subject, verb))
 
 
 def _kind(say: Callable[[ClauseSampler, int, Scene], Clause], **least: int) -> Kind:
@@ -640,7 +672,7 @@ TAKE_US = _kind(ClauseSampler.say_take_us, now=4, future=4)
 GIVE = _kind(ClauseSampler.say_give, past=6, future=7)
 GIVE_HIM = _kind(ClauseSampler.say_give, past=5, future=6)
 GO = _kind(ClauseSampler.say_go, now=6, past=5, future=6, habit=6)
-STATE = _kind(ClauseSampler.say_state, now=3, past=3, habit=3)
+STATE = _kind(ClauseSampler.say_state, now=3, past=4, habit=3)
 QUALITY = _kind(ClauseSampler.say_quality, now=4)
 LIKE = _kind(ClauseSampler.say_like, now=3)
 COMPARE = _kind(ClauseSampler.say_compare, now=8)

@@ -1,7 +1,7 @@
-"""Noun phrases of the grammar corpus: who and what a sentence speaks of, drawn at random, with what describes them.
+"""Noun phrases of the grammar corpus: who and what is spoken of, drawn at random, with what describes them.
 
-A phrase knows how many English words it may take; the words themselves are in ``grammar_phrases``, the clauses that
-the phrases stand in are in ``grammar_clauses``.
+A phrase is told how many English words it may take. Its words come from ``grammar_phrases``, and it stands in the
+clauses of ``grammar_clauses``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -84,7 +84,7 @@ TAKERS = tuple(
 )
 # Verbs whose object is a certain one rather than any.
 HANDLED = frozenset({"find", "see", "watch", "wash", "clean", "close", "open", "look"})
-# Verbs of object relatives ("the book that Paul bought") and of subject relatives ("the girl who found the key").
+# Verbs of relatives in which the noun is the object: "the book that Paul bought".
 RELATIVE_VERBS = {
     name: tuple(verb for verb in TAKERS if VERBS[verb].objects & noun.tags and "p" in VERBS[verb].tenses)
     for name, noun in COUNT_NOUNS.items()
@@ -92,6 +92,7 @@ RELATIVE_VERBS = {
 SHORT_RELATIVE_VERBS = {
     name: tuple(verb for verb in verbs if not VERBS[verb].particle) for name, verbs in RELATIVE_VERBS.items()
 }
+# Verbs of relatives in which it is the subject: "the girl who found the key".
 DEEDS = ("buy", "find", "see", "wash", "eat", "open")
 ANYBODY = (Referent("I"), Referent("he"), Referent("she"))
 
@@ -112,8 +113,8 @@ class NounSampler:
     Args:
         random: a source of numbers in [0, 1); every choice calls it.
 
-    ``meaning`` collects the concepts of the nouns, names, verbs and adjectives that have been said, ``zone`` is the
-    time that the clause in the making speaks of.
+    ``meaning`` collects the concepts of the nouns, names, verbs and adjectives that have been said, ``zone`` is
+    the time that the clause in the making speaks of.
     """
 
     def __init__(self, random: Callable[[], float]):
@@ -248,8 +249,8 @@ class NounSampler:
         chance = self.random()
         if "person" in entry.subjects or "adult" in entry.subjects:
             if chance < 0.12 or (room < 2 and chance < 0.3):
-                # "He" and "she" need no one before them only where nobody has been spoken of; French tells by a
-                # participle with "être" whether "I" is a man.
+                # Later on "he" and "she" would seem to be somebody already named, and French participles with
+                # "être" would tell whether "I" is a man.
                 if not self.meaning:
                     return self.pronoun(self.pick(ANYBODY[1:] if entry.auxiliary == "être" else ANYBODY))
                 if entry.auxiliary != "être":
@@ -279,13 +280,15 @@ class NounSampler:
         plural = False
         if "kin" in tags:
             det = self.pick(("my", "my", "our"))
+        elif "owned" in tags and chance < 0.4:
+            det = self.pick(("my", "our"))
         elif chance < 0.5:
             det = "the"
         elif chance < 0.68:
             det, plural = "the", True
         elif chance < 0.76:
             det, plural = "this", self.random() < 0.4
-        elif chance < 0.86 and tags & {"owned", "pet"}:
+        elif chance < 0.86 and "pet" in tags:
             det = self.pick(("my", "our"))
         elif chance < 0.93 or room < 3 or plain:
             det, plural = "number", True
@@ -300,7 +303,7 @@ class NounSampler:
     # Relative clauses
 
     def relative_clause(self, noun: str, plural: bool, room: int) -> Parts:
-        """ "that Paul bought yesterday", "que Paul a acheté hier", 保罗 昨天 买 的; 3 to ``room`` English words."""
+        """ "that Paul bought yesterday", "que Paul a acheté hier", 保罗 昨天 买 的; 3 to ``room`` words."""
         tags = NOUNS[noun].tags
         feminine = NOUNS[noun].gender == "f"
         if "person" in tags or ("animal" in tags and self.random() < 0.5):

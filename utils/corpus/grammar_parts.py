@@ -1,4 +1,4 @@
-"""What the grammar corpus is put together from: constituents in three languages, and what can be said of them.
+"""What the grammar corpus is put together from: constituents in three languages, and what clauses know.
 
 Only types and small functions; phrases are made in ``grammar_phrases``, choices in ``grammar_nouns``,
 ``grammar_clauses`` and ``grammar_sentences``.
@@ -9,8 +9,8 @@ from typing import NamedTuple
 from utils.corpus.grammar_phrases import Phrase, Piece
 from utils.corpus.lexicon import COUNT_NOUNS, NOUNS, VERBS
 
-# What one language says: pieces in order, each with its base, the number that tells its concepts from those of
-# other phrases.
+# What one language says: pieces in order, each with its base, the number that tells its concepts from those
+# of other phrases.
 Run = tuple[tuple[int, Piece], ...]
 
 
@@ -79,6 +79,7 @@ class Scene(NamedTuple):
         things: the nouns to give; all that fit if empty.
         state: the state that a clause about a state affirms, or ``""``.
         timed: whether it may say when.
+        modal: whether a wish or a duty may stand for the future.
         front: whether the time comes first.
         also: whether it adds to the clause before it, with "also".
         subjunctive: the French mood after "bien que".
@@ -93,6 +94,7 @@ class Scene(NamedTuple):
     things: tuple[str, ...] = ()
     state: str = ""
     timed: bool = True
+    modal: bool = True
     front: bool = False
     also: bool = False
     subjunctive: bool = False

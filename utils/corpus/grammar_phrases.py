@@ -1,7 +1,7 @@
 """Phrases of the grammar corpus: the words of a noun phrase or a verb group, in three languages at once.
 
-Every word carries the numbers of the concepts it expresses, local to its phrase; which phrases meet in a sentence,
-and in which order, is decided in ``grammar_clauses``. Phrases are cached, since few of them are new.
+Every word carries the numbers of the concepts it expresses, local to its phrase; which phrases meet, and in which
+order, is decided in ``grammar_nouns`` and ``grammar_clauses``. Phrases are cached, since few of them are new.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ from utils.corpus.lexicon import (
     Verb,
 )
 
-# A piece is a run of words and its marks: pairs of a position in the run and a concept that the word there carries.
+# A piece is some words and their marks: pairs of a position and a concept that the word there carries.
 Words = tuple[str, ...]
 Marks = tuple[tuple[int, int], ...]
 Piece = tuple[Words, Marks]
@@ -80,7 +80,7 @@ def one_word(word: str, *concepts: int) -> Piece:
 
 
 def fixed(text: str) -> Phrase:
-    """Read ``"every 0 day 1 | tous 0 les 0 jours 1 | 每天 01"``: words, each with the digits of its concepts or "-".
+    """Read a phrase in three languages: words, each followed by the digits of its concepts, or by "-" for none.
 
     >>> fixed("last 0 week 1 | la - semaine 1 dernière 0 | 上周 01").zh
     (('上周',), ((0, 0), (0, 1)))
@@ -105,8 +105,8 @@ def starts_with_vowel(word: str) -> bool:
 def elide(words: list[str]) -> list[str]:
     """French elision, in place of the full word: ``le ami`` becomes ``l' ami``; returns the same list.
 
-    >>> elide(["je", "aime", "la", "eau", "que", "ils", "ne", "boivent", "pas", "si", "il"])
-    ["j'", 'aime', "l'", 'eau', "qu'", 'ils', "n'", 'boivent', 'pas', "s'", 'il']
+    >>> elide(["je", "aime", "la", "eau", "que", "ils", "ne", "aiment", "pas", "si", "il"])
+    ["j'", 'aime', "l'", 'eau', "qu'", 'ils', "n'", 'aiment', 'pas', "s'", 'il']
     """
     for i in range(len(words) - 1):
         word = words[i]
@@ -119,7 +119,7 @@ def elide(words: list[str]) -> list[str]:
 
 
 def _contract(preposition: Item, rest: list[Item]) -> list[Item]:
-    """``à le`` becomes ``au``, ``de les`` ``des``; no contraction where the article elides (``de l' hôpital``)."""
+    """``à le`` becomes ``au``, ``de les`` ``des``; none where the article elides (``de l' hôpital``)."""
     word, concepts = preposition
     article, article_concepts = rest[0]
     if article == "les" or (article == "le" and not starts_with_vowel(rest[1][0])):
@@ -127,10 +127,6 @@ def _contract(preposition: Item, rest: list[Item]) -> list[Item]:
         if (word, article) in fused:
             return [(fused[word, article], concepts + article_concepts), *rest[1:]]
     return [preposition, *rest]
-
-
-def _article(det: str) -> bool:
-    return det in ("the", "all", "the+number", "near", "owned", "generic")
 
 
 @cache
@@ -149,8 +145,8 @@ def noun_phrase(
         noun: a key of ``NOUNS``.
         plural: the number of the noun; with a measure ("two cups of tea"), the number of the measure.
         det: ``a``, ``the``, ``near`` ("the", bare in Chinese), ``this``, ``some``, ``many``, ``all``, ``number``,
-            ``the+number``, ``bare`` (some, unsaid in English and Chinese), ``generic`` (all, unsaid), ``none`` ("a" or
-            "any" under a negation), ``owned`` (before "of", the English noun follows "'s") or a possessive.
+            ``the+number``, ``bare`` ("some", unsaid in English and Chinese), ``generic`` ("all", unsaid), ``none``
+            ("a" or "any" under a negation), ``owned`` (after "'s" in English) or a key of ``POSSESSIVES``.
         adjectives: at most one before and one after the French noun, in English order.
         numeral: index into ``NUMERALS``.
         preposition: English and French preposition in front, or blanks.
@@ -400,8 +396,8 @@ def verb_group(
 
     Args:
         verb: a key of ``VERBS``.
-        tense: ``h`` (habit or state), ``g`` (going on), ``p`` (past), ``f`` (future), ``to`` (purpose), or a modal verb:
-            ``want``, ``can``, ``must``, ``like``.
+        tense: ``h`` (habit or state), ``g`` (going on), ``p`` (past), ``f`` (future), ``to`` (purpose), or a modal
+            verb: ``want``, ``can``, ``must``, ``like``.
         agreement: row of agreement of the subject.
         negative: not with the adverb "never", which denies by itself.
         adverb: often, sometimes, always, never, also, or ``""``.
@@ -533,7 +529,7 @@ def _chinese_group(
         elif verb.le and not relative:
             word.append(("了", (TENSE,)))
     elif tense == "g":
-        # The marker of what is going on, 正在, stands before the place and swallows its 在: the clause writes it.
+        # 正在, "going on", stands before the place and swallows its 在: the clause writes it.
         if negative:
             before.append(("没", (NEGATION,)))
     else:
@@ -566,16 +562,21 @@ def predicate(
         negative: whether the state is denied; not with ``very``.
         adverb: always, also, or ``""``.
         very: whether the degree is high; never with a colour.
-        subjunctive: the French mood after "bien que", present in form whatever the tense.
+        subjunctive: the French mood after "bien que".
     """
     entry = ADJECTIVES[adjective]
+    had = adjective == "hungry"
+    # "Bien qu'il ait été fatigué", "bien qu'il ait eu faim".
+    perfect = subjunctive and past
     mood = "that" if subjunctive else "past" if past else "present"
-    verb = (_AVOIR if adjective == "hungry" else _ETRE)[mood][_person(agreement)]
+    verb = (_AVOIR if had or perfect else _ETRE)[mood][_person(agreement)]
     no: list[Item] = [("not", (NEGATION,))] if negative else []
     middle: list[Item] = [(adverb, (ADVERB,))] if adverb else []
     degree: list[Item] = [("very", (DEGREE,))] if very else []
     en = [(_english_be(agreement, past), (TENSE,)), *no, *middle, *degree, (adjective, (VERB,))]
     fr = _french_negation([(verb, (TENSE,))], negative, adverb)
+    if perfect:
+        fr.append(("eu" if had else "été", (TENSE,)))
     if very:
         fr.append(("très", (DEGREE,)))
     fr.append((french_form(entry, *_gender(agreement)), (VERB,)))

@@ -1,7 +1,7 @@
 """Sentences of the grammar corpus: clauses that go together, and how each language joins them.
 
-Clauses are drawn in ``grammar_clauses``. Here are the reasons why one follows from another: who is hungry eats, or is
-given a cake; who is tired sleeps, or works all the same.
+Clauses are drawn in ``grammar_clauses``. Here are the reasons why one follows from another: who is hungry eats, or
+is given a cake; who is tired sleeps, or works all the same.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ from utils.corpus.grammar_parts import (
 )
 from utils.corpus.grammar_phrases import fixed, one_word, verb_group
 
-OPINIONS = ("think", "say", "know", "hope")
+OPINIONS = ("say", "think", "know", "hope")
 # The shortest clause that may follow another, and the shortest sentence of two.
 LEAST_CLAUSE, LEAST_PAIR = 6, 12
 
@@ -63,22 +63,22 @@ BY_PERSON = (ACT, STAY, TAKE, TAKE, GO, LIKE, STATE)
 BY_ANIMAL = (ACT, STATE)
 BY_ME = (ACT, TAKE, TAKE, LIKE)
 
-# What somebody does because of a state: kinds of clause, their verbs, and what is given. "Alone" is what the same
-# person does, "helped" what another does for that person, "though" what the person does all the same, "since" and
-# "thanks" what the same person and others must have done before.
+# What goes with a state: kinds of clause, their verbs, and what is given. ``ALONE`` is what the same person does,
+# ``HELPED`` what another does for that person, ``THOUGH`` what the person does all the same; ``SINCE``, ``THANKS``
+# and ``OTHERS`` are what the person did before, what was done for the person, and what others did.
 Move = tuple[Kind, tuple[str, ...], tuple[str, ...]]
 _FOOD = ("apple", "cake", "egg")
 _COMFORT = ("flower", "cake", "book", "gift")
 ALONE: Mapping[str, Sequence[Move]] = {
-    "tired": ((ACT, ("sleep",), ()), (STAY, (), ())),
+    "tired": ((ACT, ("sleep",), ()), (STAY, ("stay",), ())),
     "hungry": ((TAKE, ("eat",), ()),),
     "happy": ((ACT, ("sing", "dance"), ()),),
-    "sad": ((STAY, (), ()), (TAKE, ("listen",), ())),
+    "sad": ((STAY, ("stay",), ()), (TAKE, ("listen",), ())),
 }
 HELPED: Mapping[str, Sequence[Move]] = {
     "tired": ((TAKE_IT, ("help",), ()),),
     "hungry": ((GIVE_HIM, ("give",), _FOOD),),
-    "happy": ((TAKE_IT, ("help",), ()),),
+    "happy": (),
     "sad": ((GIVE_HIM, ("give",), _COMFORT), (GIVE_HIM, ("write",), ()), (TAKE_IT, ("help",), ())),
 }
 THOUGH: Mapping[str, Sequence[Move]] = {
@@ -132,17 +132,18 @@ class SentenceSampler(ClauseSampler):
         zone = self.pick(("past", "past", "now", "now", "future" if left > 2 else "now"))
         parts, clause = self.unit(self.unit_size(left), zone, None)
         left -= length(parts.en)
+        joint = "and"
         while left >= LEAST_CLAUSE + 2:
             if self.random() < 0.35:
                 zone = self.pick(("past", "now", "future"))
-            joint = "and" if clause.refers or self.random() < 0.6 else "but"
+            joint = "and" if joint == "but" or clause.refers or self.random() < 0.6 else "but"
             following, clause = self.unit(self.unit_size(left - 2), zone, clause, also=joint == "and")
             parts = join(parts, place(self.fresh(), _JOINTS[joint]), following)
             left -= 2 + length(following.en)
         return join(parts, place(self.fresh(), _STOP))
 
     def unit_size(self, left: int) -> int:
-        """How many of the words that are left the next unit takes: all, or few enough to leave a unit's worth."""
+        """How many of the words left the next unit takes: all, or few enough to leave a unit's worth."""
         if left <= 14 or (left <= 24 and self.random() < 0.5):
             return left
         return min(LEAST_CLAUSE + self.share(18), left - LEAST_CLAUSE - 2)
@@ -200,13 +201,13 @@ class SentenceSampler(ClauseSampler):
 
     def opinion(self, room: int, zone: str) -> Unit:
         """ "Mary thinks that she will buy some bread tomorrow"."""
-        verb = self.pick(OPINIONS)
-        speaker = self.somebody(verb, 2, plain=True)
+        speaker = self.somebody("know", 2, plain=True)
+        verb = self.pick(OPINIONS[1:] if speaker.referent.pronoun == "I" else OPINIONS)
         group = verb_group(verb, "h", speaker.agreement)
         self.mean(verb)
         base, that = self.fresh(), self.fresh()
         room -= 2 + length(speaker.parts.en)
-        scene = Scene("future" if verb == "hope" else zone)
+        scene = Scene("future", modal=False) if verb == "hope" else Scene(zone)
         if is_person(speaker.referent) and speaker.referent.pronoun != "I" and self.random() < 0.4:
             clause = self.clause(room, scene._replace(subject=speaker.referent), BY_PERSON)
         else:
@@ -222,7 +223,7 @@ class SentenceSampler(ClauseSampler):
     def because(self, room: int, zone: str) -> Unit:
         """ "Paul stayed at home because he was tired", "Mary is happy because John found the key".
 
-        Chinese gives the cause first, 因为 … 所以 …; the cause comes last where a pronoun would come before its noun.
+        Chinese gives the cause first, 因为 … 所以 …, save where a pronoun would then come before its noun.
         """
         room -= 1
         if zone == "future" or self.random() < 0.5:
@@ -234,7 +235,7 @@ class SentenceSampler(ClauseSampler):
             cause = self.clause(room - length(main.parts.en), scene, (STATE,))
         else:
             state = self.pick(("tired", "happy", "happy", "sad"))
-            main = self.clause(3 + self.share(room - LEAST_CLAUSE - 3), Scene(zone, state=state), (STATE,))
+            main = self.clause(4 + self.share(room - LEAST_CLAUSE - 4), Scene(zone, state=state), (STATE,))
             cause = self.cause(room - length(main.parts.en), Scene("past", timed=zone != "past"), main)
         base = self.fresh()
         en, fr, zh = join(main.parts, place(base, _BECAUSE), cause.parts)
@@ -257,7 +258,7 @@ class SentenceSampler(ClauseSampler):
         return self.move(room, scene._replace(subject=before.subject), SINCE[state])
 
     def when(self, room: int, zone: str) -> Unit:
-        """ "When Paul is tired, he often sleeps", "when Mary arrived at the station, John bought a newspaper"."""
+        """ "When Paul is tired, he often sleeps", "when Mary arrived at the park, John bought a newspaper"."""
         room -= 2
         if zone == "past":
             scene = Scene("past", verbs=("arrive", "leave"), undated=True)
@@ -266,7 +267,7 @@ class SentenceSampler(ClauseSampler):
         else:
             state = self.pick(tuple(ALONE))
             scene = Scene("habit", state=state, undated=True)
-            sub = self.clause(3 + self.share(room - LEAST_CLAUSE - 3), scene, (STATE,))
+            sub = self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
             main = self.reaction(room - length(sub.parts.en), Scene("habit", timed=False), sub)
         word, comma = place(self.fresh(), _WHEN), place(self.fresh(), _COMMA)
         en, fr, _ = join(word, sub.parts, comma, main.parts)
@@ -276,7 +277,7 @@ class SentenceSampler(ClauseSampler):
         """ "If Mary is sad, Paul will give her a flower": 如果 … ， … 就 …."""
         room -= 2
         scene = Scene("habit", state=self.pick(tuple(ALONE)))
-        sub = self.clause(3 + self.share(room - LEAST_CLAUSE - 3), scene, (STATE,))
+        sub = self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
         base = self.fresh()
         then: Run = ((base, _THEN),)
         main = self.reaction(room - length(sub.parts.en), Scene("future", then=then), sub)
@@ -288,14 +289,14 @@ class SentenceSampler(ClauseSampler):
         if zone == "past" and self.random() < 0.4:
             state = self.pick(tuple(IN_VAIN))
             scene = Scene("past", subjunctive=True)
-            sub = self.move(LEAST_CLAUSE + self.share(room - LEAST_CLAUSE - 3), scene, (IN_VAIN[state],))
+            sub = self.move(LEAST_CLAUSE + self.share(room - LEAST_CLAUSE - 4), scene, (IN_VAIN[state],))
             if sub.subject.pronoun == "I":
                 state = "hungry"
             scene = Scene("past", subject=sub.subject, state=state, timed=False)
             main = self.clause(room - length(sub.parts.en), scene, (STATE,))
         else:
             scene = Scene(zone, state=self.pick(tuple(THOUGH)), subjunctive=True)
-            sub = self.clause(3 + self.share(room - LEAST_CLAUSE - 3), scene, (STATE,))
+            sub = self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
             scene = Scene(zone, subject=sub.subject, timed=False)
             main = self.move(room - length(sub.parts.en), scene, THOUGH[sub.state])
         base = self.fresh()
@@ -308,7 +309,7 @@ class SentenceSampler(ClauseSampler):
         """ "Anna is hungry, so Paul is giving her an apple"."""
         room -= 2
         scene = Scene(zone, state=self.pick(tuple(ALONE)))
-        first = self.clause(3 + self.share(room - LEAST_CLAUSE - 3), scene, (STATE,))
+        first = self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
         zone = self.pick(("now", "future")) if zone == "now" else zone
         second = self.reaction(room - length(first.parts.en), Scene(zone, timed=zone == "future"), first)
         return join(first.parts, place(self.fresh(), _JOINTS["so"]), second.parts), second

@@ -150,14 +150,14 @@ story     stories    histoire   histoires   f 故事   个 thing,read,written,he
 song      songs      chanson    chansons    f 歌     首 thing,written,heard,sung,fine,known,new
 film      films      film       films       m 电影   部 thing,seen,fine,lively,known,new
 hat       hats       chapeau    chapeaux    m 帽子   顶 thing,goods,given,sought,coloured,used,costly,pretty
-coat      coats      manteau    manteaux    m 大衣   件 thing,goods,sought,coloured,used,costly,pretty
+coat      coats      manteau    manteaux    m 大衣   件 thing,goods,washed,sought,coloured,used,costly,pretty
 apple     apples     pomme      pommes      f 苹果   个 thing,food,daily,goods,given,washed,reddish,sized
 cake      cakes      gâteau     gâteaux     m 蛋糕   个 thing,food,daily,goods,given,sized,fine
 egg       eggs       œuf        œufs        m 鸡蛋   个 thing,food,daily,goods,sized
 car       cars       voiture    voitures    f 汽车   辆 thing,goods,machine,washed,coloured,sized,used,costly
 bicycle   bicycles   vélo       vélos       m 自行车 辆 thing,goods,machine,washed,coloured,used,costly
-table     tables     table      tables      f 桌子   张 thing,goods,machine,washed,sized,used,surface
-chair     chairs     chaise     chaises     f 椅子   把 thing,goods,machine,washed,coloured,used,surface
+table     tables     table      tables      f 桌子   张 thing,goods,machine,sized,used,surface
+chair     chairs     chaise     chaises     f 椅子   把 thing,goods,machine,coloured,used,surface
 computer  computers  ordinateur ordinateurs m 电脑   台 thing,goods,machine,used,costly
 flower    flowers    fleur      fleurs      f 花     朵 thing,daily,goods,given,reddish,pale,pretty,sized
 key       keys       clé        clés        f 钥匙   把 thing,sought,sized
@@ -166,7 +166,7 @@ bag       bags       sac        sacs        m 包     个 thing,goods,given,soug
 gift      gifts      cadeau     cadeaux     m 礼物   份 thing,daily,sent,opened,sized,costly
 house     houses     maison     maisons     f 房子   座 thing,building,cleaned,sized,used,pretty,costly
 door      doors      porte      portes      f 门     扇 thing,opened,closed,machine,coloured
-window    windows    fenêtre    fenêtres    f 窗户   扇 thing,opened,closed,washed,sized
+window    windows    fenêtre    fenêtres    f 窗户   扇 thing,opened,closed,sized
 """
 
 # English (its concept), French, gender, Chinese, sets
@@ -184,7 +184,7 @@ milk   lait   m 牛奶 drink,warm,bottle
 # word that follows the place in Chinese, sets
 _PLACES = """
 library    bibliothèque f 图书馆 座 at à    -  goal,new,sized
-school     école        f 学校   所 at à    -  goal,cleaned,new,sized
+school     école        f 学校   所 at à    -  goal,cleaned,new
 hospital   hôpital      m 医院   所 at à    -  goal,new,sized
 station    gare         f 车站   个 at à    -  goal,new,sized
 market     marché       m 市场   个 at à    -  goal,new,sized
@@ -379,11 +379,12 @@ ADVERBS = {
     "always": ("toujours", "总是"),
     "also": ("aussi", "也"),
 }
-MANNERS = {
-    "slowly": ("lentement", "慢慢地"),
-    "quickly": ("rapidement", "很快地"),
-    "carefully": ("soigneusement", "仔细地"),
-}
+# English, French, Chinese, and what is done so.
+MANNERS = (
+    ("slowly", "lentement", "慢慢地", ("eat", "drink", "read", "write", "open", "close")),
+    ("quickly", "rapidement", "很快地", ("eat", "drink", "write", "wash", "clean", "repair", "close")),
+    ("carefully", "soigneusement", "仔细地", ("read", "write", "wash", "clean", "repair")),
+)
 
 
 # What can be said of the time, for each tense, as read by ``grammar_phrases.fixed``.
