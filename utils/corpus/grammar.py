@@ -1,8 +1,9 @@
 """The grammar corpus: English, French and Chinese sentences of one meaning, with gold word alignments.
 
 A synchronous grammar draws what is said and says it in three languages at once; this module numbers the
-sentences, links their words and splits them. The grammar is in the modules beside this one: words in ``lexicon``,
-their forms and articles in ``grammar_phrases``, the rest by size from ``grammar_nouns`` to ``grammar_sentences``.
+sentences, links their words and splits them. The grammar is in the modules beside this one: words in
+``lexicon``, their forms and articles in ``grammar_phrases``, the rest by size from ``grammar_nouns`` to
+``grammar_sentences``.
 """
 
 import hashlib
@@ -31,7 +32,8 @@ class Triple(NamedTuple):
         en, fr, zh: the words; punctuation and elided words ("l'") are words of their own.
         en_fr, en_zh, fr_zh: pairs of positions, from 0, of words that say the same thing; the position in the
             language named first comes first. A word without counterpart is in no pair.
-        meaning: the concepts of the nouns, names, verbs and adjectives, in alphabetical order; splits go by it.
+        meaning: the concepts of the nouns, names, verbs and adjectives, in alphabetical order; splits go by
+            it.
     """
 
     en: tuple[str, ...]
@@ -124,8 +126,9 @@ def triples(
 ) -> list[Triple]:
     """The first ``num`` triples of a split, in the order of their indices.
 
-    A hash of its meaning puts a triple into "train" (8 of 10), "valid" (1) or "test" (1). Sentences that are equal
-    in any language have equal meanings, so no sentence of one split is in another, in any of the languages.
+    A hash of its meaning puts a triple into "train" (8 of 10), "valid" (1) or "test" (1). Sentences that
+    are equal in any language have equal meanings, so no sentence of one split is in another, in any of the
+    languages.
 
     Raises:
         ValueError: a negative number, an unknown split, or what ``triple`` refuses.

@@ -110,8 +110,8 @@ NAME_TAGS = frozenset({"name"})
 
 
 def _sort(noun: str) -> frozenset[str]:
-    """Whether it is a person, an animal or a thing: only the like are compared."""
-    return NOUNS[noun].tags & {"person", "animal", "thing"}
+    """The sets within which things are compared: a hat with a coat, not with an egg."""
+    return NOUNS[noun].tags & {"person", "animal", "food", "machine", "costly", "read"}
 
 
 COMPARED = {
@@ -119,7 +119,7 @@ COMPARED = {
         (first, second)
         for first in COUNT_NOUNS
         for second in COUNT_NOUNS
-        if first != second and _sort(first) == _sort(second)
+        if first != second and _sort(first) & _sort(second)
         if adjective in BEFORE[first] + AFTER[first] and adjective in BEFORE[second] + AFTER[second]
     )
     for adjective, entry in ADJECTIVES.items()
@@ -191,7 +191,7 @@ def _places_of(verb: str, subject: Referent) -> tuple[str, ...]:
 
 
 class ClauseSampler(NounSampler):
-    """Draws clauses; each ``say_`` method says one kind in at most ``room`` English words, and about as many."""
+    """Draws clauses; each ``say_`` method says a kind in ``room`` English words or few less."""
 
     def clause(self, room: int, scene: Scene, kinds: tuple["Kind", ...]) -> Clause:
         """A clause of one of the kinds that fit the room and the scene."""
@@ -225,11 +225,11 @@ class ClauseSampler(NounSampler):
         return self.present_mood(verb, room, may_deny, scene.timed)
 
     def past_mood(self, verb: str, room: int, may_deny: bool, timed: bool) -> Mood:
-        """The past; where Chinese has neither 了 nor 没, nothing but the time tells it."""
+        """The past; where Chinese has neither 了 nor 没, only the time tells it, here or before."""
         negative = may_deny and room >= 2 and self.random() < 0.2
         cost = 2 * negative
         untold = not (VERBS[verb].le or negative)
-        time = self.time("p", room - cost) if untold or (timed and self.random() < 0.6) else NOTHING
+        time = self.time("p", room - cost) if timed and (untold or self.random() < 0.6) else NOTHING
         return Mood("p", negative, "", time, cost + length(time.en))
 
     def future_mood(self, room: int, may_deny: bool, timed: bool, modal: bool) -> Mood:
@@ -642,7 +642,7 @@ class ClauseSampler(NounSampler):
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of clause: the method that says it, and the fewest English words it takes in each of its zones."""
+    """A kind of clause: the method that says it, and the fewest English words for each of its zones."""
 
     say: Callable[[ClauseSampler, int, Scene], Clause]
     least: Mapping[str, int]

@@ -1,7 +1,7 @@
 """Noun phrases of the grammar corpus: who and what is spoken of, drawn at random, with what describes them.
 
-A phrase is told how many English words it may take. Its words come from ``grammar_phrases``, and it stands in the
-clauses of ``grammar_clauses``.
+A phrase is told how many English words it may take. Its words come from ``grammar_phrases``, and it stands
+in the clauses of ``grammar_clauses``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -113,8 +113,8 @@ class NounSampler:
     Args:
         random: a source of numbers in [0, 1); every choice calls it.
 
-    ``meaning`` collects the concepts of the nouns, names, verbs and adjectives that have been said, ``zone`` is
-    the time that the clause in the making speaks of.
+    ``meaning`` collects the concepts of the nouns, names, verbs and adjectives that have been said,
+    ``zone`` is the time that the clause in the making speaks of.
     """
 
     def __init__(self, random: Callable[[], float]):

@@ -1,7 +1,8 @@
 """Phrases of the grammar corpus: the words of a noun phrase or a verb group, in three languages at once.
 
-Every word carries the numbers of the concepts it expresses, local to its phrase; which phrases meet, and in which
-order, is decided in ``grammar_nouns`` and ``grammar_clauses``. Phrases are cached, since few of them are new.
+Every word carries the numbers of the concepts it expresses, local to its phrase; which phrases meet, and in
+which order, is decided in ``grammar_nouns`` and ``grammar_clauses``. Phrases are cached, since few of them
+are new.
 """
 
 from collections.abc import Iterable
@@ -80,7 +81,7 @@ def one_word(word: str, *concepts: int) -> Piece:
 
 
 def fixed(text: str) -> Phrase:
-    """Read a phrase in three languages: words, each followed by the digits of its concepts, or by "-" for none.
+    """Read a phrase in three languages: words, each with the digits of its concepts, "-" for none.
 
     >>> fixed("last 0 week 1 | la - semaine 1 dernière 0 | 上周 01").zh
     (('上周',), ((0, 0), (0, 1)))
@@ -144,9 +145,10 @@ def noun_phrase(
     Args:
         noun: a key of ``NOUNS``.
         plural: the number of the noun; with a measure ("two cups of tea"), the number of the measure.
-        det: ``a``, ``the``, ``near`` ("the", bare in Chinese), ``this``, ``some``, ``many``, ``all``, ``number``,
-            ``the+number``, ``bare`` ("some", unsaid in English and Chinese), ``generic`` ("all", unsaid), ``none``
-            ("a" or "any" under a negation), ``owned`` (after "'s" in English) or a key of ``POSSESSIVES``.
+        det: ``a``, ``the``, ``near`` ("the", bare in Chinese), ``this``, ``some``, ``many``, ``all``,
+            ``number``, ``the+number``, ``bare`` ("some", unsaid in English and Chinese), ``generic``
+            ("all", unsaid), ``none`` ("a" or "any" under a negation), ``owned`` (after "'s" in English) or
+            a key of ``POSSESSIVES``.
         adjectives: at most one before and one after the French noun, in English order.
         numeral: index into ``NUMERALS``.
         preposition: English and French preposition in front, or blanks.
@@ -396,8 +398,8 @@ def verb_group(
 
     Args:
         verb: a key of ``VERBS``.
-        tense: ``h`` (habit or state), ``g`` (going on), ``p`` (past), ``f`` (future), ``to`` (purpose), or a modal
-            verb: ``want``, ``can``, ``must``, ``like``.
+        tense: ``h`` (habit or state), ``g`` (going on), ``p`` (past), ``f`` (future), ``to`` (purpose), or
+            a modal verb: ``want``, ``can``, ``must``, ``like``.
         agreement: row of agreement of the subject.
         negative: not with the adverb "never", which denies by itself.
         adverb: often, sometimes, always, never, also, or ``""``.

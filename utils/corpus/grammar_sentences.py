@@ -1,7 +1,7 @@
 """Sentences of the grammar corpus: clauses that go together, and how each language joins them.
 
-Clauses are drawn in ``grammar_clauses``. Here are the reasons why one follows from another: who is hungry eats, or
-is given a cake; who is tired sleeps, or works all the same.
+Clauses are drawn in ``grammar_clauses``. Here are the reasons why one follows from another: who is hungry
+eats, or is given a cake; who is tired sleeps, or works all the same.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,9 +63,10 @@ BY_PERSON = (ACT, STAY, TAKE, TAKE, GO, LIKE, STATE)
 BY_ANIMAL = (ACT, STATE)
 BY_ME = (ACT, TAKE, TAKE, LIKE)
 
-# What goes with a state: kinds of clause, their verbs, and what is given. ``ALONE`` is what the same person does,
-# ``HELPED`` what another does for that person, ``THOUGH`` what the person does all the same; ``SINCE``, ``THANKS``
-# and ``OTHERS`` are what the person did before, what was done for the person, and what others did.
+# What goes with a state: kinds of clause, their verbs, and what is given. ``ALONE`` is what the same person
+# does, ``HELPED`` what another does for that person, ``THOUGH`` what the person does all the same;
+# ``SINCE``, ``THANKS`` and ``OTHERS`` are what the person did before, what was done for the person, and
+# what others did.
 Move = tuple[Kind, tuple[str, ...], tuple[str, ...]]
 _FOOD = ("apple", "cake", "egg")
 _COMFORT = ("flower", "cake", "book", "gift")
@@ -258,7 +259,7 @@ class SentenceSampler(ClauseSampler):
         return self.move(room, scene._replace(subject=before.subject), SINCE[state])
 
     def when(self, room: int, zone: str) -> Unit:
-        """ "When Paul is tired, he often sleeps", "when Mary arrived at the park, John bought a newspaper"."""
+        """ "When Paul is tired, he often sleeps", "when Mary arrived at the park, John left"."""
         room -= 2
         if zone == "past":
             scene = Scene("past", verbs=("arrive", "leave"), undated=True)

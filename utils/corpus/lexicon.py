@@ -263,7 +263,7 @@ white       -       | blanc blanche blancs blanches -                         | 
 black       -       | noir noire noirs noires -                               | no  | 黑色 yes 是黑色 | coloured,furry
 interesting more    | intéressant intéressante intéressants intéressantes -   | no  | 有趣 yes 有趣   | lively
 expensive   more    | cher chère chers chères -                               | no  | 昂贵 yes 贵     | costly
-famous      more    | célèbre célèbre célèbres célèbres -                     | no  | 有名 yes 有名   | known
+famous      -       | célèbre célèbre célèbres célèbres -                     | no  | 有名 yes 有名   | known
 intelligent more    | intelligent intelligente intelligents intelligentes -   | no  | 聪明 yes 聪明   | clever
 hot         -       | chaud chaude chauds chaudes -                           | no  | 热 no 热        | warm
 cold        -       | froid froide froids froides -                           | no  | 冷 no 冷        | warm
