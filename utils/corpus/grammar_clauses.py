@@ -128,7 +128,7 @@ COMPARED = {
 QUALITIES = {name: BEFORE[name] + AFTER[name] for name in COUNT_NOUNS if BEFORE[name] + AFTER[name]}
 LIKED = tagged({"food", "drink", "animal", "read", "seen", "sung"}, NOUNS)
 LAID_OUT = tuple(
-    noun for noun in tagged({"food", "read", "sought"}, NOUNS) if noun not in tagged({"animal"}, NOUNS)
+    noun for noun in tagged({"food", "read", "sought"}, NOUNS) if not NOUNS[noun].tags & {"animal", "heard"}
 )
 HIDDEN = tagged({"pet", "sought"}, COUNT_NOUNS)
 SEEN_ABOUT = tagged({"person", "pet"}, COUNT_NOUNS)
@@ -384,6 +384,7 @@ class ClauseSampler(NounSampler):
             before_verb += (
                 around.company.zh if together else _around(_WITH, around.company.zh, _WITH_TOGETHER)
             )
+        before_verb += around.manner.zh
         if around.favour.zh:
             before_verb += _around(_TO_SOMEONE, around.favour.zh)
         after_verb: Run = thing.zh
@@ -401,7 +402,7 @@ class ClauseSampler(NounSampler):
         # fmt: off
         zh = (
             *front.zh, *subject.parts.zh, *back.zh, *subject.both, *scene.then, (base, group.zh_before),
-            *before_verb, *around.manner.zh, (base, group.zh), *after_verb,
+            *before_verb, (base, group.zh), *after_verb,
         )
         # fmt: on
         refers = bool(scene.subject.pronoun) or bool(clitic)
@@ -620,7 +621,8 @@ class ClauseSampler(NounSampler):
         if chance < 0.5:
             relation = self.pick(("on", "under"))
             noun = self.pick(LAID_OUT if relation == "on" else HIDDEN)
-            where = self.located(self.pick(SURFACES), UPON[relation], room, "near")
+            surface = "table" if relation == "on" else self.pick(SURFACES)
+            where = self.located(surface, UPON[relation], room, "near")
         else:
             noun = self.pick(SEEN_ABOUT)
             goal = self.pick(GOALS)

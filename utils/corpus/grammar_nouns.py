@@ -74,7 +74,10 @@ AFTER = {
 }
 # Two adjectives meet only where Chinese needs 的 once: a small red car, 一 辆 红色 的 小 汽车.
 SHORT_BEFORE = {name: tuple(a for a in BEFORE[name] if not ADJECTIVES[a].de) for name in NOUNS}
-OWNED = frozenset(tagged({"owned", "kin", "pet", "goods", "sought"}, COUNT_NOUNS))
+LONG_AFTER = {name: tuple(a for a in AFTER[name] if ADJECTIVES[a].de) for name in NOUNS}
+OWNED = frozenset(tagged({"owned", "kin", "pet", "goods", "sought"}, COUNT_NOUNS)) - frozenset(
+    tagged({"food"}, COUNT_NOUNS)
+)
 NAME_LIST = tuple(NAMES)
 ACTS = ("sleep", "work", "dance", "sing", "cry", "play")
 TAKERS = tuple(
@@ -196,8 +199,8 @@ class NounSampler:
     def adjectives(self, noun: str, room: int) -> tuple[str, ...]:
         """One adjective that suits the noun, two where there is room, none where none suits."""
         before, after = BEFORE[noun], AFTER[noun]
-        if room > 1 and after and SHORT_BEFORE[noun] and self.random() < 0.4:
-            chosen: tuple[str, ...] = (self.pick(SHORT_BEFORE[noun]), self.pick(after))
+        if room > 1 and SHORT_BEFORE[noun] and LONG_AFTER[noun] and self.random() < 0.4:
+            chosen: tuple[str, ...] = (self.pick(SHORT_BEFORE[noun]), self.pick(LONG_AFTER[noun]))
         elif before or after:
             chosen = (self.pick(before + after),)
         else:

@@ -303,8 +303,8 @@ def _chinese_noun_phrase(
         return [("那", (DET,)), *counted(NUMERALS[numeral][2], NUMBER), *core]
     if det in POSSESSIVES:
         owner: Item = (POSSESSIVES[det][2], (DET,))
-        # Near relations go without 的: 我妈妈.
-        return [owner, *core] if "kin" in noun.tags else [owner, ("的", (DET,)), *core]
+        # Near relations go without 的 (我妈妈), and 的 is said once (我年轻的邻居).
+        return [owner, *core] if "kin" in noun.tags or with_de else [owner, ("的", (DET,)), *core]
     return core
 
 

@@ -173,7 +173,7 @@ window    windows    fenêtre    fenêtres    f 窗户   扇 thing,opened,closed
 _MASS_NOUNS = """
 bread  pain   m 面包 food,daily,fine
 meat   viande f 肉   food,daily
-soup   soupe  f 汤   food,warm,fine,bowl
+rice   riz    m 米饭 food,warm,bowl
 water  eau    f 水   drink,warm,bottle
 tea    thé    m 茶   drink,warm,fine,cup
 coffee café   m 咖啡 drink,warm,fine,cup
@@ -232,7 +232,7 @@ read    | read reads read reading -            | lire lis lit lisent lu avoir   
 write   | write writes wrote writing -         | écrire écris écrit écrivent écrit avoir        | 写 yes   | adult         | written      | library,office,home,garden               | hgpf
 buy     | buy buys bought buying -             | acheter achète achète achètent acheté avoir    | 买 yes   | person        | goods        | market                                   | hpf
 sell    | sell sells sold selling -            | vendre vends vend vendent vendu avoir          | 卖 yes   | adult         | goods        | market                                   | hgpf
-see     | see sees saw seeing -                | voir vois voit voient vu avoir                 | 看见 yes | person,pet    | person,animal,name | park,station,market,museum,garden  | pf
+see     | see sees saw seeing -                | voir vois voit voient vu avoir                 | 看见 yes | person,pet    | person,animal,name | park,station,market,museum,garden  | p
 watch   | watch watches watched watching -     | regarder regarde regarde regardent regardé avoir | 看 yes | person,pet    | watched,seen | park,garden,home                         | hgpf
 seek    | look looks looked looking for        | chercher cherche cherche cherchent cherché avoir | 找 no  | person        | sought,kid   | park,garden,home,office,station          | gf
 find    | find finds found finding -           | trouver trouve trouve trouvent trouvé avoir    | 找到 yes | person        | sought,kid   | park,garden,home,office,station          | pf
