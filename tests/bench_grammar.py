@@ -17,6 +17,5 @@ def triples_per_second(num: int = 5_000, *, min_words: int = 3, max_words: int =
 
 if __name__ == "__main__":
     for low, high in ((3, 60), (3, 10), (3, 20), (40, 60)):
-        print(
-            f"{low:2} to {high} words: {triples_per_second(min_words=low, max_words=high):,.0f} triples a second"
-        )
+        speed = triples_per_second(min_words=low, max_words=high)
+        print(f"{low:2} to {high} words: {speed:,.0f} triples a second")

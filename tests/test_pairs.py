@@ -290,7 +290,8 @@ def test_hash_seeds_change_nothing(tmp_path):
         "from utils.corpus.pairs import group_split\nfrom utils.corpus.vocabulary import Vocabulary\n"
         f"split = group_split({pairs!r}, num_test=7, num_valid=5, seed=1)\n"
         "texts = [source for source, _ in split.train]\n"
-        "print(split, Vocabulary.bpe(texts, 300).to_json(), Vocabulary.words(map(str.split, texts)).to_json())"
+        "print(split, Vocabulary.bpe(texts, 300).to_json())\n"
+        "print(Vocabulary.words(map(str.split, texts)).to_json())"
     )
     printed = {
         subprocess.run(

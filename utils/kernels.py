@@ -1,6 +1,7 @@
 """Kernels, and Nadaraya-Watson regression: the weighted average that attention grew from.
 
 Each kernel is a plain function of the scaled distance u; scores, masks and networks live in ``attention``.
+Explained in chapters/nadaraya_watson.
 """
 
 import math

@@ -3,7 +3,7 @@
 A synchronous grammar draws what is said and says it in three languages at once; this module numbers the
 sentences, links their words and splits them. The grammar is in the modules beside this one: words in
 ``lexicon``, their forms and articles in ``grammar_phrases``, the rest by size from ``grammar_nouns`` to
-``grammar_sentences``.
+``grammar_sentences``. Explained in book/grammar_corpus.
 """
 
 import hashlib
