@@ -40,6 +40,8 @@ def _mend_body(body: str) -> str:
         ),
         body,
     )
+    # The label would be read out in place of the words that say what is hidden.
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
     # A list of references has links beside its entries, which the role "list" does not allow.
     return body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
 
