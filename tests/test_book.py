@@ -145,7 +145,8 @@ def test_launch_buttons_name_the_repository_of_the_configuration(page: str) -> N
 
 @every_chapter
 def test_chapter_is_in_the_tables_of_chapters(page: str) -> None:
-    assert f"]({page}.ipynb)" in (ROOT / "README.md").read_text("utf-8")
+    title = html(page).select_one("article h1").find(string=True)
+    assert f"[{title}]({page}.ipynb)" in (ROOT / "README.md").read_text("utf-8")
     assert f"](../{page}.ipynb)" in (ROOT / "book" / "index.md").read_text("utf-8")
 
 
