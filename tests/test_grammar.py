@@ -6,9 +6,10 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utils.corpus.grammar import LANGUAGES, SPLITS, Triple, join_words, split_of, triple, triples
@@ -362,7 +363,20 @@ def test_names_and_participles():
     ]  # fmt: skip
 
 
+def test_page_shows_what_the_grammar_says():
+    page = (Path(__file__).parents[1] / "book" / "grammar_corpus.md").read_text(encoding="utf-8")
+    shown_here = [line.strip("| ").split(" | ") for line in page.splitlines() if line.endswith("。 |")]
+    checked = {
+        tuple(join_words(words.split(), lang) for lang, words in zip(LANGUAGES, case[1:4], strict=True))
+        for case in HAND_CHECKED
+    }
+    sentences = [tuple(row) for row in shown_here if row[0] != "."]
+    assert len(sentences) == 8
+    assert set(sentences) <= checked
+
+
 def test_join_words():
+    assert join_words(["他", "睡觉", "。"], "zh") == "他睡觉。"
     assert join_words(["Mary", "'s", "cat", ",", "and", "I", "."], "en") == "Mary's cat, and I."
     assert join_words(["aujourd'hui", ",", "j'", "ai", "l'", "œuf", "."], "fr") == "Aujourd'hui, j'ai l'œuf."
     assert join_words([], "en") == ""
@@ -371,6 +385,7 @@ def test_join_words():
 # Every sentence
 
 
+@settings(deadline=None)  # the check of types is slow the first time
 @given(st.integers(0, 2**40), st.integers(0, 2**20), st.tuples(st.integers(3, 60), st.integers(3, 60)))
 def test_lengths_links_and_repetition(index, seed, lengths):
     low, high = sorted(lengths)
