@@ -50,9 +50,11 @@ lint: $(INSTALLED)  ## check style and formatting with ruff
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab chapters
 
+# What a cell prints comes in as many pieces as the kernel was interrupted; the second pass joins them.
 notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTER=name for one)
 	@set -e; for notebook in $(SELECTED); do \
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$notebook; \
+		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$notebook; \
 		$(NORMALISE) $$notebook; \
 	done
 
