@@ -125,7 +125,12 @@ COMPARED = {
     for adjective, entry in ADJECTIVES.items()
     if entry.comparative
 }
-QUALITIES = {name: BEFORE[name] + AFTER[name] for name in COUNT_NOUNS if BEFORE[name] + AFTER[name]}
+# What a thing may be said to be; of a new thing French says "neuf", a word that the lexicon lacks.
+QUALITIES = {
+    name: qualities
+    for name in COUNT_NOUNS
+    if (qualities := tuple(a for a in BEFORE[name] + AFTER[name] if a != "new"))
+}
 LIKED = tagged({"food", "drink", "animal", "read", "seen", "sung"}, NOUNS)
 LAID_OUT = tuple(
     noun for noun in tagged({"food", "read", "sought"}, NOUNS) if not NOUNS[noun].tags & {"animal", "heard"}
@@ -676,6 +681,6 @@ GIVE_HIM = _kind(ClauseSampler.say_give, past=5, future=6)
 GO = _kind(ClauseSampler.say_go, now=6, past=5, future=6, habit=6)
 STATE = _kind(ClauseSampler.say_state, now=3, past=4, habit=3)
 QUALITY = _kind(ClauseSampler.say_quality, now=4)
-LIKE = _kind(ClauseSampler.say_like, now=3)
+LIKE = _kind(ClauseSampler.say_like, now=3, habit=3)
 COMPARE = _kind(ClauseSampler.say_compare, now=8)
 THERE = _kind(ClauseSampler.say_there, now=7)

@@ -172,12 +172,15 @@ class SentenceSampler(ClauseSampler):
         subject = before.subject
         also, scene = scene.also, scene._replace(also=False)
         if chance < 0.45 and (is_person(subject) or is_animal(subject)):
+            # Nobody does two things at once.
+            zone = "habit" if scene.zone == "now" else scene.zone
+            scene = scene._replace(zone=zone, subject=subject)
             kinds = BY_ME if subject.pronoun == "I" else BY_PERSON if is_person(subject) else BY_ANIMAL
             kinds = tuple(kind for kind in kinds if kind is not STATE or not before.state)
             if also and room > LEAST_CLAUSE and is_person(subject):
-                kinds = (TAKE, LIKE) if scene.zone == "now" else (TAKE,)
-                return self.clause(room - 1, scene._replace(subject=subject, also=True), kinds)
-            return self.clause(room, scene._replace(subject=subject), kinds)
+                kinds = (TAKE, LIKE) if zone == "habit" else (TAKE,)
+                return self.clause(room - 1, scene._replace(also=True), kinds)
+            return self.clause(room, scene, kinds)
         if chance < 0.6 and subject.pronoun != "I" and self.takers_of(subject, scene.zone):
             return self.clause(room, scene._replace(object=subject), (TAKE_IT,))
         if chance < 0.75 and self.takers_of(before.thing, scene.zone):
