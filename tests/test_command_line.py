@@ -138,6 +138,7 @@ def test_a_heat_map_is_drawn_of_one_sentence(folder, tmp_path):
         (["--columns", "en,fr", "--src", "de"], "must be the two columns en and fr, got de"),
         ([], "name the columns, or both source and target"),
         (["--columns", "en,fr", "--minutes", "0"], "minutes must be positive"),
+        (["--columns", "en,fr", "--batch-size", "0"], "batch_size must be positive"),
         (["--columns", "en,fr", "--vocabulary-size", "99"], "size must be at least"),
         (["--columns", "en,fr", "--test-groups", "1000"], "too few to keep 1000"),
     ],
@@ -174,7 +175,7 @@ def test_the_program_runs_as_a_module_and_reads_utf_8(folder):
         env=environment,
     )
     lines = done.stdout.decode().split("\n")
-    assert lines[0] == "Nous avons quatre oiseaux."
+    assert lines[0] == translate(trained_run()[0], ["We have four birds."])[0].text
     assert lines[1] == ""
     assert len(lines) == 4
     assert done.stderr == b""

@@ -34,7 +34,7 @@ def write_pairs(path: Path) -> Path:
 SETTINGS = Settings("en", "fr", vocabulary_size=360, d_embed=23, d_hidden=29, dropout=0.0)
 
 
-def train_tiny(folder: Path, *, epochs: int = 100, settings: Settings = SETTINGS) -> tuple[Run, History]:
+def train_tiny(folder: Path, *, epochs: int = 90, settings: Settings = SETTINGS) -> tuple[Run, History]:
     folder.mkdir(parents=True, exist_ok=True)
     pairs = write_pairs(folder / "pairs.txt")
     return train_run(

@@ -58,6 +58,7 @@ def train(
     minutes: Annotated[float, typer.Option(help="Time to train for, in minutes of wall time.")] = 3.0,
     vocabulary_size: Annotated[int, typer.Option(help="Most subwords a language.")] = 6000,
     width: Annotated[int, typer.Option(help="Width of embeddings and states.")] = 192,
+    batch_size: Annotated[int, typer.Option(help="Sentence pairs a step.")] = 32,
     test_groups: Annotated[int, typer.Option(help="Groups of sentences kept for `evaluate`.")] = 1000,
     valid_groups: Annotated[int, typer.Option(help="Groups kept for the held-out loss.")] = 500,
     seed: Annotated[
@@ -80,6 +81,7 @@ def train(
             out=out,
             overwrite=overwrite,
             minutes=minutes,
+            batch_size=batch_size,
             num_test=test_groups,
             num_valid=valid_groups,
             progress=sys.stderr.isatty(),

@@ -330,6 +330,7 @@ def train_run(
     num_test: int = 1000,
     num_valid: int = 500,
     max_tokens: int = 100,
+    batch_size: int = 32,
     progress: bool = False,
 ) -> tuple[Run, History]:
     """From a pair file to a trained translator: read, split, learn vocabularies, train, keep.
@@ -344,6 +345,7 @@ def train_run(
         num_test: groups kept for testing.
         num_valid: groups kept for the held-out loss.
         max_tokens: pairs with a longer side are left out of training.
+        batch_size: sentence pairs a step; in a budget of minutes many small steps learn more than few large.
         progress: show a progress bar.
 
     Raises:
@@ -377,6 +379,7 @@ def train_run(
         minutes=minutes,
         epochs=epochs,
         valid=encoded(split.valid) if split.valid else None,
+        batch_size=batch_size,
         seed=settings.seed,
         progress=progress,
     )
