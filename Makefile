@@ -6,6 +6,7 @@ PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+# Twice that where pip chooses the PyTorch with GPU libraries.
 FREE_KB_NEEDED := 4000000
 
 CHAPTERS := $(sort $(wildcard chapters/*.ipynb))
@@ -18,7 +19,7 @@ BENCHMARKS := $(sort $(wildcard tests/bench_*.py))
 BOOK := _build/html
 TESTED := _build/tested/_build/html
 NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
-	--extra-keys "cell.metadata.execution metadata.language_info metadata.widgets"
+	--extra-keys "cell.metadata.execution cell.metadata.lines_to_next_cell metadata.language_info metadata.widgets"
 
 # The kernel of this environment, even where the user has another one called python3.
 export JUPYTER_PREFER_ENV_PATH := 1
@@ -37,7 +38,7 @@ serve: book  ## the same, then serve it on this computer (PORT=8000)
 	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
 
 test: lint $(TESTED)/.built  ## run everything: ruff, the chapters, utils, the built book, its pages in a browser
-	$(BIN)/python tests/browser.py
+	$(BIN)/python tests/chromium.py
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
 		--nbval --nbval-current-env --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 \
 		chapters tests utils
@@ -49,9 +50,11 @@ lint: $(INSTALLED)  ## check style and formatting with ruff
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab chapters
 
+# What a cell prints comes in as many pieces as the kernel was interrupted; the second pass joins them.
 notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTER=name for one)
 	@set -e; for notebook in $(SELECTED); do \
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$notebook; \
+		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$notebook; \
 		$(NORMALISE) $$notebook; \
 	done
 
@@ -64,7 +67,9 @@ linkcheck: $(INSTALLED)  ## ask every outside link of the book whether it still 
 clean:  ## remove what was built, the environment included
 	rm -rf _build $(VENV) *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
 
+# Sphinx builds what changed, but does not see that an extension has, nor take away a page that has gone.
 $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
+	@$(if $(filter _%.yml book/_ext/% $(INSTALLED),$?),rm -rf $(BOOK) _build/.doctrees)
 	$(BIN)/jupyter-book build . --quiet
 	@touch $@
 
@@ -83,7 +88,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "$(PYTHON) has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
 	@free=$$(df -Pk . | awk 'NR == 2 {print $$4}'); test "$$free" -ge $(FREE_KB_NEEDED) || \
-		{ echo "$$free KB of disk are free here; the environment needs $(FREE_KB_NEEDED)" >&2; exit 1; }
+		{ echo "$$free" | awk '{printf "%.1f GB of disk are free here; the environment needs 4 GB\n", $$1 / 1e6}' >&2; \
+		exit 1; }
 	test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@

@@ -259,6 +259,15 @@ def test_gradient_by_finite_differences():
         assert torch.autograd.gradgradcheck(lambda s, m=mask: masked_softmax(s, m), (scores,))
 
 
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
+def test_an_empty_row_passes_anomaly_detection():
+    scores = randn(BATCH, QUERIES, KEYS).requires_grad_()
+    with torch.autograd.detect_anomaly(check_nan=True):  # raises where a NaN arises, even if masked later
+        masked_softmax(scores, length_mask(torch.tensor([2, 0]), KEYS)).square().sum().backward()
+    assert scores.grad[1].count_nonzero() == 0
+    assert scores.grad[0].count_nonzero() == QUERIES * 2
+
+
 def test_scores_and_mask_are_left_alone():
     scores = randn(BATCH, QUERIES, KEYS).requires_grad_()  # a leaf: an in-place write would raise
     mask = length_mask(torch.tensor([2, 0]), KEYS)

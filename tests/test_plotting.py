@@ -283,3 +283,42 @@ def test_colour_bar_can_belong_to_another_image():
     plotting.colorbar_for(axes, axes[1].images[0])
     assert axes[1].images[0].colorbar is not None
     assert axes[0].images[0].colorbar is None
+
+
+# ---------------------------------------------------------------------------------------------- shapes
+
+
+BLOCKS = [
+    ("Q", (3, 5), plotting.QUERY, "@"),
+    ("Kᵀ", (5, 7), plotting.KEY, "softmax"),
+    ("A", (3, 7), "0.5", ""),
+]
+
+
+def test_shape_diagram_draws_rectangles_in_proportion_and_says_their_shapes():
+    plotting.use_style()
+    ax = plotting.shape_diagram(BLOCKS)
+    drawn()
+    assert [(box.get_height(), box.get_width()) for box in ax.patches] == [(3, 5), (5, 7), (3, 7)]
+    assert [text.get_text() for text in ax.texts] == [
+        "Q", "3 × 5", "@", "Kᵀ", "5 × 7", "softmax", "A", "3 × 7", "",
+    ]  # fmt: skip
+    assert ax.get_aspect() == 1, "a unit is as long upwards as sideways"
+
+
+def test_nothing_in_a_shape_diagram_overlaps():
+    plotting.use_style()
+    ax = plotting.shape_diagram(BLOCKS)
+    drawn()
+    extents = [
+        artist.get_window_extent() for artist in [*ax.patches, *ax.texts] if artist not in ax.texts[8:]
+    ]
+    for one, other in itertools.combinations(extents, 2):
+        assert not one.overlaps(other)
+    assert all(ax.figure.bbox.containsx(box.x0) and ax.figure.bbox.containsx(box.x1) for box in extents)
+
+
+def test_shape_diagram_draws_on_the_axes_it_is_given():
+    figure, (_, right) = plotting.panels(2)
+    assert plotting.shape_diagram(BLOCKS, ax=right) is right
+    assert plt.get_fignums() == [figure.number]

@@ -86,11 +86,11 @@ def masked_softmax(
     if mask is None:
         return torch.softmax(scores, dim=-1)
     _check_mask(mask, scores.shape)
-    # A row of -inf alone would give NaN, in the value and in the gradient: an empty row goes through the
-    # softmax as zeros, and is cleared afterwards with every other masked weight.
-    empty = ~mask.any(dim=-1, keepdim=True)
-    allowed = scores.masked_fill(~mask, -math.inf).masked_fill(empty, 0.0)
-    return torch.softmax(allowed, dim=-1).masked_fill(~mask, 0.0)
+    # An empty row goes through the softmax as zeros and is cleared after it. As -inf it would be 0/0, a NaN
+    # that the last line hides in the weights but not from autograd, whose anomaly detection would stop there.
+    floor = torch.where(mask.any(dim=-1, keepdim=True), -math.inf, 0.0).to(scores.dtype)
+    weights = torch.softmax(torch.where(mask, scores, floor), dim=-1)
+    return torch.where(mask, weights, 0.0)
 
 
 def dot_scores(

@@ -1,18 +1,23 @@
 """Kernels, and Nadaraya-Watson regression: the weighted average that attention grew from.
 
-Each kernel is a plain function of the scaled distance u; networks and masks live in ``attention``.
+Each kernel is a plain function of the scaled distance u; scores, masks and networks live in ``attention``.
+Explained in chapters/nadaraya_watson.
 """
 
 import math
 from collections.abc import Callable
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
+
+from utils.attention import masked_softmax
 
 
 def gaussian(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     r"""Gaussian kernel :math:`K(u) = e^{-u^2/2} / \sqrt{2\pi}`; never 0.
+
+    Never on paper: float32 rounds it to 0 from about u = 14.4 on, which :func:`nadaraya_watson` works around.
 
     >>> round(gaussian(torch.tensor(0.0)).item(), 4)
     0.3989
@@ -30,7 +35,7 @@ def boxcar(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
 
 def triangular(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    r"""Triangular kernel :math:`K(u) = \max(0, 1 - |u|)`, which some tutorials call Epanechnikov.
+    r"""Triangular kernel :math:`K(u) = \max(0, 1 - |u|)`, which some textbooks call Epanechnikov.
 
     >>> triangular(torch.tensor([0.0, 0.25, 2.0]))
     tensor([1.0000, 0.7500, 0.0000])
@@ -44,7 +49,7 @@ def epanechnikov(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     >>> epanechnikov(torch.tensor([0.0, 0.5, 1.0]))
     tensor([0.7500, 0.5625, 0.0000])
 
-    Source: Epanechnikov (1969).
+    Source: Epanechnikov (1969), for estimating densities.
     """
     return 0.75 * (1 - u**2).clamp(min=0)
 
@@ -56,24 +61,31 @@ def nadaraya_watson(
     *,
     kernel: Callable[[Tensor], Tensor] = gaussian,
     bandwidth: float | Tensor = 1.0,
+    mask: Bool[Tensor, "queries keys"] | None = None,
 ) -> tuple[Float[Tensor, "queries *d_v"], Float[Tensor, "queries keys"]]:
     r"""Nadaraya-Watson regression: a weighted average of the values of the keys near each query.
 
     .. math:: f(q) = \sum_i \frac{K(\lVert q - k_i \rVert / h)}{\sum_j K(\lVert q - k_j \rVert / h)}\, v_i
+
+    With :func:`gaussian` the weights are the softmax of the scores :math:`-\lVert q - k_i \rVert^2 / 2h^2`:
+    the same numbers, but a query far from every key keeps them where the kernel itself is rounded to 0.
 
     Args:
         queries: where to estimate; numbers ``(queries,)`` or vectors ``(queries, d)``.
         keys: where values were observed, as ``queries``.
         values: what was observed at each key: numbers or vectors.
         kernel: a function of the scaled distance u, 0 or more everywhere.
-        bandwidth: the width h > 0, in the unit of the keys; a tensor may require a gradient.
+        bandwidth: the width h > 0, in the unit of the keys; a tensor of no axes may require a gradient.
+        mask: True where a query may use a key; None allows all. ``~torch.eye(n, dtype=torch.bool)`` leaves
+            each of n observations out of its own estimate.
 
     Returns:
         The estimate, and the weights. A query with no key in its window has weights of 0 and the estimate 0,
         as an empty row of :func:`utils.attention.masked_softmax` has.
 
     Raises:
-        ValueError: a bandwidth that is not positive, no key at all, or shapes that do not fit.
+        ValueError: a bandwidth that is not one positive number, no key at all, or shapes or dtypes that do
+            not fit.
 
     >>> x = torch.tensor([0.0, 1.0, 4.0])
     >>> nadaraya_watson(torch.tensor([0.5]), x, torch.tensor([2.0, 4.0, 9.0]), kernel=boxcar)
@@ -81,17 +93,50 @@ def nadaraya_watson(
 
     Source: Nadaraya (1964); Watson (1964). Explained in chapters/nadaraya_watson.
     """
-    if not bool(torch.as_tensor(bandwidth) > 0):
-        raise ValueError(f"bandwidth must be positive, got {float(bandwidth)}")
-    if len(keys) == 0 or len(keys) != len(values):
-        raise ValueError(f"keys and values must be as many, and at least one: {len(keys)} and {len(values)}")
-    if queries.shape[1:] != keys.shape[1:]:
-        raise ValueError(
-            f"queries and keys must have the same width: {tuple(queries.shape)} and {tuple(keys.shape)}"
-        )
+    _check(queries, keys, values, bandwidth, mask)
     difference = queries[:, None] - keys[None]
     distance = difference.abs() if difference.dim() == 2 else difference.norm(dim=-1)
-    kernel_values = kernel(distance / bandwidth)
-    total = kernel_values.sum(dim=1, keepdim=True)
-    weights = kernel_values / total.masked_fill(total == 0, 1.0)
+    u = distance / bandwidth
+    weights = _gaussian_weights(u, mask) if kernel is gaussian else _kernel_weights(kernel(u), mask)
     return torch.tensordot(weights, values, dims=1), weights
+
+
+def _gaussian_weights(u: Tensor, mask: Tensor | None) -> Tensor:
+    # A softmax ignores what a whole row shares, so the nearest key's exponent m²/2 is taken from every u²/2.
+    # As the product (u - m)(u + m)/2 the difference keeps its digits far away, and does not overflow float16.
+    allowed = u if mask is None else u.masked_fill(~mask, math.inf)
+    nearest = allowed.amin(dim=1, keepdim=True)
+    nearest = nearest.masked_fill(nearest == math.inf, 0.0)  # a row that the mask empties
+    return masked_softmax((nearest - u) * (nearest / 2 + u / 2), mask)
+
+
+def _kernel_weights(kernel_values: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is not None:
+        kernel_values = kernel_values.masked_fill(~mask, 0.0)
+    total = kernel_values.sum(dim=1, keepdim=True)
+    return kernel_values / total.masked_fill(total == 0, 1.0)
+
+
+def _check(
+    queries: Tensor, keys: Tensor, values: Tensor, bandwidth: float | Tensor, mask: Tensor | None
+) -> None:
+    width = torch.as_tensor(bandwidth)
+    if width.dim() != 0 or not bool(width > 0):
+        raise ValueError(f"bandwidth must be one positive number, got {width.tolist()}")
+    if queries.dim() not in (1, 2) or queries.shape[1:] != keys.shape[1:]:
+        raise ValueError(
+            "queries and keys must be numbers (n,) or vectors (n, d) of the same width, "
+            f"got {tuple(queries.shape)} and {tuple(keys.shape)}"
+        )
+    if len(keys) == 0 or len(keys) != len(values):
+        raise ValueError(f"keys and values must be as many, and at least one: {len(keys)} and {len(values)}")
+    if not (queries.is_floating_point() and queries.dtype == keys.dtype == values.dtype):
+        raise ValueError(
+            "queries, keys and values must share a floating-point dtype, "
+            f"got {queries.dtype}, {keys.dtype} and {values.dtype}"
+        )
+    if mask is not None and (mask.dtype != torch.bool or mask.shape != (len(queries), len(keys))):
+        raise ValueError(
+            f"mask must be boolean (True = may use) of shape {(len(queries), len(keys))}, "
+            f"got {mask.dtype} of shape {tuple(mask.shape)}"
+        )

@@ -1,6 +1,7 @@
 """One look for every figure of the course: sizes, colours, fonts, and the heat map of attention weights.
 
 Only this module imports matplotlib, and no other module of ``utils`` imports this one.
+Its colours are explained in book/notation.
 """
 
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from jaxtyping import Float
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 #: Okabe and Ito's colours, told apart by readers with any colour vision.
@@ -129,3 +131,28 @@ def colorbar_for(axes: Sequence[Axes], image: mpl.image.AxesImage | None = None)
     """One colour bar, 0 to 1, for all the given heat maps."""
     image = image or axes[0].images[0]
     axes[0].figure.colorbar(image, ax=list(axes), label="weight", ticks=[0, 0.5, 1], shrink=0.9, pad=0.02)
+
+
+def shape_diagram(blocks: Sequence[tuple[str, tuple[int, int], str, str]], *, ax: Axes | None = None) -> Axes:
+    """Draw a formula of matrices as rectangles in proportion to their shapes, named above and sized below.
+
+    Args:
+        blocks: for each matrix its name, its shape ``(rows, columns)``, its colour, and what stands between
+            it and the next: an operator, a word, or nothing.
+        ax: where to draw; a new figure, as wide as any other and lower, where None.
+    """
+    if ax is None:
+        ax = plt.subplots(figsize=(SIZE[0], 0.65 * SIZE[1]))[1]
+    half = max(rows for _, (rows, _), _, _ in blocks) / 2
+    unit = sum(columns for _, (_, columns), _, _ in blocks) / 30  # room for text, whatever the shapes
+    x = 0.0
+    for name, (rows, columns), colour, operator in blocks:
+        ax.add_patch(Rectangle((x, -rows / 2), columns, rows, facecolor=colour, edgecolor=colour, alpha=0.4))
+        ax.text(x + columns / 2, half + unit, name, ha="center", va="bottom")
+        ax.text(x + columns / 2, -half - unit, f"{rows} × {columns}", ha="center", va="top", fontsize=9)
+        gap = unit * (2.5 if len(operator) < 3 else 1.5 + 0.6 * len(operator))
+        ax.text(x + columns + gap / 2, 0, operator, ha="center", va="center")
+        x += columns + gap
+    ax.set(xlim=(-unit, x), ylim=(-half - 4 * unit, half + 4 * unit), aspect="equal")
+    ax.axis("off")
+    return ax

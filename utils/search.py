@@ -1,6 +1,7 @@
 """Search for a translation: which words to write, given what the model thinks of each next word.
 
 Works on token ids; turning ids into text belongs to ``corpus``, judging the text to ``evaluation``.
+Explained in chapters/bahdanau_decoder.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 """Encoder and decoders of the translator: a GRU reader, and writers with and without attention.
 
 Everything works on token ids and tensors; text, corpora, training and search live elsewhere.
+Explained in chapters/bahdanau_decoder.
 """
 
 from typing import NamedTuple

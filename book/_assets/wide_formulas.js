@@ -1,0 +1,21 @@
+"use strict";
+
+// A formula in a line of text that is wider than the line scrolls in a box of its own (see course.css). A box has
+// no baseline to share with the text, so every other formula does without.
+function boxWideFormulas() {
+  for (const formula of document.querySelectorAll("span.math")) {
+    const line = formula.closest("p, li, dt, dd, td, th, h1, h2, h3, figcaption");
+    const set = formula.querySelector("mjx-container");
+    formula.classList.remove("wide");
+    if (line && set) {
+      formula.classList.toggle("wide", set.getBoundingClientRect().width > line.clientWidth);
+    }
+  }
+}
+
+window.addEventListener("load", () => {
+  if (window.MathJax?.startup?.promise) {
+    window.MathJax.startup.promise.then(boxWideFormulas);
+    window.addEventListener("resize", boxWideFormulas);
+  }
+});

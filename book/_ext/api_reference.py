@@ -1,0 +1,112 @@
+"""The reference of `utils` and the chapters point at each other.
+
+A docstring says "Explained in chapters/NAME" (or book/NAME), for itself or for its module: the entry in the
+reference links to that page, and the page ends with links to all the entries that name it. In the prose of a
+chapter a name of `utils` links to its entry too, where it stands first.
+"""
+
+import re
+import sys
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.domains.python import ObjectEntry
+from sphinx.environment import BuildEnvironment
+from sphinx.util.nodes import make_refnode
+
+EXPLAINED = re.compile(r"\b(?:chapters|book)(?:/\w+)+")
+
+
+def _skip_aliases(_app: Sphinx, _what, _name: str, obj: object, skip: bool, _options) -> bool | None:
+    # The fields of a named tuple are described with its class; alone they say "Alias for field number 0".
+    return True if (getattr(obj, "__doc__", None) or "").startswith("Alias for field number") else None
+
+
+def _link_to_pages(app: Sphinx, what: str, name: str, obj: object, _options, lines: list[str]) -> None:
+    if what in ("function", "class") and not EXPLAINED.search("\n".join(lines)):
+        # An entry that does not say inherits what its module says.
+        module = sys.modules[obj.__module__]
+        lines += ["", *(f"Explained in {page}." for page in EXPLAINED.findall(module.__doc__))]
+
+    def link(match: re.Match) -> str:
+        if what != "module":
+            _explained_in(app.env).setdefault(match[0], {})[name] = app.env.docname
+        return f":doc:`/{match[0]}`"
+
+    lines[:] = [EXPLAINED.sub(link, line) for line in lines]
+
+
+def _explained_in(env: BuildEnvironment) -> dict[str, dict[str, str]]:
+    """Page -> name of each entry that it explains -> page of that entry."""
+    if not hasattr(env, "explained_in"):
+        env.explained_in = {}
+    return env.explained_in
+
+
+def _forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    for entries in _explained_in(env).values():
+        for name in [name for name, page in entries.items() if page == docname]:
+            del entries[name]
+
+
+def _pages_to_rewrite(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    # A chapter lists entries that live on other pages; it is written again when those have changed.
+    before, env.explained_in_pages = (
+        getattr(env, "explained_in_pages", {}),
+        {chapter: dict(entries) for chapter, entries in _explained_in(env).items()},
+    )
+    return [
+        page
+        for page, entries in env.explained_in_pages.items()
+        if entries != before.get(page) and page in env.found_docs
+    ]
+
+
+def _link_to_reference(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    entries = app.env.get_domain("py").objects
+
+    def reference(name: str, text: str) -> nodes.reference:
+        entry = entries[name]
+        return make_refnode(
+            app.builder, docname, entry.docname, entry.node_id, nodes.literal(text, text), title=name
+        )
+
+    if docname.startswith("chapters/"):
+        names = _names_in_prose(entries)
+        linked = set()
+        for literal in list(doctree.findall(nodes.literal)):
+            name = names.get(literal.astext().removesuffix("()"))
+            if name and name not in linked and not isinstance(literal.parent, nodes.reference):
+                linked.add(name)
+                literal.replace_self(reference(name, literal.astext()))
+
+    if explained := sorted(_explained_in(app.env).get(docname, ())):
+        links = nodes.paragraph("", "In the reference: ")
+        for position, name in enumerate(explained):
+            links += [nodes.Text(", ")] * bool(position)
+            links += reference(name, name.removeprefix("utils."))
+        *_, last_section = doctree.findall(nodes.section)
+        last_section += nodes.container("", links, classes=["in-the-reference"])
+
+
+def _names_in_prose(entries: dict[str, ObjectEntry]) -> dict[str, str]:
+    """What prose calls a function, class or `Class.method`, from the bare to the full name -> the full name.
+
+    A bare name that several modules use stands for none of them.
+    """
+    found: dict[str, set[str]] = {}
+    for name, entry in entries.items():
+        parts = name.split(".")
+        shortest = {"function": 1, "class": 1, "method": 2}.get(entry.objtype, len(parts))
+        for length in range(shortest, len(parts) + 1):
+            found.setdefault(".".join(parts[-length:]), set()).add(name)
+    return {short: names.pop() for short, names in found.items() if len(names) == 1}
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("autodoc-skip-member", _skip_aliases)
+    app.connect("autodoc-process-docstring", _link_to_pages)
+    app.connect("env-purge-doc", _forget)
+    app.connect("env-updated", _pages_to_rewrite)
+    app.connect("doctree-resolved", _link_to_reference)
+    return {"parallel_read_safe": False, "parallel_write_safe": True}

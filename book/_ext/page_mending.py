@@ -1,0 +1,67 @@
+"""What Jupyter Book and its theme leave to mend: calls to other hosts, obstacles for screen readers."""
+
+import re
+from collections.abc import Callable
+
+from bs4 import BeautifulSoup
+from docutils import nodes
+from sphinx.application import Sphinx
+
+#: A signature over several lines comes as a list of descriptions without terms, which puzzles screen readers.
+SIGNATURE_LINES = re.compile(r'(<span class="sig-paren">\(</span>\s*)<dl>(.*?)</dl>', re.DOTALL)
+
+
+def _without_thebe(app: Sphinx, _config) -> None:
+    # Jupyter Book always loads sphinx-thebe, which writes two scripts into each page that name another host
+    # and raise an error in the console. The book has no live-code button, so neither is wanted.
+    for event in ("env-before-read-docs", "doctree-resolved"):
+        for listener in list(app.events.listeners[event]):
+            if listener.handler.__name__ in ("init_thebe_core", "update_thebe_context"):
+                app.disconnect(listener.id)
+
+
+def _name_solutions(_app: Sphinx, doctree: nodes.document) -> None:
+    for cell in doctree.findall(nodes.container):
+        if "tag_solution" in cell["classes"] and "prompt_show" in cell:
+            cell["prompt_show"], cell["prompt_hide"] = "Show the solution", "Hide the solution"
+
+
+def _mend(_app: Sphinx, _page: str, _template: str, context: dict, _doctree) -> None:
+    if "body" in context:
+        context["body"] = _mend_body(context["body"])
+    if "generate_toctree_html" in context:
+        context["generate_toctree_html"] = _with_named_toggles(context["generate_toctree_html"])
+
+
+def _mend_body(body: str) -> str:
+    body = SIGNATURE_LINES.sub(
+        lambda match: (
+            match[1] + match[2].replace("<dd>", '<span class="sig-line">').replace("</dd>", "</span>")
+        ),
+        body,
+    )
+    # The label would be read out in place of the words that say what is hidden.
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    # A list of references has links beside its entries, which the role "list" does not allow.
+    return body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+
+
+def _with_named_toggles(toctree: Callable[..., BeautifulSoup | str]) -> Callable[..., BeautifulSoup | str]:
+    """The contents in the sidebar; an arrow that unfolds a part says of what."""
+
+    def with_named_toggles(*args, **kwargs) -> BeautifulSoup | str:
+        contents = toctree(*args, **kwargs)
+        if isinstance(contents, BeautifulSoup):
+            for entry in contents.select("li:has(> details)"):
+                title = entry.find("a").get_text(strip=True)
+                entry.find("summary")["aria-label"] = f"Pages of: {title}"
+        return contents
+
+    return with_named_toggles
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", _without_thebe)
+    app.connect("doctree-read", _name_solutions)
+    app.connect("html-page-context", _mend, priority=900)  # after the theme's own
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

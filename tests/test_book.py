@@ -1,0 +1,241 @@
+"""The built book, read as files: its links, its pictures, its reference, and that no page names another host.
+
+`make test` builds it, with warnings as errors. What only a browser can tell is in `test_pages`.
+"""
+
+import base64
+import io
+import re
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import chinese_font  # an extension of the book; pyproject.toml puts its folder on the path
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
+
+ROOT = Path(__file__).parents[1]
+BOOK = ROOT / "_build" / "tested" / "_build" / "html"
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+IDEOGRAPHS = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
+
+
+def listed(entry: dict) -> list[str]:
+    """The pages of a table of contents, in order."""
+    below = [entry.get("file") or entry.get("root")]
+    for key in ("parts", "chapters", "sections"):
+        for child in entry.get(key, ()):
+            below += listed(child)
+    return [page for page in below if page]
+
+
+PAGES = listed(TOC)
+CHAPTERS = [page for page in PAGES if page.startswith("chapters/")]
+every_page = pytest.mark.parametrize("page", PAGES)
+every_chapter = pytest.mark.parametrize("page", CHAPTERS)
+
+
+@cache
+def soup(path: Path) -> BeautifulSoup:
+    assert path.exists(), f"{path.relative_to(ROOT)} is missing: make test builds it"
+    return BeautifulSoup(path.read_text("utf-8"), "html.parser")
+
+
+def html(page: str) -> BeautifulSoup:
+    return soup(BOOK / f"{page}.html")
+
+
+@cache
+def anchors(path: Path) -> set[str]:
+    return {element["id"] for element in soup(path).find_all(id=True)}
+
+
+def broken_links(page: str) -> list[str]:
+    """Links of a page to a file or an anchor that is not there."""
+    here = BOOK / f"{page}.html"
+    broken = []
+    for element in html(page).find_all(["a", "link", "script", "img"]):
+        address = element.get("href") or element.get("src") or ""
+        parts = urlsplit(address)
+        if parts.scheme or parts.netloc or not address:
+            continue
+        target = (here.parent / unquote(parts.path)).resolve() if parts.path else here
+        if not target.is_file() or (
+            parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in anchors(target)
+        ):
+            broken.append(address)
+    return broken
+
+
+@every_page
+def test_links_within_the_book_lead_somewhere(page: str) -> None:
+    assert [link for link in broken_links(page) if link != "#"] == []
+
+
+@every_page
+def test_nothing_is_loaded_from_another_host(page: str) -> None:
+    loading = [
+        element
+        for element in html(page).find_all(["link", "script", "img", "iframe", "source", "video", "object"])
+        if element.get("rel") != ["canonical"]
+    ]
+    named = [
+        address
+        for element in loading
+        for address in (element.get("href"), element.get("src"), element.get("data"))
+        if address and urlsplit(address).netloc
+    ]
+    assert named == []
+    for script in html(page).find_all("script", src=False):
+        assert not re.search(r"https?://(?!attention-course\.github\.io)", script.get_text())
+
+
+def test_no_style_sheet_or_script_of_the_book_names_another_host() -> None:
+    for sheet in (BOOK / "_static").rglob("*.css"):
+        named = re.findall(r"""(?:url\(|@import)\s*["']?(?:https?:)?//[^)"']*""", sheet.read_text("utf-8"))
+        assert named == [], sheet
+
+
+@every_page
+def test_page_has_a_title_a_language_and_one_first_heading(page: str) -> None:
+    document = html(page)
+    assert document.html["lang"] == "en"
+    assert len(document.title.get_text(strip=True)) > 5
+    assert len(document.select("article h1")) == 1
+
+
+@every_page
+def test_pictures_say_what_they_show(page: str) -> None:
+    for picture in html(page).select("article img"):
+        assert len(picture.get("alt", "")) >= 30, picture["src"]
+        assert not re.search(r"\.(png|svg)$|/", picture["alt"].split()[0])
+
+
+@every_page
+def test_sphinx_left_no_error_on_the_page(page: str) -> None:
+    assert html(page).select(".system-message, .problematic, .error") == []
+
+
+def test_the_first_page_leads_to_the_book() -> None:
+    text = (BOOK / "index.html").read_text("utf-8")
+    assert f"{TOC['root']}.html" in text
+
+
+@every_chapter
+def test_chapter_shows_its_outputs_and_hides_its_solutions(page: str) -> None:
+    document = html(page)
+    assert document.select(".cell_output")
+    solutions = document.select(".tag_solution details")
+    assert len(solutions) >= 3
+    assert not any(details.has_attr("open") for details in solutions)
+    assert all("solution" in details.summary.get_text() for details in solutions)
+
+
+@every_chapter
+def test_launch_buttons_name_the_repository_of_the_configuration(page: str) -> None:
+    repository, branch = CONFIG["repository"]["url"], CONFIG["repository"]["branch"]
+    name = repository.removeprefix("https://github.com/")
+    links = {link.get("href") for link in html(page).find_all("a")}
+    assert f"https://colab.research.google.com/github/{name}/blob/{branch}/{page}.ipynb" in links
+    assert f"https://mybinder.org/v2/gh/{name}/{branch}?urlpath=lab/tree/{page}.ipynb" in links
+
+
+@every_chapter
+def test_chapter_is_in_the_tables_of_chapters(page: str) -> None:
+    title = html(page).select_one("article h1").find(string=True)
+    assert f"[{title}]({page}.ipynb)" in (ROOT / "README.md").read_text("utf-8")
+    assert f"](../{page}.ipynb)" in (ROOT / "book" / "index.md").read_text("utf-8")
+
+
+def test_the_repository_has_one_name() -> None:
+    repository = CONFIG["repository"]["url"]
+    for file in ("README.md", "CITATION.cff", "LICENSE-CONTENT", "book/index.md", "book/api.md"):
+        named = re.findall(r"https://github\.com/[\w-]+/[\w-]+", (ROOT / file).read_text("utf-8"))
+        assert named, file
+        assert set(named) == {repository}, file
+
+
+def entries(page: str) -> dict[str, BeautifulSoup]:
+    """The functions and classes on a page of the reference, by full name, and what stands below each."""
+    return {
+        title["id"]: title.find_next_sibling("dd")
+        for title in html(page).select("dl.py.function > dt, dl.py.class > dt")
+        if not title.find_parent("dd")
+    }
+
+
+REFERENCE = [page for page in PAGES if page.startswith("book/api/")]
+
+
+def test_the_reference_covers_every_module() -> None:
+    # The inner rooms of the grammar corpus are entered through `grammar` alone.
+    inner = re.compile(r"utils\.corpus\.(lexicon|grammar_\w+)")
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in (ROOT / "utils").rglob("*.py")
+        if not path.stem.startswith("_") and path.parent.name != "explorables"
+    }
+    documented = {name.rpartition(".")[0] for page in REFERENCE for name in entries(page)}
+    assert {module for module in modules if not inner.fullmatch(module)} <= documented
+
+
+@pytest.mark.parametrize("page", REFERENCE)
+def test_each_entry_and_its_chapter_link_to_each_other(page: str) -> None:
+    for name, below in entries(page).items():
+        explained = [
+            (BOOK / page).parent.joinpath(link["href"]).resolve().relative_to(BOOK).with_suffix("").as_posix()
+            for link in below.select("a.internal[href]")
+            if "#" not in link["href"]
+        ]
+        explained = [target for target in explained if not target.startswith("_modules")]
+        assert explained, f"{name} does not say where it is explained"
+        for target in explained:
+            back = {link["href"].rpartition("#")[2] for link in html(target).select(".in-the-reference a")}
+            assert name in back, f"{target} does not link to {name}"
+
+
+@pytest.mark.parametrize("page", REFERENCE)
+def test_signatures_are_readable(page: str) -> None:
+    for title in html(page).select("dt.sig"):
+        assert not re.search(r"<class|<function|jaxtyping\.|\bobject at\b", title.get_text())
+
+
+def test_the_glossary_has_both_languages() -> None:
+    terms = html("book/glossary").select("dl.glossary > dt")
+    chinese = [term for term in terms if IDEOGRAPHS.search(term.get_text())]
+    assert len(chinese) >= 35
+    assert len(terms) == 2 * len(chinese)
+    assert all(term["lang"] == "zh-Hans" for term in chinese)
+
+
+def test_the_font_of_the_book_has_every_chinese_character_in_it() -> None:
+    sheet = (BOOK / "_static" / "chinese.css").read_text("utf-8")
+    (data,) = re.findall(r"base64,([A-Za-z0-9+/=]+)", sheet)
+    font = TTFont(io.BytesIO(base64.b64decode(data)))
+    wanted = {c for page in PAGES for c in IDEOGRAPHS.findall(html(page).get_text())}
+    assert wanted
+    assert wanted <= {chr(code) for code in font.getBestCmap()}
+    for page in PAGES:
+        if IDEOGRAPHS.search(html(page).select_one("article").get_text()):
+            assert html(page).select("link[href*='chinese.css']"), page
+
+
+def test_the_font_draws_the_forms_of_mainland_china() -> None:
+    font = TTFont(chinese_font.font_path(), lazy=True)
+    shared = font.getBestCmap()
+    forms = chinese_font.chinese_forms(font, "直骨一")
+    assert forms[ord("直")] != shared[ord("直")]
+    assert forms[ord("骨")] != shared[ord("骨")]
+    assert forms[ord("一")] == shared[ord("一")]
+
+
+def test_references_can_be_looked_up() -> None:
+    for entry in re.split(r"^@", (ROOT / "book" / "references.bib").read_text("utf-8"), flags=re.MULTILINE)[
+        1:
+    ]:
+        assert re.search(r"^  (.*, )?(doi|url) = ", entry, re.MULTILINE), entry.splitlines()[0]
+        for field in ("author", "title", "year"):
+            assert re.search(rf"\b{field} = ", entry), entry.splitlines()[0]

@@ -1,0 +1,187 @@
+"""The command line as a user meets it: what is printed, where, and with which status."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+from tiny import trained_run, write_pairs
+from typer.testing import CliRunner
+
+from utils.__main__ import app
+from utils.evaluation import translate
+from utils.training import load_run, save_run
+
+SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
+
+
+def invoke(*arguments: object, stdin: str | None = None):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def mistake(*arguments: object) -> str:
+    """The error of a command that must fail: one line, nothing else printed."""
+    result = invoke(*arguments)
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("run")
+    save_run(trained_run()[0], path)
+    return path
+
+
+def test_help_names_the_commands_and_every_option_is_explained():
+    text = invoke("--help").stdout
+    assert all(command in text for command in ("train", "translate", "evaluate"))
+    assert invoke().exit_code == 2  # nothing asked for: the same help, as a mistake
+    for command, options in (
+        ("train", ["--pairs", "--columns", "--src", "--tgt", "--minutes", "--out", "--seed"]),
+        ("translate", ["--heatmap", "SENTENCE"]),
+        ("evaluate", ["RUN"]),
+    ):
+        text = invoke(command, "--help").stdout
+        assert all(option in text for option in options)
+
+
+def test_train_translate_evaluate_from_a_pair_file(tmp_path):
+    pairs, out = write_pairs(tmp_path / "pairs.txt"), tmp_path / "runs" / "fr-en"
+    before = torch.get_float32_matmul_precision()
+    common = ["train", "--pairs", pairs, "--columns", "en,fr", "--minutes", "0.02", "--out", out, *SMALL]
+    result = invoke(*common, "--src", "fr", "--tgt", "en", "--seed", "3")
+    assert result.exit_code == 0
+    assert "target tokens a second" in result.stdout
+    assert "held-out loss" in result.stdout
+    run = load_run(out)
+    assert (run.settings.src, run.settings.tgt, run.settings.seed) == ("fr", "en", 3)
+    assert (run.settings.d_embed, run.settings.d_hidden) == (13, 13)
+    assert len(run.test) >= 7
+    assert torch.get_float32_matmul_precision() == before
+
+    assert "holds a trained run already" in mistake(*common, "--src", "fr")
+    result = invoke(*common, "--tgt", "fr", "--overwrite", "--valid-groups", "0")
+    assert result.exit_code == 0
+    assert "held-out loss" not in result.stdout
+    assert load_run(out).settings.src == "en"
+
+    result = invoke("evaluate", out)
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()][1:] == ["BLEU", "chrF"]
+    assert result.stdout.splitlines()[0] == f"{len(load_run(out).test)} sentences"
+    assert "|tok:13a|" in result.stdout
+    assert (out / "evaluation.json").is_file()
+
+
+def test_languages_name_the_columns_where_they_are_not_named(tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    result = invoke(
+        "train",
+        "--pairs",
+        pairs,
+        "--src",
+        "de",
+        "--tgt",
+        "nl",
+        "--minutes",
+        "0.005",
+        "--out",
+        tmp_path / "run",
+        *SMALL,
+    )
+    assert result.exit_code == 0
+    run = load_run(tmp_path / "run")
+    assert (run.settings.src, run.settings.tgt) == ("de", "nl")
+    assert run.test[0].source.split()[0] in {"I", "We", "They"}
+
+
+def test_sentences_are_translated_one_line_each(folder):
+    run = load_run(folder)
+    sentences = ["I see two dogs.", "", "We have six books."]
+    wanted = [translation.text for translation in translate(run, sentences)]
+    assert wanted[1] == ""
+    assert invoke("translate", folder, *sentences).stdout.splitlines() == wanted
+    assert invoke("translate", folder, stdin="\n".join(sentences) + "\n").stdout.splitlines() == wanted
+    assert invoke("translate", folder, stdin="").stdout == ""
+    assert invoke("translate", folder, stdin="\n\n").stdout == "\n\n"
+
+
+def test_lines_end_where_the_file_says_so(folder):
+    text = "I see\u2028two dogs.\r\nsix\x0bkeys\n"
+    assert len(invoke("translate", folder, stdin=text).stdout.splitlines()) == 2
+
+
+def test_a_heat_map_is_drawn_of_one_sentence(folder, tmp_path):
+    path = tmp_path / "map.png"
+    result = invoke("translate", folder, "They want three keys.", "--heatmap", path)
+    assert result.exit_code == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+    for sentences in (["one", "two"], [""]):
+        result = invoke("translate", folder, *sentences, "--heatmap", path)
+        assert result.exit_code == 1
+        assert "a heat map shows one sentence" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--columns", "en,en"], "columns must be two different language codes"),
+        (["--columns", "en"], "columns must be two different language codes"),
+        (["--columns", "en,fr", "--src", "de"], "must be the two columns en and fr, got de"),
+        ([], "name the columns, or both source and target"),
+        (["--columns", "en,fr", "--minutes", "0"], "minutes must be positive"),
+        (["--columns", "en,fr", "--batch-size", "0"], "batch_size must be positive"),
+        (["--columns", "en,fr", "--vocabulary-size", "99"], "size must be at least"),
+        (["--columns", "en,fr", "--test-groups", "1000"], "too few to keep 1000"),
+    ],
+)
+def test_mistakes_in_training_are_one_line(tmp_path, arguments, message):
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    assert message in mistake("train", "--pairs", pairs, "--out", tmp_path / "run", *SMALL, *arguments)
+
+
+def test_files_that_are_not_there_or_not_right_are_one_line(tmp_path):
+    missing = mistake(
+        "train", "--pairs", tmp_path / "none.txt", "--columns", "en,fr", "--out", tmp_path / "run"
+    )
+    assert "ATTENTION_DATA" in missing
+    assert "manythings.org/anki" in missing
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "file").write_text("")
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    assert "file" in mistake(
+        "train", "--pairs", pairs, "--columns", "en,fr", "--out", tmp_path / "file", *SMALL
+    )
+    assert "holds no trained run" in mistake("translate", tmp_path / "nowhere", "a")
+    assert "holds no trained run" in mistake("evaluate", tmp_path / "nowhere")
+
+
+def test_the_program_runs_as_a_module_and_reads_utf_8(folder):
+    program = [sys.executable, "-m", "utils"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        [*program, "translate", str(folder)],
+        input="We have four birds.\n\nÇa ?\n".encode(),
+        capture_output=True,
+        check=True,
+        env=environment,
+    )
+    lines = done.stdout.decode().split("\n")
+    assert lines[0] == translate(trained_run()[0], ["We have four birds."])[0].text
+    assert lines[1] == ""
+    assert len(lines) == 4
+    assert done.stderr == b""
+    failed = subprocess.run(
+        [*program, "evaluate", "/nowhere"], capture_output=True, env=environment, check=False
+    )
+    assert failed.returncode == 1
+    assert failed.stderr.startswith(b"error: ")
+    assert b"Traceback" not in failed.stderr

@@ -1,0 +1,404 @@
+"""Guards for the chapters: what a comparison of outputs (nbval) lets through.
+
+Each guard takes a notebook and yields what is wrong with it; every chapter must pass all of them, and each
+guard must complain about notebooks that were made to fail it.
+"""
+
+import ast
+import base64
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+ROOT = Path(__file__).parents[1]
+CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
+
+MAX_NOTEBOOK_BYTES = 600 * 1024
+MAX_PICTURE_BYTES = 50 * 1024
+MAX_CELL_LINES = 30
+MAX_CODE_CELLS_IN_A_ROW = 2
+MIN_ALT_LENGTH = 40
+
+OPENING = ["What you will learn", "Before you start"]
+CLOSING = ["Summary", "Exercises", "Where this comes from"]
+EXERCISE = re.compile(r"Exercise (\d+): \S.* \(\d+ minutes\)")
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+
+Guard = Callable[[NotebookNode], Iterator[str]]
+GUARDS: list[Guard] = []
+
+
+def guard(function: Guard) -> Guard:
+    GUARDS.append(function)
+    return function
+
+
+def code_cells(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def tags(cell: NotebookNode) -> set[str]:
+    return set(cell.metadata.get("tags", ()))
+
+
+def output_texts(cell: NotebookNode) -> list[str]:
+    """Everything in a cell's outputs that is text, pictures left out."""
+    texts = []
+    for output in cell.outputs:
+        texts.append(output.get("text", ""))
+        texts += [
+            str(data)
+            for kind, data in output.get("data", {}).items()
+            if not kind.startswith("image/") or kind == "image/svg+xml"
+        ]
+    return texts
+
+
+def headings(notebook: NotebookNode) -> list[tuple[int, str]]:
+    """Level and text of each heading; a line of a fenced code block is none."""
+    found = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            prose = re.sub(r"^(```|~~~).*?^\1", "", cell.source, flags=re.MULTILINE | re.DOTALL)
+            found += [
+                (len(marks), text.strip()) for marks, text in re.findall(r"^(#+) (.+)$", prose, re.MULTILINE)
+            ]
+    return found
+
+
+def checks(source: str) -> bool:
+    """Whether the code asserts something, by the statement or by a function such as ``assert_close``."""
+    return any(
+        isinstance(node, ast.Assert)
+        or (isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1].startswith("assert_"))
+        for node in ast.walk(ast.parse(source))
+    )
+
+
+@guard
+def every_cell_ran_in_order(notebook: NotebookNode) -> Iterator[str]:
+    # nbval compares nothing of a cell without an execution count.
+    for position, cell in enumerate(code_cells(notebook), start=1):
+        if cell.execution_count != position:
+            yield f"cell {position} has execution count {cell.execution_count}"
+
+
+@guard
+def no_errors_and_no_warnings(notebook: NotebookNode) -> Iterator[str]:
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            if output.output_type == "error":
+                yield f"an error output: {output.ename}"
+            if output.get("name") == "stderr":
+                yield f"an output on stderr: {output.text[:60]!r}"
+
+
+@guard
+def outputs_are_the_same_everywhere(notebook: NotebookNode) -> Iterator[str]:
+    for cell in code_cells(notebook):
+        for text in output_texts(cell):
+            if address := re.search(r"\b0x[0-9a-fA-F]{6,}", text):
+                yield f"a memory address in an output: {address[0]}"
+            if path := re.search(r"(?<![\w.])/(?:home|root|Users|tmp|work)/\S*", text):
+                yield f"a path of one machine in an output: {path[0]}"
+
+
+@guard
+def no_trailing_semicolon(notebook: NotebookNode) -> Iterator[str]:
+    # nbval does not compare the output of such a cell (its issue 194).
+    for cell in code_cells(notebook):
+        if cell.source.rstrip().endswith(";"):
+            yield f"a trailing semicolon: {cell.source.splitlines()[-1]}"
+
+
+@guard
+def nothing_is_exempt_without_a_check(notebook: NotebookNode) -> Iterator[str]:
+    cells = code_cells(notebook)
+    for position, cell in enumerate(cells):
+        if skipped := tags(cell) & {"nbval-skip", "nbval-raises-exception", "raises-exception"}:
+            yield f"the tag {skipped.pop()}: each cell must run"
+        if "NBVAL_" in cell.source or "PYTEST_VALIDATE" in cell.source:
+            yield "a comment steers nbval: use the tag nbval-ignore-output, which shows in the metadata"
+        if "nbval-ignore-output" in tags(cell) and not any(
+            checks(c.source) for c in cells[position : position + 2]
+        ):
+            yield f"neither this exempt cell nor the next one asserts anything: {cell.source[:60]!r}"
+
+
+@guard
+def every_figure_has_words(notebook: NotebookNode) -> Iterator[str]:
+    for cell in code_cells(notebook):
+        if any("image/png" in output.get("data", {}) for output in cell.outputs):
+            shown = cell.metadata.get("mystnb", {})
+            figure = shown.get("figure", {})
+            if len(shown.get("image", {}).get("alt", "")) < MIN_ALT_LENGTH:
+                yield f"a figure whose alt text has under {MIN_ALT_LENGTH} characters: {cell.source[:60]!r}"
+            if not figure.get("caption") or not figure.get("name"):
+                yield f"a figure without caption or name: {cell.source[:60]!r}"
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and re.search(r"!\[\s*\]\(", cell.source):
+            yield "a picture in the text without alt text"
+
+
+@guard
+def pictures_are_small(notebook: NotebookNode) -> Iterator[str]:
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            if png := output.get("data", {}).get("image/png"):
+                size = len(base64.b64decode(png))
+                if size > MAX_PICTURE_BYTES:
+                    yield f"a picture of {size:,} bytes (at most {MAX_PICTURE_BYTES:,})"
+
+
+@guard
+def notebook_is_small(notebook: NotebookNode) -> Iterator[str]:
+    size = len(nbformat.writes(notebook).encode())
+    if size > MAX_NOTEBOOK_BYTES:
+        yield f"{size:,} bytes (at most {MAX_NOTEBOOK_BYTES:,})"
+
+
+@guard
+def headings_are_those_of_a_chapter(notebook: NotebookNode) -> Iterator[str]:
+    found = headings(notebook)
+    titles = [text for level, text in found if level == 1]
+    sections = [text for level, text in found if level == 2]
+    if len(titles) != 1 or found[0][0] != 1:
+        yield f"one title, at the top, is wanted: {titles}"
+    if sections[:2] != OPENING or sections[-3:] != CLOSING:
+        yield f"sections must open with {OPENING} and close with {CLOSING}, got {sections}"
+    for (above, _), (level, text) in itertools.pairwise(found):
+        if level > above + 1:
+            yield f"a level is skipped before {text!r}"
+
+
+@guard
+def exercises_are_solved(notebook: NotebookNode) -> Iterator[str]:
+    numbers = [
+        match[1]
+        for level, text in headings(notebook)
+        if level == 3 and text.startswith("Exercise") and (match := EXERCISE.fullmatch(text))
+    ]
+    named = [text for level, text in headings(notebook) if level == 3 and text.startswith("Exercise")]
+    solutions = [cell for cell in code_cells(notebook) if "solution" in tags(cell)]
+    if numbers != [str(i) for i in range(1, len(named) + 1)]:
+        yield f"exercises must be called 'Exercise 1: name (5 minutes)' and so on, got {named}"
+    if not 3 <= len(named) <= 5:
+        yield f"{len(named)} exercises (3 to 5)"
+    if len(solutions) != len(named):
+        yield f"{len(solutions)} solutions to {len(named)} exercises"
+    for cell in solutions:
+        if "hide-cell" not in tags(cell):
+            yield f"a solution that is not hidden: {cell.source[:60]!r}"
+        if not checks(cell.source):
+            yield f"a solution that checks nothing: {cell.source[:60]!r}"
+
+
+@guard
+def cells_are_short_and_explained(notebook: NotebookNode) -> Iterator[str]:
+    in_a_row = 0
+    for cell in notebook.cells:
+        in_a_row = in_a_row + 1 if cell.cell_type == "code" else 0
+        if in_a_row == MAX_CODE_CELLS_IN_A_ROW + 1:
+            yield f"more than {MAX_CODE_CELLS_IN_A_ROW} code cells in a row: {cell.source[:60]!r}"
+        if cell.cell_type == "code" and len(cell.source.splitlines()) > MAX_CELL_LINES:
+            yield f"a cell of {len(cell.source.splitlines())} lines: {cell.source[:60]!r}"
+
+
+@guard
+def nothing_is_installed_or_patched(notebook: NotebookNode) -> Iterator[str]:
+    for cell in code_cells(notebook):
+        if found := re.search(
+            r"sys\.path|^\s*[%!]\s*(?:pip|conda)|warnings\.(?:filterwarnings|simplefilter)", cell.source, re.M
+        ):
+            yield f"{found[0].strip()!r} in a cell"
+
+
+@guard
+def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
+    if dict(notebook.metadata) != {"kernelspec": KERNEL}:
+        yield f"metadata must be the kernelspec {KERNEL} alone, got {dict(notebook.metadata)}"
+    for cell in notebook.cells:
+        if odd := set(cell.metadata) - {"tags", "mystnb"}:
+            yield f"cell metadata {sorted(odd)}: run make notebooks"
+    for cell in code_cells(notebook):
+        names = [output.get("name") for output in cell.outputs]
+        if any(name and name == after for name, after in itertools.pairwise(names)):
+            yield f"what a cell prints is in several pieces: run make notebooks: {cell.source[:60]!r}"
+    ids = [cell.id for cell in notebook.cells]
+    if len(set(ids)) < len(ids):
+        yield "two cells have the same id"
+
+
+@pytest.mark.parametrize("check", GUARDS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_chapter(path: Path, check: Guard) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    assert list(check(notebook)) == []
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_the_file_is_written_as_nbformat_writes_it(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text == nbformat.writes(nbformat.reads(text, as_version=4)) + "\n", "run make notebooks"
+
+
+def test_figures_have_a_name_of_their_own() -> None:
+    names = [
+        name
+        for path in CHAPTERS
+        for cell in code_cells(nbformat.read(path, as_version=4))
+        if (name := cell.metadata.get("mystnb", {}).get("figure", {}).get("name"))
+    ]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_the_book_has_every_chapter() -> None:
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+    listed = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
+    assert CHAPTERS
+    assert {f"chapters/{path.stem}" for path in CHAPTERS} == {
+        file for file in listed if file.startswith("chapters/")
+    }
+
+
+# ---- The guards themselves: a notebook that passes, and for each guard some that do not. ----
+
+PNG = base64.b64encode(b"\x89PNG" + bytes(100)).decode()
+
+
+def good() -> NotebookNode:
+    """A small notebook that passes every guard."""
+
+    def figure() -> NotebookNode:
+        alt = "A line that rises from the lower left corner to the upper right one."
+        cell = new_code_cell("plt.show()", outputs=[new_output("display_data", {"image/png": PNG})])
+        cell.metadata["mystnb"] = {
+            "image": {"alt": alt},
+            "figure": {"caption": "A line.", "name": "fig-line"},
+        }
+        return cell
+
+    cells = [
+        new_markdown_cell("# A chapter\n\nWhy?"),
+        new_markdown_cell("## What you will learn\n\n- this\n\n## Before you start\n\nNothing."),
+        new_code_cell(
+            "1 + 1", outputs=[new_output("execute_result", {"text/plain": "2"}, execution_count=1)]
+        ),
+        figure(),
+        new_markdown_cell("## Training"),
+        new_code_cell("score = 0.93", metadata={"tags": ["nbval-ignore-output"]}),
+        new_code_cell("assert score > 0.9"),
+        new_markdown_cell("## Summary\n\n- that\n\n## Exercises"),
+    ]
+    for number in (1, 2, 3):
+        cells += [
+            new_markdown_cell(f"### Exercise {number}: add (5 minutes)\n\n```\n# no heading\n```"),
+            new_code_cell("# Your code here."),
+            new_code_cell("assert 1 + 1 == 2", metadata={"tags": ["solution", "hide-cell"]}),
+        ]
+    cells.append(new_markdown_cell("## Where this comes from\n\nHere."))
+    notebook = new_notebook(cells=cells, metadata={"kernelspec": dict(KERNEL)})
+    for number, cell in enumerate(code_cells(notebook), start=1):
+        cell.execution_count = number
+    return notebook
+
+
+def set_output(cell: NotebookNode, *outputs: NotebookNode) -> None:
+    cell.outputs = list(outputs)
+
+
+def stream(text: str, name: str = "stdout") -> NotebookNode:
+    return new_output("stream", name=name, text=text)
+
+
+def replace_text(notebook: NotebookNode, old: str, new: str) -> None:
+    for cell in notebook.cells:
+        cell.source = cell.source.replace(old, new)
+
+
+Change = Callable[[NotebookNode, list[NotebookNode]], object]
+#: Guard -> changes to the good notebook (second argument: its code cells), each with part of the complaint.
+BROKEN: dict[str, list[tuple[Change, str]]] = {
+    "every_cell_ran_in_order": [
+        (lambda nb, c: c[1].update(execution_count=None), "count None"),
+        (lambda nb, c: c[1].update(execution_count=7), "count 7"),
+    ],
+    "no_errors_and_no_warnings": [
+        (
+            lambda nb, c: set_output(c[0], new_output("error", ename="ValueError", evalue="", traceback=[])),
+            "ValueError",
+        ),
+        (lambda nb, c: set_output(c[0], stream("UserWarning", "stderr")), "stderr"),
+    ],
+    "outputs_are_the_same_everywhere": [
+        (lambda nb, c: set_output(c[0], stream("<object at 0x7f3a2c11d0>")), "memory address"),
+        (lambda nb, c: set_output(c[0], new_output("display_data", {"text/html": "/home/ann/x.py"})), "path"),
+    ],
+    "no_trailing_semicolon": [(lambda nb, c: c[0].update(source="plt.plot(x);\n"), "semicolon")],
+    "nothing_is_exempt_without_a_check": [
+        (lambda nb, c: c[3].update(source="score"), "neither"),
+        (lambda nb, c: c[0].metadata.update(tags=["nbval-skip"]), "nbval-skip"),
+        (lambda nb, c: c[0].update(source="# NBVAL_IGNORE_OUTPUT\n1"), "comment"),
+    ],
+    "every_figure_has_words": [
+        (lambda nb, c: c[1].metadata.mystnb.image.update(alt="a line"), "alt text"),
+        (lambda nb, c: c[1].metadata.mystnb.pop("figure"), "caption"),
+        (lambda nb, c: nb.cells[0].update(source="# A\n![](x.png)"), "picture"),
+    ],
+    "pictures_are_small": [
+        (
+            lambda nb, c: (
+                c[1].outputs[0].data.update({"image/png": base64.b64encode(bytes(60_000)).decode()})
+            ),
+            "60,000",
+        ),
+    ],
+    "notebook_is_small": [(lambda nb, c: set_output(c[0], stream("1" * MAX_NOTEBOOK_BYTES)), "bytes")],
+    "headings_are_those_of_a_chapter": [
+        (lambda nb, c: replace_text(nb, "# A chapter", "A chapter"), "title"),
+        (lambda nb, c: replace_text(nb, "## Summary", "## In short"), "In short"),
+        (lambda nb, c: replace_text(nb, "## Training", "#### Training"), "skipped"),
+    ],
+    "exercises_are_solved": [
+        (lambda nb, c: replace_text(nb, " (5 minutes)", ""), "must be called"),
+        (lambda nb, c: replace_text(nb, "### Exercise 3", "### Coda 3"), "2 exercises"),
+        (lambda nb, c: c[-1].metadata.update(tags=["hide-cell"]), "2 solutions"),
+        (lambda nb, c: c[-1].metadata.update(tags=["solution"]), "not hidden"),
+        (lambda nb, c: c[-1].update(source="1 + 1 == 2"), "checks nothing"),
+    ],
+    "cells_are_short_and_explained": [
+        (lambda nb, c: c[0].update(source="x = 1\n" * 31), "31 lines"),
+        (lambda nb, c: nb.cells.insert(2, new_code_cell("pass")), "code cells in a row"),
+    ],
+    "nothing_is_installed_or_patched": [
+        (lambda nb, c: c[0].update(source="%pip install x"), "%pip"),
+        (lambda nb, c: c[0].update(source="sys.path.append('..')"), "sys.path"),
+    ],
+    "notebook_is_normalised": [
+        (lambda nb, c: nb.metadata.update(language_info={}), "language_info"),
+        (lambda nb, c: c[0].metadata.update(execution={}), "execution"),
+        (lambda nb, c: set_output(c[0], stream("a\n"), stream("b\n")), "several pieces"),
+        (lambda nb, c: c[0].update(id=c[1].id), "same id"),
+    ],
+}
+
+
+@pytest.mark.parametrize("check", GUARDS, ids=lambda check: check.__name__)
+def test_guards_pass_a_good_notebook(check: Guard) -> None:
+    assert list(check(good())) == []
+
+
+@pytest.mark.parametrize("check", GUARDS, ids=lambda check: check.__name__)
+def test_guards_complain(check: Guard) -> None:
+    assert BROKEN[check.__name__]
+    for change, complaint in BROKEN[check.__name__]:
+        notebook = good()
+        change(notebook, code_cells(notebook))
+        assert complaint in "\n".join(check(notebook))

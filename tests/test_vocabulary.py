@@ -1,0 +1,132 @@
+"""Vocabularies: ids that stay put, text that comes back, mistakes that are named."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models
+
+from utils.corpus.vocabulary import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Vocabulary
+
+WORDS = [["le", "chat", "dort"], ["le", "chien", "dort"], ["le", "bel", "arbre"]]
+TEXTS = [
+    "Va !",
+    "J'ai mangé une pomme, hier.",
+    "Aujourd'hui, c'est l'été.",
+    "Don't stop -- it's 1990!",
+    "我们喜欢你。",
+    "我们不喜欢他们。",
+]
+
+
+def test_the_four_special_ids_are_the_same_in_every_vocabulary():
+    assert (PAD, BOS, EOS, UNK) == (0, 1, 2, 3)
+    for vocabulary in (Vocabulary.words(WORDS), Vocabulary.bpe(TEXTS, 400)):
+        assert tuple(vocabulary.tokens([PAD, BOS, EOS, UNK])) == SPECIAL_TOKENS
+
+
+def test_words_are_numbered_by_frequency_then_alphabet():
+    vocabulary = Vocabulary.words(WORDS)
+    assert vocabulary.tokens(range(len(vocabulary))) == [
+        *SPECIAL_TOKENS, "le", "dort", "arbre", "bel", "chat", "chien",
+    ]  # fmt: skip
+
+
+def test_words_encode_decode_and_unknown_ones():
+    vocabulary = Vocabulary.words(WORDS)
+    ids = vocabulary.encode([["le", "chien", "aboie"], []])
+    assert ids == [[4, 9, UNK], []]
+    assert vocabulary.decode([BOS, *ids[0], EOS, PAD]) == "le chien <unk>"
+
+
+def test_rare_words_become_unknown():
+    vocabulary = Vocabulary.words(WORDS, min_count=2)
+    assert len(vocabulary) == 6
+    assert vocabulary.encode([["chat", "dort"]]) == [[UNK, 5]]
+
+
+def test_words_spelled_like_special_tokens_are_unknown_words():
+    vocabulary = Vocabulary.words([["<pad>", "<eos>", "a"]])
+    assert len(vocabulary) == 5
+    assert vocabulary.encode([["<pad>", "<bos>", "<eos>", "a"]]) == [[UNK, UNK, UNK, 4]]
+
+
+@pytest.fixture(scope="module")
+def bpe() -> Vocabulary:
+    return Vocabulary.bpe(TEXTS * 3, 420)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "", "x  y ", "😀 naïve 日本", "<eos> <pad>x", "<0x41>B", "a\nb\tc"])
+def test_subwords_decode_to_the_very_text(bpe, text):
+    [ids] = bpe.encode([text])
+    assert bpe.decode([BOS, *ids, EOS, PAD]) == text
+    assert UNK not in ids
+
+
+@given(st.text().filter(lambda text: not text.startswith(" ") and "▁" not in text))
+def test_any_text_survives_subwords_and_holds_no_special_token(text):
+    bpe = _bpe()
+    [ids] = bpe.encode([text])
+    assert bpe.decode(ids) == text
+    assert all(i > UNK for i in ids)
+
+
+def _bpe(cache: list[Vocabulary] = []) -> Vocabulary:  # noqa: B006, a cache is meant: hypothesis takes no fixture
+    if not cache:
+        cache.append(Vocabulary.bpe(TEXTS * 3, 420))
+    return cache[0]
+
+
+def test_frequent_words_are_one_subword_and_punctuation_stands_alone(bpe):
+    [ids] = bpe.encode(["J'ai mangé une pomme, hier."])
+    assert bpe.tokens(ids) == ["▁J'ai", "▁mangé", "▁une", "▁pomme", ",", "▁hier", "."]
+    assert bpe.tokens(bpe.encode(["Va !"])[0]) == ["▁Va", "▁!"]
+    assert bpe.tokens(bpe.encode(["我们喜欢他们。"])[0])[-1] == "。"
+
+
+def test_the_size_wanted_is_the_size_made():
+    texts = [" ".join(f"{i}{j}" for i in "abcdefg") for j in "hijklmnop"] * 2
+    assert len(Vocabulary.bpe(texts, 300)) == 300
+    assert len(Vocabulary.bpe(["ab ab"], 5000)) < 300
+
+
+def test_training_is_deterministic():
+    assert Vocabulary.bpe(TEXTS, 400).to_json() == Vocabulary.bpe(iter(TEXTS), 400).to_json()
+
+
+@pytest.mark.parametrize("make", [lambda: Vocabulary.words(WORDS), lambda: Vocabulary.bpe(TEXTS, 400)])
+def test_what_was_saved_is_loaded(make, tmp_path):
+    vocabulary = make()
+    vocabulary.save(tmp_path / "v.json")
+    loaded = Vocabulary.load(tmp_path / "v.json")
+    assert len(loaded) == len(vocabulary)
+    sentences = [["le", "<eos>"]] if vocabulary.tokens([4]) == ["le"] else ["le <eos> 'chat'"]
+    assert loaded.encode(sentences) == vocabulary.encode(sentences)
+    assert loaded.to_json() == vocabulary.to_json()
+
+
+def test_mistakes_are_named(bpe, tmp_path):
+    words = Vocabulary.words(WORDS)
+    with pytest.raises(ValueError, match="sentences hold no words"):
+        Vocabulary.words([])
+    with pytest.raises(ValueError, match="sequence of words, got the text 'le chat'"):
+        Vocabulary.words(["le chat"])
+    with pytest.raises(ValueError, match="texts hold no characters"):
+        Vocabulary.bpe(["", ""], 400)
+    with pytest.raises(ValueError, match=r"size must be at least 263 .* 3 characters .*got 262"):
+        Vocabulary.bpe(["ab a"], 262)
+    with pytest.raises(ValueError, match="encodes sequences of words, got 'le chat'"):
+        words.encode(["le chat"])
+    with pytest.raises(ValueError, match=r"encodes texts, got \['le'\]"):
+        bpe.encode([["le"]])
+    with pytest.raises(FileNotFoundError):
+        Vocabulary.load(tmp_path / "none.json")
+    for content in ("{}", words.to_json()[:50]):
+        (tmp_path / "broken.json").write_text(content)
+        with pytest.raises(ValueError, match=r"broken\.json does not hold a vocabulary"):
+            Vocabulary.load(tmp_path / "broken.json")
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=r"binary\.json does not hold a vocabulary"):
+        Vocabulary.load(tmp_path / "binary.json")
+    Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="b")).save(str(tmp_path / "foreign.json"))
+    with pytest.raises(ValueError, match=r"foreign\.json .*ids 0 to 3 differ"):
+        Vocabulary.load(tmp_path / "foreign.json")

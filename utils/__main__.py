@@ -1,0 +1,157 @@
+"""The command line, ``python -m utils``: trains a translator, translates with it, measures it.
+
+Nothing is worked out here; each command hands its arguments to a function of ``utils`` and prints the result.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from utils.corpus.pairs import choose_languages
+from utils.evaluation import Translation, evaluate_run
+from utils.evaluation import translate as translate_text
+from utils.training import Settings, load_run, matmul_precision, train_run
+
+app = typer.Typer(
+    help="Train a translator with attention on pairs of sentences, translate with it, measure it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
+
+
+@contextmanager
+def _mistakes_in_one_line() -> Iterator[None]:
+    """What a user can mend is told in one line, without a traceback, and ends the command with status 1."""
+    try:
+        yield
+    except (ValueError, OSError, FloatingPointError) as error:
+        typer.echo(f"error: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(1) from error
+
+
+@app.command()
+def train(
+    pairs: Annotated[
+        Path, typer.Option(help="Tab-separated UTF-8 file, a sentence and its translation a line.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the trained run.")],
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Languages of the first two columns, in the file's order; source,target unless said.",
+            show_default=False,
+        ),
+    ] = None,
+    src: Annotated[
+        str | None, typer.Option(help="Language to translate from; the first column's unless said.")
+    ] = None,
+    tgt: Annotated[
+        str | None, typer.Option(help="Language to translate into; the other column's unless said.")
+    ] = None,
+    minutes: Annotated[float, typer.Option(help="Time to train for, in minutes of wall time.")] = 3.0,
+    vocabulary_size: Annotated[int, typer.Option(help="Most subwords a language.")] = 6000,
+    width: Annotated[int, typer.Option(help="Width of embeddings and states.")] = 192,
+    batch_size: Annotated[int, typer.Option(help="Sentence pairs a step.")] = 32,
+    test_groups: Annotated[int, typer.Option(help="Groups of sentences kept for `evaluate`.")] = 1000,
+    valid_groups: Annotated[int, typer.Option(help="Groups kept for the held-out loss.")] = 500,
+    seed: Annotated[
+        int, typer.Option(help="Of the split, the initial weights, the batches and dropout.")
+    ] = 0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run in the folder.")] = False,
+) -> None:
+    """Train a translator on a pair file and keep it in a folder.
+
+    A path that is not there is looked for in the data folder, which the variable ATTENTION_DATA names.
+
+    Example: python -m utils train --pairs fra.txt --columns en,fr --src fr --tgt en --minutes 3 --out fr-en
+    """
+    with _mistakes_in_one_line(), matmul_precision("medium"):
+        languages, src, tgt = choose_languages(columns.split(",") if columns else None, src, tgt)
+        _, history = train_run(
+            pairs,
+            languages,
+            Settings(src, tgt, vocabulary_size=vocabulary_size, d_embed=width, d_hidden=width, seed=seed),
+            out=out,
+            overwrite=overwrite,
+            minutes=minutes,
+            batch_size=batch_size,
+            num_test=test_groups,
+            num_valid=valid_groups,
+            progress=sys.stderr.isatty(),
+        )
+    typer.echo(f"{out}: {len(history.losses)} steps, {history.tokens_per_second:.0f} target tokens a second")
+    if history.valid_losses:
+        typer.echo(f"held-out loss {min(history.valid_losses):.3f} nats a token")
+
+
+@app.command()
+def translate(
+    run: RunFolder,
+    sentences: Annotated[
+        list[str] | None, typer.Argument(metavar="[SENTENCE]...", help="Text; standard input where none.")
+    ] = None,
+    heatmap: Annotated[
+        Path | None, typer.Option(help="Draw the attention weights of a single sentence to this PNG file.")
+    ] = None,
+) -> None:
+    """Translate each sentence, or each line of standard input, to one line.
+
+    An empty line gives an empty line.
+
+    Example: python -m utils translate fr-en "Où est la gare ?" --heatmap gare.png
+    """
+    with _mistakes_in_one_line(), matmul_precision("medium"):
+        if not sentences:
+            sentences = [line.rstrip("\n") for line in sys.stdin]
+        translations = translate_text(load_run(run), sentences)
+        for translation in translations:
+            typer.echo(translation.text)
+        if heatmap is not None:
+            _draw(translations, heatmap)
+
+
+@app.command()
+def evaluate(run: RunFolder) -> None:
+    """Score a run on the sentences that were kept from its training, against all their translations.
+
+    Prints BLEU and chrF (case-insensitive) with their signatures; keeps them, with the translations, in
+    RUN/evaluation.json.
+    """
+    with _mistakes_in_one_line(), matmul_precision("medium"):
+        result = evaluate_run(load_run(run), folder=run)
+    typer.echo(f"{result.num_sentences} sentences")
+    typer.echo(f"BLEU {result.bleu.value:.2f}  {result.bleu.signature}")
+    typer.echo(f"chrF {result.chrf.value:.2f}  {result.chrf.signature}")
+
+
+def _draw(translations: list[Translation], path: Path) -> None:
+    """The heat map of one translation, as a file of the kind its name says."""
+    if len(translations) != 1 or translations[0].weights is None:
+        raise ValueError(f"a heat map shows one sentence that is not empty, got {len(translations)}")
+    from utils.plotting import SIZE, heatmap, panels, use_style  # matplotlib, which nothing else here needs
+
+    use_style()
+    [translation] = translations
+    num_tgt, num_src = translation.weights.shape
+    # A longer sentence gets a larger figure: a quarter of an inch a label.
+    figure, [ax] = panels(1, width=max(SIZE[0], 2 + num_src / 4), height=max(SIZE[1], 1.5 + num_tgt / 4))
+    heatmap(
+        translation.weights,
+        queries=translation.tgt_tokens,
+        keys=translation.src_tokens,
+        ax=ax,
+        xlabel="source token",
+        ylabel="target token",
+    )
+    figure.savefig(path)
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m utils")

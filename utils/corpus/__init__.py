@@ -1,0 +1,1 @@
+"""Corpora: the grammar corpus, pair files, vocabularies and batches."""

@@ -1,0 +1,143 @@
+"""Batches: sentences of ids, padded to one length and put together so that little of a batch is padding.
+
+Ids come from a vocabulary; what is done with a batch is the business of ``training`` and ``search``.
+Explained in chapters/encoder_decoder.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from utils.corpus.vocabulary import BOS, EOS, PAD
+
+
+class Batch(NamedTuple):
+    """Padded sentence pairs.
+
+    Attributes:
+        src: source ids, without beginning and end of sentence, padded at the end.
+        src_lens: number of source ids of each sentence.
+        tgt: target ids from BOS to EOS, padded at the end.
+    """
+
+    src: Int[Tensor, "batch n"]
+    src_lens: Int[Tensor, " batch"]
+    tgt: Int[Tensor, "batch t_plus_1"]
+
+    @property
+    def tgt_in(self) -> Int[Tensor, "batch t"]:
+        """What the decoder reads: y_{i-1} at step i, BOS first."""
+        return self.tgt[:, :-1]
+
+    @property
+    def tgt_out(self) -> Int[Tensor, "batch t"]:
+        """What the decoder should write: y_i at step i, EOS last."""
+        return self.tgt[:, 1:]
+
+
+def make_batch(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]]) -> Batch:
+    """Pad sentence pairs to one batch; targets get their BOS and EOS here.
+
+    Args:
+        src_ids: source sentences; none may be empty, for an encoder cannot read nothing.
+        tgt_ids: target sentences, bare; one may be empty.
+
+    Raises:
+        ValueError: no pair, not as many targets as sources, or an empty source.
+
+    >>> batch = make_batch([[5, 6, 7], [8]], [[9], [10, 11]])
+    >>> batch.src
+    tensor([[5, 6, 7],
+            [8, 0, 0]])
+    >>> batch.tgt
+    tensor([[ 1,  9,  2,  0],
+            [ 1, 10, 11,  2]])
+
+    Explained in chapters/encoder_decoder.
+    """
+    _check_pairs(src_ids, tgt_ids)
+    src_lens = torch.tensor([len(ids) for ids in src_ids])
+    return Batch(pad_ids(src_ids), src_lens, pad_ids([[BOS, *ids, EOS] for ids in tgt_ids]))
+
+
+def pad_ids(sentences: Sequence[Sequence[int]]) -> Int[Tensor, "batch n"]:
+    """One row a sentence, PAD behind the shorter ones.
+
+    >>> pad_ids([[4], [5, 6]])
+    tensor([[4, 0],
+            [5, 6]])
+    """
+    rows = [torch.tensor(ids, dtype=torch.long) for ids in sentences]
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+
+
+def batches(
+    src_ids: Sequence[Sequence[int]],
+    tgt_ids: Sequence[Sequence[int]],
+    *,
+    batch_size: int = 64,
+    generator: torch.Generator | None = None,
+    pool: int = 50,
+) -> Iterator[Batch]:
+    """One epoch: every pair exactly once, sentences of like length together.
+
+    The pairs are shuffled, cut into pools of ``pool`` batches, sorted by length within a pool and cut into
+    batches, which are shuffled in turn. A larger pool means less padding; the whole corpus as one pool would
+    give batches of a single length, whose gradients are worse estimates: steps are faster, learning slower.
+
+    Args:
+        src_ids: source sentences, none empty.
+        tgt_ids: target sentences.
+        batch_size: pairs a batch; one batch may hold fewer.
+        generator: source of the shuffling. None keeps the order given, for measuring.
+        pool: batches a pool.
+
+    Raises:
+        ValueError: before the first batch, where there is no pair, an empty source, not as many targets as
+            sources, or a size below 1.
+
+    Explained in chapters/bahdanau_decoder.
+    """
+    _check_pairs(src_ids, tgt_ids)
+    for name, number in (("batch_size", batch_size), ("pool", pool)):
+        if number < 1:
+            raise ValueError(f"{name} must be at least 1, got {number}")
+    if generator is None:
+        rows = [range(first, first + batch_size) for first in range(0, len(src_ids), batch_size)]
+        rows[-1] = range(rows[-1].start, len(src_ids))
+    else:
+        rows = _bucketed_rows(src_ids, tgt_ids, batch_size, generator, pool)
+    # A generator expression, not yield: the checks above run at the call.
+    return (make_batch([src_ids[i] for i in batch], [tgt_ids[i] for i in batch]) for batch in rows)
+
+
+def _bucketed_rows(
+    src_ids: Sequence[Sequence[int]],
+    tgt_ids: Sequence[Sequence[int]],
+    batch_size: int,
+    generator: torch.Generator,
+    pool: int,
+) -> list[list[int]]:
+    """Which pairs each batch of an epoch holds."""
+    order = torch.randperm(len(src_ids), generator=generator).tolist()
+    rows = []
+    for start in range(0, len(order), pool * batch_size):
+        # Target before source: the decoder's steps cost more than the encoder's.
+        pooled = sorted(
+            order[start : start + pool * batch_size], key=lambda i: (len(tgt_ids[i]), len(src_ids[i]))
+        )
+        rows += [pooled[first : first + batch_size] for first in range(0, len(pooled), batch_size)]
+    return [rows[i] for i in torch.randperm(len(rows), generator=generator).tolist()]
+
+
+def _check_pairs(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]]) -> None:
+    if not src_ids:
+        raise ValueError("src_ids hold no sentence")
+    if len(src_ids) != len(tgt_ids):
+        raise ValueError(f"as many targets as sources are wanted, got {len(src_ids)} and {len(tgt_ids)}")
+    for row, ids in enumerate(src_ids):
+        if not ids:
+            raise ValueError(f"src_ids[{row}] is empty: a source sentence needs at least one token")

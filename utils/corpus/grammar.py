@@ -1,0 +1,227 @@
+"""The grammar corpus: English, French and Chinese sentences of one meaning, with gold word alignments.
+
+A synchronous grammar draws what is said and says it in three languages at once; this module numbers the
+sentences, links their words and splits them. The grammar is in the modules beside this one: words in
+``lexicon``, their forms and articles in ``grammar_phrases``, the rest by size from ``grammar_nouns`` to
+``grammar_sentences``. Explained in book/grammar_corpus.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import product
+from struct import unpack
+from typing import NamedTuple
+
+from utils.corpus.grammar_parts import Run
+from utils.corpus.grammar_phrases import elide
+from utils.corpus.grammar_sentences import SentenceSampler
+
+LANGUAGES = ("en", "fr", "zh")
+SPLITS = ("train", "valid", "test")
+# The lengths, in English words, that the grammar can reach.
+SHORTEST, LONGEST = 3, 60
+
+Links = frozenset[tuple[int, int]]
+
+
+class Triple(NamedTuple):
+    """One meaning in three languages, tokens and alignments.
+
+    Args:
+        en, fr, zh: the words; punctuation and elided words ("l'") are words of their own.
+        en_fr, en_zh, fr_zh: pairs of positions, from 0, of words that say the same thing; the position in the
+            language named first comes first. A word without counterpart is in no pair.
+        meaning: the concepts of the nouns, names, verbs and adjectives, in alphabetical order; splits go by
+            it.
+    """
+
+    en: tuple[str, ...]
+    fr: tuple[str, ...]
+    zh: tuple[str, ...]
+    en_fr: Links
+    en_zh: Links
+    fr_zh: Links
+    meaning: str
+
+    def words(self, lang: str) -> tuple[str, ...]:
+        """The words in one language.
+
+        Raises:
+            ValueError: a language that is not ``en``, ``fr`` or ``zh``.
+
+        >>> triple(0, max_words=3).words("en")[-1]
+        '.'
+        """
+        _check_language("lang", lang)
+        return getattr(self, lang)
+
+    def links(self, src: str, tgt: str) -> Links:
+        """The gold links from one language to another, positions of ``src`` first, in either direction.
+
+        Raises:
+            ValueError: a language that is not ``en``, ``fr`` or ``zh``, or the same one twice.
+
+        >>> example = triple(1)
+        >>> {(j, i) for i, j in example.links("fr", "en")} == example.en_fr
+        True
+        """
+        _check_language("src", src)
+        _check_language("tgt", tgt)
+        if src == tgt:
+            raise ValueError(f"src and tgt must be two languages, got {src!r} twice")
+        if LANGUAGES.index(src) < LANGUAGES.index(tgt):
+            return getattr(self, f"{src}_{tgt}")
+        return frozenset((j, i) for i, j in getattr(self, f"{tgt}_{src}"))
+
+
+def triple(index: int, *, seed: int = 0, min_words: int = SHORTEST, max_words: int = LONGEST) -> Triple:
+    """The triple of an index: always the same for the same arguments, on any machine and in any process.
+
+    Args:
+        index: from 0; every index of a seed is a sentence of its own, though short ones repeat.
+        seed: from 0; the corpus to draw from.
+        min_words: fewest English words, at least 3, the full stop included.
+        max_words: most English words, at most 60; the lengths are spread over the whole range.
+
+    Raises:
+        ValueError: an index or a seed below 0, or lengths that the grammar cannot reach.
+
+    >>> triple(7) == triple(7)
+    True
+    >>> 10 <= len(triple(7, min_words=10, max_words=12).en) <= 12
+    True
+
+    Explained in book/grammar_corpus and chapters/bahdanau_decoder.
+    """
+    if index < 0 or seed < 0:
+        raise ValueError(f"index and seed must not be negative, got index {index} and seed {seed}")
+    if not SHORTEST <= min_words <= max_words <= LONGEST:
+        raise ValueError(
+            f"lengths must obey {SHORTEST} <= min_words <= max_words <= {LONGEST}, "
+            f"got min_words {min_words} and max_words {max_words}"
+        )
+    random = _numbers(seed, index).__next__
+    while True:
+        sampler = SentenceSampler(random)
+        parts = sampler.sentence(min_words + int(random() * (max_words - min_words + 1)))
+        en, en_concepts = _write(parts.en)
+        if min_words <= len(en) <= max_words:
+            break
+    fr, fr_concepts = _write(parts.fr)
+    zh, zh_concepts = _write(parts.zh)
+    return Triple(
+        tuple(en),
+        tuple(elide(fr)),
+        tuple(zh),
+        _links(en_concepts, fr_concepts),
+        _links(en_concepts, zh_concepts),
+        _links(fr_concepts, zh_concepts),
+        " ".join(sorted(sampler.meaning)),
+    )
+
+
+def triples(
+    num: int, *, split: str = "train", seed: int = 0, min_words: int = SHORTEST, max_words: int = LONGEST
+) -> list[Triple]:
+    """The first ``num`` triples of a split, in the order of their indices.
+
+    A hash of its meaning puts a triple into "train" (8 of 10), "valid" (1) or "test" (1). Sentences that
+    are equal in any language have equal meanings, so no sentence of one split is in another, in any of the
+    languages.
+
+    Raises:
+        ValueError: a negative number, an unknown split, or what ``triple`` refuses.
+
+    >>> len(triples(3, split="test", max_words=8))
+    3
+    """
+    if num < 0:
+        raise ValueError(f"num must not be negative, got {num}")
+    if split not in SPLITS:
+        raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
+    stream = _stream(split, seed, min_words, max_words)
+    return [next(stream) for _ in range(num)]
+
+
+def split_of(meaning: str) -> str:
+    """The split that a meaning belongs to.
+
+    >>> {split_of(meaning) for meaning in ("Mary sleep", "Mary sleep")} <= {"train", "valid", "test"}
+    True
+    """
+    bucket = hashlib.blake2b(meaning.encode(), digest_size=4).digest()[0] % 10
+    return "test" if bucket == 0 else "valid" if bucket == 1 else "train"
+
+
+def join_words(words: Sequence[str], lang: str) -> str:
+    """Words as a reader expects them: no blank after an apostrophe or before a stop, none at all in Chinese.
+
+    Raises:
+        ValueError: a language that is not ``en``, ``fr`` or ``zh``.
+
+    >>> join_words(["l'", "ami", "de", "Paul", "n'", "est", "pas", "fatigué", "."], "fr")
+    "L'ami de Paul n'est pas fatigué."
+    >>> join_words(["Mary", "'s", "cat", "sleeps", "."], "en")
+    "Mary's cat sleeps."
+    >>> join_words(["玛丽", "在", "家", "睡觉", "。"], "zh")
+    '玛丽在家睡觉。'
+    """
+    _check_language("lang", lang)
+    if lang == "zh":
+        return "".join(words)
+    text = ""
+    for word in words:
+        glued = not text or text.endswith("'") or word in (",", ".", "'s")
+        text += word if glued else " " + word
+    return text[:1].upper() + text[1:]
+
+
+def _stream(split: str, seed: int, min_words: int, max_words: int) -> Iterator[Triple]:
+    index = 0
+    while True:
+        candidate = triple(index, seed=seed, min_words=min_words, max_words=max_words)
+        if split_of(candidate.meaning) == split:
+            yield candidate
+        index += 1
+
+
+def _numbers(seed: int, index: int) -> Iterator[float]:
+    """Numbers in [0, 1) that depend on the two alone; a hash starts faster than ``random.Random``."""
+    block = 0
+    while True:
+        digest = hashlib.blake2b(f"{seed} {index} {block}".encode()).digest()
+        for number in unpack("<16I", digest):
+            yield number / 2**32
+        block += 1
+
+
+def _write(run: Run) -> tuple[list[str], dict[int, list[int]]]:
+    """The words of a run, and for each concept the positions of the words that carry it."""
+    words: list[str] = []
+    positions: dict[int, list[int]] = defaultdict(list)
+    for base, (piece_words, marks) in run:
+        start = len(words)
+        words += piece_words
+        for offset, concept in marks:
+            positions[base + concept].append(start + offset)
+    return words, positions
+
+
+def _links(src: dict[int, list[int]], tgt: dict[int, list[int]]) -> Links:
+    """All pairs of positions whose words share a concept."""
+    pairs: list[tuple[int, int]] = []
+    for concept, here in src.items():
+        there = tgt.get(concept)
+        if there is None:
+            continue
+        if len(here) == len(there) == 1:
+            pairs.append((here[0], there[0]))
+        else:
+            pairs.extend(product(here, there))
+    return frozenset(pairs)
+
+
+def _check_language(name: str, lang: str) -> None:
+    if lang not in LANGUAGES:
+        raise ValueError(f"{name} must be one of {', '.join(LANGUAGES)}, got {lang!r}")

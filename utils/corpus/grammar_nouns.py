@@ -1,0 +1,405 @@
+"""Noun phrases of the grammar corpus: who and what is spoken of, drawn at random, with what describes them.
+
+A phrase is told how many English words it may take. Its words come from ``grammar_phrases``, and it stands
+in the clauses of ``grammar_clauses``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from utils.corpus.grammar_parts import (
+    NOBODY,
+    NOTHING,
+    Parts,
+    Referent,
+    Run,
+    Someone,
+    join,
+    length,
+    place,
+    referent_of,
+)
+from utils.corpus.grammar_phrases import (
+    NUMBER,
+    PREPOSITION,
+    TENSE,
+    fixed,
+    name_phrase,
+    noun_phrase,
+    one_word,
+    pronoun_phrase,
+    verb_group,
+)
+from utils.corpus.lexicon import (
+    ADJECTIVES,
+    COUNT_NOUNS,
+    HE,
+    MASS_NOUNS,
+    NAMES,
+    NOUNS,
+    NUMERALS,
+    PLACES,
+    PRONOUNS,
+    THEY,
+    THEY_FEMININE,
+    TIMES,
+    VERBS,
+    Noun,
+)
+
+T = TypeVar("T")
+
+# Bases are this far apart, more than any phrase has concepts.
+STRIDE = 16
+
+
+def tagged(tags: Iterable[str], nouns: Mapping[str, Noun]) -> tuple[str, ...]:
+    """The nouns that are in any of the sets."""
+    wanted = set(tags)
+    return tuple(name for name, noun in nouns.items() if noun.tags & wanted)
+
+
+SUBJECTS = {verb: tagged(entry.subjects, COUNT_NOUNS) for verb, entry in VERBS.items()}
+OBJECTS = {verb: tagged(entry.objects, NOUNS) for verb, entry in VERBS.items()}
+MEASURE_OF = {
+    name: tag for name, noun in MASS_NOUNS.items() for tag in ("cup", "bottle", "bowl") if tag in noun.tags
+}
+BEFORE = {
+    name: tuple(a.en for a in ADJECTIVES.values() if a.before and a.nouns & noun.tags)
+    for name, noun in NOUNS.items()
+}
+AFTER = {
+    name: tuple(a.en for a in ADJECTIVES.values() if not a.before and a.nouns & noun.tags)
+    for name, noun in NOUNS.items()
+}
+# Two adjectives meet only where Chinese needs 的 once: a small red car, 一 辆 红色 的 小 汽车.
+SHORT_BEFORE = {name: tuple(a for a in BEFORE[name] if not ADJECTIVES[a].de) for name in NOUNS}
+LONG_AFTER = {name: tuple(a for a in AFTER[name] if ADJECTIVES[a].de) for name in NOUNS}
+OWNED = frozenset(tagged({"owned", "kin", "pet", "goods", "sought"}, COUNT_NOUNS)) - frozenset(
+    tagged({"food"}, COUNT_NOUNS)
+)
+NAME_LIST = tuple(NAMES)
+ACTS = ("sleep", "work", "dance", "sing", "cry", "play")
+TAKERS = tuple(
+    verb
+    for verb, entry in VERBS.items()
+    if entry.objects and verb not in ("go", "arrive", "leave", "give", "send")
+)
+# Verbs whose object is a certain one rather than any.
+HANDLED = frozenset({"find", "see", "watch", "wash", "clean", "close", "open", "look"})
+# Verbs of relatives in which the noun is the object: "the book that Paul bought".
+RELATIVE_VERBS = {
+    name: tuple(verb for verb in TAKERS if VERBS[verb].objects & noun.tags and "p" in VERBS[verb].tenses)
+    for name, noun in COUNT_NOUNS.items()
+}
+SHORT_RELATIVE_VERBS = {
+    name: tuple(verb for verb in verbs if not VERBS[verb].particle) for name, verbs in RELATIVE_VERBS.items()
+}
+# Verbs of relatives in which it is the subject: "the girl who found the key".
+DEEDS = ("buy", "find", "see", "wash", "eat", "open")
+ANYBODY = (Referent("I"), Referent("he"), Referent("she"))
+
+TIME_PHRASES = {tense: tuple(map(fixed, texts)) for tense, texts in TIMES.items()}
+_RELATIVE_OBJECT = fixed("that 0 | que 0 | 的 0")
+_RELATIVE_PERSON = fixed("who 0 | qui 0 | 的 0")
+_RELATIVE_ANIMAL = fixed("that 0 | qui 0 | 的 0")
+_AND = fixed("and 0 | et 0 | 和 0")
+_GENITIVE = one_word("'s", PREPOSITION)
+_DE = one_word("的", PREPOSITION)
+_BOTH = one_word("都", NUMBER)
+_GOING_ON = one_word("正在", TENSE)
+
+
+class NounSampler:
+    """Draws noun phrases.
+
+    Args:
+        random: a source of numbers in [0, 1); every choice calls it.
+
+    ``meaning`` collects the concepts of the nouns, names, verbs and adjectives that have been said,
+    ``zone`` is the time that the clause in the making speaks of.
+    """
+
+    def __init__(self, random: Callable[[], float]):
+        self.random = random
+        self.base = 0
+        self.meaning: list[str] = []
+        self.zone = "now"
+        self.names: tuple[str, ...] = ()
+
+    def pick(self, choices: Sequence[T]) -> T:
+        """One of the choices, all equally likely."""
+        return choices[int(self.random() * len(choices))]
+
+    def share(self, room: int) -> int:
+        """A part of the room, from nothing to all of it."""
+        return int(self.random() * (room + 1)) if room > 0 else 0
+
+    def fresh(self) -> int:
+        """The base of a new phrase."""
+        self.base += STRIDE
+        return self.base
+
+    def mean(self, verb: str) -> None:
+        """Count a verb into the meaning, unless it is too light."""
+        key = VERBS[verb].key
+        if key:
+            self.meaning.append(key)
+
+    def time(self, tense: str, room: int) -> Parts:
+        """An expression of time that fits the tense and the room, or nothing."""
+        if room < 1 or tense not in TIME_PHRASES:
+            return NOTHING
+        chosen = self.pick(TIME_PHRASES[tense])
+        if len(chosen.en[0]) > room:
+            chosen = TIME_PHRASES[tense][0]
+            if len(chosen.en[0]) > room:
+                return NOTHING
+        return place(self.fresh(), chosen)
+
+    # Noun phrases
+
+    def noun(
+        self,
+        noun: str,
+        plural: bool,
+        det: str,
+        extra: int,
+        *,
+        preposition: tuple[str, str] = ("", ""),
+        measure: str = "",
+        relative: bool = False,
+        described: bool = True,
+    ) -> Parts:
+        """A noun phrase that grows by up to ``extra`` words: adjectives, an owner or a relative clause.
+
+        Args:
+            det, preposition, measure: as for ``noun_phrase``.
+            relative: whether a relative clause or an owner may be added to a definite noun.
+            described: whether adjectives may be added.
+        """
+        random = self.random
+        self.meaning.append(noun)
+        base = self.fresh()
+        grows = relative and det == "the"
+        clause = NOTHING
+        if grows and extra >= 3 and noun in RELATIVE_VERBS and random() < 0.65:
+            clause = self.relative_clause(noun, plural, extra)
+            extra -= length(clause.en)
+        adjectives = self.adjectives(noun, extra) if extra > 0 and described and random() < 0.75 else ()
+        extra -= len(adjectives)
+        if measure:
+            self.meaning.append(measure)
+        if grows and extra > 0 and not plural and not clause.en and noun in OWNED and random() < 0.5:
+            return self.owned(noun, adjectives, base)
+        numeral = int(random() * len(NUMERALS)) if "number" in det else 0
+        en, fr, zh = noun_phrase(noun, plural, det, adjectives, numeral, preposition, measure)
+        return Parts(((base, en), *clause.en), ((base, fr), *clause.fr), (*clause.zh, (base, zh)))
+
+    def adjectives(self, noun: str, room: int) -> tuple[str, ...]:
+        """One adjective that suits the noun, two where there is room, none where none suits."""
+        before, after = BEFORE[noun], AFTER[noun]
+        if room > 1 and SHORT_BEFORE[noun] and LONG_AFTER[noun] and self.random() < 0.4:
+            chosen: tuple[str, ...] = (self.pick(SHORT_BEFORE[noun]), self.pick(LONG_AFTER[noun]))
+        elif before or after:
+            chosen = (self.pick(before + after),)
+        else:
+            return ()
+        self.meaning += chosen
+        return chosen
+
+    def owned(self, noun: str, adjectives: tuple[str, ...], base: int) -> Parts:
+        """ "Mary's book", "le livre de Marie", 玛丽 的 书."""
+        _, owner = self.named(("", "de"))
+        en, fr, zh = noun_phrase(noun, False, "owned", adjectives)
+        owner_base = owner.en[0][0]
+        return Parts(
+            (*owner.en, (owner_base, _GENITIVE), (base, en)),
+            ((base, fr), *owner.fr),
+            (*owner.zh, (owner_base, _DE), (base, zh)),
+        )
+
+    def named(self, preposition: tuple[str, str] = ("", "")) -> tuple[str, Parts]:
+        """A name that is not one of the last two, and its words."""
+        name = self.pick(NAME_LIST)
+        while name in self.names:
+            name = self.pick(NAME_LIST)
+        self.names = (*self.names[-1:], name)
+        self.meaning.append(name)
+        return name, place(self.fresh(), name_phrase(name, preposition))
+
+    def something(self, noun: str, extra: int) -> Parts:
+        """A plain object: "some bread", "a book", "the book"."""
+        tags = NOUNS[noun].tags
+        det = "some" if "mass" in tags else self.pick(("a", "the")) if "thing" in tags else "the"
+        return self.noun(noun, False, det, extra)
+
+    # Subjects
+
+    def pronoun(self, referent: Referent) -> Someone:
+        """A pronoun as subject."""
+        key = referent.pronoun
+        return Someone(place(self.fresh(), pronoun_phrase(key)), PRONOUNS[key].agreement, referent)
+
+    def somebody(self, verb: str, room: int, *, plain: bool = False) -> Someone:
+        """A subject that suits the verb.
+
+        Args:
+            room: the most English words it may have; at least 1.
+            plain: whether it has a determiner at most: no adjective, owner, relative clause or companion.
+        """
+        entry = VERBS[verb]
+        chance = self.random()
+        if "person" in entry.subjects or "adult" in entry.subjects:
+            if chance < 0.12 or (room < 2 and chance < 0.3):
+                # Later on "he" and "she" would seem to be somebody already named, and French participles with
+                # "être" would tell whether "I" is a man.
+                if not self.meaning:
+                    return self.pronoun(self.pick(ANYBODY[1:] if entry.auxiliary == "être" else ANYBODY))
+                if entry.auxiliary != "être":
+                    return self.pronoun(ANYBODY[0])
+            if chance < 0.38 or room < 2:
+                return self.name_or_pair(1 if plain else room)
+        elif room < 2:
+            return self.name_or_pair(1)
+        return self.noun_subject(self.pick(SUBJECTS[verb]), room, plain)
+
+    def name_or_pair(self, room: int) -> Someone:
+        """ "Mary", or "Mary and Paul" where there is room."""
+        name, parts = self.named()
+        feminine = NAMES[name].gender == "f"
+        if room < 3 or self.random() < 0.6:
+            return Someone(parts, HE + feminine, Referent("she" if feminine else "he", name=name))
+        other, second = self.named()
+        joined = join(parts, place(self.fresh(), _AND), second)
+        if feminine and NAMES[other].gender == "f":
+            return Someone(joined, THEY_FEMININE, Referent("they f", name=name))
+        return Someone(joined, THEY, Referent("they", name=name))
+
+    def noun_subject(self, noun: str, room: int, plain: bool) -> Someone:
+        """ "The girl", "these two students", "all the children that Paul saw"."""
+        tags = NOUNS[noun].tags
+        chance = self.random()
+        plural = False
+        if "kin" in tags:
+            det = self.pick(("my", "my", "our"))
+        elif "owned" in tags and chance < 0.4:
+            det = self.pick(("my", "our"))
+        elif chance < 0.5:
+            det = "the"
+        elif chance < 0.68:
+            det, plural = "the", True
+        elif chance < 0.76:
+            det, plural = "this", self.random() < 0.4
+        elif chance < 0.86 and "pet" in tags:
+            det = self.pick(("my", "our"))
+        elif chance < 0.93 or room < 3 or plain:
+            det, plural = "number", True
+        else:
+            det, plural = self.pick(("all", "the+number")), True
+        extra = 0 if plain else room - (3 if det in ("all", "the+number") else 2)
+        parts = self.noun(noun, plural, det, extra, relative=True)
+        both: Run = ((parts.zh[-1][0], _BOTH),) if det == "all" else ()
+        agreement = HE + (NOUNS[noun].gender == "f") + 2 * plural
+        return Someone(parts, agreement, referent_of(noun, plural), both)
+
+    # Relative clauses
+
+    def relative_clause(self, noun: str, plural: bool, room: int) -> Parts:
+        """ "that Paul bought yesterday", "que Paul a acheté hier", 保罗 昨天 买 的; 3 to ``room`` words."""
+        tags = NOUNS[noun].tags
+        feminine = NOUNS[noun].gender == "f"
+        if "person" in tags or ("animal" in tags and self.random() < 0.5):
+            return self.subject_relative(noun, HE + feminine + 2 * plural, room)
+        base = self.fresh()
+        verb = self.pick((RELATIVE_VERBS if room > 3 else SHORT_RELATIVE_VERBS)[noun])
+        room -= 2 + bool(VERBS[verb].particle)
+        subject = self.somebody(verb, min(room, 2), plain=True)
+        self.mean(verb)
+        group_base = self.fresh()
+        group = verb_group(verb, "p", subject.agreement, object_agreement=(feminine, plural), relative=True)
+        time = self.time("p", room - length(subject.parts.en))
+        en, fr, zh = _RELATIVE_OBJECT
+        return Parts(
+            ((base, en), *subject.parts.en, (group_base, group.en), *time.en),
+            ((base, fr), *subject.parts.fr, (group_base, group.fr), *time.fr),
+            (*subject.parts.zh, *time.zh, (group_base, group.zh), (base, zh)),
+        )
+
+    def subject_relative(self, noun: str, agreement: int, room: int) -> Parts:
+        """ "who is sleeping now", "qui dort maintenant", 现在 正在 睡觉 的; 3 to ``room`` English words."""
+        base, group_base = self.fresh(), self.fresh()
+        person = "person" in NOUNS[noun].tags
+        thing, time, marker = NOTHING, NOTHING, ()
+        if person and room >= 4 and self.random() < 0.6:
+            verb = self.pick(DEEDS)
+            group = verb_group(verb, "p", agreement)
+            thing = self.something(self.pick(OBJECTS[verb]), room - 4)
+        else:
+            verb = self.pick([act for act in ACTS if noun in SUBJECTS[act]])
+            if room >= 4 and self.zone == "now":
+                group = verb_group(verb, "g", agreement)
+                time = self.time("g", 1)
+                marker = ((group_base, _GOING_ON),)
+            else:
+                group = verb_group(verb, "h", agreement, adverb=self.pick(("often", "always")))
+        self.mean(verb)
+        en, fr, zh = _RELATIVE_PERSON if person else _RELATIVE_ANIMAL
+        return Parts(
+            ((base, en), (group_base, group.en), *thing.en, *time.en),
+            ((base, fr), (group_base, group.fr), *thing.fr, *time.fr),
+            (*time.zh, (group_base, group.zh_before), *marker, (group_base, group.zh), *thing.zh, (base, zh)),
+        )
+
+    # Objects
+
+    def object_of(
+        self, verb: str, tense: str, negative: bool, owner: str, extra: int
+    ) -> tuple[Parts, Referent]:
+        """The object of a verb, of at most two words and ``extra`` more, and how to refer to it.
+
+        Args:
+            owner: the possessive of the subject, or ``""``.
+        """
+        random = self.random
+        if "name" in VERBS[verb].objects and random() < 0.35:
+            return self.named()[1], NOBODY
+        noun = self.pick(OBJECTS[verb])
+        tags = NOUNS[noun].tags
+        chance = random()
+        usual = tense in ("h", "like")
+        if "mass" in tags:
+            return self.mass_object(noun, usual, negative, extra), NOBODY
+        if "kin" in tags:
+            return self.noun(noun, False, owner or "my", extra), NOBODY
+        if noun in PLACES:
+            return self.noun(noun, False, "the" if chance < 0.85 else "this", extra), NOBODY
+        if usual and "person" not in tags and verb not in HANDLED and chance < 0.8:
+            return self.noun(noun, True, "none" if negative else "bare", extra + 1), NOBODY
+        definite = usual or (negative and ("person" in tags or verb in HANDLED))
+        plural = False
+        if chance < 0.1 and owner and noun in OWNED:
+            det = owner
+        elif chance < 0.35 or (definite and chance < 0.7):
+            det = "the"
+        elif chance < 0.47 or (definite and chance < 0.9):
+            det, plural = "the", True
+        elif chance < 0.55 or definite:
+            det, plural = "this", random() < 0.4
+        elif negative:
+            return self.noun(noun, False, "none", extra), NOBODY
+        elif chance < 0.8 or verb in HANDLED:
+            det = "a"
+        else:
+            det, plural = ("some" if chance < 0.88 else "number" if chance < 0.96 else "many"), True
+        return self.noun(noun, plural, det, extra, relative=True), referent_of(noun, plural)
+
+    def mass_object(self, noun: str, usual: bool, negative: bool, extra: int) -> Parts:
+        """ "Tea", "some tea", "a cup of hot tea"; "any" is unsaid under a negation."""
+        if negative:
+            return self.noun(noun, False, "none", extra + 1)
+        if noun in MEASURE_OF and extra >= 2 and self.random() < 0.6:
+            plural = self.random() < 0.3
+            det = "number" if plural else "a"
+            return self.noun(noun, plural, det, extra - 2, measure=MEASURE_OF[noun])
+        return self.noun(noun, False, "bare" if usual else "some", extra)

@@ -1,0 +1,179 @@
+"""What the grammar corpus is put together from: constituents in three languages, and what clauses know.
+
+Only types and small functions; phrases are made in ``grammar_phrases``, choices in ``grammar_nouns``,
+``grammar_clauses`` and ``grammar_sentences``.
+"""
+
+from typing import NamedTuple
+
+from utils.corpus.grammar_phrases import Phrase, Piece
+from utils.corpus.lexicon import COUNT_NOUNS, NOUNS, VERBS
+
+# What one language says: pieces in order, each with its base, the number that tells its concepts from those
+# of other phrases.
+Run = tuple[tuple[int, Piece], ...]
+
+
+class Parts(NamedTuple):
+    """A constituent in the three languages."""
+
+    en: Run
+    fr: Run
+    zh: Run
+
+
+class Referent(NamedTuple):
+    """What a later clause can refer to: the key of its pronoun, and its noun or its name (or ``""``)."""
+
+    pronoun: str
+    noun: str = ""
+    name: str = ""
+
+
+NOTHING = Parts((), (), ())
+NOBODY = Referent("")
+
+
+class Someone(NamedTuple):
+    """A constituent that can be a subject.
+
+    Args:
+        parts: its words.
+        agreement: the row of agreement of its verb.
+        referent: how later clauses refer to it.
+        both: the Chinese 都 that "all" puts before the verb, or nothing.
+    """
+
+    parts: Parts
+    agreement: int
+    referent: Referent
+    both: Run = ()
+
+
+class Clause(NamedTuple):
+    """A clause.
+
+    Args:
+        parts: its words.
+        subject: how later clauses refer to its subject.
+        thing: how later clauses refer to its object.
+        refers: whether its subject or its object is a pronoun for something said before.
+        state: the adjective it is about, or ``""``.
+    """
+
+    parts: Parts
+    subject: Referent
+    thing: Referent = NOBODY
+    refers: bool = False
+    state: str = ""
+
+
+class Scene(NamedTuple):
+    """What a clause must fit.
+
+    Args:
+        zone: ``past``, ``now``, ``habit`` or ``future``.
+        subject: what its subject is, said as a pronoun; ``NOBODY`` leaves the choice.
+        object: what its object is, where a kind of clause says the object as a pronoun.
+        verbs: the verbs to choose from; all that fit if empty.
+        things: the nouns to give; all that fit if empty.
+        state: the state that a clause about a state affirms, or ``""``.
+        timed: whether it may say when.
+        modal: whether a wish or a duty may stand for the future.
+        front: whether the time comes first.
+        also: whether it adds to the clause before it, with "also".
+        subjunctive: the French mood after "bien que".
+        undated: whether its Chinese verb stands before 的 and goes without 了.
+        then: the Chinese 就 that answers 如果, or nothing.
+    """
+
+    zone: str
+    subject: Referent = NOBODY
+    object: Referent = NOBODY
+    verbs: tuple[str, ...] = ()
+    things: tuple[str, ...] = ()
+    state: str = ""
+    timed: bool = True
+    modal: bool = True
+    front: bool = False
+    also: bool = False
+    subjunctive: bool = False
+    undated: bool = False
+    then: Run = ()
+
+
+class Mood(NamedTuple):
+    """Tense, polarity, adverb and time of an event, and the English words they cost beyond the bare verb."""
+
+    tense: str
+    negative: bool = False
+    adverb: str = ""
+    time: Parts = NOTHING
+    cost: int = 0
+
+
+def length(run: Run) -> int:
+    """Number of words in a run."""
+    total = 0
+    for _, piece in run:
+        total += len(piece[0])
+    return total
+
+
+def place(base: int, phrase: Phrase) -> Parts:
+    """A phrase as a constituent of its own."""
+    en, fr, zh = phrase
+    return Parts(((base, en),), ((base, fr),), ((base, zh),))
+
+
+def join(*constituents: Parts) -> Parts:
+    """Constituents that every language puts in the same order."""
+    en: Run = ()
+    fr: Run = ()
+    zh: Run = ()
+    for one in constituents:
+        en += one.en
+        fr += one.fr
+        zh += one.zh
+    return Parts(en, fr, zh)
+
+
+def referent_of(noun: str, plural: bool) -> Referent:
+    """How to refer to a noun phrase: by the French gender of its noun, and apart for persons in Chinese.
+
+    >>> referent_of("apple", False), referent_of("girl", True)
+    (Referent(pronoun='it f', noun='apple', name=''), Referent(pronoun='they f', noun='girl', name=''))
+    """
+    entry = NOUNS[noun]
+    if entry.tags & {"person", "kin"}:
+        key = ("they" if plural else "she") if entry.gender == "f" else ("they" if plural else "he")
+    else:
+        key = "those" if plural else "it"
+    if entry.gender == "f" and key not in ("she", "he"):
+        key += " f"
+    return Referent(key, noun)
+
+
+def is_person(referent: Referent) -> bool:
+    """Whether it is a person or several.
+
+    >>> is_person(referent_of("girl", True)), is_person(referent_of("cat", True)), is_person(NOBODY)
+    (True, False, False)
+    """
+    return referent.pronoun in ("I", "he", "she", "they", "they f")
+
+
+def is_animal(referent: Referent) -> bool:
+    """Whether it is an animal or several."""
+    return referent.noun in COUNT_NOUNS and "animal" in COUNT_NOUNS[referent.noun].tags
+
+
+def suits(subject: Referent, verb: str) -> bool:
+    """Whether a subject can do it; anybody not yet chosen can.
+
+    >>> suits(referent_of("cat", False), "eat"), suits(referent_of("cat", False), "read")
+    (True, False)
+    """
+    if is_person(subject):
+        return bool(VERBS[verb].subjects & {"person", "adult", "kid"})
+    return not subject.pronoun or bool(VERBS[verb].subjects & NOUNS[subject.noun].tags)

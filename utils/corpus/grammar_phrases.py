@@ -1,0 +1,615 @@
+"""Phrases of the grammar corpus: the words of a noun phrase or a verb group, in three languages at once.
+
+Every word carries the numbers of the concepts it expresses, local to its phrase; which phrases meet, and in
+which order, is decided in ``grammar_nouns`` and ``grammar_clauses``. Phrases are cached, since few of them
+are new.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from utils.corpus.lexicon import (
+    ADJECTIVES,
+    ADVERBS,
+    FIRST,
+    HE,
+    MEASURES,
+    NAMES,
+    NOUNS,
+    NUMERALS,
+    POSSESSIVES,
+    PRONOUNS,
+    SHE,
+    THEY_FEMININE,
+    VERBS,
+    Adjective,
+    Noun,
+    Verb,
+)
+
+# A piece is some words and their marks: pairs of a position and a concept that the word there carries.
+Words = tuple[str, ...]
+Marks = tuple[tuple[int, int], ...]
+Piece = tuple[Words, Marks]
+Item = tuple[str, tuple[int, ...]]
+
+EMPTY: Piece = ((), ())
+
+# Concepts of a noun phrase.
+DET, NOUN, FIRST_ADJECTIVE, SECOND_ADJECTIVE, NUMBER, PREPOSITION, OF, MEASURE = range(8)
+# Concepts of a verb group or a predicate.
+VERB, TENSE, NEGATION, ADVERB, MODAL, OBJECT, RECEIVER, DEGREE, THAN = range(9)
+
+FRENCH_VOWELS = frozenset("aâeéèêiîoôuœhA")
+ASPIRATED = frozenset({"hamster", "hamsters"})
+ELIDED = {"le": "l'", "la": "l'", "de": "d'", "que": "qu'", "ne": "n'", "je": "j'", "me": "m'"}
+
+
+class Phrase(NamedTuple):
+    """One phrase in the three languages."""
+
+    en: Piece
+    fr: Piece
+    zh: Piece
+
+
+class Group(NamedTuple):
+    """A verb group. French keeps it together, Chinese splits it around the place and the company.
+
+    ``en_after`` and ``zh_after`` hold the object pronoun, which French puts before the verb (inside ``fr``).
+    """
+
+    en: Piece
+    fr: Piece
+    zh_before: Piece
+    zh: Piece
+    en_after: Piece
+    zh_after: Piece
+
+
+def piece(items: Iterable[Item]) -> Piece:
+    """Words and marks of a list of (word, concepts)."""
+    items = tuple(items)
+    words = tuple(word for word, _ in items)
+    return words, tuple((i, concept) for i, (_, concepts) in enumerate(items) for concept in concepts)
+
+
+def one_word(word: str, *concepts: int) -> Piece:
+    """A piece of one word."""
+    return piece([(word, concepts)])
+
+
+def fixed(text: str) -> Phrase:
+    """Read a phrase in three languages: words, each with the digits of its concepts, "-" for none.
+
+    >>> fixed("last 0 week 1 | la - semaine 1 dernière 0 | 上周 01").zh
+    (('上周',), ((0, 0), (0, 1)))
+    """
+    pieces = []
+    for part in text.split("|"):
+        items = part.split()
+        digits = [tuple(int(digit) for digit in item if digit != "-") for item in items[1::2]]
+        pieces.append(piece(zip(items[::2], digits, strict=True)))
+    return Phrase(*pieces)
+
+
+def starts_with_vowel(word: str) -> bool:
+    """Whether a French word makes the word before it elide: vowels and mute h, not the h of "hamster".
+
+    >>> [starts_with_vowel(word) for word in ("ami", "homme", "hamster", "chat")]
+    [True, True, False, False]
+    """
+    return word[0] in FRENCH_VOWELS and word not in ASPIRATED
+
+
+def elide(words: list[str]) -> list[str]:
+    """French elision, in place of the full word: ``le ami`` becomes ``l' ami``; returns the same list.
+
+    >>> elide(["je", "aime", "la", "eau", "que", "ils", "ne", "aiment", "pas", "si", "il"])
+    ["j'", 'aime', "l'", 'eau', "qu'", 'ils', "n'", 'aiment', 'pas', "s'", 'il']
+    """
+    for i in range(len(words) - 1):
+        word = words[i]
+        if word in ELIDED:
+            if starts_with_vowel(words[i + 1]):
+                words[i] = ELIDED[word]
+        elif word == "si" and words[i + 1] in ("il", "ils"):
+            words[i] = "s'"
+    return words
+
+
+def _contract(preposition: Item, rest: list[Item]) -> list[Item]:
+    """``à le`` becomes ``au``, ``de les`` ``des``; none where the article elides (``de l' hôpital``)."""
+    word, concepts = preposition
+    article, article_concepts = rest[0]
+    if article == "les" or (article == "le" and not starts_with_vowel(rest[1][0])):
+        fused = {("à", "le"): "au", ("à", "les"): "aux", ("de", "le"): "du", ("de", "les"): "des"}
+        if (word, article) in fused:
+            return [(fused[word, article], concepts + article_concepts), *rest[1:]]
+    return [preposition, *rest]
+
+
+@cache
+def noun_phrase(
+    noun: str,
+    plural: bool,
+    det: str,
+    adjectives: tuple[str, ...] = (),
+    numeral: int = 0,
+    preposition: tuple[str, str] = ("", ""),
+    measure: str = "",
+) -> Phrase:
+    """A noun with its determiner and adjectives.
+
+    Args:
+        noun: a key of ``NOUNS``.
+        plural: the number of the noun; with a measure ("two cups of tea"), the number of the measure.
+        det: ``a``, ``the``, ``near`` ("the", bare in Chinese), ``this``, ``some``, ``many``, ``all``,
+            ``number``, ``the+number``, ``bare`` ("some", unsaid in English and Chinese), ``generic``
+            ("all", unsaid), ``none`` ("a" or "any" under a negation), ``owned`` (after "'s" in English) or
+            a key of ``POSSESSIVES``.
+        adjectives: at most one before and one after the French noun, in English order.
+        numeral: index into ``NUMERALS``.
+        preposition: English and French preposition in front, or blanks.
+        measure: a key of ``MEASURES`` or ``""``.
+    """
+    entry = NOUNS[noun]
+    head = MEASURES[measure] if measure else entry
+    chosen = [ADJECTIVES[name] for name in adjectives]
+    en = _english_noun_phrase(entry, head, plural, det, chosen, numeral)
+    fr = _french_noun_phrase(entry, head, plural, det, chosen, numeral)
+    zh = _chinese_noun_phrase(entry, head, plural, det, chosen, numeral)
+    en_preposition, fr_preposition = preposition
+    if en_preposition:
+        en = [*((word, (PREPOSITION,)) for word in en_preposition.split()), *en]
+    if fr_preposition:
+        *first, last = fr_preposition.split()
+        fr = [*((word, (PREPOSITION,)) for word in first), *_contract((last, (PREPOSITION,)), fr)]
+    return Phrase(piece(en), piece(fr), piece(zh))
+
+
+def _english_noun_phrase(
+    noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: int
+) -> list[Item]:
+    described: list[Item] = [(word.en, (FIRST_ADJECTIVE + i,)) for i, word in enumerate(adjectives)]
+    if head is noun:
+        described.append((noun.en[plural], (NOUN,)))
+    else:
+        described = [(head.en[plural], (MEASURE,)), ("of", (OF,)), *described, (noun.en[0], (NOUN,))]
+    number = (NUMERALS[numeral][0], (NUMBER,))
+    if det == "a" or (det == "none" and not plural and "mass" not in noun.tags):
+        return [("an" if described[0][0][0] in "aeiou" else "a", (DET,)), *described]
+    if det in POSSESSIVES:
+        return [(POSSESSIVES[det][0], (DET,)), *described]
+    if det in ("bare", "generic", "none", "owned"):
+        return described
+    before: dict[str, list[Item]] = {
+        "the": [("the", (DET,))],
+        "near": [("the", (DET,))],
+        "this": [("these" if plural else "this", (DET,))],
+        "some": [("some", (DET,))],
+        "many": [("many", (NUMBER,))],
+        "all": [("all", (NUMBER,)), ("the", (DET,))],
+        "number": [number],
+        "the+number": [("the", (DET,)), number],
+    }
+    return before[det] + described
+
+
+def french_form(adjective: Adjective, feminine: bool, plural: bool) -> str:
+    """The form of an adjective that agrees with its noun."""
+    return adjective.fr[feminine + 2 * plural]
+
+
+def _french_noun_phrase(
+    noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: int
+) -> list[Item]:
+    feminine = noun.gender == "f"
+    own_plural = plural and head is noun
+    before: list[Item] = []
+    after: list[Item] = []
+    for i, adjective in enumerate(adjectives):
+        form = french_form(adjective, feminine, own_plural)
+        if adjective.before:
+            if adjective.liaison and not (feminine or own_plural) and starts_with_vowel(noun.fr[0]):
+                form = adjective.liaison
+            before.append((form, (FIRST_ADJECTIVE + i,)))
+        else:
+            after.append((form, (FIRST_ADJECTIVE + i,)))
+    core = [*before, (noun.fr[own_plural], (NOUN,)), *after]
+    if head is not noun:
+        core = [(head.fr[plural], (MEASURE,)), ("de", (OF,)), *core]
+        feminine = head.gender == "f"
+        before = []
+    mass = "mass" in noun.tags and head is noun
+    return _french_determiner(det, core, feminine, plural, mass, bool(before), numeral) + core
+
+
+def _french_determiner(
+    det: str, core: list[Item], feminine: bool, plural: bool, mass: bool, adjective_first: bool, numeral: int
+) -> list[Item]:
+    vowel = starts_with_vowel(core[0][0])
+    definite = "les" if plural else "la" if feminine else "le"
+    number: Item = (NUMERALS[numeral][1], (NUMBER,))
+    if det in ("the", "near"):
+        return [(definite, (DET,))]
+    if det in ("generic", "owned"):
+        return [(definite, ())]
+    if det == "all":
+        return [("toutes" if feminine else "tous", (NUMBER,)), ("les", (DET,))]
+    if det == "number":
+        return [number]
+    if det == "the+number":
+        return [("les", (DET,)), number]
+    if det == "many":
+        return [("beaucoup", (NUMBER,)), ("de", (NUMBER,))]
+    if det == "a":
+        return [("une" if feminine else "un", (DET,))]
+    if det == "this":
+        return [("ces" if plural else "cette" if feminine else "cet" if vowel else "ce", (DET,))]
+    if det in POSSESSIVES:
+        masculine_form, feminine_form, plural_form = POSSESSIVES[det][1]
+        # "mon histoire", "ton ancienne": the masculine form stands before any vowel.
+        singular = feminine_form if feminine and not vowel else masculine_form
+        return [(plural_form if plural else singular, (DET,))]
+    if det == "none":
+        return [("de", () if plural or mass else (DET,))]
+    concepts = (DET,) if det == "some" else ()
+    if mass:
+        if vowel:
+            return [("de", concepts), ("la" if feminine else "le", concepts)]
+        return [("de", concepts), ("la", concepts)] if feminine else [("du", concepts)]
+    # "de belles fleurs": des is de before an adjective.
+    return [("de" if adjective_first else "des", concepts)]
+
+
+def _chinese_noun_phrase(
+    noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: int
+) -> list[Item]:
+    with_de: list[Item] = []
+    without: list[Item] = []
+    for i, adjective in enumerate(adjectives):
+        word: Item = (adjective.zh, (FIRST_ADJECTIVE + i,))
+        if adjective.de:
+            with_de += [word, ("的", ())]
+        else:
+            without.append(word)
+    core = [*with_de, *without, (noun.zh, (NOUN,))]
+    # A measure word is a classifier with a meaning of its own.
+    own = () if head is noun else (MEASURE,)
+
+    def counted(word: str, concept: int) -> list[Item]:
+        return [(word, (concept,)), (head.classifier, own or (concept,))]
+
+    some = "一些"
+    if det == "a":
+        return counted("一", DET) + core
+    if det == "the":
+        if "place" in noun.tags:
+            return core
+        return [("那些", (DET,)), *core] if plural else counted("那", DET) + core
+    if det == "this":
+        return [("这些", (DET,)), *core] if plural else counted("这", DET) + core
+    if det == "some":
+        return [(some, (DET,)), *core]
+    if det == "many":
+        return [("很多", (NUMBER,)), *core]
+    if det == "all":
+        return [("所有", (NUMBER,)), ("的", (NUMBER,)), *core]
+    if det == "number":
+        return counted(NUMERALS[numeral][2], NUMBER) + core
+    if det == "the+number":
+        return [("那", (DET,)), *counted(NUMERALS[numeral][2], NUMBER), *core]
+    if det in POSSESSIVES:
+        owner: Item = (POSSESSIVES[det][2], (DET,))
+        # Near relations go without 的 (我妈妈), and 的 is said once (我年轻的邻居).
+        return [owner, *core] if "kin" in noun.tags or with_de else [owner, ("的", (DET,)), *core]
+    return core
+
+
+@cache
+def name_phrase(name: str, preposition: tuple[str, str] = ("", "")) -> Phrase:
+    """A person's name, after a preposition or alone."""
+    entry = NAMES[name]
+    en: list[Item] = [(entry.en, (NOUN,))]
+    fr: list[Item] = [(entry.fr, (NOUN,))]
+    if preposition[0]:
+        en.insert(0, (preposition[0], (PREPOSITION,)))
+    if preposition[1]:
+        fr.insert(0, (preposition[1], (PREPOSITION,)))
+    return Phrase(piece(en), piece(fr), piece([(entry.zh, (NOUN,))]))
+
+
+@cache
+def pronoun_phrase(key: str) -> Phrase:
+    """A pronoun as subject."""
+    pronoun = PRONOUNS[key]
+    return Phrase(*(one_word(word, NOUN) for word in (pronoun.en[0], pronoun.fr[0], pronoun.zh)))
+
+
+def _plural(agreement: int) -> bool:
+    return agreement > SHE
+
+
+def _english_be(agreement: int, past: bool) -> str:
+    if past:
+        return "were" if _plural(agreement) else "was"
+    return "am" if agreement == FIRST else "are" if _plural(agreement) else "is"
+
+
+def _english_present(verb: Verb, agreement: int) -> str:
+    return verb.en[0] if agreement == FIRST or _plural(agreement) else verb.en[1]
+
+
+def _french_present(verb: Verb, agreement: int) -> str:
+    return verb.fr[1] if agreement == FIRST else verb.fr[3] if _plural(agreement) else verb.fr[2]
+
+
+# Present, imperfect and subjunctive of the two auxiliaries: first person, third person, third plural.
+_ETRE = {
+    "present": ("suis", "est", "sont"),
+    "past": ("étais", "était", "étaient"),
+    "that": ("sois", "soit", "soient"),
+}
+_AVOIR = {
+    "present": ("ai", "a", "ont"),
+    "past": ("avais", "avait", "avaient"),
+    "that": ("aie", "ait", "aient"),
+}
+_ALLER = ("vais", "va", "vont")
+
+
+def _person(agreement: int) -> int:
+    return 0 if agreement == FIRST else 2 if _plural(agreement) else 1
+
+
+def participle(verb: Verb, feminine: bool, plural: bool) -> str:
+    """The past participle with its agreement.
+
+    >>> participle(VERBS["write"], True, True)
+    'écrites'
+    """
+    return verb.fr[4] + "e" * feminine + "s" * plural
+
+
+_MODALS = ("want", "can", "must", "like")
+
+
+def _gender(agreement: int) -> tuple[bool, bool]:
+    return agreement in (SHE, THEY_FEMININE), _plural(agreement)
+
+
+@cache
+def verb_group(
+    verb: str,
+    tense: str,
+    agreement: int = HE,
+    *,
+    negative: bool = False,
+    adverb: str = "",
+    clitic: str = "",
+    indirect: bool = False,
+    subjunctive: bool = False,
+    object_agreement: tuple[bool, bool] = (False, False),
+    relative: bool = False,
+) -> Group:
+    """A verb with its auxiliaries, negation, adverb and object pronoun.
+
+    Args:
+        verb: a key of ``VERBS``.
+        tense: ``h`` (habit or state), ``g`` (going on), ``p`` (past), ``f`` (future), ``to`` (purpose), or
+            a modal verb: ``want``, ``can``, ``must``, ``like``.
+        agreement: row of agreement of the subject.
+        negative: not with the adverb "never", which denies by itself.
+        adverb: often, sometimes, always, never, also, or ``""``.
+        clitic: a key of ``PRONOUNS`` for the object, or ``""``.
+        indirect: whether the pronoun is the receiver.
+        subjunctive: the French mood after "bien que", for the past tense.
+        object_agreement: feminine and plural of an object that stands before the verb.
+        relative: the verb of a clause that stands before its noun in Chinese, which drops 了.
+    """
+    entry = VERBS[verb]
+    en = _english_group(entry, tense, agreement, negative, adverb)
+    fr = _french_group(
+        entry, tense, agreement, negative, adverb, clitic, indirect, subjunctive, object_agreement
+    )
+    zh_before, zh = _chinese_group(entry, tense, negative, adverb, relative)
+    if not clitic:
+        return Group(piece(en), piece(fr), piece(zh_before), piece(zh), EMPTY, EMPTY)
+    pronoun = PRONOUNS[clitic]
+    return Group(
+        piece(en),
+        piece(fr),
+        piece(zh_before),
+        piece(zh),
+        piece([(pronoun.en[1], (OBJECT,))]),
+        piece([(pronoun.zh, (OBJECT,))]),
+    )
+
+
+def _english_group(verb: Verb, tense: str, agreement: int, negative: bool, adverb: str) -> list[Item]:
+    middle: list[Item] = [(adverb, (ADVERB,))] if adverb else []
+    no: list[Item] = [("not", (NEGATION,))] if negative else []
+    third = not (agreement == FIRST or _plural(agreement))
+    base: Item = (verb.en[0], (VERB,))
+    do: Item = ("does" if third else "do", (TENSE,))
+    if tense == "to":
+        group = [("to", (MODAL,)), base]
+    elif tense == "g":
+        group = [(_english_be(agreement, False), (TENSE,)), *no, *middle, (verb.en[3], (VERB,))]
+    elif tense == "f":
+        group = [("will", (TENSE,)), *no, *middle, base]
+    elif tense == "p":
+        if negative:
+            group = [("did", (TENSE,)), *no, *middle, base]
+        else:
+            group = [*middle, (verb.en[2], (VERB, TENSE))]
+    elif tense == "h":
+        if negative:
+            group = [do, *no, *middle, base]
+        else:
+            group = [*middle, (_english_present(verb, agreement), (VERB, TENSE))]
+    elif tense == "can" and negative:
+        group = [("cannot", (MODAL, NEGATION)), *middle, base]
+    elif tense in ("can", "must"):
+        group = [(tense, (MODAL,)), *no, *middle, base]
+    else:
+        modal = VERBS[tense]
+        to: Item = ("to", (MODAL,))
+        if negative:
+            group = [do, *no, *middle, (modal.en[0], (MODAL, TENSE)), to, base]
+        else:
+            group = [*middle, (_english_present(modal, agreement), (MODAL, TENSE)), to, base]
+    if verb.particle:
+        group.append((verb.particle, (VERB,)))
+    return group
+
+
+def _french_group(
+    verb: Verb,
+    tense: str,
+    agreement: int,
+    negative: bool,
+    adverb: str,
+    clitic: str,
+    indirect: bool,
+    subjunctive: bool,
+    object_agreement: tuple[bool, bool],
+) -> list[Item]:
+    pronoun: list[Item] = []
+    if clitic:
+        form = PRONOUNS[clitic].fr[2 if indirect else 1]
+        pronoun = [(form, (OBJECT, RECEIVER) if indirect else (OBJECT,))]
+        if not indirect:
+            object_agreement = _gender(PRONOUNS[clitic].agreement)
+    infinitive: Item = (verb.fr[0], (VERB,))
+    if tense == "to":
+        return [("pour", (MODAL,)), *pronoun, infinitive]
+    if tense == "p":
+        if verb.auxiliary == "être":
+            forms, agreed = _ETRE, _gender(agreement)
+        else:
+            forms, agreed = _AVOIR, object_agreement
+        finite: list[Item] = [
+            *pronoun,
+            (forms["that" if subjunctive else "present"][_person(agreement)], (TENSE,)),
+        ]
+        rest: list[Item] = [(participle(verb, *agreed), (VERB,))]
+    elif tense == "f":
+        finite, rest = [(_ALLER[_person(agreement)], (TENSE,))], [*pronoun, infinitive]
+    elif tense in _MODALS:
+        form = _french_present(VERBS[tense], agreement)
+        concepts = (MODAL,) if tense in ("can", "must") else (MODAL, TENSE)
+        finite, rest = [(form, concepts)], [*pronoun, infinitive]
+    else:
+        finite, rest = [*pronoun, (_french_present(verb, agreement), (VERB, TENSE))], []
+    return [*_french_negation(finite, negative, adverb), *rest]
+
+
+def _french_negation(finite: list[Item], negative: bool, adverb: str) -> list[Item]:
+    """``ne … pas`` or ``ne … jamais`` around the finite verb, and the adverb after it."""
+    if adverb == "never":
+        return [("ne", (ADVERB,)), *finite, ("jamais", (ADVERB,))]
+    after: list[Item] = [(ADVERBS[adverb][0], (ADVERB,))] if adverb else []
+    if negative:
+        return [("ne", (NEGATION,)), *finite, ("pas", (NEGATION,)), *after]
+    return [*finite, *after]
+
+
+def _chinese_group(
+    verb: Verb, tense: str, negative: bool, adverb: str, relative: bool
+) -> tuple[list[Item], list[Item]]:
+    if adverb == "never":
+        before: list[Item] = [("从不", (ADVERB,))]
+    else:
+        before = [(ADVERBS[adverb][1], (ADVERB,))] if adverb else []
+    word: list[Item] = [(verb.zh, (VERB,))]
+    if tense == "p":
+        if negative:
+            before.append(("没", (NEGATION, TENSE)))
+        elif verb.le and not relative:
+            word.append(("了", (TENSE,)))
+    elif tense == "g":
+        # 正在, "going on", stands before the place and swallows its 在: the clause writes it.
+        if negative:
+            before.append(("没", (NEGATION,)))
+    else:
+        if negative:
+            before.append(("不", (NEGATION,)))
+        if tense == "f":
+            before.append(("会", (TENSE,)))
+        elif tense in _MODALS:
+            before.append((VERBS[tense].zh, (MODAL,)))
+    return before, word
+
+
+@cache
+def predicate(
+    adjective: str,
+    agreement: int,
+    *,
+    past: bool = False,
+    negative: bool = False,
+    adverb: str = "",
+    very: bool = False,
+    subjunctive: bool = False,
+) -> Phrase:
+    """A subject's state: "is not tired", "n'est pas fatigué", 不累; hunger is had in French, not been.
+
+    Args:
+        adjective: a key of ``ADJECTIVES``.
+        agreement: row of agreement of the subject.
+        past: the past tense; the imperfect in French.
+        negative: whether the state is denied; not with ``very``.
+        adverb: always, also, or ``""``.
+        very: whether the degree is high; never with a colour.
+        subjunctive: the French mood after "bien que".
+    """
+    entry = ADJECTIVES[adjective]
+    had = adjective == "hungry"
+    # "Bien qu'il ait été fatigué", "bien qu'il ait eu faim".
+    perfect = subjunctive and past
+    mood = "that" if subjunctive else "past" if past else "present"
+    verb = (_AVOIR if had or perfect else _ETRE)[mood][_person(agreement)]
+    no: list[Item] = [("not", (NEGATION,))] if negative else []
+    middle: list[Item] = [(adverb, (ADVERB,))] if adverb else []
+    degree: list[Item] = [("very", (DEGREE,))] if very else []
+    en = [(_english_be(agreement, past), (TENSE,)), *no, *middle, *degree, (adjective, (VERB,))]
+    fr = _french_negation([(verb, (TENSE,))], negative, adverb)
+    if perfect:
+        fr.append(("eu" if had else "été", (TENSE,)))
+    if very:
+        fr.append(("très", (DEGREE,)))
+    fr.append((french_form(entry, *_gender(agreement)), (VERB,)))
+    zh: list[Item] = [(ADVERBS[adverb][1], (ADVERB,))] if adverb else []
+    if negative:
+        zh.append(("不", (NEGATION,)))
+    if entry.predicate.startswith("是"):
+        zh += [("是", (TENSE,)), (entry.zh, (VERB,)), ("的", ())]
+    else:
+        if very:
+            zh.append(("非常", (DEGREE,)))
+        elif not negative:
+            zh.append(("很", (TENSE,)))
+        zh.append((entry.predicate, (VERB,)))
+    return Phrase(piece(en), piece(fr), piece(zh))
+
+
+@cache
+def comparison(adjective: str, agreement: int) -> tuple[Piece, Piece, Piece, Piece]:
+    """ "is bigger than", "est plus grand que", and for Chinese 比 before what is compared and 大 after it."""
+    entry = ADJECTIVES[adjective]
+    be: Item = (_english_be(agreement, False), (TENSE,))
+    if entry.comparative == "more":
+        compared: list[Item] = [("more", (DEGREE,)), (entry.en, (VERB,))]
+    else:
+        compared = [(entry.comparative, (VERB, DEGREE))]
+    en = [be, *compared, ("than", (THAN,))]
+    fr: list[Item] = [
+        (_ETRE["present"][_person(agreement)], (TENSE,)),
+        ("plus", (DEGREE,)),
+        (french_form(entry, *_gender(agreement)), (VERB,)),
+        ("que", (THAN,)),
+    ]
+    return piece(en), piece(fr), piece([("比", (THAN,))]), piece([(entry.predicate, (VERB,))])

@@ -1,0 +1,315 @@
+"""Pair files: sentences and translations in tab-separated text, cleaned, split without leaks, tokenised.
+
+Vocabularies and batches are made of the result in the other modules of ``corpus``.
+Explained in book/data_and_licences.
+"""
+
+import codecs
+import os
+import random
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import platformdirs
+from opencc import OpenCC
+
+#: Name of the environment variable that names the data folder.
+DATA_VARIABLE = "ATTENTION_DATA"
+#: Where pair files of many languages can be had.
+SOURCE_PAGE = "https://www.manythings.org/anki/"
+
+#: Blanks of other widths become plain, invisible characters nothing, curly apostrophes straight.
+_CHARACTERS = str.maketrans(
+    dict.fromkeys("\u00a0\u2009\u202f\u3000", " ")
+    | dict.fromkeys("\u00ad\u200b\ufeff", None)
+    | dict.fromkeys("\u2018\u2019", "'")
+)
+_HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+#: A blank next to a Chinese character or to Chinese punctuation.
+_CHINESE_BLANK = re.compile(
+    f" (?=[{_HAN}\u3000-\u303f\uff00-\uffef])|(?<=[{_HAN}\u3000-\u303f\uff00-\uffef]) "
+)
+_WORDS = re.compile(r"\w+(?:'\w+)*|[^\w\s]")
+_FRENCH_WORDS = re.compile(r"\w+'|\w+|[^\w\s]")  # clitics are words: l' homme
+_CHINESE_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+|[^\w\s]")
+
+
+def data_folder() -> Path:
+    """Where data files lie: the folder that ATTENTION_DATA names, else a folder in the platform's cache."""
+    named = os.environ.get(DATA_VARIABLE)
+    return Path(named) if named else platformdirs.user_cache_path("attention-course")
+
+
+def find_file(path: str | Path) -> Path:
+    """The file at ``path``, or at that path within the data folder.
+
+    Raises:
+        FileNotFoundError: in neither place; says where it looked and where such files are to be had.
+    """
+    places = [Path(path), data_folder() / path]
+    for place in places:
+        if place.is_file():
+            return place
+    looked = " nor ".join(str(place) for place in dict.fromkeys(places))
+    raise FileNotFoundError(
+        f"no file {looked}. {DATA_VARIABLE} names the data folder "
+        f"({os.environ.get(DATA_VARIABLE) or 'not set'}); pair files come from {SOURCE_PAGE}: "
+        "download one, unpack it and name its .txt file"
+    )
+
+
+def choose_languages(
+    columns: Sequence[str] | None, src: str | None, tgt: str | None
+) -> tuple[tuple[str, str], str, str]:
+    """Fill in what was not said: (columns, src, tgt), columns in the file's order.
+
+    Without columns they are source, then target; without source or target the columns say what is left.
+
+    Raises:
+        ValueError: too little said, columns that are not two different language codes, or a source and target
+            that are not those two.
+
+    >>> choose_languages(["en", "fr"], None, "en")
+    (('en', 'fr'), 'fr', 'en')
+    >>> choose_languages(None, "de", "en")
+    (('de', 'en'), 'de', 'en')
+    """
+    if columns is None:
+        if src is None or tgt is None:
+            raise ValueError("name the columns, or both source and target")
+        columns = (src, tgt)
+    first, second = _checked_columns(columns)
+    if src is None:
+        src = first if tgt != first else second
+    if tgt is None:
+        tgt = second if src != second else first
+    if {src, tgt} != {first, second}:
+        raise ValueError(
+            f"source and target must be the two columns {first} and {second}, got {src} and {tgt}"
+        )
+    return (first, second), src, tgt
+
+
+def _checked_columns(columns: Sequence[str]) -> tuple[str, str]:
+    if len(columns) != 2 or len(set(columns)) != 2 or not all(re.fullmatch("[a-z]{2,3}", c) for c in columns):
+        raise ValueError(
+            f"columns must be two different language codes such as en,fr, got {','.join(columns) or 'none'}"
+        )
+    return columns[0], columns[1]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What a pair file holds.
+
+    Attributes:
+        columns: the two languages, in the file's order.
+        rows: the sentences of each good row, in that order, normalised.
+        bad_rows: what is wrong with each bad row, by its line number (the first line is 1).
+    """
+
+    columns: tuple[str, str]
+    rows: list[tuple[str, str]]
+    bad_rows: dict[int, str]
+
+    def between(self, src: str, tgt: str) -> list[tuple[str, str]]:
+        """The rows as (source, target).
+
+        Raises:
+            ValueError: languages that are not the two columns.
+        """
+        choose_languages(self.columns, src, tgt)
+        return list(self.rows) if src == self.columns[0] else [(second, first) for first, second in self.rows]
+
+
+def read_pairs(
+    path: str | Path, columns: Sequence[str] = ("en", "fr"), *, max_bad_share: float = 0.01
+) -> Pairs:
+    """Read the first two tab-separated columns of a UTF-8 file; further columns (attribution) are left.
+
+    A byte-order mark and either kind of line end are understood, and sentences are normalised
+    (:func:`normalise`). A row is bad that has one column, an empty side, a NUL byte or bytes that are not
+    UTF-8; an empty line is no row.
+
+    Args:
+        path: the file, or its path within the data folder.
+        columns: the languages of the two columns, in the file's order, as codes such as "en".
+        max_bad_share: share of bad rows above which the file is taken for another kind of file.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: columns that are not two different language codes, an encoding other than UTF-8, no good
+            row, or too many bad ones, the first of which it names.
+    """
+    columns = _checked_columns(columns)
+    path = find_file(path)
+    content = path.read_bytes()
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(f"{path} is UTF-16; save it as UTF-8")
+    rows: list[tuple[str, str]] = []
+    bad_rows: dict[int, str] = {}
+    for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(_read_row(line, columns))
+        except ValueError as error:
+            bad_rows[number] = str(error)
+    if len(bad_rows) > max_bad_share * (len(rows) + len(bad_rows)):
+        first = "; ".join(f"line {number}: {reason}" for number, reason in list(bad_rows.items())[:3])
+        raise ValueError(
+            f"{path}: {len(bad_rows)} of {len(rows) + len(bad_rows)} rows are bad, "
+            f"more than the {max_bad_share:.0%} allowed ({first})"
+        )
+    if not rows:
+        raise ValueError(f"{path} holds no sentence pair")
+    return Pairs(columns, rows, bad_rows)
+
+
+def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
+    """The two sentences of a line; ValueError says what is wrong with it."""
+    try:
+        fields = line.decode("utf-8").split("\t")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start + 1} is not UTF-8") from error
+    if "\0" in "".join(fields[:2]):
+        raise ValueError("a NUL byte")
+    if len(fields) < 2:
+        raise ValueError("one column where two are wanted, separated by a tab")
+    first, second = (normalise(text, lang) for text, lang in zip(fields, columns, strict=False))
+    if not first or not second:
+        raise ValueError(f"the {columns[0] if not first else columns[1]} side is empty")
+    return first, second
+
+
+def normalise(text: str, lang: str) -> str:
+    """One spelling for what readers take to be the same.
+
+    Composed characters (Unicode NFC), plain blanks for wide, narrow and unbreakable ones, no invisible
+    characters, straight apostrophes, single blanks and none at the ends. Chinese becomes simplified, and
+    loses the blanks beside its characters.
+
+    Args:
+        lang: language code; "zh" is the one that is treated differently.
+
+    >>> normalise(" C’est\u202fquoi\u202f? ", "fr")
+    "C'est quoi ?"
+    >>> normalise("漢語 很 難。", "zh")
+    '汉语很难。'
+    """
+    text = " ".join(unicodedata.normalize("NFC", text).translate(_CHARACTERS).split())
+    if lang == "zh":
+        text = _CHINESE_BLANK.sub("", _to_simplified().convert(text))
+    return text
+
+
+@lru_cache(maxsize=1)
+def _to_simplified() -> OpenCC:
+    return OpenCC("t2s")
+
+
+def tokenise(text: str, lang: str) -> list[str]:
+    """Words and punctuation marks of a European language, characters of Chinese.
+
+    Latin words and numbers within Chinese stay whole, French clitics are words of their own, and other words
+    keep an apostrophe that stands inside them.
+
+    >>> tokenise("L'homme ne dort pas.", "fr")
+    ["L'", 'homme', 'ne', 'dort', 'pas', '.']
+    >>> tokenise("汤姆买了3本book。", "zh")
+    ['汤', '姆', '买', '了', '3', '本', 'book', '。']
+    """
+    return {"fr": _FRENCH_WORDS, "zh": _CHINESE_WORDS}.get(lang, _WORDS).findall(text)
+
+
+class Example(NamedTuple):
+    """A sentence to translate and all its translations in the corpus, for measuring."""
+
+    source: str
+    references: tuple[str, ...]
+
+
+class Split(NamedTuple):
+    """Sentence pairs (source, target) to train and to validate on, and examples to test on."""
+
+    train: list[tuple[str, str]]
+    valid: list[tuple[str, str]]
+    test: list[Example]
+
+
+def group_split(
+    pairs: Sequence[tuple[str, str]], *, num_test: int = 1000, num_valid: int = 500, seed: int = 0
+) -> Split:
+    """Split so that no sentence of either language stands in two parts.
+
+    A sentence has several translations, and each of those several: rows that share a side are linked, and
+    what is linked forms a group, a connected component. Sentences that differ in case, blanks or punctuation
+    alone count as shared. Whole groups are drawn for each part.
+
+    Args:
+        pairs: (source, target) rows.
+        num_test: groups to test on; each of their source sentences is one example with all its references.
+        num_valid: groups to validate on.
+        seed: of the draw.
+
+    Raises:
+        ValueError: a negative number of groups, or no group left to train on.
+    """
+    if min(num_test, num_valid) < 0:
+        raise ValueError(f"num_test and num_valid must not be negative, got {num_test} and {num_valid}")
+    groups = _groups(pairs)
+    if len(groups) <= num_test + num_valid:
+        raise ValueError(
+            f"{len(pairs)} pairs form {len(groups)} groups that share no sentence: too few to keep {num_test}"
+            f" for testing and {num_valid} for validation and to train on the rest"
+        )
+    random.Random(seed).shuffle(groups)
+    test, valid, train = (
+        groups[:num_test],
+        groups[num_test : num_test + num_valid],
+        groups[num_test + num_valid :],
+    )
+    references: dict[str, dict[str, None]] = {}  # a dictionary as an ordered set
+    for row in _sorted_rows(test):
+        source, target = pairs[row]
+        references.setdefault(source, {})[target] = None
+    return Split(
+        [pairs[row] for row in _sorted_rows(train)],
+        [pairs[row] for row in _sorted_rows(valid)],
+        [Example(source, tuple(targets)) for source, targets in references.items()],
+    )
+
+
+def _sorted_rows(groups: Iterable[list[int]]) -> list[int]:
+    return sorted(row for group in groups for row in group)
+
+
+def _groups(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
+    """Rows of each connected component, in the order of their first rows (union-find over rows)."""
+    parent = list(range(len(pairs)))
+
+    def root(row: int) -> int:
+        while parent[row] != row:
+            parent[row] = parent[parent[row]]
+            row = parent[row]
+        return row
+
+    first_row: dict[tuple[int, str], int] = {}  # of each sentence; the side keeps "non" and "non" apart
+    for row, pair in enumerate(pairs):
+        for side, sentence in enumerate(pair):
+            here, there = root(row), root(first_row.setdefault((side, _folded(sentence)), row))
+            parent[max(here, there)] = min(here, there)
+    groups: dict[int, list[int]] = {}
+    for row in range(len(pairs)):
+        groups.setdefault(root(row), []).append(row)
+    return list(groups.values())
+
+
+def _folded(sentence: str) -> str:
+    """The sentence without case, blanks and punctuation, unless it is nothing else."""
+    return re.sub(r"[\W_]+", "", sentence.casefold()) or sentence

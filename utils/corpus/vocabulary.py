@@ -1,0 +1,159 @@
+"""Vocabularies: from words or text to token ids and back, on the `tokenizers` library.
+
+Which sentences there are, and how text is cleaned, is settled in the other modules of ``corpus``.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+#: Ids that every vocabulary shares: padding, beginning and end of sentence, and the unknown word.
+PAD, BOS, EOS, UNK = 0, 1, 2, 3
+SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
+#: A subword vocabulary holds every byte, so that a character it has never seen can still be spelled.
+_BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
+
+
+class Vocabulary:
+    """Token ids of one language, either of whole words or of subwords (byte-pair encoding).
+
+    Make one with :meth:`words`, :meth:`bpe` or :meth:`load`.
+
+    >>> vocabulary = Vocabulary.words([["the", "cat"], ["the", "dog"]])
+    >>> vocabulary.encode([["the", "cat", "barks"]])
+    [[4, 5, 3]]
+    >>> vocabulary.decode([4, 5, 3])
+    'the cat <unk>'
+
+    Explained in chapters/bahdanau_decoder.
+    """
+
+    def __init__(self, tokenizer: Tokenizer):
+        # Text that happens to read "<eos>" is spelled like any other text.
+        tokenizer.encode_special_tokens = True
+        self._tokenizer = tokenizer
+        self._of_words = isinstance(tokenizer.model, models.WordLevel)
+
+    @classmethod
+    def words(cls, sentences: Iterable[Sequence[str]], *, min_count: int = 1) -> "Vocabulary":
+        """A vocabulary of whole words, the frequent ones first, equally frequent ones in alphabetical order.
+
+        Args:
+            sentences: each a sequence of words.
+            min_count: rarer words become the unknown word.
+
+        Raises:
+            ValueError: no sentence, or text where a sequence of words is wanted.
+        """
+        counts: Counter[str] = Counter()
+        for sentence in sentences:
+            if isinstance(sentence, str):
+                raise ValueError(f"a sentence must be a sequence of words, got the text {sentence!r}")
+            counts.update(sentence)
+        if not counts:
+            raise ValueError("sentences hold no words: a vocabulary needs some")
+        kept = sorted((-count, word) for word, count in counts.items() if count >= min_count)
+        ids = {token: i for i, token in enumerate(SPECIAL_TOKENS)}
+        for _, word in kept:
+            ids.setdefault(word, len(ids))
+        return cls(Tokenizer(models.WordLevel(ids, unk_token=SPECIAL_TOKENS[UNK])))
+
+    @classmethod
+    def bpe(cls, texts: Iterable[str], size: int) -> "Vocabulary":
+        """A vocabulary of subwords, learned by byte-pair encoding.
+
+        Pieces never cross a blank or a punctuation mark, and a piece that opens a word carries the blank
+        before it as "▁": a text without outer blanks decodes to itself, case and punctuation included.
+
+        Args:
+            texts: plain text, a sentence each.
+            size: tokens wanted, the 4 special ones and 256 bytes included; fewer come of little text.
+
+        Raises:
+            ValueError: no text, or a size that leaves no room for the text's own characters.
+
+        Source: Sennrich et al. (2016), section 3.2.
+        """
+        tokenizer = Tokenizer(models.BPE(unk_token=SPECIAL_TOKENS[UNK], byte_fallback=True))
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.Metaspace(), pre_tokenizers.Split(Regex(r"▁?[^\w▁']"), "isolated")]
+        )
+        tokenizer.decoder = decoders.Sequence(
+            [
+                decoders.Replace("▁", " "),
+                decoders.ByteFallback(),
+                decoders.Fuse(),
+                decoders.Strip(" ", 1, 0),  # the blank that opens the first word
+            ]
+        )
+        texts = list(texts)
+        characters = len({"▁", *"".join(texts).replace(" ", "▁")})
+        smallest = len(SPECIAL_TOKENS) + len(_BYTES) + characters
+        if not any(texts):
+            raise ValueError("texts hold no characters: a vocabulary needs some")
+        if size < smallest:
+            raise ValueError(
+                f"size must be at least {smallest} (4 special tokens, 256 bytes and the {characters} "
+                f"characters of the text), got {size}"
+            )
+        trainer = trainers.BpeTrainer(
+            vocab_size=size, min_frequency=2, special_tokens=[*SPECIAL_TOKENS, *_BYTES], show_progress=False
+        )
+        tokenizer.train_from_iterator(texts, trainer)
+        return cls(tokenizer)
+
+    def encode(self, sentences: Sequence[str] | Sequence[Sequence[str]]) -> list[list[int]]:
+        """Ids of each sentence, without beginning and end of sentence.
+
+        Args:
+            sentences: texts for a vocabulary of subwords, sequences of words for one of words.
+
+        Raises:
+            ValueError: texts where words are wanted, or the other way round.
+        """
+        for sentence in sentences:
+            if isinstance(sentence, str) == self._of_words:
+                wanted = "sequences of words" if self._of_words else "texts"
+                raise ValueError(f"this vocabulary encodes {wanted}, got {sentence!r}")
+        encodings = self._tokenizer.encode_batch(list(sentences), is_pretokenized=self._of_words)
+        # A word that is spelled like a special token is an unknown word, not padding.
+        return [[max(i, UNK) for i in encoding.ids] for encoding in encodings]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of the ids, words joined by blanks; padding and the ends of the sentence are left out."""
+        shown = [i for i in ids if i not in (PAD, BOS, EOS)]
+        return self._tokenizer.decode(shown, skip_special_tokens=False)
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        """One string an id, for the axes of a heat map; "▁" marks where a subword opens a word."""
+        return [self._tokenizer.id_to_token(i) for i in ids]
+
+    def __len__(self) -> int:
+        return self._tokenizer.get_vocab_size()
+
+    def save(self, path: str | Path) -> None:
+        """Write the vocabulary as JSON."""
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    def to_json(self) -> str:
+        """The vocabulary as JSON, all that is needed to encode and decode as it does."""
+        return self._tokenizer.to_str()
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Vocabulary":
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            ValueError: a file that is not such a vocabulary.
+        """
+        try:
+            tokenizer = Tokenizer.from_str(Path(path).read_text(encoding="utf-8"))
+        except OSError:
+            raise
+        except Exception as error:  # the library raises nothing more particular
+            raise ValueError(f"{path} does not hold a vocabulary: {error}") from error
+        if tuple(map(tokenizer.id_to_token, range(len(SPECIAL_TOKENS)))) != SPECIAL_TOKENS:
+            raise ValueError(f"{path} does not hold a vocabulary of this course: ids 0 to 3 differ")
+        return cls(tokenizer)

@@ -1,0 +1,328 @@
+"""Measuring translations and alignments, and the use of a trained run on text.
+
+Scores come from `sacrebleu`, whose signature says how they were counted.
+Explained in chapters/bahdanau_decoder.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from jaxtyping import Float
+from sacrebleu.metrics import BLEU, CHRF
+from torch import Tensor, tensor
+
+from utils.corpus.batches import pad_ids
+from utils.corpus.pairs import normalise
+from utils.search import greedy
+from utils.training import Run, write_atomically
+
+Links = Iterable[tuple[int, int]]
+References = Sequence[Sequence[str]]
+
+
+class Score(NamedTuple):
+    """A score from 0 to 100, and sacrebleu's signature: its settings and version."""
+
+    value: float
+    signature: str
+
+
+def bleu(
+    hypotheses: Sequence[str], references: References, *, lang: str = "en", lowercase: bool = True
+) -> Score:
+    r"""Corpus BLEU: the geometric mean of the precisions of 1- to 4-grams, times a penalty for brevity.
+
+    .. math:: \mathrm{BLEU} = \min(1, e^{1 - r/c}) \Big( \prod_{n=1}^{4} p_n \Big)^{1/4}
+
+    Args:
+        hypotheses: one translation a sentence.
+        references: for each sentence its accepted translations, one at least; some may have more than others.
+        lang: language of the text, which settles how words are counted: "zh" by characters, others as "13a".
+        lowercase: take no account of case.
+
+    Raises:
+        ValueError: no hypothesis, not as many lists of references, or a list without any.
+
+    >>> round(bleu(["a cat sat on the mat"], [["a dog", "a cat sat on the mat"]]).value)
+    100
+
+    Source: Papineni et al. (2002); Post (2018). Explained in chapters/bahdanau_decoder.
+    """
+    metric = BLEU(lowercase=lowercase, tokenize="zh" if lang == "zh" else "13a")
+    return _corpus_score(metric, hypotheses, references)
+
+
+def chrf(hypotheses: Sequence[str], references: References, *, lowercase: bool = True) -> Score:
+    """Corpus chrF: the F-score, recall weighing twice, of n-grams of 1 to 6 characters.
+
+    It needs no words, so Chinese and European languages are treated alike. Arguments as for :func:`bleu`.
+
+    >>> round(chrf(["abc def"], [["abc def"]]).value)
+    100
+
+    Source: Popović (2015). Explained in book/api/command_line.
+    """
+    return _corpus_score(CHRF(lowercase=lowercase), hypotheses, references)
+
+
+def _corpus_score(metric: BLEU | CHRF, hypotheses: Sequence[str], references: References) -> Score:
+    if not hypotheses:
+        raise ValueError("hypotheses are empty: there is nothing to score")
+    if len(hypotheses) != len(references):
+        raise ValueError(f"{len(hypotheses)} hypotheses with references for {len(references)} sentences")
+    for row, accepted in enumerate(references):
+        if isinstance(accepted, str) or not accepted:
+            raise ValueError(f"references[{row}] must be a list of at least one text, got {accepted!r}")
+    # The library wants a stream a reference, None where a sentence has no more of them.
+    streams = [
+        [accepted[i] if i < len(accepted) else None for accepted in references]
+        for i in range(max(map(len, references)))
+    ]
+    value = metric.corpus_score(list(hypotheses), streams).score
+    return Score(value, str(metric.get_signature()))
+
+
+class Bucket(NamedTuple):
+    """The score of the sentences whose source has ``low`` to ``high`` words."""
+
+    low: int
+    high: float
+    num_sentences: int
+    score: Score
+
+
+def bleu_by_length(
+    hypotheses: Sequence[str],
+    references: References,
+    lengths: Sequence[int],
+    *,
+    edges: Sequence[int] = (10, 20, 30, 40, 50),
+    lang: str = "en",
+    lowercase: bool = True,
+) -> list[Bucket]:
+    """BLEU of short and of long sentences apart.
+
+    Args:
+        lengths: words of each source sentence.
+        edges: the longest length of each bucket, ascending; a last bucket takes what is longer.
+
+    Returns:
+        The buckets that hold a sentence, short ones first.
+
+    Raises:
+        ValueError: edges that do not ascend, not as many lengths as hypotheses, or as for :func:`bleu`.
+
+    """
+    if list(edges) != sorted(set(edges)):
+        raise ValueError(f"edges must ascend, got {list(edges)}")
+    if not len(lengths) == len(hypotheses) == len(references):
+        raise ValueError(
+            f"as many hypotheses, references and lengths are wanted, "
+            f"got {len(hypotheses)}, {len(references)} and {len(lengths)}"
+        )
+    buckets = []
+    for below, high in zip([-1, *edges], [*edges, math.inf], strict=True):
+        rows = [row for row, length in enumerate(lengths) if below < length <= high]
+        if rows:
+            score = bleu(
+                [hypotheses[row] for row in rows],
+                [references[row] for row in rows],
+                lang=lang,
+                lowercase=lowercase,
+            )
+            buckets.append(Bucket(below + 1, high, len(rows), score))
+    return buckets
+
+
+def alignment_error_rate(
+    predicted: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links] | None = None
+) -> float:
+    r"""Alignment error rate over all sentences together, from 0 (right) to 1.
+
+    .. math:: \mathrm{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}
+
+    Args:
+        predicted: for each sentence the links A to judge, pairs (position in one language, in the other).
+        sure: for each sentence the links S that must be there.
+        possible: for each sentence the links that may be there; sure ones are counted among P, said or not.
+
+    Raises:
+        ValueError: not as many sentences in each, or no link at all.
+
+    >>> alignment_error_rate([{(0, 0), (1, 1)}], [{(0, 0)}], [{(1, 2)}])  # 1 - (1 + 1) / (2 + 1)
+    0.33333333333333337
+
+    Source: Och and Ney (2003), section 6. Explained in chapters/bahdanau_decoder.
+    """
+    possible = [()] * len(sure) if possible is None else possible
+    if not len(predicted) == len(sure) == len(possible):
+        raise ValueError(
+            "predicted, sure and possible must have a sentence each, "
+            f"got {len(predicted)}, {len(sure)} and {len(possible)} sentences"
+        )
+    agreed = wanted = 0
+    for a, s, p in zip(map(set, predicted), map(set, sure), map(set, possible), strict=True):
+        agreed += len(a & s) + len(a & (p | s))
+        wanted += len(a) + len(s)
+    if not wanted:
+        raise ValueError("predicted and sure hold no link: the error rate is not defined")
+    return 1 - agreed / wanted
+
+
+class GoldLinks(NamedTuple):
+    """The links of one sentence that an annotator was sure of, and all that are possible."""
+
+    sure: frozenset[tuple[int, int]]
+    possible: frozenset[tuple[int, int]]
+
+
+def parse_links(line: str, *, first: int = 0) -> GoldLinks:
+    """Read the links of a sentence as alignment files have them: "0-1" sure, "2p3" possible.
+
+    Args:
+        first: the number that the file gives to the first word, 0 or 1; what is returned counts from 0.
+
+    Raises:
+        ValueError: a link of another form, or one before the first word.
+
+    >>> parse_links("1-1 2p1", first=1).sure
+    frozenset({(0, 0)})
+    """
+    sure, possible = set(), set()
+    for text in line.split():
+        match = re.fullmatch(r"(\d+)([-p])(\d+)", text)
+        if match is None or min(int(match[1]), int(match[3])) < first:
+            raise ValueError(f"a link must look like {first}-{first} or {first}p{first}, got {text!r}")
+        link = (int(match[1]) - first, int(match[3]) - first)
+        possible.add(link)
+        if match[2] == "-":
+            sure.add(link)
+    return GoldLinks(frozenset(sure), frozenset(possible))
+
+
+def links_from_weights(
+    weights: Float[Tensor, "tgt src"], *, num_tgt: int | None = None
+) -> frozenset[tuple[int, int]]:
+    """Link each target word with the source word that it attends to most.
+
+    Args:
+        weights: attention weights, row i the step that writes target word i.
+        num_tgt: target words; further rows, that of the end of sentence, are left out. None takes all rows.
+
+    Returns:
+        Pairs (source position, target position), one a target word.
+
+    >>> import torch
+    >>> sorted(links_from_weights(torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]]), num_tgt=2))
+    [(0, 1), (1, 0)]
+
+    Explained in chapters/bahdanau_decoder.
+    """
+    return frozenset((i, j) for j, i in enumerate(weights[:num_tgt].argmax(dim=1).tolist()))
+
+
+def diagonal_links(num_src: int, num_tgt: int) -> frozenset[tuple[int, int]]:
+    """The baseline that reads nothing: a target word is linked with the source word as far along as itself.
+
+    The middle of target word j lies (j + ½) / num_tgt of the way along; it falls within one source word.
+
+    >>> sorted(diagonal_links(2, 4))
+    [(0, 0), (0, 1), (1, 2), (1, 3)]
+
+    Explained in chapters/bahdanau_decoder.
+    """
+    return frozenset(((2 * j + 1) * num_src // (2 * num_tgt), j) for j in range(num_tgt))
+
+
+class Translation(NamedTuple):
+    """A translated sentence.
+
+    Attributes:
+        text: the translation.
+        src_tokens: the tokens read.
+        tgt_tokens: the tokens written, the end of sentence among them if it was reached.
+        weights: attention weights, a row a token written, a column a token read; None where nothing was read.
+        finished: False where the length limit cut the translation off.
+    """
+
+    text: str
+    src_tokens: list[str]
+    tgt_tokens: list[str]
+    weights: Float[Tensor, "tgt src"] | None
+    finished: bool
+
+
+def translate(run: Run, sentences: Sequence[str], *, batch_size: int = 64) -> list[Translation]:
+    """Translate text greedily, sentences of like length together.
+
+    Args:
+        run: a trained translator.
+        sentences: plain text; what is empty once normalised is translated as empty text.
+        batch_size: sentences at a time.
+
+    Returns:
+        A translation a sentence, in the same order, each on one line.
+
+    Explained in book/api/command_line.
+    """
+    ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
+    translations = [Translation("", [], [], None, True)] * len(ids)
+    rows = sorted((row for row in range(len(ids)) if ids[row]), key=lambda row: len(ids[row]))
+    for start in range(0, len(rows), batch_size):
+        batch = rows[start : start + batch_size]
+        src = [ids[row] for row in batch]
+        src_lens = tensor([len(row_ids) for row_ids in src])
+        # Twice as long and some more is beyond any translation seen in training.
+        hypotheses = greedy(run.model, pad_ids(src), src_lens, max_len=2 * int(src_lens.max()) + 10)
+        for row, row_ids, hypothesis in zip(batch, src, hypotheses, strict=True):
+            translations[row] = Translation(
+                " ".join(run.tgt_vocabulary.decode(hypothesis.tokens).split()),
+                run.src_vocabulary.tokens(row_ids),
+                run.tgt_vocabulary.tokens(hypothesis.tokens) + ["<eos>"] * hypothesis.finished,
+                hypothesis.weights,
+                hypothesis.finished,
+            )
+    return translations
+
+
+class Evaluation(NamedTuple):
+    """Scores of a run on its held-out sentences."""
+
+    num_sentences: int
+    bleu: Score
+    chrf: Score
+
+
+def evaluate_run(run: Run, *, folder: str | Path | None = None) -> Evaluation:
+    """Translate the held-out sentences of a run and score them against all their references.
+
+    Args:
+        folder: where to store the scores and the translations as ``evaluation.json``; nowhere where None.
+
+    Raises:
+        ValueError: a run that kept no sentences for testing.
+
+    Explained in book/api/command_line.
+    """
+    translations = translate(run, [example.source for example in run.test])
+    texts = [translation.text for translation in translations]
+    references = [example.references for example in run.test]
+    result = Evaluation(len(texts), bleu(texts, references, lang=run.settings.tgt), chrf(texts, references))
+    if folder is not None:
+        stored = {
+            "num_sentences": result.num_sentences,
+            "bleu": result.bleu._asdict(),
+            "chrf": result.chrf._asdict(),
+            "translations": [
+                {"source": example.source, "translation": text, "references": example.references}
+                for example, text in zip(run.test, texts, strict=True)
+            ],
+        }
+        write_atomically(
+            Path(folder) / "evaluation.json", json.dumps(stored, ensure_ascii=False, indent=1).encode()
+        )
+    return result

@@ -1,0 +1,471 @@
+"""Training a translator: the loss, the loop, and runs that are kept on disk.
+
+Which model it is, is settled in ``seq2seq``; what a translation is worth, in ``evaluation``.
+Runs are explained in book/api/command_line.
+"""
+
+import copy
+import hashlib
+import json
+import math
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, Int
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from utils.corpus.batches import Batch, batches
+from utils.corpus.pairs import Example, group_split, read_pairs
+from utils.corpus.vocabulary import PAD, Vocabulary
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
+
+Ids = Sequence[Sequence[int]]
+
+
+def sequence_loss(
+    logits: Float[Tensor, "batch t vocab"], tgt_out: Int[Tensor, "batch t"], *, label_smoothing: float = 0.0
+) -> Float[Tensor, ""]:
+    r"""Mean cross-entropy over the real target tokens; padding has no part in it.
+
+    .. math:: L = -\frac{1}{\sum_i [y_i \neq \mathrm{PAD}]} \sum_{i:\, y_i \neq \mathrm{PAD}} \log p(y_i)
+
+    Args:
+        logits: unnormalised log-probabilities of each next token.
+        tgt_out: the true next tokens, PAD behind the end of a sentence.
+        label_smoothing: share of the target probability that is spread evenly over the vocabulary.
+
+    >>> sequence_loss(torch.zeros(1, 3, 8), torch.tensor([[5, 2, PAD]]))  # log 8
+    tensor(2.0794)
+
+    Explained in chapters/encoder_decoder.
+    """
+    return nn.functional.cross_entropy(
+        logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=label_smoothing
+    )
+
+
+@dataclass
+class History:
+    """What happened in training, step by step.
+
+    Attributes:
+        losses: the loss of each step, in nats a token, label smoothing included.
+        tokens: real target tokens of each step.
+        seconds: time from the start of training to the end of each step.
+        valid_losses: the loss on held-out sentences after each epoch, without label smoothing.
+    """
+
+    losses: list[float] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    valid_losses: list[float] = field(default_factory=list)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Target tokens a second, over the whole of training."""
+        return sum(self.tokens) / self.seconds[-1] if self.seconds else 0.0
+
+
+def fit(
+    model: EncoderDecoder,
+    src_ids: Ids,
+    tgt_ids: Ids,
+    *,
+    minutes: float | None = None,
+    epochs: int | None = None,
+    valid: tuple[Ids, Ids] | None = None,
+    patience: int | None = None,
+    batch_size: int = 64,
+    lr: float = 3e-3,
+    warmup: float = 0.05,
+    label_smoothing: float = 0.1,
+    clip: float = 1.0,
+    seed: int = 0,
+    progress: bool = False,
+) -> History:
+    """Train with teacher forcing: Adam, clipped gradients, a learning rate that rises, then falls to 0.
+
+    The fall is spread over the budget, so a short training ends as settled as a long one. With ``epochs`` the
+    same seed gives the same weights on one machine; with ``minutes`` the speed of the machine has its say.
+
+    Args:
+        model: trained in place, and left in evaluation mode.
+        src_ids: source sentences.
+        tgt_ids: target sentences.
+        minutes: wall-clock budget; training ends within a step of it.
+        epochs: passes over the sentences, where there is no budget of minutes.
+        valid: held-out sources and targets, whose loss is taken after each epoch and at the end; the model
+            keeps the weights with which it was lowest.
+        patience: epochs without a lower held-out loss after which training stops.
+        batch_size: sentence pairs a step.
+        lr: highest learning rate.
+        warmup: share of the budget over which the learning rate rises to it.
+        label_smoothing: as in :func:`sequence_loss`.
+        clip: largest norm of the gradient of all parameters together.
+        seed: of the batches and of dropout.
+        progress: show a progress bar with the loss and the tokens a second.
+
+    Raises:
+        ValueError: both or neither of ``minutes`` and ``epochs``, a number out of its range, ``patience``
+            without ``valid``, or sentences that make no batch.
+        FloatingPointError: a loss or gradient that is not finite, with the step; the weights are those
+            before it.
+
+    Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
+    """
+    if (minutes is None) == (epochs is None):
+        raise ValueError("give exactly one of minutes and epochs")
+    positive = {"minutes": minutes, "epochs": epochs, "batch_size": batch_size, "lr": lr, "clip": clip}
+    for name, number in positive.items():
+        if number is not None and not 0 < number < math.inf:
+            raise ValueError(f"{name} must be positive and finite, got {number}")
+    if not 0 < warmup < 1:
+        raise ValueError(f"warmup must be a share between 0 and 1, got {warmup}")
+    if not src_ids:
+        raise ValueError("src_ids hold no sentence to train on")
+    if patience is not None and valid is None:
+        raise ValueError("patience needs valid, the sentences on which to see whether the loss still falls")
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
+    history, best = History(), _Best(patience)
+    num_steps = (epochs or 0) * math.ceil(len(src_ids) / batch_size)
+    start = time.perf_counter()
+
+    def done() -> float:
+        """Share of the budget that is spent."""
+        step = len(history.losses)
+        return step / num_steps if minutes is None else (time.perf_counter() - start) / (60 * minutes)
+
+    with _seeded(seed), _bar(progress) as bar:
+        while done() < 1 and not best.stop:
+            model.train()
+            for batch in batches(src_ids, tgt_ids, batch_size=batch_size, generator=generator):
+                if (spent := done()) >= 1:
+                    break
+                for group in optimizer.param_groups:
+                    group["lr"] = lr * min(spent / warmup, 1) * (1 - spent)
+                try:
+                    loss = _step(model, batch, optimizer, label_smoothing=label_smoothing, clip=clip)
+                except FloatingPointError as error:
+                    raise FloatingPointError(f"step {len(history.losses) + 1}: {error}") from None
+                history.losses.append(loss)
+                history.tokens.append(int((batch.tgt_out != PAD).sum()))
+                history.seconds.append(time.perf_counter() - start)
+                bar.set_postfix(
+                    loss=f"{loss:.2f}", tokens_s=f"{history.tokens_per_second:.0f}", refresh=False
+                )
+                bar.update(min(done(), 1) - bar.n)
+            if valid is not None:
+                history.valid_losses.append(held_out_loss(model, *valid, batch_size=batch_size))
+                best.see(model, history.valid_losses[-1])
+        best.restore(model)
+    model.eval()
+    return history
+
+
+def _step(
+    model: EncoderDecoder,
+    batch: Batch,
+    optimizer: torch.optim.Optimizer,
+    *,
+    label_smoothing: float,
+    clip: float,
+) -> float:
+    """One step of gradient descent; returns the loss before it. Nothing is changed if that is not finite."""
+    logits, _ = model(batch.src, batch.src_lens, batch.tgt_in)
+    loss = sequence_loss(logits, batch.tgt_out, label_smoothing=label_smoothing)
+    optimizer.zero_grad()
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
+    if not (loss.isfinite() and norm.isfinite()):
+        raise FloatingPointError(
+            f"loss {loss.item():.4g} with gradient norm {norm.item():.4g}; try a smaller lr"
+        )
+    optimizer.step()
+    return loss.item()
+
+
+@torch.no_grad()
+def held_out_loss(model: EncoderDecoder, src_ids: Ids, tgt_ids: Ids, *, batch_size: int = 64) -> float:
+    """Mean cross-entropy a target token, without dropout; leaves the model in evaluation mode.
+
+    Explained in chapters/encoder_decoder.
+    """
+    model.eval()
+    total = num_tokens = 0.0
+    for batch in batches(src_ids, tgt_ids, batch_size=batch_size):
+        tokens = int((batch.tgt_out != PAD).sum())
+        total += (
+            tokens * sequence_loss(model(batch.src, batch.src_lens, batch.tgt_in)[0], batch.tgt_out).item()
+        )
+        num_tokens += tokens
+    return total / num_tokens
+
+
+class _Best:
+    """The weights with the lowest held-out loss, and whether it is long since they were found."""
+
+    def __init__(self, patience: int | None):
+        self._patience = math.inf if patience is None else patience
+        self._loss, self._weights, self._epochs_since = math.inf, None, 0
+
+    def see(self, model: nn.Module, loss: float) -> None:
+        if loss < self._loss:
+            self._loss, self._weights, self._epochs_since = loss, copy.deepcopy(model.state_dict()), 0
+        else:
+            self._epochs_since += 1
+
+    @property
+    def stop(self) -> bool:
+        return self._epochs_since >= self._patience
+
+    def restore(self, model: nn.Module) -> None:
+        if self._weights is not None:
+            model.load_state_dict(self._weights)
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Dropout and initial weights draw from torch's global generator: seed it, and give it back as it was."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        yield
+
+
+@contextmanager
+def matmul_precision(precision: str) -> Iterator[None]:
+    """For a while, float32 matrix products as coarse as ``torch.set_float32_matmul_precision`` says."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def _bar(progress: bool) -> tqdm:
+    return tqdm(
+        total=1.0,
+        disable=not progress,
+        desc="training",
+        bar_format="{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
+    )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run was made with, enough to build its model again.
+
+    Attributes:
+        src: language code of the source.
+        tgt: language code of the target.
+        vocabulary_size: most subwords a language.
+        d_embed: width of the embeddings.
+        d_hidden: width of the decoder's state and of each direction of the encoder.
+        num_layers: recurrent layers.
+        dropout: probability of dropping a number in training.
+        seed: of the split, the initial weights, the batches and dropout.
+    """
+
+    src: str
+    tgt: str
+    vocabulary_size: int = 6000
+    d_embed: int = 192
+    d_hidden: int = 192
+    num_layers: int = 1
+    dropout: float = 0.1
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained translator with all that it needs to translate text and to be measured.
+
+    Attributes:
+        settings: how it was made.
+        model: in evaluation mode.
+        src_vocabulary: of the source language.
+        tgt_vocabulary: of the target language.
+        test: the held-out examples.
+    """
+
+    settings: Settings
+    model: EncoderDecoder
+    src_vocabulary: Vocabulary
+    tgt_vocabulary: Vocabulary
+    test: list[Example]
+
+
+def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecoder:
+    """A translator with attention, its initial weights drawn by the seed of the settings.
+
+    Args:
+        num_src: size of the source vocabulary.
+        num_tgt: size of the target vocabulary.
+    """
+    options = {"num_layers": settings.num_layers, "dropout": settings.dropout}
+    with _seeded(settings.seed):
+        encoder = Encoder(num_src, settings.d_embed, settings.d_hidden, **options)
+        decoder = BahdanauDecoder(num_tgt, settings.d_embed, settings.d_hidden, encoder.d_out, **options)
+    return EncoderDecoder(encoder, decoder).eval()
+
+
+def train_run(
+    pairs: str | Path,
+    columns: Sequence[str],
+    settings: Settings,
+    *,
+    out: str | Path,
+    overwrite: bool = False,
+    minutes: float | None = None,
+    epochs: int | None = None,
+    num_test: int = 1000,
+    num_valid: int = 500,
+    max_tokens: int = 100,
+    batch_size: int = 32,
+    progress: bool = False,
+) -> tuple[Run, History]:
+    """From a pair file to a trained translator: read, split, learn vocabularies, train, keep.
+
+    Args:
+        pairs: the pair file, as for :func:`utils.corpus.pairs.read_pairs`.
+        columns: languages of its columns, in the file's order.
+        out: folder to keep the run in (:func:`save_run`).
+        overwrite: replace a run that the folder holds already.
+        minutes: budget of training proper, reading not counted.
+        epochs: passes over the sentences, where there is no budget of minutes.
+        num_test: groups kept for testing.
+        num_valid: groups kept for the held-out loss.
+        max_tokens: pairs with a longer side are left out of training.
+        batch_size: sentence pairs a step; in a budget of minutes many small steps learn more than few large.
+        progress: show a progress bar.
+
+    Raises:
+        FileExistsError: the folder holds a run already.
+        FileNotFoundError, ValueError, FloatingPointError: as ``read_pairs``, ``group_split`` and :func:`fit`.
+    """
+    out = Path(out)
+    if (out / _WEIGHTS).exists() and not overwrite:
+        raise FileExistsError(
+            f"{out} holds a trained run already: name another folder, or ask to overwrite it"
+        )
+    rows = read_pairs(pairs, columns).between(settings.src, settings.tgt)
+    out.mkdir(parents=True, exist_ok=True)  # before the hours of training, not after
+    split = group_split(rows, num_test=num_test, num_valid=num_valid, seed=settings.seed)
+    src_vocabulary = Vocabulary.bpe((source for source, _ in split.train), settings.vocabulary_size)
+    tgt_vocabulary = Vocabulary.bpe((target for _, target in split.train), settings.vocabulary_size)
+
+    def encoded(part: list[tuple[str, str]]) -> tuple[Ids, Ids]:
+        both = zip(
+            src_vocabulary.encode([source for source, _ in part]),
+            tgt_vocabulary.encode([target for _, target in part]),
+            strict=True,
+        )
+        kept = [pair for pair in both if max(map(len, pair)) <= max_tokens]
+        return [src_ids for src_ids, _ in kept], [tgt_ids for _, tgt_ids in kept]
+
+    model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
+    history = fit(
+        model,
+        *encoded(split.train),
+        minutes=minutes,
+        epochs=epochs,
+        valid=encoded(split.valid) if split.valid else None,
+        batch_size=batch_size,
+        seed=settings.seed,
+        progress=progress,
+    )
+    run = Run(settings, model, src_vocabulary, tgt_vocabulary, split.test)
+    save_run(run, out)
+    return run, history
+
+
+#: The files of a run's folder. The weights come last and seal the others with their digest.
+_SETTINGS, _SRC, _TGT, _TEST, _WEIGHTS = (
+    "settings.json", "src.vocabulary.json", "tgt.vocabulary.json", "test.json", "weights.safetensors",
+)  # fmt: skip
+
+
+def save_run(run: Run, folder: str | Path) -> None:
+    """Keep a run in a folder: the weights as safetensors, everything else as JSON, nothing pickled.
+
+    Each file takes its place at once or not at all, the weights after all others.
+
+    Args:
+        folder: made if it is not there; files of an earlier run in it are replaced.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        _SETTINGS: _to_json(asdict(run.settings)),
+        _SRC: run.src_vocabulary.to_json(),
+        _TGT: run.tgt_vocabulary.to_json(),
+        _TEST: _to_json([example._asdict() for example in run.test]),
+    }
+    for name, text in texts.items():
+        write_atomically(folder / name, text.encode())
+    weights = run.model.state_dict()
+    metadata = {"digest": _digest([text.encode() for text in texts.values()], weights)}
+    write_atomically(folder / _WEIGHTS, save(weights, metadata=metadata))
+
+
+def load_run(folder: str | Path) -> Run:
+    """Read a run that :func:`save_run` kept; its model is in evaluation mode.
+
+    Raises:
+        FileNotFoundError: no such folder, or no complete run in it.
+        ValueError: a file that is damaged, or that belongs to another run.
+    """
+    folder = Path(folder)
+    for name in (_SETTINGS, _SRC, _TGT, _TEST, _WEIGHTS):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} holds no trained run: {name} is missing")
+    texts = [(folder / name).read_bytes() for name in (_SETTINGS, _SRC, _TGT, _TEST)]
+    try:
+        with safe_open(folder / _WEIGHTS, framework="pt") as file:
+            digest = (file.metadata() or {}).get("digest")
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a dictionary
+    except SafetensorError as error:
+        raise ValueError(f"{folder / _WEIGHTS} is damaged: {error}") from error
+    if digest != _digest(texts, weights):
+        raise ValueError(f"the files in {folder} are damaged or not of one run: restore them or train again")
+    settings = Settings(**json.loads(texts[0]))
+    src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / _SRC), Vocabulary.load(folder / _TGT)
+    model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ValueError(f"{folder / _WEIGHTS} holds the weights of another model: {error}") from error
+    test = [Example(example["source"], tuple(example["references"])) for example in json.loads(texts[3])]
+    return Run(settings, model, src_vocabulary, tgt_vocabulary, test)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that whoever looks finds the old content or the new one, never a part."""
+    part = path.with_name(path.name + ".part")
+    with part.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def _to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+def _digest(texts: Iterable[bytes], weights: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256()
+    for text in texts:
+        digest.update(text)
+    for name in sorted(weights):
+        digest.update(weights[name].contiguous().flatten().view(torch.uint8).numpy())
+    return digest.hexdigest()
