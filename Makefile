@@ -51,6 +51,8 @@ lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab chapters
 
 # What a cell prints comes in as many pieces as the kernel was interrupted; the second pass joins them.
+# Figures with sliders store what a page shows; a control of a kernel that has ended would be dead.
+notebooks: export ATTENTION_FIGURES := static
 notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTER=name for one)
 	@set -e; for notebook in $(SELECTED); do \
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$notebook; \

@@ -1,7 +1,27 @@
-"""What every test shares: shapes in the signatures of `utils` are checked at run time."""
+"""What every test shares: shapes in the signatures of `utils` are checked at run time; a browser."""
 
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
 from jaxtyping import install_import_hook
+from playwright.sync_api import Browser, sync_playwright
 
 # Before anything imports utils. A subprocess and a notebook's kernel run without the check, as readers do.
 # By PEP 484 an int is a float.
 install_import_hook("utils", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
+
+# The same examples in every run: what has passed here passes there. `--hypothesis-profile=default` tries new ones.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """This machine's Chromium; each test opens a window of its own in it."""
+    from chromium import ARGUMENTS, find
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
+        yield launched
+        launched.close()

@@ -12,6 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from stored_figures import drawn
 
 from utils.explorables import Alignment, Bars, Curve, Figure, Maps, Weights, play
 from utils.explorables.drawing import Bind, binds, tag, text
@@ -247,24 +248,16 @@ def test_every_binding_sets_what_is_drawn(figure):
     checked = 0
     for node in svg_of(figure).iter():
         for bind in filter(None, node.get("data-bind", "").split(";")):
-            attribute, array, index, pick, stride, scale, offset, digits = bind.split(" ")
-            if array.startswith("#"):
-                name = array[1:]
-                at = figure.point[name]
-                value = figure.axes[name].index(at) if name in figure.axes else at
-            else:
-                flat = figure.array(array).reshape(-1)
-                value = flat[int(index) + (int(stride) * figure.point[pick] if pick != "-" else 0)]
+            attribute = bind.split(" ")[0]
+            value = drawn(figure, bind, figure.point)
             if attribute == "points":
-                assert len(node.get("points").split()) == len(node.get("data-x").split()) == len(flat)
+                assert len(node.get("points").split()) == len(node.get("data-x").split()) == len(value)
             elif attribute == "zero":
-                assert ("zero" in node.get("class").split()) == (value == 0)
+                assert ("zero" in node.get("class").split()) == value
             elif attribute == "text":
-                assert node.text == f"{value:.{digits}f}"
+                assert node.text == value
             else:
-                assert float(node.get(attribute)) == pytest.approx(
-                    float(offset) + float(scale) * value, rel=1e-3, abs=1e-3
-                )
+                assert float(node.get(attribute)) == pytest.approx(value, rel=1e-3, abs=1e-3)
             checked += 1
     assert checked > 2
 

@@ -3,16 +3,36 @@
 import gzip
 import itertools
 
-import chromium
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Locator, Page
 
 from utils.explorables import Alignment, Bars, Curve, Figure, Maps, Weights
 from utils.explorables.live import page_script, style
 
 AWKWARD = ['"quoted"', "</script><b>", "😀", "שלום", "火车", "&amp;"]
+
+#: Numbers that two ways of rounding write differently, and some of both signs at random.
+HALVES = [
+    0.5,
+    1.5,
+    2.5,
+    -0.5,
+    0.25,
+    0.75,
+    0.125,
+    -0.125,
+    0.375,
+    0.0625,
+    1e-9,
+    -1e-9,
+    -0.0,
+    12345.5,
+    1e12,
+    3e20,
+]
+HALVES += (torch.randn(40, generator=torch.Generator().manual_seed(1)) * 30).tolist()
 
 
 def attention(d, valid_length, scaled):
@@ -94,6 +114,15 @@ def figures() -> dict[str, Figure]:
             alt="Two sentences and links between their words.",
             say="{word} at step {step}.",
         ),
+        Bars(
+            lambda n: {"p": torch.ones(3) / 3, "x": torch.tensor(HALVES[n])},
+            {"n": range(len(HALVES))},
+            panels={"p": "one"},
+            bars=["v", "w", "x"],
+            name="halves",
+            alt="One bar, and a number that lies half-way between two written ones.",
+            say="{x:0} {x:1} {x:2} {x:3} {x:0%} {x:1%} {x}",
+        ),
         Weights(
             lambda d: {"weights": torch.full((6, 2), 1 / d)},
             {"d": [2, 4]},
@@ -122,14 +151,6 @@ def address(tmp_path_factory) -> str:
         encoding="utf-8",
     )
     return page.as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium.find(), args=list(chromium.ARGUMENTS))
-        yield launched
-        launched.close()
 
 
 @pytest.fixture
@@ -240,6 +261,13 @@ def test_each_kind_draws_what_python_computed(page, name):
             assert attributes(page, name, ".ink", "fill-opacity") == pytest.approx(first, abs=6e-5)
             gold = attributes(page, name, ".gold", "stroke-opacity")
             assert gold == [float(at["gold_links"] == "shown")] * 2
+
+
+def test_numbers_are_rounded_in_the_page_as_in_python(page):
+    figure = FIGURES["halves"]
+    for n in figure.axes["n"]:
+        control(page, "halves", "n").fill(str(n))
+        assert page.locator("#halves .xp-say").inner_text() == figure.sentence(n=n)
 
 
 def test_hover_and_tap_pick_and_drag_moves_the_query(page, browser, address):

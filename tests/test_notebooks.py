@@ -135,16 +135,32 @@ def nothing_is_exempt_without_a_check(notebook: NotebookNode) -> Iterator[str]:
 @guard
 def every_figure_has_words(notebook: NotebookNode) -> Iterator[str]:
     for cell in code_cells(notebook):
+        shown = cell.metadata.get("mystnb", {})
+        figure = shown.get("figure", {})
+        alts = [
+            alt
+            for text in output_texts(cell)
+            for alt in re.findall(r'<img class="xp-still" alt="([^"]*)"', text)
+        ]
         if any("image/png" in output.get("data", {}) for output in cell.outputs):
-            shown = cell.metadata.get("mystnb", {})
-            figure = shown.get("figure", {})
-            if len(shown.get("image", {}).get("alt", "")) < MIN_ALT_LENGTH:
+            alts.append(shown.get("image", {}).get("alt", ""))
+        if alts:
+            if min(map(len, alts)) < MIN_ALT_LENGTH:
                 yield f"a figure whose alt text has under {MIN_ALT_LENGTH} characters: {cell.source[:60]!r}"
             if not figure.get("caption") or not figure.get("name"):
                 yield f"a figure without caption or name: {cell.source[:60]!r}"
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and re.search(r"!\[\s*\]\(", cell.source):
             yield "a picture in the text without alt text"
+
+
+@guard
+def figures_with_sliders_are_stored_for_the_page(notebook: NotebookNode) -> Iterator[str]:
+    # A control would be dead: its kernel has ended.
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            if "application/vnd.jupyter.widget-view+json" in output.get("data", {}):
+                yield f"a control without its kernel: run make notebooks: {cell.source[:60]!r}"
 
 
 @guard
@@ -318,6 +334,11 @@ def stream(text: str, name: str = "stdout") -> NotebookNode:
     return new_output("stream", name=name, text=text)
 
 
+def stored_figure(alt: str) -> NotebookNode:
+    html = f'<figure class="xp" id="f"><img class="xp-still" alt="{alt}" src="data:,"><p>.</p></figure>'
+    return new_output("display_data", {"text/html": html})
+
+
 def replace_text(notebook: NotebookNode, old: str, new: str) -> None:
     for cell in notebook.cells:
         cell.source = cell.source.replace(old, new)
@@ -351,6 +372,19 @@ BROKEN: dict[str, list[tuple[Change, str]]] = {
         (lambda nb, c: c[1].metadata.mystnb.image.update(alt="a line"), "alt text"),
         (lambda nb, c: c[1].metadata.mystnb.pop("figure"), "caption"),
         (lambda nb, c: nb.cells[0].update(source="# A\n![](x.png)"), "picture"),
+        (
+            lambda nb, c: set_output(c[0], stored_figure("Bars, many of them, of several heights.")),
+            "alt text",
+        ),
+        (lambda nb, c: set_output(c[0], stored_figure("Bars. " * 10)), "without caption"),
+    ],
+    "figures_with_sliders_are_stored_for_the_page": [
+        (
+            lambda nb, c: set_output(
+                c[0], new_output("display_data", {"application/vnd.jupyter.widget-view+json": {}})
+            ),
+            "without its kernel",
+        ),
     ],
     "pictures_are_small": [
         (

@@ -5,22 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from chromium import ARGUMENTS, find
-from playwright.sync_api import Browser, Page, Request, sync_playwright
+from playwright.sync_api import Browser, Page, Request
 from test_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, html
 
 PHONE = {"width": 360, "height": 740}
 LAPTOP = {"width": 1280, "height": 800}
 #: The book itself, and what pages carry inside themselves.
 OWN = ("file:", "data:", "blob:", "about:")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
-        yield browser
-        browser.close()
 
 
 class Reader:

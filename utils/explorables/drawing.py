@@ -4,6 +4,7 @@ A figure is drawn once, here, in its opening state; the page's script moves it b
 """
 
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Context, Decimal
 from xml.sax.saxutils import escape, quoteattr
 
 
@@ -25,6 +26,16 @@ def tag(name: str, *children: str, **attributes: object) -> str:
 def text(content: object, **attributes: object) -> str:
     """A text element; the content is escaped."""
     return tag("text", escape(str(content)), **attributes)
+
+
+def fixed(number: float, digits: int) -> str:
+    """The number with so many decimals as JavaScript's ``toFixed`` writes it: a half goes away from zero.
+
+    >>> fixed(0.125, 2), f"{0.125:.2f}"
+    ('0.13', '0.12')
+    """
+    unit = Decimal(1).scaleb(-digits)
+    return f"{Decimal(number + 0.0).quantize(unit, ROUND_HALF_UP, Context(prec=60)):f}"
 
 
 def _number(value: object) -> str:

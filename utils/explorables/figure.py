@@ -1,6 +1,7 @@
 """The base of every figure with sliders: the grid of points, the sentence, the still picture, both outputs.
 
-torch computes every frame in Python; the page's script looks numbers up and computes nothing.
+torch computes every frame in Python; the page's script looks numbers up and computes nothing. Explained in
+book/explorables.
 """
 
 import base64
@@ -15,6 +16,7 @@ from html import escape
 import numpy as np
 from torch import Tensor
 
+from utils.explorables.drawing import fixed
 from utils.explorables.packing import num_bytes, pack, unpack
 
 #: Most bytes of numbers that one figure may bring to a page.
@@ -205,7 +207,7 @@ class Figure:
             number = float(number[at[pick]] if pick else number)
             if labels:
                 return self.labels[labels][int(number)]
-            return f"{100 * number:.{digits}f}%" if percent else f"{number:.{digits or 0}f}"
+            return f"{fixed(100 * number, int(digits))}%" if percent else fixed(number, int(digits or 0))
 
         return _FIELD.sub(shown, self.sentences[sentence])
 

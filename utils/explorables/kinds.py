@@ -1,4 +1,7 @@
-"""The kinds of figures: each says which arrays it draws and draws its opening frame once, with bindings."""
+"""The kinds of figures: each says which arrays it draws and draws its opening frame once, with bindings.
+
+Explained in book/explorables.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 

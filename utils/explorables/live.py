@@ -1,4 +1,7 @@
-"""The live side: a figure as an ipywidgets control, and a learner's own function under sliders."""
+"""The live side: a figure as an ipywidgets control, and a learner's own function under sliders.
+
+Explained in book/explorables.
+"""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence

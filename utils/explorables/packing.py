@@ -32,6 +32,8 @@ def pack(array: np.ndarray) -> dict:
         raise ValueError(f"only numbers can be packed, got dtype {array.dtype}")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError("NaN or infinite values cannot be shown")
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)  # in half precision the division below would overflow
     dtype, step = _dtype_for(array)
     stored = np.rint(array / step) if dtype == "u2" else array
     data = base64.b64encode(np.ascontiguousarray(stored.astype(_DTYPES[dtype])).tobytes()).decode()

@@ -1,0 +1,95 @@
+"""How fast the figures follow: from a key to the second frame on a slow processor, and from a key to Python and back.
+
+Run by `make bench`, which builds no book: run `make test` or `make book` first.
+"""
+
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import jupyterlab
+from chromium import ARGUMENTS, find
+from playwright.sync_api import Browser, Page, sync_playwright
+from test_figures_in_jupyterlab import ECHO, FIGURE, SECOND_VIEW
+
+from utils.explorables.sphinx_extension import stored_figures
+
+ROOT = Path(__file__).parents[1]
+SLOWDOWN = 6
+KEYS = 60
+
+#: Milliseconds from each key's event to the start of the frame after the one that draws the change.
+WATCH = """() => {
+    window.times = [];
+    addEventListener("keydown", event => {
+        const pressed = event.timeStamp;
+        requestAnimationFrame(() => requestAnimationFrame(() => times.push(performance.now() - pressed)));
+    }, true);
+}"""
+
+
+def key_to_second_frame(page: Page, name: str) -> list[float]:
+    """Times of keys on the figure's first slider, one after the other."""
+    handle = page.locator(f"figure#{name} input[type=range]").first
+    handle.scroll_into_view_if_needed()
+    handle.focus()
+    page.evaluate(WATCH)
+    last = int(handle.get_attribute("max"))
+    for press in range(KEYS):
+        page.keyboard.press("ArrowRight" if press // last % 2 == 0 else "ArrowLeft")
+        page.wait_for_timeout(60)
+    return page.evaluate("times")
+
+
+def key_to_python_and_back(browser: Browser) -> list[float]:
+    """Times from a key in JupyterLab to the page showing what Python answered."""
+    with tempfile.TemporaryDirectory() as folder:
+        jupyterlab.write_notebook(Path(folder) / "live.ipynb", FIGURE, SECOND_VIEW, ECHO)
+        with jupyterlab.server(Path(folder)) as address:
+            page = jupyterlab.open_and_run(browser, address, "live.ipynb")
+            page.wait_for_selector(".echo")
+            page.wait_for_selector(".xp-live svg")
+            page.evaluate(
+                """() => {
+                    window.times = [];
+                    addEventListener("keydown", event => { window.pressed = event.timeStamp }, true);
+                    new MutationObserver(() => times.push(performance.now() - pressed))
+                        .observe(document.querySelector(".echo"), { childList: true, subtree: true });
+                }"""
+            )
+            page.locator(".xp-live input[type=range]").first.focus()
+            for press in range(30):
+                page.keyboard.press("ArrowRight" if press // 3 % 2 == 0 else "ArrowLeft")
+                page.wait_for_timeout(300)
+            return page.evaluate("times")
+
+
+def row(what: str, times: list[float]) -> str:
+    ordered = sorted(times)
+    p95 = ordered[int(0.95 * (len(ordered) - 1))]
+    return f"{what:<44} {statistics.median(ordered):6.1f} {p95:6.1f} {ordered[-1]:6.1f}  ({len(ordered)})"
+
+
+def main() -> None:
+    built = [ROOT / "_build" / "html", ROOT / "_build" / "tested" / "_build" / "html"]
+    book = next((folder for folder in built if (folder / "index.html").exists()), None)
+    if book is None:
+        sys.exit("There is no built book: run make book first.")
+    print(f"{'milliseconds':<44} {'median':>6} {'p95':>6} {'max':>6}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
+        for notebook in sorted((ROOT / "chapters").glob("*.ipynb")):
+            for name in stored_figures(notebook):
+                page = browser.new_page()
+                page.goto(f"file://{book}/chapters/{notebook.stem}.html")
+                page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
+                what = f"key to second frame, {SLOWDOWN}x slower: {name}"
+                print(row(what, key_to_second_frame(page, name)), flush=True)
+                page.close()
+        print(row("key to Python and back, in JupyterLab", key_to_python_and_back(browser)))
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

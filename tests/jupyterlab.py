@@ -1,0 +1,90 @@
+"""A JupyterLab of a test's own, on this computer and without a network, and a notebook in it that runs."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Browser, Page
+
+START_SECONDS = 90
+
+
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+@contextmanager
+def server(folder: Path) -> Iterator[str]:
+    """JupyterLab over a folder that holds its settings too; gives its address.
+
+    Raises:
+        RuntimeError: it ended, or did not answer within a minute and a half; with what it wrote.
+    """
+    port = _free_port()
+    own = {
+        name: str(folder / ".jupyter") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
+    }
+    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1"]
+    command += [f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}"]
+    command += ["--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"]
+    command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    log = folder / "jupyterlab.log"
+    with log.open("w") as written:
+        running = subprocess.Popen(
+            command,
+            stdout=written,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            env=os.environ | own | {"JUPYTER_PREFER_ENV_PATH": "1"},
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while not _answers(f"{address}/api"):
+            if running.poll() is not None or time.monotonic() > deadline:
+                raise RuntimeError(f"JupyterLab does not answer:\n{log.read_text()}")
+            time.sleep(0.2)
+        yield address
+    finally:
+        running.terminate()
+        running.wait(timeout=30)
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=2) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def write_notebook(path: Path, *cells: str) -> None:
+    """A notebook of code cells, not yet run."""
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    nbformat.write(new_notebook(cells=[new_code_cell(source) for source in cells], metadata=kernel), path)
+
+
+def open_and_run(browser: Browser, address: str, notebook: str) -> Page:
+    """A window on the notebook, each of its cells run; requests to any other host are refused."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    context.route(
+        re.compile(rf"^https?://(?!{re.escape(address.removeprefix('http://'))})"), lambda r: r.abort()
+    )
+    page = context.new_page()
+    page.goto(f"{address}/lab/tree/{notebook}")
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
+    page.wait_for_function("window.jupyterapp")
+    page.wait_for_selector("text=/Python 3.*Idle/", timeout=60_000)
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+    return page
