@@ -143,6 +143,15 @@ def test_launch_buttons_name_the_repository_of_the_configuration(page: str) -> N
     assert f"https://mybinder.org/v2/gh/{name}/{branch}?urlpath=lab/tree/{page}.ipynb" in links
 
 
+def test_binder_finds_the_files_that_it_is_told_to_read() -> None:
+    # pip looks for them from the folder of the file that names them.
+    told = (ROOT / ".binder" / "requirements.txt").read_text("utf-8")
+    named = re.findall(r"^-[cr] (\S+)$", told, re.MULTILINE)
+    assert named
+    for name in named:
+        assert (ROOT / ".binder" / name).is_file(), name
+
+
 @every_chapter
 def test_chapter_is_in_the_tables_of_chapters(page: str) -> None:
     title = html(page).select_one("article h1").find(string=True)
