@@ -1,8 +1,10 @@
 """The command line as a user meets it: what is printed, where, and with which status."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 import torch
@@ -146,6 +148,31 @@ def test_a_heat_map_is_drawn_of_one_sentence(folder, tmp_path):
 def test_mistakes_in_training_are_one_line(tmp_path, arguments, message):
     pairs = write_pairs(tmp_path / "pairs.txt")
     assert message in mistake("train", "--pairs", pairs, "--out", tmp_path / "run", *SMALL, *arguments)
+
+
+def test_ctrl_c_keeps_the_training_and_resume_goes_on(tmp_path):
+    pairs, out = write_pairs(tmp_path / "pairs.txt"), tmp_path / "run"
+    options = ["train", "--pairs", str(pairs), "--columns", "en,fr", "--out", str(out), *SMALL]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "utils", *options, "--minutes", "60"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )
+    while not out.exists():  # it is made right before the training
+        assert running.poll() is None
+        time.sleep(0.1)
+    time.sleep(3)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert said == "interrupted: the same command with --resume goes on from here\n"
+    assert "holds an interrupted training" in mistake(*options, "--minutes", "0.01")
+    finished = invoke(*options, "--minutes", "0.01", "--resume")  # that time is spent already
+    assert finished.exit_code == 0
+    assert int(finished.stdout.split(" steps")[0].split()[-1]) > 1
+    assert load_run(out).settings.d_hidden == 13
+    assert not list(out.glob("checkpoint*"))
 
 
 def test_files_that_are_not_there_or_not_right_are_one_line(tmp_path):

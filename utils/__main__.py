@@ -23,6 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+#: What a shell takes for "ended by Ctrl-C".
+_INTERRUPTED = 130
+
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 
 
@@ -65,8 +68,14 @@ def train(
         int, typer.Option(help="Of the split, the initial weights, the batches and dropout.")
     ] = 0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a run in the folder.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a training that was interrupted.")
+    ] = False,
 ) -> None:
     """Train a translator on a pair file and keep it in a folder.
+
+    The state of the training is kept in the folder once a minute and at Ctrl-C; the same command with --resume goes
+    on from it.
 
     A path that is not there is looked for in the data folder, which the variable ATTENTION_DATA names.
 
@@ -74,18 +83,26 @@ def train(
     """
     with _mistakes_in_one_line(), matmul_precision("medium"):
         languages, src, tgt = choose_languages(columns.split(",") if columns else None, src, tgt)
-        _, history = train_run(
-            pairs,
-            languages,
-            Settings(src, tgt, vocabulary_size=vocabulary_size, d_embed=width, d_hidden=width, seed=seed),
-            out=out,
-            overwrite=overwrite,
-            minutes=minutes,
-            batch_size=batch_size,
-            num_test=test_groups,
-            num_valid=valid_groups,
-            progress=sys.stderr.isatty(),
+        settings = Settings(
+            src, tgt, vocabulary_size=vocabulary_size, d_embed=width, d_hidden=width, seed=seed
         )
+        try:
+            _, history = train_run(
+                pairs,
+                languages,
+                settings,
+                out=out,
+                overwrite=overwrite,
+                resume=resume,
+                minutes=minutes,
+                batch_size=batch_size,
+                num_test=test_groups,
+                num_valid=valid_groups,
+                progress=sys.stderr.isatty(),
+            )
+        except KeyboardInterrupt:
+            typer.echo("interrupted: the same command with --resume goes on from here", err=True)
+            raise typer.Exit(_INTERRUPTED) from None
     typer.echo(f"{out}: {len(history.losses)} steps, {history.tokens_per_second:.0f} target tokens a second")
     if history.valid_losses:
         typer.echo(f"held-out loss {min(history.valid_losses):.3f} nats a token")

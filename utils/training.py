@@ -6,22 +6,24 @@ Runs are explained in book/api/command_line.
 
 import copy
 import hashlib
+import itertools
 import json
 import math
-import os
+import signal
+import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
 from jaxtyping import Float, Int
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 from tqdm import tqdm
 
+from utils.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
 from utils.corpus.batches import Batch, batches
 from utils.corpus.pairs import Example, group_split, read_pairs
 from utils.corpus.vocabulary import PAD, Vocabulary
@@ -90,6 +92,7 @@ def fit(
     clip: float = 1.0,
     seed: int = 0,
     progress: bool = False,
+    checkpoints: Checkpoints | None = None,
 ) -> History:
     """Train with teacher forcing: Adam, clipped gradients, a learning rate that rises, then falls to 0.
 
@@ -112,10 +115,12 @@ def fit(
         clip: largest norm of the gradient of all parameters together.
         seed: of the batches and of dropout.
         progress: show a progress bar with the loss and the tokens a second.
+        checkpoints: where to keep the state of this training, and to go on from if there is one. A training that
+            was interrupted and goes on has the weights, to the last bit, of one that was not (with ``epochs``).
 
     Raises:
         ValueError: both or neither of ``minutes`` and ``epochs``, a number out of its range, ``patience``
-            without ``valid``, or sentences that make no batch.
+            without ``valid``, sentences that make no batch, or checkpoints of another training or all damaged.
         FloatingPointError: a loss or gradient that is not finite, with the step; the weights are those
             before it.
 
@@ -133,21 +138,29 @@ def fit(
         raise ValueError("src_ids hold no sentence to train on")
     if patience is not None and valid is None:
         raise ValueError("patience needs valid, the sentences on which to see whether the loss still falls")
-    generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
-    history, best = History(), _Best(patience)
+    state = _State(model, optimizer, torch.Generator().manual_seed(seed), _Best(patience))
+    history, best = state.history, state.best
     num_steps = (epochs or 0) * math.ceil(len(src_ids) / batch_size)
-    start = time.perf_counter()
 
-    def done() -> float:
-        """Share of the budget that is spent."""
-        step = len(history.losses)
-        return step / num_steps if minutes is None else (time.perf_counter() - start) / (60 * minutes)
+    settings = (epochs, batch_size, lr, warmup, label_smoothing, clip, seed, patience)
+    sentences = (src_ids, tgt_ids, valid)
+    training = "" if checkpoints is None else _fingerprint(model, settings, sentences)
 
-    with _seeded(seed), _bar(progress) as bar:
-        while done() < 1 and not best.stop:
+    with _seeded(seed), _bar(progress) as bar, _interrupted_between_steps() as interrupted:
+        if checkpoints is not None and (kept := checkpoints.load(training=training)):
+            state.restore(kept)
+        start = time.perf_counter() - (history.seconds[-1] if history.seconds else 0.0)
+
+        def done() -> float:
+            """Share of the budget that is spent."""
+            step = len(history.losses)
+            return step / num_steps if minutes is None else (time.perf_counter() - start) / (60 * minutes)
+
+        # An epoch that was interrupted at its last step still wants its held-out loss.
+        while (state.in_epoch or done() < 1) and not best.stop:
             model.train()
-            for batch in batches(src_ids, tgt_ids, batch_size=batch_size, generator=generator):
+            for batch in state.rest_of_epoch(src_ids, tgt_ids, batch_size):
                 if (spent := done()) >= 1:
                     break
                 for group in optimizer.param_groups:
@@ -159,16 +172,28 @@ def fit(
                 history.losses.append(loss)
                 history.tokens.append(int((batch.tgt_out != PAD).sum()))
                 history.seconds.append(time.perf_counter() - start)
+                state.batches_done += 1
+                if checkpoints is not None and (checkpoints.due or interrupted.is_set()):
+                    checkpoints.save(state.tensors(), training=training)
+                if interrupted.is_set():
+                    raise KeyboardInterrupt
                 bar.set_postfix(
                     loss=f"{loss:.2f}", tokens_s=f"{history.tokens_per_second:.0f}", refresh=False
                 )
                 bar.update(min(done(), 1) - bar.n)
+            state.end_epoch()
             if valid is not None:
                 history.valid_losses.append(held_out_loss(model, *valid, batch_size=batch_size))
                 best.see(model, history.valid_losses[-1])
         best.restore(model)
     model.eval()
     return history
+
+
+def _fingerprint(model: nn.Module, *settled: object) -> str:
+    """What makes a training this one and no other: the shapes of its model, its settings, its sentences."""
+    shapes = {name: list(value.shape) for name, value in model.state_dict().items()}
+    return hashlib.sha256(json.dumps([shapes, *settled]).encode()).hexdigest()
 
 
 def _step(
@@ -215,21 +240,100 @@ class _Best:
 
     def __init__(self, patience: int | None):
         self._patience = math.inf if patience is None else patience
-        self._loss, self._weights, self._epochs_since = math.inf, None, 0
+        self.loss, self.weights, self.epochs_since = math.inf, None, 0
 
     def see(self, model: nn.Module, loss: float) -> None:
-        if loss < self._loss:
-            self._loss, self._weights, self._epochs_since = loss, copy.deepcopy(model.state_dict()), 0
+        if loss < self.loss:
+            self.loss, self.weights, self.epochs_since = loss, copy.deepcopy(model.state_dict()), 0
         else:
-            self._epochs_since += 1
+            self.epochs_since += 1
 
     @property
     def stop(self) -> bool:
-        return self._epochs_since >= self._patience
+        return self.epochs_since >= self._patience
 
     def restore(self, model: nn.Module) -> None:
-        if self._weights is not None:
-            model.load_state_dict(self._weights)
+        if self.weights is not None:
+            model.load_state_dict(self.weights)
+
+
+class _State:
+    """All that a training is at the end of a step; kept and restored, it goes on as if nothing had happened."""
+
+    def __init__(
+        self, model: nn.Module, optimizer: torch.optim.Optimizer, generator: torch.Generator, best: _Best
+    ):
+        self.model, self.optimizer, self.generator, self.best = model, optimizer, generator, best
+        self.history = History()
+        self.batches_done = 0
+        self._epoch_start: Tensor | None = None
+
+    def rest_of_epoch(self, src_ids: Ids, tgt_ids: Ids, batch_size: int) -> Iterator[Batch]:
+        """The batches of this epoch that are still to come; all the shuffling is done at the call."""
+        if self._epoch_start is None:
+            self._epoch_start = self.generator.get_state()
+        self.generator.set_state(self._epoch_start)
+        epoch = batches(src_ids, tgt_ids, batch_size=batch_size, generator=self.generator)
+        return itertools.islice(epoch, self.batches_done, None)
+
+    @property
+    def in_epoch(self) -> bool:
+        return self._epoch_start is not None
+
+    def end_epoch(self) -> None:
+        self.batches_done, self._epoch_start = 0, None
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The state by name. The generators' are those of the order of sentences and of dropout."""
+        kept = {f"model.{name}": value for name, value in self.model.state_dict().items()}
+        for number, values in self.optimizer.state_dict()["state"].items():
+            kept |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
+        kept |= {f"best.{name}": value for name, value in (self.best.weights or {}).items()}
+        return kept | {
+            "best_loss": torch.tensor(self.best.loss, dtype=torch.float64),
+            "best_epochs_since": torch.tensor(self.best.epochs_since),
+            "batches_done": torch.tensor(self.batches_done),
+            "epoch_start": self._epoch_start,
+            "dropout": torch.get_rng_state(),
+            "losses": torch.tensor(self.history.losses, dtype=torch.float64),
+            "tokens": torch.tensor(self.history.tokens),
+            "seconds": torch.tensor(self.history.seconds, dtype=torch.float64),
+            "valid_losses": torch.tensor(self.history.valid_losses, dtype=torch.float64),
+        }
+
+    def restore(self, kept: dict[str, Tensor]) -> None:
+        def below(prefix: str) -> dict[str, Tensor]:
+            return {
+                name.removeprefix(prefix): value for name, value in kept.items() if name.startswith(prefix)
+            }
+
+        self.model.load_state_dict(below("model."))
+        of_parameter: dict[int, dict[str, Tensor]] = {}
+        for name, value in below("optimizer.").items():
+            number, _, key = name.partition(".")
+            of_parameter.setdefault(int(number), {})[key] = value
+        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": of_parameter})
+        self.best.loss, self.best.epochs_since = kept["best_loss"].item(), int(kept["best_epochs_since"])
+        self.best.weights = below("best.") or None
+        self.batches_done, self._epoch_start = int(kept["batches_done"]), kept["epoch_start"]
+        torch.set_rng_state(kept["dropout"])
+        for name in ("losses", "tokens", "seconds", "valid_losses"):
+            getattr(self.history, name)[:] = kept[name].tolist()
+
+
+@contextmanager
+def _interrupted_between_steps() -> Iterator[threading.Event]:
+    """Ctrl-C does not tear a step apart: the event tells that it was pressed. Elsewhere than in the main
+    thread, which alone gets it, nothing changes."""
+    pressed = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -325,6 +429,7 @@ def train_run(
     *,
     out: str | Path,
     overwrite: bool = False,
+    resume: bool = False,
     minutes: float | None = None,
     epochs: int | None = None,
     num_test: int = 1000,
@@ -339,7 +444,8 @@ def train_run(
         pairs: the pair file, as for :func:`utils.corpus.pairs.read_pairs`.
         columns: languages of its columns, in the file's order.
         out: folder to keep the run in (:func:`save_run`).
-        overwrite: replace a run that the folder holds already.
+        overwrite: replace a run that the folder holds already, or a training that was interrupted.
+        resume: go on with a training that was interrupted; its state is kept in the folder once a minute.
         minutes: budget of training proper, reading not counted.
         epochs: passes over the sentences, where there is no budget of minutes.
         num_test: groups kept for testing.
@@ -349,7 +455,7 @@ def train_run(
         progress: show a progress bar.
 
     Raises:
-        FileExistsError: the folder holds a run already.
+        FileExistsError: the folder holds a run already, or an interrupted training, and nothing is said of it.
         FileNotFoundError, ValueError, FloatingPointError: as ``read_pairs``, ``group_split`` and :func:`fit`.
     """
     out = Path(out)
@@ -357,6 +463,11 @@ def train_run(
         raise FileExistsError(
             f"{out} holds a trained run already: name another folder, or ask to overwrite it"
         )
+    checkpoints = Checkpoints(out)
+    if overwrite and not resume:
+        checkpoints.remove()
+    elif checkpoints.kept and not resume:
+        raise FileExistsError(f"{out} holds an interrupted training: resume it, or ask to overwrite it")
     rows = read_pairs(pairs, columns).between(settings.src, settings.tgt)
     out.mkdir(parents=True, exist_ok=True)  # before the hours of training, not after
     split = group_split(rows, num_test=num_test, num_valid=num_valid, seed=settings.seed)
@@ -382,9 +493,11 @@ def train_run(
         batch_size=batch_size,
         seed=settings.seed,
         progress=progress,
+        checkpoints=checkpoints,
     )
     run = Run(settings, model, src_vocabulary, tgt_vocabulary, split.test)
     save_run(run, out)
+    checkpoints.remove()
     return run, history
 
 
@@ -413,7 +526,7 @@ def save_run(run: Run, folder: str | Path) -> None:
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
     weights = run.model.state_dict()
-    metadata = {"digest": _digest([text.encode() for text in texts.values()], weights)}
+    metadata = {"digest": digest([text.encode() for text in texts.values()], weights)}
     write_atomically(folder / _WEIGHTS, save(weights, metadata=metadata))
 
 
@@ -429,13 +542,8 @@ def load_run(folder: str | Path) -> Run:
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} holds no trained run: {name} is missing")
     texts = [(folder / name).read_bytes() for name in (_SETTINGS, _SRC, _TGT, _TEST)]
-    try:
-        with safe_open(folder / _WEIGHTS, framework="pt") as file:
-            digest = (file.metadata() or {}).get("digest")
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a dictionary
-    except SafetensorError as error:
-        raise ValueError(f"{folder / _WEIGHTS} is damaged: {error}") from error
-    if digest != _digest(texts, weights):
+    weights, metadata = read_safetensors(folder / _WEIGHTS)
+    if metadata.get("digest") != digest(texts, weights):
         raise ValueError(f"the files in {folder} are damaged or not of one run: restore them or train again")
     settings = Settings(**json.loads(texts[0]))
     src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / _SRC), Vocabulary.load(folder / _TGT)
@@ -448,24 +556,5 @@ def load_run(folder: str | Path) -> Run:
     return Run(settings, model, src_vocabulary, tgt_vocabulary, test)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that whoever looks finds the old content or the new one, never a part."""
-    part = path.with_name(path.name + ".part")
-    with part.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
-
-
 def _to_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
-
-
-def _digest(texts: Iterable[bytes], weights: dict[str, Tensor]) -> str:
-    digest = hashlib.sha256()
-    for text in texts:
-        digest.update(text)
-    for name in sorted(weights):
-        digest.update(weights[name].contiguous().flatten().view(torch.uint8).numpy())
-    return digest.hexdigest()
