@@ -1,6 +1,8 @@
 """The command line as a user meets it: what is printed, where, and with which status."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -77,10 +79,16 @@ def test_train_translate_evaluate_from_a_pair_file(tmp_path):
 
     result = invoke("evaluate", out)
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.stdout.splitlines()][1:] == ["BLEU", "chrF"]
-    assert result.stdout.splitlines()[0] == f"{len(load_run(out).test)} sentences"
-    assert "|tok:13a|" in result.stdout
-    assert (out / "evaluation.json").is_file()
+    lines = result.stdout.splitlines()
+    assert lines[0] == f"{len(load_run(out).test)} sentences"
+    assert re.fullmatch(r"BLEU \d+\.\d\d \[\d+\.\d, \d+\.\d\]  \S+\|tok:13a\|\S+", lines[1])
+    assert lines[2].startswith("chrF")
+    assert re.fullmatch(r" +0 to 5 +\d+  \d+\.\d\d \[.*\]", lines[4])
+    assert "empty 0.0%" in result.stdout
+    assert sum(line.startswith("translation ") for line in lines) == 5
+    shown = json.loads(invoke("evaluate", out, "--json").stdout)
+    assert shown == json.loads((out / "evaluation.json").read_text())
+    assert sum(bucket["num_sentences"] for bucket in shown["by_length"]) == shown["num_sentences"]
 
 
 def test_languages_name_the_columns_where_they_are_not_named(tmp_path):

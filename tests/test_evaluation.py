@@ -8,10 +8,12 @@ import sacrebleu
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU, CHRF
 from tiny import pair_lines, trained_run
 
 from utils.corpus.pairs import DATA_VARIABLE, data_folder
 from utils.evaluation import (
+    Translation,
     alignment_error_rate,
     bleu,
     bleu_by_length,
@@ -87,6 +89,32 @@ def test_mistakes_in_scoring_are_named(hypotheses, references, message):
     for metric in (bleu, chrf):
         with pytest.raises(ValueError, match=message):
             metric(hypotheses, references)
+
+
+def test_the_interval_is_that_of_corpora_drawn_from_the_sentences():
+    hypotheses = ["a b c d e f", "x y z w v u", "k l m n o p"] * 10
+    references = [["a b c d e f"], ["x y z w q q"], ["k l m p o n"]] * 10
+    alike = bleu(["a b c d e f"] * 30, [["a b c d e g"]] * 30, resamples=100)
+    assert alike.interval == pytest.approx((alike.value, alike.value))  # whatever is drawn is the same
+    narrow, wide = (bleu(hypotheses[:n], references[:n], resamples=300).interval for n in (30, 6))
+    assert narrow[1] - narrow[0] < wide[1] - wide[0]
+    assert bleu(hypotheses, references).interval is None
+    for metric, score in ((BLEU(lowercase=True), bleu), (CHRF(lowercase=True), chrf)):
+        theirs = metric.corpus_score(hypotheses, [[one for [one] in references]], n_bootstrap=300)
+        expected = theirs._mean - theirs._ci, theirs._mean + theirs._ci
+        assert score(hypotheses, references, resamples=300).interval == pytest.approx(expected)
+
+
+def test_shares_of_empty_and_cut_off_translations_are_counted(monkeypatch):
+    run, _ = trained_run()
+
+    def some(_run, sentences):
+        done = [Translation("", [], [], None, True), Translation("a b", ["x"], ["a", "b"], None, False)]
+        return done + [Translation("c", ["x"], ["c"], None, True)] * (len(sentences) - 2)
+
+    monkeypatch.setattr("utils.evaluation.translate", some)
+    result = evaluate_run(run)
+    assert (result.empty, result.cut_off) == (1 / 7, 1 / 7)
 
 
 def test_buckets_partition_the_sentences_and_score_as_bleu():
@@ -253,10 +281,18 @@ def test_a_run_is_measured_on_what_it_kept_and_the_result_stored(tmp_path):
     result = evaluate_run(run, folder=tmp_path)
     texts = [translation.text for translation in translate(run, [example.source for example in run.test])]
     references = [list(example.references) for example in run.test]
-    assert result == (7, bleu(texts, references, lang="fr"), chrf(texts, references))
-    assert result.bleu.value > 50
+    assert result.num_sentences == 7
+    assert result.bleu.value == bleu(texts, references, lang="fr").value > 50
+    assert result.chrf.value == chrf(texts, references).value
+    low, high = result.bleu.interval
+    assert result.bleu.interval == pytest.approx((100, 100))  # it has learned them all
+    assert sum(bucket.num_sentences for bucket in result.by_length) == 7
+    assert (result.empty, result.cut_off) == (0.0, 0.0)
+    assert [text for _, text, _ in result.examples] == texts
     stored = json.loads((tmp_path / "evaluation.json").read_text())
-    assert stored["bleu"] == {"value": result.bleu.value, "signature": result.bleu.signature}
+    assert stored == json.loads(result.to_json())
+    assert stored["bleu"]["value"] == result.bleu.value
+    assert stored["bleu"]["interval"] == [low, high]
     assert stored["chrf"]["value"] == result.chrf.value
     assert stored["num_sentences"] == 7
     assert [entry["translation"] for entry in stored["translations"]] == texts

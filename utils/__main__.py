@@ -3,6 +3,7 @@
 Nothing is worked out here; each command hands its arguments to a function of ``utils`` and prints the result.
 """
 
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import Annotated
 import typer
 
 from utils.corpus.pairs import choose_languages
-from utils.evaluation import Translation, evaluate_run
+from utils.evaluation import Score, Translation, evaluate_run
 from utils.evaluation import translate as translate_text
 from utils.training import Settings, load_run, matmul_precision, train_run
 
@@ -135,17 +136,38 @@ def translate(
 
 
 @app.command()
-def evaluate(run: RunFolder) -> None:
+def evaluate(
+    run: RunFolder,
+    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for a program.")] = False,
+    examples: Annotated[int, typer.Option(help="Translations to show beside their references.")] = 5,
+) -> None:
     """Score a run on the sentences that were kept from its training, against all their translations.
 
-    Prints BLEU and chrF (case-insensitive) with their signatures; keeps them, with the translations, in
-    RUN/evaluation.json.
+    Prints BLEU and chrF (case-insensitive) with 95 % intervals and signatures, BLEU by the length of the source, and
+    how many translations are empty or cut off; keeps all of it, with the translations, in RUN/evaluation.json.
     """
     with _mistakes_in_one_line(), matmul_precision("medium"):
         result = evaluate_run(load_run(run), folder=run)
+    if json:
+        typer.echo(result.to_json())
+        return
     typer.echo(f"{result.num_sentences} sentences")
-    typer.echo(f"BLEU {result.bleu.value:.2f}  {result.bleu.signature}")
-    typer.echo(f"chrF {result.chrf.value:.2f}  {result.chrf.signature}")
+    for name, score in (("BLEU", result.bleu), ("chrF", result.chrf)):
+        typer.echo(f"{name} {_with_interval(score)}  {score.signature}")
+    typer.echo("source length  sentences  BLEU")
+    for bucket in result.by_length:
+        length = f"{bucket.low} and more" if math.isinf(bucket.high) else f"{bucket.low} to {bucket.high}"
+        typer.echo(f"{length:>13}  {bucket.num_sentences:9}  {_with_interval(bucket.score)}")
+    typer.echo(f"empty {result.empty:.1%}, cut off {result.cut_off:.1%}")
+    # Spread evenly over the sentences, so that the same run shows the same ones.
+    for number in range(min(examples, result.num_sentences)):
+        source, text, references = result.examples[number * result.num_sentences // examples]
+        typer.echo(f"\nsource      {source}\ntranslation {text}\nreference   {' | '.join(references)}")
+
+
+def _with_interval(score: Score) -> str:
+    low, high = score.interval or (score.value, score.value)
+    return f"{score.value:.2f} [{low:.1f}, {high:.1f}]"
 
 
 def _draw(translations: list[Translation], path: Path) -> None:

@@ -11,28 +11,44 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from jaxtyping import Float
 from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import _bootstrap_resample, estimate_ci
 from torch import Tensor, tensor
 
+from utils.checkpoints import write_atomically
 from utils.corpus.batches import pad_ids
-from utils.corpus.pairs import normalise
+from utils.corpus.pairs import normalise, tokenise
 from utils.search import greedy
-from utils.training import Run, write_atomically
+from utils.training import Run
 
 Links = Iterable[tuple[int, int]]
 References = Sequence[Sequence[str]]
 
 
 class Score(NamedTuple):
-    """A score from 0 to 100, and sacrebleu's signature: its settings and version."""
+    """A score from 0 to 100.
+
+    Attributes:
+        value: of the whole corpus.
+        signature: sacrebleu's, its settings and version.
+        interval: 95 % of the scores of corpora drawn, with repetition, from these sentences; None where not asked
+            for.
+    """
 
     value: float
     signature: str
+    interval: tuple[float, float] | None = None
 
 
 def bleu(
-    hypotheses: Sequence[str], references: References, *, lang: str = "en", lowercase: bool = True
+    hypotheses: Sequence[str],
+    references: References,
+    *,
+    lang: str = "en",
+    lowercase: bool = True,
+    resamples: int = 0,
 ) -> Score:
     r"""Corpus BLEU: the geometric mean of the precisions of 1- to 4-grams, times a penalty for brevity.
 
@@ -43,6 +59,7 @@ def bleu(
         references: for each sentence its accepted translations, one at least; some may have more than others.
         lang: language of the text, which settles how words are counted: "zh" by characters, others as "13a".
         lowercase: take no account of case.
+        resamples: corpora to draw for the interval; none for 0. A few hundred settle it to a tenth.
 
     Raises:
         ValueError: no hypothesis, not as many lists of references, or a list without any.
@@ -53,10 +70,12 @@ def bleu(
     Source: Papineni et al. (2002); Post (2018). Explained in chapters/bahdanau_decoder.
     """
     metric = BLEU(lowercase=lowercase, tokenize="zh" if lang == "zh" else "13a")
-    return _corpus_score(metric, hypotheses, references)
+    return _corpus_score(metric, hypotheses, references, resamples)
 
 
-def chrf(hypotheses: Sequence[str], references: References, *, lowercase: bool = True) -> Score:
+def chrf(
+    hypotheses: Sequence[str], references: References, *, lowercase: bool = True, resamples: int = 0
+) -> Score:
     """Corpus chrF: the F-score, recall weighing twice, of n-grams of 1 to 6 characters.
 
     It needs no words, so Chinese and European languages are treated alike. Arguments as for :func:`bleu`.
@@ -66,10 +85,12 @@ def chrf(hypotheses: Sequence[str], references: References, *, lowercase: bool =
 
     Source: Popović (2015). Explained in book/api/command_line.
     """
-    return _corpus_score(CHRF(lowercase=lowercase), hypotheses, references)
+    return _corpus_score(CHRF(lowercase=lowercase), hypotheses, references, resamples)
 
 
-def _corpus_score(metric: BLEU | CHRF, hypotheses: Sequence[str], references: References) -> Score:
+def _corpus_score(
+    metric: BLEU | CHRF, hypotheses: Sequence[str], references: References, resamples: int
+) -> Score:
     if not hypotheses:
         raise ValueError("hypotheses are empty: there is nothing to score")
     if len(hypotheses) != len(references):
@@ -82,8 +103,14 @@ def _corpus_score(metric: BLEU | CHRF, hypotheses: Sequence[str], references: Re
         [accepted[i] if i < len(accepted) else None for accepted in references]
         for i in range(max(map(len, references)))
     ]
-    value = metric.corpus_score(list(hypotheses), streams).score
-    return Score(value, str(metric.get_signature()))
+    score = Score(metric.corpus_score(list(hypotheses), streams).score, str(metric.get_signature()))
+    if not resamples:
+        return score
+    # The steps that corpus_score takes for an interval; its last one fails where some drawn corpus scores exactly 0.
+    statistics = metric._extract_corpus_statistics(list(hypotheses), streams)
+    _, drawn = _bootstrap_resample(statistics, metric, resamples)
+    mean, half = estimate_ci(np.array([float(one.score) for one in drawn]))
+    return score._replace(interval=(float(mean - half), float(mean + half)))
 
 
 class Bucket(NamedTuple):
@@ -103,12 +130,14 @@ def bleu_by_length(
     edges: Sequence[int] = (10, 20, 30, 40, 50),
     lang: str = "en",
     lowercase: bool = True,
+    resamples: int = 0,
 ) -> list[Bucket]:
     """BLEU of short and of long sentences apart.
 
     Args:
         lengths: words of each source sentence.
         edges: the longest length of each bucket, ascending; a last bucket takes what is longer.
+        resamples: as for :func:`bleu`.
 
     Returns:
         The buckets that hold a sentence, short ones first.
@@ -133,6 +162,7 @@ def bleu_by_length(
                 [references[row] for row in rows],
                 lang=lang,
                 lowercase=lowercase,
+                resamples=resamples,
             )
             buckets.append(Bucket(below + 1, high, len(rows), score))
     return buckets
@@ -289,40 +319,80 @@ def translate(run: Run, sentences: Sequence[str], *, batch_size: int = 64) -> li
     return translations
 
 
+#: Longest sources, in words or Chinese characters, of the buckets of an evaluation.
+LENGTHS = (5, 10, 15, 20)
+RESAMPLES = 500
+
+
 class Evaluation(NamedTuple):
-    """Scores of a run on its held-out sentences."""
+    """What a run is worth on its held-out sentences.
+
+    Attributes:
+        num_sentences: how many there are.
+        bleu: against all references, with its interval.
+        chrf: likewise.
+        by_length: BLEU of short and long sources apart.
+        empty: share of the translations that hold nothing.
+        cut_off: share of the translations that did not end before the length limit.
+        examples: source, translation and references of each sentence, in the order of the run.
+    """
 
     num_sentences: int
     bleu: Score
     chrf: Score
+    by_length: list[Bucket]
+    empty: float
+    cut_off: float
+    examples: list[tuple[str, str, tuple[str, ...]]]
+
+    def to_json(self) -> str:
+        """The same as JSON, scores and examples by name."""
+        buckets = [
+            {
+                "low": bucket.low,
+                "high": None if math.isinf(bucket.high) else bucket.high,
+                "num_sentences": bucket.num_sentences,
+                "bleu": bucket.score._asdict(),
+            }
+            for bucket in self.by_length
+        ]
+        scores = {"bleu": self.bleu._asdict(), "chrf": self.chrf._asdict(), "by_length": buckets}
+        translations = [
+            {"source": source, "translation": text, "references": references}
+            for source, text, references in self.examples
+        ]
+        shares = {"empty": self.empty, "cut_off": self.cut_off}
+        stored = {"num_sentences": self.num_sentences} | scores | shares | {"translations": translations}
+        return json.dumps(stored, ensure_ascii=False, indent=1)
 
 
 def evaluate_run(run: Run, *, folder: str | Path | None = None) -> Evaluation:
     """Translate the held-out sentences of a run and score them against all their references.
 
     Args:
-        folder: where to store the scores and the translations as ``evaluation.json``; nowhere where None.
+        folder: where to store the result as ``evaluation.json``; nowhere where None.
 
     Raises:
         ValueError: a run that kept no sentences for testing.
 
     Explained in book/api/command_line.
     """
-    translations = translate(run, [example.source for example in run.test])
-    texts = [translation.text for translation in translations]
+    sources = [example.source for example in run.test]
     references = [example.references for example in run.test]
-    result = Evaluation(len(texts), bleu(texts, references, lang=run.settings.tgt), chrf(texts, references))
+    translations = translate(run, sources)
+    texts = [translation.text for translation in translations]
+    lang = run.settings.tgt
+    score = {"lang": lang, "resamples": RESAMPLES}
+    lengths = [len(tokenise(normalise(source, run.settings.src), run.settings.src)) for source in sources]
+    result = Evaluation(
+        num_sentences=len(texts),
+        bleu=bleu(texts, references, **score),
+        chrf=chrf(texts, references, resamples=RESAMPLES),
+        by_length=bleu_by_length(texts, references, lengths, edges=LENGTHS, **score),
+        empty=texts.count("") / len(texts),
+        cut_off=sum(not translation.finished for translation in translations) / len(texts),
+        examples=list(zip(sources, texts, references, strict=True)),
+    )
     if folder is not None:
-        stored = {
-            "num_sentences": result.num_sentences,
-            "bleu": result.bleu._asdict(),
-            "chrf": result.chrf._asdict(),
-            "translations": [
-                {"source": example.source, "translation": text, "references": example.references}
-                for example, text in zip(run.test, texts, strict=True)
-            ],
-        }
-        write_atomically(
-            Path(folder) / "evaluation.json", json.dumps(stored, ensure_ascii=False, indent=1).encode()
-        )
+        write_atomically(Path(folder) / "evaluation.json", result.to_json().encode())
     return result
