@@ -166,6 +166,15 @@ HAND_CHECKED = [
         "0-0 0-1 1-2 4-7 5-3 7-6 8-5 9-4 10-8",
     ),
     (
+        7008,
+        "Anna never listens to stories .",
+        "Anna n' écoute jamais d' histoires .",
+        "安娜 从不 听 故事 。",
+        "0-0 1-1 1-3 2-2 3-2 4-5 5-6",
+        "0-0 1-1 2-2 3-2 4-3 5-4",
+        "0-0 1-1 2-2 3-1 5-3 6-4",
+    ),
+    (
         25149,
         "I am drinking a cup of good coffee with Mary in the kitchen now .",
         "je bois une tasse de bon café avec Marie dans la cuisine maintenant .",
@@ -234,6 +243,8 @@ def french(*args, **kwargs) -> str:
         (("meat", False, "some"), "de la viande"),
         (("meat", False, "none"), "de viande"),
         (("egg", False, "none"), "d'œuf"),
+        (("story", True, "none"), "d'histoires"),
+        (("flower", True, "none", ("beautiful", "red")), "de belles fleurs rouges"),
         (("egg", True, "many"), "beaucoup d'œufs"),
         (("flower", True, "some"), "des fleurs"),
         (("flower", True, "some", ("beautiful",)), "de belles fleurs"),
@@ -469,6 +480,25 @@ def test_french_negation_stands_around_the_verb():
             if word in ("ne", "n'"):
                 assert {"pas", "jamais"} & set(words[i + 2 : i + 5]), words
         assert words.count("pas") + words.count("jamais") == words.count("ne") + words.count("n'")
+
+
+def test_french_object_of_a_denied_verb_has_de():
+    # "Il n'écoute jamais d'histoires", "je ne bois pas de thé": no "un", "des" or "du" behind the verb.
+    forms = {form for verb in VERBS.values() for form in (verb.fr[0], participle(verb, False, False))}
+    found = Counter()
+    for made in sample():
+        for no in ("pas", "jamais"):
+            for i, word in enumerate(made.fr):
+                if word != no:
+                    continue
+                if made.fr[i + 1] in forms:
+                    i += 1
+                article, after = (*made.fr, "")[i + 1 : i + 3]
+                assert article not in ("un", "une", "des", "du"), made.fr
+                assert not (article == "de" and after in ("la", "l'")), made.fr
+                found[no] += article in ("de", "d'")
+    assert found["pas"] > 100
+    assert found["jamais"] > 10
 
 
 FRENCH_NOUNS = {

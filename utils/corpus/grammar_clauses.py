@@ -368,7 +368,8 @@ class ClauseSampler(NounSampler):
         if tense in MODALS:
             self.meaning.append(tense)
         base = self.fresh()
-        short = length(thing.en) <= 4 and not negative
+        # "Lentement" between "jamais" and "de lait" would be clumsy.
+        short = length(thing.en) <= 4 and not mood.denies
         around = self.surroundings(verb, subject, room, short) if room > 0 and not errand.en else ALONE
         front, back = (time, NOTHING) if scene.front else (NOTHING, time)
         if front.en:
@@ -443,7 +444,7 @@ class ClauseSampler(NounSampler):
         mood = self.mood(verb, scene, room, may_deny=not subject.both)
         room -= mood.cost
         owner = PRONOUNS[subject.referent.pronoun].possessive
-        thing, referent = self.object_of(verb, mood.tense, mood.negative, owner, self.share(room))
+        thing, referent = self.object_of(verb, mood.tense, mood.denies, owner, self.share(room))
         room += 2 - length(thing.en)
         return self.arrange(verb, subject, mood, scene, room, thing=thing, referent=referent)
 

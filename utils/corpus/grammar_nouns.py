@@ -354,11 +354,12 @@ class NounSampler:
     # Objects
 
     def object_of(
-        self, verb: str, tense: str, negative: bool, owner: str, extra: int
+        self, verb: str, tense: str, denied: bool, owner: str, extra: int
     ) -> tuple[Parts, Referent]:
         """The object of a verb, of at most two words and ``extra`` more, and how to refer to it.
 
         Args:
+            denied: whether the verb is, by "not" or by "never".
             owner: the possessive of the subject, or ``""``.
         """
         random = self.random
@@ -369,14 +370,14 @@ class NounSampler:
         chance = random()
         usual = tense in ("h", "like")
         if "mass" in tags:
-            return self.mass_object(noun, usual, negative, extra), NOBODY
+            return self.mass_object(noun, usual, denied, extra), NOBODY
         if "kin" in tags:
             return self.noun(noun, False, owner or "my", extra), NOBODY
         if noun in PLACES:
             return self.noun(noun, False, "the" if chance < 0.85 else "this", extra), NOBODY
         if usual and "person" not in tags and verb not in HANDLED and chance < 0.8:
-            return self.noun(noun, True, "none" if negative else "bare", extra + 1), NOBODY
-        definite = usual or (negative and ("person" in tags or verb in HANDLED))
+            return self.noun(noun, True, "none" if denied else "bare", extra + 1), NOBODY
+        definite = usual or (denied and ("person" in tags or verb in HANDLED))
         plural = False
         if chance < 0.1 and owner and noun in OWNED:
             det = owner
@@ -386,7 +387,7 @@ class NounSampler:
             det, plural = "the", True
         elif chance < 0.55 or definite:
             det, plural = "this", random() < 0.4
-        elif negative:
+        elif denied:
             return self.noun(noun, False, "none", extra), NOBODY
         elif chance < 0.8 or verb in HANDLED:
             det = "a"
@@ -394,9 +395,9 @@ class NounSampler:
             det, plural = ("some" if chance < 0.88 else "number" if chance < 0.96 else "many"), True
         return self.noun(noun, plural, det, extra, relative=True), referent_of(noun, plural)
 
-    def mass_object(self, noun: str, usual: bool, negative: bool, extra: int) -> Parts:
-        """ "Tea", "some tea", "a cup of hot tea"; "any" is unsaid under a negation."""
-        if negative:
+    def mass_object(self, noun: str, usual: bool, denied: bool, extra: int) -> Parts:
+        """ "Tea", "some tea", "a cup of hot tea"; "any" is unsaid where the verb is denied."""
+        if denied:
             return self.noun(noun, False, "none", extra + 1)
         if noun in MEASURE_OF and extra >= 2 and self.random() < 0.6:
             plural = self.random() < 0.3

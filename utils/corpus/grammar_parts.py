@@ -111,6 +111,11 @@ class Mood(NamedTuple):
     time: Parts = NOTHING
     cost: int = 0
 
+    @property
+    def denies(self) -> bool:
+        """Whether the verb is denied, by "not" or by "never"; French then says its object with "de"."""
+        return self.negative or self.adverb == "never"
+
 
 def length(run: Run) -> int:
     """Number of words in a run."""

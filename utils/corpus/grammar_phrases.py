@@ -147,7 +147,7 @@ def noun_phrase(
         plural: the number of the noun; with a measure ("two cups of tea"), the number of the measure.
         det: ``a``, ``the``, ``near`` ("the", bare in Chinese), ``this``, ``some``, ``many``, ``all``,
             ``number``, ``the+number``, ``bare`` ("some", unsaid in English and Chinese), ``generic``
-            ("all", unsaid), ``none`` ("a" or "any" under a negation), ``owned`` (after "'s" in English) or
+            ("all", unsaid), ``none`` ("a" or "any" where the verb is denied), ``owned`` (after "'s" in English) or
             a key of ``POSSESSIVES``.
         adjectives: at most one before and one after the French noun, in English order.
         numeral: index into ``NUMERALS``.
