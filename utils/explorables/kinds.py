@@ -10,6 +10,7 @@ from torch import Tensor
 
 from utils.explorables.drawing import Bind, binds, tag, text
 from utils.explorables.figure import Figure
+from utils.explorables.packing import unpack
 
 #: The look of a still picture; on a page its style sheet takes over, dark mode included.
 _STYLE = (
@@ -17,9 +18,14 @@ _STYLE = (
     ".cell{stroke:#999;stroke-opacity:.4;fill:none}.chosen{fill:none;stroke:#d55e00;stroke-width:2}"
     ".grid{stroke:#999;stroke-opacity:.5}.line{fill:none;stroke:#0072b2;stroke-width:2}"
     ".truth{fill:none;stroke:#009e73;stroke-width:1.5;stroke-dasharray:5 3}.point{fill:#009e73}"
-    ".link{stroke:#0072b2;stroke-width:3}.gold{stroke:#d55e00;stroke-width:1.5;stroke-dasharray:4 3}"
+    ".trace{stroke:#222;stroke-width:1.5}.link{stroke:#0072b2;stroke-width:3}"
+    ".gold{stroke:#d55e00;stroke-width:1.5;stroke-dasharray:4 3}"
     ".zero{stroke-dasharray:2 2}.hit{fill:none}"
 )
+
+#: Opacity of the thin line of a weight of 1, behind the thick lines of the chosen word; a weight that never
+#: exceeds the second number draws none, for it would not be seen.
+_TRACE, _FAINTEST = 0.45, 0.1
 
 
 def _svg(width: float, height: float, *children: str) -> str:
@@ -373,13 +379,15 @@ class Curve(Figure):
 
 
 class Alignment(Figure):
-    """Two sentences, one above the other; the chosen target word lights the source words it looked at.
+    """Two sentences as columns; the chosen target word lights the source words it looked at.
 
+    Words stand one under the other, so that the picture is as narrow for a long sentence as for a short one. Thin
+    lines show where every target word looked, thick ones where the chosen word did, with its weights in the margin.
     ``compute`` returns ``weights`` of shape (target, source), numbers from 0 to 1.
 
     Args:
-        source: the words that are attended to, above.
-        target: the words that attend, below.
+        source: the words that are attended to, on the left.
+        target: the words that attend, on the right.
         gold: links (target position, source position) by a human hand, dashed; shown where the axis of that
             name says so.
         options: as for :class:`utils.explorables.figure.Figure`; with ``gold`` give an axis ``gold_links`` with
@@ -415,97 +423,92 @@ class Alignment(Figure):
         return {"weights": (len(self.labels["target"]), len(self.labels["source"]))}
 
     def draw(self) -> str:
-        """Words, links of the chosen target word, and the gold links."""
+        """Words, links of every target word and of the chosen one, and the gold links."""
         source, target = self.labels["source"], self.labels["target"]
-        columns = max(len(source), len(target))
-        step = max(34, 12 + 8 * max(map(_columns, [*source, *target])))
-        width, above, below = columns * step, 44, 130
-        xs = [(j + 0.5) * width / len(source) for j in range(len(source))]
-        xt = [(i + 0.5) * width / len(target) for i in range(len(target))]
-        chosen = self.point["word"]
-        row = self.array("weights")[chosen]
-        drawn = []
-        for i, j in self.gold:
-            drawn.append(
+        row, cell, gap, letter = 25, 38, 110, 7.5
+        rows = max(len(source), len(target))
+        left = cell + 16 + letter * max(map(_columns, source))
+        right = left + gap
+        width = right + 16 + letter * max(map(_columns, target))
+        # The shorter sentence is spread over the height of the longer one.
+        ys = [(j + 0.5) * row * rows / len(source) for j in range(len(source))]
+        yt = [(i + 0.5) * row * rows / len(target) for i in range(len(target))]
+        weights, chosen = self.array("weights"), self.point["word"]
+        ends = {"x1": left, "x2": right}
+        traces, links, drawn = [], [], []
+        highest = unpack(self._packed["weights"]).reshape(-1, *weights.shape).max(axis=0)
+        for i, j in np.argwhere(highest > _FAINTEST).tolist():
+            bound = Bind("stroke-opacity", "weights", i * len(source) + j, scale=_TRACE)
+            traces.append(
                 tag(
                     "line",
-                    x1=xt[i],
-                    y1=below - 16,
-                    x2=xs[j],
-                    y2=above + 6,
-                    class_="gold",
-                    stroke_opacity=self.axes["gold_links"].index(self.point["gold_links"]),
-                    data_bind=binds(Bind("stroke-opacity", "#gold_links")),
-                )
-            )
-        half = step / 2 - 3
-        for j, word in enumerate(source):
-            at = {"index": j, "pick": "word", "stride": len(source)}
-            # One end of the line moves with the chosen word: it stands evenly, so its place is a step times its number.
-            drawn.append(
-                tag(
-                    "line",
-                    x1=xt[chosen],
-                    y1=below - 16,
-                    x2=xs[j],
-                    y2=above + 6,
-                    class_="link",
-                    stroke_opacity=float(row[j]),
-                    data_bind=binds(
-                        Bind("stroke-opacity", "weights", **at),
-                        Bind("x1", "#word", scale=width / len(target), offset=xt[0]),
-                    ),
-                )
-            )
-            drawn.append(
-                tag(
-                    "rect",
-                    x=xs[j] - half,
-                    y=above - 18,
-                    width=2 * half,
-                    height=24,
-                    class_="ink",
-                    fill_opacity=float(row[j]),
-                    data_bind=binds(Bind("fill-opacity", "weights", **at)),
-                )
-            )
-            drawn.append(tag("rect", x=xs[j] - half, y=above - 18, width=2 * half, height=24, class_="cell"))
-            drawn.append(text(word, x=xs[j], y=above - 24, text_anchor="middle"))
-            drawn.append(
-                text(
-                    f"{row[j]:.2f}",
-                    x=xs[j],
-                    y=above - 2,
-                    text_anchor="middle",
-                    class_="onink",
-                    data_bind=binds(Bind("text", "weights", digits=2, **at)),
+                    **ends,
+                    y1=ys[j],
+                    y2=yt[i],
+                    stroke_opacity=_TRACE * float(weights[i, j]),
+                    data_bind=binds(bound),
                 )
             )
         drawn.append(
             tag(
                 "rect",
-                x=xt[chosen] - half,
-                y=below - 15,
-                width=2 * half,
-                height=24,
+                x=right + 2,
+                y=yt[chosen] - 11,
+                width=width - right - 4,
+                height=22,
                 class_="chosen",
-                data_bind=binds(Bind("x", "#word", scale=width / len(target), offset=xt[0] - half)),
+                data_bind=binds(Bind("y", "#word", scale=yt[-1] / (len(target) - 0.5), offset=yt[0] - 11)),
             )
         )
-        for i, word in enumerate(target):
-            drawn.append(text(word, x=xt[i], y=below + 2, text_anchor="middle"))
-            drawn.append(
+        for j, word in enumerate(source):
+            at = {"index": j, "pick": "word", "stride": len(source)}
+            weight = float(weights[chosen, j])
+            # One end moves with the chosen word: words stand evenly, so its place is a step times its number.
+            moving = Bind("y2", "#word", scale=yt[-1] / (len(target) - 0.5), offset=yt[0])
+            links.append(
                 tag(
-                    "rect",
-                    x=xt[i] - step / 2,
-                    y=below - 22,
-                    width=step,
-                    height=40,
-                    class_="hit",
-                    data_pick=f"word={i}",
+                    "line",
+                    **ends,
+                    y1=ys[j],
+                    y2=yt[chosen],
+                    stroke_opacity=weight,
+                    data_bind=binds(Bind("stroke-opacity", "weights", **at), moving),
                 )
             )
-        return _svg(width, below + 22, *drawn)
+            place = {"x": 1, "y": ys[j] - 10, "width": cell, "height": 20}
+            lit = binds(Bind("fill-opacity", "weights", **at))
+            drawn.append(tag("rect", **place, class_="ink", fill_opacity=weight, data_bind=lit))
+            drawn.append(tag("rect", **place, class_="cell"))
+            drawn.append(
+                text(
+                    f"{weight:.2f}",
+                    x=1 + cell / 2,
+                    y=ys[j] + 4,
+                    text_anchor="middle",
+                    class_="onink",
+                    data_bind=binds(Bind("text", "weights", digits=2, **at)),
+                )
+            )
+            drawn.append(text(word, x=left - 6, y=ys[j] + 4, text_anchor="end"))
+        for i, word in enumerate(target):
+            drawn.append(text(word, x=right + 8, y=yt[i] + 4))
+            area = {"x": right - 30, "y": yt[i] - row / 2, "width": width - right + 30, "height": row}
+            drawn.append(tag("rect", **area, class_="hit", data_pick=f"word={i}"))
+        shown = binds(Bind("stroke-opacity", "#gold_links"))
+        gold = [
+            tag(
+                "line",
+                **ends,
+                y1=ys[j],
+                y2=yt[i],
+                class_="gold",
+                stroke_opacity=self.axes["gold_links"].index(self.point["gold_links"]),
+                data_bind=shown,
+            )
+            for i, j in self.gold
+        ]
+        lines = [tag("g", *traces, class_="trace"), tag("g", *links, class_="link"), *gold]
+        return _svg(width, row * rows, *lines, *drawn)
 
 
 def _columns(word: str) -> float:
