@@ -377,6 +377,37 @@ def test_kinds_refuse_what_they_cannot_draw():
         Figure(lambda d: {"a": 1.0}, {"d": [1]}, **share).draw()
 
 
+def aligned(source, target, weights):
+    return Alignment(
+        lambda step: {"weights": torch.as_tensor(weights(step))},
+        {"step": [0, 1]},
+        source=source,
+        target=target,
+        name="f",
+        alt="",
+        say="",
+    )
+
+
+def test_an_alignment_is_as_narrow_for_long_sentences_as_for_short_ones():
+    widths, heights = set(), []
+    for length in (3, 20):
+        words = ["restaurant", *"abcdefghijklmnopqrst"][:length]
+        svg = svg_of(aligned(words, words[::-1], lambda step, n=length: torch.eye(n) * step))
+        _, _, width, height = map(float, svg.get("viewBox").split())
+        widths.add(width)
+        heights.append(height)
+        assert all(0 <= float(node.get("y", 0)) <= height for node in svg.iter())
+    assert max(widths) == min(widths) <= 340
+    assert heights[1] == pytest.approx(heights[0] * 20 / 3)
+
+
+def test_an_alignment_draws_no_line_that_nobody_would_see():
+    figure = aligned("ab", "xyz", lambda step: [[0.05, 0.0], [0.3 * step, 0.09], [0.0, 0.09]])
+    traces = svg_of(figure).find("{*}g[@class='trace']")
+    assert [node.get("data-bind").split()[2] for node in traces] == ["2"]
+
+
 def test_markup_is_escaped_and_bindings_are_written_out():
     assert text("<b>", x=1) == '<text x="1">&lt;b&gt;</text>'
     assert tag("g", class_='a"b') == "<g class='a\"b'/>"
