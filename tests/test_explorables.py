@@ -242,6 +242,17 @@ def all_kinds() -> list[Figure]:
             unknown="nothing here",
             **share,
         ),
+        Bars(
+            lambda length: {"p": torch.eye(3)[length]},
+            {"length": range(3)},
+            panels={"p": "one"},
+            bars=list("abc"),
+            edge="length",
+            name="f",
+            alt="What is seen.",
+            say="{length}",
+            start={"length": 2},
+        ),
         Maps(
             lambda step: {"m": torch.eye(3) / (step + 1)},
             steps,
@@ -367,7 +378,7 @@ def test_the_mode_says_what_a_notebook_stores(monkeypatch):
 
 
 def test_what_is_not_known_is_not_drawn():
-    _, _, bars, _, _, curve, _ = all_kinds()
+    _, _, bars, _, _, _, curve, _ = all_kinds()
     shown = {node.get("opacity") for node in svg_of(bars).iter() if node.get("opacity")}
     words = [node for node in svg_of(bars).iter() if node.text == "nothing here"]
     assert shown == {"0", "1"}
@@ -442,6 +453,9 @@ def test_kinds_refuse_what_they_cannot_draw():
         Curve(lambda d: {}, {"d": [1]}, query="q", points=(two, two), grid=two, truth=two, **share)
     with pytest.raises(ValueError, match="as many x as y"):
         Curve(lambda d: {}, {"d": [1]}, query="d", points=(two[:1], two), grid=two, truth=two, **share)
+    for edge in ("d", "length"):
+        with pytest.raises(ValueError, match=f"edge must name an axis .* got '{edge}'"):
+            Bars(lambda d: {}, {"d": [1, 2]}, panels={}, bars="ab", edge=edge, **share)
     with pytest.raises(ValueError, match='axis "gold_links"'):
         Alignment(lambda d: {}, {"d": [1]}, source="ab", target="xy", gold=[(0, 0)], **share)
     axes = {"gold_links": ["hidden", "shown"]}

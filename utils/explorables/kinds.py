@@ -19,7 +19,7 @@ _STYLE = (
     ".grid{stroke:#999;stroke-opacity:.5}.line{fill:none;stroke:#0072b2;stroke-width:2;stroke-linecap:round}"
     ".truth{fill:none;stroke:#009e73;stroke-width:1.5;stroke-dasharray:5 3}.point{fill:#009e73}"
     ".link{stroke:#0072b2;stroke-width:3}.gold{stroke:#d55e00;stroke-width:1.5;stroke-dasharray:4 3}"
-    ".zero{stroke-dasharray:2 2}.hit{fill:none}"
+    ".zero{stroke-dasharray:2 2}.hit{fill:none}.onink{paint-order:stroke;stroke:#fff;stroke-width:3px}"
 )
 
 
@@ -104,7 +104,10 @@ class Weights(Figure):
         for j, key in enumerate(keys):
             at = {"index": j, "pick": "query", "stride": len(keys)}
             drawn += _bar(row[j], "weights", at, left + j * cell, cell, base, height, digits=2)
-            drawn.append(_turned(key, left + j * cell + 10, base + 14))
+            if len(max(keys, key=len)) > 3:
+                drawn.append(_turned(key, left + j * cell + 10, base + 14))
+            else:
+                drawn.append(text(key, x=left + (j + 0.5) * cell, y=base + 16, text_anchor="middle"))
         return _svg(right + 24, base + 22 + 6 * max(map(len, keys)), *drawn)
 
 
@@ -168,6 +171,8 @@ class Bars(Figure):
         panels: name of each array to its title.
         bars: labels of the bars.
         unknown: what stands in a panel without numbers.
+        edge: an axis whose value n draws a dashed line before bar n, say the length of a mask; its values are 0, 1
+            and so on.
         options: as for :class:`utils.explorables.figure.Figure`.
     """
 
@@ -181,9 +186,13 @@ class Bars(Figure):
         panels: Mapping[str, str],
         bars: Sequence[object],
         unknown: str = "no numbers",
+        edge: str | None = None,
         **options,
     ):
-        self.panels, self.unknown = dict(panels), unknown
+        steps = list(axes.get(edge, ())) if edge else [0]
+        if not steps or steps != list(range(len(steps))):
+            raise ValueError(f"edge must name an axis of the values 0, 1 and so on, got {edge!r}")
+        self.panels, self.unknown, self.edge = dict(panels), unknown, edge
         labels = {"bars": bars} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
@@ -195,7 +204,7 @@ class Bars(Figure):
     def draw(self) -> str:
         """The panels, each with its axis, its number above each bar; one above the other where they are wide."""
         bars = self.labels["bars"]
-        width, height, top, left = 44, 130, 40, 34
+        width, height, top, left = 48, 130, 40, 34
         step, down = left + len(bars) * width + 20, top + height + 26
         side_by_side = len(self.panels) * step <= _NARROW
         drawn = []
@@ -209,6 +218,13 @@ class Bars(Figure):
                 x = x0 + j * width
                 numbers += _bar(value, array, {"index": j}, x, width, base, height, digits=3)
                 drawn.append(text(bars[j], x=x + width / 2, y=base + 16, text_anchor="middle"))
+            if self.edge:
+                x = float(x0 + width * self.axes[self.edge].index(self.point[self.edge]))
+                across = {"array": f"#{self.edge}", "scale": width, "offset": x0}
+                moved = binds(Bind("x1", **across), Bind("x2", **across))
+                drawn.append(
+                    tag("line", x1=x, x2=x, y1=base - height, y2=base, class_="gold", data_bind=moved)
+                )
             drawn.append(_where_known(self, f"{array}_known", *numbers))
             if f"{array}_known" in self._packed:
                 known = float(self.array(f"{array}_known"))
@@ -307,7 +323,6 @@ class Curve(Figure):
                 data_known="estimate_known" if gaps else None,
             ),
             _axis_ticks(left, left + width, base, short),
-            text("weights", x=left, y=top + tall + gap - 10),
             text(self.y_label, x=left, y=top - 10),
         ]
         unit = 10.0 ** math.floor(math.log10(top_y - bottom_y))
@@ -364,6 +379,7 @@ class Curve(Figure):
             ),
         )
         drawn.append(_where_known(self, "height_known", dot))
+        drawn.append(text("weights", x=left, y=top + tall + gap - 10, class_="onink"))
         for value in np.linspace(low, high, 5):
             x = float(left + (value - low) * x_scale)
             drawn.append(text(f"{value:g}", x=x, y=base + 16, text_anchor="middle"))
