@@ -290,7 +290,7 @@ class Curve(Figure):
 
     def draw(self) -> str:
         """The curves above, the weights as stems below, the query across both."""
-        left, width, top, tall, gap, short = 30, 370, 24, 180, 34, 80
+        left, width, top, tall, gap, short = 30, 320, 24, 160, 34, 80
         low, high = self.grid.min(), self.grid.max()
         bottom_y = min(self.points_y.min(), self.truth.min())
         top_y = max(self.points_y.max(), self.truth.max())
