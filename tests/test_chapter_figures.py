@@ -64,7 +64,10 @@ def test_stored_numbers_are_those_that_the_cells_compute(path: Path, monkeypatch
         for key, packed in figure.spec["arrays"].items():
             before = kept.spec["arrays"][key]
             assert packed["over"] == before["over"], key
-            assert unpack(packed) == pytest.approx(unpack(before), rel=1e-3, abs=2e-4), key
+            # A share stored in steps may be rounded the other way; integers are exact.
+            last_digit = packed["step"] if packed["step"] < 1 else 0.0
+            near = pytest.approx(unpack(before), rel=1e-3, abs=max(2e-4, 1.01 * last_digit))
+            assert unpack(packed) == near, key
 
 
 @pytest.mark.parametrize("executed", ["static", "live"])

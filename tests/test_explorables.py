@@ -61,8 +61,8 @@ def test_floats_survive_within_the_precision_of_their_record(array):
     packed = pack(array)
     back = unpack(packed)
     assert back.shape == array.shape
-    if packed["dtype"] == "u2":
-        assert np.abs(back - array).max() <= 0.5 / 65535 + 1e-12
+    if packed["step"] < 1:
+        assert np.abs(back - array).max() <= (0.5 / 65535 + 1e-12 if packed["dtype"] == "u2" else 4e-7)
     else:
         np.testing.assert_array_equal(back, array.astype(np.float32))
     assert num_bytes(packed) == array.size * int(packed["dtype"][1])
@@ -78,6 +78,14 @@ def test_zero_is_exactly_zero_and_nothing_else_is(array):
 @given(hnp.arrays(st.sampled_from([np.bool_, np.uint8, np.int8, np.int16, np.int32]), hnp.array_shapes()))
 def test_integers_survive_exactly(array):
     np.testing.assert_array_equal(unpack(pack(array)), array.astype(float))
+
+
+@given(hnp.arrays(np.uint8, hnp.array_shapes()))
+def test_255ths_take_a_byte_each(array):
+    shares = torch.tensor(array) / 255  # in float32, as a cell rounds them
+    packed = pack(shares.double().numpy())
+    assert num_bytes(packed) == array.size
+    np.testing.assert_allclose(unpack(packed), array / 255, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -136,6 +144,18 @@ def test_the_sentence_looks_numbers_labels_and_shares_up():
     top = weights(8, 5)["weights"][1]
     assert figure.sentence() == f"At d = 8 b takes {top.max():.2f} from k4, 100% in all."
     assert figure.sentence(d=1, valid_length=0, query=2) == "At d = 1 c takes 0.00 from k0, 0% in all."
+
+
+def test_the_sentence_shows_significant_digits():
+    figure = Figure(
+        lambda n: {"size": 0.000064 / 10**n},
+        {"n": range(7)},
+        name="f",
+        alt="",
+        say="{size:2g} or {size:5}",
+    )
+    assert figure.sentence() == "0.000064 or 0.00006"
+    assert figure.sentence(n=6) == "6.4e-11 or 0.00000"
 
 
 def test_the_sentence_is_chosen_by_the_case():
@@ -210,6 +230,29 @@ def all_kinds() -> list[Figure]:
             bars=list("abcde"),
             **share,
         ),
+        Bars(
+            lambda step: {
+                "p": torch.eye(5)[step % 5],
+                "q": torch.zeros(5),
+                "q_known": torch.tensor(step > 0),
+            },
+            steps,
+            panels={"p": "one", "q": "two"},
+            bars=list("abcde"),
+            unknown="nothing here",
+            **share,
+        ),
+        Bars(
+            lambda length: {"p": torch.eye(3)[length]},
+            {"length": range(3)},
+            panels={"p": "one"},
+            bars=list("abc"),
+            edge="length",
+            name="f",
+            alt="What is seen.",
+            say="{length}",
+            start={"length": 2},
+        ),
         Maps(
             lambda step: {"m": torch.eye(3) / (step + 1)},
             steps,
@@ -229,6 +272,23 @@ def all_kinds() -> list[Figure]:
             points=(torch.tensor([0.0, 2.0, 5.0]), torch.tensor([1.0, 2.0, 3.0])),
             grid=torch.tensor([0.0, 1.0, 2.0, 3.0, 5.0]),
             truth=torch.tensor([1.0, 1.0, 1.0, 1.0, 2.0]),
+            **share,
+        ),
+        Curve(
+            lambda step: {
+                "estimate": torch.arange(5.0),
+                "estimate_known": torch.tensor([True, False, True, False, step > 0]),
+                "weights": torch.zeros(3),
+                "height": torch.tensor(0.0),
+                "height_known": torch.tensor(step > 0),
+            },
+            steps,
+            query="step",
+            points=(torch.tensor([0.0, 2.0, 5.0]), torch.tensor([1.0, 2.0, 3.0])),
+            grid=torch.tensor([0.0, 1.0, 2.0, 3.0, 5.0]),
+            truth=torch.tensor([1.0, 1.0, 1.0, 1.0, 2.0]),
+            x_label="hour",
+            y_label="level (m)",
             **share,
         ),
         Alignment(
@@ -251,7 +311,10 @@ def test_every_binding_sets_what_is_drawn(figure):
             attribute = bind.split(" ")[0]
             value = drawn(figure, bind, figure.point)
             if attribute == "points":
-                assert len(node.get("points").split()) == len(node.get("data-x").split()) == len(value)
+                gaps = node.get("data-known")
+                known = figure.array(gaps) if gaps else np.ones(len(value))
+                assert len(node.get("data-x").split()) == len(known) == len(value)
+                assert node.get("d").count(",") == known.sum()
             elif attribute == "zero":
                 assert ("zero" in node.get("class").split()) == value
             elif attribute == "text":
@@ -314,6 +377,28 @@ def test_the_mode_says_what_a_notebook_stores(monkeypatch):
     assert figure._repr_mimebundle_()["text/html"].endswith("</script>")
 
 
+def test_what_is_not_known_is_not_drawn():
+    _, _, bars, _, _, _, curve, _ = all_kinds()
+    shown = {node.get("opacity") for node in svg_of(bars).iter() if node.get("opacity")}
+    words = [node for node in svg_of(bars).iter() if node.text == "nothing here"]
+    assert shown == {"0", "1"}
+    assert [node.get("opacity") for node in words] == ["1"]
+    (line,) = (node for node in svg_of(curve).iter() if node.get("class") == "line")
+    assert [part.count(",") for part in line.get("d").split("M")[1:]] == [1, 1]
+    dot = next(node for node in svg_of(curve).iter() if "height_known" in node.get("data-bind", ""))
+    assert dot.get("opacity") == "0"
+    with pytest.raises(ValueError, match=r"'p_known' of shape \(\)"):
+        Bars(
+            lambda step: {"p": torch.zeros(2), "p_known": torch.zeros(2)},
+            {"step": [0]},
+            panels={"p": "one"},
+            bars="ab",
+            name="f",
+            alt="",
+            say="",
+        )
+
+
 # -- live -----------------------------------------------------------------------------------------------------
 
 
@@ -368,6 +453,9 @@ def test_kinds_refuse_what_they_cannot_draw():
         Curve(lambda d: {}, {"d": [1]}, query="q", points=(two, two), grid=two, truth=two, **share)
     with pytest.raises(ValueError, match="as many x as y"):
         Curve(lambda d: {}, {"d": [1]}, query="d", points=(two[:1], two), grid=two, truth=two, **share)
+    for edge in ("d", "length"):
+        with pytest.raises(ValueError, match=f"edge must name an axis .* got '{edge}'"):
+            Bars(lambda d: {}, {"d": [1, 2]}, panels={}, bars="ab", edge=edge, **share)
     with pytest.raises(ValueError, match='axis "gold_links"'):
         Alignment(lambda d: {}, {"d": [1]}, source="ab", target="xy", gold=[(0, 0)], **share)
     axes = {"gold_links": ["hidden", "shown"]}

@@ -47,8 +47,11 @@ def attention(d, valid_length, scaled):
 def curve(kernel, query):
     x = torch.linspace(0, 4, 7)
     weights = torch.softmax(-((x - query) ** 2) * (3 if kernel == "narrow" else 1), dim=0)
+    grid = torch.linspace(0, 4, 11)
     return {
-        "estimate": torch.sin(torch.linspace(0, 4, 11)),
+        "estimate": torch.sin(grid),
+        "estimate_known": (grid < 1) | (grid > 2) if kernel == "narrow" else grid > 0.1,
+        "height_known": torch.tensor(kernel == "wide" or not 1 <= query <= 2),
         "weights": weights,
         "height": (weights * x.sin()).sum(),
     }
@@ -85,13 +88,18 @@ def figures() -> dict[str, Figure]:
             start={"query": 2.0},
         ),
         Bars(
-            lambda n: {"one": torch.eye(4)[n], "two": torch.softmax(torch.arange(4.0) * n, 0)},
+            lambda n: {
+                "one": torch.eye(4)[n],
+                "two": torch.softmax(torch.arange(4.0) * n, 0),
+                "two_known": torch.tensor(n > 1),
+                "tiny": 0.000065 / 10 ** (3 * n),
+            },
             {"n": range(4)},
             panels={"one": "hard", "two": "soft"},
             bars=["w", "x", "y", "z"],
             name="bars",
             alt="Two distributions.",
-            say="n = {n}.",
+            say="n = {n}, {tiny:2g}.",
         ),
         Maps(
             steps,
@@ -246,13 +254,19 @@ def test_each_kind_draws_what_python_computed(page, name):
         if name == "nearby":
             heights = attributes(page, name, "rect.bar", "height")
             assert heights == pytest.approx(80 * figure.array("weights", **at), abs=1e-3)
+            line = page.locator("#nearby .line").get_attribute("d")
+            assert line.count(",") == figure.array("estimate_known", **at).sum()
+            assert line.count("M") == line.count("h0") == (2 if at["kernel"] == "narrow" else 1)
+            assert attributes(page, name, "g[data-bind]", "opacity") == [figure.array("height_known", **at)]
         elif name == "bars":
             expected = [*figure.array("one", **at), *figure.array("two", **at)]
             assert attributes(page, name, ".bar", "height") == pytest.approx(
                 [130 * v for v in expected], abs=1e-3
             )
             texts = page.locator(f"#{name} svg text[data-bind]").all_text_contents()
-            assert texts == [f"{value:.3f}" for value in expected]
+            assert texts == [*(f"{value:.3f}" for value in expected), "no numbers"]
+            known = float(figure.array("two_known", **at))
+            assert attributes(page, name, "[data-bind^=opacity]", "opacity") == [known, 1 - known]
         elif name == "maps":
             expected = [*figure.array("weights", **at).flat, *figure.array("other", **at).flat]
             assert attributes(page, name, ".ink", "fill-opacity") == pytest.approx(expected, abs=6e-5)
@@ -328,10 +342,10 @@ def test_state_stands_in_the_address_and_survives_a_reload(page, address):
     assert page.locator("#heat").get_by_role("radio", name="yes").is_checked()
     page.goto(f"{address}#bars?n=3&nonsense=1&n2=")
     page.reload()
-    assert page.locator("#bars .xp-say").inner_text() == "n = 3."
+    assert page.locator("#bars .xp-say").inner_text() == "n = 3, 6.5e-14."
     page.goto(f"{address}#bars?n=77")
     page.reload()
-    assert page.locator("#bars .xp-say").inner_text() == "n = 0."
+    assert page.locator("#bars .xp-say").inner_text() == "n = 0, 0.000065."
 
 
 def test_awkward_labels_are_shown_as_text(page):

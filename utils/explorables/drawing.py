@@ -38,6 +38,17 @@ def fixed(number: float, digits: int) -> str:
     return f"{Decimal(number + 0.0).quantize(unit, ROUND_HALF_UP, Context(prec=60)):f}"
 
 
+def significant(number: float, digits: int) -> str:
+    """The number with so many significant digits as JavaScript's ``toPrecision`` writes it.
+
+    >>> [significant(number, 2) for number in (0.0, 0.000065, 5e-11, 0.125, 123.0)]
+    ['0.0', '0.000065', '5.0e-11', '0.13', '1.2e+2']
+    """
+    rounded = Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal_from_float(number + 0.0)
+    exponent = rounded.adjusted()
+    return f"{rounded:.{digits - 1 - exponent}f}" if -7 < exponent < digits else f"{rounded:.{digits - 1}e}"
+
+
 def _number(value: object) -> str:
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
@@ -47,8 +58,9 @@ class Bind:
     """``attribute = offset + scale * array[index + picked * stride]``.
 
     Attributes:
-        attribute: what to set; ``zero`` sets the class of that name where the number is exactly 0, and
-            ``text`` sets the element's text with ``digits`` decimals.
+        attribute: what to set; ``zero`` sets the class of that name where the number is exactly 0, ``text`` sets
+            the element's text with ``digits`` decimals, and ``points`` draws the whole array as a path, whose
+            ``data-x``, ``data-scale`` and ``data-known`` say where.
         array: name of a packed array, or ``#name`` for the position of an axis or pick.
         index: position in the array's own axes, flattened.
         pick: name of a pick that moves the index.

@@ -2,7 +2,7 @@
 // which stands in for the model. It looks numbers up in the arrays that torch filled and computes none of its own.
 
 const VIEWS = { u1: Uint8Array, u2: Uint16Array, i4: Int32Array, f4: Float32Array };
-const FIELD = /\{(\w+)(?:\[(\w+)\])?(?::(\d+)(%?))?(?:\|(\w+))?\}/g;
+const FIELD = /\{(\w+)(?:\[(\w+)\])?(?::(\d+)([%g]?))?(?:\|(\w+))?\}/g;
 let serial = 0;
 
 const element = (tag, attributes = {}, ...children) => {
@@ -59,11 +59,12 @@ export function render({ model, el }) {
     return read[key](frame * shape.slice(over.length).reduce((a, b) => a * b, 1) + index);
   };
   const sentence = () =>
-    spec.say[spec.arrays.case ? number("case", 0) : 0].replace(FIELD, (_, key, pick, digits, percent, labels) => {
+    spec.say[spec.arrays.case ? number("case", 0) : 0].replace(FIELD, (_, key, pick, digits, form, labels) => {
       if (controls[key]) return controls[key].labels[position(key)];
       const value = number(key, pick ? position(pick) : 0);
       if (labels) return spec.labels[labels][value];
-      return percent ? `${(100 * value).toFixed(digits)}%` : value.toFixed(digits ?? 0);
+      if (form === "g") return value.toPrecision(digits);
+      return form ? `${(100 * value).toFixed(digits)}%` : value.toFixed(digits ?? 0);
     });
 
   // -- controls: native inputs, so that keyboard, touch and screen readers come with the platform ----------------
@@ -154,14 +155,21 @@ export function render({ model, el }) {
       const value = array[0] === "#" ? position(array.slice(1)) : number(array, index + (stride ? position(pick) * stride : 0));
       if (attribute === "text") node.textContent = value.toFixed(digits);
       else if (attribute === "zero") node.classList.toggle("zero", value === 0);
-      else if (attribute === "points") node.setAttribute("points", polyline(node, array));
+      else if (attribute === "points") node.setAttribute("d", path(node, array));
       else node.setAttribute(attribute, +(offset + scale * value).toFixed(4));
     }
   };
-  // A curve: x from data-x, y from the bound array, in the picture's own scale.
-  const polyline = (node, array) => {
-    const [scale, offset] = node.dataset.scale.split(" ").map(Number);
-    return node.dataset.x.split(" ").map((x, i) => `${x},${+(offset + scale * number(array, i)).toFixed(2)}`).join(" ");
+  // A curve: x from data-x, y from the bound array, in the picture's own scale; with gaps where data-known has 0.
+  const path = (node, array) => {
+    const { x, scale, known } = node.dataset;
+    const [slope, offset] = scale.split(" ").map(Number);
+    let pen = "M";
+    return x.split(" ").map((at, i) => {
+      if (known && !number(known, i)) { pen = "M"; return ""; }
+      const step = `${pen}${at},${+(offset + slope * number(array, i)).toFixed(2)}${pen === "M" ? "h0" : ""}`;
+      pen = "L";
+      return step;
+    }).join("");
   };
 
   // -- words and numbers ----------------------------------------------------------------------------------------

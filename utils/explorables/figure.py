@@ -16,14 +16,14 @@ from html import escape
 import numpy as np
 from torch import Tensor
 
-from utils.explorables.drawing import fixed
+from utils.explorables.drawing import fixed, significant
 from utils.explorables.packing import num_bytes, pack, unpack
 
 #: Most bytes of numbers that one figure may bring to a page.
 MAX_BYTES = 200_000
 #: Set to "live" or "static" to choose what a notebook's output holds; see :meth:`Figure._repr_mimebundle_`.
 MODE_VARIABLE = "ATTENTION_FIGURES"
-_FIELD = re.compile(r"\{(\w+)(?:\[(\w+)\])?(?::(\d+)(%?))?(?:\|(\w+))?\}")
+_FIELD = re.compile(r"\{(\w+)(?:\[(\w+)\])?(?::(\d+)([%g]?))?(?:\|(\w+))?\}")
 
 
 class Figure:
@@ -36,9 +36,9 @@ class Figure:
         name: identifies the figure on its page, in its address (``#name?d=64``) and in tests.
         alt: what is drawn and what to see, for readers who do not see the picture.
         say: the sentence under the picture. ``{d}`` is the value of an axis or pick, ``{entropy:2}`` a number
-            with two decimals, ``{share:0%}`` a percentage, ``{top[query]:2}`` the entry that a pick chooses, and
-            ``{best[query]|keys}`` the label that the entry names. A list of sentences is chosen from by the
-            integer array ``case``.
+            with two decimals, ``{size:2g}`` one with two significant digits, ``{share:0%}`` a percentage,
+            ``{top[query]:2}`` the entry that a pick chooses, and ``{best[query]|keys}`` the label that it names. A list
+            of sentences is chosen from by the integer array ``case``.
         labels: texts by name, for the picks, the tables and ``|`` in sentences.
         picks: things chosen in the picture rather than on the grid: name of the pick to name of its labels.
         start: the opening point; the first value of each axis and pick where it says nothing.
@@ -181,6 +181,10 @@ class Figure:
         """Names and shapes of the arrays that this kind draws."""
         return {}
 
+    def _optional(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """Of the arrays that a kind can do without, those that ``compute`` returned."""
+        return {key: shape for key, shape in shapes.items() if key in self._packed}
+
     def array(self, key: str, **point: object) -> np.ndarray:
         """What the page shows of an array at a point (the current one where nothing is said): unpacked numbers."""
         packed = self._packed[key]
@@ -196,7 +200,7 @@ class Figure:
             sentence = int(self.array("case", **grid)) if "case" in self._packed else 0
 
         def shown(field: re.Match) -> str:
-            key, pick, digits, percent, labels = field.groups()
+            key, pick, digits, form, labels = field.groups()
             if key in self.picks:
                 return self.labels[self.picks[key]][at[key]]
             if key in self.axes:
@@ -207,7 +211,9 @@ class Figure:
             number = float(number[at[pick]] if pick else number)
             if labels:
                 return self.labels[labels][int(number)]
-            return f"{fixed(100 * number, int(digits))}%" if percent else fixed(number, int(digits or 0))
+            if form == "g":
+                return significant(number, int(digits))
+            return f"{fixed(100 * number, int(digits))}%" if form else fixed(number, int(digits or 0))
 
         return _FIELD.sub(shown, self.sentences[sentence])
 

@@ -3,12 +3,13 @@
 Explained in book/explorables.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from torch import Tensor
 
-from utils.explorables.drawing import Bind, binds, tag, text
+from utils.explorables.drawing import Bind, binds, fixed, tag, text
 from utils.explorables.figure import Figure
 from utils.explorables.packing import unpack
 
@@ -16,11 +17,11 @@ from utils.explorables.packing import unpack
 _STYLE = (
     "svg{background:#fff}text{font:12px system-ui,sans-serif;fill:#222}.ink{fill:#0072b2}.bar{fill:#d55e00}"
     ".cell{stroke:#999;stroke-opacity:.4;fill:none}.chosen{fill:none;stroke:#d55e00;stroke-width:2}"
-    ".grid{stroke:#999;stroke-opacity:.5}.line{fill:none;stroke:#0072b2;stroke-width:2}"
+    ".grid{stroke:#999;stroke-opacity:.5}.line{fill:none;stroke:#0072b2;stroke-width:2;stroke-linecap:round}"
     ".truth{fill:none;stroke:#009e73;stroke-width:1.5;stroke-dasharray:5 3}.point{fill:#009e73}"
     ".trace{stroke:#222;stroke-width:1.5}.link{stroke:#0072b2;stroke-width:3}"
     ".gold{stroke:#d55e00;stroke-width:1.5;stroke-dasharray:4 3}"
-    ".zero{stroke-dasharray:2 2}.hit{fill:none}"
+    ".zero{stroke-dasharray:2 2}.hit{fill:none}.onink{paint-order:stroke;stroke:#fff;stroke-width:3px}"
 )
 
 #: Opacity of the thin line of a weight of 1, behind the thick lines of the chosen word; a weight that never
@@ -28,16 +29,21 @@ _STYLE = (
 _TRACE, _FAINTEST = 0.45, 0.1
 
 
+#: Pictures are drawn for a phone, this many units wide where they can be, and shown larger where there is room.
+_NARROW = 420
+_ENLARGED = 1.25
+
+
 def _svg(width: float, height: float, *children: str) -> str:
-    width, height = round(width), round(height)
+    enlarged = _ENLARGED if width <= _NARROW else 1
     return tag(
         "svg",
         tag("style", _STYLE),
         *children,
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {width} {height}",
-        width=width,
-        height=height,
+        viewBox=f"0 0 {round(width)} {round(height)}",
+        width=round(enlarged * width),
+        height=round(enlarged * height),
     )
 
 
@@ -52,7 +58,7 @@ def _axis_ticks(left: float, right: float, bottom: float, height: float) -> str:
 
 
 class Weights(Figure):
-    """Heat map of queries by keys; one row, chosen by hover, tap or slider, stands beside it as bars.
+    """Heat map of queries by keys; one row, chosen by hover, tap or slider, stands under it as bars.
 
     ``compute`` returns at least ``weights`` of shape (queries, keys), numbers from 0 to 1.
 
@@ -92,34 +98,23 @@ class Weights(Figure):
         return {"weights": (len(self.labels["queries"]), len(self.labels["keys"]))}
 
     def draw(self) -> str:
-        """The heat map, and the bars of the chosen row."""
+        """The heat map, and under its columns the bars of the chosen row, each with its number."""
         queries, keys = self.labels["queries"], self.labels["keys"]
-        cell, top, foot = 26, 6, 8 + 7 * max(map(len, keys))
-        left = 12 + 7 * max(map(len, queries))
-        height = max(len(queries) * cell, 104)
-        bars = left + len(keys) * cell + 44
+        cell, top, height = 30, 6, 80
+        left = max(12 + 7 * max(map(len, queries)), 30)
+        right = left + len(keys) * cell
+        base = top + len(queries) * cell + 28 + height
         drawn = [_heat_map(self, "weights", left, top, cell, "query")]
-        base = top + height
-        drawn.append(_axis_ticks(bars, bars + len(keys) * cell, base, height))
+        drawn.append(_axis_ticks(left, right, base, height))
         row = self.array("weights")[self.point["query"]]
         for j, key in enumerate(keys):
             at = {"index": j, "pick": "query", "stride": len(keys)}
-            drawn.append(
-                tag(
-                    "rect",
-                    x=bars + j * cell + 4,
-                    y=float(base - row[j] * height),
-                    width=cell - 8,
-                    height=float(row[j] * height),
-                    class_="bar",
-                    data_bind=binds(
-                        Bind("y", "weights", scale=-height, offset=base, **at),
-                        Bind("height", "weights", scale=height, **at),
-                    ),
-                )
-            )
-            drawn.append(_turned(key, bars + j * cell + 9, base + 14))
-        return _svg(bars + len(keys) * cell + 24, base + foot + 16, *drawn)
+            drawn += _bar(row[j], "weights", at, left + j * cell, cell, base, height, digits=2)
+            if len(max(keys, key=len)) > 3:
+                drawn.append(_turned(key, left + j * cell + 10, base + 14))
+            else:
+                drawn.append(text(key, x=left + (j + 0.5) * cell, y=base + 16, text_anchor="middle"))
+        return _svg(right + 24, base + 22 + 6 * max(map(len, keys)), *drawn)
 
 
 class Maps(Figure):
@@ -166,17 +161,24 @@ class Maps(Figure):
             x = number * step + left
             drawn.append(text(title, x=x, y=14))
             drawn.append(_heat_map(self, array, x, top, cell, None, rows="rows", columns="columns"))
+            for j, label in enumerate(columns):
+                drawn.append(_turned(label, x + j * cell + 8, top + len(rows) * cell + 14))
         return _svg(len(self.maps) * step, top + len(rows) * cell + 16 + 7 * max(map(len, columns)), *drawn)
 
 
 class Bars(Figure):
     """Distributions as bars, side by side, under one sentence.
 
-    ``compute`` returns an array of shape (bars,), numbers from 0 to 1, for each name in ``panels``.
+    ``compute`` returns an array of shape (bars,), numbers from 0 to 1, for each name in ``panels``. Where a panel may
+    have no numbers, an array of its name with ``_known`` behind it, of shape (), says 1 where it has and 0 where not:
+    then nothing is drawn but the words ``unknown``.
 
     Args:
         panels: name of each array to its title.
         bars: labels of the bars.
+        unknown: what stands in a panel without numbers.
+        edge: an axis whose value n draws a dashed line before bar n, say the length of a mask; its values are 0, 1
+            and so on.
         options: as for :class:`utils.explorables.figure.Figure`.
     """
 
@@ -189,68 +191,77 @@ class Bars(Figure):
         *,
         panels: Mapping[str, str],
         bars: Sequence[object],
+        unknown: str = "no numbers",
+        edge: str | None = None,
         **options,
     ):
-        self.panels = dict(panels)
+        steps = list(axes.get(edge, ())) if edge else [0]
+        if not steps or steps != list(range(len(steps))):
+            raise ValueError(f"edge must name an axis of the values 0, 1 and so on, got {edge!r}")
+        self.panels, self.unknown, self.edge = dict(panels), unknown, edge
         labels = {"bars": bars} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
     def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel: (bars,)."""
-        return dict.fromkeys(self.panels, (len(self.labels["bars"]),))
+        """Each panel: (bars,); each ``_known``: ()."""
+        shapes = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
+        return shapes | self._optional({f"{array}_known": () for array in self.panels})
 
     def draw(self) -> str:
-        """The panels, each with its axis, its number above each bar."""
+        """The panels, each with its axis, its number above each bar; one above the other where they are wide."""
         bars = self.labels["bars"]
-        width, height, top, left = 44, 130, 40, 34
-        step = left + len(bars) * width + 20
-        base = top + height
+        width, height, top, left = 48, 130, 40, 34
+        step, down = left + len(bars) * width + 20, top + height + 26
+        side_by_side = len(self.panels) * step <= _NARROW
         drawn = []
         for number, (array, title) in enumerate(self.panels.items()):
-            x0 = number * step + left
-            drawn.append(text(title, x=x0, y=14))
+            x0 = left + number * step * side_by_side
+            base = top + height + number * down * (not side_by_side)
+            drawn.append(text(title, x=x0, y=base - height - 26))
             drawn.append(_axis_ticks(x0, x0 + len(bars) * width, base, height))
+            numbers = []
             for j, value in enumerate(self.array(array)):
+                x = x0 + j * width
+                numbers += _bar(value, array, {"index": j}, x, width, base, height, digits=3)
+                drawn.append(text(bars[j], x=x + width / 2, y=base + 16, text_anchor="middle"))
+            if self.edge:
+                x = float(x0 + width * self.axes[self.edge].index(self.point[self.edge]))
+                across = {"array": f"#{self.edge}", "scale": width, "offset": x0}
+                moved = binds(Bind("x1", **across), Bind("x2", **across))
                 drawn.append(
-                    tag(
-                        "rect",
-                        x=x0 + j * width + 6,
-                        y=float(base - value * height),
-                        width=width - 12,
-                        height=float(value * height),
-                        class_="bar",
-                        data_bind=binds(
-                            Bind("y", array, j, scale=-height, offset=base),
-                            Bind("height", array, j, scale=height),
-                        ),
-                    )
+                    tag("line", x1=x, x2=x, y1=base - height, y2=base, class_="gold", data_bind=moved)
                 )
-                middle = x0 + (j + 0.5) * width
-                above = Bind("y", array, j, scale=-height, offset=base - 5)
+            drawn.append(_where_known(self, f"{array}_known", *numbers))
+            if f"{array}_known" in self._packed:
+                known = float(self.array(f"{array}_known"))
                 drawn.append(
                     text(
-                        f"{value:.3f}",
-                        x=middle,
-                        y=float(base - 5 - value * height),
+                        self.unknown,
+                        x=x0 + len(bars) * width / 2,
+                        y=base - height / 2 - 6,
                         text_anchor="middle",
-                        data_bind=binds(Bind("text", array, j), above),
+                        opacity=1 - known,
+                        data_bind=binds(Bind("opacity", f"{array}_known", scale=-1.0, offset=1.0)),
                     )
                 )
-                drawn.append(text(bars[j], x=middle, y=base + 16, text_anchor="middle"))
-        return _svg(len(self.panels) * step, base + 26, *drawn)
+        columns, rows = (len(self.panels), 1) if side_by_side else (1, len(self.panels))
+        return _svg(columns * step, rows * down, *drawn)
 
 
 class Curve(Figure):
     """Points, the true curve and the estimate; a query that is dragged; its weights under the points.
 
     ``compute`` returns ``estimate`` (grid,), the estimated curve, ``weights`` (points,), numbers from 0 to 1, and
-    ``height`` (), the estimate at the query.
+    ``height`` (), the estimate at the query. Where there may be no estimate, ``estimate_known`` (grid,) and
+    ``height_known`` () say 1 where there is one and 0 where there is none, and nothing is drawn.
 
     Args:
         query: the axis whose values lie on the x axis; it is dragged in the picture.
         points: observed x and y, each (points,).
         grid: x of the drawn curves, (grid,).
         truth: the true y on that grid, (grid,).
+        x_label: what lies on the x axis, with its unit.
+        y_label: what lies on the y axis, with its unit.
         options: as for :class:`utils.explorables.figure.Figure`.
     """
 
@@ -265,11 +276,13 @@ class Curve(Figure):
         points: tuple[Tensor, Tensor],
         grid: Tensor,
         truth: Tensor,
+        x_label: str = "",
+        y_label: str = "",
         **options,
     ):
         if query not in axes:
             raise ValueError(f"query names no axis: {query!r}")
-        self.query = query
+        self.query, self.x_label, self.y_label = query, x_label, y_label
         self.points_x, self.points_y = (np.asarray(side, dtype=float) for side in points)
         self.grid, self.truth = np.asarray(grid, dtype=float), np.asarray(truth, dtype=float)
         if self.points_x.shape != self.points_y.shape or self.grid.shape != self.truth.shape:
@@ -277,12 +290,13 @@ class Curve(Figure):
         super().__init__(compute, axes, **options)
 
     def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
-        """estimate: (grid,); weights: (points,); height: ()."""
-        return {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
+        """estimate and estimate_known: (grid,); weights: (points,); height and height_known: ()."""
+        shapes = {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
+        return shapes | self._optional({"estimate_known": self.grid.shape, "height_known": ()})
 
     def draw(self) -> str:
         """The curves above, the weights as stems below, the query across both."""
-        left, width, top, tall, gap, short = 40, 520, 8, 190, 30, 80
+        left, width, top, tall, gap, short = 30, 320, 24, 160, 34, 80
         low, high = self.grid.min(), self.grid.max()
         bottom_y = min(self.points_y.min(), self.truth.min())
         top_y = max(self.points_y.max(), self.truth.max())
@@ -292,24 +306,36 @@ class Curve(Figure):
         x_of = left + (np.array(self.grid) - low) * x_scale
         base = top + tall + gap + short
 
-        def curve(values: np.ndarray, class_: str, **attributes: object) -> str:
-            points = " ".join(
-                f"{x:.1f},{y_offset + y_scale * y:.2f}" for x, y in zip(x_of, values, strict=True)
-            )
-            return tag("polyline", points=points, class_=class_, **attributes)
+        def curve(values: np.ndarray, known: np.ndarray, class_: str, **attributes: object) -> str:
+            steps, pen = [], "M"
+            for x, y, drawn in zip(x_of, y_offset + y_scale * values, known, strict=True):
+                if drawn:
+                    # The line of no length is seen where a point stands between two gaps.
+                    steps.append(f"{pen}{x:.1f},{y:.2f}" + "h0" * (pen == "M"))
+                pen = "L" if drawn else "M"
+            return tag("path", d="".join(steps), class_=class_, **attributes)
 
+        everywhere = np.ones_like(self.truth)
+        gaps = "estimate_known" in self._packed
         drawn = [
-            curve(self.truth, "truth"),
+            curve(self.truth, everywhere, "truth"),
             curve(
                 self.array("estimate"),
+                self.array("estimate_known") if gaps else everywhere,
                 "line",
                 data_bind=binds(Bind("points", "estimate")),
                 data_x=" ".join(f"{x:.1f}" for x in x_of),
                 data_scale=f"{y_scale:.6g} {y_offset:.6g}",
+                data_known="estimate_known" if gaps else None,
             ),
             _axis_ticks(left, left + width, base, short),
-            text("weights", x=left, y=top + tall + gap - 8),
+            text(self.y_label, x=left, y=top - 10),
         ]
+        unit = 10.0 ** math.floor(math.log10(top_y - bottom_y))
+        for number in range(math.ceil(bottom_y / unit), math.floor(top_y / unit) + 1):
+            y = float(y_offset + y_scale * number * unit)
+            drawn.append(tag("line", x1=left, x2=left + width, y1=y, y2=y, class_="grid"))
+            drawn.append(text(f"{number * unit:g}", x=left - 4, y=y + 4, text_anchor="end"))
         for j, (x, y) in enumerate(zip(self.points_x, self.points_y, strict=True)):
             at = float(left + (x - low) * x_scale)
             weight = float(self.array("weights")[j])
@@ -347,23 +373,23 @@ class Curve(Figure):
                 ),
             )
         )
-        drawn.append(
-            tag(
-                "circle",
-                cx=at,
-                cy=float(y_offset + y_scale * self.array("height")),
-                r=6,
-                class_="bar",
-                data_bind=binds(
-                    Bind("cx", f"#{self.query}", **across),
-                    Bind("cy", "height", scale=y_scale, offset=y_offset),
-                ),
-            )
+        dot = tag(
+            "circle",
+            cx=at,
+            cy=float(y_offset + y_scale * self.array("height")),
+            r=6,
+            class_="bar",
+            data_bind=binds(
+                Bind("cx", f"#{self.query}", **across),
+                Bind("cy", "height", scale=y_scale, offset=y_offset),
+            ),
         )
-        for value in (low, (low + high) / 2, high):
-            drawn.append(
-                text(f"{value:g}", x=float(left + (value - low) * x_scale), y=base + 16, text_anchor="middle")
-            )
+        drawn.append(_where_known(self, "height_known", dot))
+        drawn.append(text("weights", x=left, y=top + tall + gap - 10, class_="onink"))
+        for value in np.linspace(low, high, 5):
+            x = float(left + (value - low) * x_scale)
+            drawn.append(text(f"{value:g}", x=x, y=base + 16, text_anchor="middle"))
+        drawn.append(text(self.x_label, x=left + width / 2, y=base + 32, text_anchor="middle"))
         drawn.append(
             tag(
                 "rect",
@@ -375,7 +401,7 @@ class Curve(Figure):
                 data_drag=f"{self.query} {first:.1f} {last:.1f}",
             )
         )
-        return _svg(left + width + 16, base + 22, *drawn)
+        return _svg(left + width + 16, base + 38, *drawn)
 
 
 class Alignment(Figure):
@@ -520,6 +546,51 @@ def _turned(label: str, x: float, y: float) -> str:
     return text(label, transform=f"translate({x:g} {y:g}) rotate(50)")
 
 
+def _bar(
+    value: float,
+    array: str,
+    entry: Mapping[str, object],
+    x: float,
+    width: float,
+    base: float,
+    height: float,
+    *,
+    digits: int,
+) -> list[str]:
+    """A bar between x and x + width, and its number above it; ``entry`` says which number of the array it shows."""
+    return [
+        tag(
+            "rect",
+            x=x + width / 8,
+            y=float(base - value * height),
+            width=width * 3 / 4,
+            height=float(value * height),
+            class_="bar",
+            data_bind=binds(
+                Bind("y", array, scale=-height, offset=base, **entry),
+                Bind("height", array, scale=height, **entry),
+            ),
+        ),
+        text(
+            fixed(value, digits),
+            x=x + width / 2,
+            y=float(base - 5 - value * height),
+            text_anchor="middle",
+            data_bind=binds(
+                Bind("text", array, digits=digits, **entry),
+                Bind("y", array, scale=-height, offset=base - 5, **entry),
+            ),
+        ),
+    ]
+
+
+def _where_known(figure: Figure, array: str, *children: str) -> str:
+    """The children, seen only where the array says 1, if the figure has such an array."""
+    if array not in figure._packed:
+        return "".join(children)
+    return tag("g", *children, opacity=float(figure.array(array)), data_bind=binds(Bind("opacity", array)))
+
+
 def _heat_map(
     figure: Figure,
     array: str,
@@ -531,12 +602,12 @@ def _heat_map(
     rows: str = "queries",
     columns: str = "keys",
 ) -> str:
-    """Cells of an array with labels; a frame round the picked row where there is a pick."""
+    """Cells of an array with labels of the rows; a frame round the picked row where there is a pick."""
     row_labels, column_labels = figure.labels[rows], figure.labels[columns]
     values = figure.array(array)
     drawn = []
     for i, label in enumerate(row_labels):
-        drawn.append(text(label, x=left - 6, y=top + i * cell + 17, text_anchor="end"))
+        drawn.append(text(label, x=left - 6, y=top + (i + 0.5) * cell + 4, text_anchor="end"))
         for j in range(len(column_labels)):
             index = i * len(column_labels) + j
             place = {"x": left + j * cell, "y": top + i * cell, "width": cell - 1, "height": cell - 1}
@@ -564,8 +635,6 @@ def _heat_map(
                     data_pick=f"{pick}={i}",
                 )
             )
-    for j, label in enumerate(column_labels):
-        drawn.append(_turned(label, left + j * cell + 8, top + len(row_labels) * cell + 14))
     if pick:
         drawn.append(
             tag(
