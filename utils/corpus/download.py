@@ -7,8 +7,10 @@ Explained in book/data_and_licences.
 import datetime
 import hashlib
 import http.client
+import io
 import json
 import re
+import struct
 import urllib.error
 import urllib.request
 import zipfile
@@ -37,6 +39,17 @@ _ZIP_TYPES = {
     "binary/octet-stream",
 }
 _ZIP_MAGIC = b"PK\x03\x04"
+#: What zipfile raises on archives that somebody changed at random; RuntimeError is a password.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    IndexError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 _EDITION = re.compile(r"Date of this file:\s*(\d{4}-\d{2}-\d{2})")
 #: Requests for one archive, as long as each brings the download forward.
 _ATTEMPTS = 3
@@ -350,21 +363,19 @@ def _read_local(path: Path, member: str, limits: Limits) -> _Text:
     """An archive or a text on this computer."""
     with path.open("rb") as file:
         is_archive = path.suffix == ".zip" or file.read(len(_ZIP_MAGIC)) == _ZIP_MAGIC
-    if is_archive:
-        return _read_archive(path, member, limits)
-    if path.stat().st_size > limits.text_bytes:
-        raise _SourceError(f"{path.stat().st_size} bytes, more than the {limits.text_bytes} allowed")
-    return _Text(path.read_bytes())
+    limit = limits.archive_bytes if is_archive else limits.text_bytes
+    if (size := path.stat().st_size) > limit:
+        raise _SourceError(f"{size} bytes, more than the {limit} allowed")
+    return _read_archive(path, member, limits) if is_archive else _Text(path.read_bytes())
 
 
 def _read_archive(path: Path, member: str, limits: Limits) -> _Text:
     """One text of a zip archive, and its notes. Nothing is unpacked to the disk, under any name."""
-    with path.open("rb") as file:
-        start = file.read(40)
-    if not start.startswith(_ZIP_MAGIC):
-        raise _SourceError(f"not a zip archive, it begins with {start!r}")
+    packed = path.read_bytes()
+    if not packed.startswith(_ZIP_MAGIC):
+        raise _SourceError(f"not a zip archive, it begins with {packed[:40]!r}")
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             files = archive.infolist()
             if len(files) > limits.members:
                 raise _SourceError(
@@ -377,7 +388,7 @@ def _read_archive(path: Path, member: str, limits: Limits) -> _Text:
                 names = ", ".join(file.filename for file in files[:5]) or "nothing"
                 raise _SourceError(f"the archive does not hold {member}, it holds {names}")
             notes = _read_member(archive, "_about.txt", _CHUNK)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last: a password
+    except _DAMAGE as error:
         raise _SourceError(f"damaged zip archive: {error}") from error
     return _Text(content, None if notes is None else notes.decode("utf-8", "replace"))
 
@@ -416,7 +427,7 @@ def _read_member(archive: zipfile.ZipFile, name: str, limit: int) -> bytes | Non
 
 
 def _from_addresses(place: _Place, *, replace: bool, progress: bool, limits: Limits) -> Obtained:
-    corpus = place.corpus
+    corpus, expected = place.corpus, place.expected()
     place.folder.mkdir(parents=True, exist_ok=True)
     reasons: dict[str, str] = {}
     parts = {address: _Part(place.archive, address) for address in (*corpus.pinned, *corpus.rolling)}
@@ -436,8 +447,10 @@ def _from_addresses(place: _Place, *, replace: bool, progress: bool, limits: Lim
             for left in parts.values():
                 left.discard()
             return obtained
-    expected = None if replace else place.expected()
-    wanted = f"{expected}, the one kept before" if expected else f"{corpus.sha256}, edition {corpus.edition}"
+    if expected is None or replace:
+        wanted = f"{corpus.sha256}, edition {corpus.edition}"
+    else:
+        wanted = f"{expected}, the one kept before"
     raise DownloadError(
         "\n".join(
             [
