@@ -78,7 +78,7 @@ def test_data_get_puts_a_file_where_train_finds_it_and_tells_its_terms(tmp_path)
     path = tmp_path / "data" / "tatoeba" / "fra.txt"
     first, edition, sha256, source, licence, attribution = result.stdout.splitlines()
     assert first == f"{path}: {len(pair_lines())} pairs"
-    assert edition == "edition unknown, not the one of 2019-04-07 that this course gives scores for"
+    assert edition == "edition unknown, not the one of 2019-04-07 that this course measures on"
     assert sha256.startswith("sha256 ")
     assert source.startswith(f"source {tmp_path / 'mine.txt'}, recorded 20")
     assert licence == "licence CC BY 2.0 FR, https://creativecommons.org/licenses/by/2.0/fr/"

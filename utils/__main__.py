@@ -96,7 +96,7 @@ def get(
     typer.echo(
         f"edition {known.edition or 'unknown'}, "
         + ("the one" if obtained.is_pinned else f"not the one of {measured}")
-        + " that this course gives scores for"
+        + " that this course measures on"
     )
     typer.echo(f"sha256 {known.sha256}")
     typer.echo(f"source {known.source}" + (f", recorded {known.recorded}" if known.recorded else ""))
