@@ -22,7 +22,7 @@ from utils.evaluation import translate as translate_text
 from utils.training import Settings, load_run, matmul_precision, train_run
 
 app = typer.Typer(
-    help="Train a translator with attention on pairs of sentences, translate with it, measure it.",
+    help="Get pairs of sentences, train a translator with attention on them, translate with it, measure it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -34,7 +34,7 @@ app.add_typer(data, name="data")
 #: What a shell takes for "ended by Ctrl-C".
 _INTERRUPTED = 130
 #: Status of a command that no address gave what it asked for: another time, or another way, it may succeed.
-UNAVAILABLE = 3
+_UNAVAILABLE = 3
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 
@@ -85,7 +85,7 @@ def get(
             obtained = get_corpus(name, path=path, replace=replace, progress=sys.stderr.isatty())
         except DownloadError as error:
             typer.echo(f"error: {error}", err=True)
-            raise typer.Exit(UNAVAILABLE) from error
+            raise typer.Exit(_UNAVAILABLE) from error
     known = obtained.provenance
     if as_json:
         facts = {"path": str(obtained.path), "is_pinned": obtained.is_pinned} | asdict(known)
