@@ -7,13 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
-from tiny import trained_run, write_pairs
+from tiny import pair_lines, trained_run, write_pairs
 from typer.testing import CliRunner
 
 from utils.__main__ import app
+from utils.corpus.download import CORPORA, get_corpus
 from utils.evaluation import translate
 from utils.training import load_run, save_run
 
@@ -46,8 +49,11 @@ def folder(tmp_path_factory):
 
 def test_help_names_the_commands_and_every_option_is_explained():
     text = invoke("--help").stdout
-    assert all(command in text for command in ("train", "translate", "evaluate"))
-    assert invoke().exit_code == 2  # nothing asked for: the same help, as a mistake
+    assert all(command in text for command in ("data", "train", "translate", "evaluate"))
+    for nothing in ([], ["data"]):
+        assert invoke(*nothing).exit_code == 2  # nothing asked for: the same help, as a mistake
+    text = invoke("data", "get", "--help").stdout
+    assert all(option in text for option in ("cmn|fra", "--from", "--replace", "--json", "ATTENTION_DATA"))
     for command, options in (
         ("train", ["--pairs", "--columns", "--src", "--tgt", "--minutes", "--out", "--seed"]),
         ("translate", ["--heatmap", "SENTENCE"]),
@@ -55,6 +61,72 @@ def test_help_names_the_commands_and_every_option_is_explained():
     ):
         text = invoke(command, "--help").stdout
         assert all(option in text for option in options)
+
+
+@pytest.fixture
+def small_corpora(monkeypatch, tmp_path):
+    """The corpora of the course, of a few sentences and without an address, and an empty data folder."""
+    corpora = {name: replace(corpus, num_rows=11, pinned=(), rolling=()) for name, corpus in CORPORA.items()}
+    monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr("utils.__main__.get_corpus", partial(get_corpus, corpora=corpora))
+
+
+@pytest.mark.usefixtures("small_corpora")
+def test_data_get_puts_a_file_where_train_finds_it_and_tells_its_terms(tmp_path):
+    result = invoke("data", "get", "fra", "--from", write_pairs(tmp_path / "mine.txt"))
+    assert result.exit_code == 0
+    path = tmp_path / "data" / "tatoeba" / "fra.txt"
+    first, edition, sha256, source, licence, attribution = result.stdout.splitlines()
+    assert first == f"{path}: {len(pair_lines())} pairs"
+    assert edition == "edition unknown, not the one of 2019-04-07 that this course measures on"
+    assert sha256.startswith("sha256 ")
+    assert source.startswith(f"source {tmp_path / 'mine.txt'}, recorded 20")
+    assert licence == "licence CC BY 2.0 FR, https://creativecommons.org/licenses/by/2.0/fr/"
+    assert attribution == "attribution tatoeba.org and www.manythings.org/anki"
+
+    assert invoke("data", "get", "fra").stdout == result.stdout  # there already
+    facts = json.loads(invoke("data", "get", "fra", "--json").stdout)
+    assert (facts["path"], facts["is_pinned"], facts["edition"]) == (str(path), False, None)
+    assert facts["sha256"] == sha256.removeprefix("sha256 ")
+    known = json.loads((path.parent / "fra.source.json").read_text("utf-8"))
+    assert known.items() <= facts.items()
+
+    path.write_text("I see.\tJe vois.\n" * 13, encoding="utf-8")
+    assert "ask to replace it (--replace)" in mistake("data", "get", "fra")
+    result = invoke("data", "get", "fra", "--from", path, "--replace")
+    assert result.stdout.startswith(f"{path}: 13 pairs\n")
+
+
+@pytest.mark.usefixtures("small_corpora")
+def test_data_get_has_a_status_for_what_no_address_gives(tmp_path):
+    result = invoke("data", "get", "cmn")
+    assert result.exit_code == 3
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: no address gave cmn.txt:\n")
+    assert str(tmp_path / "data" / "tatoeba") in result.stderr
+    assert CORPORA["cmn"].sha256 in result.stderr
+    assert list((tmp_path / "data" / "tatoeba").iterdir()) == []
+
+    assert "none.zip" in mistake("data", "get", "cmn", "--from", tmp_path / "none.zip")
+    result = invoke("data", "get", "deu")
+    assert result.exit_code == 2
+    assert "cmn" in result.stderr
+
+
+def test_data_get_as_a_program_without_a_terminal_shows_no_bar(tmp_path):
+    folder = tmp_path / "tatoeba"
+    folder.mkdir()
+    (folder / "fra.txt").write_text("<html>", encoding="utf-8")  # wrong, and there: nobody is asked
+    done = subprocess.run(
+        [sys.executable, "-m", "utils", "data", "get", "fra"],
+        capture_output=True,
+        check=False,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "ATTENTION_DATA": str(tmp_path)},
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"error: ")
+    assert b"fra.txt: 1 of 1 rows are bad" in done.stderr
+    assert done.stderr.count(b"\n") == 1
 
 
 def test_train_translate_evaluate_from_a_pair_file(tmp_path):

@@ -1,31 +1,40 @@
-"""The command line, ``python -m utils``: trains a translator, translates with it, measures it.
+"""The command line, ``python -m utils``: gets sentences, trains a translator, translates with it, measures it.
 
 Nothing is worked out here; each command hands its arguments to a function of ``utils`` and prints the result.
 """
 
+import json
 import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from utils.corpus.download import CORPORA, DownloadError, get_corpus
 from utils.corpus.pairs import choose_languages
 from utils.evaluation import Score, Translation, evaluate_run
 from utils.evaluation import translate as translate_text
 from utils.training import Settings, load_run, matmul_precision, train_run
 
 app = typer.Typer(
-    help="Train a translator with attention on pairs of sentences, translate with it, measure it.",
+    help="Get pairs of sentences, train a translator with attention on them, translate with it, measure it.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
+data = typer.Typer(help="Get files of sentence pairs.", no_args_is_help=True)
+app.add_typer(data, name="data")
+
 #: What a shell takes for "ended by Ctrl-C".
 _INTERRUPTED = 130
+#: Status of a command that no address gave what it asked for: another time, or another way, it may succeed.
+_UNAVAILABLE = 3
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 
@@ -38,6 +47,61 @@ def _mistakes_in_one_line() -> Iterator[None]:
     except (ValueError, OSError, FloatingPointError) as error:
         typer.echo(f"error: {' '.join(str(error).split())}", err=True)
         raise typer.Exit(1) from error
+
+
+_Name = StrEnum("_Name", list(CORPORA))
+
+
+@data.command()
+def get(
+    name: Annotated[_Name, typer.Argument(help="English with Mandarin Chinese, or with French.")],
+    path: Annotated[
+        Path | None,
+        typer.Option("--from", help="Take this .zip or .txt, which you have already.", show_default=False),
+    ] = None,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace", help="Get it anew though it is there, and accept another edition than the one kept."
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what is known about the file as JSON.")
+    ] = False,
+) -> None:
+    """Put a file of sentence pairs into the data folder, checked, and say where it is and on which terms.
+
+    A file that lies there already is checked and kept.
+    Otherwise it is downloaded, going on where an earlier download broke off.
+
+    The data folder is the one that the variable ATTENTION_DATA names.
+
+    Ends with status 3 if no address gave the file, and says then how to get it by hand.
+
+    Example: python -m utils data get fra
+    """
+    with _mistakes_in_one_line():
+        try:
+            obtained = get_corpus(name, path=path, replace=replace, progress=sys.stderr.isatty())
+        except DownloadError as error:
+            typer.echo(f"error: {error}", err=True)
+            raise typer.Exit(_UNAVAILABLE) from error
+    known = obtained.provenance
+    if as_json:
+        facts = {"path": str(obtained.path), "is_pinned": obtained.is_pinned} | asdict(known)
+        typer.echo(json.dumps(facts, ensure_ascii=False, indent=1))
+        return
+    measured = CORPORA[name].edition
+    typer.echo(f"{obtained.path}: {known.num_rows} pairs")
+    typer.echo(
+        f"edition {known.edition or 'unknown'}, "
+        + ("the one" if obtained.is_pinned else f"not the one of {measured}")
+        + " that this course measures on"
+    )
+    typer.echo(f"sha256 {known.sha256}")
+    typer.echo(f"source {known.source}" + (f", recorded {known.recorded}" if known.recorded else ""))
+    typer.echo(f"licence {known.licence}")
+    typer.echo(f"attribution {known.attribution}")
 
 
 @app.command()

@@ -8,7 +8,8 @@ import hashlib
 import os
 import time
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -119,7 +120,7 @@ def write_part(path: Path, content: bytes) -> Path:
     """
     part = path.with_name(path.name + ".part")
     try:
-        with part.open("wb") as file:
+        with naming(part), part.open("wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -127,6 +128,17 @@ def write_part(path: Path, content: bytes) -> Path:
         part.unlink(missing_ok=True)
         raise
     return part
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors of the system in this block, such as a full disk, say which file they were about."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def digest(texts: Iterable[bytes], tensors: Mapping[str, Tensor]) -> str:

@@ -58,8 +58,8 @@ def find_file(path: str | Path) -> Path:
     looked = " nor ".join(str(place) for place in dict.fromkeys(places))
     raise FileNotFoundError(
         f"no file {looked}. {DATA_VARIABLE} names the data folder "
-        f"({os.environ.get(DATA_VARIABLE) or 'not set'}); pair files come from {SOURCE_PAGE}: "
-        "download one, unpack it and name its .txt file"
+        f"({os.environ.get(DATA_VARIABLE) or 'not set'}). `python -m utils data get` fetches the pair files of "
+        f"this course; more come from {SOURCE_PAGE}: download one, unpack it and name its .txt file"
     )
 
 
