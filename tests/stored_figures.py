@@ -23,8 +23,13 @@ def read(html: str) -> Figure:
     return figure
 
 
-def drawn(figure: Figure, binding: str, point: dict) -> float | str | bool | np.ndarray:
-    """What an attribute must be at a point by its binding, given as the picture writes it."""
+def drawn(
+    figure: Figure, binding: str, point: dict, known: str | None = None
+) -> float | str | bool | np.ndarray:
+    """What an attribute must be at a point by its binding, given as the picture writes it.
+
+    A curve is its numbers, those left out that the array ``known`` says are not.
+    """
     attribute, array, index, pick, stride, scale, offset, digits = binding.split(" ")
     if array.startswith("#"):
         name = array[1:]
@@ -33,7 +38,7 @@ def drawn(figure: Figure, binding: str, point: dict) -> float | str | bool | np.
         grid = {axis: point[axis] for axis in figure.axes}
         numbers = figure.array(array, **grid).reshape(-1)
         if attribute == "points":
-            return numbers
+            return numbers[figure.array(known, **grid) > 0] if known else numbers
         value = numbers[int(index) + (int(stride) * point[pick] if pick != "-" else 0)]
     if attribute == "text":
         return fixed(float(value), int(digits))

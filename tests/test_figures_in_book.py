@@ -1,0 +1,385 @@
+"""The figures with sliders where readers meet them: on the pages of the built book, from the disk and from a server.
+
+Every number on a page is compared with the notebook's own. `test_explorables` compares those with torch.
+"""
+
+import gzip
+import itertools
+import math
+import random
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page
+from stored_figures import drawn, read
+from test_book import BOOK, CHAPTERS, ROOT, html
+
+from utils.explorables import Figure
+from utils.explorables.live import page_script, style
+from utils.explorables.sphinx_extension import stored_figures
+
+STORED = {page: stored_figures(ROOT / f"{page}.ipynb") for page in CHAPTERS}
+FIGURES: dict[tuple[str, str], Figure] = {
+    (page, name): read(written) for page, found in STORED.items() for name, written in found.items()
+}
+every_figure = pytest.mark.parametrize(("page_name", "name"), FIGURES, ids=lambda text: text)
+#: At most so many frames are visited; of a larger grid a seeded sample.
+MOST_FRAMES = {"file": 60, "http": 8}
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def origins() -> Iterator[dict[str, str]]:
+    """Where the book is found: on the disk, and on a server of this test's own."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(BOOK)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield {"file": f"file://{BOOK}", "http": f"http://127.0.0.1:{server.server_port}"}
+    server.shutdown()
+    server.server_close()
+
+
+class Visit:
+    """A page in a window of its own; requests elsewhere are refused, and they and all errors noted."""
+
+    def __init__(self, browser: Browser, origin: str, **window) -> None:
+        self.origin, self.complaints = origin, []
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | window)
+        self.page = self.context.new_page()
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on(
+            "console",
+            lambda said: self.complaints.append(said.text) if said.type in ("error", "warning") else None,
+        )
+        self.context.route(lambda url: not url.startswith((origin, "data:", "blob:")), self._refuse)
+
+    def _refuse(self, route) -> None:
+        self.complaints.append(f"asks for {route.request.url}")
+        route.abort()
+
+    def open(self, page_name: str, address: str = "") -> Page:
+        self.page.goto("about:blank")  # so that a change of the address alone loads the page, too
+        self.page.goto(f"{self.origin}/{page_name}.html{address}")
+        return self.page
+
+    def __enter__(self) -> "Visit":
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_) -> None:
+        self.context.close()
+        if error is None:
+            assert self.complaints == []
+
+
+def slider(figure: Locator, name: str) -> Locator:
+    return figure.get_by_role("slider", name=name.replace("_", " "), exact=True)
+
+
+def states(figure: Figure) -> dict[str, list]:
+    """Every control and its values; a pick's are numbers."""
+    return figure.axes | {pick: list(range(len(figure.labels[key]))) for pick, key in figure.picks.items()}
+
+
+def frames(figure: Figure, most: int) -> list[dict]:
+    """All points of the grid and its picks, or a seeded sample with both ends of it, in the order of the grid."""
+    names, values = zip(*states(figure).items(), strict=True)
+    total = math.prod(map(len, values))
+    if total <= most:
+        chosen = range(total)
+    else:
+        chosen = sorted({0, total - 1, *random.Random(7).sample(range(total), most - 2)})
+    at = [np.unravel_index(number, [len(v) for v in values]) for number in chosen]
+    return [{n: v[i] for n, v, i in zip(names, values, where, strict=True)} for where in at]
+
+
+def move(page: Page, shown: Locator, figure: Figure, here: dict, there: dict) -> None:
+    """From one point to another with the keys that a keyboard has."""
+    for name, values in states(figure).items():
+        steps = values.index(there[name]) - values.index(here[name])
+        if steps == 0:
+            continue
+        if isinstance(values[0], str):
+            shown.get_by_role("radio", name=here[name], exact=True).focus()
+        else:
+            slider(shown, name).focus()
+        for _ in range(abs(steps)):
+            page.keyboard.press("ArrowRight" if steps > 0 else "ArrowLeft")
+
+
+READ_PICTURE = """node => [...node.querySelectorAll('[data-bind]')].flatMap(part =>
+    part.dataset.bind.split(';').map(binding => {
+        const attribute = binding.split(' ')[0];
+        if (attribute === 'text') return [binding, part.textContent];
+        if (attribute === 'zero') return [binding, part.classList.contains('zero')];
+        if (attribute === 'points') {
+            const [scale, offset] = part.dataset.scale.split(' ').map(Number);
+            const ys = [...part.getAttribute('d').matchAll(/,([-.\\d]+)/g)].map(match => (match[1] - offset) / scale);
+            return [binding, ys, part.dataset.known];
+        }
+        return [binding, +part.getAttribute(attribute)];
+    }))"""
+
+
+def check_frame(shown: Locator, figure: Figure, at: dict) -> None:
+    """The sentence, every mark of the picture and every cell of the table are what the notebook stored."""
+    assert shown.locator(".xp-say").inner_text() == figure.sentence(**at), at
+    for binding, found, *known in shown.evaluate(READ_PICTURE):
+        expected = drawn(figure, binding, at, *filter(None, known))
+        if isinstance(expected, str | bool):
+            assert found == expected, (at, binding)
+        else:
+            # A curve is written to a hundredth of the picture's own unit.
+            assert found == pytest.approx(expected, rel=1e-4, abs=0.02), (at, binding)
+    if figure.table:
+        numbers = shown.locator("td").evaluate_all("cells => cells.slice(1).map(cell => +cell.textContent)")
+        grid = {axis: at[axis] for axis in figure.axes}
+        expected = figure.array(figure.table[0], **grid).reshape(-1)
+        assert numbers == pytest.approx(expected, abs=5.1e-4), at
+
+
+def walk(page: Page, figure: Figure, most: int) -> None:
+    """From the opening frame through all others, or a sample of them, by keyboard alone."""
+    shown = page.locator(f"figure#{figure.name}")
+    if figure.table:
+        shown.locator("summary").press("Enter")
+    here = figure.point
+    check_frame(shown, figure, here)
+    for there in frames(figure, most):
+        move(page, shown, figure, here, there)
+        check_frame(shown, figure, there)
+        here = there
+
+
+@every_figure
+@pytest.mark.parametrize("scheme", ["file", "http"])
+def test_every_frame_is_reached_by_keyboard_and_shows_the_notebooks_numbers(
+    browser: Browser, origins: dict[str, str], scheme: str, page_name: str, name: str
+) -> None:
+    figure = FIGURES[page_name, name]
+    with Visit(browser, origins[scheme]) as visit:
+        walk(visit.open(page_name), figure, MOST_FRAMES[scheme])
+
+
+@every_figure
+def test_controls_have_names_speak_their_values_and_know_the_long_keys(
+    browser: Browser, origins: dict[str, str], page_name: str, name: str
+) -> None:
+    figure = FIGURES[page_name, name]
+    with Visit(browser, origins["file"]) as visit:
+        page = visit.open(page_name)
+        shown = page.locator(f"figure#{name}")
+        for control, values in states(figure).items():
+            spoken = control.replace("_", " ")
+            labels = figure.labels[figure.picks[control]] if control in figure.picks else values
+            if isinstance(values[0], str):
+                group = shown.get_by_role("radiogroup", name=spoken, exact=True)
+                assert group.get_by_role("radio").count() == len(values)
+                continue
+            handle = slider(shown, control)
+            for key, at in (("Home", 0), ("End", -1)):
+                handle.press(key)
+                value = labels[at]
+                assert handle.get_attribute("aria-valuetext") == (
+                    f"{spoken} {value:.6g}" if isinstance(value, float) else f"{spoken} {value}"
+                )
+            handle.press("PageDown")
+            assert len(values) == 1 or int(handle.input_value()) < len(values) - 1
+            handle.press("PageUp")
+            assert int(handle.input_value()) == len(values) - 1
+        # The tabulator visits every control, in the order in which they stand, and shows where it is.
+        shown.locator("input").first.focus()
+        groups = sum(isinstance(values[0], str) for values in states(figure).values())
+        visited = []
+        for _ in range(len(states(figure))):
+            visited.append(page.evaluate("document.activeElement.name || document.activeElement.id"))
+            assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+            page.keyboard.press("Tab")
+        assert len(set(visited)) == len(states(figure)), groups
+        page.wait_for_timeout(500)
+        status = shown.get_by_role("status")
+        assert status.count() == 1
+        assert status.inner_text() == shown.locator(".xp-say").inner_text()
+        assert shown.locator(".xp-say").get_attribute("aria-hidden") == "true"
+
+
+@every_figure
+def test_pointing_picks_and_dragging_moves(
+    browser: Browser, origins: dict[str, str], page_name: str, name: str
+) -> None:
+    figure = FIGURES[page_name, name]
+    phone = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
+    for window in ({}, phone):
+        with Visit(browser, origins["file"], **window) as visit:
+            page = visit.open(page_name)
+            shown = page.locator(f"figure#{name}")
+            for pick, key in figure.picks.items():
+                for at in (len(figure.labels[key]) - 1, 0):
+                    target = shown.locator(f"[data-pick='{pick}={at}']").first
+                    target.tap() if window else target.hover()
+                    assert slider(shown, pick).input_value() == str(at)
+            for area in shown.locator("[data-drag]").all():
+                axis, first, last = area.get_attribute("data-drag").split(" ")
+                area.scroll_into_view_if_needed()
+                scale = area.bounding_box()["width"] / float(area.get_attribute("width"))
+                left = area.bounding_box()["x"] - float(area.get_attribute("x")) * scale
+                y = area.bounding_box()["y"] + 20
+                count = len(figure.axes[axis])
+                page.mouse.move(left + float(first) * scale, y)
+                page.mouse.down()
+                for at in (0, count // 3, count - 1):
+                    x = left + (float(first) + (float(last) - float(first)) * at / (count - 1)) * scale
+                    page.mouse.move(x, y)
+                    assert slider(shown, axis).input_value() == str(at)
+                page.mouse.up()
+
+
+@every_figure
+def test_state_stands_in_the_address(
+    browser: Browser, origins: dict[str, str], page_name: str, name: str
+) -> None:
+    figure = FIGURES[page_name, name]
+    there = {control: values[-1] for control, values in states(figure).items()}
+    for scheme in ("file", "http"):
+        with Visit(browser, origins[scheme]) as visit:
+            page = visit.open(page_name)
+            shown = page.locator(f"figure#{name}")
+            move(page, shown, figure, figure.point, there)
+            if there != figure.point:
+                page.wait_for_function("name => location.hash.startsWith(`#${name}?`)", arg=name)
+            page.wait_for_timeout(400)
+            address = page.evaluate("location.hash")
+            page.reload()
+            assert shown.locator(".xp-say").inner_text() == figure.sentence(**there)
+            assert visit.open(page_name, address).locator(f"figure#{name} .xp-say").inner_text() == (
+                figure.sentence(**there)
+            )
+            shown.get_by_role("button", name="reset").press("Enter")
+            assert shown.locator(".xp-say").inner_text() == figure.sentence()
+
+
+@every_figure
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_and_nothing_sticks_out(
+    browser: Browser, origins: dict[str, str], page_name: str, name: str, theme: str
+) -> None:
+    with Visit(browser, origins["file"], viewport={"width": 360, "height": 740}, color_scheme=theme) as visit:
+        page = visit.open(page_name)
+        page.locator(f"figure#{name} summary").evaluate_all("all => all.forEach(s => s.click())")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert visit.complaints == []
+        found = Axe().run(page, context=f"figure#{name}")
+        assert found.violations_count == 0, found.generate_report()
+        visit.complaints.clear()  # axe reads style sheets anew, which a page on the disk may not
+
+
+@every_figure
+def test_at_two_hundred_percent_nothing_sticks_out(
+    browser: Browser, origins: dict[str, str], page_name: str, name: str
+) -> None:
+    # A window of 1280 pixels enlarged twofold lays a page out on 640.
+    with Visit(
+        browser, origins["file"], viewport={"width": 640, "height": 450}, device_scale_factor=2
+    ) as visit:
+        page = visit.open(page_name)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 640
+        box = page.locator(f"figure#{name} .xp-controls").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 640
+
+
+@every_figure
+def test_marks_keep_their_colour_where_the_system_forces_its_own(
+    browser: Browser, origins: dict[str, str], page_name: str, name: str
+) -> None:
+    with Visit(browser, origins["file"], forced_colors="active") as visit:
+        shown = visit.open(page_name).locator(f"figure#{name}")
+        fills = shown.locator(".ink, .bar").evaluate_all("all => all.map(n => getComputedStyle(n).fill)")
+        ground = shown.evaluate("node => getComputedStyle(document.body).backgroundColor")
+        assert fills
+        assert ground not in fills
+
+
+@every_figure
+def test_play_runs_or_steps(browser: Browser, origins: dict[str, str], page_name: str, name: str) -> None:
+    figure = FIGURES[page_name, name]
+    for wanted in ("no-preference", "reduce"):
+        with Visit(browser, origins["file"], reduced_motion=wanted) as visit:
+            shown = visit.open(page_name).locator(f"figure#{name}")
+            for button in shown.locator(".xp-play").all():
+                axis = button.inner_text().removeprefix("play ").replace(" ", "_")
+                handle = slider(shown, axis)
+                handle.press("Home")
+                button.press("Enter")
+                visit.page.wait_for_timeout(1300)
+                assert (
+                    int(handle.input_value()) == 1 if wanted == "reduce" else int(handle.input_value()) >= 2
+                )
+            assert figure.name == name
+
+
+@every_figure
+def test_without_a_script_the_picture_and_its_sentence_stand(
+    browser: Browser, origins: dict[str, str], page_name: str, name: str
+) -> None:
+    figure = FIGURES[page_name, name]
+    with Visit(browser, origins["file"], java_script_enabled=False) as visit:
+        shown = visit.open(page_name).locator(f"figure#{name}")
+        assert shown.locator("img").get_attribute("alt") == figure.alt
+        assert shown.locator("img").bounding_box()["width"] > 200
+        assert shown.locator("p").inner_text() == figure.sentence()
+
+
+def test_chapters_that_must_have_figures_have_them() -> None:
+    with_figures = {Path(page).stem for page, _ in FIGURES}
+    assert with_figures >= {
+        "nadaraya_watson",
+        "masked_softmax",
+        "dot_product_attention",
+        "additive_attention",
+        "bahdanau_decoder",
+    }
+    names = [name for _, name in FIGURES]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_the_playground_has_every_figure_and_they_move(browser: Browser, origins: dict[str, str]) -> None:
+    written = (BOOK / "book" / "playground.html").read_text("utf-8")
+    for (page_name, name), figure in FIGURES.items():
+        assert STORED[page_name][name] in written, name
+        assert html("book/playground").select(f"a[href='../{page_name}.html']"), page_name
+        assert html(page_name).select_one(f"figure#{name}")
+        assert figure.alt
+    with Visit(browser, origins["file"]) as visit:
+        page = visit.open("book/playground")
+        for figure in FIGURES.values():
+            walk(page, figure, 3)
+
+
+def test_the_guide_shows_its_own_example(browser: Browser, origins: dict[str, str]) -> None:
+    document = html("book/explorables")
+    (found,) = document.select("figure.xp")
+    figure = read(str(found))
+    with Visit(browser, origins["file"]) as visit:
+        walk(visit.open("book/explorables"), figure, 40)
+
+
+def test_pages_stay_small() -> None:
+    for page in CHAPTERS:
+        size = len(gzip.compress((BOOK / f"{page}.html").read_bytes(), 9))
+        assert size < 100_000, f"{page}: {size:,} bytes"
+    assert len(gzip.compress((page_script() + style()).encode(), 9)) < 12_000
+
+
+def test_only_pages_with_figures_load_the_script() -> None:
+    for page in itertools.chain(CHAPTERS, ["book/playground", "book/glossary"]):
+        document = html(page)
+        assert bool(document.select("script[src*='explorables.js']")) == bool(document.select("figure.xp"))
