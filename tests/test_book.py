@@ -10,11 +10,12 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import chinese_font  # an extension of the book; pyproject.toml puts its folder on the path
 import pytest
 import yaml
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
+
+from utils.explorables.chinese import chinese_forms, font_path
 
 ROOT = Path(__file__).parents[1]
 BOOK = ROOT / "_build" / "tested" / "_build" / "html"
@@ -181,7 +182,7 @@ REFERENCE = [page for page in PAGES if page.startswith("book/api/")]
 
 def test_the_reference_covers_every_module() -> None:
     # Inner rooms: the grammar corpus is entered through `grammar`, figures are packed and drawn by their kinds.
-    inner = re.compile(r"utils\.corpus\.(lexicon|grammar_\w+)|utils\.explorables\.(packing|drawing)")
+    inner = re.compile(r"utils\.corpus\.(lexicon|grammar_\w+)|utils\.explorables\.(packing|drawing|chinese)")
     modules = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in (ROOT / "utils").rglob("*.py")
@@ -233,9 +234,9 @@ def test_the_font_of_the_book_has_every_chinese_character_in_it() -> None:
 
 
 def test_the_font_draws_the_forms_of_mainland_china() -> None:
-    font = TTFont(chinese_font.font_path(), lazy=True)
+    font = TTFont(font_path(), lazy=True)
     shared = font.getBestCmap()
-    forms = chinese_font.chinese_forms(font, "直骨一")
+    forms = chinese_forms(font, "直骨一")
     assert forms[ord("直")] != shared[ord("直")]
     assert forms[ord("骨")] != shared[ord("骨")]
     assert forms[ord("一")] == shared[ord("一")]

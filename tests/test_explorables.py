@@ -1,7 +1,10 @@
 """Figures with sliders, Python's side: what is packed, refused, said and drawn."""
 
+import base64
+import io
 import json
 import math
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -9,6 +12,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 import torch
+from fontTools.ttLib import TTFont
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -502,3 +506,24 @@ def test_markup_is_escaped_and_bindings_are_written_out():
     assert tag("rect", x=0.1 + 0.2, y=None) == '<rect x="0.3"/>'
     bind = Bind("y", "weights", 3, pick="query", stride=7, scale=-5.0, offset=11.0)
     assert binds(bind, Bind("text", "p")) == "y weights 3 query 7 -5 11 3;text p 0 - 0 1 0 3"
+
+
+def test_a_still_picture_brings_the_chinese_characters_that_it_shows():
+    plain, chinese = (
+        Weights(
+            lambda d: {"weights": torch.eye(2)},
+            {"d": [1]},
+            queries=words,
+            keys=["x", "y"],
+            name="f",
+            alt="Two rows.",
+            say="{query}",
+        )
+        for words in (["a", "b"], ["红车", "。"])
+    )
+    assert "@font-face" not in plain.draw()
+    (data,) = re.findall(r"base64,([A-Za-z0-9+/=]+)", chinese.draw())
+    font = TTFont(io.BytesIO(base64.b64decode(data)))
+    assert {chr(code) for code in font.getBestCmap()} == set("红车。")
+    assert chinese.draw() == chinese.draw()
+    assert len(data) < 8_000

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
+from utils.explorables.chinese import font_face
 from utils.explorables.drawing import Bind, binds, fixed, tag, text
 from utils.explorables.figure import Figure
 from utils.explorables.packing import unpack
@@ -34,11 +35,17 @@ _NARROW = 420
 _ENLARGED = 1.25
 
 
+def _still_style(drawn: str) -> str:
+    """The look of a still picture; it cannot use the fonts of the page around it and brings its Chinese along."""
+    face = font_face("Chinese", drawn)
+    return f"{_STYLE}{face}text{{font-family:system-ui,sans-serif,Chinese}}" if face else _STYLE
+
+
 def _svg(width: float, height: float, *children: str) -> str:
     enlarged = _ENLARGED if width <= _NARROW else 1
     return tag(
         "svg",
-        tag("style", _STYLE),
+        tag("style", _still_style("".join(children))),
         *children,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {round(width)} {round(height)}",
