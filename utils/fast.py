@@ -129,18 +129,19 @@ class Steps:
         self._cells = [_arrange(cell) for cell in decoder.cells]
         first, last = self._cells[0], self._cells[-1]
         d_embed = decoder.embedding.embedding_dim
-        self._from_word, self._from_context = first.from_input.split(
-            [d_embed, first.from_input.shape[1] - d_embed], 1
+        from_word, from_context = first.from_input.split(
+            [d_embed, first.from_input.shape[1] - d_embed], dim=1
         )
+        self._from_word, self._from_context = _coarse(from_word), _coarse(from_context)
         self._d_query = 0
         if isinstance(decoder, BahdanauDecoder):
             attention = decoder.attention
-            self._w_v = 2 * attention.w_v.weight
+            self._w_v = _coarse(2 * attention.w_v.weight)
             self._d_query = attention.w_q.out_features
             # The query is asked by the state that the last layer's recurrence reads: one product for both.
             self._cells[-1] = last._replace(
-                from_state=torch.cat([2 * attention.w_q.weight, last.from_state]),
-                state_bias=nn.functional.pad(last.state_bias, (self._d_query, 0)),
+                from_state=_coarse(torch.cat([2 * attention.w_q.weight, last.from_state])),
+                state_bias=_coarse(nn.functional.pad(last.state_bias, (self._d_query, 0))),
             )
 
     def arrange(self, memory: Memory) -> Sources:
@@ -148,7 +149,7 @@ class Steps:
         if memory.projected_keys is None:
             return Sources(memory.values, None, None)
         floor = torch.zeros_like(memory.mask, dtype=memory.values.dtype).masked_fill(~memory.mask, -torch.inf)
-        return Sources(memory.values, 2 * memory.projected_keys[:, None], floor)
+        return Sources(_coarse(memory.values), 2 * memory.projected_keys[:, None], floor)
 
     def from_words(self, embedded: Float[Tensor, "batch t d_embed"]) -> Float[Tensor, "batch t gates"]:
         """The words' share of the first layer's gates: all steps in one product."""
@@ -180,6 +181,12 @@ class Steps:
         features = torch.sigmoid(sources.doubled_keys + query[:, :, None])
         weights = (linear(features, self._w_v).squeeze(-1) + sources.floor).softmax(dim=-1)
         return weights @ sources.values, weights
+
+
+def _coarse(tensor: Tensor) -> Tensor:
+    """Under autocast the tensor in its dtype: what every step multiplies by is rounded once, not every step."""
+    device = tensor.device.type
+    return tensor.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else tensor
 
 
 class _Cell(NamedTuple):

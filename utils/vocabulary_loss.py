@@ -79,24 +79,29 @@ class _VocabularyLoss(torch.autograd.Function):
 
 
 def _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted):
+    num, vocab = len(hidden), len(weight)
     coarse_weight, coarse_bias = weight.to(hidden.dtype), bias.to(hidden.dtype)
-    total = weight.new_zeros(())
+    # The scores of the true words and the mean scores need no product with the whole vocabulary.
+    fine = hidden.to(weight.dtype)
+    true = (fine * weight[target]).sum() + bias[target].sum()
+    even = fine.sum(dim=0) @ weight.mean(dim=0) + num * bias.mean()
+    total = -(1 - label_smoothing) * true - label_smoothing * even
+    # Memory that every chunk uses again: fresh memory of this size costs more than the numbers in it.
+    scores = hidden.new_empty(min(chunk, num), vocab)
     if wanted:
         d_hidden, d_weight, d_bias = map(torch.zeros_like, (hidden, weight, bias))
-        share = torch.empty_like(coarse_weight)  # one chunk's part of d_weight, in memory used over and over
-    for start in range(0, len(hidden), chunk):
-        rows = slice(start, start + chunk)
-        m, y = hidden[rows], target[rows, None]
-        log_p = torch.addmm(coarse_bias, m, coarse_weight.T).to(weight.dtype).log_softmax(dim=-1)
-        total -= (1 - label_smoothing) * log_p.gather(1, y).sum()
-        total -= label_smoothing * log_p.mean(dim=-1).sum()
+        share = torch.empty_like(coarse_weight)
+    for start in range(0, num, chunk):
+        m, y = hidden[start : start + chunk], target[start : start + chunk, None]
+        x = torch.addmm(coarse_bias, m, coarse_weight.T, out=scores[: len(m)])
+        highest = x.amax(dim=-1).to(weight.dtype)
+        p = torch.softmax(x, dim=-1, out=x)
+        total += (highest - p.amax(dim=-1).to(weight.dtype).log()).sum()  # log-sum-exp: p = e^{x - lse}
         if wanted:
-            g = log_p.exp_().sub_(label_smoothing / len(weight))
-            g.scatter_add_(1, y, g.new_full((1, 1), label_smoothing - 1).expand(len(y), 1))
-            g = g.to(hidden.dtype)
-            torch.mm(g, coarse_weight, out=d_hidden[rows])
-            d_weight += torch.mm(g.T, m / len(hidden), out=share)
+            g = p.sub_(label_smoothing / vocab).scatter_add_(1, y, p.new_full(y.shape, label_smoothing - 1))
+            torch.mm(g, coarse_weight, out=d_hidden[start : start + chunk])
+            d_weight += torch.mm(g.T, m / num, out=share)
             d_bias += g.sum(dim=0)
     if wanted:
-        ctx.save_for_backward(d_hidden / len(hidden), d_weight, d_bias / len(hidden))
-    return total / len(hidden)
+        ctx.save_for_backward(d_hidden / num, d_weight, d_bias / num)
+    return total / num
