@@ -175,6 +175,15 @@ class Steps:
             new_layers.append(_next_state(cell, from_input, from_state, s))
         return new_layers, context, weights
 
+    def predict(
+        self, words: Int[Tensor, "batch queries"], layers: Layers, sources: Sources
+    ) -> tuple[Float[Tensor, "batch queries vocab"], Layers, Float[Tensor, "batch queries n"] | None]:
+        """One step of search: what comes after ``words``, the next states and the attention weights or None."""
+        embedded = self._decoder.dropout(self._decoder.embedding(words))
+        layers, context, weights = self.step(self.from_words(embedded), layers, sources)
+        features = torch.cat([layers[-1], embedded, context], dim=-1)
+        return self._decoder.output(read_out(self._decoder, features)), layers, weights
+
     def _context(self, query: Tensor, sources: Sources) -> tuple[Tensor, Tensor | None]:
         if sources.doubled_keys is None:
             return sources.values.expand(-1, query.shape[1], -1), None
