@@ -1,4 +1,4 @@
-"""Speed and memory of the translator: training in three arrangements of the same mathematics.
+"""Speed and memory of the translator: training in three arrangements of the same mathematics, and search.
 
 Run as ``python tests/bench_translator.py`` (``--help`` for parts of it). The arrangements are timed in turn, so
 that a busy machine slows all of them; each number is a median with the quartiles around it, each ratio that of
@@ -19,8 +19,9 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from utils.corpus.batches import Batch, batches
-from utils.corpus.vocabulary import PAD
+from utils.corpus.vocabulary import EOS, PAD
 from utils.fast import fast_loss
+from utils.search import beam_search, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import Settings, build_model, sequence_loss
 
@@ -172,6 +173,75 @@ def bench_training(size_name: str, *, pairs: int, mixed: bool, peaks: dict[str, 
         )
 
 
+class EndsAt(nn.Module):
+    """An output layer that ends its sentences at lengths given beforehand, so that no training is needed.
+
+    Sentences leave a search when they end, here in all their hypotheses at once; so it knows which are left.
+    """
+
+    def __init__(self, output: nn.Linear):
+        super().__init__()
+        self.output = output
+
+    def start(self, lengths: Tensor) -> None:
+        self.left, self.step = lengths, 0
+
+    def forward(self, maxout: Tensor) -> Tensor:
+        logits = self.output(maxout)
+        ends = self.left == self.step
+        logits[..., EOS] = torch.where(ends, 1e4, -1e4)[:, None]
+        self.left, self.step = self.left[~ends], self.step + 1
+        return logits
+
+
+def search_all(model: EncoderDecoder, epoch: list[Batch], *, beam: int = 0, bfloat16: bool = False) -> None:
+    """Translate batches with a beam, or greedily where it is 0."""
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bfloat16):
+        for batch in epoch:
+            model.decoder.output.start((batch.tgt_out != PAD).sum(dim=1) - 1)
+            options = {"beam": beam} if beam else {}
+            found = (beam_search if beam else greedy)(
+                model, batch.src, batch.src_lens, max_len=2 * batch.tgt.shape[1], **options
+            )
+            best = [hypotheses[0] for hypotheses in found] if beam else found
+            assert [len(h.tokens) + 2 for h in best] == (batch.tgt != PAD).sum(dim=1).tolist()
+
+
+def bench_search(*, pairs: int) -> None:
+    """Sentences a second at the first size, of real lengths: targets a fifth shorter to a fifth longer."""
+    size, num = SIZES["small"], 4 * BATCH
+    src, tgt = sentences(size, num, mixed=True)
+    stretch = torch.rand(num, generator=torch.Generator().manual_seed(1)).mul(0.4).add(0.8).tolist()
+    tgt = [(ids * 2)[: max(1, round(len(ids) * factor))] for ids, factor in zip(tgt, stretch, strict=True)]
+    order = sorted(
+        range(num), key=lambda row: len(src[row])
+    )  # as utils.evaluation.translate puts them together
+    ids = [src[row] for row in order], [tgt[row] for row in order]
+    single, together = (list(batches(*ids, batch_size=n)) for n in (1, BATCH))
+    model = translator(size).eval()
+    model.decoder.output = EndsAt(model.decoder.output)
+    calls = {
+        "one at a time": partial(search_all, model, single),
+        "greedy": partial(search_all, model, together),
+        "greedy bfloat16": partial(search_all, model, together, bfloat16=True),
+        "beam 5": partial(search_all, model, together, beam=5),
+        "beam 5 bfloat16": partial(search_all, model, together, beam=5, bfloat16=True),
+    }
+    mean = sum(map(len, tgt)) / num
+    print(f"\nsearch, {num} sentences of {mean:.0f} words on average, {BATCH} at once, small model")
+    times = interleaved(calls, pairs)
+    for name, milliseconds in times.items():
+        speed = spread([num / (1e-3 * t) for t in milliseconds])
+        ratio = spread([t / ours for t, ours in zip(times["one at a time"], milliseconds, strict=True)])
+        line = f"{name:16} {speed:32} sentences/s  {ratio:24} times one at a time"
+        if name.startswith("beam"):
+            base = times[name.replace("beam 5", "greedy")]
+            line += (
+                f"  {spread([t / g for t, g in zip(milliseconds, base, strict=True)])} times greedy's time"
+            )
+        print(line)
+
+
 def main(
     size: Annotated[list[str], typer.Option(help="Small or large; give it twice for both.")] = BOTH,
     pairs: Annotated[int, typer.Option(min=3)] = 7,
@@ -191,6 +261,7 @@ def main(
             "\nmixed lengths: textbook and plain on batches as they come, the fast form on batches bucketed by length"
         )
         bench_training("small", pairs=pairs, mixed=True, peaks={})
+        bench_search(pairs=pairs)
 
 
 if __name__ == "__main__":
