@@ -162,7 +162,7 @@ def additive_scores(
     r"""Additive scores :math:`s_{ij} = w_v^\top \tanh(W_q q_i + W_k k_j)` of projected queries and keys.
 
     The sum is a tensor of ``batch * queries * keys * h`` numbers; for many queries see
-    :func:`utils.additive_by_query.additive_scores_by_query`.
+    ``utils.additive_by_query``.
 
     Raises:
         ValueError: widths h that differ, or leading axes that do not fit.
@@ -271,7 +271,7 @@ class AdditiveAttention(nn.Module):
     Queries and keys may have different widths. A decoder that asks about the same keys at every step projects
     them once with :meth:`project_keys` and passes the result as ``projected_keys``.
 
-    Many queries about many keys are scored by :func:`utils.additive_by_query.additive_scores_by_query`, which
+    Many queries about many keys are scored by ``utils.additive_by_query``, which
     keeps no features: the same numbers in less memory and time, but their gradient has no gradient.
 
     Args:
