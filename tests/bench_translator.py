@@ -209,7 +209,7 @@ def search_all(model: EncoderDecoder, epoch: list[Batch], *, beam: int = 0, bflo
 
 def bench_search(*, pairs: int) -> None:
     """Sentences a second at the first size, of real lengths: targets a fifth shorter to a fifth longer."""
-    size, num = SIZES["small"], 4 * BATCH
+    size, num = SIZES["small"], 2 * BATCH
     src, tgt = sentences(size, num, mixed=True)
     stretch = torch.rand(num, generator=torch.Generator().manual_seed(1)).mul(0.4).add(0.8).tolist()
     tgt = [(ids * 2)[: max(1, round(len(ids) * factor))] for ids, factor in zip(tgt, stretch, strict=True)]
