@@ -56,8 +56,8 @@ def test_help_names_the_commands_and_every_option_is_explained():
     assert all(option in text for option in ("cmn|fra", "--from", "--replace", "--json", "ATTENTION_DATA"))
     for command, options in (
         ("train", ["--pairs", "--columns", "--src", "--tgt", "--minutes", "--out", "--seed"]),
-        ("translate", ["--heatmap", "SENTENCE"]),
-        ("evaluate", ["RUN"]),
+        ("translate", ["--heatmap", "SENTENCE", "--beam", "--n-best"]),
+        ("evaluate", ["RUN", "--beam"]),
     ):
         text = invoke(command, "--help").stdout
         assert all(option in text for option in options)
@@ -158,7 +158,7 @@ def test_train_translate_evaluate_from_a_pair_file(tmp_path):
     assert re.fullmatch(r" +0 to 5 +\d+  \d+\.\d\d \[.*\]", lines[4])
     assert "empty 0.0%" in result.stdout
     assert sum(line.startswith("translation ") for line in lines) == 5
-    shown = json.loads(invoke("evaluate", out, "--json").stdout)
+    shown = json.loads(invoke("evaluate", out, "--beam", "2", "--json").stdout)
     assert shown == json.loads((out / "evaluation.json").read_text())
     assert sum(bucket["num_sentences"] for bucket in shown["by_length"]) == shown["num_sentences"]
 
@@ -194,6 +194,18 @@ def test_sentences_are_translated_one_line_each(folder):
     assert invoke("translate", folder, stdin="\n".join(sentences) + "\n").stdout.splitlines() == wanted
     assert invoke("translate", folder, stdin="").stdout == ""
     assert invoke("translate", folder, stdin="\n\n").stdout == "\n\n"
+
+
+def test_a_beam_gives_the_best_or_all_with_their_scores(folder):
+    sentences = ["I see two dogs.", ""]
+    best = invoke("translate", folder, *sentences, "--beam", "3").stdout.splitlines()
+    assert best == [translation.text for translation in translate(load_run(folder), sentences, beam=3)]
+    lines = invoke("translate", folder, *sentences, "--beam", "3", "--n-best").stdout.splitlines()
+    scores, texts = zip(*(line.split("\t") for line in lines), strict=True)
+    assert len(lines) == 3 + 1
+    assert [texts[0], texts[3]] == best
+    assert 0 > float(scores[0]) > float(scores[1]) > float(scores[2])
+    assert invoke("translate", folder, "a", "--beam", "0").exit_code == 2
 
 
 def test_lines_end_where_the_file_says_so(folder):

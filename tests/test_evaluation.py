@@ -21,6 +21,7 @@ from utils.evaluation import (
     diagonal_links,
     evaluate_run,
     links_from_weights,
+    n_best,
     parse_links,
     translate,
 )
@@ -108,7 +109,7 @@ def test_the_interval_is_that_of_corpora_drawn_from_the_sentences():
 def test_shares_of_empty_and_cut_off_translations_are_counted(monkeypatch):
     run, _ = trained_run()
 
-    def some(_run, sentences):
+    def some(_run, sentences, **_):
         done = [Translation("", [], [], None, True), Translation("a b", ["x"], ["a", "b"], None, False)]
         return done + [Translation("c", ["x"], ["c"], None, True)] * (len(sentences) - 2)
 
@@ -261,9 +262,27 @@ def test_the_translator_has_learned_its_sentences():
     assert right > 0.8 * len(translations_of)
 
 
+def test_the_n_best_start_with_the_best_and_differ():
+    run, _ = trained_run()
+    sentences = ["They want three keys.", "", "I see two dogs."]
+    found = n_best(run, sentences, beam=5)
+    assert [len(translations) for translations in found] == [5, 1, 5]
+    assert [best.text for best, *_ in found] == [best.text for best in translate(run, sentences, beam=5)]
+    for translations in found:
+        assert len({tuple(t.tgt_tokens) for t in translations}) == len(translations)
+        assert [t.score for t in translations] == sorted((t.score for t in translations), reverse=True)
+        assert all(
+            t.weights is None or t.weights.shape == (len(t.tgt_tokens), len(t.src_tokens))
+            for t in translations
+        )
+    assert [t.text for t in translate(run, sentences, beam=5)] == [t.text for t in translate(run, sentences)]
+    with pytest.raises(ValueError, match="beam must be at least 1, got 0"):
+        translate(run, sentences, beam=0)
+
+
 def test_an_empty_sentence_is_translated_as_nothing():
     run, _ = trained_run()
-    assert translate(run, [" "]) == [("", [], [], None, True)]
+    assert translate(run, [" "]) == [("", [], [], None, True, 0.0)]
 
 
 def test_a_translation_tells_its_tokens_and_weights():

@@ -1,12 +1,13 @@
-"""Greedy search against a slow loop that decodes one sentence at a time, and against a model set by hand."""
+"""Greedy and beam search against slow loops over one sentence, exhaustive search, and a model set by hand."""
 
 import math
+from itertools import product
 
 import pytest
 import torch
 
 from utils.corpus.vocabulary import BOS, EOS
-from utils.search import greedy
+from utils.search import Hypothesis, beam_search, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 
 
@@ -92,3 +93,158 @@ def test_search_leaves_no_gradient_and_a_useless_limit_is_named():
     assert not hypothesis.weights.requires_grad
     with pytest.raises(ValueError, match="max_len must be at least 1, got 0"):
         greedy(model(), *sources(), max_len=0)
+
+
+# Beam search
+
+
+def next_log_probs(translator, src, prefix) -> list[float]:
+    logits, _ = translator(src[None], torch.tensor([len(src)]), torch.tensor([[BOS, *prefix]]))
+    return logits[0, -1].log_softmax(dim=-1).tolist()
+
+
+def score(entry, length_penalty) -> float:
+    words, log_prob, _ = entry
+    return log_prob / max(1, len(words)) ** length_penalty
+
+
+def best_first(entries, length_penalty):
+    return sorted(
+        entries, key=lambda entry: (entry[0][-1:] == (EOS,), score(entry, length_penalty)), reverse=True
+    )
+
+
+def slow_beam(translator, src, *, beam, max_len, length_penalty):
+    """Lists of (words with the end, log-probability, ended), every prefix decoded again at every step."""
+    kept = [((), 0.0, False)]
+    for step in range(max_len + 1):
+        candidates = []
+        for words, log_prob, ended in kept:
+            log_p = [] if ended else next_log_probs(translator, src, words)
+            if ended or (step == max_len and max(log_p) > log_p[EOS]):
+                candidates.append((words, log_prob, True))
+            elif step == max_len:
+                candidates.append(((*words, EOS), log_prob + log_p[EOS], True))
+            else:
+                candidates += [((*words, w), log_prob + p, w == EOS) for w, p in enumerate(log_p)]
+        candidates.sort(key=lambda entry: score(entry, length_penalty), reverse=True)
+        kept = candidates[:beam]
+    return best_first(kept, length_penalty)
+
+
+def assert_same(hypotheses: list[Hypothesis], wanted, length_penalty) -> None:
+    assert [(*h.tokens, *[EOS] * h.finished) for h in hypotheses] == [words for words, _, _ in wanted]
+    for hypothesis, entry in zip(hypotheses, wanted, strict=True):
+        assert hypothesis.log_prob == pytest.approx(entry[1], abs=1e-4)
+        assert hypothesis.score(length_penalty) == pytest.approx(score(entry, length_penalty), abs=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
+@pytest.mark.parametrize(("beam", "num_layers"), [(1, 2), (2, 1), (5, 2), (17, 1)])
+@pytest.mark.parametrize("length_penalty", [0.0, 0.7, 1.0])
+def test_beam_search_in_a_batch_equals_a_slow_loop_over_each_sentence(
+    decoder_type, beam, num_layers, length_penalty
+):
+    translator = model(decoder_type, num_layers=num_layers)
+    src, lens = sources()
+    options = {"beam": beam, "max_len": 5, "length_penalty": length_penalty}
+    for row, hypotheses in enumerate(beam_search(translator, src[:7], lens[:7], **options)):
+        assert_same(hypotheses, slow_beam(translator, src[row, : lens[row]], **options), length_penalty)
+
+
+def tiny_vocabulary() -> EncoderDecoder:
+    """Six target tokens, four of them special: 5^m prefixes of m words."""
+    torch.manual_seed(5)
+    encoder = Encoder(11, 5, 7)
+    translator = EncoderDecoder(encoder, BahdanauDecoder(6, 3, 17, encoder.d_out)).eval()
+    with torch.no_grad():
+        for parameter in translator.parameters():
+            parameter *= 3
+    return translator
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("length_penalty", [0.0, 1.0])
+def test_a_beam_as_wide_as_all_translations_finds_them_all_in_order(length_penalty):
+    translator, max_len = tiny_vocabulary(), 3
+    src, lens = sources()
+    everything = []
+    for length in range(max_len + 1):
+        for words in product([word for word in range(6) if word != EOS], repeat=length):
+            log_ps = [next_log_probs(translator, src[3, :4], words[:i]) for i in range(length + 1)]
+            log_prob = sum(log_p[word] for log_p, word in zip(log_ps, words, strict=False))
+            if length < max_len or log_ps[-1][EOS] == max(log_ps[-1]):
+                everything.append(((*words, EOS), log_prob + log_ps[-1][EOS], True))
+            else:  # cut off
+                everything.append((words, log_prob, True))
+    assert len(everything) == 1 + 5 + 25 + 125
+    [hypotheses] = beam_search(
+        translator, src[3:4], lens[3:4], beam=200, max_len=max_len, length_penalty=length_penalty
+    )
+    assert_same(hypotheses, best_first(everything, length_penalty), length_penalty)
+
+
+@pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
+@pytest.mark.parametrize("max_len", [1, 7])
+def test_a_beam_of_one_is_greedy(decoder_type, max_len):
+    translator = model(decoder_type)
+    one_best = beam_search(translator, *sources(), beam=1, max_len=max_len)
+    for [ours], theirs in zip(one_best, greedy(translator, *sources(), max_len=max_len), strict=True):
+        assert ours.tokens == theirs.tokens
+        assert ours.finished == theirs.finished
+        assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-4)
+        if theirs.weights is not None:
+            torch.testing.assert_close(ours.weights, theirs.weights)
+
+
+@torch.no_grad()
+def test_each_hypothesis_has_the_log_probability_and_weights_of_its_own_words():
+    translator = model(num_layers=2)
+    src, lens = sources()
+    for row, hypotheses in enumerate(beam_search(translator, src, lens, beam=5, max_len=7)):
+        assert len({(tuple(h.tokens), h.finished) for h in hypotheses}) == len(hypotheses) == 5
+        for h in hypotheses:
+            read = torch.tensor([[BOS, *h.tokens]])
+            logits, weights = translator(src[row : row + 1, : lens[row]], lens[row : row + 1], read)
+            written = [*h.tokens, *[EOS] * h.finished]
+            log_p = logits[0].log_softmax(dim=-1)[range(len(written)), written]
+            assert h.log_prob == pytest.approx(log_p.sum().item(), abs=1e-4)
+            torch.testing.assert_close(h.weights, weights[0, : len(written)], atol=1e-5, rtol=1e-4)
+
+
+def test_a_wider_beam_finds_what_greedy_search_misses():
+    """The first word of the likeliest sentence need not be the likeliest first word."""
+    translator, args = model(), (*sources(),)
+    first = [h.log_prob for h in greedy(translator, *args, max_len=7)]
+    wide = beam_search(translator, *args, beam=17, max_len=7, length_penalty=0.0)
+    assert sum(best[0].log_prob > log_prob + 1e-3 for best, log_prob in zip(wide, first, strict=True)) > 3
+
+
+def test_length_normalisation_writes_longer_sentences():
+    def mean_length(length_penalty):
+        best = beam_search(model(), *sources(), beam=5, max_len=7, length_penalty=length_penalty)
+        return sum(len(hypotheses[0].tokens) for hypotheses in best)
+
+    assert mean_length(1.0) > mean_length(0.0)
+
+
+def test_score_by_hand():
+    hypothesis = Hypothesis([5, 6, 7], -8.0, None, finished=True)
+    assert hypothesis.score() == -2.0
+    assert hypothesis.score(0.0) == -8.0
+    assert hypothesis.score(0.5) == -4.0
+    assert Hypothesis([], 0.0, None, finished=False).score() == 0.0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"beam": 0, "max_len": 3}, "beam must be at least 1, got 0"),
+        ({"beam": 2, "max_len": 0}, "max_len must be at least 1, got 0"),
+        ({"beam": 2, "max_len": 3, "length_penalty": -1.0}, "length_penalty must not be negative, got -1"),
+    ],
+)
+def test_useless_numbers_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        beam_search(model(), *sources(), **options)

@@ -18,7 +18,7 @@ import typer
 from utils.corpus.download import CORPORA, DownloadError, get_corpus
 from utils.corpus.pairs import choose_languages
 from utils.evaluation import Score, Translation, evaluate_run
-from utils.evaluation import translate as translate_text
+from utils.evaluation import n_best as search
 from utils.training import Settings, load_run, matmul_precision, train_run
 
 app = typer.Typer(
@@ -36,6 +36,7 @@ _INTERRUPTED = 130
 #: Status of a command that no address gave what it asked for: another time, or another way, it may succeed.
 _UNAVAILABLE = 3
 
+Beam = Annotated[int, typer.Option(min=1, help="Hypotheses that the search keeps; 1 is greedy search.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 
 
@@ -179,29 +180,39 @@ def translate(
     sentences: Annotated[
         list[str] | None, typer.Argument(metavar="[SENTENCE]...", help="Text; standard input where none.")
     ] = None,
+    beam: Beam = 1,
+    n_best: Annotated[
+        bool,
+        typer.Option(
+            "--n-best", help="Print all hypotheses of the beam, the best first, after their scores."
+        ),
+    ] = False,
     heatmap: Annotated[
         Path | None, typer.Option(help="Draw the attention weights of a single sentence to this PNG file.")
     ] = None,
 ) -> None:
     """Translate each sentence, or each line of standard input, to one line.
 
-    An empty line gives an empty line.
+    An empty line gives an empty line. With --n-best each sentence gives several lines, a score and a translation
+    with a tab between them; the score is the mean log-probability of a token.
 
     Example: python -m utils translate fr-en "Où est la gare ?" --heatmap gare.png
     """
     with _mistakes_in_one_line(), matmul_precision("medium"):
         if not sentences:
             sentences = [line.rstrip("\n") for line in sys.stdin]
-        translations = translate_text(load_run(run), sentences)
-        for translation in translations:
-            typer.echo(translation.text)
+        found = search(load_run(run), sentences, beam=beam)
+        for translations in found:
+            for translation in translations[: None if n_best else 1]:
+                typer.echo(f"{translation.score:.4f}\t{translation.text}" if n_best else translation.text)
         if heatmap is not None:
-            _draw(translations, heatmap)
+            _draw([best for best, *_ in found], heatmap)
 
 
 @app.command()
 def evaluate(
     run: RunFolder,
+    beam: Beam = 1,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for a program.")] = False,
     examples: Annotated[int, typer.Option(help="Translations to show beside their references.")] = 5,
 ) -> None:
@@ -211,7 +222,7 @@ def evaluate(
     how many translations are empty or cut off; keeps all of it, with the translations, in RUN/evaluation.json.
     """
     with _mistakes_in_one_line(), matmul_precision("medium"):
-        result = evaluate_run(load_run(run), folder=run)
+        result = evaluate_run(load_run(run), beam=beam, folder=run)
     if json:
         typer.echo(result.to_json())
         return

@@ -11,6 +11,11 @@ import torch
 from jaxtyping import Bool, Float, Integer
 from torch import Tensor, nn
 
+from utils.additive_by_query import additive_scores_by_query
+
+#: Features of additive attention, batch * queries * keys * h, from which on they are not kept: 64 MiB in float32.
+_MANY_FEATURES = 2**24
+
 
 def length_mask(
     valid_lens: Integer[Tensor, " batch"] | Integer[Tensor, "batch queries"], num_keys: int
@@ -156,7 +161,8 @@ def additive_scores(
 ) -> Float[Tensor, "*batch queries keys"]:
     r"""Additive scores :math:`s_{ij} = w_v^\top \tanh(W_q q_i + W_k k_j)` of projected queries and keys.
 
-    The sum is a tensor of ``batch * queries * keys * h`` numbers.
+    The sum is a tensor of ``batch * queries * keys * h`` numbers; for many queries see
+    ``utils.additive_by_query``.
 
     Raises:
         ValueError: widths h that differ, or leading axes that do not fit.
@@ -265,6 +271,9 @@ class AdditiveAttention(nn.Module):
     Queries and keys may have different widths. A decoder that asks about the same keys at every step projects
     them once with :meth:`project_keys` and passes the result as ``projected_keys``.
 
+    Many queries about many keys are scored by ``utils.additive_by_query``, which
+    keeps no features: the same numbers in less memory and time, but their gradient has no gradient.
+
     Args:
         d_query: width of the queries.
         d_key: width of the keys.
@@ -314,8 +323,12 @@ class AdditiveAttention(nn.Module):
         if projected_keys is None:
             projected_keys = self.project_keys(cast(Tensor, keys))
         _check_width("queries", queries, self.w_q.in_features)
-        scores = additive_scores(self.w_q(queries), projected_keys, self.w_v.weight.squeeze(0))
-        weights = masked_softmax(scores, mask)
+        projected_queries, w_v = self.w_q(queries), self.w_v.weight.squeeze(0)
+        leading = _leading_axes(queries=queries, keys=projected_keys)
+        _check_width("projected_keys", projected_keys, len(w_v))
+        num_features = math.prod(leading) * queries.shape[-2] * projected_keys.shape[-2] * len(w_v)
+        score = additive_scores if num_features < _MANY_FEATURES else additive_scores_by_query
+        weights = masked_softmax(score(projected_queries, projected_keys, w_v), mask)
         return _weighted_sum(self.dropout(weights), values), weights
 
 

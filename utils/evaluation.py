@@ -20,7 +20,7 @@ from torch import Tensor, tensor
 from utils.checkpoints import write_atomically
 from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import normalise, tokenise
-from utils.search import greedy
+from utils.search import Hypothesis, beam_search, greedy
 from utils.training import Run
 
 Links = Iterable[tuple[int, int]]
@@ -277,6 +277,7 @@ class Translation(NamedTuple):
         tgt_tokens: the tokens written, the end of sentence among them if it was reached.
         weights: attention weights, a row a token written, a column a token read; None where nothing was read.
         finished: False where the length limit cut the translation off.
+        score: mean log-probability (natural) of a token written; 0 where nothing was read.
     """
 
     text: str
@@ -284,39 +285,69 @@ class Translation(NamedTuple):
     tgt_tokens: list[str]
     weights: Float[Tensor, "tgt src"] | None
     finished: bool
+    score: float = 0.0
 
 
-def translate(run: Run, sentences: Sequence[str], *, batch_size: int = 64) -> list[Translation]:
-    """Translate text greedily, sentences of like length together.
+def translate(
+    run: Run, sentences: Sequence[str], *, beam: int = 1, batch_size: int = 64
+) -> list[Translation]:
+    """Translate text, sentences of like length together.
 
     Args:
         run: a trained translator.
         sentences: plain text; what is empty once normalised is translated as empty text.
+        beam: hypotheses kept in beam search; with 1 the search is greedy.
         batch_size: sentences at a time.
 
     Returns:
         A translation a sentence, in the same order, each on one line.
 
+    Raises:
+        ValueError: a beam below 1.
+
+    Explained in book/api/command_line.
+    """
+    return [best[0] for best in n_best(run, sentences, beam=beam, batch_size=batch_size)]
+
+
+def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 64) -> list[list[Translation]]:
+    """The translations that beam search keeps of each sentence, the best first.
+
+    All differ in their tokens; two may read alike, since subwords can spell a word in several ways.
+    Arguments as for :func:`translate`.
+
     Explained in book/api/command_line.
     """
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
-    translations = [Translation("", [], [], None, True)] * len(ids)
+    translations = [[Translation("", [], [], None, True)]] * len(ids)
     rows = sorted((row for row in range(len(ids)) if ids[row]), key=lambda row: len(ids[row]))
     for start in range(0, len(rows), batch_size):
         batch = rows[start : start + batch_size]
         src = [ids[row] for row in batch]
         src_lens = tensor([len(row_ids) for row_ids in src])
         # Twice as long and some more is beyond any translation seen in training.
-        hypotheses = greedy(run.model, pad_ids(src), src_lens, max_len=2 * int(src_lens.max()) + 10)
-        for row, row_ids, hypothesis in zip(batch, src, hypotheses, strict=True):
-            translations[row] = Translation(
-                " ".join(run.tgt_vocabulary.decode(hypothesis.tokens).split()),
-                run.src_vocabulary.tokens(row_ids),
-                run.tgt_vocabulary.tokens(hypothesis.tokens) + ["<eos>"] * hypothesis.finished,
-                hypothesis.weights,
-                hypothesis.finished,
-            )
+        max_len = 2 * int(src_lens.max()) + 10
+        if beam == 1:
+            found = [
+                [hypothesis] for hypothesis in greedy(run.model, pad_ids(src), src_lens, max_len=max_len)
+            ]
+        else:
+            found = beam_search(run.model, pad_ids(src), src_lens, beam=beam, max_len=max_len)
+        for row, row_ids, hypotheses in zip(batch, src, found, strict=True):
+            src_tokens = run.src_vocabulary.tokens(row_ids)
+            translations[row] = [_translation(run, src_tokens, hypothesis) for hypothesis in hypotheses]
     return translations
+
+
+def _translation(run: Run, src_tokens: list[str], hypothesis: Hypothesis) -> Translation:
+    return Translation(
+        " ".join(run.tgt_vocabulary.decode(hypothesis.tokens).split()),
+        src_tokens,
+        run.tgt_vocabulary.tokens(hypothesis.tokens) + ["<eos>"] * hypothesis.finished,
+        hypothesis.weights,
+        hypothesis.finished,
+        hypothesis.score(),
+    )
 
 
 #: Longest sources, in words or Chinese characters, of the buckets of an evaluation.
@@ -366,20 +397,21 @@ class Evaluation(NamedTuple):
         return json.dumps(stored, ensure_ascii=False, indent=1)
 
 
-def evaluate_run(run: Run, *, folder: str | Path | None = None) -> Evaluation:
+def evaluate_run(run: Run, *, beam: int = 1, folder: str | Path | None = None) -> Evaluation:
     """Translate the held-out sentences of a run and score them against all their references.
 
     Args:
+        beam: as for :func:`translate`.
         folder: where to store the result as ``evaluation.json``; nowhere where None.
 
     Raises:
-        ValueError: a run that kept no sentences for testing.
+        ValueError: a run that kept no sentences for testing, or a beam below 1.
 
     Explained in book/api/command_line.
     """
     sources = [example.source for example in run.test]
     references = [example.references for example in run.test]
-    translations = translate(run, sources)
+    translations = translate(run, sources, beam=beam)
     texts = [translation.text for translation in translations]
     lang = run.settings.tgt
     score = {"lang": lang, "resamples": RESAMPLES}

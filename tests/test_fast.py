@@ -1,0 +1,203 @@
+"""The fast form against the plain one: the same losses, gradients, states and weights, whatever the sizes."""
+
+import pytest
+import torch
+from torch.nn.functional import cross_entropy, linear
+
+from utils.corpus.batches import Batch, make_batch
+from utils.fast import Steps, decoder_features, fast_loss
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
+from utils.training import sequence_loss
+from utils.vocabulary_loss import vocabulary_loss
+
+BOTH = pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
+
+
+def batch() -> Batch:
+    """Five sentences of unlike lengths, padded on both sides."""
+    generator = torch.Generator().manual_seed(0)
+
+    def sentences(lengths, vocab):
+        return [torch.randint(4, vocab, (length,), generator=generator).tolist() for length in lengths]
+
+    return make_batch(sentences([7, 3, 1, 5, 2], 11), sentences([4, 6, 2, 0, 3], 13))
+
+
+def model(decoder_type=BahdanauDecoder, *, num_layers=1, bidirectional=True, cell="gru", dropout=0.0):
+    torch.manual_seed(0)
+    encoder = Encoder(11, 5, 7, num_layers=num_layers, bidirectional=bidirectional, dropout=dropout)
+    options = {"d_enc_state": 7, "num_layers": num_layers, "cell": cell, "dropout": dropout}
+    if decoder_type is BahdanauDecoder:
+        options["d_attention"] = 19
+    return EncoderDecoder(encoder, decoder_type(13, 3, 17, encoder.d_out, **options))
+
+
+def plain_loss(translator, data, **options):
+    logits, _ = translator(data.src, data.src_lens, data.tgt_in)
+    return sequence_loss(logits, data.tgt_out, **options)
+
+
+def gradients(loss, translator) -> list[torch.Tensor]:
+    return list(torch.autograd.grad(loss, list(translator.parameters())))
+
+
+@BOTH
+@pytest.mark.parametrize("num_layers", [1, 2, 3])
+@pytest.mark.parametrize("bidirectional", [True, False])
+@pytest.mark.parametrize("cell", ["gru", "context"])
+def test_loss_and_gradients_are_those_of_the_plain_form(decoder_type, num_layers, bidirectional, cell):
+    translator = model(decoder_type, num_layers=num_layers, bidirectional=bidirectional, cell=cell)
+    data = batch()
+    plain = plain_loss(translator, data, label_smoothing=0.1)
+    fast = fast_loss(translator, *data[:2], data.tgt_in, data.tgt_out, label_smoothing=0.1, chunk=7)
+    torch.testing.assert_close(fast, plain, atol=1e-5, rtol=1e-5)
+    pairs = zip(gradients(fast, translator), gradients(plain, translator), strict=True)
+    for (name, _), (ours, wanted) in zip(translator.named_parameters(), pairs, strict=True):
+        torch.testing.assert_close(
+            ours, wanted, atol=1e-5, rtol=1e-5, msg=lambda text, name=name: name + text
+        )
+
+
+@BOTH
+def test_states_contexts_and_attention_weights_are_those_of_the_plain_form(decoder_type):
+    translator, data = model(decoder_type, num_layers=2), batch()
+    memory, hidden = translator.start(data.src, data.src_lens)
+    decoder, words = translator.decoder, data.tgt_in[:, :1]
+    logits, last, weights = decoder(words, memory, hidden)
+    steps = Steps(decoder)
+    from_word = steps.from_words(decoder.embedding(words))
+    layers, context, fast_weights = steps.step(from_word, list(hidden[:, :, None]), steps.arrange(memory))
+    torch.testing.assert_close(torch.stack(layers).squeeze(2), last)
+    if weights is None:
+        assert fast_weights is None
+        torch.testing.assert_close(context, memory.values)
+    else:
+        torch.testing.assert_close(fast_weights, weights)
+        torch.testing.assert_close(context, weights @ memory.values)
+        assert (fast_weights[2, :, 1:] == 0).all()
+    features = decoder_features(decoder, words, memory, hidden)
+    torch.testing.assert_close(
+        features, torch.cat([last[-1][:, None], decoder.embedding(words), context], -1)
+    )
+    assert logits.shape == (5, 1, 13)
+
+
+def test_several_queries_a_sentence_equal_the_same_sentence_several_times():
+    translator, data = model(num_layers=2), batch()
+    memory, _ = translator.start(data.src, data.src_lens)
+    steps = Steps(translator.decoder)
+    words = torch.randint(4, 13, (5, 3), generator=torch.Generator().manual_seed(1))
+    from_words = steps.from_words(translator.decoder.embedding(words))
+    states = torch.randn(2, 5, 3, 17, generator=torch.Generator().manual_seed(2))
+    layers, context, weights = steps.step(from_words, list(states), steps.arrange(memory))
+    for k in range(3):
+        one = steps.step(from_words[:, k : k + 1], list(states[:, :, k : k + 1]), steps.arrange(memory))
+        torch.testing.assert_close(torch.stack(layers)[:, :, k], torch.stack(one[0])[:, :, 0])
+        torch.testing.assert_close(context[:, k], one[1][:, 0])
+        torch.testing.assert_close(weights[:, k], one[2][:, 0])
+
+
+def test_both_forms_share_their_parameters_and_the_fast_one_adds_none():
+    translator, data = model(), batch()
+    before = set(translator.state_dict())
+    with torch.no_grad():
+        first = fast_loss(translator, *data[:2], data.tgt_in, data.tgt_out)
+        translator.decoder.attention.w_q.weight.mul_(-3)
+        second = fast_loss(translator, *data[:2], data.tgt_in, data.tgt_out)
+    assert set(translator.state_dict()) == before
+    assert first != second
+    torch.testing.assert_close(second, plain_loss(translator, data))
+
+
+def test_dropout_acts_in_training_alone():
+    translator, data = model(num_layers=2, dropout=0.4), batch()
+    inputs = (*data[:2], data.tgt_in, data.tgt_out)
+    translator.eval()
+    torch.testing.assert_close(fast_loss(translator, *inputs), plain_loss(translator, data))
+    translator.train()
+    losses = {round(fast_loss(translator, *inputs).item(), 4) for _ in range(5)}
+    assert len(losses) == 5
+
+
+def test_bfloat16_products_keep_the_loss_to_a_hundredth_and_the_gradients_in_float32():
+    translator, data = model(num_layers=2, cell="context"), batch()
+    plain = plain_loss(translator, data)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        fast = fast_loss(translator, *data[:2], data.tgt_in, data.tgt_out)
+    assert fast.dtype == torch.float32
+    torch.testing.assert_close(fast, plain, atol=0.02, rtol=0)
+    for ours, wanted in zip(gradients(fast, translator), gradients(plain, translator), strict=True):
+        assert ours.dtype == torch.float32
+        torch.testing.assert_close(ours, wanted, atol=0.02 * wanted.abs().max().item() + 1e-4, rtol=0.1)
+
+
+def test_a_decoder_with_a_context_of_its_own_is_refused():
+    class LastWordDecoder(FixedContextDecoder):
+        def _context(self, query, memory):
+            return memory.values[:, -1], None
+
+    with pytest.raises(TypeError, match="LastWordDecoder makes its context in its own way"):
+        Steps(LastWordDecoder(13, 3, 17, 14))
+
+
+# The loss over the vocabulary
+
+
+def vocabulary_inputs(dtype=torch.float64) -> tuple[torch.Tensor, ...]:
+    generator = torch.Generator().manual_seed(0)
+    hidden, weight, bias = (
+        torch.randn(shape, generator=generator, dtype=dtype).requires_grad_()
+        for shape in ((7, 5), (11, 5), (11,))
+    )
+    return hidden, weight, bias, torch.randint(11, (7,), generator=generator)
+
+
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("chunk", [1, 3, 7, 100])
+def test_vocabulary_loss_and_its_gradients_are_torch_s(label_smoothing, chunk):
+    *inputs, target = vocabulary_inputs()
+    wanted = cross_entropy(linear(*inputs), target, label_smoothing=label_smoothing)
+    ours = vocabulary_loss(*inputs, target, label_smoothing=label_smoothing, chunk=chunk)
+    torch.testing.assert_close(ours, wanted, rtol=1e-12, atol=1e-12)
+    for mine, theirs in zip(
+        torch.autograd.grad(3 * ours, inputs), torch.autograd.grad(3 * wanted, inputs), strict=True
+    ):
+        torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_vocabulary_loss_by_finite_differences():
+    *inputs, target = vocabulary_inputs()
+    assert torch.autograd.gradcheck(
+        lambda *tensors: vocabulary_loss(*tensors, target, label_smoothing=0.1, chunk=3), inputs
+    )
+
+
+def test_vocabulary_loss_of_large_scores_is_finite_and_no_input_is_changed():
+    *inputs, target = vocabulary_inputs(torch.float32)
+    with torch.no_grad():
+        inputs[0].mul_(1e4)
+    before = [tensor.clone() for tensor in inputs]
+    loss = vocabulary_loss(*inputs, target)
+    torch.testing.assert_close(loss, cross_entropy(linear(*inputs), target))
+    loss.backward()
+    assert all(tensor.grad.isfinite().all() for tensor in inputs)
+    assert all(torch.equal(tensor, copy) for tensor, copy in zip(inputs, before, strict=True))
+
+
+def test_vocabulary_loss_without_gradients_and_for_some_of_its_inputs():
+    hidden, weight, bias, target = vocabulary_inputs()
+    with torch.no_grad():
+        assert not vocabulary_loss(hidden, weight, bias, target).requires_grad
+    frozen = vocabulary_loss(hidden, weight.detach(), bias.detach(), target)
+    assert not vocabulary_loss(hidden.detach(), weight.detach(), bias.detach(), target).requires_grad
+    (mine,) = torch.autograd.grad(frozen, hidden)
+    (theirs,) = torch.autograd.grad(cross_entropy(linear(hidden, weight, bias), target), hidden)
+    torch.testing.assert_close(mine, theirs)
+
+
+def test_vocabulary_loss_names_mistakes():
+    hidden, weight, bias, target = vocabulary_inputs()
+    with pytest.raises(ValueError, match="hidden holds no token"):
+        vocabulary_loss(hidden[:0], weight, bias, target[:0])
+    with pytest.raises(ValueError, match="chunk must be at least 1, got 0"):
+        vocabulary_loss(hidden, weight, bias, target, chunk=0)

@@ -1,0 +1,231 @@
+r"""The decoders of ``seq2seq`` arranged for speed: the same parameters, the same numbers, nothing done twice.
+
+What changes between the plain form and this one:
+
+- The embedding's share of the recurrent unit's input needs no state, so one product before the loop gives it
+  for all steps.
+- The state of the last layer enters two products, the attention's query and the recurrence: side by side they
+  are one.
+- :math:`\tanh x = 2 \sigma(2x) - 1`, and processors are several times faster at :math:`\sigma`. The factors
+  move into the weights, and the constant :math:`-\sum w_v`, the same for every key, vanishes in the softmax.
+- Readout, vocabulary and loss wait until the loop is over and see real tokens alone, some hundred at a time.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from utils.corpus.vocabulary import PAD
+from utils.seq2seq import BahdanauDecoder, ContextGRUCell, EncoderDecoder, FixedContextDecoder, Memory
+from utils.vocabulary_loss import vocabulary_loss
+
+Layers = list[Float[Tensor, "batch queries h"]]
+
+
+def fast_loss(
+    model: EncoderDecoder,
+    src: Int[Tensor, "batch n"],
+    src_lens: Int[Tensor, " batch"],
+    tgt_in: Int[Tensor, "batch t"],
+    tgt_out: Int[Tensor, "batch t"],
+    *,
+    label_smoothing: float = 0.0,
+    chunk: int = 320,
+) -> Float[Tensor, ""]:
+    """Teacher forcing: mean cross-entropy over the real target tokens, as of ``model(...)`` and its logits.
+
+    Under ``torch.autocast`` the products are taken in its dtype; sums, states and softmax stay in float32.
+
+    Args:
+        src: padded source ids.
+        src_lens: number of source tokens of each sentence.
+        tgt_in: what the decoder reads.
+        tgt_out: what it should write, PAD behind the end of a sentence.
+        label_smoothing: share of the target probability that is spread evenly over the vocabulary.
+        chunk: tokens at a time in the vocabulary product.
+
+    Raises:
+        ValueError: a length below 1 or above n, or targets that are all padding.
+    """
+    memory, hidden = model.start(src, src_lens)
+    decoder = model.decoder
+    features = decoder_features(decoder, tgt_in, memory, hidden)
+    real = tgt_out != PAD
+    maxout = read_out(decoder, features[real])
+    return vocabulary_loss(
+        maxout,
+        decoder.output.weight,
+        decoder.output.bias,
+        tgt_out[real],
+        label_smoothing=label_smoothing,
+        chunk=chunk,
+    )
+
+
+def decoder_features(
+    decoder: BahdanauDecoder | FixedContextDecoder,
+    tgt_in: Int[Tensor, "batch t"],
+    memory: Memory,
+    hidden: Float[Tensor, "layers batch h"],
+) -> Float[Tensor, "batch t d_features"]:
+    """State, embedding and context side by side, ``[s_i; y_{i-1}; c_i]``, at each step of given words."""
+    steps = Steps(decoder)
+    sources = steps.arrange(memory)
+    embedded = decoder.dropout(decoder.embedding(tgt_in))
+    layers = [s[:, None] for s in hidden.unbind(0)]
+    states, contexts = [], []
+    for from_word in steps.from_words(embedded).split(1, dim=1):
+        layers, context, _ = steps.step(from_word, layers, sources)
+        states.append(layers[-1])
+        contexts.append(context)
+    return torch.cat([torch.cat(states, 1), embedded, torch.cat(contexts, 1)], dim=-1)
+
+
+def read_out(
+    decoder: BahdanauDecoder | FixedContextDecoder, features: Float[Tensor, "*batch d_features"]
+) -> Float[Tensor, "*batch h"]:
+    """The maxout layer: what the vocabulary product reads."""
+    return decoder.dropout(decoder.readout(features).unflatten(-1, (-1, 2)).amax(dim=-1))
+
+
+class Sources(NamedTuple):
+    """A :class:`~utils.seq2seq.Memory` as the fast step wants it.
+
+    ``doubled_keys`` are the projected keys times 2, and ``floor`` is 0 at real words, minus infinity at
+    padding. Without attention ``values`` is one summary a sentence, and the others are None.
+    """
+
+    values: Float[Tensor, "batch n d_enc"]
+    doubled_keys: Float[Tensor, "batch 1 n d_attention"] | None
+    floor: Float[Tensor, "batch 1 n"] | None
+
+    def rows(self, index: Int[Tensor, " rows"]) -> "Sources":
+        """The memory of some sentences of the batch, in the order of ``index``."""
+        return Sources(*(None if tensor is None else tensor[index] for tensor in self))
+
+
+class Steps:
+    """The weights of a decoder arranged for its steps; they hold for as long as its parameters do not change.
+
+    A step is taken for some queries a sentence at once, axes (batch, queries, width): one query in training
+    and in greedy search; in beam search one a hypothesis, all of which share the memory of their sentence.
+
+    Args:
+        decoder: with the attention of ``BahdanauDecoder`` or without any.
+
+    Raises:
+        TypeError: a decoder that makes its context in another way.
+    """
+
+    def __init__(self, decoder: BahdanauDecoder | FixedContextDecoder):
+        if type(decoder)._context not in (BahdanauDecoder._context, FixedContextDecoder._context):
+            raise TypeError(f"{type(decoder).__name__} makes its context in its own way: use its plain form")
+        self._decoder = decoder
+        self._cells = [_arrange(cell) for cell in decoder.cells]
+        first, last = self._cells[0], self._cells[-1]
+        d_embed = decoder.embedding.embedding_dim
+        from_word, from_context = first.from_input.split(
+            [d_embed, first.from_input.shape[1] - d_embed], dim=1
+        )
+        self._from_word, self._from_context = _coarse(from_word), _coarse(from_context)
+        self._d_query = 0
+        if isinstance(decoder, BahdanauDecoder):
+            attention = decoder.attention
+            self._w_v = _coarse(2 * attention.w_v.weight)
+            self._d_query = attention.w_q.out_features
+            # The query is asked by the state that the last layer's recurrence reads: one product for both.
+            self._cells[-1] = last._replace(
+                from_state=_coarse(torch.cat([2 * attention.w_q.weight, last.from_state])),
+                state_bias=_coarse(nn.functional.pad(last.state_bias, (self._d_query, 0))),
+            )
+
+    def arrange(self, memory: Memory) -> Sources:
+        """The memory of the source sentences as :meth:`step` reads it, worked out once."""
+        if memory.projected_keys is None:
+            return Sources(memory.values, None, None)
+        floor = torch.zeros_like(memory.mask, dtype=memory.values.dtype).masked_fill(~memory.mask, -torch.inf)
+        return Sources(_coarse(memory.values), 2 * memory.projected_keys[:, None], floor)
+
+    def from_words(self, embedded: Float[Tensor, "batch t d_embed"]) -> Float[Tensor, "batch t gates"]:
+        """The words' share of the first layer's gates: all steps in one product."""
+        return linear(embedded, self._from_word, self._cells[0].input_bias)
+
+    def step(
+        self, from_word: Float[Tensor, "batch queries gates"], layers: Layers, sources: Sources
+    ) -> tuple[Layers, Float[Tensor, "batch queries d_enc"], Float[Tensor, "batch queries n"] | None]:
+        """One step: the next state of each layer, the context and the attention weights or None."""
+        from_states = [
+            linear(s, cell.from_state, cell.state_bias) for s, cell in zip(layers, self._cells, strict=True)
+        ]
+        query, from_states[-1] = from_states[-1].tensor_split([self._d_query], dim=-1)
+        context, weights = self._context(query, sources)
+        from_input = from_word + linear(context, self._from_context)
+        new_layers: Layers = []
+        for depth, (cell, s, from_state) in enumerate(
+            zip(self._decoder.cells, layers, from_states, strict=True)
+        ):
+            if depth:
+                below = self._decoder.dropout(new_layers[-1])
+                from_input = linear(below, self._cells[depth].from_input, self._cells[depth].input_bias)
+            new_layers.append(_next_state(cell, from_input, from_state, s))
+        return new_layers, context, weights
+
+    def predict(
+        self, words: Int[Tensor, "batch queries"], layers: Layers, sources: Sources
+    ) -> tuple[Float[Tensor, "batch queries vocab"], Layers, Float[Tensor, "batch queries n"] | None]:
+        """One step of search: what comes after ``words``, the next states and the attention weights or None."""
+        embedded = self._decoder.dropout(self._decoder.embedding(words))
+        layers, context, weights = self.step(self.from_words(embedded), layers, sources)
+        features = torch.cat([layers[-1], embedded, context], dim=-1)
+        return self._decoder.output(read_out(self._decoder, features)), layers, weights
+
+    def _context(self, query: Tensor, sources: Sources) -> tuple[Tensor, Tensor | None]:
+        if sources.doubled_keys is None:
+            return sources.values.expand(-1, query.shape[1], -1), None
+        features = torch.sigmoid(sources.doubled_keys + query[:, :, None])
+        weights = (linear(features, self._w_v).squeeze(-1) + sources.floor).softmax(dim=-1)
+        return weights @ sources.values, weights
+
+
+def _coarse(tensor: Tensor) -> Tensor:
+    """Under autocast the tensor in its dtype: what every step multiplies by is rounded once, not every step."""
+    device = tensor.device.type
+    return tensor.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else tensor
+
+
+class _Cell(NamedTuple):
+    """A recurrent unit's weights: of what comes from the input and of what comes from the state."""
+
+    from_input: Tensor
+    input_bias: Tensor
+    from_state: Tensor
+    state_bias: Tensor
+
+
+def _arrange(cell: nn.GRUCell | ContextGRUCell) -> _Cell:
+    if isinstance(cell, ContextGRUCell):
+        from_input = torch.cat([cell.from_input.weight, cell.from_context.weight], dim=1)
+        from_state = cell.from_state.weight
+        return _Cell(from_input, cell.from_input.bias, from_state, from_state.new_zeros(len(from_state)))
+    return _Cell(cell.weight_ih, cell.bias_ih, cell.weight_hh, cell.bias_hh)
+
+
+def _next_state(
+    cell: nn.GRUCell | ContextGRUCell, from_input: Tensor, from_state: Tensor, s: Tensor
+) -> Tensor:
+    """The gates and the new state, once the products are taken."""
+    # Under autocast the products are coarse; what is added up over the steps is not.
+    from_input, from_state = from_input.to(s.dtype), from_state.to(s.dtype)
+    gates, candidate = from_input.tensor_split([2 * s.shape[-1]], dim=-1)
+    gates_from_state, candidate_from_state = from_state.tensor_split([2 * s.shape[-1]], dim=-1)
+    r, z = torch.sigmoid(gates + gates_from_state).chunk(2, dim=-1)
+    if isinstance(
+        cell, ContextGRUCell
+    ):  # the reset gate before the recurrent product, in the other unit after it
+        candidate = torch.tanh(candidate + cell.from_reset_state(s * r))
+    else:
+        candidate = torch.tanh(candidate + r * candidate_from_state)
+    return torch.lerp(candidate.to(s.dtype), s, z)

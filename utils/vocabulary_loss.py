@@ -1,0 +1,107 @@
+r"""Cross-entropy over a large vocabulary, in the memory of a few hundred tokens: the one hand-written gradient.
+
+A translator spends most of its products on the vocabulary. Written with autograd, the scores of all tokens
+over all words, their softmax and its gradient stand in memory together. Here some hundred tokens at a time go
+through the product, the loss and, at once, the gradient; of each chunk nothing stays but sums.
+
+With hidden vectors :math:`m_i`, scores :math:`x_i = W m_i + b`, true words :math:`y_i` and label smoothing
+:math:`\varepsilon` over V words, the mean loss of N tokens is
+
+.. math::
+    L = \frac1N \sum_i \Big( \log \sum_v e^{x_{iv}} - (1 - \varepsilon)\, x_{i y_i}
+        - \frac{\varepsilon}{V} \sum_v x_{iv} \Big) .
+
+The gradient of the first term is the softmax, those of the others are constants:
+
+.. math::
+    g_{iv} = \frac{\partial L}{\partial x_{iv}}
+        = \frac1N \Big( \operatorname{softmax}(x_i)_v - (1 - \varepsilon) [v = y_i] - \frac{\varepsilon}{V} \Big)
+
+and the product passes it on: :math:`\partial L / \partial m_i = W^\top g_i`,
+:math:`\partial L / \partial W = \sum_i g_i m_i^\top`, :math:`\partial L / \partial b = \sum_i g_i`. None of it
+needs to know what is done with L but for a factor, so it is worked out on the way forward.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+def vocabulary_loss(
+    hidden: Float[Tensor, "tokens d"],
+    weight: Float[Tensor, "vocab d"],
+    bias: Float[Tensor, " vocab"],
+    target: Int[Tensor, " tokens"],
+    *,
+    label_smoothing: float = 0.0,
+    chunk: int = 320,
+) -> Float[Tensor, ""]:
+    """Mean cross-entropy of ``hidden @ weight.T + bias`` against the true words, a chunk of tokens at a time.
+
+    The same number as ``cross_entropy(linear(hidden, weight, bias), target)``, and the same gradients. The
+    products are taken in the dtype of ``hidden``, sums and softmax in float32 or better. The gradient cannot
+    be differentiated again.
+
+    Args:
+        hidden: what the output layer reads, one row a token; no padding.
+        weight: of the output layer; may have a finer dtype than ``hidden``.
+        bias: of the output layer.
+        target: the true words.
+        label_smoothing: share of the target probability that is spread evenly over the vocabulary.
+        chunk: tokens at a time; memory grows with ``chunk * vocab``.
+
+    Raises:
+        ValueError: no token, or a chunk below 1.
+
+    >>> vocabulary_loss(torch.zeros(3, 5), torch.ones(8, 5), torch.zeros(8), torch.tensor([0, 7, 7]))  # log 8
+    tensor(2.0794)
+    """
+    if len(hidden) == 0:
+        raise ValueError("hidden holds no token: a mean over nothing is not defined")
+    if chunk < 1:
+        raise ValueError(f"chunk must be at least 1, got {chunk}")
+    # Within a Function gradients always look disabled: whether anybody wants one is known here alone.
+    wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (hidden, weight, bias))
+    return _VocabularyLoss.apply(hidden, weight, bias, target, label_smoothing, chunk, wanted)
+
+
+class _VocabularyLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted):
+        device = hidden.device.type
+        with torch.autocast(device, enabled=False):  # the dtypes are settled here
+            return _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, d_loss):
+        return (*(d_loss.to(gradient.dtype) * gradient for gradient in ctx.saved_tensors), *[None] * 4)
+
+
+def _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted):
+    num, vocab = len(hidden), len(weight)
+    coarse_weight, coarse_bias = weight.to(hidden.dtype), bias.to(hidden.dtype)
+    # The scores of the true words and the mean scores need no product with the whole vocabulary.
+    fine = hidden.to(weight.dtype)
+    true = (fine * weight[target]).sum() + bias[target].sum()
+    even = fine.sum(dim=0) @ weight.mean(dim=0) + num * bias.mean()
+    total = -(1 - label_smoothing) * true - label_smoothing * even
+    # Memory that every chunk uses again: fresh memory of this size costs more than the numbers in it.
+    scores = hidden.new_empty(min(chunk, num), vocab)
+    if wanted:
+        d_hidden, d_weight, d_bias = map(torch.zeros_like, (hidden, weight, bias))
+        share = torch.empty_like(coarse_weight)
+    for start in range(0, num, chunk):
+        m, y = hidden[start : start + chunk], target[start : start + chunk, None]
+        x = torch.addmm(coarse_bias, m, coarse_weight.T, out=scores[: len(m)])
+        highest = x.amax(dim=-1).to(weight.dtype)
+        p = torch.softmax(x, dim=-1, out=x)
+        total += (highest - p.amax(dim=-1).to(weight.dtype).log()).sum()  # log-sum-exp: p = e^{x - lse}
+        if wanted:
+            g = p.sub_(label_smoothing / vocab).scatter_add_(1, y, p.new_full(y.shape, label_smoothing - 1))
+            torch.mm(g, coarse_weight, out=d_hidden[start : start + chunk])
+            d_weight += torch.mm(g.T, m / num, out=share)
+            d_bias += g.sum(dim=0)
+    if wanted:
+        ctx.save_for_backward(d_hidden / num, d_weight, d_bias / num)
+    return total / num
