@@ -50,15 +50,15 @@ lint: $(INSTALLED)  ## check style and formatting with ruff
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab chapters
 
+# Two at a time: those that train use one thread each.
 # What a cell prints comes in as many pieces as the kernel was interrupted; the second pass joins them.
 # Figures with sliders store what a page shows; a control of a kernel that has ended would be dead.
 notebooks: export ATTENTION_FIGURES := static
 notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTER=name for one)
-	@set -e; for notebook in $(SELECTED); do \
-		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$notebook; \
-		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$notebook; \
-		$(NORMALISE) $$notebook; \
-	done
+	@echo $(SELECTED) | xargs -n 1 -P 2 sh -ec '\
+		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$0; \
+		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$0; \
+		$(NORMALISE) $$0'
 
 bench: $(INSTALLED)  ## measure speed and memory
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
