@@ -42,6 +42,17 @@ def test_leading_axes_broadcast():
         torch.testing.assert_close(mine, theirs)
 
 
+def test_the_number_of_threads_is_given_back():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        arguments = inputs(2)
+        additive_scores_by_query(*arguments).sum().backward()
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
 @pytest.mark.parametrize(("queries", "keys"), [(0, 5), (7, 0), (1, 1)])
 def test_no_queries_or_no_keys(queries, keys):
     arguments = inputs(2, queries=queries, keys=keys)

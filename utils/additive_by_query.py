@@ -35,8 +35,8 @@ def additive_scores_by_query(
 ) -> Float[Tensor, "*batch queries keys"]:
     """The scores of :func:`utils.attention.additive_scores`, and their gradients, one query at a time.
 
-    Beside the scores it needs the features of a single query twice, ``2 * keys * h`` numbers. The gradient
-    cannot be differentiated again.
+    Beside the scores it needs the features of a single query twice, ``2 * keys * h`` numbers. It works on one
+    processor core. The gradient cannot be differentiated again.
 
     Raises:
         RuntimeError: shapes that do not fit; ``AdditiveAttention`` names what is wrong.
@@ -78,7 +78,14 @@ class _AdditiveScores(torch.autograd.Function):
 
 def _sigmas(queries: Tensor, keys: Tensor) -> Iterator[tuple[int, int, Tensor]]:
     """Sentence, query and its features with all keys, in memory that the next query's overwrite."""
-    for b, doubled_keys in enumerate(2 * keys):
-        sigma = torch.empty_like(doubled_keys)
-        for i, doubled_query in enumerate(2 * queries[b]):
-            yield b, i, torch.add(doubled_keys, doubled_query, out=sigma).sigmoid_()
+    # Several threads would have to meet after each of these small operations, thousands of times: with another
+    # program on the machine they wait for each other ten times longer than they work.
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        for b, doubled_keys in enumerate(2 * keys):
+            sigma = torch.empty_like(doubled_keys)
+            for i, doubled_query in enumerate(2 * queries[b]):
+                yield b, i, torch.add(doubled_keys, doubled_query, out=sigma).sigmoid_()
+    finally:
+        torch.set_num_threads(threads)
