@@ -18,6 +18,8 @@ Since :math:`\sigma' = \sigma (1 - \sigma)`, a gradient :math:`g_{ij}` of the sc
 
 A softmax over the keys does not see :math:`\sum_h w_h`, which every score of a row shares: behind one, the last
 line of both formulas could go. It stays, so that these are the scores of :func:`utils.attention.additive_scores`.
+
+Explained in book/faster.
 """
 
 import math

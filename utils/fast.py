@@ -9,6 +9,8 @@ What changes between the plain form and this one:
 - :math:`\tanh x = 2 \sigma(2x) - 1`, and processors are several times faster at :math:`\sigma`. The factors
   move into the weights, and the constant :math:`-\sum w_v`, the same for every key, vanishes in the softmax.
 - Readout, vocabulary and loss wait until the loop is over and see real tokens alone, some hundred at a time.
+
+Explained in book/faster.
 """
 
 from typing import NamedTuple

@@ -20,6 +20,8 @@ The gradient of the first term is the softmax, those of the others are constants
 and the product passes it on: :math:`\partial L / \partial m_i = W^\top g_i`,
 :math:`\partial L / \partial W = \sum_i g_i m_i^\top`, :math:`\partial L / \partial b = \sum_i g_i`. None of it
 needs to know what is done with L but for a factor, so it is worked out on the way forward.
+
+Explained in book/faster.
 """
 
 import torch
