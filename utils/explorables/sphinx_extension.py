@@ -23,7 +23,7 @@ MARK = '<figure class="xp"'
 
 
 class Explorable(SphinxDirective):
-    """A figure of a notebook, named as in its address: ``{explorable} NAME``, with the notebook's path as ``:from:``."""
+    """A figure of a notebook by its name, ``{explorable} NAME``, with the notebook's path as ``:from:``."""
 
     required_arguments = 1
     option_spec: ClassVar = {"from": directives.unchanged_required}
