@@ -9,6 +9,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
+import ipywidgets
 import numpy as np
 import pytest
 import torch
@@ -426,6 +427,28 @@ def test_each_axis_is_a_trait_that_takes_what_the_grid_has():
     assert widget.query == 2
     with pytest.raises(traitlets.TraitError, match="valid_length has no value 8"):
         widget.valid_length = 8
+
+
+def test_an_axis_and_another_control_are_linked_both_ways():
+    figure = Bars(
+        lambda d, n: {"w": torch.eye(3)[n]},
+        {"d": [1, 2.5], "n": range(3)},
+        panels={"w": "weights"},
+        bars=["a", "b", "c"],
+        name="f",
+        alt="Three bars.",
+        say="{n}",
+    )
+    handle = ipywidgets.IntSlider(max=2)
+    ipywidgets.link((figure.widget, "n"), (handle, "value"))
+    handle.value = 2
+    assert figure.widget.n == 2
+    figure.widget.n = 1
+    assert handle.value == 1
+    seen = []
+    figure.widget.observe(lambda change: seen.append(change.new), names="d")
+    figure.widget.d = 2.5
+    assert seen == [2.5]
 
 
 def test_an_axis_that_hides_a_widgets_own_attribute_is_refused():

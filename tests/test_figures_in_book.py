@@ -30,8 +30,9 @@ FIGURES: dict[tuple[str, str], Figure] = {
     (page, name): read(written) for page, found in STORED.items() for name, written in found.items()
 }
 every_figure = pytest.mark.parametrize(("page_name", "name"), FIGURES, ids=lambda text: text)
-#: At most so many frames are visited; of a larger grid a seeded sample.
-MOST_FRAMES = {"file": 60, "http": 8}
+#: A grid of so many frames is walked through as a whole; of a larger one a seeded sample is visited.
+SMALL_GRID = 200
+SAMPLE = {"file": 60, "http": 8}
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -96,10 +97,14 @@ def states(figure: Figure) -> dict[str, list]:
     return figure.axes | {pick: list(range(len(figure.labels[key]))) for pick, key in figure.picks.items()}
 
 
+def num_frames(figure: Figure) -> int:
+    return math.prod(map(len, states(figure).values()))
+
+
 def frames(figure: Figure, most: int) -> list[dict]:
     """All points of the grid and its picks, or a seeded sample with both ends of it, in the order of the grid."""
     names, values = zip(*states(figure).items(), strict=True)
-    total = math.prod(map(len, values))
+    total = num_frames(figure)
     if total <= most:
         chosen = range(total)
     else:
@@ -172,8 +177,9 @@ def test_every_frame_is_reached_by_keyboard_and_shows_the_notebooks_numbers(
     browser: Browser, origins: dict[str, str], scheme: str, page_name: str, name: str
 ) -> None:
     figure = FIGURES[page_name, name]
+    whole = scheme == "file" and num_frames(figure) <= SMALL_GRID
     with Visit(browser, origins[scheme]) as visit:
-        walk(visit.open(page_name), figure, MOST_FRAMES[scheme])
+        walk(visit.open(page_name), figure, SMALL_GRID if whole else SAMPLE[scheme])
 
 
 @every_figure
@@ -377,6 +383,24 @@ def test_the_guide_shows_its_own_example(browser: Browser, origins: dict[str, st
     figure = read(str(found))
     with Visit(browser, origins["file"]) as visit:
         walk(visit.open("book/explorables"), figure, 40)
+
+
+def test_the_code_of_the_guide_runs_and_prints_what_it_says(capsys) -> None:
+    guide = (ROOT / "book" / "explorables.md").read_text("utf-8")
+    blocks = re.findall(
+        r"^```(\{explorable-example\}|python|text)\n(.*?)^```", guide, re.MULTILINE | re.DOTALL
+    )
+    assert [kind for kind, _ in blocks].count("python") >= 3
+    names: dict[str, object] = {}
+    printed = ""
+    for kind, written in blocks:
+        if kind == "text":
+            assert printed == written
+        else:
+            exec(written, names)
+            printed = capsys.readouterr().out
+            if "# prints 1" in written:
+                assert printed == "1\n"
 
 
 def test_pages_stay_small() -> None:
