@@ -161,6 +161,20 @@ def test_the_first_steps_are_adam_on_clipped_gradients_with_a_rate_that_rises_an
     torch.testing.assert_close(weights_of(fitted), weights_of(stepped))
 
 
+def test_the_fast_form_trains_to_the_same_weights():
+    plain, fast, coarse = (model(dataclasses.replace(TINY, dropout=0.0)) for _ in range(3))
+    options = {"epochs": 2, "batch_size": 16, "valid": (sentences(13, seed=1), sentences(13, seed=1))}
+    wanted = fit(plain, sentences(), sentences(), **options)
+    history = fit(fast, sentences(), sentences(), fast=True, **options)
+    assert history.losses == pytest.approx(wanted.losses, rel=1e-4)
+    assert history.valid_losses == pytest.approx(wanted.valid_losses, rel=1e-4)
+    torch.testing.assert_close(weights_of(fast), weights_of(plain), rtol=1e-3, atol=1e-4)
+    rounded = fit(coarse, sentences(), sentences(), fast=True, products=torch.bfloat16, **options)
+    assert rounded.losses == pytest.approx(wanted.losses, rel=2e-2)
+    assert rounded.losses != history.losses
+    assert weights_of(coarse).dtype == torch.float32
+
+
 def test_minutes_are_kept():
     src = sentences(997)
     history = fit(model(), src, src, minutes=1.0 / 60, batch_size=8)
@@ -218,6 +232,7 @@ def test_the_progress_bar_tells_loss_and_speed(capsys):
         ({"epochs": 1, "lr": math.nan}, "lr must be positive and finite, got nan"),
         ({"epochs": 1, "clip": 0.0}, "clip must be positive and finite, got 0.0"),
         ({"epochs": 1, "patience": 2}, "patience needs valid"),
+        ({"epochs": 1, "products": torch.bfloat16}, "products in torch.bfloat16 need fast=True"),
         ({"epochs": 1, "batch_size": 0}, "batch_size must be positive and finite, got 0"),
         ({"epochs": 1, "warmup": 1.0}, "warmup must be a share between 0 and 1, got 1.0"),
     ],

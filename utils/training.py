@@ -27,6 +27,7 @@ from utils.checkpoints import Checkpoints, digest, read_safetensors, write_atomi
 from utils.corpus.batches import Batch, batches
 from utils.corpus.pairs import Example, group_split, read_pairs
 from utils.corpus.vocabulary import PAD, Vocabulary
+from utils.fast import fast_loss
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
 Ids = Sequence[Sequence[int]]
@@ -91,6 +92,8 @@ def fit(
     label_smoothing: float = 0.1,
     clip: float = 1.0,
     seed: int = 0,
+    fast: bool = False,
+    products: torch.dtype = torch.float32,
     progress: bool = False,
     checkpoints: Checkpoints | None = None,
 ) -> History:
@@ -114,6 +117,9 @@ def fit(
         label_smoothing: as in :func:`sequence_loss`.
         clip: largest norm of the gradient of all parameters together.
         seed: of the batches and of dropout.
+        fast: take the loss in the arrangement of :mod:`utils.fast`, which is the same up to rounding.
+        products: dtype of the matrix products of the fast form. ``torch.bfloat16`` is coarser, and faster where the
+            processor has such products; weights, sums and the optimizer stay in float32.
         progress: show a progress bar with the loss and the tokens a second.
         checkpoints: where to keep the state of this training, and to go on from if there is one. A training that
             was interrupted and goes on has the weights, to the last bit, of one that was not (with ``epochs``).
@@ -136,6 +142,10 @@ def fit(
         raise ValueError(f"warmup must be a share between 0 and 1, got {warmup}")
     if not src_ids:
         raise ValueError("src_ids hold no sentence to train on")
+    if products != torch.float32 and not fast:
+        raise ValueError(
+            f"products in {products} need fast=True: the plain form works in the dtype of its weights"
+        )
     if patience is not None and valid is None:
         raise ValueError("patience needs valid, the sentences on which to see whether the loss still falls")
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
@@ -143,7 +153,7 @@ def fit(
     history, best = state.history, state.best
     num_steps = (epochs or 0) * math.ceil(len(src_ids) / batch_size)
 
-    settings = (epochs, batch_size, lr, warmup, label_smoothing, clip, seed, patience)
+    settings = (epochs, batch_size, lr, warmup, label_smoothing, clip, seed, patience, fast, str(products))
     sentences = (src_ids, tgt_ids, valid)
     training = "" if checkpoints is None else _fingerprint(model, settings, sentences)
 
@@ -166,10 +176,12 @@ def fit(
                 for group in optimizer.param_groups:
                     group["lr"] = lr * min(spent / warmup, 1) * (1 - spent)
                 try:
-                    loss = _step(model, batch, optimizer, label_smoothing=label_smoothing, clip=clip)
+                    with torch.autocast("cpu", products, enabled=products != torch.float32):
+                        loss = batch_loss(model, batch, fast=fast, label_smoothing=label_smoothing)
+                    _descend(model, loss, optimizer, clip=clip)
                 except FloatingPointError as error:
                     raise FloatingPointError(f"step {len(history.losses) + 1}: {error}") from None
-                history.losses.append(loss)
+                history.losses.append(loss.item())
                 history.tokens.append(int((batch.tgt_out != PAD).sum()))
                 history.seconds.append(time.perf_counter() - start)
                 state.batches_done += 1
@@ -178,12 +190,12 @@ def fit(
                 if interrupted.is_set():
                     raise KeyboardInterrupt
                 bar.set_postfix(
-                    loss=f"{loss:.2f}", tokens_s=f"{history.tokens_per_second:.0f}", refresh=False
+                    loss=f"{loss.item():.2f}", tokens_s=f"{history.tokens_per_second:.0f}", refresh=False
                 )
                 bar.update(min(done(), 1) - bar.n)
             state.end_epoch()
             if valid is not None:
-                history.valid_losses.append(held_out_loss(model, *valid, batch_size=batch_size))
+                history.valid_losses.append(held_out_loss(model, *valid, batch_size=batch_size, fast=fast))
                 best.see(model, history.valid_losses[-1])
         best.restore(model)
     model.eval()
@@ -196,17 +208,20 @@ def _fingerprint(model: nn.Module, *settled: object) -> str:
     return hashlib.sha256(json.dumps([shapes, *settled]).encode()).hexdigest()
 
 
-def _step(
-    model: EncoderDecoder,
-    batch: Batch,
-    optimizer: torch.optim.Optimizer,
-    *,
-    label_smoothing: float,
-    clip: float,
-) -> float:
-    """One step of gradient descent; returns the loss before it. Nothing is changed if that is not finite."""
+def batch_loss(
+    model: EncoderDecoder, batch: Batch, *, fast: bool = False, label_smoothing: float = 0.0
+) -> Float[Tensor, ""]:
+    """The loss of a batch under teacher forcing, :func:`sequence_loss`, in the plain form or the fast one."""
+    if fast:
+        return fast_loss(
+            model, batch.src, batch.src_lens, batch.tgt_in, batch.tgt_out, label_smoothing=label_smoothing
+        )
     logits, _ = model(batch.src, batch.src_lens, batch.tgt_in)
-    loss = sequence_loss(logits, batch.tgt_out, label_smoothing=label_smoothing)
+    return sequence_loss(logits, batch.tgt_out, label_smoothing=label_smoothing)
+
+
+def _descend(model: nn.Module, loss: Tensor, optimizer: torch.optim.Optimizer, *, clip: float) -> None:
+    """One step of gradient descent. Nothing is changed if the loss or its gradient is not finite."""
     optimizer.zero_grad()
     loss.backward()
     norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
@@ -215,11 +230,12 @@ def _step(
             f"loss {loss.item():.4g} with gradient norm {norm.item():.4g}; try a smaller lr"
         )
     optimizer.step()
-    return loss.item()
 
 
 @torch.no_grad()
-def held_out_loss(model: EncoderDecoder, src_ids: Ids, tgt_ids: Ids, *, batch_size: int = 64) -> float:
+def held_out_loss(
+    model: EncoderDecoder, src_ids: Ids, tgt_ids: Ids, *, batch_size: int = 64, fast: bool = False
+) -> float:
     """Mean cross-entropy a target token, without dropout; leaves the model in evaluation mode.
 
     Explained in chapters/encoder_decoder.
@@ -228,9 +244,7 @@ def held_out_loss(model: EncoderDecoder, src_ids: Ids, tgt_ids: Ids, *, batch_si
     total = num_tokens = 0.0
     for batch in batches(src_ids, tgt_ids, batch_size=batch_size):
         tokens = int((batch.tgt_out != PAD).sum())
-        total += (
-            tokens * sequence_loss(model(batch.src, batch.src_lens, batch.tgt_in)[0], batch.tgt_out).item()
-        )
+        total += tokens * batch_loss(model, batch, fast=fast).item()
         num_tokens += tokens
     return total / num_tokens
 
@@ -422,6 +436,12 @@ def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecode
     return EncoderDecoder(encoder, decoder).eval()
 
 
+def fastest_products() -> torch.dtype:
+    """bfloat16 where this processor has instructions for its products, else float32."""
+    supported = getattr(torch.cpu, "_is_avx512_bf16_supported", None)  # torch knows, under no public name
+    return torch.bfloat16 if supported is not None and supported() else torch.float32
+
+
 def train_run(
     pairs: str | Path,
     columns: Sequence[str],
@@ -492,6 +512,8 @@ def train_run(
         valid=encoded(split.valid) if split.valid else None,
         batch_size=batch_size,
         seed=settings.seed,
+        fast=True,
+        products=fastest_products(),
         progress=progress,
         checkpoints=checkpoints,
     )
