@@ -421,7 +421,7 @@ class Alignment(Figure):
     Args:
         source: the words that are attended to, on the left.
         target: the words that attend, on the right.
-        gold: links (target position, source position) by a human hand, dashed; shown where the axis of that
+        gold: links (target position, source position) known from elsewhere, dashed; shown where the axis of that
             name says so.
         options: as for :class:`utils.explorables.figure.Figure`; with ``gold`` give an axis ``gold_links`` with
             the values "hidden" and "shown".
