@@ -28,7 +28,7 @@ from tqdm import tqdm
 from utils.checkpoints import naming, write_atomically, write_part
 from utils.corpus.pairs import SOURCE_PAGE, data_folder, read_pairs
 
-#: ManyThings answers Python's own name with status 406.
+# ManyThings answers Python's own name with status 406.
 USER_AGENT = "attention-course (+https://github.com/attention-course/attention-course)"
 
 _ZIP_TYPES = {
