@@ -53,15 +53,20 @@ export function render({ model, el }) {
   };
 
   // -- looking up -----------------------------------------------------------------------------------------------
-  const number = (key, index) => {
-    const { shape, over } = spec.arrays[key];
-    const frame = over.reduce((sum, name) => sum * controls[name].values.length + position(name), 0);
-    return read[key](frame * shape.slice(over.length).reduce((a, b) => a * b, 1) + index);
+  const place = {}; // where each control stands
+  const first = {}; // where the frame of each array begins
+  const locate = () => {
+    for (const name in controls) place[name] = position(name);
+    for (const [key, { shape, over }] of Object.entries(spec.arrays)) {
+      const frame = over.reduce((sum, name) => sum * controls[name].values.length + place[name], 0);
+      first[key] = frame * shape.slice(over.length).reduce((a, b) => a * b, 1);
+    }
   };
+  const number = (key, index) => read[key](first[key] + index);
   const sentence = () =>
     spec.say[spec.arrays.case ? number("case", 0) : 0].replace(FIELD, (_, key, pick, digits, form, labels) => {
-      if (controls[key]) return controls[key].labels[position(key)];
-      const value = number(key, pick ? position(pick) : 0);
+      if (controls[key]) return controls[key].labels[place[key]];
+      const value = number(key, pick ? place[pick] : 0);
       if (labels) return spec.labels[labels][value];
       if (form === "g") return value.toPrecision(digits);
       return form ? `${(100 * value).toFixed(digits)}%` : value.toFixed(digits ?? 0);
@@ -81,9 +86,11 @@ export function render({ model, el }) {
     const input = element("input", { type: "range", id, min: 0, max: labels.length - 1, step: 1 });
     const value = element("span", { class: "xp-value", "aria-hidden": "true" }); // the slider speaks its own value
     input.addEventListener("input", () => { stop(); put(name, +input.value); });
+    let shown;
     refresh.push(() => {
-      const at = position(name);
-      if (+input.value !== at) input.value = at;
+      const at = place[name];
+      if (at === shown) return;
+      shown = input.value = at;
       input.setAttribute("aria-valuetext", `${title(name)} ${labels[at]}`);
       value.textContent = labels[at];
     });
@@ -99,7 +106,7 @@ export function render({ model, el }) {
       box.append(element("label", { for: input.id }, input, label));
       return input;
     });
-    refresh.push(() => { inputs[position(name)].checked = true; });
+    refresh.push(() => { inputs[place[name]].checked = true; });
     row.append(box);
     return row;
   };
@@ -108,7 +115,12 @@ export function render({ model, el }) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let clock = 0;
   let play = null;
-  const stop = () => { clearInterval(clock); clock = 0; play?.setAttribute("aria-pressed", "false"); };
+  const stop = () => {
+    if (!clock) return;
+    clearInterval(clock);
+    clock = 0;
+    play.setAttribute("aria-pressed", "false");
+  };
   const player = ({ name, values }) => {
     play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false" }, `play ${title(name)}`);
     play.addEventListener("click", () => {
@@ -150,13 +162,19 @@ export function render({ model, el }) {
     area.addEventListener("pointerdown", (e) => { stop(); area.setPointerCapture(e.pointerId); drag(e); });
     area.addEventListener("pointermove", (e) => { if (area.hasPointerCapture(e.pointerId)) drag(e); });
   }
+  // What a mark shows already is not set again: a key must be answered within a frame or two on a slow phone.
   const paint = () => {
-    for (const { node, attribute, array, index, pick, stride, scale, offset, digits } of bound) {
-      const value = array[0] === "#" ? position(array.slice(1)) : number(array, index + (stride ? position(pick) * stride : 0));
-      if (attribute === "text") node.textContent = value.toFixed(digits);
+    for (const mark of bound) {
+      const { node, attribute, array, index, pick, stride, scale, offset, digits } = mark;
+      const curve = attribute === "points";
+      const value = curve ? `${first[array]} ${first[node.dataset.known]}`
+        : array[0] === "#" ? place[array.slice(1)] : number(array, index + (stride ? place[pick] * stride : 0));
+      if (value === mark.shown) continue;
+      mark.shown = value;
+      if (curve) node.setAttribute("d", path(node, array));
+      else if (attribute === "text") node.textContent = value.toFixed(digits);
       else if (attribute === "zero") node.classList.toggle("zero", value === 0);
-      else if (attribute === "points") node.setAttribute("d", path(node, array));
-      else node.setAttribute(attribute, +(offset + scale * value).toFixed(4));
+      else node.setAttribute(attribute, Math.round(1e4 * (offset + scale * value)) / 1e4);
     }
   };
   // A curve: x from data-x, y from the bound array, in the picture's own scale; with gaps where data-known has 0.
@@ -199,6 +217,7 @@ export function render({ model, el }) {
 
   let waiting = 0;
   const draw = () => {
+    locate();
     for (const update of refresh) update();
     paint();
     say.textContent = sentence();
