@@ -21,9 +21,10 @@ from torch.utils.flop_counter import FlopCounterMode
 from utils.corpus.batches import Batch, batches
 from utils.corpus.vocabulary import EOS, PAD
 from utils.fast import fast_loss
+from utils.runs import Settings, build_model
 from utils.search import beam_search, greedy
 from utils.seq2seq import EncoderDecoder
-from utils.training import Settings, build_model, sequence_loss
+from utils.training import sequence_loss
 
 BATCH = 64
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from utils.__main__ import app
 from utils.corpus.download import CORPORA, get_corpus
 from utils.evaluation import translate
-from utils.training import load_run, save_run
+from utils.runs import load_run, save_run
 
 SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
 

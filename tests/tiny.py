@@ -7,7 +7,9 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from utils.training import History, Run, Settings, train_run
+from utils.runs import Run, Settings, train_run
+from utils.seq2seq import EncoderDecoder
+from utils.training import History
 
 # Products this small are slower on two threads than on one, above all where tests run side by side.
 torch.set_num_threads(1)
@@ -47,3 +49,7 @@ def trained_run() -> tuple[Run, History]:
     """One trained run for all tests; they must not change it."""
     with TemporaryDirectory() as folder:
         return train_tiny(Path(folder))
+
+
+def weights_of(model: EncoderDecoder) -> torch.Tensor:
+    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])

@@ -19,7 +19,8 @@ from utils.corpus.download import CORPORA, DownloadError, get_corpus
 from utils.corpus.pairs import choose_languages
 from utils.evaluation import Score, Translation, evaluate_run
 from utils.evaluation import n_best as search
-from utils.training import Settings, load_run, matmul_precision, train_run
+from utils.runs import Settings, load_run, train_run
+from utils.training import matmul_precision
 
 app = typer.Typer(
     help="Get pairs of sentences, train a translator with attention on them, translate with it, measure it.",

@@ -20,8 +20,8 @@ from torch import Tensor, tensor
 from utils.checkpoints import write_atomically
 from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import normalise, tokenise
+from utils.runs import Run
 from utils.search import Hypothesis, beam_search, greedy
-from utils.training import Run
 
 Links = Iterable[tuple[int, int]]
 References = Sequence[Sequence[str]]

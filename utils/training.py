@@ -1,7 +1,7 @@
-"""Training a translator: the loss, the loop, and runs that are kept on disk.
+"""Training a translator: the loss and the loop.
 
-Which model it is, is settled in ``seq2seq``; what a translation is worth, in ``evaluation``.
-Runs are explained in book/api/command_line.
+Which model it is, is settled in ``seq2seq``; what is trained and kept on disk, in ``runs``.
+Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
 """
 
 import copy
@@ -14,21 +14,18 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 
 import torch
 from jaxtyping import Float, Int
-from safetensors.torch import save
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from utils.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
+from utils.checkpoints import Checkpoints
 from utils.corpus.batches import Batch, batches
-from utils.corpus.pairs import Example, group_split, read_pairs
-from utils.corpus.vocabulary import PAD, Vocabulary
+from utils.corpus.vocabulary import PAD
 from utils.fast import fast_loss
-from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
+from utils.seq2seq import EncoderDecoder
 
 Ids = Sequence[Sequence[int]]
 
@@ -157,7 +154,7 @@ def fit(
     sentences = (src_ids, tgt_ids, valid)
     training = "" if checkpoints is None else _fingerprint(model, settings, sentences)
 
-    with _seeded(seed), _bar(progress) as bar, _interrupted_between_steps() as interrupted:
+    with seeded(seed), _bar(progress) as bar, _interrupted_between_steps() as interrupted:
         if checkpoints is not None and (kept := checkpoints.load(training=training)):
             state.restore(kept)
         start = time.perf_counter() - (history.seconds[-1] if history.seconds else 0.0)
@@ -351,7 +348,7 @@ def _interrupted_between_steps() -> Iterator[threading.Event]:
 
 
 @contextmanager
-def _seeded(seed: int) -> Iterator[None]:
+def seeded(seed: int) -> Iterator[None]:
     """Dropout and initial weights draw from torch's global generator: seed it, and give it back as it was."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -376,207 +373,3 @@ def _bar(progress: bool) -> tqdm:
         desc="training",
         bar_format="{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
     )
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a run was made with, enough to build its model again.
-
-    Attributes:
-        src: language code of the source.
-        tgt: language code of the target.
-        vocabulary_size: most subwords a language.
-        d_embed: width of the embeddings.
-        d_hidden: width of the decoder's state and of each direction of the encoder.
-        num_layers: recurrent layers.
-        dropout: probability of dropping a number in training.
-        seed: of the split, the initial weights, the batches and dropout.
-    """
-
-    src: str
-    tgt: str
-    vocabulary_size: int = 6000
-    d_embed: int = 192
-    d_hidden: int = 192
-    num_layers: int = 1
-    dropout: float = 0.1
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class Run:
-    """A trained translator with all that it needs to translate text and to be measured.
-
-    Attributes:
-        settings: how it was made.
-        model: in evaluation mode.
-        src_vocabulary: of the source language.
-        tgt_vocabulary: of the target language.
-        test: the held-out examples.
-    """
-
-    settings: Settings
-    model: EncoderDecoder
-    src_vocabulary: Vocabulary
-    tgt_vocabulary: Vocabulary
-    test: list[Example]
-
-
-def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecoder:
-    """A translator with attention, its initial weights drawn by the seed of the settings.
-
-    Args:
-        num_src: size of the source vocabulary.
-        num_tgt: size of the target vocabulary.
-    """
-    options = {"num_layers": settings.num_layers, "dropout": settings.dropout}
-    with _seeded(settings.seed):
-        encoder = Encoder(num_src, settings.d_embed, settings.d_hidden, **options)
-        decoder = BahdanauDecoder(num_tgt, settings.d_embed, settings.d_hidden, encoder.d_out, **options)
-    return EncoderDecoder(encoder, decoder).eval()
-
-
-def fastest_products() -> torch.dtype:
-    """bfloat16 where this processor has instructions for its products, else float32."""
-    supported = getattr(torch.cpu, "_is_avx512_bf16_supported", None)  # torch knows, under no public name
-    return torch.bfloat16 if supported is not None and supported() else torch.float32
-
-
-def train_run(
-    pairs: str | Path,
-    columns: Sequence[str],
-    settings: Settings,
-    *,
-    out: str | Path,
-    overwrite: bool = False,
-    resume: bool = False,
-    minutes: float | None = None,
-    epochs: int | None = None,
-    num_test: int = 1000,
-    num_valid: int = 500,
-    max_tokens: int = 100,
-    batch_size: int = 32,
-    progress: bool = False,
-) -> tuple[Run, History]:
-    """From a pair file to a trained translator: read, split, learn vocabularies, train, keep.
-
-    Args:
-        pairs: the pair file, as for :func:`utils.corpus.pairs.read_pairs`.
-        columns: languages of its columns, in the file's order.
-        out: folder to keep the run in (:func:`save_run`).
-        overwrite: replace a run that the folder holds already, or a training that was interrupted.
-        resume: go on with a training that was interrupted; its state is kept in the folder once a minute.
-        minutes: budget of training proper, reading not counted.
-        epochs: passes over the sentences, where there is no budget of minutes.
-        num_test: groups kept for testing.
-        num_valid: groups kept for the held-out loss.
-        max_tokens: pairs with a longer side are left out of training.
-        batch_size: sentence pairs a step; in a budget of minutes many small steps learn more than few large.
-        progress: show a progress bar.
-
-    Raises:
-        FileExistsError: the folder holds a run already, or an interrupted training, and nothing is said of it.
-        FileNotFoundError, ValueError, FloatingPointError: as ``read_pairs``, ``group_split`` and :func:`fit`.
-    """
-    out = Path(out)
-    if (out / _WEIGHTS).exists() and not overwrite:
-        raise FileExistsError(
-            f"{out} holds a trained run already: name another folder, or ask to overwrite it"
-        )
-    checkpoints = Checkpoints(out)
-    if overwrite and not resume:
-        checkpoints.remove()
-    elif checkpoints.kept and not resume:
-        raise FileExistsError(f"{out} holds an interrupted training: resume it, or ask to overwrite it")
-    rows = read_pairs(pairs, columns).between(settings.src, settings.tgt)
-    out.mkdir(parents=True, exist_ok=True)  # before the hours of training, not after
-    split = group_split(rows, num_test=num_test, num_valid=num_valid, seed=settings.seed)
-    src_vocabulary = Vocabulary.bpe((source for source, _ in split.train), settings.vocabulary_size)
-    tgt_vocabulary = Vocabulary.bpe((target for _, target in split.train), settings.vocabulary_size)
-
-    def encoded(part: list[tuple[str, str]]) -> tuple[Ids, Ids]:
-        both = zip(
-            src_vocabulary.encode([source for source, _ in part]),
-            tgt_vocabulary.encode([target for _, target in part]),
-            strict=True,
-        )
-        kept = [pair for pair in both if max(map(len, pair)) <= max_tokens]
-        return [src_ids for src_ids, _ in kept], [tgt_ids for _, tgt_ids in kept]
-
-    model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
-    history = fit(
-        model,
-        *encoded(split.train),
-        minutes=minutes,
-        epochs=epochs,
-        valid=encoded(split.valid) if split.valid else None,
-        batch_size=batch_size,
-        seed=settings.seed,
-        fast=True,
-        products=fastest_products(),
-        progress=progress,
-        checkpoints=checkpoints,
-    )
-    run = Run(settings, model, src_vocabulary, tgt_vocabulary, split.test)
-    save_run(run, out)
-    checkpoints.remove()
-    return run, history
-
-
-#: The files of a run's folder. The weights come last and seal the others with their digest.
-_SETTINGS, _SRC, _TGT, _TEST, _WEIGHTS = (
-    "settings.json", "src.vocabulary.json", "tgt.vocabulary.json", "test.json", "weights.safetensors",
-)  # fmt: skip
-
-
-def save_run(run: Run, folder: str | Path) -> None:
-    """Keep a run in a folder: the weights as safetensors, everything else as JSON, nothing pickled.
-
-    Each file takes its place at once or not at all, the weights after all others.
-
-    Args:
-        folder: made if it is not there; files of an earlier run in it are replaced.
-    """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    texts = {
-        _SETTINGS: _to_json(asdict(run.settings)),
-        _SRC: run.src_vocabulary.to_json(),
-        _TGT: run.tgt_vocabulary.to_json(),
-        _TEST: _to_json([example._asdict() for example in run.test]),
-    }
-    for name, text in texts.items():
-        write_atomically(folder / name, text.encode())
-    weights = run.model.state_dict()
-    metadata = {"digest": digest([text.encode() for text in texts.values()], weights)}
-    write_atomically(folder / _WEIGHTS, save(weights, metadata=metadata))
-
-
-def load_run(folder: str | Path) -> Run:
-    """Read a run that :func:`save_run` kept; its model is in evaluation mode.
-
-    Raises:
-        FileNotFoundError: no such folder, or no complete run in it.
-        ValueError: a file that is damaged, or that belongs to another run.
-    """
-    folder = Path(folder)
-    for name in (_SETTINGS, _SRC, _TGT, _TEST, _WEIGHTS):
-        if not (folder / name).is_file():
-            raise FileNotFoundError(f"{folder} holds no trained run: {name} is missing")
-    texts = [(folder / name).read_bytes() for name in (_SETTINGS, _SRC, _TGT, _TEST)]
-    weights, metadata = read_safetensors(folder / _WEIGHTS)
-    if metadata.get("digest") != digest(texts, weights):
-        raise ValueError(f"the files in {folder} are damaged or not of one run: restore them or train again")
-    settings = Settings(**json.loads(texts[0]))
-    src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / _SRC), Vocabulary.load(folder / _TGT)
-    model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
-    try:
-        model.load_state_dict(weights)
-    except RuntimeError as error:
-        raise ValueError(f"{folder / _WEIGHTS} holds the weights of another model: {error}") from error
-    test = [Example(example["source"], tuple(example["references"])) for example in json.loads(texts[3])]
-    return Run(settings, model, src_vocabulary, tgt_vocabulary, test)
-
-
-def _to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1)

@@ -1,0 +1,153 @@
+"""Runs: trained from a pair file, kept safely in a folder, read again or refused by name."""
+
+import dataclasses
+import json
+
+import pytest
+import torch
+from tiny import SETTINGS, train_tiny, trained_run, weights_of, write_pairs
+
+from utils.checkpoints import write_atomically
+from utils.corpus.pairs import Example
+from utils.runs import build_model, load_run, save_run, train_run
+from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
+
+
+def test_a_model_is_built_by_its_settings_and_seed_alone():
+    torch.manual_seed(0)
+    first = weights_of(build_model(SETTINGS, 5, 7))
+    torch.manual_seed(1)
+    assert torch.equal(weights_of(build_model(SETTINGS, 5, 7)), first)
+    assert not torch.equal(weights_of(build_model(dataclasses.replace(SETTINGS, seed=1), 5, 7)), first)
+    deep = build_model(dataclasses.replace(SETTINGS, num_layers=2), 7, 19)
+    assert deep.encoder.embedding.weight.shape == (7, 23)
+    assert deep.decoder.output.weight.shape == (19, 29)
+    assert len(deep.decoder.cells) == 2
+
+
+def test_a_run_trains_and_keeps_what_it_needs():
+    run, history = trained_run()
+    assert run.settings == SETTINGS
+    assert len(run.test) == 7
+    assert history.losses[-1] < 0.5 * history.losses[0]
+    assert len(history.valid_losses) == 90
+    held_out = {sentence for example in run.test for sentence in (example.source, *example.references)}
+    assert len(held_out) == sum(1 + len(example.references) for example in run.test)
+
+
+def test_the_same_settings_train_the_same_run(tmp_path):
+    first, _ = train_tiny(tmp_path / "a", epochs=2)
+    second, _ = train_tiny(tmp_path / "b", epochs=2)
+    other, _ = train_tiny(tmp_path / "c", epochs=2, settings=dataclasses.replace(SETTINGS, seed=1))
+    assert torch.equal(weights_of(first.model), weights_of(second.model))
+    assert first.test == second.test != other.test
+
+
+def test_a_run_survives_the_disk(tmp_path):
+    run, _ = trained_run()
+    save_run(run, tmp_path / "new" / "run")
+    loaded = load_run(tmp_path / "new" / "run")
+    assert loaded.settings == run.settings
+    assert loaded.test == run.test
+    assert not loaded.model.training
+    for name, tensor in run.model.state_dict().items():
+        assert torch.equal(loaded.model.state_dict()[name], tensor)
+    texts = [example.source for example in run.test]
+    assert loaded.src_vocabulary.encode(texts) == run.src_vocabulary.encode(texts)
+    assert loaded.tgt_vocabulary.to_json() == run.tgt_vocabulary.to_json()
+    assert not list((tmp_path / "new" / "run").glob("*.part"))
+
+
+def test_the_run_that_was_trained_lies_in_its_folder_and_is_not_replaced_unasked(tmp_path):
+    run, _ = train_tiny(tmp_path, epochs=1)
+    assert load_run(tmp_path / "run").test == run.test
+    with pytest.raises(FileExistsError, match="holds a trained run already"):
+        train_tiny(tmp_path, epochs=1)
+    options = {"out": tmp_path / "run", "overwrite": True, "num_test": 3, "num_valid": 0, "epochs": 1}
+    run, history = train_run(tmp_path / "pairs.txt", ("en", "fr"), SETTINGS, **options)
+    assert len(load_run(tmp_path / "run").test) == 3
+    assert history.valid_losses == []
+
+
+def test_long_sentences_are_left_out_of_training(tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    pairs.write_text(pairs.read_text() + "long " * 4999 + "\t" + "long " * 4999 + "\n")
+    options = {"epochs": 1, "num_test": 3, "num_valid": 0, "max_tokens": 40}
+    _, history = train_run(pairs, ("en", "fr"), SETTINGS, out=tmp_path / "run", **options)
+    assert max(history.tokens) < 32 * 41
+
+
+def test_columns_and_languages_must_agree(tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    with pytest.raises(ValueError, match="must be the two columns en and de, got en and fr"):
+        train_run(pairs, ("en", "de"), SETTINGS, out=tmp_path / "run", epochs=1)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture
+def saved(tmp_path):
+    run, _ = trained_run()
+    save_run(run, tmp_path)
+    return tmp_path
+
+
+def test_a_missing_run_or_file_is_named(saved, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere holds no trained run: settings\.json is missing"):
+        load_run(tmp_path / "nowhere")
+    (saved / "weights.safetensors").unlink()
+    with pytest.raises(FileNotFoundError, match=r"weights\.safetensors is missing"):
+        load_run(saved)
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, -1])
+def test_cut_off_weights_are_named(saved, keep):
+    path = saved / "weights.safetensors"
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(ValueError, match=r"weights\.safetensors is damaged"):
+        load_run(saved)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["settings.json", "src.vocabulary.json", "tgt.vocabulary.json", "test.json", "weights.safetensors"],
+)
+def test_one_changed_byte_is_noticed(saved, name):
+    content = bytearray((saved / name).read_bytes())
+    content[-20] ^= 1
+    (saved / name).write_bytes(content)
+    with pytest.raises(ValueError, match=r"are damaged or not of one run"):
+        load_run(saved)
+
+
+def test_files_of_two_runs_do_not_mix(saved, tmp_path):
+    run, _ = trained_run()
+    save_run(dataclasses.replace(run, test=[Example("a", ("b",))]), tmp_path / "other")
+    (saved / "weights.safetensors").write_bytes((tmp_path / "other" / "weights.safetensors").read_bytes())
+    with pytest.raises(ValueError, match="not of one run"):
+        load_run(saved)
+
+
+def test_weights_of_another_model_are_refused(tmp_path):
+    run, _ = trained_run()
+    encoder = Encoder(len(run.src_vocabulary), 23, 29)
+    decoder = FixedContextDecoder(len(run.tgt_vocabulary), 23, 29, encoder.d_out)
+    save_run(dataclasses.replace(run, model=EncoderDecoder(encoder, decoder)), tmp_path)
+    with pytest.raises(ValueError, match="holds the weights of another model"):
+        load_run(tmp_path)
+
+
+def test_nothing_in_a_run_is_pickled(saved):
+    for path in saved.glob("*.json"):
+        json.loads(path.read_text())
+    header = (saved / "weights.safetensors").read_bytes()
+    size = int.from_bytes(header[:8], "little")
+    assert "__metadata__" in json.loads(header[8 : 8 + size])
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    write_atomically(path, b"old")
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"

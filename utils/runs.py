@@ -1,0 +1,223 @@
+"""Runs: from a pair file to a trained translator that is kept in a folder and read again.
+
+The training itself is ``training``'s; what a translation is worth, ``evaluation``'s.
+Runs are explained in book/api/command_line.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import save
+
+from utils.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
+from utils.corpus.pairs import Example, group_split, read_pairs
+from utils.corpus.vocabulary import Vocabulary
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
+from utils.training import History, Ids, fit, seeded
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run was made with, enough to build its model again.
+
+    Attributes:
+        src: language code of the source.
+        tgt: language code of the target.
+        vocabulary_size: most subwords a language.
+        d_embed: width of the embeddings.
+        d_hidden: width of the decoder's state and of each direction of the encoder.
+        num_layers: recurrent layers.
+        dropout: probability of dropping a number in training.
+        seed: of the split, the initial weights, the batches and dropout.
+    """
+
+    src: str
+    tgt: str
+    vocabulary_size: int = 6000
+    d_embed: int = 192
+    d_hidden: int = 192
+    num_layers: int = 1
+    dropout: float = 0.1
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained translator with all that it needs to translate text and to be measured.
+
+    Attributes:
+        settings: how it was made.
+        model: in evaluation mode.
+        src_vocabulary: of the source language.
+        tgt_vocabulary: of the target language.
+        test: the held-out examples.
+    """
+
+    settings: Settings
+    model: EncoderDecoder
+    src_vocabulary: Vocabulary
+    tgt_vocabulary: Vocabulary
+    test: list[Example]
+
+
+def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecoder:
+    """A translator with attention, its initial weights drawn by the seed of the settings.
+
+    Args:
+        num_src: size of the source vocabulary.
+        num_tgt: size of the target vocabulary.
+    """
+    options = {"num_layers": settings.num_layers, "dropout": settings.dropout}
+    with seeded(settings.seed):
+        encoder = Encoder(num_src, settings.d_embed, settings.d_hidden, **options)
+        decoder = BahdanauDecoder(num_tgt, settings.d_embed, settings.d_hidden, encoder.d_out, **options)
+    return EncoderDecoder(encoder, decoder).eval()
+
+
+def fastest_products() -> torch.dtype:
+    """bfloat16 where this processor has instructions for its products, else float32."""
+    supported = getattr(torch.cpu, "_is_avx512_bf16_supported", None)  # torch knows, under no public name
+    return torch.bfloat16 if supported is not None and supported() else torch.float32
+
+
+def train_run(
+    pairs: str | Path,
+    columns: Sequence[str],
+    settings: Settings,
+    *,
+    out: str | Path,
+    overwrite: bool = False,
+    resume: bool = False,
+    minutes: float | None = None,
+    epochs: int | None = None,
+    num_test: int = 1000,
+    num_valid: int = 500,
+    max_tokens: int = 100,
+    batch_size: int = 32,
+    progress: bool = False,
+) -> tuple[Run, History]:
+    """From a pair file to a trained translator: read, split, learn vocabularies, train, keep.
+
+    Args:
+        pairs: the pair file, as for :func:`utils.corpus.pairs.read_pairs`.
+        columns: languages of its columns, in the file's order.
+        out: folder to keep the run in (:func:`save_run`).
+        overwrite: replace a run that the folder holds already, or a training that was interrupted.
+        resume: go on with a training that was interrupted; its state is kept in the folder once a minute.
+        minutes: budget of training proper, reading not counted.
+        epochs: passes over the sentences, where there is no budget of minutes.
+        num_test: groups kept for testing.
+        num_valid: groups kept for the held-out loss.
+        max_tokens: pairs with a longer side are left out of training.
+        batch_size: sentence pairs a step; in a budget of minutes many small steps learn more than few large.
+        progress: show a progress bar.
+
+    Raises:
+        FileExistsError: the folder holds a run already, or an interrupted training, and nothing is said of it.
+        FileNotFoundError, ValueError, FloatingPointError: as ``read_pairs``, ``group_split`` and :func:`fit`.
+    """
+    out = Path(out)
+    if (out / _WEIGHTS).exists() and not overwrite:
+        raise FileExistsError(
+            f"{out} holds a trained run already: name another folder, or ask to overwrite it"
+        )
+    checkpoints = Checkpoints(out)
+    if overwrite and not resume:
+        checkpoints.remove()
+    elif checkpoints.kept and not resume:
+        raise FileExistsError(f"{out} holds an interrupted training: resume it, or ask to overwrite it")
+    rows = read_pairs(pairs, columns).between(settings.src, settings.tgt)
+    out.mkdir(parents=True, exist_ok=True)  # before the hours of training, not after
+    split = group_split(rows, num_test=num_test, num_valid=num_valid, seed=settings.seed)
+    src_vocabulary = Vocabulary.bpe((source for source, _ in split.train), settings.vocabulary_size)
+    tgt_vocabulary = Vocabulary.bpe((target for _, target in split.train), settings.vocabulary_size)
+
+    def encoded(part: list[tuple[str, str]]) -> tuple[Ids, Ids]:
+        both = zip(
+            src_vocabulary.encode([source for source, _ in part]),
+            tgt_vocabulary.encode([target for _, target in part]),
+            strict=True,
+        )
+        kept = [pair for pair in both if max(map(len, pair)) <= max_tokens]
+        return [src_ids for src_ids, _ in kept], [tgt_ids for _, tgt_ids in kept]
+
+    model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
+    history = fit(
+        model,
+        *encoded(split.train),
+        minutes=minutes,
+        epochs=epochs,
+        valid=encoded(split.valid) if split.valid else None,
+        batch_size=batch_size,
+        seed=settings.seed,
+        fast=True,
+        products=fastest_products(),
+        progress=progress,
+        checkpoints=checkpoints,
+    )
+    run = Run(settings, model, src_vocabulary, tgt_vocabulary, split.test)
+    save_run(run, out)
+    checkpoints.remove()
+    return run, history
+
+
+#: The files of a run's folder. The weights come last and seal the others with their digest.
+_SETTINGS, _SRC, _TGT, _TEST, _WEIGHTS = (
+    "settings.json", "src.vocabulary.json", "tgt.vocabulary.json", "test.json", "weights.safetensors",
+)  # fmt: skip
+
+
+def save_run(run: Run, folder: str | Path) -> None:
+    """Keep a run in a folder: the weights as safetensors, everything else as JSON, nothing pickled.
+
+    Each file takes its place at once or not at all, the weights after all others.
+
+    Args:
+        folder: made if it is not there; files of an earlier run in it are replaced.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {
+        _SETTINGS: _to_json(asdict(run.settings)),
+        _SRC: run.src_vocabulary.to_json(),
+        _TGT: run.tgt_vocabulary.to_json(),
+        _TEST: _to_json([example._asdict() for example in run.test]),
+    }
+    for name, text in texts.items():
+        write_atomically(folder / name, text.encode())
+    weights = run.model.state_dict()
+    metadata = {"digest": digest([text.encode() for text in texts.values()], weights)}
+    write_atomically(folder / _WEIGHTS, save(weights, metadata=metadata))
+
+
+def load_run(folder: str | Path) -> Run:
+    """Read a run that :func:`save_run` kept; its model is in evaluation mode.
+
+    Raises:
+        FileNotFoundError: no such folder, or no complete run in it.
+        ValueError: a file that is damaged, or that belongs to another run.
+    """
+    folder = Path(folder)
+    for name in (_SETTINGS, _SRC, _TGT, _TEST, _WEIGHTS):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} holds no trained run: {name} is missing")
+    texts = [(folder / name).read_bytes() for name in (_SETTINGS, _SRC, _TGT, _TEST)]
+    weights, metadata = read_safetensors(folder / _WEIGHTS)
+    if metadata.get("digest") != digest(texts, weights):
+        raise ValueError(f"the files in {folder} are damaged or not of one run: restore them or train again")
+    settings = Settings(**json.loads(texts[0]))
+    src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / _SRC), Vocabulary.load(folder / _TGT)
+    model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ValueError(f"{folder / _WEIGHTS} holds the weights of another model: {error}") from error
+    test = [Example(example["source"], tuple(example["references"])) for example in json.loads(texts[3])]
+    return Run(settings, model, src_vocabulary, tgt_vocabulary, test)
+
+
+def _to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1)
