@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Locator, Page, expect
 from stored_figures import drawn, read
 from test_book import BOOK, CHAPTERS, ROOT, html
 
@@ -271,7 +271,8 @@ def test_state_stands_in_the_address(
             page.wait_for_timeout(400)
             address = page.evaluate("location.hash")
             page.reload()
-            assert shown.locator(".xp-say").inner_text() == figure.sentence(**there)
+            expect(shown.locator(".xp-picture")).to_be_in_viewport()
+            expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**there))
             assert visit.open(page_name, address).locator(f"figure#{name} .xp-say").inner_text() == (
                 figure.sentence(**there)
             )

@@ -12,6 +12,9 @@ const element = (tag, attributes = {}, ...children) => {
   return made;
 };
 
+// Text that changes is written into its node: a new one would have the browser match the page's `:has()` rules again.
+const write = (node, text) => { node.firstChild.data = text; };
+
 const bytes = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
 // Packed numbers as a function of the flat index; twin of packing.unpack.
@@ -84,7 +87,7 @@ export function render({ model, el }) {
     const { name, labels } = control;
     const id = uid + name;
     const input = element("input", { type: "range", id, min: 0, max: labels.length - 1, step: 1 });
-    const value = element("span", { class: "xp-value", "aria-hidden": "true" }); // the slider speaks its own value
+    const value = element("span", { class: "xp-value", "aria-hidden": "true" }, ""); // the slider speaks its own value
     input.addEventListener("input", () => { stop(); put(name, +input.value); });
     let shown;
     refresh.push(() => {
@@ -92,7 +95,7 @@ export function render({ model, el }) {
       if (at === shown) return;
       shown = input.value = at;
       input.setAttribute("aria-valuetext", `${title(name)} ${labels[at]}`);
-      value.textContent = labels[at];
+      write(value, labels[at]);
     });
     return element("div", { class: "xp-row" }, element("label", { for: id }, title(name)), input, value);
   };
@@ -172,7 +175,7 @@ export function render({ model, el }) {
       if (value === mark.shown) continue;
       mark.shown = value;
       if (curve) node.setAttribute("d", path(node, array));
-      else if (attribute === "text") node.textContent = value.toFixed(digits);
+      else if (attribute === "text") write(node, value.toFixed(digits));
       else if (attribute === "zero") node.classList.toggle("zero", value === 0);
       else node.setAttribute(attribute, Math.round(1e4 * (offset + scale * value)) / 1e4);
     }
@@ -191,8 +194,8 @@ export function render({ model, el }) {
   };
 
   // -- words and numbers ----------------------------------------------------------------------------------------
-  const say = element("p", { class: "xp-say", "aria-hidden": "true" });
-  const spoken = element("p", { class: "xp-spoken", role: "status" }); // late, so that it is spoken once, at rest
+  const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
+  const spoken = element("p", { class: "xp-spoken", role: "status" }, ""); // late, so that it is spoken once, at rest
   const parts = [panel, element("div", { class: "xp-picture", role: "img", "aria-label": spec.alt }, svg), say, spoken];
   let fill = () => {};
   if (spec.table) {
@@ -220,9 +223,9 @@ export function render({ model, el }) {
     locate();
     for (const update of refresh) update();
     paint();
-    say.textContent = sentence();
+    write(say, sentence());
     clearTimeout(waiting);
-    waiting = setTimeout(() => { spoken.textContent = say.textContent; }, 400);
+    waiting = setTimeout(() => { write(spoken, say.textContent); }, 400);
     fill();
   };
   for (const name in controls) model.on(`change:${name}`, draw);
