@@ -110,7 +110,8 @@ def _corpus_score(
     statistics = metric._extract_corpus_statistics(list(hypotheses), streams)
     _, drawn = _bootstrap_resample(statistics, metric, resamples)
     mean, half = estimate_ci(np.array([float(one.score) for one in drawn]))
-    return score._replace(interval=(float(mean - half), float(mean + half)))
+    # Symmetric about the mean, so of few and bad translations it could reach below what a score can be.
+    return score._replace(interval=(max(0.0, float(mean - half)), float(mean + half)))
 
 
 class Bucket(NamedTuple):
