@@ -205,10 +205,10 @@ def alignment_error_rate(
 
 
 class AlignmentScore(NamedTuple):
-    """What predicted links are worth against gold ones, each number from 0 to 1.
+    """What predicted links are worth against gold ones. Explained in book/api/command_line.
 
     Attributes:
-        aer: the error rate, of :func:`alignment_error_rate`.
+        aer: the error rate, of :func:`alignment_error_rate`, from 0 to 1 as the others.
         precision: share of the predicted links that are possible; 1 where nothing is predicted.
         recall: share of the sure links that are predicted; 1 where none is sure.
         num_links: how many links are predicted.
@@ -260,6 +260,8 @@ def format_links(links: Links) -> str:
 
     >>> format_links({(1, 0), (0, 1)})
     '0-1 1-0'
+
+    Explained in book/api/command_line.
     """
     return " ".join(f"{i}-{j}" for i, j in sorted(links))
 
@@ -300,6 +302,8 @@ def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int 
         FileNotFoundError: no such file.
         ValueError: not a line for each pair, a link of another form, or one behind the last word, as in a file that
             counts from 1 and is read as if from 0; it names the line.
+
+    Explained in book/api/command_line.
     """
     path = find_file(path)
     lines = path.read_text("utf-8").splitlines()
@@ -384,6 +388,8 @@ def check_lengths(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
 
     Raises:
         ValueError: tells the length of the first such sentence and how it begins.
+
+    Explained in book/api/command_line.
     """
     for tokens, text in zip(ids, texts, strict=True):
         if len(tokens) > MAX_TOKENS:
