@@ -450,19 +450,26 @@ def test_mistakes_in_training_are_one_line(tmp_path, arguments, message):
 def test_ctrl_c_keeps_the_training_and_resume_goes_on(tmp_path):
     pairs, out = write_pairs(tmp_path / "pairs.txt"), tmp_path / "run"
     options = ["train", "--pairs", str(pairs), "--columns", "en,fr", "--out", str(out), *SMALL]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "utils", *options, "--minutes", "60"],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
-    while not out.exists():  # it is made right before the training
-        assert running.poll() is None
-        time.sleep(0.1)
-    time.sleep(3)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
-    assert running.returncode == 130
+    for seconds in (
+        3,
+        10,
+        30,
+    ):  # until a step is taken, which on a busy machine is a while after the folder is there
+        running = subprocess.Popen(
+            [sys.executable, "-m", "utils", *options, "--minutes", "60"],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )
+        while not out.exists():  # it is made right before the training
+            assert running.poll() is None
+            time.sleep(0.1)
+        time.sleep(seconds)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+        assert running.returncode == 130
+        if list(out.glob("checkpoint*")):
+            break
     assert said == "interrupted: the same command with --resume goes on from here\n"
     assert "holds an interrupted training" in mistake(*options, "--minutes", "0.01")
     finished = invoke(*options, "--minutes", "0.01", "--resume")  # that time is spent already
