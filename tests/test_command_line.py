@@ -1,5 +1,6 @@
 """The command line as a user meets it: what is printed, where, and with which status."""
 
+import errno
 import json
 import os
 import re
@@ -16,23 +17,24 @@ from tiny import pair_lines, trained_run, write_pairs
 from typer.testing import CliRunner
 
 from utils.__main__ import app
+from utils.alignment import align
 from utils.corpus.download import CORPORA, get_corpus
-from utils.evaluation import translate
+from utils.evaluation import parse_links, translate
 from utils.runs import load_run, save_run
 
 SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
 
 
-def invoke(*arguments: object, stdin: str | None = None):
+def invoke(*arguments: object, stdin: str | bytes | None = None):
     result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     return result
 
 
-def mistake(*arguments: object) -> str:
+def mistake(*arguments: object, stdin: str | bytes | None = None) -> str:
     """The error of a command that must fail: one line, nothing else printed."""
-    result = invoke(*arguments)
+    result = invoke(*arguments, stdin=stdin)
     assert result.exit_code == 1
     assert result.stdout == ""
     assert result.stderr.startswith("error: ")
@@ -49,14 +51,19 @@ def folder(tmp_path_factory):
 
 def test_help_names_the_commands_and_every_option_is_explained():
     text = invoke("--help").stdout
-    assert all(command in text for command in ("data", "train", "translate", "evaluate"))
+    assert all(command in text for command in ("data", "train", "translate", "evaluate", "align"))
+    assert all(f"{status} " in text for status in (0, 1, 2, 3, 130))
     for nothing in ([], ["data"]):
         assert invoke(*nothing).exit_code == 2  # nothing asked for: the same help, as a mistake
     text = invoke("data", "get", "--help").stdout
     assert all(option in text for option in ("cmn|fra", "--from", "--replace", "--json", "ATTENTION_DATA"))
     for command, options in (
         ("train", ["--pairs", "--columns", "--src", "--tgt", "--minutes", "--out", "--seed"]),
-        ("translate", ["--heatmap", "SENTENCE", "--beam", "--n-best"]),
+        (
+            "translate",
+            ["--heatmap", "SENTENCE", "--beam", "--n-best", "--input", "--output", "--at-once", "--json"],
+        ),
+        ("align", ["RUN", "FILE", "--columns", "--gold", "--first", "--tokenise", "--json"]),
         ("evaluate", ["RUN", "--beam"]),
     ):
         text = invoke(command, "--help").stdout
@@ -163,26 +170,40 @@ def test_train_translate_evaluate_from_a_pair_file(tmp_path):
     assert sum(bucket["num_sentences"] for bucket in shown["by_length"]) == shown["num_sentences"]
 
 
-def test_languages_name_the_columns_where_they_are_not_named(tmp_path):
-    pairs = write_pairs(tmp_path / "pairs.txt")
-    result = invoke(
-        "train",
-        "--pairs",
-        pairs,
-        "--src",
-        "de",
-        "--tgt",
-        "nl",
-        "--minutes",
-        "0.005",
-        "--out",
-        tmp_path / "run",
-        *SMALL,
-    )
+def test_a_pair_of_languages_never_seen_before_needs_no_code(tmp_path):
+    """German, which no line of ``utils`` knows: read, trained, measured, translated, aligned."""
+    verbs = {
+        "Ich höre": "I hear",
+        "Wir grüßen": "We greet",
+        "Ihr sucht": "You seek",
+        "Sie malt": "She paints",
+    }
+    things = {"Mädchen": "girls", "Vögel": "birds", "Straßen": "streets", "Äpfel": "apples", "Züge": "trains"}
+    numbers = {"zwei": "two", "drei": "three", "fünf": "five"}
+    lines = [
+        f"{verb} {number} {thing}.\t{verbs[verb]} {numbers[number]} {things[thing]}.\tCC BY"
+        for verb in verbs
+        for number in numbers
+        for thing in things
+    ]
+    (tmp_path / "deu.tsv").write_text("\r\n".join(lines), encoding="utf-8-sig")
+    out = tmp_path / "run"
+    options = ["--src", "de", "--tgt", "en", "--minutes", "0.02", "--out", out, "--json"]
+    result = invoke("train", "--pairs", tmp_path / "deu.tsv", *options, *SMALL)
     assert result.exit_code == 0
-    run = load_run(tmp_path / "run")
-    assert (run.settings.src, run.settings.tgt) == ("de", "nl")
-    assert run.test[0].source.split()[0] in {"I", "We", "They"}
+    done = json.loads(result.stdout)
+    assert (done["run"], done["src"], done["tgt"]) == (str(out), "de", "en")
+    assert done["steps"] > 0
+    assert done["target_tokens_per_second"] == pytest.approx(done["target_tokens"] / done["seconds"])
+    assert 0 < done["held_out_loss"] < 9
+    run = load_run(out)
+    assert (run.settings.src, run.settings.tgt) == ("de", "en")
+    assert run.test[0].source.split()[0] in {"Ich", "Wir", "Ihr", "Sie"}
+    assert json.loads(invoke("evaluate", out, "--json").stdout)["num_sentences"] == len(run.test)
+    assert len(invoke("translate", out, "Ich höre fünf Vögel.").stdout.splitlines()) == 1
+    links = invoke("align", out, stdin="Ich höre Vögel\tI hear birds\n").stdout
+    assert re.fullmatch(r"\d-\d( \d-\d){2}\n", links)
+    assert [link.split("-")[1] for link in sorted(links.split(), key=lambda link: link[-1])] == list("012")
 
 
 def test_sentences_are_translated_one_line_each(folder):
@@ -213,6 +234,173 @@ def test_lines_end_where_the_file_says_so(folder):
     assert len(invoke("translate", folder, stdin=text).stdout.splitlines()) == 2
 
 
+def test_a_file_is_translated_into_a_file(folder, tmp_path):
+    source, target = tmp_path / "source.txt", tmp_path / "target.txt"
+    sentences = ["I see two dogs.", "", "We have six books."]
+    source.write_text("\n".join(sentences), encoding="utf-8")
+    wanted = [translation.text for translation in translate(load_run(folder), sentences)]
+    result = invoke("translate", folder, "--input", source, "--output", target, "--at-once", "2")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    assert target.read_bytes().decode() == "\n".join(wanted) + "\n"
+    assert f"{source} is the input" in mistake("translate", folder, "--input", source, "--output", source)
+    assert source.read_text("utf-8").splitlines() == sentences
+    assert "none.txt" in mistake("translate", folder, "--input", tmp_path / "none.txt")
+    assert invoke("translate", folder, "a", "--input", source).exit_code == 2
+    assert invoke("translate", folder, "a", "--at-once", "0").exit_code == 2
+
+
+def test_json_gives_an_object_a_sentence(folder):
+    sentences = ["I see two dogs.", ""]
+    wanted = translate(load_run(folder), sentences, beam=3)
+    one, empty = map(
+        json.loads, invoke("translate", folder, *sentences, "--beam", "3", "--json").stdout.splitlines()
+    )
+    assert one["source"] == sentences[0]
+    assert one["source_tokens"] == wanted[0].src_tokens
+    [best] = one["translations"]
+    assert best["text"] == wanted[0].text
+    assert best["tokens"] == wanted[0].tgt_tokens
+    assert best["score"] == pytest.approx(wanted[0].score)
+    assert best["finished"] is True
+    assert empty["translations"] == [{"text": "", "score": 0.0, "tokens": [], "finished": True}]
+    many = json.loads(invoke("translate", folder, sentences[0], "--beam", "3", "--n-best", "--json").stdout)
+    scores = [translation["score"] for translation in many["translations"]]
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_text_that_cannot_be_read_is_named_by_its_line(folder, tmp_path):
+    said = invoke("translate", folder, "--at-once", "1", stdin=b"I see two dogs.\n\xff\n")
+    assert said.exit_code == 1
+    assert said.stdout.count("\n") == 1  # what came before it is there
+    assert said.stderr == "error: standard input, line 2: byte 1 is not UTF-8\n"
+    (tmp_path / "nul.txt").write_bytes(b"a\n\na\0b\n")
+    assert "nul.txt, line 3: a NUL byte" in mistake("translate", folder, "--input", tmp_path / "nul.txt")
+    assert "line 1: a NUL byte" in mistake("align", folder, stdin=b"a\0\tb\n")
+
+
+def test_a_sentence_of_ten_thousand_words_is_refused_before_it_fills_memory(folder):
+    long = "dogs " * 10_000
+    assert re.search(
+        r"a sentence has \d{5} tokens, at most 1000 .*'dogs dogs", mistake("translate", folder, long)
+    )
+    assert "tokens, at most 1000" in mistake("align", folder, stdin=f"I see\t{long}\n")
+    assert invoke("translate", folder, "dogs " * 100).exit_code == 0
+
+
+def test_nothing_to_translate_is_a_mistake_at_a_terminal_alone(folder):
+    """An empty pipe gives an empty answer; a person who gives nothing is told what to give."""
+    assert invoke("translate", folder, stdin="").stdout == ""
+    pty = pytest.importorskip("pty")
+    keyboard, terminal = pty.openpty()
+    try:
+        for command, ways in (("translate", "sentences, --input FILE"), ("align", "a pair file")):
+            done = subprocess.run(
+                [sys.executable, "-m", "utils", command, str(folder)],
+                stdin=terminal,
+                capture_output=True,
+                text=True,
+                check=False,
+                env=os.environ | {"OMP_NUM_THREADS": "1", "TERM": "dumb", "COLUMNS": "200"},
+            )
+            assert done.returncode == 2
+            assert f"nothing to {command}: give {ways}, or text on standard input" in done.stderr
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+
+
+def test_ctrl_c_and_a_closed_pipe_end_a_translation_quietly(folder, monkeypatch):
+    def ended(error):
+        def raising(*_, **__):
+            raise error
+
+        monkeypatch.setattr("utils.__main__.translate_lines", raising)
+        return invoke("translate", folder, "a")
+
+    result = ended(KeyboardInterrupt)
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "interrupted\n")
+    result = ended(BrokenPipeError(errno.EPIPE, "Broken pipe"))
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", "")
+
+
+# Alignment
+
+
+@pytest.fixture
+def gold_files(tmp_path):
+    """Four pairs, and links that the diagonal has all right, counted from 1."""
+    pairs = ["I see two dogs .\tJe vois deux chiens .", "We have six books\tNous avons six livres"]
+    pairs += ["They want three keys\tElles veulent trois clés", "\t"]
+    links = ["1-1 2-2 3-3 4-4 5-5", "1-1 2-2 3-3 4p4", "1-1 2-2 3-3 4-4", ""]
+    (tmp_path / "pairs").write_text("\n".join(pairs) + "\n", encoding="utf-8")
+    (tmp_path / "gold").write_text("\n".join(links) + "\n", encoding="utf-8")
+    return tmp_path / "pairs", tmp_path / "gold"
+
+
+def test_pairs_are_aligned_a_line_each(folder, gold_files):
+    pairs, _ = gold_files
+    read = [tuple(line.split("\t")) for line in pairs.read_text("utf-8").splitlines()]
+    wanted = align(load_run(folder), read)
+    result = invoke("align", folder, pairs, "--at-once", "2")
+    assert result.exit_code == 0
+    lines = result.stdout.split("\n")
+    assert [parse_links(line).sure for line in lines] == [found.links for found in wanted] + [frozenset()]
+    assert (
+        invoke("align", folder, stdin=pairs.read_text("utf-8").replace("\t", " ||| ")).stdout == result.stdout
+    )
+
+    shown = [json.loads(line) for line in invoke("align", folder, pairs, "--json").stdout.splitlines()]
+    assert shown[0]["source"] == ["I", "see", "two", "dogs", "."]
+    assert shown[0]["target"] == ["Je", "vois", "deux", "chiens", "."]
+    assert {tuple(link) for link in shown[0]["links"]} == wanted[0].links
+    assert shown[3] == {"source": [], "target": [], "links": []}
+
+    tokenised = invoke("align", folder, "--tokenise", stdin="I see two dogs.\tJe vois deux chiens.\n").stdout
+    assert parse_links(tokenised).sure == wanted[0].links
+
+
+def test_columns_in_the_other_order_give_links_in_that_order(folder, gold_files):
+    pairs, _ = gold_files
+    turned = "".join(
+        "\t".join(reversed(line.split("\t"))) + "\n" for line in pairs.read_text("utf-8").splitlines()
+    )
+    straight = invoke("align", folder, pairs).stdout.splitlines()
+    result = invoke("align", folder, "--columns", "fr,en", stdin=turned)
+    for one, other in zip(straight, result.stdout.splitlines(), strict=True):
+        assert parse_links(one).turned() == parse_links(other)
+    assert "must be the two columns" in mistake("align", folder, pairs, "--columns", "de,en")
+
+
+def test_gold_links_give_scores_beside_the_diagonal(folder, gold_files):
+    pairs, gold = gold_files
+    result = invoke("align", folder, pairs, "--gold", gold, "--first", "1")
+    assert result.exit_code == 0
+    first, head, attention, diagonal = result.stdout.splitlines()
+    assert first == "4 sentences"
+    assert head.split() == ["AER", "precision", "recall", "links"]
+    assert re.fullmatch(r"attention +\d+\.\d% +\d+\.\d% +\d+\.\d% +13", attention)
+    assert diagonal.split() == ["diagonal", "0.0%", "100.0%", "100.0%", "13"]
+    scores = json.loads(invoke("align", folder, pairs, "--gold", gold, "--first", "1", "--json").stdout)
+    assert scores["num_sentences"] == 4
+    assert scores["diagonal"] == {"aer": 0, "precision": 1, "recall": 1, "num_links": 13}
+    assert f"{scores['attention']['aer']:.1%}" == attention.split()[1]
+    turned = "".join("\t".join(reversed(line.split("\t"))) + "\n" for line in pairs.read_text().splitlines())
+    again = invoke(
+        "align", folder, "--columns", "fr,en", "--gold", gold, "--first", "1", "--json", stdin=turned
+    )
+    assert json.loads(again.stdout) == scores  # these links are the same either way
+
+
+def test_mistakes_in_aligning_are_one_line(folder, gold_files):
+    pairs, gold = gold_files
+    assert "counted from 0" in mistake("align", folder, pairs, "--gold", gold)  # it counts from 1
+    assert "has 4 lines for 1 sentence pairs" in mistake("align", folder, "--gold", gold, stdin="a\tb\n")
+    assert "standard input, line 1: one column where two" in mistake("align", folder, stdin="a b\nc\td\n")
+    assert "no file" in mistake("align", folder, "none.tsv")
+    assert invoke("align", folder, pairs, "--first", "2").exit_code == 2
+
+
 def test_a_heat_map_is_drawn_of_one_sentence(folder, tmp_path):
     path = tmp_path / "map.png"
     result = invoke("translate", folder, "They want three keys.", "--heatmap", path)
@@ -222,6 +410,22 @@ def test_a_heat_map_is_drawn_of_one_sentence(folder, tmp_path):
         result = invoke("translate", folder, *sentences, "--heatmap", path)
         assert result.exit_code == 1
         assert "a heat map shows one sentence" in result.stderr
+    for kind, opening in (("svg", "<?xml"), ("html", "<!doctype html>")):
+        path = tmp_path / f"map.{kind}"
+        result = invoke("translate", folder, "--heatmap", path, stdin="They want three keys.\n")
+        assert result.exit_code == 0
+        assert path.read_text(encoding="utf-8").startswith(opening)
+    # Before any work: the run is not looked at.
+    assert "named *.png, *.svg, *.html, got 'map.gif'" in mistake(
+        "translate", "nowhere", "a", "--heatmap", "map.gif"
+    )
+
+
+def test_a_run_whose_weights_have_another_shape_is_one_line(folder, tmp_path):
+    run = load_run(folder)
+    other = replace(run, settings=replace(run.settings, d_hidden=run.settings.d_hidden + 2))
+    save_run(other, tmp_path / "run")
+    assert "holds the weights of another model" in mistake("translate", tmp_path / "run", "a")
 
 
 @pytest.mark.parametrize(
@@ -234,6 +438,7 @@ def test_a_heat_map_is_drawn_of_one_sentence(folder, tmp_path):
         (["--columns", "en,fr", "--minutes", "0"], "minutes must be positive"),
         (["--columns", "en,fr", "--batch-size", "0"], "batch_size must be positive"),
         (["--columns", "en,fr", "--vocabulary-size", "99"], "size must be at least"),
+        (["--columns", "en,fr", "--vocabulary-size", "1"], "size must be at least"),
         (["--columns", "en,fr", "--test-groups", "1000"], "too few to keep 1000"),
     ],
 )
@@ -245,19 +450,26 @@ def test_mistakes_in_training_are_one_line(tmp_path, arguments, message):
 def test_ctrl_c_keeps_the_training_and_resume_goes_on(tmp_path):
     pairs, out = write_pairs(tmp_path / "pairs.txt"), tmp_path / "run"
     options = ["train", "--pairs", str(pairs), "--columns", "en,fr", "--out", str(out), *SMALL]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "utils", *options, "--minutes", "60"],
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )
-    while not out.exists():  # it is made right before the training
-        assert running.poll() is None
-        time.sleep(0.1)
-    time.sleep(3)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
-    assert running.returncode == 130
+    for seconds in (
+        3,
+        10,
+        30,
+    ):  # until a step is taken, which on a busy machine is a while after the folder is there
+        running = subprocess.Popen(
+            [sys.executable, "-m", "utils", *options, "--minutes", "60"],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )
+        while not out.exists():  # it is made right before the training
+            assert running.poll() is None
+            time.sleep(0.1)
+        time.sleep(seconds)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+        assert running.returncode == 130
+        if list(out.glob("checkpoint*")):
+            break
     assert said == "interrupted: the same command with --resume goes on from here\n"
     assert "holds an interrupted training" in mistake(*options, "--minutes", "0.01")
     finished = invoke(*options, "--minutes", "0.01", "--resume")  # that time is spent already

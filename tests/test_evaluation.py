@@ -15,14 +15,17 @@ from utils.corpus.pairs import DATA_VARIABLE, data_folder
 from utils.evaluation import (
     Translation,
     alignment_error_rate,
+    alignment_score,
     bleu,
     bleu_by_length,
     chrf,
     diagonal_links,
     evaluate_run,
+    format_links,
     links_from_weights,
     n_best,
     parse_links,
+    read_gold,
     translate,
 )
 
@@ -212,6 +215,39 @@ def test_the_diagonal_links_each_target_word_once_in_order(num_src, num_tgt):
     # By the definition: the middle of word j falls within word i.
     assert all(i / num_src <= (j + 0.5) / num_tgt + 1e-9 for i, j in links)
     assert all((j + 0.5) / num_tgt < (i + 1) / num_src + 1e-9 for i, j in links)
+
+
+def test_precision_and_recall_by_hand():
+    gold = [parse_links("0-0 1-1 1p2"), parse_links("0p1")]
+    score = alignment_score([{(0, 0), (1, 2), (2, 2)}, {(0, 1)}], gold)
+    assert score.num_links == 4
+    assert score.precision == 3 / 4  # 2-2 is not possible
+    assert score.recall == 1 / 2  # 1-1 is missing
+    assert score.aer == pytest.approx(1 - (1 + 3) / (4 + 2))
+    assert alignment_score([set(), set()], gold) == (1, 1, 0, 0)
+    assert alignment_score([set(), {(0, 1)}], [gold[1], gold[1]]).recall == 1  # nothing is sure
+    assert gold[0].turned() == parse_links("0-0 1-1 2p1")
+    assert format_links(parse_links(format_links({(10, 2), (9, 3)})).sure) == "9-3 10-2"
+
+
+def test_a_gold_file_must_fit_its_sentences(tmp_path):
+    path = tmp_path / "gold"
+    path.write_text("1-1 2p3\n\n", encoding="utf-8")
+    sizes = [(2, 3), (1, 1)]
+    assert read_gold(path, sizes, first=1) == [parse_links("0-0 1p2"), parse_links("")]
+    with pytest.raises(
+        ValueError, match="line 1: the link of words 2 and 3 does not fit sentences of 2 and 3"
+    ):
+        read_gold(path, sizes)  # counted from 1
+    with pytest.raises(ValueError, match="has 2 lines for 1 sentence pairs"):
+        read_gold(path, sizes[:1], first=1)
+    path.write_text("0-0\n1:1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="line 1: a link must look like 1-1"):
+        read_gold(path, sizes, first=1)
+    with pytest.raises(ValueError, match="line 2: a link must look like 0-0"):
+        read_gold(path, sizes)
+    with pytest.raises(FileNotFoundError, match="none"):
+        read_gold(tmp_path / "none", sizes)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The command line, ``python -m utils``: gets sentences, trains a translator, translates with it, measures it.
+"""The command line, ``python -m utils``: gets sentences, trains a translator, uses it, measures it.
 
 Nothing is worked out here; each command hands its arguments to a function of ``utils`` and prints the result.
 """
@@ -7,7 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -15,15 +15,28 @@ from typing import Annotated
 
 import typer
 
+from utils.alignment import score_alignments
 from utils.corpus.download import CORPORA, DownloadError, get_corpus
-from utils.corpus.pairs import choose_languages
-from utils.evaluation import Score, Translation, evaluate_run
-from utils.evaluation import n_best as search
+from utils.corpus.pairs import choose_languages, find_file
+from utils.evaluation import Score, Translation, evaluate_run, format_links, read_gold
+from utils.heatmaps import check_heatmap_path, save_heatmap
+from utils.lines import (
+    AT_ONCE,
+    Progress,
+    Text,
+    align_lines,
+    open_text,
+    read_pair_lines,
+    translate_lines,
+)
 from utils.runs import Settings, load_run, train_run
 from utils.training import matmul_precision
 
 app = typer.Typer(
-    help="Get pairs of sentences, train a translator with attention on them, translate with it, measure it.",
+    help="Get pairs of sentences, train a translator with attention on them, translate and align with it, measure it."
+    "\n\nThey are used in this order: data get, train, evaluate, translate, align. COMMAND --help tells more of each."
+    "\n\nExit status: 0 done; 1 a mistake that you can mend, told in one line; 2 a command that is written wrongly; "
+    "3 no address gave the data; 130 ended by Ctrl-C.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -37,6 +50,10 @@ _INTERRUPTED = 130
 #: Status of a command that no address gave what it asked for: another time, or another way, it may succeed.
 _UNAVAILABLE = 3
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for a program.")]
+AtOnce = Annotated[
+    int, typer.Option(min=1, help="Lines that are read before their results are written; more are faster.")
+]
 Beam = Annotated[int, typer.Option(min=1, help="Hypotheses that the search keeps; 1 is greedy search.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 
@@ -46,6 +63,13 @@ def _mistakes_in_one_line() -> Iterator[None]:
     """What a user can mend is told in one line, without a traceback, and ends the command with status 1."""
     try:
         yield
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        raise typer.Exit(_INTERRUPTED) from None
+    except (
+        BrokenPipeError
+    ):  # whoever reads has had enough, which is not a mistake; typer ends the command quietly
+        raise
     except (ValueError, OSError, FloatingPointError) as error:
         typer.echo(f"error: {' '.join(str(error).split())}", err=True)
         raise typer.Exit(1) from error
@@ -138,6 +162,7 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a training that was interrupted.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train a translator on a pair file and keep it in a folder.
 
@@ -170,6 +195,19 @@ def train(
         except KeyboardInterrupt:
             typer.echo("interrupted: the same command with --resume goes on from here", err=True)
             raise typer.Exit(_INTERRUPTED) from None
+    if as_json:
+        done = {
+            "run": str(out),
+            "src": src,
+            "tgt": tgt,
+            "steps": len(history.losses),
+            "seconds": history.seconds[-1],
+            "target_tokens": sum(history.tokens),
+            "target_tokens_per_second": history.tokens_per_second,
+            "held_out_loss": min(history.valid_losses, default=None),
+        }
+        typer.echo(json.dumps(done, ensure_ascii=False))
+        return
     typer.echo(f"{out}: {len(history.losses)} steps, {history.tokens_per_second:.0f} target tokens a second")
     if history.valid_losses:
         typer.echo(f"held-out loss {min(history.valid_losses):.3f} nats a token")
@@ -188,26 +226,148 @@ def translate(
             "--n-best", help="Print all hypotheses of the beam, the best first, after their scores."
         ),
     ] = False,
+    input: Annotated[
+        Path | None, typer.Option(help="Translate the lines of this file.", show_default=False)
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write to this file, not to standard output.", show_default=False)
+    ] = None,
+    at_once: AtOnce = AT_ONCE,
+    as_json: AsJson = False,
     heatmap: Annotated[
-        Path | None, typer.Option(help="Draw the attention weights of a single sentence to this PNG file.")
+        Path | None,
+        typer.Option(
+            help="Draw the attention weights of a single sentence to this file: a picture, .png or .svg, or a page to "
+            "explore, .html.",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
-    """Translate each sentence, or each line of standard input, to one line.
+    """Translate each sentence, or each line of a file or of standard input, to one line.
 
     An empty line gives an empty line. With --n-best each sentence gives several lines, a score and a translation
-    with a tab between them; the score is the mean log-probability of a token.
+    with a tab between them; the score is the mean log-probability of a token. With --json each sentence gives one
+    line, an object with its tokens and its translations.
+
+    Lines are translated some hundred at a time, so a file may be larger than memory; --at-once 1 answers each line
+    before it reads the next.
 
     Example: python -m utils translate fr-en "Où est la gare ?" --heatmap gare.png
+
+    Example: python -m utils translate fr-en --beam 5 --input french.txt --output english.txt
     """
+    if sentences and input is not None:
+        raise typer.BadParameter("give sentences or --input, not both")
+    if not sentences:
+        _need_text(input, "translate", "sentences, --input FILE")
     with _mistakes_in_one_line(), matmul_precision("medium"):
-        if not sentences:
-            sentences = [line.rstrip("\n") for line in sys.stdin]
-        found = search(load_run(run), sentences, beam=beam)
-        for translations in found:
-            for translation in translations[: None if n_best else 1]:
-                typer.echo(f"{translation.score:.4f}\t{translation.text}" if n_best else translation.text)
         if heatmap is not None:
-            _draw([best for best, *_ in found], heatmap)
+            check_heatmap_path(heatmap)
+            if sentences and len(sentences) != 1:
+                raise ValueError(f"a heat map shows one sentence, got {len(sentences)}")
+        if output is not None and input is not None and output.exists() and output.samefile(input):
+            raise ValueError(f"{output} is the input: name another file for the translations")
+        trained = load_run(run)
+        shown = sys.stderr.isatty()
+        given = nullcontext(Text(iter(sentences), "arguments", len(sentences))) if sentences else None
+        drawn: list[Translation] = []
+        with (
+            given or open_text(input, sys.stdin.buffer, count=shown) as text,
+            output.open("w", encoding="utf-8", newline="\n") if output else nullcontext() as file,
+            Progress(text.num_lines, "tokens", shown=shown) as progress,
+        ):
+            found = translate_lines(trained, text.lines, beam=beam, at_once=at_once, progress=progress)
+            for source, translations in found:
+                for line in _lines_of(source, translations, n_best=n_best, as_json=as_json):
+                    typer.echo(line, file=file)
+                if heatmap is not None and len(drawn) < 2:
+                    drawn.append(translations[0])
+        if heatmap is not None:
+            if len(drawn) != 1 or drawn[0].weights is None:
+                raise ValueError("a heat map shows one sentence that is not empty")
+            save_heatmap(drawn[0], heatmap)
+
+
+@app.command()
+def align(
+    run: RunFolder,
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Pair file; standard input where none.")
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Languages of the two columns; the run's source, target unless said.", show_default=False
+        ),
+    ] = None,
+    tokenise: Annotated[
+        bool,
+        typer.Option(
+            "--tokenise", help="Cut the sentences into words and marks; else blanks separate words."
+        ),
+    ] = False,
+    gold: Annotated[
+        Path | None,
+        typer.Option(
+            help="Links made by hand, a line a pair: print what ours are worth.", show_default=False
+        ),
+    ] = None,
+    first: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in the gold file.")] = 0,
+    at_once: AtOnce = AT_ONCE,
+    as_json: AsJson = False,
+) -> None:
+    """Align the words of sentence pairs by the attention of a run, one line of links a pair.
+
+    A pair is two sentences with a tab between them, or |||. A link i-j joins word i of the first column with word j of
+    the second, counted from 0: each target word with the one source word that gets most of its attention. The
+    weights are those that the target word was predicted with, the true words before it given.
+
+    With --gold prints the alignment error rate, precision and recall, beside those of the diagonal. The gold file has
+    i-j for sure links and ipj for possible ones.
+
+    Example: python -m utils align en-fr enfr.src-tgt --gold enfr.gold --first 1
+    """
+    _need_text(path, "align", "a pair file")
+    with _mistakes_in_one_line(), matmul_precision("medium"):
+        trained = load_run(run)
+        src, tgt = trained.settings.src, trained.settings.tgt
+        languages, *_ = choose_languages(columns.split(",") if columns else (src, tgt), src, tgt)
+        turned = languages != (src, tgt)
+        shown = sys.stderr.isatty()
+        found = []
+        with (
+            open_text(path and find_file(path), sys.stdin.buffer, count=shown) as text,
+            Progress(text.num_lines, "words", shown=shown) as progress,
+        ):
+            pairs = read_pair_lines(text.lines, text.name)
+            if turned:
+                pairs = ((source, target) for target, source in pairs)
+            for alignment in align_lines(trained, pairs, cut=tokenise, at_once=at_once, progress=progress):
+                if gold is not None:
+                    found.append(alignment)
+                    continue
+                links = sorted((j, i) if turned else (i, j) for i, j in alignment.links)
+                words = {"source": alignment.src_words, "target": alignment.tgt_words}
+                typer.echo(
+                    json.dumps(words | {"links": links}, ensure_ascii=False)
+                    if as_json
+                    else format_links(links)
+                )
+    if gold is None:
+        return
+    with _mistakes_in_one_line():
+        sizes = [(len(alignment.src_words), len(alignment.tgt_words)) for alignment in found]
+        wanted = read_gold(gold, [size[::-1] if turned else size for size in sizes], first=first)
+        scores = score_alignments(found, [links.turned() if turned else links for links in wanted])
+    if as_json:
+        shown_scores = {name: score._asdict() for name, score in scores.items()}
+        typer.echo(json.dumps({"num_sentences": len(found)} | shown_scores))
+        return
+    typer.echo(f"{len(found)} sentences\n{'':9}    AER  precision  recall  links")
+    for name, score in scores.items():
+        typer.echo(
+            f"{name:9}  {score.aer:5.1%}  {score.precision:9.1%}  {score.recall:6.1%}  {score.num_links:5}"
+        )
 
 
 @app.command()
@@ -246,26 +406,24 @@ def _with_interval(score: Score) -> str:
     return f"{score.value:.2f} [{low:.1f}, {high:.1f}]"
 
 
-def _draw(translations: list[Translation], path: Path) -> None:
-    """The heat map of one translation, as a file of the kind its name says."""
-    if len(translations) != 1 or translations[0].weights is None:
-        raise ValueError(f"a heat map shows one sentence that is not empty, got {len(translations)}")
-    from utils.plotting import SIZE, heatmap, panels, use_style  # matplotlib, which nothing else here needs
+def _need_text(path: Path | None, command: str, ways: str) -> None:
+    """A person at a terminal who gives nothing has forgotten something; an empty file or pipe is no mistake."""
+    if path is None and sys.stdin.isatty():
+        raise typer.BadParameter(f"nothing to {command}: give {ways}, or text on standard input")
 
-    use_style()
-    [translation] = translations
-    num_tgt, num_src = translation.weights.shape
-    # A longer sentence gets a larger figure: a quarter of an inch a label.
-    figure, [ax] = panels(1, width=max(SIZE[0], 2 + num_src / 4), height=max(SIZE[1], 1.5 + num_tgt / 4))
-    heatmap(
-        translation.weights,
-        queries=translation.tgt_tokens,
-        keys=translation.src_tokens,
-        ax=ax,
-        xlabel="source token",
-        ylabel="target token",
-    )
-    figure.savefig(path)
+
+def _lines_of(source: str, translations: list[Translation], *, n_best: bool, as_json: bool) -> Iterator[str]:
+    """What is printed for one sentence."""
+    shown = translations if n_best else translations[:1]
+    if as_json:
+        fields = ("text", "score", "tokens", "finished")
+        found = [(one.text, one.score, one.tgt_tokens, one.finished) for one in shown]
+        written = [dict(zip(fields, one, strict=True)) for one in found]
+        facts = {"source": source, "source_tokens": translations[0].src_tokens, "translations": written}
+        yield json.dumps(facts, ensure_ascii=False)
+        return
+    for one in shown:
+        yield f"{one.score:.4f}\t{one.text}" if n_best else one.text
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from torch import Tensor, tensor
 
 from utils.checkpoints import write_atomically
 from utils.corpus.batches import pad_ids
-from utils.corpus.pairs import normalise, tokenise
+from utils.corpus.pairs import find_file, normalise, tokenise
 from utils.runs import Run
 from utils.search import Hypothesis, beam_search, greedy
 
@@ -110,7 +110,8 @@ def _corpus_score(
     statistics = metric._extract_corpus_statistics(list(hypotheses), streams)
     _, drawn = _bootstrap_resample(statistics, metric, resamples)
     mean, half = estimate_ci(np.array([float(one.score) for one in drawn]))
-    return score._replace(interval=(float(mean - half), float(mean + half)))
+    # Symmetric about the mean, so of few and bad translations it could reach below what a score can be.
+    return score._replace(interval=(max(0.0, float(mean - half)), float(mean + half)))
 
 
 class Bucket(NamedTuple):
@@ -203,11 +204,66 @@ def alignment_error_rate(
     return 1 - agreed / wanted
 
 
+class AlignmentScore(NamedTuple):
+    """What predicted links are worth against gold ones. Explained in book/api/command_line.
+
+    Attributes:
+        aer: the error rate, of :func:`alignment_error_rate`, from 0 to 1 as the others.
+        precision: share of the predicted links that are possible; 1 where nothing is predicted.
+        recall: share of the sure links that are predicted; 1 where none is sure.
+        num_links: how many links are predicted.
+    """
+
+    aer: float
+    precision: float
+    recall: float
+    num_links: int
+
+
+def alignment_score(predicted: Sequence[Links], gold: Sequence["GoldLinks"]) -> AlignmentScore:
+    r"""Error rate, precision and recall of predicted links over all sentences together.
+
+    .. math:: \mathrm{precision} = \frac{|A \cap P|}{|A|}, \qquad \mathrm{recall} = \frac{|A \cap S|}{|S|}
+
+    Args:
+        predicted: for each sentence the links A to judge.
+        gold: for each sentence the sure links S and all possible ones P.
+
+    Raises:
+        ValueError: as :func:`alignment_error_rate`.
+
+    Source: Och and Ney (2003), section 6. Explained in book/api/command_line.
+    """
+    aer = alignment_error_rate(predicted, [links.sure for links in gold], [links.possible for links in gold])
+    found = [frozenset(links) for links in predicted]
+    num_links, num_sure = sum(map(len, found)), sum(len(links.sure) for links in gold)
+    right = sum(len(a & (links.possible | links.sure)) for a, links in zip(found, gold, strict=True))
+    recalled = sum(len(a & links.sure) for a, links in zip(found, gold, strict=True))
+    return AlignmentScore(
+        aer, right / num_links if num_links else 1.0, recalled / num_sure if num_sure else 1.0, num_links
+    )
+
+
 class GoldLinks(NamedTuple):
     """The links of one sentence that an annotator was sure of, and all that are possible."""
 
     sure: frozenset[tuple[int, int]]
     possible: frozenset[tuple[int, int]]
+
+    def turned(self) -> "GoldLinks":
+        """The same links with the two languages in the other order."""
+        return GoldLinks(*(frozenset((j, i) for i, j in links) for links in self))
+
+
+def format_links(links: Links) -> str:
+    """Links as alignment files have them, counted from 0, in order.
+
+    >>> format_links({(1, 0), (0, 1)})
+    '0-1 1-0'
+
+    Explained in book/api/command_line.
+    """
+    return " ".join(f"{i}-{j}" for i, j in sorted(links))
 
 
 def parse_links(line: str, *, first: int = 0) -> GoldLinks:
@@ -232,6 +288,41 @@ def parse_links(line: str, *, first: int = 0) -> GoldLinks:
         if match[2] == "-":
             sure.add(link)
     return GoldLinks(frozenset(sure), frozenset(possible))
+
+
+def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int = 0) -> list[GoldLinks]:
+    """Read a file of links, a line a sentence pair, as :func:`parse_links` does, and see that they fit the pairs.
+
+    Args:
+        path: the file, or its path within the data folder.
+        sizes: words of each sentence pair, in the order in which the file counts them.
+        first: the number that the file gives to the first word, 0 or 1.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: not a line for each pair, a link of another form, or one behind the last word, as in a file that
+            counts from 1 and is read as if from 0; it names the line.
+
+    Explained in book/api/command_line.
+    """
+    path = find_file(path)
+    lines = path.read_text("utf-8").splitlines()
+    if len(lines) != len(sizes):
+        raise ValueError(f"{path} has {len(lines)} lines for {len(sizes)} sentence pairs")
+    gold = []
+    for number, (line, (num_first, num_second)) in enumerate(zip(lines, sizes, strict=True), start=1):
+        try:
+            links = parse_links(line, first=first)
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from error
+        for i, j in sorted(links.possible):
+            if i >= num_first or j >= num_second:
+                raise ValueError(
+                    f"{path}, line {number}: the link of words {i + first} and {j + first} does not fit sentences of "
+                    f"{num_first} and {num_second} words that are counted from {first}"
+                )
+        gold.append(links)
+    return gold
 
 
 def links_from_weights(
@@ -288,6 +379,25 @@ class Translation(NamedTuple):
     score: float = 0.0
 
 
+#: Most subwords of a sentence that is translated or aligned: its weights take the product of two lengths.
+MAX_TOKENS = 1000
+
+
+def check_lengths(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
+    """Refuse a sentence of more than ``MAX_TOKENS`` tokens before it takes the memory of the machine.
+
+    Raises:
+        ValueError: tells the length of the first such sentence and how it begins.
+
+    Explained in book/api/command_line.
+    """
+    for tokens, text in zip(ids, texts, strict=True):
+        if len(tokens) > MAX_TOKENS:
+            raise ValueError(
+                f"a sentence has {len(tokens)} tokens, at most {MAX_TOKENS} are taken; split it: {text[:40]!r}…"
+            )
+
+
 def translate(
     run: Run, sentences: Sequence[str], *, beam: int = 1, batch_size: int = 64
 ) -> list[Translation]:
@@ -303,7 +413,7 @@ def translate(
         A translation a sentence, in the same order, each on one line.
 
     Raises:
-        ValueError: a beam below 1.
+        ValueError: a beam below 1, or a sentence of more than ``MAX_TOKENS`` subwords.
 
     Explained in book/api/command_line.
     """
@@ -319,6 +429,7 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
     Explained in book/api/command_line.
     """
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
+    check_lengths(ids, sentences)
     translations = [[Translation("", [], [], None, True)]] * len(ids)
     rows = sorted((row for row in range(len(ids)) if ids[row]), key=lambda row: len(ids[row]))
     for start in range(0, len(rows), batch_size):

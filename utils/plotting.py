@@ -1,6 +1,7 @@
 """One look for every figure of the course: sizes, colours, fonts, and the heat map of attention weights.
 
-Only this module imports matplotlib, and no other module of ``utils`` imports this one.
+Only this module imports matplotlib, and of the other modules of ``utils`` only ``heatmaps`` imports this one, where a
+picture is asked for.
 Its colours are explained in book/notation.
 """
 

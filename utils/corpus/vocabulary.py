@@ -121,6 +121,18 @@ class Vocabulary:
         # A word that is spelled like a special token is an unknown word, not padding.
         return [[max(i, UNK) for i in encoding.ids] for encoding in encodings]
 
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """Which characters of its text each id of :meth:`encode` stands for, as (start, end).
+
+        A blank belongs to the piece that follows it; the bytes of one character share its span.
+
+        Raises:
+            ValueError: a vocabulary of words, whose ids stand for a word each.
+        """
+        if self._of_words:
+            raise ValueError("this vocabulary is one of words: an id stands for a word, not for characters")
+        return [encoding.offsets for encoding in self._tokenizer.encode_batch(list(texts))]
+
     def decode(self, ids: Sequence[int]) -> str:
         """The text of the ids, words joined by blanks; padding and the ends of the sentence are left out."""
         shown = [i for i in ids if i not in (PAD, BOS, EOS)]

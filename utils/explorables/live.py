@@ -5,6 +5,7 @@ Explained in book/explorables.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,17 @@ def page_script() -> str:
 def standalone_html(figure: "Figure") -> str:
     """A figure that brings script and style along, for a notebook without anywidget or a page of one's own."""
     return f"{figure._repr_html_()}<style>{style()}</style><script>{page_script()}</script>"
+
+
+def page_of_its_own(figure: "Figure", *, title: str) -> str:
+    """A whole HTML page with one figure on it, that needs nothing beside it."""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title></head>"
+        f'<body style="font-family: sans-serif"><main><h1>{escape(title)}</h1>{standalone_html(figure)}</main></body>'
+        "</html>\n"
+    )
 
 
 def view(figure: "Figure") -> dict | None:

@@ -1,0 +1,183 @@
+"""Which source words a translator looks at: forced decoding, and the way from subwords to words."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny import SETTINGS, trained_run
+
+from utils.alignment import (
+    WordAlignment,
+    _put_together,
+    align,
+    forced_weights,
+    score_alignments,
+    shares,
+    word_weights,
+)
+from utils.corpus.batches import make_batch
+from utils.corpus.vocabulary import BOS, Vocabulary
+from utils.evaluation import MAX_TOKENS, GoldLinks
+from utils.runs import build_model
+from utils.search import greedy
+from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
+
+SRC = [[5, 7, 11, 13, 17], [19], [6, 8, 10]]
+TGT = [[23, 5], [9, 8, 7, 6], [31, 12, 14]]
+
+
+@pytest.fixture
+def model():
+    return build_model(SETTINGS, 37, 41)
+
+
+def test_a_row_belongs_to_the_token_that_is_predicted_with_it(model):
+    """Token i is predicted from the context that s_{i-1} asks for, before it is read: worked out step by step."""
+    [weights] = forced_weights(model, SRC[:1], TGT[:1])
+    decoder, lens = model.decoder, torch.tensor([5])
+    with torch.no_grad():
+        memory, hidden = model.start(torch.tensor(SRC[:1]), lens)
+        state = hidden[0]  # s_0, which has read no target token
+        for row, read in enumerate([BOS, 23, 5]):
+            context, wanted = decoder.attention(
+                state[:, None], memory.values, memory.values, torch.ones(1, 1, 5, dtype=torch.bool)
+            )
+            torch.testing.assert_close(weights[row], wanted[0, 0])
+            state = decoder.cells[0](decoder.embedding(torch.tensor([read])), context[:, 0], state)
+    assert weights.shape == (3, 5)  # two tokens and the end
+    assert (weights[0] - weights[1]).abs().max() > 1e-6
+
+
+def test_batches_and_order_change_nothing(model):
+    together = forced_weights(model, SRC, TGT)
+    with torch.no_grad():
+        for src, tgt, weights in zip(SRC, TGT, together, strict=True):
+            batch = make_batch([src], [tgt])
+            _, plain = model(batch.src, batch.src_lens, batch.tgt_in)
+            torch.testing.assert_close(weights, plain[0])
+    for one, two in zip(together, forced_weights(model, SRC, TGT, batch_size=1), strict=True):
+        torch.testing.assert_close(one, two)
+    assert forced_weights(model, [], []) == []
+
+
+def test_what_greedy_search_wrote_is_forced_with_the_weights_of_the_search(model):
+    for src in SRC:
+        [found] = greedy(model, torch.tensor([src]), torch.tensor([len(src)]), max_len=7)
+        [weights] = forced_weights(model, [src], [found.tokens])
+        torch.testing.assert_close(weights[: len(found.weights)], found.weights)
+
+
+def test_without_attention_there_is_nothing_to_read():
+    encoder = Encoder(37, 5, 7)
+    model = EncoderDecoder(encoder, FixedContextDecoder(41, 5, 7, encoder.d_out)).eval()
+    with pytest.raises(ValueError, match="FixedContextDecoder has no attention"):
+        forced_weights(model, SRC, TGT)
+    with pytest.raises(ValueError, match="as many targets as sources are wanted, got 3 and 2"):
+        forced_weights(model, SRC, TGT[:2])
+
+
+# From subwords to words
+
+
+def test_source_pieces_are_summed_and_target_pieces_averaged():
+    src = shares([(0, 3), (3, 5), (5, 9)], ends=[5, 9])
+    tgt = shares([(0, 2), (2, 6), (6, 7)], ends=[2, 7])
+    assert src.tolist() == [[1, 0], [1, 0], [0, 1]]
+    assert tgt.tolist() == [[1, 0], [0, 1], [0, 1]]
+    weights = torch.tensor([[0.2, 0.3, 0.5], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]])
+    wanted = torch.tensor([[0.5, 0.5], [0.35, 0.65]])
+    torch.testing.assert_close(word_weights(weights, tgt, src), wanted)
+
+
+def test_a_word_without_a_piece_gets_no_link():
+    weights = word_weights(torch.ones(1, 1), shares([(0, 2)], ends=[2, 2]), shares([(0, 3)], ends=[3]))
+    assert weights.tolist() == [[1], [0]]
+    assert WordAlignment(["a"], ["b", "\u200b"], weights).links == {(0, 0)}
+    assert WordAlignment([], ["b"], None).links == frozenset()
+
+
+@given(st.lists(st.text(alphabet="abé'", min_size=1, max_size=5), min_size=1, max_size=7), st.randoms())
+def test_shares_of_a_text_that_is_covered_add_up(words, random):
+    text = " ".join(words)
+    ends = [len(" ".join(words[: i + 1])) for i in range(len(words))]
+    cuts = sorted({0, len(text), *(random.randrange(len(text)) for _ in range(5))})
+    found = shares(list(pairwise(cuts)), ends)
+    torch.testing.assert_close(found.sum(dim=1), torch.ones(len(cuts) - 1))
+    lengths = torch.tensor([b - a for a, b in pairwise(cuts)], dtype=torch.float32)
+    in_words = [end - start for start, end in pairwise([0, *ends])]
+    torch.testing.assert_close(lengths @ found, torch.tensor(in_words, dtype=torch.float32))
+
+
+@pytest.mark.parametrize(
+    ("words", "lang", "text"),
+    [
+        ("oh , ( well ) don 't !", "en", "oh, (well) don't!"),
+        ("l' homme dit : non !", "fr", "l'homme dit : non !"),
+        ("我 喜欢 书 。", "zh", "我喜欢书。"),
+        ("( a", "en", "(a"),
+        ("", "en", ""),
+    ],
+)
+def test_text_that_was_cut_is_put_together_as_it_is_written(words, lang, text):
+    found, ends = _put_together(words.split(), lang)
+    assert found == text
+    spans = [found[a:b].strip() for a, b in pairwise([0, *ends])]
+    assert spans == words.split()
+
+
+def test_a_word_of_invisible_characters_leaves_no_blank():
+    assert _put_together(["(", "", "a", "", "b"], "en") == ("(a b", [1, 1, 2, 2, 4])
+
+
+def test_spans_say_which_characters_a_subword_stands_for():
+    vocabulary = Vocabulary.bpe(["I see the dogs.", "the dogs see"] * 3, 330)
+    text = "I see 猫 dogs."
+    [ids], [spans] = vocabulary.encode([text]), vocabulary.spans([text])
+    assert len(ids) == len(spans)
+    assert "".join(text[a:b] for a, b in dict.fromkeys(spans)) == text
+    assert spans.count((6, 7)) == 3  # its three bytes
+    with pytest.raises(ValueError, match="one of words"):
+        Vocabulary.words([["a"]]).spans(["a"])
+
+
+# A run
+
+
+def test_a_run_aligns_words_wherever_the_pieces_fall():
+    run, _ = trained_run()
+    pairs = [("I see sixteen dogs .", "Je vois seize chiens ."), ("", "x"), ("They want", ""), ("a", "b c")]
+    found = align(run, pairs)
+    assert [(len(a.src_words), len(a.tgt_words)) for a in found] == [(5, 5), (0, 1), (2, 0), (1, 2)]
+    assert found[0].weights.shape == (5, 5)
+    torch.testing.assert_close(found[0].weights.sum(dim=1), torch.ones(5))
+    assert {j for _, j in found[0].links} == set(range(5))
+    assert found[1].links == found[2].links == frozenset()
+    assert found[3].links == {(0, 0), (0, 1)}  # there is one word to choose
+
+
+def test_the_model_reads_the_same_text_cut_by_us_or_by_the_file():
+    run, _ = trained_run()
+    [by_us] = align(run, [("I see two dogs.", "Je vois deux chiens.")], cut=True)
+    [by_file] = align(run, [("I see two dogs .", "Je vois deux chiens .")])
+    assert by_us.src_words == by_file.src_words == ["I", "see", "two", "dogs", "."]
+    torch.testing.assert_close(by_us.weights, by_file.weights)
+
+
+def test_sentences_beyond_the_limit_are_refused_on_either_side():
+    run, _ = trained_run()
+    long = "dogs " * (MAX_TOKENS + 1)
+    for pair in ((long, "chiens"), ("dogs", long)):
+        with pytest.raises(ValueError, match=rf"at most {MAX_TOKENS} are taken; split it: 'dogs dogs"):
+            align(run, [pair])
+
+
+def test_scores_stand_beside_those_of_the_diagonal():
+    crossed = WordAlignment(["a", "b"], ["x", "y"], torch.tensor([[0.1, 0.9], [0.8, 0.2]]))
+    nothing = WordAlignment([], ["x"], None)
+    links = frozenset({(0, 1), (1, 0)})
+    gold = [GoldLinks(links, links), GoldLinks(frozenset(), frozenset())]
+    scores = score_alignments([crossed, nothing], gold)
+    assert scores["attention"] == (0, 1, 1, 2)
+    assert scores["diagonal"] == (1, 0, 0, 2)

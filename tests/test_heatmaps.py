@@ -1,0 +1,59 @@
+"""The attention of one translation as a picture or a page."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from tiny import trained_run
+
+from utils.evaluation import Translation, translate
+from utils.heatmaps import check_heatmap_path, save_heatmap
+
+
+@pytest.fixture(scope="module")
+def translation():
+    return translate(trained_run()[0], ["They want three keys."])[0]
+
+
+def test_pictures_are_of_the_kind_that_the_name_says(tmp_path, translation):
+    save_heatmap(translation, tmp_path / "map.PNG")
+    assert (tmp_path / "map.PNG").read_bytes().startswith(b"\x89PNG")
+    save_heatmap(translation, tmp_path / "map.svg")
+    drawn = (tmp_path / "map.svg").read_text(encoding="utf-8")
+    assert ElementTree.fromstring(drawn).tag.endswith("svg")
+    assert "target token" in drawn
+    save_heatmap(translation, tmp_path / "again.svg")
+    assert (tmp_path / "again.svg").read_text(encoding="utf-8") == drawn
+
+
+def test_a_page_holds_all_that_it_needs_and_every_token(tmp_path, translation):
+    path = tmp_path / "map.html"
+    save_heatmap(translation, path)
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert not re.search(r"""(src|href)=["']?(https?:)?//""", page)
+    assert "figure.xp" in page  # the script and the style are in it
+    for token in [*translation.src_tokens, translation.tgt_tokens[0]]:
+        assert token in page
+    most = translation.weights[0].max()
+    assert f"({100 * most:.0f}%)" in page or f"({100 * most:.0f} %)" in page
+
+
+def test_tokens_cannot_close_an_element(tmp_path):
+    weights = torch.eye(2)
+    path = tmp_path / "map.html"
+    save_heatmap(Translation("</title><b>", ["</script>", "<b>"], ["<b>", "&"], weights, True), path)
+    page = path.read_text(encoding="utf-8")
+    assert "<b>" not in page
+    assert page.count("</script>") == page.count("<script")
+
+
+def test_what_cannot_be_drawn_is_refused_before_any_work(tmp_path, translation):
+    with pytest.raises(ValueError, match=r"named \*.png, \*.svg, \*.html, got 'map.gif'"):
+        check_heatmap_path(tmp_path / "map.gif")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        check_heatmap_path(tmp_path / "nowhere" / "map.png")
+    with pytest.raises(ValueError, match="no attention weights"):
+        save_heatmap(translation._replace(weights=None), tmp_path / "map.png")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,90 @@
+"""Streams of text: what is read, when, and what is refused."""
+
+import io
+from itertools import count, islice
+
+import pytest
+from tiny import trained_run
+
+from utils.evaluation import n_best
+from utils.lines import Progress, align_lines, open_text, read_lines, read_pair_lines, translate_lines
+
+
+def test_lines_come_without_their_ends():
+    content = "\ufeffÇa ?\r\n\n a\u2028b\x0bc \n\td".encode()
+    assert list(read_lines(io.BytesIO(content), "x")) == ["Ça ?", "", " a\u2028b\x0bc ", "\td"]
+    assert list(read_lines(io.BytesIO(b""), "x")) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"a\nb\xffc\n", "text.txt, line 2: byte 2 is not UTF-8"),
+        (b"a\n\nb\0c\n", "text.txt, line 3: a NUL byte"),
+    ],
+)
+def test_a_line_that_is_no_text_is_named_and_those_before_it_are_given(content, reason):
+    lines = read_lines(io.BytesIO(content), "text.txt")
+    assert next(lines) == "a"
+    with pytest.raises(ValueError, match=reason):
+        list(lines)
+
+
+def test_pairs_stand_on_either_side_of_a_tab_or_of_bars():
+    lines = ["a b\tc\tattribution", "a ||| b | c", "  ", "\tb", "a\t"]
+    assert list(read_pair_lines(lines, "x")) == [("a b", "c"), ("a", "b | c"), ("", ""), ("", "b"), ("a", "")]
+    with pytest.raises(ValueError, match="pairs, line 2: one column where two are wanted"):
+        list(read_pair_lines(["a\tb", "c"], "pairs"))
+
+
+def test_a_file_is_counted_where_that_is_asked_for(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"a\nb\nc")
+    with open_text(path, [], count=True) as text:
+        assert (list(text.lines), text.num_lines, text.name) == (["a", "b", "c"], 3, str(path))
+    with open_text(path, []) as text:
+        assert text.num_lines is None
+    with open_text(None, [b"a\n"], count=True) as text:
+        assert (list(text.lines), text.num_lines, text.name) == (["a"], None, "standard input")
+    with open_text(None, [b"\0"]) as text, pytest.raises(ValueError, match="standard input, line 1: a NUL"):
+        list(text.lines)
+
+
+def test_a_stream_without_an_end_is_translated_as_it_comes():
+    """Memory holds no more lines than are worked on at once."""
+    run, _ = trained_run()
+    drawn = []
+
+    def endless():
+        for number in count():
+            drawn.append(number)
+            yield ["I see two dogs.", "", "They want six books."][number % 3]
+
+    found = list(islice(translate_lines(run, endless(), at_once=7), 10))
+    assert len(drawn) == 14
+    wanted = n_best(run, ["I see two dogs.", "", "They want six books."], beam=1)
+    for number, (source, [best]) in enumerate(found):
+        assert source == ["I see two dogs.", "", "They want six books."][number % 3]
+        assert best.text == wanted[number % 3][0].text
+    drawn.clear()
+    assert next(translate_lines(run, endless(), at_once=1))[1]
+    assert len(drawn) == 1  # answered before the next line is read
+    pairs = ((line, "Je vois") for line in endless())
+    drawn.clear()
+    assert len(list(islice(align_lines(run, pairs, at_once=2), 3))) == 3
+    assert len(drawn) == 4
+    for at_once in (0, -1):
+        with pytest.raises(ValueError, match="at_once must be at least 1"):
+            list(translate_lines(run, ["a"], at_once=at_once))
+
+
+def test_progress_tells_what_is_written_a_second(capsys):
+    run, _ = trained_run()
+    with Progress(3, "tokens", shown=True) as progress:
+        list(translate_lines(run, ["I see two dogs."] * 3, at_once=2, progress=progress))
+    bar = capsys.readouterr().err.split("\r")[-1]
+    assert "3/3" in bar
+    assert "tokens/s" in bar
+    with Progress(None, "words", shown=False) as progress:
+        list(align_lines(run, [("I see", "Je vois")], progress=progress))
+    assert capsys.readouterr().err == ""
