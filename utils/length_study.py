@@ -1,0 +1,365 @@
+"""The length study: translators with and without attention, trained on short and on longer sentences.
+
+``python -m utils.length_study`` trains them all and stores their BLEU by sentence length, which
+chapters/sentence_length draws; the chapter runs the same study, smaller, while you wait. Models, training and
+scores are those of the other modules: here they are put together.
+"""
+
+import hashlib
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import count, product
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import torch
+import typer
+
+from utils.checkpoints import write_atomically
+from utils.corpus.batches import pad_ids
+from utils.corpus.grammar import LONGEST, join_words, split_of, triple
+from utils.corpus.pairs import find_file, group_split, read_pairs, tokenise
+from utils.corpus.vocabulary import Vocabulary
+from utils.evaluation import bleu, bleu_by_length
+from utils.runs import fastest_products
+from utils.search import greedy
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
+from utils.training import Ids, fit, seeded
+
+#: The decoders that are compared, by the name that the results have for them.
+DECODERS = {"attention": BahdanauDecoder, "one vector": FixedContextDecoder}
+#: Longest sentences of the buckets in which BLEU is counted; the last bucket takes what is longer.
+EDGES = (10, 20, 30, 40, 50)
+#: The corpus that needs no file.
+GRAMMAR = "grammar"
+#: Where the results of the whole study are stored.
+RESULTS = Path(__file__).with_suffix(".json")
+
+
+@dataclass(frozen=True)
+class Task:
+    """English sentences to train on, none longer than a limit, and to test on, many of them longer.
+
+    Attributes:
+        src_ids: English sentences of training.
+        tgt_ids: their French translations.
+        test_ids: English sentences of the test.
+        lengths: their lengths in words.
+        references: for each its accepted translations.
+        num_src: size of the English vocabulary.
+        num_tgt: size of the French one.
+        write: turns French ids into text.
+    """
+
+    src_ids: Ids
+    tgt_ids: Ids
+    test_ids: Ids
+    lengths: list[int]
+    references: list[list[str]]
+    num_src: int
+    num_tgt: int
+    write: Callable[[Sequence[int]], str]
+
+
+def grammar_task(
+    max_words: int,
+    *,
+    num_tokens: int,
+    longest: int = LONGEST,
+    num_test: int = 100,
+    edges: Sequence[int] = EDGES,
+) -> Task:
+    """Sentences of the grammar corpus, their lengths spread evenly.
+
+    Args:
+        max_words: longest sentence of training, in English words.
+        num_tokens: French tokens of training, the ends of the sentences included.
+        longest: longest sentence of the test.
+        num_test: test sentences in each bucket.
+        edges: longest sentences of the buckets, as for :func:`utils.evaluation.bleu_by_length`.
+
+    Explained in chapters/sentence_length.
+    """
+
+    def sentences(split: str, max_words: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+        drawn = (triple(index, max_words=max_words) for index in count())
+        return ((t.en, t.fr) for t in drawn if split_of(t.meaning) == split)
+
+    train = _until(sentences("train", max_words), num_tokens, length=lambda pair: len(pair[1]) + 1)
+    test = _spread(sentences("test", longest), num_test, [*edges, longest], length=lambda pair: len(pair[0]))
+    en, fr = Vocabulary.words(en for en, _ in train), Vocabulary.words(fr for _, fr in train)
+    return Task(
+        en.encode([en for en, _ in train]),
+        fr.encode([fr for _, fr in train]),
+        en.encode([en for en, _ in test]),
+        [len(en) for en, _ in test],
+        [[join_words(fr, "fr")] for _, fr in test],
+        len(en),
+        len(fr),
+        lambda ids: join_words(fr.tokens(ids), "fr"),
+    )
+
+
+def joined_task(
+    pairs: Sequence[tuple[str, str]],
+    max_words: int,
+    *,
+    num_tokens: int,
+    vocabulary_size: int = 3000,
+    num_test: int = 100,
+    edges: Sequence[int] = EDGES,
+    longest: int = LONGEST,
+) -> Task:
+    """Sentences of a pair file, two to six put one after the other, so that there are long ones.
+
+    The pairs are split first and joined then, so no sentence of the test is part of a sentence of training.
+
+    Args:
+        pairs: English and French sentences.
+        max_words: longest joined sentence of training, in English words and punctuation marks.
+        num_tokens: French subwords of training, the ends of the sentences included.
+        vocabulary_size: subwords of each language, learned before the sentences are joined.
+        num_test: test sentences in each bucket.
+        edges: longest sentences of the buckets.
+        longest: longest sentence of the test.
+
+    Raises:
+        ValueError: as :func:`utils.corpus.pairs.group_split`.
+
+    Explained in chapters/sentence_length.
+    """
+    split = group_split(pairs, num_valid=0)
+    en = Vocabulary.bpe([source for source, _ in split.train], vocabulary_size)
+    fr = Vocabulary.bpe([target for _, target in split.train], vocabulary_size)
+
+    def num_words(pair: tuple[str, str]) -> int:
+        return len(tokenise(pair[0], "en"))
+
+    def num_subwords(pair: tuple[str, str]) -> int:
+        return len(fr.encode([pair[1]])[0]) + 1
+
+    short = (pair for pair in _joined(split.train, seed=0) if num_words(pair) <= max_words)
+    train = _until(short, num_tokens, length=num_subwords)
+    held_out = _joined([(source, references[0]) for source, references in split.test], seed=1)
+    test = _spread(held_out, num_test, [*edges, longest], length=num_words)
+    return Task(
+        en.encode([source for source, _ in train]),
+        fr.encode([target for _, target in train]),
+        en.encode([source for source, _ in test]),
+        [num_words(pair) for pair in test],
+        [[target] for _, target in test],
+        len(en),
+        len(fr),
+        lambda ids: " ".join(fr.decode(ids).split()),
+    )
+
+
+def _joined(pairs: Sequence[tuple[str, str]], *, seed: int) -> Iterator[tuple[str, str]]:
+    """Two to six pairs, drawn anew each time, as one; without end."""
+    draw = random.Random(seed)
+    while True:
+        parts = draw.choices(pairs, k=draw.randint(2, 6))
+        yield " ".join(source for source, _ in parts), " ".join(target for _, target in parts)
+
+
+def _until(pairs: Iterator[tuple], total: int, *, length: Callable[[tuple], int]) -> list[tuple]:
+    """The first pairs, as many as it takes for their lengths to reach a total."""
+    taken, reached = [], 0
+    while reached < total:
+        taken.append(next(pairs))
+        reached += length(taken[-1])
+    return taken
+
+
+def _spread(
+    pairs: Iterator[tuple], num: int, edges: Sequence[int], *, length: Callable[[tuple], int]
+) -> list[tuple]:
+    """The first pairs of each bucket, as many in one as in another, the short ones first."""
+    buckets: list[list[tuple]] = [[] for _ in edges]
+    while min(map(len, buckets)) < num:
+        pair = next(pairs)
+        bucket = next((b for b, edge in zip(buckets, edges, strict=True) if length(pair) <= edge), [])
+        if len(bucket) < num:
+            bucket.append(pair)
+    return [pair for bucket in buckets for pair in bucket]
+
+
+def train(
+    task: Task, decoder: str, *, width: int = 128, batch_size: int = 32, seed: int = 0, progress: bool = False
+) -> EncoderDecoder:
+    """A translator that has read each sentence of the task once.
+
+    Args:
+        task: what to train on.
+        decoder: a name in ``DECODERS``; the translators differ in nothing else.
+        width: of the embeddings, of the decoder's state and of each direction of the encoder.
+        batch_size: sentence pairs a step.
+        seed: of the initial weights and of the order of the sentences.
+        progress: show a progress bar.
+
+    Explained in chapters/sentence_length.
+    """
+    with seeded(seed):
+        encoder = Encoder(task.num_src, width, width)
+        model = EncoderDecoder(encoder, DECODERS[decoder](task.num_tgt, width, width, encoder.d_out))
+    fit(
+        model,
+        task.src_ids,
+        task.tgt_ids,
+        epochs=1,
+        batch_size=batch_size,
+        label_smoothing=0.0,
+        seed=seed,
+        fast=True,
+        products=fastest_products(),
+        progress=progress,
+    )
+    return model
+
+
+class LengthScore(NamedTuple):
+    """How a translator does on the test sentences of ``low`` to ``high`` English words.
+
+    Attributes:
+        low: fewest words.
+        high: most words; infinity in the last bucket.
+        num_sentences: how many there are.
+        bleu: of all their translations together.
+        length_ratio: words written, for each word of the references.
+    """
+
+    low: int
+    high: float
+    num_sentences: int
+    bleu: float
+    length_ratio: float
+
+
+def score(model: EncoderDecoder, task: Task, *, edges: Sequence[int] = EDGES) -> list[LengthScore]:
+    """Translate the test sentences of a task greedily and score them by length.
+
+    Explained in chapters/sentence_length.
+    """
+    max_len = 3 * max(task.lengths)
+    src_lens = torch.tensor([len(ids) for ids in task.test_ids])
+    found = greedy(model, pad_ids(task.test_ids), src_lens, max_len=max_len)
+    texts = [task.write(hypothesis.tokens) for hypothesis in found]
+    scores = []
+    for bucket in bleu_by_length(texts, task.references, task.lengths, edges=edges, lang="fr"):
+        rows = [row for row, length in enumerate(task.lengths) if bucket.low <= length <= bucket.high]
+        written = sum(len(texts[row].split()) for row in rows)
+        wanted = sum(len(task.references[row][0].split()) for row in rows)
+        scores.append(LengthScore(*bucket[:3], bucket.score.value, written / wanted))
+    return scores
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the trainings of a study share.
+
+    Attributes:
+        corpus: "grammar", or the path of a pair file (English, then French) whose sentences are joined.
+        limits: longest sentences of training.
+        seeds: a translator is trained with each.
+        num_tokens: French tokens of each training, the same for all.
+        num_test: test sentences in each bucket.
+        width: as for :func:`train`.
+        batch_size: as for :func:`train`.
+    """
+
+    corpus: str = GRAMMAR
+    limits: tuple[int, ...] = (20, 50)
+    seeds: tuple[int, ...] = (0, 1, 2)
+    num_tokens: int = 400_000
+    num_test: int = 100
+    width: int = 128
+    batch_size: int = 32
+
+    def task(self, max_words: int) -> Task:
+        """What the translators with this limit are trained and tested on."""
+        options = {"num_tokens": self.num_tokens, "num_test": self.num_test}
+        if self.corpus == GRAMMAR:
+            return grammar_task(max_words, **options)
+        return joined_task(read_pairs(self.corpus).between("en", "fr"), max_words, **options)
+
+    def head(self) -> dict:
+        """What the results say of themselves, before any training is done."""
+        digest = (
+            None
+            if self.corpus == GRAMMAR
+            else hashlib.sha256(find_file(self.corpus).read_bytes()).hexdigest()
+        )
+        signature = bleu(["."], [["."]], lang="fr").signature
+        head = asdict(self) | {"sha256": digest, "signature": signature, "torch": torch.__version__}
+        return json.loads(json.dumps(head))  # tuples become the lists that a file gives back
+
+
+def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: bool = False) -> int:
+    """Do the trainings of a study that a file does not hold yet, and add each to it as it is done.
+
+    Args:
+        out: the file, with the results of one or more corpora; made if it is not there.
+        at_most: stop after so many trainings.
+        progress: show a progress bar for each.
+
+    Returns:
+        How many trainings are still to be done.
+
+    Raises:
+        ValueError: the file holds results of this corpus that were made with other settings.
+    """
+    results = json.loads(out.read_text("utf-8")) if out.exists() else {}
+    stored = results.setdefault(study.corpus, study.head() | {"trainings": []})
+    if {
+        name: value for name, value in stored.items() if name not in ("buckets", "trainings")
+    } != study.head():
+        raise ValueError(f"{out} holds results for {study.corpus} of other settings: name another file")
+    done = {(one["limit"], one["decoder"], one["seed"]) for one in stored["trainings"]}
+    todo = [
+        (seed, limit, decoder)
+        for seed, limit, decoder in product(study.seeds, study.limits, DECODERS)
+        if (limit, decoder, seed) not in done
+    ]
+    for seed, limit, decoder in todo[:at_most]:
+        task = study.task(limit)
+        start = time.process_time()
+        model = train(
+            task, decoder, width=study.width, batch_size=study.batch_size, seed=seed, progress=progress
+        )
+        seconds = time.process_time() - start
+        scores = score(model, task)
+        stored["buckets"] = [[one.low, min(one.high, LONGEST), one.num_sentences] for one in scores]
+        stored["trainings"].append(
+            {
+                "limit": limit,
+                "decoder": decoder,
+                "seed": seed,
+                "sentences": len(task.src_ids),
+                "processor_seconds": round(seconds),
+                "bleu": [round(one.bleu, 2) for one in scores],
+                "length_ratio": [round(one.length_ratio, 3) for one in scores],
+            }
+        )
+        write_atomically(out, (json.dumps(results, indent=1) + "\n").encode())
+    return len(todo[at_most:]) if at_most is not None else 0
+
+
+def main(
+    corpus: Annotated[
+        str, typer.Argument(help="grammar, or a pair file (English, French) whose sentences are joined")
+    ] = GRAMMAR,
+    out: Annotated[Path, typer.Option(help="results; trainings that it holds are not done again")] = RESULTS,
+    num_tokens: Annotated[int, typer.Option(min=1, help="French tokens of each training")] = 400_000,
+    at_most: Annotated[int | None, typer.Option(min=1, help="stop after so many trainings")] = None,
+) -> None:
+    """Train with and without attention, on short and on longer sentences; store BLEU by length."""
+    torch.set_num_threads(1)  # as the results of the book
+    left = run_study(Study(corpus, num_tokens=num_tokens), out, at_most=at_most, progress=True)
+    typer.echo(f"{out}: {f'{left} trainings left' if left else 'complete'}")
+
+
+if __name__ == "__main__":
+    typer.run(main)
