@@ -188,7 +188,7 @@ def _spread(
 
 
 def train(
-    task: Task, decoder: str, *, width: int = 128, batch_size: int = 32, seed: int = 0, progress: bool = False
+    task: Task, decoder: str, *, width: int = 128, batch_size: int = 20, seed: int = 0, progress: bool = False
 ) -> EncoderDecoder:
     """A translator that has read each sentence of the task once.
 
@@ -273,10 +273,10 @@ class Study:
     corpus: str = GRAMMAR
     limits: tuple[int, ...] = (20, 50)
     seeds: tuple[int, ...] = (0, 1, 2)
-    num_tokens: int = 400_000
+    num_tokens: int = 300_000
     num_test: int = 100
     width: int = 128
-    batch_size: int = 32
+    batch_size: int = 20
 
     def task(self, max_words: int) -> Task:
         """What the translators with this limit are trained and tested on."""
@@ -352,7 +352,7 @@ def main(
         str, typer.Argument(help="grammar, or a pair file (English, French) whose sentences are joined")
     ] = GRAMMAR,
     out: Annotated[Path, typer.Option(help="results; trainings that it holds are not done again")] = RESULTS,
-    num_tokens: Annotated[int, typer.Option(min=1, help="French tokens of each training")] = 400_000,
+    num_tokens: Annotated[int, typer.Option(min=1, help="French tokens of each training")] = Study.num_tokens,
     at_most: Annotated[int | None, typer.Option(min=1, help="stop after so many trainings")] = None,
 ) -> None:
     """Train with and without attention, on short and on longer sentences; store BLEU by length."""
