@@ -30,12 +30,16 @@ from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContext
 from utils.training import Ids, fit, seeded
 
 #: The decoders that are compared, by the name that the results have for them.
+#:
+#: :meta hide-value:
 DECODERS = {"attention": BahdanauDecoder, "one vector": FixedContextDecoder}
 #: Longest sentences of the buckets in which BLEU is counted; the last bucket takes what is longer.
 EDGES = (10, 20, 30, 40, 50)
 #: The corpus that needs no file.
 GRAMMAR = "grammar"
 #: Where the results of the whole study are stored.
+#:
+#: :meta hide-value:
 RESULTS = Path(__file__).with_suffix(".json")
 
 
@@ -347,7 +351,7 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: 
     return len(todo[at_most:]) if at_most is not None else 0
 
 
-def main(
+def _main(
     corpus: Annotated[
         str, typer.Argument(help="grammar, or a pair file (English, French) whose sentences are joined")
     ] = GRAMMAR,
@@ -362,4 +366,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    typer.run(_main)
