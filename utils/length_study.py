@@ -24,7 +24,7 @@ from utils.corpus.grammar import LONGEST, join_words, split_of, triple
 from utils.corpus.pairs import find_file, group_split, read_pairs, tokenise
 from utils.corpus.vocabulary import Vocabulary
 from utils.evaluation import bleu, bleu_by_length
-from utils.runs import fastest_products
+from utils.devices import fastest_products
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 from utils.training import Ids, fit, seeded
@@ -277,7 +277,7 @@ class Study:
     corpus: str = GRAMMAR
     limits: tuple[int, ...] = (20, 50)
     seeds: tuple[int, ...] = (0, 1, 2)
-    num_tokens: int = 300_000
+    num_tokens: int = 600_000
     num_test: int = 100
     width: int = 128
     batch_size: int = 20
