@@ -9,6 +9,10 @@ from enum import StrEnum
 import torch
 
 
+#: The processor, on which everything runs that is not asked to run elsewhere.
+CPU = torch.device("cpu")
+
+
 class Device(StrEnum):
     """What a training or a search can be asked to run on. Explained in book/scaling."""
 
@@ -44,7 +48,7 @@ def choose_device(name: Device = Device.AUTO) -> torch.device:
     return torch.device(name) if place is None else torch.device(name, place)
 
 
-def fastest_products(device: torch.device) -> torch.dtype:
+def fastest_products(device: torch.device = CPU) -> torch.dtype:
     """bfloat16 where the device has instructions for its products, else float32.
 
     Explained in book/scaling.

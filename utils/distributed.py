@@ -22,6 +22,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from utils.corpus.batches import Batch
 from utils.corpus.vocabulary import PAD
+from utils.devices import CPU
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Processes:
 
     rank: int = 0
     world: int = 1
-    device: torch.device = torch.device("cpu")  # noqa: RUF009 - it cannot be changed
+    device: torch.device = CPU
     restarted: bool = False
 
     @property
