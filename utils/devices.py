@@ -8,7 +8,6 @@ from enum import StrEnum
 
 import torch
 
-
 #: The processor, on which everything runs that is not asked to run elsewhere.
 CPU = torch.device("cpu")
 

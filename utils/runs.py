@@ -16,7 +16,7 @@ from utils.checkpoints import Checkpoints, digest, read_safetensors, write_atomi
 from utils.corpus.pairs import Example, group_split, read_pairs
 from utils.corpus.streaming import BatchStream, survey
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
-from utils.devices import fastest_products
+from utils.devices import CPU, fastest_products
 from utils.distributed import ALONE, Processes
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import History, fit, seeded
@@ -202,7 +202,7 @@ def save_run(run: Run, folder: str | Path) -> None:
     write_atomically(folder / _WEIGHTS, save(weights, metadata=metadata))
 
 
-def load_run(folder: str | Path, *, device: torch.device = ALONE.device) -> Run:
+def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
     """Read a run that :func:`save_run` kept; its model is in evaluation mode.
 
     Args:
