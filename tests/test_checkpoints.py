@@ -152,6 +152,18 @@ def test_a_checkpoint_of_another_shape_is_refused(kept):
         fit(other, sentences(), sentences(), epochs=12, checkpoints=Checkpoints(kept.folder))
 
 
+def test_a_loss_that_is_not_finite_names_the_step_and_the_last_state_before(tmp_path):
+    checkpoints = Checkpoints(tmp_path, seconds=0)
+    with pytest.raises(
+        FloatingPointError, match=r"step \d+: loss .*checkpoint.safetensors holds the last state"
+    ) as stopped:
+        fit(model(), sentences(), sentences(), epochs=50, lr=1e38, checkpoints=checkpoints)
+    step = int(str(stopped.value).split()[1].removesuffix(":"))
+    kept = load_file(checkpoints.paths[0])
+    assert len(kept["losses"]) == step - 1
+    assert all(value.isfinite().all() for name, value in kept.items() if name.startswith("model."))
+
+
 def test_ctrl_c_keeps_the_state_between_two_steps(tmp_path, undisturbed):
     class AtTheTenthStep(Checkpoints):
         steps = 0

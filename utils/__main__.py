@@ -18,6 +18,8 @@ import typer
 from utils.alignment import score_alignments
 from utils.corpus.download import CORPORA, DownloadError, get_corpus
 from utils.corpus.pairs import choose_languages, find_file
+from utils.devices import Device, choose_device
+from utils.distributed import processes_of_torchrun
 from utils.evaluation import Score, Translation, evaluate_run, format_links, read_gold
 from utils.heatmaps import check_heatmap_path, save_heatmap
 from utils.lines import (
@@ -55,6 +57,9 @@ AtOnce = Annotated[
     int, typer.Option(min=1, help="Lines that are read before their results are written; more are faster.")
 ]
 Beam = Annotated[int, typer.Option(min=1, help="Hypotheses that the search keeps; 1 is greedy search.")]
+OnDevice = Annotated[
+    Device, typer.Option("--device", help="Where to work; auto takes a GPU if there is one.")
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 
 
@@ -162,6 +167,11 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a training that was interrupted.")
     ] = False,
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help="Read the file anew in every epoch: for files larger than memory."),
+    ] = False,
+    device: OnDevice = Device.AUTO,
     as_json: AsJson = False,
 ) -> None:
     """Train a translator on a pair file and keep it in a folder.
@@ -169,11 +179,17 @@ def train(
     The state of the training is kept in the folder once a minute and at Ctrl-C; the same command with --resume goes
     on from it.
 
+    torchrun --nproc-per-node=2 -m utils train ... trains in two processes.
+
     A path that is not there is looked for in the data folder, which the variable ATTENTION_DATA names.
 
     Example: python -m utils train --pairs fra.txt --columns en,fr --src fr --tgt en --minutes 3 --out fr-en
     """
-    with _mistakes_in_one_line(), matmul_precision("medium"):
+    with (
+        _mistakes_in_one_line(),
+        matmul_precision("medium"),
+        processes_of_torchrun(choose_device(device)) as processes,
+    ):
         languages, src, tgt = choose_languages(columns.split(",") if columns else None, src, tgt)
         settings = Settings(
             src, tgt, vocabulary_size=vocabulary_size, d_embed=width, d_hidden=width, seed=seed
@@ -190,11 +206,16 @@ def train(
                 batch_size=batch_size,
                 num_test=test_groups,
                 num_valid=valid_groups,
+                stream=stream,
                 progress=sys.stderr.isatty(),
+                processes=processes,
             )
         except KeyboardInterrupt:
-            typer.echo("interrupted: the same command with --resume goes on from here", err=True)
+            if processes.is_first:
+                typer.echo("interrupted: the same command with --resume goes on from here", err=True)
             raise typer.Exit(_INTERRUPTED) from None
+    if not processes.is_first:
+        return
     if as_json:
         done = {
             "run": str(out),
@@ -242,6 +263,7 @@ def translate(
             show_default=False,
         ),
     ] = None,
+    device: OnDevice = Device.AUTO,
 ) -> None:
     """Translate each sentence, or each line of a file or of standard input, to one line.
 
@@ -267,7 +289,7 @@ def translate(
                 raise ValueError(f"a heat map shows one sentence, got {len(sentences)}")
         if output is not None and input is not None and output.exists() and output.samefile(input):
             raise ValueError(f"{output} is the input: name another file for the translations")
-        trained = load_run(run)
+        trained = load_run(run, device=choose_device(device))
         shown = sys.stderr.isatty()
         given = nullcontext(Text(iter(sentences), "arguments", len(sentences))) if sentences else None
         drawn: list[Translation] = []
@@ -315,6 +337,7 @@ def align(
     first: Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in the gold file.")] = 0,
     at_once: AtOnce = AT_ONCE,
     as_json: AsJson = False,
+    device: OnDevice = Device.AUTO,
 ) -> None:
     """Align the words of sentence pairs by the attention of a run, one line of links a pair.
 
@@ -329,7 +352,7 @@ def align(
     """
     _need_text(path, "align", "a pair file")
     with _mistakes_in_one_line(), matmul_precision("medium"):
-        trained = load_run(run)
+        trained = load_run(run, device=choose_device(device))
         src, tgt = trained.settings.src, trained.settings.tgt
         languages, *_ = choose_languages(columns.split(",") if columns else (src, tgt), src, tgt)
         turned = languages != (src, tgt)
@@ -376,6 +399,7 @@ def evaluate(
     beam: Beam = 1,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for a program.")] = False,
     examples: Annotated[int, typer.Option(help="Translations to show beside their references.")] = 5,
+    device: OnDevice = Device.AUTO,
 ) -> None:
     """Score a run on the sentences that were kept from its training, against all their translations.
 
@@ -383,7 +407,7 @@ def evaluate(
     how many translations are empty or cut off; keeps all of it, with the translations, in RUN/evaluation.json.
     """
     with _mistakes_in_one_line(), matmul_precision("medium"):
-        result = evaluate_run(load_run(run), beam=beam, folder=run)
+        result = evaluate_run(load_run(run, device=choose_device(device)), beam=beam, folder=run)
     if json:
         typer.echo(result.to_json())
         return

@@ -73,7 +73,7 @@ def forced_weights(
             if weights is None:
                 raise ValueError(f"{type(decoder).__name__} has no attention: there are no weights to read")
             collected.append(weights)
-        together = torch.cat(collected, dim=1)
+        together = torch.cat(collected, dim=1).cpu()
         for row, weights in zip(rows, together, strict=True):
             found[row] = weights[: len(tgt_ids[row]) + 1, : len(src_ids[row])].clone()
     return found

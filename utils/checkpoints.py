@@ -151,5 +151,5 @@ def digest(texts: Iterable[bytes], tensors: Mapping[str, Tensor]) -> str:
     for text in texts:
         found.update(text)
     for name in sorted(tensors):
-        found.update(tensors[name].contiguous().flatten().view(torch.uint8).numpy())
+        found.update(tensors[name].cpu().contiguous().flatten().view(torch.uint8).numpy())
     return found.hexdigest()

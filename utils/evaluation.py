@@ -428,6 +428,7 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
 
     Explained in book/api/command_line.
     """
+    device = next(run.model.parameters()).device
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
     check_lengths(ids, sentences)
     translations = [[Translation("", [], [], None, True)]] * len(ids)
@@ -435,15 +436,13 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
     for start in range(0, len(rows), batch_size):
         batch = rows[start : start + batch_size]
         src = [ids[row] for row in batch]
-        src_lens = tensor([len(row_ids) for row_ids in src])
+        padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
         # Twice as long and some more is beyond any translation seen in training.
         max_len = 2 * int(src_lens.max()) + 10
         if beam == 1:
-            found = [
-                [hypothesis] for hypothesis in greedy(run.model, pad_ids(src), src_lens, max_len=max_len)
-            ]
+            found = [[hypothesis] for hypothesis in greedy(run.model, padded, src_lens, max_len=max_len)]
         else:
-            found = beam_search(run.model, pad_ids(src), src_lens, beam=beam, max_len=max_len)
+            found = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len)
         for row, row_ids, hypotheses in zip(batch, src, found, strict=True):
             src_tokens = run.src_vocabulary.tokens(row_ids)
             translations[row] = [_translation(run, src_tokens, hypothesis) for hypothesis in hypotheses]
@@ -455,7 +454,7 @@ def _translation(run: Run, src_tokens: list[str], hypothesis: Hypothesis) -> Tra
         " ".join(run.tgt_vocabulary.decode(hypothesis.tokens).split()),
         src_tokens,
         run.tgt_vocabulary.tokens(hypothesis.tokens) + ["<eos>"] * hypothesis.finished,
-        hypothesis.weights,
+        None if hypothesis.weights is None else hypothesis.weights.cpu(),
         hypothesis.finished,
         hypothesis.score(),
     )

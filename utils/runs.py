@@ -14,9 +14,12 @@ from safetensors.torch import save
 
 from utils.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
 from utils.corpus.pairs import Example, group_split, read_pairs
-from utils.corpus.vocabulary import Vocabulary
+from utils.corpus.streaming import BatchStream, survey
+from utils.corpus.vocabulary import Vocabulary, encode_pairs
+from utils.devices import CPU, fastest_products
+from utils.distributed import ALONE, Processes
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
-from utils.training import History, Ids, fit, seeded
+from utils.training import History, fit, seeded
 
 
 @dataclass(frozen=True)
@@ -77,12 +80,6 @@ def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecode
     return EncoderDecoder(encoder, decoder).eval()
 
 
-def fastest_products() -> torch.dtype:
-    """bfloat16 where this processor has instructions for its products, else float32."""
-    supported = getattr(torch.cpu, "_is_avx512_bf16_supported", None)  # torch knows, under no public name
-    return torch.bfloat16 if supported is not None and supported() else torch.float32
-
-
 def train_run(
     pairs: str | Path,
     columns: Sequence[str],
@@ -97,7 +94,9 @@ def train_run(
     num_valid: int = 500,
     max_tokens: int = 100,
     batch_size: int = 32,
+    stream: bool = False,
     progress: bool = False,
+    processes: Processes = ALONE,
 ) -> tuple[Run, History]:
     """From a pair file to a trained translator: read, split, learn vocabularies, train, keep.
 
@@ -113,55 +112,65 @@ def train_run(
         num_valid: groups kept for the held-out loss.
         max_tokens: pairs with a longer side are left out of training.
         batch_size: sentence pairs a step; in a budget of minutes many small steps learn more than few large.
+        stream: read the file anew in every epoch instead of keeping it in memory (:mod:`utils.corpus.streaming`).
         progress: show a progress bar.
+        processes: that train together, and the device they train on. The first of them keeps the run; those that
+            were started anew after one failed go on with its training.
 
     Raises:
         FileExistsError: the folder holds a run already, or an interrupted training, and nothing is said of it.
         FileNotFoundError, ValueError, FloatingPointError: as ``read_pairs``, ``group_split`` and :func:`fit`.
     """
-    out = Path(out)
+    out, checkpoints = Path(out), Checkpoints(out)
+    if processes.is_first:
+        _make_way(out, checkpoints, overwrite=overwrite, resume=resume or processes.restarted)
+    processes.wait()
+    held_out = {"num_test": num_test, "num_valid": num_valid, "seed": settings.seed}
+    if stream:
+        split = survey(pairs, columns, settings.src, settings.tgt, **held_out)
+        sample = split.sample
+    else:
+        split = group_split(read_pairs(pairs, columns).between(settings.src, settings.tgt), **held_out)
+        sample = split.train
+    if processes.is_first:
+        out.mkdir(parents=True, exist_ok=True)  # before the hours of training, not after
+    vocabularies = [Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*sample, strict=True)]
+    if stream:
+        train = (BatchStream(split, *vocabularies, max_tokens=max_tokens),)
+    else:
+        train = encode_pairs(split.train, *vocabularies, max_tokens=max_tokens)
+    model = build_model(settings, *map(len, vocabularies)).to(processes.device)
+    history = fit(
+        model,
+        *train,
+        minutes=minutes,
+        epochs=epochs,
+        valid=encode_pairs(split.valid, *vocabularies, max_tokens=max_tokens) if split.valid else None,
+        batch_size=batch_size,
+        seed=settings.seed,
+        fast=True,
+        products=fastest_products(processes.device),
+        progress=progress and processes.is_first,
+        checkpoints=checkpoints,
+        processes=processes,
+    )
+    run = Run(settings, model, *vocabularies, split.test)
+    if processes.is_first:
+        save_run(run, out)
+        checkpoints.remove()
+    return run, history
+
+
+def _make_way(out: Path, checkpoints: Checkpoints, *, overwrite: bool, resume: bool) -> None:
+    """See that nothing in the folder is lost unasked."""
     if (out / _WEIGHTS).exists() and not overwrite:
         raise FileExistsError(
             f"{out} holds a trained run already: name another folder, or ask to overwrite it"
         )
-    checkpoints = Checkpoints(out)
     if overwrite and not resume:
         checkpoints.remove()
     elif checkpoints.kept and not resume:
         raise FileExistsError(f"{out} holds an interrupted training: resume it, or ask to overwrite it")
-    rows = read_pairs(pairs, columns).between(settings.src, settings.tgt)
-    out.mkdir(parents=True, exist_ok=True)  # before the hours of training, not after
-    split = group_split(rows, num_test=num_test, num_valid=num_valid, seed=settings.seed)
-    src_vocabulary = Vocabulary.bpe((source for source, _ in split.train), settings.vocabulary_size)
-    tgt_vocabulary = Vocabulary.bpe((target for _, target in split.train), settings.vocabulary_size)
-
-    def encoded(part: list[tuple[str, str]]) -> tuple[Ids, Ids]:
-        both = zip(
-            src_vocabulary.encode([source for source, _ in part]),
-            tgt_vocabulary.encode([target for _, target in part]),
-            strict=True,
-        )
-        kept = [pair for pair in both if max(map(len, pair)) <= max_tokens]
-        return [src_ids for src_ids, _ in kept], [tgt_ids for _, tgt_ids in kept]
-
-    model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
-    history = fit(
-        model,
-        *encoded(split.train),
-        minutes=minutes,
-        epochs=epochs,
-        valid=encoded(split.valid) if split.valid else None,
-        batch_size=batch_size,
-        seed=settings.seed,
-        fast=True,
-        products=fastest_products(),
-        progress=progress,
-        checkpoints=checkpoints,
-    )
-    run = Run(settings, model, src_vocabulary, tgt_vocabulary, split.test)
-    save_run(run, out)
-    checkpoints.remove()
-    return run, history
 
 
 #: The files of a run's folder. The weights come last and seal the others with their digest.
@@ -193,8 +202,12 @@ def save_run(run: Run, folder: str | Path) -> None:
     write_atomically(folder / _WEIGHTS, save(weights, metadata=metadata))
 
 
-def load_run(folder: str | Path) -> Run:
+def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
     """Read a run that :func:`save_run` kept; its model is in evaluation mode.
+
+    Args:
+        folder: of the run.
+        device: to put the model on; translations are made there.
 
     Raises:
         FileNotFoundError: no such folder, or no complete run in it.
@@ -216,7 +229,7 @@ def load_run(folder: str | Path) -> Run:
     except RuntimeError as error:
         raise ValueError(f"{folder / _WEIGHTS} holds the weights of another model: {error}") from error
     test = [Example(example["source"], tuple(example["references"])) for example in json.loads(texts[3])]
-    return Run(settings, model, src_vocabulary, tgt_vocabulary, test)
+    return Run(settings, model.to(device), src_vocabulary, tgt_vocabulary, test)
 
 
 def _to_json(value: object) -> str:

@@ -12,9 +12,10 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import torch
 from jaxtyping import Float, Int
@@ -23,7 +24,9 @@ from tqdm import tqdm
 
 from utils.checkpoints import Checkpoints
 from utils.corpus.batches import Batch, batches
+from utils.corpus.streaming import BatchStream
 from utils.corpus.vocabulary import PAD
+from utils.distributed import ALONE, Processes, SharedLoss, num_tokens
 from utils.fast import fast_loss
 from utils.seq2seq import EncoderDecoder
 
@@ -76,8 +79,8 @@ class History:
 
 def fit(
     model: EncoderDecoder,
-    src_ids: Ids,
-    tgt_ids: Ids,
+    src_ids: Ids | BatchStream,
+    tgt_ids: Ids = (),
     *,
     minutes: float | None = None,
     epochs: int | None = None,
@@ -93,6 +96,7 @@ def fit(
     products: torch.dtype = torch.float32,
     progress: bool = False,
     checkpoints: Checkpoints | None = None,
+    processes: Processes = ALONE,
 ) -> History:
     """Train with teacher forcing: Adam, clipped gradients, a learning rate that rises, then falls to 0.
 
@@ -101,10 +105,11 @@ def fit(
 
     Args:
         model: trained in place, and left in evaluation mode.
-        src_ids: source sentences.
+        src_ids: source sentences; or a stream of batches, which brings the targets with it.
         tgt_ids: target sentences.
         minutes: wall-clock budget; training ends within a step of it.
-        epochs: passes over the sentences, where there is no budget of minutes.
+        epochs: passes over the sentences, where there is no budget of minutes; of a stream, the steps that its
+            file would take if none of its rows were left out.
         valid: held-out sources and targets, whose loss is taken after each epoch and at the end; the model
             keeps the weights with which it was lowest.
         patience: epochs without a lower held-out loss after which training stops.
@@ -119,13 +124,17 @@ def fit(
             processor has such products; weights, sums and the optimizer stay in float32.
         progress: show a progress bar with the loss and the tokens a second.
         checkpoints: where to keep the state of this training, and to go on from if there is one. A training that
-            was interrupted and goes on has the weights, to the last bit, of one that was not (with ``epochs``).
+            was interrupted and goes on has the weights, to the last bit, of one that was not (with ``epochs``, in
+            one process on the processor: elsewhere dropout draws anew).
+        processes: that train this model together, each with its share of every batch, and the device to train
+            on, which the model must be on already. The first of them keeps the checkpoints.
 
     Raises:
         ValueError: both or neither of ``minutes`` and ``epochs``, a number out of its range, ``patience``
-            without ``valid``, sentences that make no batch, or checkpoints of another training or all damaged.
-        FloatingPointError: a loss or gradient that is not finite, with the step; the weights are those
-            before it.
+            without ``valid``, sentences that make no batch, checkpoints of another training or all damaged, or
+            processes whose sentences or settings differ.
+        FloatingPointError: a loss or gradient that is not finite, with the step and the last checkpoint; the
+            weights are those before it.
 
     Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
     """
@@ -137,7 +146,8 @@ def fit(
             raise ValueError(f"{name} must be positive and finite, got {number}")
     if not 0 < warmup < 1:
         raise ValueError(f"warmup must be a share between 0 and 1, got {warmup}")
-    if not src_ids:
+    streamed = isinstance(src_ids, BatchStream)
+    if not streamed and not src_ids:
         raise ValueError("src_ids hold no sentence to train on")
     if products != torch.float32 and not fast:
         raise ValueError(
@@ -151,48 +161,62 @@ def fit(
     num_steps = (epochs or 0) * math.ceil(len(src_ids) / batch_size)
 
     settings = (epochs, batch_size, lr, warmup, label_smoothing, clip, seed, patience, fast, str(products))
-    sentences = (src_ids, tgt_ids, valid)
+    epoch = src_ids.batches if streamed else partial(batches, src_ids, tgt_ids)
+    sentences = (src_ids.identity if streamed else src_ids, tgt_ids, valid)
     training = "" if checkpoints is None else _fingerprint(model, settings, sentences)
+    processes.agree_on(training)
+    shared_loss = SharedLoss(
+        model, partial(batch_loss, fast=fast, label_smoothing=label_smoothing), processes=processes
+    )
 
     with seeded(seed), _bar(progress) as bar, _interrupted_between_steps() as interrupted:
         if checkpoints is not None and (kept := checkpoints.load(training=training)):
             state.restore(kept)
+        # A checkpoint holds the state of dropout in one process on the processor; elsewhere it draws anew.
+        if processes.world > 1 or processes.device.type != "cpu":
+            torch.manual_seed(seed + len(history.losses) * processes.world + processes.rank)
         start = time.perf_counter() - (history.seconds[-1] if history.seconds else 0.0)
 
         def done() -> float:
             """Share of the budget that is spent."""
-            step = len(history.losses)
-            return step / num_steps if minutes is None else (time.perf_counter() - start) / (60 * minutes)
+            if minutes is None:
+                return len(history.losses) / num_steps
+            return processes.of_first((time.perf_counter() - start) / (60 * minutes))
 
         # An epoch that was interrupted at its last step still wants its held-out loss.
         while (state.in_epoch or done() < 1) and not best.stop:
             model.train()
-            for batch in state.rest_of_epoch(src_ids, tgt_ids, batch_size):
+            for batch in state.rest_of_epoch(partial(epoch, batch_size=batch_size)):
                 if (spent := done()) >= 1:
                     break
                 for group in optimizer.param_groups:
                     group["lr"] = lr * min(spent / warmup, 1) * (1 - spent)
                 try:
-                    with torch.autocast("cpu", products, enabled=products != torch.float32):
-                        loss = batch_loss(model, batch, fast=fast, label_smoothing=label_smoothing)
+                    with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
+                        loss = shared_loss(batch)
                     _descend(model, loss, optimizer, clip=clip)
                 except FloatingPointError as error:
-                    raise FloatingPointError(f"step {len(history.losses) + 1}: {error}") from None
-                history.losses.append(loss.item())
-                history.tokens.append(int((batch.tgt_out != PAD).sum()))
+                    raise FloatingPointError(_stopped(len(history.losses) + 1, error, checkpoints)) from None
+                history.losses.append(shared_loss.of_batch(loss))
+                history.tokens.append(num_tokens(batch))
                 history.seconds.append(time.perf_counter() - start)
                 state.batches_done += 1
-                if checkpoints is not None and (checkpoints.due or interrupted.is_set()):
+                [num_interrupted] = processes.sum(interrupted.is_set())
+                if checkpoints is not None and processes.is_first and (checkpoints.due or num_interrupted):
                     checkpoints.save(state.tensors(), training=training)
-                if interrupted.is_set():
+                if num_interrupted:
                     raise KeyboardInterrupt
                 bar.set_postfix(
-                    loss=f"{loss.item():.2f}", tokens_s=f"{history.tokens_per_second:.0f}", refresh=False
+                    loss=f"{history.losses[-1]:.2f}",
+                    tokens_s=f"{history.tokens_per_second:.0f}",
+                    refresh=False,
                 )
                 bar.update(min(done(), 1) - bar.n)
             state.end_epoch()
             if valid is not None:
-                history.valid_losses.append(held_out_loss(model, *valid, batch_size=batch_size, fast=fast))
+                history.valid_losses.append(
+                    held_out_loss(model, *valid, batch_size=batch_size, fast=fast, processes=processes)
+                )
                 best.see(model, history.valid_losses[-1])
         best.restore(model)
     model.eval()
@@ -203,6 +227,11 @@ def _fingerprint(model: nn.Module, *settled: object) -> str:
     """What makes a training this one and no other: the shapes of its model, its settings, its sentences."""
     shapes = {name: list(value.shape) for name, value in model.state_dict().items()}
     return hashlib.sha256(json.dumps([shapes, *settled]).encode()).hexdigest()
+
+
+def _stopped(step: int, error: FloatingPointError, checkpoints: Checkpoints | None) -> str:
+    kept = checkpoints is not None and checkpoints.kept
+    return f"step {step}: {error}" + (f"; {checkpoints.paths[0]} holds the last state before" if kept else "")
 
 
 def batch_loss(
@@ -231,19 +260,29 @@ def _descend(model: nn.Module, loss: Tensor, optimizer: torch.optim.Optimizer, *
 
 @torch.no_grad()
 def held_out_loss(
-    model: EncoderDecoder, src_ids: Ids, tgt_ids: Ids, *, batch_size: int = 64, fast: bool = False
+    model: EncoderDecoder,
+    src_ids: Ids,
+    tgt_ids: Ids,
+    *,
+    batch_size: int = 64,
+    fast: bool = False,
+    processes: Processes = ALONE,
 ) -> float:
     """Mean cross-entropy a target token, without dropout; leaves the model in evaluation mode.
+
+    Several processes take a batch each in turn, and all get the mean over all batches.
 
     Explained in chapters/encoder_decoder.
     """
     model.eval()
-    total = num_tokens = 0.0
-    for batch in batches(src_ids, tgt_ids, batch_size=batch_size):
-        tokens = int((batch.tgt_out != PAD).sum())
-        total += tokens * batch_loss(model, batch, fast=fast).item()
-        num_tokens += tokens
-    return total / num_tokens
+    total = tokens = 0.0
+    every = batches(src_ids, tgt_ids, batch_size=batch_size)
+    for batch in itertools.islice(every, processes.rank, None, processes.world):
+        loss = batch_loss(model, batch.to(processes.device), fast=fast).item()
+        total += num_tokens(batch) * loss
+        tokens += num_tokens(batch)
+    total, tokens = processes.sum(total, tokens)
+    return total / tokens
 
 
 class _Best:
@@ -279,13 +318,12 @@ class _State:
         self.batches_done = 0
         self._epoch_start: Tensor | None = None
 
-    def rest_of_epoch(self, src_ids: Ids, tgt_ids: Ids, batch_size: int) -> Iterator[Batch]:
-        """The batches of this epoch that are still to come; all the shuffling is done at the call."""
+    def rest_of_epoch(self, epoch: Callable[..., Iterator[Batch]]) -> Iterator[Batch]:
+        """The batches of this epoch that are still to come."""
         if self._epoch_start is None:
             self._epoch_start = self.generator.get_state()
         self.generator.set_state(self._epoch_start)
-        epoch = batches(src_ids, tgt_ids, batch_size=batch_size, generator=self.generator)
-        return itertools.islice(epoch, self.batches_done, None)
+        return itertools.islice(epoch(generator=self.generator), self.batches_done, None)
 
     @property
     def in_epoch(self) -> bool:

@@ -37,6 +37,14 @@ class Batch(NamedTuple):
         """What the decoder should write: y_i at step i, EOS last."""
         return self.tgt[:, 1:]
 
+    def rows(self, rows: slice) -> "Batch":
+        """Some sentence pairs of the batch, padded as they were."""
+        return Batch(*(tensor[rows] for tensor in self))
+
+    def to(self, device: torch.device) -> "Batch":
+        """The batch on a device."""
+        return Batch(*(tensor.to(device) for tensor in self))
+
 
 def make_batch(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]]) -> Batch:
     """Pad sentence pairs to one batch; targets get their BOS and EOS here.

@@ -9,7 +9,7 @@ import os
 import random
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -147,28 +147,59 @@ def read_pairs(
             row, or too many bad ones, the first of which it names.
     """
     columns = _checked_columns(columns)
-    path = find_file(path)
-    content = path.read_bytes()
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise ValueError(f"{path} is UTF-16; save it as UTF-8")
     rows: list[tuple[str, str]] = []
     bad_rows: dict[int, str] = {}
-    for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(_read_row(line, columns))
-        except ValueError as error:
-            bad_rows[number] = str(error)
-    if len(bad_rows) > max_bad_share * (len(rows) + len(bad_rows)):
+    for number, row in read_rows(path, columns):
+        if isinstance(row, str):
+            bad_rows[number] = row
+        else:
+            rows.append(row)
+    check_share(path, len(rows), len(bad_rows), bad_rows, max_bad_share)
+    return Pairs(columns, rows, bad_rows)
+
+
+def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, str] | str]]:
+    """Line by line what :func:`read_pairs` reads at once: the line's number, and its row or what is wrong with it.
+
+    Raises:
+        FileNotFoundError, ValueError: as ``read_pairs``, save that any share of rows may be bad.
+
+    Explained in book/data_and_licences.
+    """
+    columns = _checked_columns(columns)
+    path = find_file(path)
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if number == 1:
+                if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                    raise ValueError(f"{path} is UTF-16; save it as UTF-8")
+                line = line.removeprefix(codecs.BOM_UTF8)
+            if not line.strip():
+                continue
+            try:
+                yield number, _read_row(line.removesuffix(b"\n"), columns)
+            except ValueError as error:
+                yield number, str(error)
+
+
+def check_share(
+    path: str | Path, num_good: int, num_bad: int, bad_rows: Mapping[int, str], max_bad_share: float
+) -> None:
+    """Refuse a file of another kind, of which too many rows are bad or none is good, and name the first bad ones.
+
+    Args:
+        bad_rows: what is wrong with the first bad rows, or all, by line number.
+
+    Explained in book/data_and_licences.
+    """
+    if num_bad > max_bad_share * (num_good + num_bad):
         first = "; ".join(f"line {number}: {reason}" for number, reason in list(bad_rows.items())[:3])
         raise ValueError(
-            f"{path}: {len(bad_rows)} of {len(rows) + len(bad_rows)} rows are bad, "
+            f"{find_file(path)}: {num_bad} of {num_good + num_bad} rows are bad, "
             f"more than the {max_bad_share:.0%} allowed ({first})"
         )
-    if not rows:
-        raise ValueError(f"{path} holds no sentence pair")
-    return Pairs(columns, rows, bad_rows)
+    if not num_good:
+        raise ValueError(f"{find_file(path)} holds no sentence pair")
 
 
 def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
@@ -274,15 +305,25 @@ def group_split(
         groups[num_test : num_test + num_valid],
         groups[num_test + num_valid :],
     )
-    references: dict[str, dict[str, None]] = {}  # a dictionary as an ordered set
-    for row in _sorted_rows(test):
-        source, target = pairs[row]
-        references.setdefault(source, {})[target] = None
     return Split(
         [pairs[row] for row in _sorted_rows(train)],
         [pairs[row] for row in _sorted_rows(valid)],
-        [Example(source, tuple(targets)) for source, targets in references.items()],
+        examples_of(pairs[row] for row in _sorted_rows(test)),
     )
+
+
+def examples_of(pairs: Iterable[tuple[str, str]]) -> list[Example]:
+    """Each source of some pairs once, with all its targets.
+
+    >>> examples_of([("oui", "yes"), ("non", "no"), ("oui", "yeah")])
+    [Example(source='oui', references=('yes', 'yeah')), Example(source='non', references=('no',))]
+
+    Explained in book/data_and_licences.
+    """
+    references: dict[str, dict[str, None]] = {}  # a dictionary as an ordered set
+    for source, target in pairs:
+        references.setdefault(source, {})[target] = None
+    return [Example(source, tuple(targets)) for source, targets in references.items()]
 
 
 def _sorted_rows(groups: Iterable[list[int]]) -> list[int]:
@@ -302,7 +343,7 @@ def _groups(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
     first_row: dict[tuple[int, str], int] = {}  # of each sentence; the side keeps "non" and "non" apart
     for row, pair in enumerate(pairs):
         for side, sentence in enumerate(pair):
-            here, there = root(row), root(first_row.setdefault((side, _folded(sentence)), row))
+            here, there = root(row), root(first_row.setdefault((side, folded(sentence)), row))
             parent[max(here, there)] = min(here, there)
     groups: dict[int, list[int]] = {}
     for row in range(len(pairs)):
@@ -310,6 +351,12 @@ def _groups(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _folded(sentence: str) -> str:
-    """The sentence without case, blanks and punctuation, unless it is nothing else."""
+def folded(sentence: str) -> str:
+    """The sentence without case, blanks and punctuation, unless it is nothing else; what splits compare.
+
+    >>> folded("L'été, déjà ?")
+    'létédéjà'
+
+    Explained in book/data_and_licences.
+    """
     return re.sub(r"[\W_]+", "", sentence.casefold()) or sentence

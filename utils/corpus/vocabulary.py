@@ -169,3 +169,22 @@ class Vocabulary:
         if tuple(map(tokenizer.id_to_token, range(len(SPECIAL_TOKENS)))) != SPECIAL_TOKENS:
             raise ValueError(f"{path} does not hold a vocabulary of this course: ids 0 to 3 differ")
         return cls(tokenizer)
+
+
+def encode_pairs(
+    pairs: Sequence[tuple[str, str]], src: Vocabulary, tgt: Vocabulary, *, max_tokens: int
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Ids of the sources and of the targets of those pairs that have at most so many tokens on either side.
+
+    >>> words = Vocabulary.words([["a", "b"]])
+    >>> encode_pairs([(["a"], ["b"]), (["a", "b"], ["a"])], words, words, max_tokens=1)
+    ([[4]], [[5]])
+
+    Explained in book/api/command_line.
+    """
+    sources, targets = (
+        src.encode([source for source, _ in pairs]),
+        tgt.encode([target for _, target in pairs]),
+    )
+    kept = [pair for pair in zip(sources, targets, strict=True) if max(map(len, pair)) <= max_tokens]
+    return [source for source, _ in kept], [target for _, target in kept]

@@ -1,0 +1,174 @@
+"""What training costs beyond the laptop: operations of a step, their rate, and the memory of a streamed file.
+
+Run as ``python tests/bench_scaling.py step`` and ``python tests/bench_scaling.py stream --gigabytes 2``, or without
+arguments for both, the file then being a small one. The numbers of book/scaling.md come from here.
+"""
+
+import random
+import resource
+import statistics
+import tempfile
+import time
+from functools import partial
+from itertools import islice, product
+from pathlib import Path
+from typing import Annotated
+
+import torch
+import typer
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from utils.corpus.batches import Batch, make_batch
+from utils.corpus.streaming import BatchStream, survey
+from utils.corpus.vocabulary import Vocabulary
+from utils.devices import Device, choose_device, fastest_products
+from utils.runs import Settings, build_model
+from utils.seq2seq import EncoderDecoder
+from utils.training import batch_loss
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+#: Bahdanau et al. (2015): appendix A.2.3 and table 2. Words from Sutskever et al. (2014), section 3.1.
+PAPER = {"d_embed": 620, "d_hidden": 1000, "vocab": 30_000}
+PAPER_MAXOUT = 500
+PAPER_PAIRS = 667_000 * 80
+PAPER_LENGTHS = 304 / 12, 348 / 12 + 1  # English words a sentence; French ones and the end of the sentence
+
+
+def training_flops(
+    n: float, t: float, d_embed: int, d_hidden: int, vocab: int, *, maxout: int | None = None
+) -> float:
+    """Operations of forward and backward pass over a sentence of n words and its translation of t."""
+    e, h, m = d_embed, d_hidden, maxout or d_hidden
+    encoder = 6 * h * (e + h) + 2 * h * h  # two directions of three gates, the keys
+    decoder = h * h + 3 * h * (e + 3 * h) + 2 * m * (e + 3 * h) + m * vocab  # query, gates, readout, words
+    attention = h + 2 * h  # a score and its share of the context
+    return 6 * (n * encoder + t * (decoder + n * attention))
+
+
+def random_batch(rows: int, length: int, vocab: int) -> Batch:
+    """Sentences of one length, ends included."""
+    numbers = random.Random(0)
+    draw = partial(numbers.choices, range(4, vocab))
+    return make_batch([draw(k=length) for _ in range(rows)], [draw(k=length - 1) for _ in range(rows)])
+
+
+def translator(d_embed: int, d_hidden: int, vocab: int) -> EncoderDecoder:
+    """The model of the command line, without dropout."""
+    settings = Settings("xx", "yy", d_embed=d_embed, d_hidden=d_hidden, dropout=0.0)
+    return build_model(settings, vocab, vocab).train()
+
+
+def counted(length: int, d_embed: int, d_hidden: int, vocab: int) -> float:
+    """Operations of a sentence's training as torch counts them in the plain form."""
+    model = translator(d_embed, d_hidden, vocab)
+    with FlopCounterMode(display=False) as counter:
+        batch_loss(model, random_batch(1, length, vocab)).backward()
+    return counter.get_total_flops()
+
+
+@app.callback(invoke_without_command=True)
+def both(context: typer.Context) -> None:
+    """Both commands with their defaults, unless one is named."""
+    if context.invoked_subcommand is None:
+        step()
+        stream()
+
+
+@app.command()
+def step(
+    device: Annotated[Device, typer.Option()] = Device.AUTO,
+    steps: Annotated[int, typer.Option(min=3)] = 5,
+    paper: Annotated[bool, typer.Option(help="Also at the paper's size, which wants 2 GB.")] = True,
+) -> None:
+    """Tokens and operations a second of full training steps, and what the paper's training would take.
+
+    On the processor a second is one of a core, so that other work beside does not count.
+    """
+    where = choose_device(device)
+    products = fastest_products(where)
+    clock, unit = (
+        (time.process_time, "second of a core") if where.type == "cpu" else (time.perf_counter, "second")
+    )
+    sizes = {
+        "small": (64, 20, {"d_embed": 256, "d_hidden": 256, "vocab": 10_000}),
+        "large": (64, 50, {"d_embed": 512, "d_hidden": 512, "vocab": 30_000}),
+    }
+    if paper:
+        sizes["paper"] = (80, 30, PAPER)
+    for name, (rows, length, size) in sizes.items():
+        model, batch = translator(**size).to(where), random_batch(rows, length, size["vocab"]).to(where)
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
+        seconds = []
+        for _ in range(steps + 1):
+            start = clock()
+            optimizer.zero_grad()
+            with torch.autocast(where.type, products, enabled=products != torch.float32):
+                loss = batch_loss(model, batch, fast=True)
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            loss.item()  # waits for a GPU
+            seconds.append(clock() - start)
+        median = statistics.median(seconds[1:])  # the first one warms up
+        rate = rows * training_flops(length, length, **size) / median
+        print(
+            f"{name}: {where.type}, {products}: {rows * length / median:,.0f} tokens a {unit}, "
+            f"{rate / 1e9:,.0f} GFLOP/s",
+            flush=True,
+        )
+    of_pair = training_flops(*PAPER_LENGTHS, **PAPER, maxout=PAPER_MAXOUT)
+    total = PAPER_PAIRS * of_pair
+    print(
+        f"the paper: {of_pair / 1e9:.1f} GFLOP a pair, {total:.2g} in all; "
+        f"{total / (252 * 3600) / 1e9:.0f} GFLOP/s over its 252 hours; "
+        f"{total / rate / 3600:,.0f} hours at the rate of the line before"
+    )
+
+
+@app.command()
+def stream(
+    gigabytes: Annotated[float, typer.Option()] = 0.05,
+    num_batches: Annotated[int | None, typer.Option(help="End the epoch after so many; none: all.")] = None,
+) -> None:
+    """Generate a pair file, survey it and make the batches of an epoch; print the peak of memory after each.
+
+    Times are those of the processor, so that other work beside does not count.
+    """
+    words = ["".join(parts) for parts in product("bcdfglmnprst", "aeiou", "lnrst", "aeiou")]
+    draw = partial(random.Random(0).choices, words, k=30)
+    lines = [(" ".join(draw()), " ".join(draw())) for _ in range(10_000)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pairs.txt"
+        with path.open("w") as file:
+            block = 0
+            while file.tell() < gigabytes * 1e9:
+                block += 1
+                file.writelines(f"{block} {source}.\t{block} {target}.\n" for source, target in lines)
+        print(f"{path.stat().st_size / 1e9:.2f} GB; peak of memory {_peak_mib():.0f} MiB", flush=True)
+        start = time.process_time()
+        pairs = survey(path, ("en", "fr"), "en", "fr")
+        seconds = time.process_time() - start
+        print(
+            f"{pairs.num_rows:,} pairs surveyed in {seconds:.0f} s, {pairs.num_rows / seconds:,.0f} a second; "
+            f"{_peak_mib():.0f} MiB",
+            flush=True,
+        )
+        vocabularies = [Vocabulary.bpe(side, 6000) for side in zip(*pairs.sample, strict=True)]
+        print(f"vocabularies learnt; {_peak_mib():.0f} MiB", flush=True)
+        start = time.process_time()
+        epoch = BatchStream(pairs, *vocabularies).batches(generator=torch.Generator().manual_seed(0))
+        rows = sum(len(batch.src) for batch in islice(epoch, num_batches))
+        seconds = time.process_time() - start
+        print(
+            f"{rows:,} pairs in batches in {seconds:.0f} s, {rows / seconds:,.0f} a second; {_peak_mib():.0f} MiB"
+        )
+
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,79 @@
+"""Unknown words: replaced by hand, and what the functions refuse."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utils.unknown_words import learn_dictionary, replace_unknown
+
+SRC = ["我", "在", "赫尔辛基", "买", "书"]
+#: Rows: I, bought, books, in, Helsinki, and the end of sentence.
+WEIGHTS = torch.tensor(
+    [
+        [0.8, 0.1, 0.0, 0.1, 0.0],
+        [0.1, 0.0, 0.1, 0.7, 0.1],
+        [0.0, 0.0, 0.1, 0.2, 0.7],
+        [0.0, 0.9, 0.1, 0.0, 0.0],
+        [0.0, 0.4, 0.6, 0.0, 0.0],
+        [0.2, 0.2, 0.2, 0.2, 0.2],
+    ]
+)
+
+
+def test_dictionary_where_it_has_the_word_and_copy_where_not():
+    tokens = ["I", "<unk>", "books", "in", "<unk>"]
+    assert replace_unknown(tokens, SRC, WEIGHTS, {"买": "bought", "书": "novels"}) == [
+        *("I", "bought", "books", "in", "赫尔辛基")
+    ]
+    assert replace_unknown(tokens, SRC, WEIGHTS) == ["I", "买", "books", "in", "赫尔辛基"]
+    assert tokens == ["I", "<unk>", "books", "in", "<unk>"]
+
+
+def test_the_row_of_the_end_may_be_there_or_not():
+    tokens = ["<unk>", "bought"]
+    assert replace_unknown(tokens, SRC, WEIGHTS[:2]) == ["我", "bought"]
+    assert replace_unknown(tokens, SRC, WEIGHTS[:3]) == ["我", "bought"]
+
+
+def test_nothing_written():
+    assert replace_unknown([], SRC, WEIGHTS[5:]) == []
+
+
+def test_another_mark():
+    assert replace_unknown(["?", "<unk>"], SRC, WEIGHTS, unknown="?") == ["我", "<unk>"]
+
+
+@given(st.lists(st.sampled_from(["a", "b", "<unk>"]), max_size=6), st.randoms(use_true_random=False))
+def test_known_words_stay_and_no_unknown_word_does(tokens, random):
+    weights = torch.rand(7, 5, generator=torch.Generator().manual_seed(random.randrange(1000)))
+    replaced = replace_unknown(tokens, SRC, weights)
+    assert len(replaced) == len(tokens)
+    for before, after in zip(tokens, replaced, strict=True):
+        assert after in SRC if before == "<unk>" else after == before
+
+
+@pytest.mark.parametrize("shape", [(1, 5), (2, 4), (2, 6)])
+def test_weights_of_another_sentence(shape):
+    with pytest.raises(ValueError, match=rf"\(2\).*\(5\).*{shape[0]} × {shape[1]}"):
+        replace_unknown(["a", "b"], SRC, torch.zeros(shape))
+
+
+def test_the_most_frequent_link_makes_the_dictionary():
+    sources = [["猫", "狗"], ["猫"], ["猫"]]
+    targets = [["dog", "cat"], ["cat"], ["kitten"]]
+    links = [{(0, 1), (1, 0)}, {(0, 0)}, {(0, 0)}]
+    assert learn_dictionary(sources, targets, links) == {"猫": "cat", "狗": "dog"}
+    assert learn_dictionary(sources, targets, links, min_count=2) == {"猫": "cat"}
+    assert learn_dictionary(sources, targets, links, min_share=0.7) == {"狗": "dog"}
+    assert learn_dictionary(sources, targets, links, min_share=2 / 3) == {"猫": "cat", "狗": "dog"}
+
+
+def test_a_word_without_links_has_no_translation():
+    assert learn_dictionary([["猫", "吗"]], [["cat"]], [{(0, 0)}]) == {"猫": "cat"}
+    assert learn_dictionary([], [], []) == {}
+
+
+def test_links_of_fewer_sentences():
+    with pytest.raises(ValueError, match="got 2, 2 and 1 sentences"):
+        learn_dictionary([["猫"], ["狗"]], [["cat"], ["dog"]], [{(0, 0)}])

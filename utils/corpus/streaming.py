@@ -1,0 +1,241 @@
+"""Pair files larger than memory: read from the disk anew in every epoch, some thousand rows at a time.
+
+Whatever the size of the file, memory holds the sentences to test on, a sample to learn vocabularies from and one
+buffer of rows. Files that fit are ``pairs``' business.
+Explained in book/scaling.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heappush, heapreplace
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from utils.corpus.batches import Batch, batches
+from utils.corpus.pairs import (
+    Example,
+    check_share,
+    choose_languages,
+    examples_of,
+    find_file,
+    folded,
+    read_rows,
+)
+from utils.corpus.vocabulary import Vocabulary, encode_pairs
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class PairStream:
+    """A pair file of which everything is known that one reading can tell. Made by :func:`survey`.
+
+    Attributes:
+        path: the file.
+        columns: its two languages, in the file's order.
+        src: the language to translate from, one of them.
+        sha256: of the file.
+        num_rows: good rows, of which a few are held out.
+        test: examples to test on.
+        valid: pairs to validate on.
+        sample: pairs to learn vocabularies from, drawn evenly from those to train on.
+        held_out: sources and targets of test and validation, folded.
+
+    Explained in book/scaling.
+    """
+
+    path: Path
+    columns: tuple[str, str]
+    src: str
+    sha256: str
+    num_rows: int
+    test: list[Example]
+    valid: list[Pair]
+    sample: list[Pair]
+    held_out: tuple[frozenset[str], frozenset[str]]
+
+    def train(self) -> Iterator[Pair]:
+        """The pairs to train on, in the file's order, one reading of it."""
+        rows = (row for _, row in read_rows(self.path, self.columns) if not isinstance(row, str))
+        return (pair for pair in _between(rows, self.columns, self.src) if not _shares(pair, self.held_out))
+
+
+def survey(
+    path: str | Path,
+    columns: Sequence[str],
+    src: str,
+    tgt: str,
+    *,
+    num_test: int = 1000,
+    num_valid: int = 500,
+    num_sample: int = 200_000,
+    seed: int = 0,
+    max_bad_share: float = 0.01,
+) -> PairStream:
+    """Read a pair file once: draw what is held out, and a sample for the vocabularies.
+
+    What is held out are the sentences whose hashes are the lowest of all, so that a single reading finds them
+    with all their translations and forgets the rest. A pair that shares a sentence of either language with them is
+    no pair to train on; sentences that differ in case, blanks or punctuation alone count as shared.
+
+    Args:
+        path: the file, or its path within the data folder.
+        columns: the languages of its columns, in the file's order.
+        src: the language to translate from.
+        tgt: the language to translate into.
+        num_test: source sentences to test on.
+        num_valid: source sentences to validate on.
+        num_sample: pairs to learn vocabularies from.
+        seed: of both draws.
+        max_bad_share: as for :func:`utils.corpus.pairs.read_pairs`.
+
+    Raises:
+        FileNotFoundError, ValueError: as ``read_pairs``; or too few sentences to hold some out and train on others.
+
+    Explained in book/scaling.
+    """
+    path = find_file(path)
+    columns, src, _ = choose_languages(columns, src, tgt)
+    if min(num_test, num_valid) < 0:
+        raise ValueError(f"num_test and num_valid must not be negative, got {num_test} and {num_valid}")
+    lowest, sample, numbers = _Lowest(num_test + num_valid, seed), _Sample(num_sample), random.Random(seed)
+    num_good = num_bad = 0
+    first_bad: dict[int, str] = {}
+
+    def good_rows() -> Iterator[Pair]:
+        nonlocal num_good, num_bad
+        for number, row in read_rows(path, columns):
+            if isinstance(row, str):
+                num_bad += 1
+                if len(first_bad) < 3:
+                    first_bad[number] = row
+            else:
+                num_good += 1
+                yield row
+
+    for pair in _between(good_rows(), columns, src):
+        lowest.see(pair)
+        sample.see(pair, numbers)
+    check_share(path, num_good, num_bad, first_bad, max_bad_share)
+    drawn = lowest.groups()
+    test = [pair for group in drawn[:num_test] for pair in group]
+    tested = _sides(test)
+    valid = [pair for group in drawn[num_test:] for pair in group if not _shares(pair, tested)]
+    held_out = _sides(test + valid)
+    to_learn_from = [pair for pair in sample.pairs if not _shares(pair, held_out)]
+    if len(drawn) < num_test + num_valid or not to_learn_from:
+        raise ValueError(
+            f"{path} has too few different sentences to keep {num_test} for testing and {num_valid} for validation"
+            " and to train on the rest"
+        )
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return PairStream(path, columns, src, sha256, num_good, examples_of(test), valid, to_learn_from, held_out)
+
+
+def _between(rows: Iterator[Pair], columns: tuple[str, str], src: str) -> Iterator[Pair]:
+    """The rows as (source, target)."""
+    return rows if src == columns[0] else ((second, first) for first, second in rows)
+
+
+def _sides(pairs: Sequence[Pair]) -> tuple[frozenset[str], frozenset[str]]:
+    return frozenset(folded(source) for source, _ in pairs), frozenset(folded(target) for _, target in pairs)
+
+
+def _shares(pair: Pair, sides: tuple[frozenset[str], frozenset[str]]) -> bool:
+    """Whether one of the two sentences is among those of its side."""
+    return any(folded(sentence) in side for sentence, side in zip(pair, sides, strict=True))
+
+
+class _Lowest:
+    """The pairs of the k sources with the lowest hashes. One that leaves has been beaten and never comes back, so
+    those that stay have all their pairs."""
+
+    def __init__(self, k: int, seed: int):
+        self._k, self._key = k, str(seed).encode()
+        self._pairs: dict[int, dict[Pair, None]] = {}  # dictionaries as ordered sets
+        self._heap: list[int] = []  # the hashes, negative, so that the highest is first
+
+    def see(self, pair: Pair) -> None:
+        found = hashlib.blake2b(folded(pair[0]).encode(), digest_size=8, key=self._key)
+        value = int.from_bytes(found.digest())
+        if value not in self._pairs:
+            if len(self._heap) < self._k:
+                heappush(self._heap, -value)
+            elif self._heap and value < -self._heap[0]:
+                del self._pairs[-heapreplace(self._heap, -value)]
+            else:
+                return
+        self._pairs.setdefault(value, {})[pair] = None
+
+    def groups(self) -> list[list[Pair]]:
+        return [list(pairs) for _, pairs in sorted(self._pairs.items())]
+
+
+class _Sample:
+    """Some of the pairs that were seen, each with the same probability (reservoir sampling)."""
+
+    def __init__(self, size: int):
+        self.pairs: list[Pair] = []
+        self._size, self._seen = size, 0
+
+    def see(self, pair: Pair, numbers: random.Random) -> None:
+        self._seen += 1
+        if len(self.pairs) < self._size:
+            self.pairs.append(pair)
+        elif (place := numbers.randrange(self._seen)) < self._size:
+            self.pairs[place] = pair
+
+
+@dataclass(frozen=True)
+class BatchStream:
+    """The epochs of a streamed pair file, in place of lists of ids.
+
+    Rows come in the order of the file, ``buffer`` at a time, and are shuffled within: a file that is sorted by
+    topic or length should be shuffled once on the disk.
+
+    Attributes:
+        pairs: the file.
+        src_vocabulary: of the source language.
+        tgt_vocabulary: of the target language.
+        max_tokens: pairs with a longer side are left out.
+        buffer: rows in memory.
+
+    Explained in book/scaling.
+    """
+
+    pairs: PairStream
+    src_vocabulary: Vocabulary
+    tgt_vocabulary: Vocabulary
+    max_tokens: int = 100
+    buffer: int = 50_000
+
+    def batches(self, *, batch_size: int = 64, generator: torch.Generator) -> Iterator[Batch]:
+        """One epoch; a buffer of rows goes through :func:`utils.corpus.batches.batches`."""
+        rows = self.pairs.train()
+        while buffered := list(islice(rows, self.buffer)):
+            ids = encode_pairs(buffered, self.src_vocabulary, self.tgt_vocabulary, max_tokens=self.max_tokens)
+            if ids[0]:
+                yield from batches(*ids, batch_size=batch_size, generator=generator)
+
+    def __len__(self) -> int:
+        """Pairs an epoch, those that are left out included."""
+        return self.pairs.num_rows
+
+    @property
+    def identity(self) -> list[str | int]:
+        """What makes the batches these and no others."""
+        held_out = [sorted(side) for side in self.pairs.held_out]
+        return [
+            self.pairs.sha256,
+            self.pairs.src,
+            self.src_vocabulary.to_json(),
+            self.tgt_vocabulary.to_json(),
+            *map(str, held_out),
+            self.max_tokens,
+            self.buffer,
+        ]

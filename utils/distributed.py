@@ -1,0 +1,175 @@
+r"""One training in several processes: each takes its share of the rows of every batch.
+
+All processes shuffle alike, so they see the same batches as a single process would, and each takes every
+``world``-th row of them. With the mean loss :math:`L_r` over the :math:`T_r` real target tokens of process r,
+
+.. math:: L = \sum_r \frac{T_r}{T} L_r, \qquad T = \sum_r T_r,
+
+is the loss of the whole batch, and its gradient is the sum of the shares' gradients.
+``DistributedDataParallel`` takes the mean over the processes instead, so each share is multiplied by their number.
+Explained in book/scaling.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from utils.corpus.batches import Batch
+from utils.corpus.vocabulary import PAD
+from utils.devices import CPU
+
+
+@dataclass(frozen=True)
+class Processes:
+    """The processes of one training as one of them sees them; every method but ``share`` is called by all at once.
+
+    Attributes:
+        rank: number of this process, from 0.
+        world: how many there are.
+        device: of the tensors that are sent to and fro.
+        restarted: whether the processes were started anew after one of them failed.
+
+    Explained in book/scaling.
+    """
+
+    rank: int = 0
+    world: int = 1
+    device: torch.device = CPU
+    restarted: bool = False
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the process that writes files and speaks to the user."""
+        return self.rank == 0
+
+    def sum(self, *numbers: float) -> list[float]:
+        """Each number summed over the processes, which all get the same."""
+        if self.world == 1:
+            return list(numbers)
+        # Doubles keep every count; Apple's GPUs, which have none, train in one process.
+        tensor = torch.tensor(numbers, dtype=torch.float64, device=self.device)
+        distributed.all_reduce(tensor)
+        return tensor.tolist()
+
+    def of_first(self, number: float) -> float:
+        """The number that the first process gave."""
+        return self.sum(number if self.is_first else 0.0)[0]
+
+    def wait(self) -> None:
+        """For all the others to come here."""
+        self.sum(0.0)
+
+    def agree_on(self, text: str) -> None:
+        """Make sure that the first process has the same text.
+
+        Raises:
+            ValueError: it has another one.
+        """
+        mine = int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])  # a double holds it to the last bit
+        if self.of_first(mine) != mine:
+            raise ValueError(
+                f"process {self.rank} has other sentences or settings than the first: give all the same file"
+            )
+
+    def share(self, batch: Batch) -> tuple[Batch, float]:
+        """The rows of a batch that are this process's, and the share of the real target tokens they hold.
+
+        A batch comes sorted by length, so every ``world``-th row makes shares of like work. Where there are fewer
+        rows than processes, some get the first row with a share of 0, to take part in what all do together.
+        """
+        if self.rank >= len(batch.src):
+            return batch.rows(slice(1)), 0.0
+        rows = batch.rows(slice(self.rank, None, self.world))
+        return rows, num_tokens(rows) / num_tokens(batch)
+
+
+#: A training in one process.
+ALONE = Processes()
+
+
+def num_tokens(batch: Batch) -> int:
+    """Real target tokens of a batch, ends of sentences included. Explained in book/scaling."""
+    return int((batch.tgt_out != PAD).sum())
+
+
+@contextmanager
+def processes_of_torchrun(device: torch.device) -> Iterator[Processes]:
+    """The processes that ``torchrun`` started, connected for as long as the block lasts; else this one alone.
+
+    Args:
+        device: of this process; processes on CPUs talk through gloo, those on CUDA GPUs through nccl.
+
+    Raises:
+        ValueError: several processes on a device that torch cannot connect.
+
+    Explained in book/scaling.
+    """
+    if int(os.environ.get("WORLD_SIZE", 1)) == 1:
+        yield Processes(device=device, restarted=_restarted())
+        return
+    backends = {"cpu": "gloo", "cuda": "nccl"}
+    if device.type not in backends:
+        raise ValueError(f"several processes train on cpu or cuda, not on {device.type}: start one")
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    store, rank, world = next(distributed.rendezvous("env://"))
+    if world == int(os.environ.get("LOCAL_WORLD_SIZE", 0)):
+        # torchrun keeps one store for all its starts, in which processes that were started anew may find the
+        # addresses of those before and wait for them. On one machine all know how often they were started.
+        store = distributed.PrefixStore(os.environ["TORCHELASTIC_RESTART_COUNT"], store)
+    distributed.init_process_group(backends[device.type], store=store, rank=rank, world_size=world)
+    try:
+        yield Processes(rank, world, device, _restarted())
+    finally:
+        distributed.destroy_process_group()
+
+
+def _restarted() -> bool:
+    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0)) > 0
+
+
+class SharedLoss(nn.Module):
+    """The loss of a batch, of which each process works out its share; gradients are summed on the way back.
+
+    Args:
+        model: to train; all processes start from the weights of the first.
+        loss: of a model and a batch, the mean over its real target tokens.
+
+    Explained in book/scaling.
+    """
+
+    def __init__(self, model: nn.Module, loss: Callable[[nn.Module, Batch], Tensor], processes: Processes):
+        super().__init__()
+        self._processes = processes
+        self._loss = _Loss(model, loss)
+        if processes.world > 1:
+            # A group of its own: DistributedDataParallel never lets go of it, and the threads of a group that is
+            # not destroyed may still hold Python's tensors when the interpreter ends, which aborts the process
+            # (github.com/pytorch/pytorch/pull/179291). In this one they hold the gradients' buckets alone.
+            self._loss = DistributedDataParallel(self._loss, process_group=distributed.new_group())
+
+    def forward(self, batch: Batch) -> Tensor:
+        """To go backward from: the loss where the process is alone, else its share times the processes' number."""
+        rows, share = self._processes.share(batch)
+        return self._loss(rows.to(self._processes.device)) * (share * self._processes.world)
+
+    def of_batch(self, of_process: Tensor) -> float:
+        """The loss of the whole batch, from what :meth:`forward` gave each process."""
+        return self._processes.sum(of_process.item() / self._processes.world)[0]
+
+
+class _Loss(nn.Module):
+    """A module that ends in the loss: DistributedDataParallel looks at no other calls than ``forward``."""
+
+    def __init__(self, model: nn.Module, loss: Callable[[nn.Module, Batch], Tensor]):
+        super().__init__()
+        self.model, self.loss = model, loss
+
+    def forward(self, batch: Batch) -> Tensor:
+        return self.loss(self.model, batch)
