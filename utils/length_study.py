@@ -23,8 +23,8 @@ from utils.corpus.batches import pad_ids
 from utils.corpus.grammar import LONGEST, join_words, split_of, triple
 from utils.corpus.pairs import find_file, group_split, read_pairs, tokenise
 from utils.corpus.vocabulary import Vocabulary
-from utils.evaluation import bleu, bleu_by_length
 from utils.devices import fastest_products
+from utils.evaluation import bleu, bleu_by_length
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 from utils.training import Ids, fit, seeded
