@@ -8,6 +8,7 @@ scores are those of the other modules: here they are put together.
 import hashlib
 import json
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -361,7 +362,7 @@ def _main(
 ) -> None:
     """Train with and without attention, on short and on longer sentences; store BLEU by length."""
     torch.set_num_threads(1)  # as the results of the book
-    left = run_study(Study(corpus, num_tokens=num_tokens), out, at_most=at_most, progress=True)
+    left = run_study(Study(corpus, num_tokens=num_tokens), out, at_most=at_most, progress=sys.stderr.isatty())
     typer.echo(f"{out}: {f'{left} trainings left' if left else 'complete'}")
 
 
