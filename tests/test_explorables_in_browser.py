@@ -13,6 +13,8 @@ from utils.explorables.live import page_script, style
 
 AWKWARD = ['"quoted"', "</script><b>", "😀", "שלום", "火车", "&amp;"]
 
+#: Marks are drawn to a hundredth of a unit or of an opacity.
+HALF_A_HUNDREDTH = 5.1e-3
 #: Numbers that two ways of rounding write differently, and some of both signs at random.
 HALVES = [
     0.5,
@@ -211,7 +213,7 @@ def test_every_frame_is_reached_by_keyboard_alone_and_shows_pythons_numbers(page
                 at = {"d": d, "valid_length": valid_length, "scaled": scaled}
                 assert shown_numbers(page, "heat") == pytest.approx(expected, abs=5.1e-4), at
                 assert attributes(page, "heat", ".ink", "fill-opacity") == pytest.approx(
-                    expected, abs=6e-5
+                    expected, abs=HALF_A_HUNDREDTH
                 ), at
                 zeros = page.locator("#heat .cell").evaluate_all(
                     "nodes => nodes.map(n => n.classList.contains('zero'))"
@@ -253,7 +255,7 @@ def test_each_kind_draws_what_python_computed(page, name):
         assert page.locator(f"#{name} .xp-say").inner_text() == figure.sentence(**at)
         if name == "nearby":
             heights = attributes(page, name, "rect.bar", "height")
-            assert heights == pytest.approx(80 * figure.array("weights", **at), abs=1e-3)
+            assert heights == pytest.approx(80 * figure.array("weights", **at), abs=HALF_A_HUNDREDTH)
             line = page.locator("#nearby .line").get_attribute("d")
             assert line.count(",") == figure.array("estimate_known", **at).sum()
             assert line.count("M") == line.count("h0") == (2 if at["kernel"] == "narrow" else 1)
@@ -261,7 +263,7 @@ def test_each_kind_draws_what_python_computed(page, name):
         elif name == "bars":
             expected = [*figure.array("one", **at), *figure.array("two", **at)]
             assert attributes(page, name, ".bar", "height") == pytest.approx(
-                [130 * v for v in expected], abs=1e-3
+                [130 * v for v in expected], abs=HALF_A_HUNDREDTH
             )
             texts = page.locator(f"#{name} svg text[data-bind]").all_text_contents()
             assert texts == [*(f"{value:.3f}" for value in expected), "no numbers"]
@@ -269,10 +271,14 @@ def test_each_kind_draws_what_python_computed(page, name):
             assert attributes(page, name, "[data-bind^=opacity]", "opacity") == [known, 1 - known]
         elif name == "maps":
             expected = [*figure.array("weights", **at).flat, *figure.array("other", **at).flat]
-            assert attributes(page, name, ".ink", "fill-opacity") == pytest.approx(expected, abs=6e-5)
+            assert attributes(page, name, ".ink", "fill-opacity") == pytest.approx(
+                expected, abs=HALF_A_HUNDREDTH
+            )
         else:
             first = figure.array("weights", **at)[0]
-            assert attributes(page, name, ".ink", "fill-opacity") == pytest.approx(first, abs=6e-5)
+            assert attributes(page, name, ".ink", "fill-opacity") == pytest.approx(
+                first, abs=HALF_A_HUNDREDTH
+            )
             gold = attributes(page, name, ".gold", "stroke-opacity")
             assert gold == [float(at["gold_links"] == "shown")] * 2
 

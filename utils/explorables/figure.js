@@ -165,19 +165,22 @@ export function render({ model, el }) {
     area.addEventListener("pointerdown", (e) => { stop(); area.setPointerCapture(e.pointerId); drag(e); });
     area.addEventListener("pointermove", (e) => { if (area.hasPointerCapture(e.pointerId)) drag(e); });
   }
-  // What a mark shows already is not set again: a key must be answered within a frame or two on a slow phone.
+  // What a mark shows already, to a hundredth that nobody sees, is not set again: a key must be answered within a
+  // frame or two on a slow phone.
   const paint = () => {
     for (const mark of bound) {
       const { node, attribute, array, index, pick, stride, scale, offset, digits } = mark;
       const curve = attribute === "points";
       const value = curve ? `${first[array]} ${first[node.dataset.known]}`
         : array[0] === "#" ? place[array.slice(1)] : number(array, index + (stride ? place[pick] * stride : 0));
-      if (value === mark.shown) continue;
-      mark.shown = value;
+      const shown = curve ? value : attribute === "text" ? value.toFixed(digits)
+        : attribute === "zero" ? value === 0 : Math.round(100 * (offset + scale * value)) / 100;
+      if (shown === mark.shown) continue;
+      mark.shown = shown;
       if (curve) node.setAttribute("d", path(node, array));
-      else if (attribute === "text") write(node, value.toFixed(digits));
-      else if (attribute === "zero") node.classList.toggle("zero", value === 0);
-      else node.setAttribute(attribute, Math.round(1e4 * (offset + scale * value)) / 1e4);
+      else if (attribute === "text") write(node, shown);
+      else if (attribute === "zero") node.classList.toggle("zero", shown);
+      else node.setAttribute(attribute, shown);
     }
   };
   // A curve: x from data-x, y from the bound array, in the picture's own scale; with gaps where data-known has 0.

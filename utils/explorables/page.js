@@ -6,6 +6,11 @@ const address = () => {
   return { name, state: new URLSearchParams(state) };
 };
 
+// The keys that move a control concern nobody else; the theme's listeners would look for menus at every one.
+addEventListener("keydown", (event) => {
+  if (/^(Arrow|Page|Home|End)/.test(event.key) && event.target.matches(".xp-live input")) event.stopPropagation();
+}, true);
+
 for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   figure.dataset.ready = "";
   const { spec, state } = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
