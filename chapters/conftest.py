@@ -7,6 +7,8 @@ import hashlib
 
 import pytest
 
+#: Not collected as a module with examples to run: tests/conftest.py has the same name.
+collect_ignore = ["conftest.py"]
 #: Chapter -> name of the corpus that its stored run was made with.
 READS = {"chinese_english.ipynb": "cmn"}
 

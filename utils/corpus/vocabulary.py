@@ -172,9 +172,15 @@ class Vocabulary:
 
 
 def encode_pairs(
-    pairs: Sequence[tuple[str, str]], src: Vocabulary, tgt: Vocabulary, *, max_tokens: int
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]], src: Vocabulary, tgt: Vocabulary, *, max_tokens: int
 ) -> tuple[list[list[int]], list[list[int]]]:
     """Ids of the sources and of the targets of those pairs that have at most so many tokens on either side.
+
+    Args:
+        pairs: (source, target), each a text or a sequence of words, as its vocabulary wants.
+        src: vocabulary of the sources.
+        tgt: vocabulary of the targets.
+        max_tokens: most tokens of a side.
 
     >>> words = Vocabulary.words([["a", "b"]])
     >>> encode_pairs([(["a"], ["b"]), (["a", "b"], ["a"])], words, words, max_tokens=1)
