@@ -7,9 +7,11 @@ const address = () => {
 };
 
 // The keys that move a control concern nobody else; the theme's listeners would look for menus at every one.
-addEventListener("keydown", (event) => {
-  if (/^(Arrow|Page|Home|End)/.test(event.key) && event.target.matches(".xp-live input")) event.stopPropagation();
-}, true);
+for (const type of ["keydown", "keyup"]) {
+  addEventListener(type, (event) => {
+    if (/^(Arrow|Page|Home|End)/.test(event.key) && event.target.matches(".xp-live input")) event.stopPropagation();
+  }, true);
+}
 
 for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   figure.dataset.ready = "";
