@@ -196,6 +196,7 @@ def test_a_pair_of_languages_never_seen_before_needs_no_code(tmp_path):
     assert done["steps"] > 0
     assert done["target_tokens_per_second"] == pytest.approx(done["target_tokens"] / done["seconds"])
     assert 0 < done["held_out_loss"] < 9
+    assert done["rows"] == {"good": 60, "bad": 0, "first_bad": {}, "train": 60 - 7 - 5, "too_long": 0}
     run = load_run(out)
     assert (run.settings.src, run.settings.tgt) == ("de", "en")
     assert run.test[0].source.split()[0] in {"Ich", "Wir", "Ihr", "Sie"}

@@ -9,7 +9,7 @@ from tiny import SETTINGS, train_tiny, trained_run, weights_of, write_pairs
 
 from utils.checkpoints import write_atomically
 from utils.corpus.pairs import Example
-from utils.runs import build_model, load_run, save_run, train_run
+from utils.runs import Rows, build_model, load_run, save_run, train_run
 from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
 
 
@@ -64,17 +64,31 @@ def test_the_run_that_was_trained_lies_in_its_folder_and_is_not_replaced_unasked
     with pytest.raises(FileExistsError, match="holds a trained run already"):
         train_tiny(tmp_path, epochs=1)
     options = {"out": tmp_path / "run", "overwrite": True, "num_test": 3, "num_valid": 0, "epochs": 1}
-    run, history = train_run(tmp_path / "pairs.txt", ("en", "fr"), SETTINGS, **options)
+    run, history, _ = train_run(tmp_path / "pairs.txt", ("en", "fr"), SETTINGS, **options)
     assert len(load_run(tmp_path / "run").test) == 3
     assert history.valid_losses == []
 
 
-def test_long_sentences_are_left_out_of_training(tmp_path):
+def test_long_sentences_are_left_out_of_training_and_counted(tmp_path):
     pairs = write_pairs(tmp_path / "pairs.txt")
+    num_pairs = len(pairs.read_text().splitlines())
     pairs.write_text(pairs.read_text() + "long " * 4999 + "\t" + "long " * 4999 + "\n")
     options = {"epochs": 1, "num_test": 3, "num_valid": 0, "max_tokens": 40}
-    _, history = train_run(pairs, ("en", "fr"), SETTINGS, out=tmp_path / "run", **options)
+    run, history, rows = train_run(pairs, ("en", "fr"), SETTINGS, out=tmp_path / "run", **options)
     assert max(history.tokens) < 32 * 41
+    num_test = sum(len(example.references) for example in run.test)
+    assert rows == Rows(num_pairs + 1, bad=0, first_bad={}, train=num_pairs - num_test, too_long=1)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_bad_rows_are_counted_and_the_first_named(tmp_path, stream):
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    lines = pairs.read_text().splitlines() * 9
+    pairs.write_text("\n".join(["alone", "\tright", *lines, "left\t", "alone"]))
+    options = {"epochs": 1, "num_test": 3, "num_valid": 0, "stream": stream}
+    _, _, rows = train_run(pairs, ("en", "fr"), SETTINGS, out=tmp_path / "run", **options)
+    assert (rows.good, rows.bad, list(rows.first_bad)) == (len(lines), 4, [1, 2, len(lines) + 3])
+    assert str(rows).endswith(f"line {len(lines) + 3}: the fr side is empty; ...)")
 
 
 def test_columns_and_languages_must_agree(tmp_path):

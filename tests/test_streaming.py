@@ -16,7 +16,7 @@ from utils.corpus.batches import batches
 from utils.corpus.pairs import folded, group_split, read_pairs
 from utils.corpus.streaming import BatchStream, PairStream, _Sample, survey
 from utils.corpus.vocabulary import EOS, PAD, Vocabulary
-from utils.runs import build_model, load_run, train_run
+from utils.runs import Rows, build_model, load_run, train_run
 from utils.training import fit
 
 COLUMNS = ("en", "fr")
@@ -197,7 +197,8 @@ def test_nothing_need_be_held_out(path):
 
 
 def test_a_stream_need_not_be_validated(path, tmp_path):
-    _, history = train_run(
+    _, history, rows = train_run(
         *(path, COLUMNS, SETTINGS), out=tmp_path / "run", epochs=2, num_test=3, num_valid=0, stream=True
     )
     assert history.valid_losses == []
+    assert rows == Rows(len(pair_lines()), bad=0, first_bad={}, train=None, too_long=None)

@@ -39,9 +39,9 @@ SETTINGS = Settings("en", "fr", vocabulary_size=360, d_embed=23, d_hidden=29, dr
 def train_tiny(folder: Path, *, epochs: int = 90, settings: Settings = SETTINGS) -> tuple[Run, History]:
     folder.mkdir(parents=True, exist_ok=True)
     pairs = write_pairs(folder / "pairs.txt")
-    return train_run(
-        pairs, ("en", "fr"), settings, out=folder / "run", epochs=epochs, num_test=7, num_valid=5
-    )
+    options = {"out": folder / "run", "epochs": epochs, "num_test": 7, "num_valid": 5}
+    run, history, _ = train_run(pairs, ("en", "fr"), settings, **options)
+    return run, history
 
 
 @lru_cache(maxsize=1)

@@ -195,7 +195,7 @@ def train(
             src, tgt, vocabulary_size=vocabulary_size, d_embed=width, d_hidden=width, seed=seed
         )
         try:
-            _, history = train_run(
+            _, history, rows = train_run(
                 pairs,
                 languages,
                 settings,
@@ -221,6 +221,7 @@ def train(
             "run": str(out),
             "src": src,
             "tgt": tgt,
+            "rows": asdict(rows),
             "steps": len(history.losses),
             "seconds": history.seconds[-1],
             "target_tokens": sum(history.tokens),
@@ -229,6 +230,7 @@ def train(
         }
         typer.echo(json.dumps(done, ensure_ascii=False))
         return
+    typer.echo(f"{pairs}: {rows}")
     typer.echo(f"{out}: {len(history.losses)} steps, {history.tokens_per_second:.0f} target tokens a second")
     if history.valid_losses:
         typer.echo(f"held-out loss {min(history.valid_losses):.3f} nats a token")

@@ -7,6 +7,7 @@ Runs are explained in book/api/command_line.
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -66,6 +67,39 @@ class Run:
     test: list[Example]
 
 
+@dataclass(frozen=True)
+class Rows:
+    """What became of the rows of a pair file.
+
+    Attributes:
+        good: rows that hold a pair.
+        bad: rows that do not, and are left out.
+        first_bad: what is wrong with the first three of them, by line number.
+        train: pairs that were trained on; None of a stream, which is never seen as a whole.
+        too_long: pairs that were not, for a side with too many tokens; None of a stream.
+    """
+
+    good: int
+    bad: int
+    first_bad: dict[int, str]
+    train: int | None
+    too_long: int | None
+
+    def __str__(self) -> str:
+        """The counts in words.
+
+        >>> print(Rows(good=90, bad=2, first_bad={7: "one column", 8: "the fr side is empty"}, train=80, too_long=3))
+        90 pairs, 80 to train on; left out: 3 too long, 2 bad rows (line 7: one column; line 8: the fr side is empty)
+        """
+        known = f"{self.good} pairs" + (f", {self.train} to train on" if self.train is not None else "")
+        lines = "; ".join(f"line {number}: {reason}" for number, reason in self.first_bad.items())
+        left_out = [f"{self.too_long} too long"] if self.too_long else []
+        left_out += [f"{self.bad} bad rows ({lines}{'; ...' if self.bad > len(self.first_bad) else ''})"] * (
+            self.bad > 0
+        )
+        return known + (f"; left out: {', '.join(left_out)}" if left_out else "")
+
+
 def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecoder:
     """A translator with attention, its initial weights drawn by the seed of the settings.
 
@@ -97,7 +131,7 @@ def train_run(
     stream: bool = False,
     progress: bool = False,
     processes: Processes = ALONE,
-) -> tuple[Run, History]:
+) -> tuple[Run, History, Rows]:
     """From a pair file to a trained translator: read, split, learn vocabularies, train, keep.
 
     Args:
@@ -117,6 +151,9 @@ def train_run(
         processes: that train together, and the device they train on. The first of them keeps the run; those that
             were started anew after one failed go on with its training.
 
+    Returns:
+        The run, how its training went, and which rows of the file it left out.
+
     Raises:
         FileExistsError: the folder holds a run already, or an interrupted training, and nothing is said of it.
         FileNotFoundError, ValueError, FloatingPointError: as ``read_pairs``, ``group_split`` and :func:`fit`.
@@ -128,17 +165,22 @@ def train_run(
     held_out = {"num_test": num_test, "num_valid": num_valid, "seed": settings.seed}
     if stream:
         split = survey(pairs, columns, settings.src, settings.tgt, **held_out)
-        sample = split.sample
+        sample, bad, first_bad, good = split.sample, split.num_bad, split.bad_rows, split.num_rows
     else:
-        split = group_split(read_pairs(pairs, columns).between(settings.src, settings.tgt), **held_out)
-        sample = split.train
+        found = read_pairs(pairs, columns)
+        split = group_split(found.between(settings.src, settings.tgt), **held_out)
+        sample, bad, good = split.train, len(found.bad_rows), len(found.rows)
+        first_bad = dict(islice(found.bad_rows.items(), 3))
     if processes.is_first:
         out.mkdir(parents=True, exist_ok=True)  # before the hours of training, not after
     vocabularies = [Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*sample, strict=True)]
     if stream:
         train = (BatchStream(split, *vocabularies, max_tokens=max_tokens),)
+        rows = Rows(good, bad, first_bad, train=None, too_long=None)
     else:
         train = encode_pairs(split.train, *vocabularies, max_tokens=max_tokens)
+        kept = len(train[0])
+        rows = Rows(good, bad, first_bad, train=kept, too_long=len(split.train) - kept)
     model = build_model(settings, *map(len, vocabularies)).to(processes.device)
     history = fit(
         model,
@@ -158,7 +200,7 @@ def train_run(
     if processes.is_first:
         save_run(run, out)
         checkpoints.remove()
-    return run, history
+    return run, history, rows
 
 
 def _make_way(out: Path, checkpoints: Checkpoints, *, overwrite: bool, resume: bool) -> None:

@@ -40,6 +40,8 @@ class PairStream:
         src: the language to translate from, one of them.
         sha256: of the file.
         num_rows: good rows, of which a few are held out.
+        num_bad: rows that are left out.
+        bad_rows: what is wrong with the first three of them, by line number.
         test: examples to test on.
         valid: pairs to validate on.
         sample: pairs to learn vocabularies from, drawn evenly from those to train on.
@@ -53,6 +55,8 @@ class PairStream:
     src: str
     sha256: str
     num_rows: int
+    num_bad: int
+    bad_rows: dict[int, str]
     test: list[Example]
     valid: list[Pair]
     sample: list[Pair]
@@ -134,7 +138,16 @@ def survey(
         )
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    return PairStream(path, columns, src, sha256, num_good, examples_of(test), valid, to_learn_from, held_out)
+    return PairStream(
+        *(path, columns, src, sha256),
+        num_rows=num_good,
+        num_bad=num_bad,
+        bad_rows=first_bad,
+        test=examples_of(test),
+        valid=valid,
+        sample=to_learn_from,
+        held_out=held_out,
+    )
 
 
 def _between(rows: Iterator[Pair], columns: tuple[str, str], src: str) -> Iterator[Pair]:
