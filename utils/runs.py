@@ -12,6 +12,7 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import save
+from torch import nn
 
 from utils.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
 from utils.corpus.pairs import Example, group_split, read_pairs
@@ -20,7 +21,7 @@ from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.devices import CPU, fastest_products
 from utils.distributed import ALONE, Processes
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
-from utils.training import History, fit, seeded
+from utils.training import History, fit, put_weights, seeded, weights_by_name
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Settings:
         d_hidden: width of the decoder's state and of each direction of the encoder.
         num_layers: recurrent layers.
         dropout: probability of dropping a number in training.
+        tied: one matrix for the decoder's embeddings and its output; wants ``d_embed`` equal to ``d_hidden``.
         seed: of the split, the initial weights, the batches and dropout.
     """
 
@@ -45,6 +47,7 @@ class Settings:
     d_hidden: int = 192
     num_layers: int = 1
     dropout: float = 0.1
+    tied: bool = False
     seed: int = 0
 
 
@@ -106,11 +109,23 @@ def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecode
     Args:
         num_src: size of the source vocabulary.
         num_tgt: size of the target vocabulary.
+
+    Raises:
+        ValueError: tied embeddings and output of different widths.
     """
+    if settings.tied and settings.d_embed != settings.d_hidden:
+        raise ValueError(
+            f"tied wants d_embed equal to d_hidden, got {settings.d_embed} and {settings.d_hidden}"
+        )
     options = {"num_layers": settings.num_layers, "dropout": settings.dropout}
     with seeded(settings.seed):
         encoder = Encoder(num_src, settings.d_embed, settings.d_hidden, **options)
         decoder = BahdanauDecoder(num_tgt, settings.d_embed, settings.d_hidden, encoder.d_out, **options)
+        for embedding in (encoder.embedding, decoder.embedding):
+            # torch draws them with deviation 1: at steps of a thousandth, most words would stay where chance put them.
+            nn.init.normal_(embedding.weight, std=0.1)
+    if settings.tied:
+        decoder.output.weight = decoder.embedding.weight
     return EncoderDecoder(encoder, decoder).eval()
 
 
@@ -239,7 +254,7 @@ def save_run(run: Run, folder: str | Path) -> None:
     }
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
-    weights = run.model.state_dict()
+    weights = weights_by_name(run.model)
     metadata = {"digest": digest([text.encode() for text in texts.values()], weights)}
     write_atomically(folder / _WEIGHTS, save(weights, metadata=metadata))
 
@@ -267,7 +282,7 @@ def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
     src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / _SRC), Vocabulary.load(folder / _TGT)
     model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
     try:
-        model.load_state_dict(weights)
+        put_weights(model, weights)
     except RuntimeError as error:
         raise ValueError(f"{folder / _WEIGHTS} holds the weights of another model: {error}") from error
     test = [Example(example["source"], tuple(example["references"])) for example in json.loads(texts[3])]

@@ -12,7 +12,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +28,7 @@ from utils.corpus.streaming import BatchStream
 from utils.corpus.vocabulary import PAD
 from utils.distributed import ALONE, Processes, SharedLoss, num_tokens
 from utils.fast import fast_loss
+from utils.optimizers import Optimizers
 from utils.seq2seq import EncoderDecoder
 
 Ids = Sequence[Sequence[int]]
@@ -88,6 +89,7 @@ def fit(
     patience: int | None = None,
     batch_size: int = 64,
     lr: float = 3e-3,
+    muon: float | None = None,
     warmup: float = 0.05,
     label_smoothing: float = 0.1,
     clip: float = 1.0,
@@ -114,8 +116,10 @@ def fit(
             keeps the weights with which it was lowest.
         patience: epochs without a lower held-out loss after which training stops.
         batch_size: sentence pairs a step.
-        lr: highest learning rate.
-        warmup: share of the budget over which the learning rate rises to it.
+        lr: highest learning rate, of Adam.
+        muon: highest learning rate of Muon for the matrices between hidden layers
+            (:mod:`utils.optimizers`); None for Adam alone.
+        warmup: share of the budget over which the learning rates rise to it.
         label_smoothing: as in :func:`sequence_loss`.
         clip: largest norm of the gradient of all parameters together.
         seed: of the batches and of dropout.
@@ -140,7 +144,8 @@ def fit(
     """
     if (minutes is None) == (epochs is None):
         raise ValueError("give exactly one of minutes and epochs")
-    positive = {"minutes": minutes, "epochs": epochs, "batch_size": batch_size, "lr": lr, "clip": clip}
+    rates = {"lr": lr, "muon": muon, "clip": clip}
+    positive = {"minutes": minutes, "epochs": epochs, "batch_size": batch_size} | rates
     for name, number in positive.items():
         if number is not None and not 0 < number < math.inf:
             raise ValueError(f"{name} must be positive and finite, got {number}")
@@ -155,12 +160,24 @@ def fit(
         )
     if patience is not None and valid is None:
         raise ValueError("patience needs valid, the sentences on which to see whether the loss still falls")
-    optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
-    state = _State(model, optimizer, torch.Generator().manual_seed(seed), _Best(patience))
+    optimizers = Optimizers(model, lr=lr, muon=muon)
+    state = _State(model, optimizers, torch.Generator().manual_seed(seed), _Best(patience))
     history, best = state.history, state.best
     num_steps = (epochs or 0) * math.ceil(len(src_ids) / batch_size)
 
-    settings = (epochs, batch_size, lr, warmup, label_smoothing, clip, seed, patience, fast, str(products))
+    settings = (
+        epochs,
+        batch_size,
+        lr,
+        muon,
+        warmup,
+        label_smoothing,
+        clip,
+        seed,
+        patience,
+        fast,
+        str(products),
+    )
     epoch = src_ids.batches if streamed else partial(batches, src_ids, tgt_ids)
     sentences = (src_ids.identity if streamed else src_ids, tgt_ids, valid)
     training = "" if checkpoints is None else _fingerprint(model, settings, sentences)
@@ -189,12 +206,10 @@ def fit(
             for batch in state.rest_of_epoch(partial(epoch, batch_size=batch_size)):
                 if (spent := done()) >= 1:
                     break
-                for group in optimizer.param_groups:
-                    group["lr"] = lr * min(spent / warmup, 1) * (1 - spent)
                 try:
                     with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
                         loss = shared_loss(batch)
-                    _descend(model, loss, optimizer, clip=clip)
+                    _descend(model, loss, optimizers, clip=clip, rate=min(spent / warmup, 1) * (1 - spent))
                 except FloatingPointError as error:
                     raise FloatingPointError(_stopped(len(history.losses) + 1, error, checkpoints)) from None
                 history.losses.append(shared_loss.of_batch(loss))
@@ -246,16 +261,16 @@ def batch_loss(
     return sequence_loss(logits, batch.tgt_out, label_smoothing=label_smoothing)
 
 
-def _descend(model: nn.Module, loss: Tensor, optimizer: torch.optim.Optimizer, *, clip: float) -> None:
+def _descend(model: nn.Module, loss: Tensor, optimizers: Optimizers, *, clip: float, rate: float) -> None:
     """One step of gradient descent. Nothing is changed if the loss or its gradient is not finite."""
-    optimizer.zero_grad()
+    optimizers.zero_grad()
     loss.backward()
     norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
     if not (loss.isfinite() and norm.isfinite()):
         raise FloatingPointError(
             f"loss {loss.item():.4g} with gradient norm {norm.item():.4g}; try a smaller lr"
         )
-    optimizer.step()
+    optimizers.step(rate)
 
 
 @torch.no_grad()
@@ -285,6 +300,28 @@ def held_out_loss(
     return total / tokens
 
 
+def weights_by_name(model: nn.Module) -> dict[str, Tensor]:
+    """The weights by name; one that two layers share stands under its first name alone.
+
+    Explained in book/api/training.
+    """
+    return {name: parameter.detach() for name, parameter in model.named_parameters()}
+
+
+def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Give a model the weights that :func:`weights_by_name` took from one like it.
+
+    Raises:
+        RuntimeError: weights of a model of another shape.
+
+    Explained in book/api/training.
+    """
+    own = dict(model.named_parameters())
+    if own.keys() != weights.keys():
+        raise RuntimeError(f"the names {sorted(own.keys() ^ weights.keys())} are on one side alone")
+    model.load_state_dict(weights, strict=False)
+
+
 class _Best:
     """The weights with the lowest held-out loss, and whether it is long since they were found."""
 
@@ -294,7 +331,7 @@ class _Best:
 
     def see(self, model: nn.Module, loss: float) -> None:
         if loss < self.loss:
-            self.loss, self.weights, self.epochs_since = loss, copy.deepcopy(model.state_dict()), 0
+            self.loss, self.weights, self.epochs_since = loss, copy.deepcopy(weights_by_name(model)), 0
         else:
             self.epochs_since += 1
 
@@ -304,16 +341,14 @@ class _Best:
 
     def restore(self, model: nn.Module) -> None:
         if self.weights is not None:
-            model.load_state_dict(self.weights)
+            put_weights(model, self.weights)
 
 
 class _State:
     """All that a training is at the end of a step; kept and restored, it goes on as if nothing had happened."""
 
-    def __init__(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer, generator: torch.Generator, best: _Best
-    ):
-        self.model, self.optimizer, self.generator, self.best = model, optimizer, generator, best
+    def __init__(self, model: nn.Module, optimizers: Optimizers, generator: torch.Generator, best: _Best):
+        self.model, self.optimizers, self.generator, self.best = model, optimizers, generator, best
         self.history = History()
         self.batches_done = 0
         self._epoch_start: Tensor | None = None
@@ -334,9 +369,8 @@ class _State:
 
     def tensors(self) -> dict[str, Tensor]:
         """The state by name. The generators' are those of the order of sentences and of dropout."""
-        kept = {f"model.{name}": value for name, value in self.model.state_dict().items()}
-        for number, values in self.optimizer.state_dict()["state"].items():
-            kept |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
+        kept = {f"model.{name}": value for name, value in weights_by_name(self.model).items()}
+        kept |= {f"optimizer.{name}": value for name, value in self.optimizers.tensors().items()}
         kept |= {f"best.{name}": value for name, value in (self.best.weights or {}).items()}
         return kept | {
             "best_loss": torch.tensor(self.best.loss, dtype=torch.float64),
@@ -356,12 +390,8 @@ class _State:
                 name.removeprefix(prefix): value for name, value in kept.items() if name.startswith(prefix)
             }
 
-        self.model.load_state_dict(below("model."))
-        of_parameter: dict[int, dict[str, Tensor]] = {}
-        for name, value in below("optimizer.").items():
-            number, _, key = name.partition(".")
-            of_parameter.setdefault(int(number), {})[key] = value
-        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": of_parameter})
+        put_weights(self.model, below("model."))
+        self.optimizers.restore(below("optimizer."))
         self.best.loss, self.best.epochs_since = kept["best_loss"].item(), int(kept["best_epochs_since"])
         self.best.weights = below("best.") or None
         self.batches_done, self._epoch_start = int(kept["batches_done"]), kept["epoch_start"]

@@ -90,17 +90,19 @@ def _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted):
     total = -(1 - label_smoothing) * true - label_smoothing * even
     # Memory that every chunk uses again: fresh memory of this size costs more than the numbers in it.
     scores = hidden.new_empty(min(chunk, num), vocab)
+    shares = torch.empty_like(scores)
     if wanted:
         d_hidden, d_weight, d_bias = map(torch.zeros_like, (hidden, weight, bias))
         share = torch.empty_like(coarse_weight)
     for start in range(0, num, chunk):
-        m, y = hidden[start : start + chunk], target[start : start + chunk, None]
+        m, y = hidden[start : start + chunk], target[start : start + chunk]
         x = torch.addmm(coarse_bias, m, coarse_weight.T, out=scores[: len(m)])
         highest = x.amax(dim=-1).to(weight.dtype)
-        p = torch.softmax(x, dim=-1, out=x)
+        p = torch.softmax(x, dim=-1, out=shares[: len(m)])
         total += (highest - p.amax(dim=-1).to(weight.dtype).log()).sum()  # log-sum-exp: p = e^{x - lse}
         if wanted:
-            g = p.sub_(label_smoothing / vocab).scatter_add_(1, y, p.new_full(y.shape, label_smoothing - 1))
+            g = p.sub_(label_smoothing / vocab)
+            g[torch.arange(len(y), device=y.device), y] -= 1 - label_smoothing
             torch.mm(g, coarse_weight, out=d_hidden[start : start + chunk])
             d_weight += torch.mm(g.T, m / num, out=share)
             d_bias += g.sum(dim=0)

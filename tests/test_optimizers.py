@@ -1,0 +1,132 @@
+"""Optimizers: which weights are whose, the steps of both, and a state that is kept and restored."""
+
+import dataclasses
+
+import pytest
+import torch
+from tiny import weights_of
+
+from utils.corpus.batches import make_batch
+from utils.optimizers import Optimizers, hidden_matrices
+from utils.runs import Settings, build_model, load_run, train_run
+from utils.seq2seq import EncoderDecoder
+from utils.training import batch_loss, fit, put_weights, weights_by_name
+
+TIED = Settings("en", "fr", vocabulary_size=360, d_embed=17, d_hidden=17, dropout=0.0, tied=True)
+
+
+def model(**changes) -> EncoderDecoder:
+    return build_model(dataclasses.replace(TIED, **changes), 11, 13).train()
+
+
+def named(some_model: EncoderDecoder) -> dict[str, torch.Tensor]:
+    return {name: weight.clone() for name, weight in weights_by_name(some_model).items()}
+
+
+def some_gradients(some_model: EncoderDecoder, seed: int = 0) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in some_model.parameters():
+        parameter.grad = torch.randn(parameter.shape, generator=generator)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_hidden_matrices_are_those_of_no_vocabulary(tied):
+    some_model = model(tied=tied)
+    names = {id(parameter): name for name, parameter in some_model.named_parameters()}
+    directions = ("", "_reverse")
+    assert [names[id(matrix)] for matrix in hidden_matrices(some_model)] == [
+        *(f"encoder.gru.weight_{side}_l0{way}" for way in directions for side in ("ih", "hh")),
+        *(f"decoder.cells.0.weight_{side}" for side in ("ih", "hh")),
+        "decoder.start_state.weight",
+        "decoder.readout.weight",
+        *(f"decoder.attention.w_{side}.weight" for side in ("q", "k")),
+    ]
+
+
+def test_muon_takes_a_step_of_like_size_in_every_direction_and_adam_one_of_like_size_in_every_number():
+    some_model = model()
+    before = named(some_model)
+    some_gradients(some_model)
+    matrices = {id(matrix) for matrix in hidden_matrices(some_model)}
+    for parameter in hidden_matrices(some_model):  # twenty times as large in one direction as in another
+        u, s, vh = torch.linalg.svd(parameter.grad, full_matrices=False)
+        parameter.grad = u @ torch.linspace(20, 1, len(s)).diag() @ vh
+    Optimizers(some_model, lr=3e-4, muon=0.02).step(share=0.5)
+    for name, parameter in some_model.named_parameters():
+        step = before[name] - parameter.detach()
+        if id(parameter) not in matrices:
+            torch.testing.assert_close(step, 0.5 * 3e-4 * parameter.grad.sign(), rtol=0.05, atol=1e-6)
+            continue
+        rows, columns = step.shape
+        step /= 0.5 * 0.02 * max(1, rows / columns) ** 0.5
+        u, _, vh = torch.linalg.svd(parameter.grad, full_matrices=False)
+        in_its_directions = u.T @ step @ vh.T
+        # Five iterations in bfloat16 bring the singular values near 1, not to it.
+        assert 0.5 < in_its_directions.diagonal().min() < in_its_directions.diagonal().max() < 1.4
+        assert (in_its_directions - in_its_directions.diagonal().diag()).abs().max() < 0.05
+
+
+def test_without_muon_adam_takes_all():
+    alone, by_torch = model(), model()
+    for some_model in (alone, by_torch):
+        some_gradients(some_model)
+    Optimizers(alone, lr=3e-4).step(share=1.0)
+    torch.optim.Adam(by_torch.parameters(), lr=3e-4).step()
+    torch.testing.assert_close(weights_of(alone), weights_of(by_torch))
+
+
+def test_what_is_kept_and_restored_goes_on_as_if_nothing_had_happened():
+    through, again = model(), model(seed=1)
+    optimizers = Optimizers(through, lr=3e-4, muon=0.02)
+    for seed in range(3):
+        some_gradients(through, seed)
+        optimizers.step(share=1.0)
+    put_weights(again, named(through))
+    restored = Optimizers(again, lr=3e-4, muon=0.02)
+    restored.restore({name: value.clone() for name, value in optimizers.tensors().items()})
+    for some_model, some_optimizers in ((through, optimizers), (again, restored)):
+        some_gradients(some_model, 3)
+        some_optimizers.step(share=0.5)
+    assert torch.equal(weights_of(again), weights_of(through))
+    fresh = model(seed=1)
+    some_gradients(fresh, 3)
+    Optimizers(fresh, lr=3e-4, muon=0.02).step(share=0.5)
+    assert not torch.equal(weights_of(fresh), weights_of(through))
+
+
+def test_a_fit_with_muon_is_these_steps():
+    sentence = [[4, 5, 6, 7]]
+    fitted, stepped = model(), model()
+    history = fit(fitted, sentence, sentence, epochs=4, lr=0.02, muon=0.01, warmup=0.4, clip=0.5)
+    optimizers = Optimizers(stepped, lr=0.02, muon=0.01)
+    batch = make_batch(sentence, sentence)
+    losses = []
+    for share in (0.0, 1 / 4 / 0.4 * 3 / 4, 2 / 4, 1 / 4):
+        loss = batch_loss(stepped, batch, label_smoothing=0.1)
+        losses.append(loss.item())
+        optimizers.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(stepped.parameters(), 0.5)
+        optimizers.step(share)
+    assert history.losses == pytest.approx(losses, rel=1e-5)
+    assert losses[-1] < losses[0]
+    torch.testing.assert_close(weights_of(fitted), weights_of(stepped))
+
+
+def test_a_tied_matrix_stays_one_through_training_and_a_folder(tmp_path):
+    pairs = tmp_path / "pairs.txt"
+    lines = [f"I see {a} {b}.\tJe vois {a} {b}." for a in "abcdefg" for b in "hijkl"]
+    pairs.write_text("\n".join(lines), encoding="utf-8")
+    options = {"out": tmp_path / "run", "epochs": 2, "num_test": 3, "num_valid": 3}
+    run, _, _ = train_run(pairs, ("en", "fr"), TIED, **options)
+    loaded = load_run(tmp_path / "run")
+    for decoder in (run.model.decoder, loaded.model.decoder):
+        assert decoder.output.weight is decoder.embedding.weight
+    assert torch.equal(weights_of(loaded.model), weights_of(run.model))
+
+
+def test_widths_that_cannot_be_tied_and_weights_of_another_model_are_refused():
+    with pytest.raises(ValueError, match="tied wants d_embed equal to d_hidden, got 19 and 17"):
+        model(d_embed=19)
+    with pytest.raises(RuntimeError, match=r"\['decoder.output.weight'\] are on one side alone"):
+        put_weights(model(), weights_by_name(model(tied=False)))
