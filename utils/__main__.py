@@ -157,7 +157,17 @@ def train(
     minutes: Annotated[float, typer.Option(help="Time to train for, in minutes of wall time.")] = 3.0,
     vocabulary_size: Annotated[int, typer.Option(help="Most subwords a language.")] = 6000,
     width: Annotated[int, typer.Option(help="Width of embeddings and states.")] = 192,
-    batch_size: Annotated[int, typer.Option(help="Sentence pairs a step.")] = 32,
+    dropout: Annotated[
+        float, typer.Option(help="Probability of dropping a number; more for a small file.")
+    ] = 0.1,
+    tied: Annotated[
+        bool, typer.Option(help="One matrix for the words that the decoder reads and those it writes.")
+    ] = True,
+    muon: Annotated[
+        float,
+        typer.Option(help="Highest learning rate of Muon; 0 leaves its weights to Adam with all others."),
+    ] = 0.02,
+    batch_size: Annotated[int, typer.Option(help="Sentence pairs a step.")] = 64,
     test_groups: Annotated[int, typer.Option(help="Groups of sentences kept for `evaluate`.")] = 1000,
     valid_groups: Annotated[int, typer.Option(help="Groups kept for the held-out loss.")] = 500,
     seed: Annotated[
@@ -192,7 +202,14 @@ def train(
     ):
         languages, src, tgt = choose_languages(columns.split(",") if columns else None, src, tgt)
         settings = Settings(
-            src, tgt, vocabulary_size=vocabulary_size, d_embed=width, d_hidden=width, seed=seed
+            src,
+            tgt,
+            vocabulary_size=vocabulary_size,
+            d_embed=width,
+            d_hidden=width,
+            dropout=dropout,
+            tied=tied,
+            seed=seed,
         )
         try:
             _, history, rows = train_run(
@@ -203,6 +220,7 @@ def train(
                 overwrite=overwrite,
                 resume=resume,
                 minutes=minutes,
+                muon=muon or None,
                 batch_size=batch_size,
                 num_test=test_groups,
                 num_valid=valid_groups,

@@ -142,7 +142,8 @@ def train_run(
     num_test: int = 1000,
     num_valid: int = 500,
     max_tokens: int = 100,
-    batch_size: int = 32,
+    batch_size: int = 64,
+    muon: float | None = 0.02,
     stream: bool = False,
     progress: bool = False,
     processes: Processes = ALONE,
@@ -160,7 +161,8 @@ def train_run(
         num_test: groups kept for testing.
         num_valid: groups kept for the held-out loss.
         max_tokens: pairs with a longer side are left out of training.
-        batch_size: sentence pairs a step; in a budget of minutes many small steps learn more than few large.
+        batch_size: sentence pairs a step.
+        muon: highest learning rate of Muon, as for :func:`utils.training.fit`; None for Adam alone.
         stream: read the file anew in every epoch instead of keeping it in memory (:mod:`utils.corpus.streaming`).
         progress: show a progress bar.
         processes: that train together, and the device they train on. The first of them keeps the run; those that
@@ -204,6 +206,7 @@ def train_run(
         epochs=epochs,
         valid=encode_pairs(split.valid, *vocabularies, max_tokens=max_tokens) if split.valid else None,
         batch_size=batch_size,
+        muon=muon,
         seed=settings.seed,
         fast=True,
         products=fastest_products(processes.device),

@@ -1,0 +1,73 @@
+"""How good the translators become in so many minutes: BLEU on held-out sentences of the Tatoeba files.
+
+Run as ``python tests/bench_quality.py fr-en --minutes 5 --minutes 15``; without a direction all four are trained,
+without minutes for one each. It wants the data folder and an idle machine. The numbers of book/quality.md come
+from here; each training is two commands that anybody can type.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from utils.corpus.pairs import find_file
+
+#: The file of each direction, the languages of its columns, and what differs from the defaults of ``train``.
+DIRECTIONS = {
+    "fr-en": ("tatoeba/fra.txt", "en,fr", []),
+    "en-fr": ("tatoeba/fra.txt", "en,fr", []),
+    "zh-en": ("tatoeba/cmn.txt", "en,zh", ["--dropout", "0.2"]),
+    "en-zh": ("tatoeba/cmn.txt", "en,zh", ["--dropout", "0.2"]),
+}
+
+
+def command(*arguments: object) -> dict:
+    """What a command of ``python -m utils`` prints with ``--json``."""
+    line = [sys.executable, "-m", "utils", *map(str, arguments), "--json"]
+    return json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def main(
+    directions: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(DIRECTIONS)}.")] = None,
+    minutes: Annotated[list[float], typer.Option(help="Of training; may be said several times.")] = (1.0,),
+    beam: Annotated[int, typer.Option(help="Width of the search.")] = 5,
+    keep: Annotated[
+        Path | None, typer.Option(help="Keep the runs in this folder.", show_default=False)
+    ] = None,
+) -> None:
+    """Train, translate the held-out sentences, and print a row a training."""
+    print(
+        f"{'':8}{'minutes':>8}{'steps':>8}{'tokens':>11}{'loss':>7}{'BLEU':>7}  95 % of resamples  {'chrF':>5}"
+    )
+    with tempfile.TemporaryDirectory() as temporary:
+        for direction in directions or DIRECTIONS:
+            name, columns, options = DIRECTIONS[direction]
+            try:
+                pairs = find_file(name)
+            except FileNotFoundError as error:
+                print(f"{direction}: not measured, {error}")
+                continue
+            src, tgt = direction.split("-")
+            for budget in minutes:
+                run = (keep or Path(temporary)) / f"{direction}-{budget:g}"
+                languages = ["--columns", columns, "--src", src, "--tgt", tgt]
+                trained = command(
+                    *("train", "--pairs", pairs, *languages, *options, "--minutes", budget, "--out", run)
+                )
+                found = command("evaluate", run, "--beam", beam)
+                bleu, chrf = found["bleu"], found["chrf"]
+                low, high = bleu["interval"]
+                print(
+                    f"{direction:8}{budget:>8g}{trained['steps']:>8}{trained['target_tokens']:>11,}"
+                    f"{trained['held_out_loss']:>7.3f}{bleu['value']:>7.1f}  [{low:.1f}, {high:.1f}]       "
+                    f"{chrf['value']:>5.1f}  {bleu['signature']}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    typer.run(main)
