@@ -21,6 +21,7 @@ from utils.alignment import align
 from utils.corpus.download import CORPORA, get_corpus
 from utils.evaluation import parse_links, translate
 from utils.runs import load_run, save_run
+from utils.training import fit
 
 SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
 
@@ -68,6 +69,47 @@ def test_help_names_the_commands_and_every_option_is_explained():
     ):
         text = invoke(command, "--help").stdout
         assert all(option in text for option in options)
+
+
+@pytest.mark.parametrize(
+    ("products", "options", "wanted"),
+    [
+        (torch.bfloat16, [], 0.02),
+        (torch.float32, [], None),
+        (torch.float32, ["--muon", "0.01"], 0.01),
+        (torch.bfloat16, ["--muon", "0"], None),
+    ],
+)
+def test_muon_is_the_default_where_it_is_fast_and_may_be_left_out(
+    tmp_path, monkeypatch, products, options, wanted
+):
+    asked = []
+
+    def fit_and_tell(*arguments, **options):
+        asked.append((options["muon"], arguments[0].decoder.dropout.p))
+        return fit(*arguments, **options)
+
+    monkeypatch.setattr("utils.runs.fit", fit_and_tell)
+    monkeypatch.setattr("utils.runs.fastest_products", lambda device: products)
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    languages = ["--src", "en", "--tgt", "fr", "--dropout", "0.3"]
+    result = invoke(
+        *(
+            "train",
+            "--pairs",
+            pairs,
+            *languages,
+            "--minutes",
+            "0.005",
+            "--out",
+            tmp_path / "run",
+            *SMALL,
+            *options,
+        )
+    )
+    assert result.exit_code == 0
+    assert asked == [(wanted, 0.3)]
+    assert result.stdout.startswith(f"{pairs}: {len(pair_lines())} pairs, ")
 
 
 @pytest.fixture

@@ -8,19 +8,19 @@ from tiny import weights_of
 
 from utils.corpus.batches import make_batch
 from utils.optimizers import Optimizers, hidden_matrices
-from utils.runs import Settings, build_model, load_run, train_run
+from utils.runs import Settings, build_model
 from utils.seq2seq import EncoderDecoder
-from utils.training import batch_loss, fit, put_weights, weights_by_name
+from utils.training import batch_loss, fit
 
-TIED = Settings("en", "fr", vocabulary_size=360, d_embed=17, d_hidden=17, dropout=0.0, tied=True)
+SETTINGS = Settings("xx", "yy", d_embed=17, d_hidden=19, dropout=0.0)
 
 
 def model(**changes) -> EncoderDecoder:
-    return build_model(dataclasses.replace(TIED, **changes), 11, 13).train()
+    return build_model(dataclasses.replace(SETTINGS, **changes), 11, 13).train()
 
 
 def named(some_model: EncoderDecoder) -> dict[str, torch.Tensor]:
-    return {name: weight.clone() for name, weight in weights_by_name(some_model).items()}
+    return {name: weight.clone() for name, weight in some_model.state_dict().items()}
 
 
 def some_gradients(some_model: EncoderDecoder, seed: int = 0) -> None:
@@ -29,9 +29,8 @@ def some_gradients(some_model: EncoderDecoder, seed: int = 0) -> None:
         parameter.grad = torch.randn(parameter.shape, generator=generator)
 
 
-@pytest.mark.parametrize("tied", [False, True])
-def test_the_hidden_matrices_are_those_of_no_vocabulary(tied):
-    some_model = model(tied=tied)
+def test_the_hidden_matrices_are_those_of_no_vocabulary():
+    some_model = model()
     names = {id(parameter): name for name, parameter in some_model.named_parameters()}
     directions = ("", "_reverse")
     assert [names[id(matrix)] for matrix in hidden_matrices(some_model)] == [
@@ -81,7 +80,7 @@ def test_what_is_kept_and_restored_goes_on_as_if_nothing_had_happened():
     for seed in range(3):
         some_gradients(through, seed)
         optimizers.step(share=1.0)
-    put_weights(again, named(through))
+    again.load_state_dict(named(through))
     restored = Optimizers(again, lr=3e-4, muon=0.02)
     restored.restore({name: value.clone() for name, value in optimizers.tensors().items()})
     for some_model, some_optimizers in ((through, optimizers), (again, restored)):
@@ -111,22 +110,3 @@ def test_a_fit_with_muon_is_these_steps():
     assert history.losses == pytest.approx(losses, rel=1e-5)
     assert losses[-1] < losses[0]
     torch.testing.assert_close(weights_of(fitted), weights_of(stepped))
-
-
-def test_a_tied_matrix_stays_one_through_training_and_a_folder(tmp_path):
-    pairs = tmp_path / "pairs.txt"
-    lines = [f"I see {a} {b}.\tJe vois {a} {b}." for a in "abcdefg" for b in "hijkl"]
-    pairs.write_text("\n".join(lines), encoding="utf-8")
-    options = {"out": tmp_path / "run", "epochs": 2, "num_test": 3, "num_valid": 3}
-    run, _, _ = train_run(pairs, ("en", "fr"), TIED, **options)
-    loaded = load_run(tmp_path / "run")
-    for decoder in (run.model.decoder, loaded.model.decoder):
-        assert decoder.output.weight is decoder.embedding.weight
-    assert torch.equal(weights_of(loaded.model), weights_of(run.model))
-
-
-def test_widths_that_cannot_be_tied_and_weights_of_another_model_are_refused():
-    with pytest.raises(ValueError, match="tied wants d_embed equal to d_hidden, got 19 and 17"):
-        model(d_embed=19)
-    with pytest.raises(RuntimeError, match=r"\['decoder.output.weight'\] are on one side alone"):
-        put_weights(model(), weights_by_name(model(tied=False)))

@@ -75,7 +75,7 @@ def test_long_sentences_are_left_out_of_training_and_counted(tmp_path):
     pairs.write_text(pairs.read_text() + "long " * 4999 + "\t" + "long " * 4999 + "\n")
     options = {"epochs": 1, "num_test": 3, "num_valid": 0, "max_tokens": 40}
     run, history, rows = train_run(pairs, ("en", "fr"), SETTINGS, out=tmp_path / "run", **options)
-    assert max(history.tokens) < 64 * 41
+    assert max(history.tokens) < 128 * 41
     num_test = sum(len(example.references) for example in run.test)
     assert rows == Rows(num_pairs + 1, bad=0, first_bad={}, train=num_pairs - num_test, too_long=1)
 

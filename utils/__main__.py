@@ -160,14 +160,15 @@ def train(
     dropout: Annotated[
         float, typer.Option(help="Probability of dropping a number; more for a small file.")
     ] = 0.1,
-    tied: Annotated[
-        bool, typer.Option(help="One matrix for the words that the decoder reads and those it writes.")
-    ] = True,
     muon: Annotated[
-        float,
-        typer.Option(help="Highest learning rate of Muon; 0 leaves its weights to Adam with all others."),
-    ] = 0.02,
-    batch_size: Annotated[int, typer.Option(help="Sentence pairs a step.")] = 64,
+        float | None,
+        typer.Option(
+            help="Highest learning rate of Muon; 0 leaves its weights to Adam with all others. "
+            "0.02 where the machine has bfloat16 products, else 0.",
+            show_default=False,
+        ),
+    ] = None,
+    batch_size: Annotated[int, typer.Option(help="Sentence pairs a step.")] = 128,
     test_groups: Annotated[int, typer.Option(help="Groups of sentences kept for `evaluate`.")] = 1000,
     valid_groups: Annotated[int, typer.Option(help="Groups kept for the held-out loss.")] = 500,
     seed: Annotated[
@@ -208,7 +209,6 @@ def train(
             d_embed=width,
             d_hidden=width,
             dropout=dropout,
-            tied=tied,
             seed=seed,
         )
         try:
@@ -220,7 +220,7 @@ def train(
                 overwrite=overwrite,
                 resume=resume,
                 minutes=minutes,
-                muon=muon or None,
+                muon=muon,
                 batch_size=batch_size,
                 num_test=test_groups,
                 num_valid=valid_groups,

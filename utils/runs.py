@@ -21,7 +21,7 @@ from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.devices import CPU, fastest_products
 from utils.distributed import ALONE, Processes
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
-from utils.training import History, fit, put_weights, seeded, weights_by_name
+from utils.training import History, fit, seeded
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,6 @@ class Settings:
         d_hidden: width of the decoder's state and of each direction of the encoder.
         num_layers: recurrent layers.
         dropout: probability of dropping a number in training.
-        tied: one matrix for the decoder's embeddings and its output; wants ``d_embed`` equal to ``d_hidden``.
         seed: of the split, the initial weights, the batches and dropout.
     """
 
@@ -47,7 +46,6 @@ class Settings:
     d_hidden: int = 192
     num_layers: int = 1
     dropout: float = 0.1
-    tied: bool = False
     seed: int = 0
 
 
@@ -97,9 +95,9 @@ class Rows:
         known = f"{self.good} pairs" + (f", {self.train} to train on" if self.train is not None else "")
         lines = "; ".join(f"line {number}: {reason}" for number, reason in self.first_bad.items())
         left_out = [f"{self.too_long} too long"] if self.too_long else []
-        left_out += [f"{self.bad} bad rows ({lines}{'; ...' if self.bad > len(self.first_bad) else ''})"] * (
-            self.bad > 0
-        )
+        if self.bad:
+            more = "; ..." if self.bad > len(self.first_bad) else ""
+            left_out.append(f"{self.bad} bad rows ({lines}{more})")
         return known + (f"; left out: {', '.join(left_out)}" if left_out else "")
 
 
@@ -109,14 +107,7 @@ def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecode
     Args:
         num_src: size of the source vocabulary.
         num_tgt: size of the target vocabulary.
-
-    Raises:
-        ValueError: tied embeddings and output of different widths.
     """
-    if settings.tied and settings.d_embed != settings.d_hidden:
-        raise ValueError(
-            f"tied wants d_embed equal to d_hidden, got {settings.d_embed} and {settings.d_hidden}"
-        )
     options = {"num_layers": settings.num_layers, "dropout": settings.dropout}
     with seeded(settings.seed):
         encoder = Encoder(num_src, settings.d_embed, settings.d_hidden, **options)
@@ -124,8 +115,6 @@ def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecode
         for embedding in (encoder.embedding, decoder.embedding):
             # torch draws them with deviation 1: at steps of a thousandth, most words would stay where chance put them.
             nn.init.normal_(embedding.weight, std=0.1)
-    if settings.tied:
-        decoder.output.weight = decoder.embedding.weight
     return EncoderDecoder(encoder, decoder).eval()
 
 
@@ -142,8 +131,8 @@ def train_run(
     num_test: int = 1000,
     num_valid: int = 500,
     max_tokens: int = 100,
-    batch_size: int = 64,
-    muon: float | None = 0.02,
+    batch_size: int = 128,
+    muon: float | None = None,
     stream: bool = False,
     progress: bool = False,
     processes: Processes = ALONE,
@@ -162,7 +151,9 @@ def train_run(
         num_valid: groups kept for the held-out loss.
         max_tokens: pairs with a longer side are left out of training.
         batch_size: sentence pairs a step.
-        muon: highest learning rate of Muon, as for :func:`utils.training.fit`; None for Adam alone.
+        muon: highest learning rate of Muon, as for :func:`utils.training.fit`, or 0 for Adam alone. None asks for
+            0.02 where the device has bfloat16 products, and for 0 elsewhere: torch's Muon takes them, and a
+            processor that has none works them out fifty times as slowly.
         stream: read the file anew in every epoch instead of keeping it in memory (:mod:`utils.corpus.streaming`).
         progress: show a progress bar.
         processes: that train together, and the device they train on. The first of them keeps the run; those that
@@ -199,6 +190,9 @@ def train_run(
         kept = len(train[0])
         rows = Rows(good, bad, first_bad, train=kept, too_long=len(split.train) - kept)
     model = build_model(settings, *map(len, vocabularies)).to(processes.device)
+    products = fastest_products(processes.device)
+    if muon is None:
+        muon = 0.02 if products == torch.bfloat16 else 0
     history = fit(
         model,
         *train,
@@ -206,10 +200,10 @@ def train_run(
         epochs=epochs,
         valid=encode_pairs(split.valid, *vocabularies, max_tokens=max_tokens) if split.valid else None,
         batch_size=batch_size,
-        muon=muon,
+        muon=muon or None,
         seed=settings.seed,
         fast=True,
-        products=fastest_products(processes.device),
+        products=products,
         progress=progress and processes.is_first,
         checkpoints=checkpoints,
         processes=processes,
@@ -257,7 +251,7 @@ def save_run(run: Run, folder: str | Path) -> None:
     }
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
-    weights = weights_by_name(run.model)
+    weights = run.model.state_dict()
     metadata = {"digest": digest([text.encode() for text in texts.values()], weights)}
     write_atomically(folder / _WEIGHTS, save(weights, metadata=metadata))
 
@@ -285,7 +279,7 @@ def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
     src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / _SRC), Vocabulary.load(folder / _TGT)
     model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
     try:
-        put_weights(model, weights)
+        model.load_state_dict(weights)
     except RuntimeError as error:
         raise ValueError(f"{folder / _WEIGHTS} holds the weights of another model: {error}") from error
     test = [Example(example["source"], tuple(example["references"])) for example in json.loads(texts[3])]

@@ -12,7 +12,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -165,19 +165,7 @@ def fit(
     history, best = state.history, state.best
     num_steps = (epochs or 0) * math.ceil(len(src_ids) / batch_size)
 
-    settings = (
-        epochs,
-        batch_size,
-        lr,
-        muon,
-        warmup,
-        label_smoothing,
-        clip,
-        seed,
-        patience,
-        fast,
-        str(products),
-    )
+    settings = (epochs, batch_size, rates, warmup, label_smoothing, seed, patience, fast, str(products))
     epoch = src_ids.batches if streamed else partial(batches, src_ids, tgt_ids)
     sentences = (src_ids.identity if streamed else src_ids, tgt_ids, valid)
     training = "" if checkpoints is None else _fingerprint(model, settings, sentences)
@@ -300,28 +288,6 @@ def held_out_loss(
     return total / tokens
 
 
-def weights_by_name(model: nn.Module) -> dict[str, Tensor]:
-    """The weights by name; one that two layers share stands under its first name alone.
-
-    Explained in book/api/training.
-    """
-    return {name: parameter.detach() for name, parameter in model.named_parameters()}
-
-
-def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Give a model the weights that :func:`weights_by_name` took from one like it.
-
-    Raises:
-        RuntimeError: weights of a model of another shape.
-
-    Explained in book/api/training.
-    """
-    own = dict(model.named_parameters())
-    if own.keys() != weights.keys():
-        raise RuntimeError(f"the names {sorted(own.keys() ^ weights.keys())} are on one side alone")
-    model.load_state_dict(weights, strict=False)
-
-
 class _Best:
     """The weights with the lowest held-out loss, and whether it is long since they were found."""
 
@@ -331,7 +297,7 @@ class _Best:
 
     def see(self, model: nn.Module, loss: float) -> None:
         if loss < self.loss:
-            self.loss, self.weights, self.epochs_since = loss, copy.deepcopy(weights_by_name(model)), 0
+            self.loss, self.weights, self.epochs_since = loss, copy.deepcopy(model.state_dict()), 0
         else:
             self.epochs_since += 1
 
@@ -341,7 +307,7 @@ class _Best:
 
     def restore(self, model: nn.Module) -> None:
         if self.weights is not None:
-            put_weights(model, self.weights)
+            model.load_state_dict(self.weights)
 
 
 class _State:
@@ -369,7 +335,7 @@ class _State:
 
     def tensors(self) -> dict[str, Tensor]:
         """The state by name. The generators' are those of the order of sentences and of dropout."""
-        kept = {f"model.{name}": value for name, value in weights_by_name(self.model).items()}
+        kept = {f"model.{name}": value for name, value in self.model.state_dict().items()}
         kept |= {f"optimizer.{name}": value for name, value in self.optimizers.tensors().items()}
         kept |= {f"best.{name}": value for name, value in (self.best.weights or {}).items()}
         return kept | {
@@ -390,7 +356,7 @@ class _State:
                 name.removeprefix(prefix): value for name, value in kept.items() if name.startswith(prefix)
             }
 
-        put_weights(self.model, below("model."))
+        self.model.load_state_dict(below("model."))
         self.optimizers.restore(below("optimizer."))
         self.best.loss, self.best.epochs_since = kept["best_loss"].item(), int(kept["best_epochs_since"])
         self.best.weights = below("best.") or None

@@ -102,7 +102,7 @@ def _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted):
         total += (highest - p.amax(dim=-1).to(weight.dtype).log()).sum()  # log-sum-exp: p = e^{x - lse}
         if wanted:
             g = p.sub_(label_smoothing / vocab)
-            g[torch.arange(len(y), device=y.device), y] -= 1 - label_smoothing
+            g[torch.arange(len(y), device=y.device), y] += g.new_tensor(label_smoothing - 1)
             torch.mm(g, coarse_weight, out=d_hidden[start : start + chunk])
             d_weight += torch.mm(g.T, m / num, out=share)
             d_bias += g.sum(dim=0)
