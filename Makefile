@@ -60,7 +60,7 @@ notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTE
 		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$0; \
 		$(NORMALISE) $$0'
 
-bench: $(INSTALLED)  ## measure speed and memory
+bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
 linkcheck: $(INSTALLED)  ## ask every outside link of the book whether it still answers (needs the network)

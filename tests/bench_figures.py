@@ -18,6 +18,8 @@ from utils.explorables.sphinx_extension import stored_figures
 ROOT = Path(__file__).parents[1]
 SLOWDOWN = 6
 KEYS = 60
+#: Milliseconds between the focus and the first key: what loading left to do is done, and is not the figure's.
+SETTLE = 2000
 
 #: Milliseconds from each key's event to the start of the frame after the one that draws the change.
 WATCH = """() => {
@@ -30,10 +32,11 @@ WATCH = """() => {
 
 
 def key_to_second_frame(page: Page, name: str) -> list[float]:
-    """Times of keys on the figure's first slider, one after the other."""
+    """Times of keys on the figure's first slider, one after the other, once the page has come to rest."""
     handle = page.locator(f"figure#{name} input[type=range]").first
     handle.scroll_into_view_if_needed()
     handle.focus()
+    page.wait_for_timeout(SETTLE)
     page.evaluate(WATCH)
     last = int(handle.get_attribute("max"))
     for press in range(KEYS):

@@ -72,6 +72,19 @@ def test_help_names_the_commands_and_every_option_is_explained():
 
 
 @pytest.mark.parametrize(
+    "option",
+    [
+        *(f"--{name}=-1" for name in ("minutes", "muon", "dropout", "width", "batch-size", "test-groups")),
+        *("--dropout=1.5", "--vocabulary-size=0", "--batch-size=0"),
+    ],
+)
+def test_a_number_out_of_its_range_is_refused_before_anything_is_read(tmp_path, option):
+    result = invoke("train", "--pairs", tmp_path / "nowhere.txt", "--columns=en,fr", "--out", tmp_path / "run", option)
+    assert result.exit_code == 2
+    assert option.split("=")[0] in result.stderr
+
+
+@pytest.mark.parametrize(
     ("products", "options", "wanted"),
     [
         (torch.bfloat16, [], 0.02),
@@ -313,7 +326,7 @@ def test_json_gives_an_object_a_sentence(folder):
 
 
 def test_text_that_cannot_be_read_is_named_by_its_line(folder, tmp_path):
-    said = invoke("translate", folder, "--at-once", "1", stdin=b"I see two dogs.\n\xff\n")
+    said = invoke("translate", folder, stdin=b"I see two dogs.\n\xff\n")
     assert said.exit_code == 1
     assert said.stdout.count("\n") == 1  # what came before it is there
     assert said.stderr == "error: standard input, line 2: byte 1 is not UTF-8\n"

@@ -221,6 +221,7 @@ def test_the_formula_of_the_page_counts_the_operations_that_torch_counts():
 
 def there(monkeypatch, *, cuda: bool = False, mps: bool = False) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: cuda)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 4 * cuda)
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: mps)
 
 
@@ -229,6 +230,9 @@ def test_auto_takes_the_fastest_device_that_is_there(monkeypatch):
     assert choose_device() == torch.device("cuda", 0)
     monkeypatch.setenv("LOCAL_RANK", "3")
     assert choose_device() == torch.device("cuda", 3)
+    monkeypatch.setenv("LOCAL_RANK", "4")
+    with pytest.raises(ValueError, match="process 4 of this machine finds 4 CUDA GPUs"):
+        choose_device()
     assert choose_device(Device.CPU) == CPU
     there(monkeypatch, mps=True)
     assert choose_device() == torch.device("mps")

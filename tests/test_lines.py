@@ -1,6 +1,8 @@
 """Streams of text: what is read, when, and what is refused."""
 
 import io
+import os
+import threading
 from itertools import count, islice
 
 import pytest
@@ -76,6 +78,25 @@ def test_a_stream_without_an_end_is_translated_as_it_comes():
     for at_once in (0, -1):
         with pytest.raises(ValueError, match="at_once must be at least 1"):
             list(translate_lines(run, ["a"], at_once=at_once))
+
+
+def test_the_lines_before_a_bad_one_are_answered_first():
+    run, _ = trained_run()
+    found = []
+    with pytest.raises(ValueError, match="file, line 4: a NUL byte"):
+        for source, _ in translate_lines(run, read_lines([b"a", b"b", b"I see", b"\0"], "file"), at_once=2):
+            found.append(source)
+    assert found == ["a", "b", "I see"]
+
+
+def test_a_pipe_has_no_number_of_lines_and_is_read_all_the_same(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"a\nb\n",))
+    writer.start()
+    with open_text(pipe, [], count=True) as text:
+        assert (list(text.lines), text.num_lines) == (["a", "b"], None)
+    writer.join()
 
 
 def test_progress_tells_what_is_written_a_second(capsys):

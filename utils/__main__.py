@@ -105,7 +105,7 @@ def get(
     A file that lies there already is checked and kept.
     Otherwise it is downloaded, going on where an earlier download broke off.
 
-    The data folder is the one that the variable ATTENTION_DATA names.
+    The data folder is the one that the variable ATTENTION_DATA names, else attention-course in the platform's cache.
 
     Ends with status 3 if no address gave the file, and says then how to get it by hand.
 
@@ -154,23 +154,24 @@ def train(
     tgt: Annotated[
         str | None, typer.Option(help="Language to translate into; the other column's unless said.")
     ] = None,
-    minutes: Annotated[float, typer.Option(help="Time to train for, in minutes of wall time.")] = 3.0,
-    vocabulary_size: Annotated[int, typer.Option(help="Most subwords a language.")] = 6000,
-    width: Annotated[int, typer.Option(help="Width of embeddings and states.")] = 192,
+    minutes: Annotated[float, typer.Option(help="Time to train for, in minutes of wall time.", min=0)] = 3.0,
+    vocabulary_size: Annotated[int, typer.Option(help="Most subwords a language.", min=1)] = 6000,
+    width: Annotated[int, typer.Option(help="Width of embeddings and states.", min=1)] = 192,
     dropout: Annotated[
-        float, typer.Option(help="Probability of dropping a number; more for a small file.")
+        float, typer.Option(help="Probability of dropping a number; more for a small file.", min=0, max=1)
     ] = 0.1,
     muon: Annotated[
         float | None,
         typer.Option(
             help="Highest learning rate of Muon; 0 leaves its weights to Adam with all others. "
             "0.02 where the machine has bfloat16 products, else 0.",
+            min=0,
             show_default=False,
         ),
     ] = None,
-    batch_size: Annotated[int, typer.Option(help="Sentence pairs a step.")] = 128,
-    test_groups: Annotated[int, typer.Option(help="Groups of sentences kept for `evaluate`.")] = 1000,
-    valid_groups: Annotated[int, typer.Option(help="Groups kept for the held-out loss.")] = 500,
+    batch_size: Annotated[int, typer.Option(help="Sentence pairs a step.", min=1)] = 128,
+    test_groups: Annotated[int, typer.Option(help="Groups of sentences kept for `evaluate`.", min=0)] = 1000,
+    valid_groups: Annotated[int, typer.Option(help="Groups kept for the held-out loss.", min=0)] = 500,
     seed: Annotated[
         int, typer.Option(help="Of the split, the initial weights, the batches and dropout.")
     ] = 0,
@@ -192,7 +193,7 @@ def train(
 
     torchrun --nproc-per-node=2 -m utils train ... trains in two processes.
 
-    A path that is not there is looked for in the data folder, which the variable ATTENTION_DATA names.
+    A path that is not there is looked for in the data folder (see data get --help).
 
     Example: python -m utils train --pairs fra.txt --columns en,fr --src fr --tgt en --minutes 3 --out fr-en
     """
@@ -417,7 +418,7 @@ def align(
 def evaluate(
     run: RunFolder,
     beam: Beam = 1,
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for a program.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, for a program.")] = False,
     examples: Annotated[int, typer.Option(help="Translations to show beside their references.")] = 5,
     device: OnDevice = Device.AUTO,
 ) -> None:
@@ -428,7 +429,7 @@ def evaluate(
     """
     with _mistakes_in_one_line(), matmul_precision("medium"):
         result = evaluate_run(load_run(run, device=choose_device(device)), beam=beam, folder=run)
-    if json:
+    if as_json:
         typer.echo(result.to_json())
         return
     typer.echo(f"{result.num_sentences} sentences")

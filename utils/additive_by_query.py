@@ -16,8 +16,9 @@ Since :math:`\sigma' = \sigma (1 - \sigma)`, a gradient :math:`g_{ij}` of the sc
     \frac{\partial L}{\partial k_{jh}} = 4 w_h \sum_i g_{ij}\, \sigma_{ijh} (1 - \sigma_{ijh}), \quad
     \frac{\partial L}{\partial w_h} = \sum_{ij} g_{ij} (2 \sigma_{ijh} - 1) .
 
-A softmax over the keys does not see :math:`\sum_h w_h`, which every score of a row shares: behind one, the last
-line of both formulas could go. It stays, so that these are the scores of :func:`utils.attention.additive_scores`.
+A softmax over the keys does not see :math:`\sum_h w_h`, which every score of a row shares: behind one, that sum and
+the :math:`-1` of the last line could go. They stay, so that these are the scores of
+:func:`utils.attention.additive_scores`.
 
 Explained in book/faster.
 """
@@ -37,8 +38,8 @@ def additive_scores_by_query(
 ) -> Float[Tensor, "*batch queries keys"]:
     """The scores of :func:`utils.attention.additive_scores`, and their gradients, one query at a time.
 
-    Beside the scores it needs the features of a single query twice, ``2 * keys * h`` numbers. It works on one
-    processor core. The gradient cannot be differentiated again.
+    Beside the scores it needs the features of a single query twice, ``2 * keys * h`` numbers, and the doubled keys.
+    It works on one processor core. The gradient cannot be differentiated again.
 
     Raises:
         RuntimeError: shapes that do not fit; ``AdditiveAttention`` names what is wrong.

@@ -43,9 +43,9 @@ def forced_weights(
     the decoder has not read that token yet.
 
     Args:
-        model: with attention; it works in the mode it is in.
+        model: with attention, in evaluation mode.
         src_ids: source sentences, none empty.
-        tgt_ids: their translations, bare.
+        tgt_ids: their translations, without beginning and end of sentence.
         batch_size: sentence pairs at a time, those of like length together.
 
     Returns:
@@ -192,8 +192,7 @@ def align(
     for row, by_piece in zip(
         rows, forced_weights(run.model, src_ids, tgt_ids, batch_size=batch_size), strict=True
     ):
-        without_end = by_piece[:-1].cpu()
-        weights[row] = word_weights(without_end, ownership[1][row], ownership[0][row])
+        weights[row] = word_weights(by_piece[:-1], ownership[1][row], ownership[0][row])
     return [WordAlignment(*parts) for parts in zip(*words, weights, strict=True)]
 
 

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from utils.additive_by_query import additive_scores_by_query
 
-#: Features of additive attention, batch * queries * keys * h, from which on they are not kept: 64 MiB in float32.
+#: Features of additive attention, batch * queries * keys * h, from which on a processor does not keep them: 64 MiB in
+#: float32. (On a GPU one query at a time would be thousands of small operations.)
 _MANY_FEATURES = 2**24
 
 
@@ -327,7 +328,8 @@ class AdditiveAttention(nn.Module):
         leading = _leading_axes(queries=queries, keys=projected_keys)
         _check_width("projected_keys", projected_keys, len(w_v))
         num_features = math.prod(leading) * queries.shape[-2] * projected_keys.shape[-2] * len(w_v)
-        score = additive_scores if num_features < _MANY_FEATURES else additive_scores_by_query
+        many = num_features >= _MANY_FEATURES and queries.device.type == "cpu"
+        score = additive_scores_by_query if many else additive_scores
         weights = masked_softmax(score(projected_queries, projected_keys, w_v), mask)
         return _weighted_sum(self.dropout(weights), values), weights
 

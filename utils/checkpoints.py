@@ -78,7 +78,7 @@ class Checkpoints:
                 continue
             if metadata.get("training") != training:
                 raise ValueError(
-                    f"{path} belongs to another training: other sentences, settings or seed; "
+                    f"{path} belongs to another training: other sentences, settings, seed or kind of products; "
                     "name another folder, or remove the file to begin anew"
                 )
             if damaged:

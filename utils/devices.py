@@ -27,7 +27,7 @@ def choose_device(name: Device = Device.AUTO) -> torch.device:
     Of several CUDA GPUs a process that ``torchrun`` started takes the one of its place on the machine.
 
     Raises:
-        ValueError: a device that this machine or this build of torch does not have.
+        ValueError: a device that this machine or this build of torch does not have, or fewer GPUs than processes.
 
     >>> choose_device(Device.CPU)
     device(type='cpu')
@@ -43,8 +43,15 @@ def choose_device(name: Device = Device.AUTO) -> torch.device:
         name = next(device for device in there if there[device])
     elif not there[name]:
         raise ValueError(f"device {name} is not there: this machine, or this build of torch, has none")
-    place = int(os.environ.get("LOCAL_RANK", 0)) if name is Device.CUDA else None
-    return torch.device(name) if place is None else torch.device(name, place)
+    if name is not Device.CUDA:
+        return torch.device(name)
+    place, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
+    if place >= count:
+        raise ValueError(
+            f"process {place} of this machine finds {count} CUDA GPUs: start no more processes than GPUs, "
+            "or work on the cpu"
+        )
+    return torch.device(name, place)
 
 
 def fastest_products(device: torch.device = CPU) -> torch.dtype:

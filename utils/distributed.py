@@ -140,6 +140,7 @@ class SharedLoss(nn.Module):
     Args:
         model: to train; all processes start from the weights of the first.
         loss: of a model and a batch, the mean over its real target tokens.
+        processes: that train together.
 
     Explained in book/scaling.
     """

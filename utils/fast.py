@@ -39,9 +39,11 @@ def fast_loss(
 ) -> Float[Tensor, ""]:
     """Teacher forcing: mean cross-entropy over the real target tokens, as of ``model(...)`` and its logits.
 
-    Under ``torch.autocast`` the products are taken in its dtype; sums, states and softmax stay in float32.
+    Under ``torch.autocast`` the products are taken in its dtype, and so is the softmax over the vocabulary; states,
+    sums and the softmax of attention stay in float32.
 
     Args:
+        model: a translator with one of the decoders of ``seq2seq``.
         src: padded source ids.
         src_lens: number of source tokens of each sentence.
         tgt_in: what the decoder reads.
@@ -50,7 +52,8 @@ def fast_loss(
         chunk: tokens at a time in the vocabulary product.
 
     Raises:
-        ValueError: a length below 1 or above n, or targets that are all padding.
+        ValueError: a length below 1 or above n, targets that are all padding, or a chunk below 1.
+        TypeError: a decoder that makes its context in a way of its own.
     """
     memory, hidden = model.start(src, src_lens)
     decoder = model.decoder

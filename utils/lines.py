@@ -8,7 +8,6 @@ Explained in book/api/command_line.
 import codecs
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -49,7 +48,7 @@ def read_lines(file: Iterable[bytes], name: str) -> Iterator[str]:
 
 
 def read_pair_lines(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
-    """The two sentences of each line, with a tab between them or " ||| "; an empty line is a pair of nothing.
+    """The two sentences of each line, with a tab or ``|||`` between them; an empty line is a pair of nothing.
 
     Args:
         lines: from :func:`read_lines`.
@@ -92,14 +91,19 @@ def open_text(path: Path | None, standard_input: Iterable[bytes], *, count: bool
     Args:
         path: the file.
         standard_input: its lines as bytes.
-        count: go through the file once before, to know how many lines it has.
+        count: go through the file once before, to know how many lines it has, if it is no pipe.
+
+    Raises:
+        OSError: the file cannot be opened.
     """
     if path is None:
         yield Text(read_lines(standard_input, "standard input"), "standard input", None)
         return
     with path.open("rb") as file:
-        num_lines = sum(1 for _ in file) if count else None
-        file.seek(0)
+        num_lines = None
+        if count and file.seekable():  # a pipe is not
+            num_lines = sum(1 for _ in file)
+            file.seek(0)
         yield Text(read_lines(file, str(path)), str(path), num_lines)
 
 
@@ -180,6 +184,16 @@ def align_lines(
 def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     if size < 1:
         raise ValueError(f"at_once must be at least 1, got {size}")
-    items = iter(items)
-    while batch := list(islice(items, size)):
+    batch: list[T] = []
+    try:
+        for item in items:
+            batch.append(item)
+            if len(batch) == size:
+                yield batch
+                batch = []
+    except ValueError:  # a bad line: those before it are answered first
+        if batch:
+            yield batch
+        raise
+    if batch:
         yield batch

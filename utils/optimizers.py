@@ -3,8 +3,8 @@ r"""From gradients to steps: Adam for all weights, or with Muon for the matrices
 Adam divides each number of the gradient by its own usual size. Muon looks at a matrix as a whole: of the running
 mean of its gradient, :math:`M = U \Sigma V^\top`, it takes the step :math:`U V^\top`, in which no direction of
 the layer's input is favoured over another. Directions that are rare in the data, and have small singular values
-in M, are learned as fast as common ones. The singular values are made about equal by five products of matrices
-(Newton-Schulz iteration), so each step costs more, and fewer are needed.
+in M, are learned as fast as common ones. The singular values are made about equal by five rounds of three products
+(Newton-Schulz iteration): a step costs more, and fewer are needed.
 
 Explained in book/quality.
 """

@@ -41,8 +41,8 @@ def vocabulary_loss(
     """Mean cross-entropy of ``hidden @ weight.T + bias`` against the true words, a chunk of tokens at a time.
 
     The same number as ``cross_entropy(linear(hidden, weight, bias), target)``, and the same gradients. The
-    products are taken in the dtype of ``hidden``, sums and softmax in float32 or better. The gradient cannot
-    be differentiated again.
+    products, the softmax and the gradient of ``hidden`` are in the dtype of ``hidden``; the loss and the gradients
+    of weight and bias are summed in that of the weight. The gradient cannot be differentiated again.
 
     Args:
         hidden: what the output layer reads, one row a token; no padding.

@@ -65,7 +65,9 @@ class PairStream:
     def train(self) -> Iterator[Pair]:
         """The pairs to train on, in the file's order, one reading of it."""
         rows = (row for _, row in read_rows(self.path, self.columns) if not isinstance(row, str))
-        return (pair for pair in _between(rows, self.columns, self.src) if not _shares(pair, self.held_out))
+        return (
+            pair for pair in _source_first(rows, self.columns, self.src) if not _touches(pair, self.held_out)
+        )
 
 
 def survey(
@@ -80,7 +82,8 @@ def survey(
     seed: int = 0,
     max_bad_share: float = 0.01,
 ) -> PairStream:
-    """Read a pair file once: draw what is held out, and a sample for the vocabularies.
+    """Read a pair file through: draw what is held out, and a sample for the vocabularies. (A second reading
+    gives its sha256.)
 
     What is held out are the sentences whose hashes are the lowest of all, so that a single reading finds them
     with all their translations and forgets the rest. A pair that shares a sentence of either language with them is
@@ -92,7 +95,7 @@ def survey(
         src: the language to translate from.
         tgt: the language to translate into.
         num_test: source sentences to test on.
-        num_valid: source sentences to validate on.
+        num_valid: source sentences to validate on, those left out that share a sentence with the test.
         num_sample: pairs to learn vocabularies from.
         seed: of both draws.
         max_bad_share: as for :func:`utils.corpus.pairs.read_pairs`.
@@ -121,16 +124,16 @@ def survey(
                 num_good += 1
                 yield row
 
-    for pair in _between(good_rows(), columns, src):
+    for pair in _source_first(good_rows(), columns, src):
         lowest.see(pair)
         sample.see(pair, numbers)
     check_share(path, num_good, num_bad, first_bad, max_bad_share)
     drawn = lowest.groups()
     test = [pair for group in drawn[:num_test] for pair in group]
     tested = _sides(test)
-    valid = [pair for group in drawn[num_test:] for pair in group if not _shares(pair, tested)]
+    valid = [pair for group in drawn[num_test:] for pair in group if not _touches(pair, tested)]
     held_out = _sides(test + valid)
-    to_learn_from = [pair for pair in sample.pairs if not _shares(pair, held_out)]
+    to_learn_from = [pair for pair in sample.pairs if not _touches(pair, held_out)]
     if len(drawn) < num_test + num_valid or not to_learn_from:
         raise ValueError(
             f"{path} has too few different sentences to keep {num_test} for testing and {num_valid} for validation"
@@ -150,7 +153,7 @@ def survey(
     )
 
 
-def _between(rows: Iterator[Pair], columns: tuple[str, str], src: str) -> Iterator[Pair]:
+def _source_first(rows: Iterator[Pair], columns: tuple[str, str], src: str) -> Iterator[Pair]:
     """The rows as (source, target)."""
     return rows if src == columns[0] else ((second, first) for first, second in rows)
 
@@ -159,7 +162,7 @@ def _sides(pairs: Sequence[Pair]) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(folded(source) for source, _ in pairs), frozenset(folded(target) for _, target in pairs)
 
 
-def _shares(pair: Pair, sides: tuple[frozenset[str], frozenset[str]]) -> bool:
+def _touches(pair: Pair, sides: tuple[frozenset[str], frozenset[str]]) -> bool:
     """Whether one of the two sentences is among those of its side."""
     return any(folded(sentence) in side for sentence, side in zip(pair, sides, strict=True))
 
