@@ -150,6 +150,14 @@ def test_weights_of_another_model_are_refused(tmp_path):
         load_run(tmp_path)
 
 
+def test_settings_of_another_version_are_named(tmp_path, monkeypatch):
+    run, _ = trained_run()
+    monkeypatch.setattr("utils.runs.asdict", lambda settings: dataclasses.asdict(settings) | {"heads": 8})
+    save_run(run, tmp_path)
+    with pytest.raises(ValueError, match=r"settings\.json is of another version of this course: .*'heads'"):
+        load_run(tmp_path)
+
+
 def test_nothing_in_a_run_is_pickled(saved):
     for path in saved.glob("*.json"):
         json.loads(path.read_text())

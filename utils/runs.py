@@ -275,7 +275,10 @@ def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
     weights, metadata = read_safetensors(folder / _WEIGHTS)
     if metadata.get("digest") != digest(texts, weights):
         raise ValueError(f"the files in {folder} are damaged or not of one run: restore them or train again")
-    settings = Settings(**json.loads(texts[0]))
+    try:
+        settings = Settings(**json.loads(texts[0]))
+    except TypeError as error:
+        raise ValueError(f"{folder / _SETTINGS} is of another version of this course: {error}") from error
     src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / _SRC), Vocabulary.load(folder / _TGT)
     model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
     try:
