@@ -154,7 +154,8 @@ def test_the_command_trains_in_two_processes_and_speaks_once(tmp_path):
     command = torchrun("--nproc-per-node=2", "-m", "utils", *train_arguments(tmp_path, 0.03))
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    steps, loss = done.stdout.splitlines()
+    rows, steps, loss = done.stdout.splitlines()
+    assert rows.endswith(" to train on")
     assert re.search(r"\d+ steps, \d+ target tokens a second", steps)
     assert loss.startswith("held-out loss")
     assert len(load_run(tmp_path / "run").test) == 7

@@ -311,7 +311,6 @@ def test_the_n_best_start_with_the_best_and_differ():
             t.weights is None or t.weights.shape == (len(t.tgt_tokens), len(t.src_tokens))
             for t in translations
         )
-    assert [t.text for t in translate(run, sentences, beam=5)] == [t.text for t in translate(run, sentences)]
     with pytest.raises(ValueError, match="beam must be at least 1, got 0"):
         translate(run, sentences, beam=0)
 
