@@ -1,8 +1,8 @@
 """How good the translators become in so many minutes: BLEU on held-out sentences of the Tatoeba files.
 
 Run as ``python tests/bench_quality.py fr-en --minutes 5 --minutes 15``; without a direction all four are trained,
-without minutes for one each. It wants the data folder and an idle machine. The numbers of book/quality.md come
-from here; each training is two commands that anybody can type.
+without minutes for one each. It wants the data folder and an idle machine. The table of book/quality.md comes from
+here; each training is two commands that anybody can type.
 """
 
 import json

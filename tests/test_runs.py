@@ -30,7 +30,7 @@ def test_a_run_trains_and_keeps_what_it_needs():
     assert run.settings == SETTINGS
     assert len(run.test) == 7
     assert history.losses[-1] < 0.5 * history.losses[0]
-    assert len(history.valid_losses) == 90
+    assert len(history.valid_losses) == 240
     held_out = {sentence for example in run.test for sentence in (example.source, *example.references)}
     assert len(held_out) == sum(1 + len(example.references) for example in run.test)
 
