@@ -39,8 +39,8 @@ SETTINGS = Settings("en", "fr", vocabulary_size=360, d_embed=23, d_hidden=29, dr
 def train_tiny(folder: Path, *, epochs: int = 240, settings: Settings = SETTINGS) -> tuple[Run, History]:
     folder.mkdir(parents=True, exist_ok=True)
     pairs = write_pairs(folder / "pairs.txt")
-    options = {"out": folder / "run", "epochs": epochs, "num_test": 7, "num_valid": 5, "batch_size": 32, "muon": 0}
-    run, history, _ = train_run(pairs, ("en", "fr"), settings, **options)
+    options = {"num_test": 7, "num_valid": 5, "batch_size": 32, "muon": 0}
+    run, history, _ = train_run(pairs, ("en", "fr"), settings, out=folder / "run", epochs=epochs, **options)
     return run, history
 
 
