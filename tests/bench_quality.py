@@ -40,6 +40,8 @@ def main(
     ] = None,
 ) -> None:
     """Train, translate the held-out sentences, and print a row a training."""
+    if unknown := set(directions or ()) - set(DIRECTIONS):
+        raise typer.BadParameter(f"no such direction: {', '.join(sorted(unknown))}")
     print(
         f"{'':8}{'minutes':>8}{'steps':>8}{'tokens':>11}{'loss':>7}{'BLEU':>7}  95 % of resamples  {'chrF':>5}"
     )

@@ -107,21 +107,8 @@ def test_muon_is_the_default_where_it_is_fast_and_may_be_left_out(
     monkeypatch.setattr("utils.runs.fit", fit_and_tell)
     monkeypatch.setattr("utils.runs.fastest_products", lambda device: products)
     pairs = write_pairs(tmp_path / "pairs.txt")
-    languages = ["--src", "en", "--tgt", "fr", "--dropout", "0.3"]
-    result = invoke(
-        *(
-            "train",
-            "--pairs",
-            pairs,
-            *languages,
-            "--minutes",
-            "0.005",
-            "--out",
-            tmp_path / "run",
-            *SMALL,
-            *options,
-        )
-    )
+    settings = ["--src", "en", "--tgt", "fr", "--dropout", "0.3", "--minutes", "0.005", *SMALL, *options]
+    result = invoke("train", "--pairs", pairs, "--out", tmp_path / "run", *settings)
     assert result.exit_code == 0
     assert asked == [(wanted, 0.3)]
     assert result.stdout.startswith(f"{pairs}: {len(pair_lines())} pairs, ")
