@@ -5,7 +5,7 @@ import torch
 from torch.nn.functional import cross_entropy, linear
 
 from utils.corpus.batches import Batch, make_batch
-from utils.fast import Steps, decoder_features, fast_loss
+from utils.fast import Steps, decoder_features, encode, fast_loss
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 from utils.training import sequence_loss
 from utils.vocabulary_loss import vocabulary_loss
@@ -56,6 +56,51 @@ def test_loss_and_gradients_are_those_of_the_plain_form(decoder_type, num_layers
         torch.testing.assert_close(
             ours, wanted, atol=1e-5, rtol=1e-5, msg=lambda text, name=name: name + text
         )
+
+
+@pytest.mark.parametrize("num_layers", [1, 2, 3])
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_the_source_is_read_as_torch_reads_it(num_layers, bidirectional):
+    encoder, data = model(num_layers=num_layers, bidirectional=bidirectional).encoder, batch()
+    src = torch.nn.functional.pad(data.src, (0, 2), value=9)  # what stands behind a sentence is never read
+    ours, plain = encode(encoder, src, data.src_lens), encoder(src, data.src_lens)
+    torch.testing.assert_close(ours, plain)
+    assert (ours[0][1, 3:] == 0).all()
+    assert (ours[0][:, 7:] == 0).all()
+
+
+def test_one_sentence_of_one_word_is_read():
+    encoder = model(num_layers=2).encoder
+    sentence = torch.tensor([[5]]), torch.tensor([1])
+    torch.testing.assert_close(encode(encoder, *sentence), encoder(*sentence))
+
+
+def test_dropout_acts_on_the_words_and_between_the_layers_of_the_source():
+    data = batch()
+    for num_layers, gru_dropout, embedding_dropout in [(1, 0.5, 0.0), (2, 0.5, 0.0), (1, 0.0, 0.5)]:
+        encoder = model(num_layers=num_layers).encoder
+        encoder.gru.dropout, encoder.dropout.p = gru_dropout, embedding_dropout
+        same = torch.equal(*(encode(encoder, data.src, data.src_lens)[0] for _ in range(2)))
+        assert same == (num_layers == 1 and embedding_dropout == 0)
+
+
+@pytest.mark.parametrize("lengths", [[7, 3, 0, 5, 2], [8, 3, 1, 5, 2]])
+def test_lengths_out_of_range_are_refused_in_both_forms(lengths):
+    encoder, data = model().encoder, batch()
+    for read in (encoder, lambda *sentences: encode(encoder, *sentences)):
+        with pytest.raises(ValueError, match=f"between 1 and 7, got {min(lengths)} to {max(lengths)}"):
+            read(data.src, torch.tensor(lengths))
+
+
+def test_an_encoder_of_another_kind_reads_in_its_own_way():
+    class Twice(Encoder):
+        def forward(self, src, src_lens):
+            outputs, state = super().forward(src, src_lens)
+            return 2 * outputs, state
+
+    torch.manual_seed(0)
+    encoder, data = Twice(11, 5, 7), batch()
+    torch.testing.assert_close(encode(encoder, data.src, data.src_lens), encoder(data.src, data.src_lens))
 
 
 @BOTH

@@ -2,6 +2,8 @@ r"""The decoders of ``seq2seq`` arranged for speed: the same parameters, the sam
 
 What changes between the plain form and this one:
 
+- Both readings of the source are taken in one loop, the one from the end along with the one from the front, and
+  a sentence leaves the loop when it is over.
 - The embedding's share of the recurrent unit's input needs no state, so one product before the loop gives it
   for all steps.
 - The state of the last layer enters two products, the attention's query and the recurrence: side by side they
@@ -20,8 +22,17 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
+from utils.attention import length_mask
 from utils.corpus.vocabulary import PAD
-from utils.seq2seq import BahdanauDecoder, ContextGRUCell, EncoderDecoder, FixedContextDecoder, Memory
+from utils.seq2seq import (
+    BahdanauDecoder,
+    ContextGRUCell,
+    Encoder,
+    EncoderDecoder,
+    FixedContextDecoder,
+    Memory,
+    check_lengths,
+)
 from utils.vocabulary_loss import vocabulary_loss
 
 Layers = list[Float[Tensor, "batch queries h"]]
@@ -35,12 +46,12 @@ def fast_loss(
     tgt_out: Int[Tensor, "batch t"],
     *,
     label_smoothing: float = 0.0,
-    chunk: int = 320,
+    chunk: int = 640,
 ) -> Float[Tensor, ""]:
     """Teacher forcing: mean cross-entropy over the real target tokens, as of ``model(...)`` and its logits.
 
-    Under ``torch.autocast`` the products are taken in its dtype, and so is the softmax over the vocabulary; states,
-    sums and the softmax of attention stay in float32.
+    Under ``torch.autocast`` the products are taken in its dtype, and so are the gates and the softmax over the
+    vocabulary; states, and what is summed over steps or tokens, stay in float32.
 
     Args:
         model: a translator with one of the decoders of ``seq2seq``.
@@ -55,8 +66,8 @@ def fast_loss(
         ValueError: a length below 1 or above n, targets that are all padding, or a chunk below 1.
         TypeError: a decoder that makes its context in a way of its own.
     """
-    memory, hidden = model.start(src, src_lens)
     decoder = model.decoder
+    memory, hidden = decoder.start(*encode(model.encoder, src, src_lens), src_lens)
     features = decoder_features(decoder, tgt_in, memory, hidden)
     real = tgt_out != PAD
     maxout = read_out(decoder, features[real])
@@ -68,6 +79,67 @@ def fast_loss(
         label_smoothing=label_smoothing,
         chunk=chunk,
     )
+
+
+def encode(
+    encoder: Encoder, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]
+) -> tuple[Float[Tensor, "batch n d_enc"], Float[Tensor, "layers batch directions h"]]:
+    """What ``encoder(src, src_lens)`` returns, both readings in one loop over real words alone.
+
+    GPUs have one kernel for a whole reading: there, and for an encoder of another kind, this is that call.
+
+    Args:
+        encoder: of a translator.
+        src: token ids; whatever stands behind a sentence's length is ignored.
+        src_lens: number of tokens of each sentence, 1 to n.
+
+    Raises:
+        ValueError: a length below 1 or above n.
+    """
+    if type(encoder) is not Encoder or src.device.type != "cpu":
+        return encoder(src, src_lens)
+    check_lengths(src, src_lens)
+    gru = encoder.gru
+    # Sentences from long to short, so that those still to be read at a step are the first ones. What follows
+    # has a row a word: first words, second words and so on.
+    lens, order = src_lens.sort(descending=True, stable=True)
+    left = length_mask(lens, int(lens[0])).squeeze(1).T
+    step, row = left.nonzero(as_tuple=True)
+    at = torch.zeros_like(left, dtype=torch.long).masked_scatter(left, torch.arange(len(row)))
+    # The word of the same sentence that is as far from its end as this one from its front.
+    mirrored = at[lens[row] - 1 - step, row]
+    words = encoder.dropout(encoder.embedding(src[order[row], step]))
+    final = []
+    for layer in range(gru.num_layers):
+        if layer:
+            words = nn.functional.dropout(words, gru.dropout, encoder.training)
+        readings = torch.stack([words, words[mirrored]][: 1 + gru.bidirectional])
+        states = torch.cat(_read(gru, layer, readings, left.sum(dim=1).tolist()), dim=1)
+        words = torch.cat([states[0], *states[1:, mirrored]], dim=-1)
+        final.append(states[:, at[lens - 1, torch.arange(len(lens))]][:, order.argsort()])
+    outputs = words.new_zeros(*src.shape, encoder.d_out).index_put((order[row], step), words)
+    return outputs, torch.stack(final).transpose(1, 2)
+
+
+def _read(
+    gru: nn.GRU, layer: int, readings: Float[Tensor, "directions words d"], left: list[int]
+) -> list[Float[Tensor, "directions left h"]]:
+    """The states of one layer at each step, of the sentences that are left then."""
+    w_input, b_input, w_state, b_state = (
+        _coarse(
+            torch.stack(
+                [getattr(gru, f"{name}_l{layer}{reverse}") for reverse in ("", "_reverse")[: len(readings)]]
+            )
+        )
+        for name in ("weight_ih", "bias_ih", "weight_hh", "bias_hh")
+    )
+    s = readings.new_zeros(len(readings), left[0], gru.hidden_size)
+    states = []
+    for from_input in torch.baddbmm(b_input[:, None], readings, w_input.mT).split(left, dim=1):
+        s = s[:, : from_input.shape[1]]
+        s = _next_state(gru, from_input, torch.baddbmm(b_state[:, None], s, w_state.mT), s)
+        states.append(s)
+    return states
 
 
 def decoder_features(
@@ -219,11 +291,9 @@ def _arrange(cell: nn.GRUCell | ContextGRUCell) -> _Cell:
 
 
 def _next_state(
-    cell: nn.GRUCell | ContextGRUCell, from_input: Tensor, from_state: Tensor, s: Tensor
+    cell: nn.GRU | nn.GRUCell | ContextGRUCell, from_input: Tensor, from_state: Tensor, s: Tensor
 ) -> Tensor:
     """The gates and the new state, once the products are taken."""
-    # Under autocast the products are coarse; what is added up over the steps is not.
-    from_input, from_state = from_input.to(s.dtype), from_state.to(s.dtype)
     gates, candidate = from_input.tensor_split([2 * s.shape[-1]], dim=-1)
     gates_from_state, candidate_from_state = from_state.tensor_split([2 * s.shape[-1]], dim=-1)
     r, z = torch.sigmoid(gates + gates_from_state).chunk(2, dim=-1)
@@ -233,4 +303,5 @@ def _next_state(
         candidate = torch.tanh(candidate + cell.from_reset_state(s * r))
     else:
         candidate = torch.tanh(candidate + r * candidate_from_state)
-    return torch.lerp(candidate.to(s.dtype), s, z)
+    # Under autocast products and gates are coarse; what is added up over the steps is not.
+    return torch.lerp(candidate.to(s.dtype), s, z.to(s.dtype))

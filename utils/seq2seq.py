@@ -72,16 +72,19 @@ class Encoder(nn.Module):
         Raises:
             ValueError: a length below 1 or above n.
         """
-        if int(src_lens.min()) < 1 or int(src_lens.max()) > src.shape[1]:
-            raise ValueError(
-                f"src_lens must lie between 1 and {src.shape[1]}, "
-                f"got {int(src_lens.min())} to {int(src_lens.max())}"
-            )
+        check_lengths(src, src_lens)
         embedded = self.dropout(self.embedding(src))
         packed = pack_padded_sequence(embedded, src_lens.cpu(), batch_first=True, enforce_sorted=False)
         packed_outputs, state = self.gru(packed)
         outputs, _ = pad_packed_sequence(packed_outputs, batch_first=True, total_length=src.shape[1])
         return outputs, state.unflatten(0, (self.gru.num_layers, -1)).transpose(1, 2)
+
+
+def check_lengths(src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]) -> None:
+    """Refuse sentences of no word, or of more than there are: ValueError."""
+    low, high = int(src_lens.min()), int(src_lens.max())
+    if low < 1 or high > src.shape[1]:
+        raise ValueError(f"src_lens must lie between 1 and {src.shape[1]}, got {low} to {high}")
 
 
 class ContextGRUCell(nn.Module):

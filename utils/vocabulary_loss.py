@@ -36,7 +36,7 @@ def vocabulary_loss(
     target: Int[Tensor, " tokens"],
     *,
     label_smoothing: float = 0.0,
-    chunk: int = 320,
+    chunk: int = 640,
 ) -> Float[Tensor, ""]:
     """Mean cross-entropy of ``hidden @ weight.T + bias`` against the true words, a chunk of tokens at a time.
 
