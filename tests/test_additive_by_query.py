@@ -70,6 +70,32 @@ def test_large_sums_saturate_without_nan():
     assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(scores.sum(), (keys, w_v)))
 
 
+@pytest.mark.parametrize("size", [21.0, 22.0, 60.0])
+def test_exponentials_keep_their_digits_up_to_the_end_of_the_range_and_are_not_taken_beyond(size):
+    generator = torch.Generator().manual_seed(0)
+    queries = torch.randn(7, 3, generator=generator).add(size).requires_grad_()
+    keys = torch.randn(5, 3, generator=generator).sub(size).requires_grad_()
+    w_v = torch.randn(3, generator=generator).requires_grad_()
+    doubles = [tensor.detach().double().requires_grad_() for tensor in (queries, keys, w_v)]
+    ours, wanted = additive_scores_by_query(queries, keys, w_v), additive_scores(*doubles)
+    torch.testing.assert_close(ours.double(), wanted, atol=3e-5, rtol=0)  # the sums have lost as much
+    gradients = (
+        torch.autograd.grad(scores.square().sum(), arguments)
+        for scores, arguments in ((ours, (queries, keys, w_v)), (wanted, doubles))
+    )
+    for mine, exact in zip(*gradients, strict=True):
+        torch.testing.assert_close(mine.double(), exact, atol=1e-4 * exact.abs().max().item(), rtol=0)
+
+
+def test_a_number_that_is_none_is_passed_on():
+    queries, keys, w_v = inputs(dtype=torch.float32)
+    with torch.no_grad():
+        keys[2, 1] = torch.nan
+    scores = additive_scores_by_query(queries, keys, w_v)
+    assert scores[:, 2].isnan().all()
+    assert scores[:, [0, 1, 3, 4]].isfinite().all()
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision_stays_half_precision(dtype):
     exact = inputs(2)

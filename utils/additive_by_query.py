@@ -16,6 +16,13 @@ Since :math:`\sigma' = \sigma (1 - \sigma)`, a gradient :math:`g_{ij}` of the sc
     \frac{\partial L}{\partial k_{jh}} = 4 w_h \sum_i g_{ij}\, \sigma_{ijh} (1 - \sigma_{ijh}), \quad
     \frac{\partial L}{\partial w_h} = \sum_{ij} g_{ij} (2 \sigma_{ijh} - 1) .
 
+And of a sum the exponential is a product,
+
+.. math:: \sigma_{ijh} = \frac{1}{1 + e^{-2 q_{ih}}\, e^{-2 k_{jh}}} ,
+
+so the exponentials are taken once a query and once a key; for all pairs there is a product and a division. Where one
+of them would leave the range of the numbers, the sums themselves go through the logistic function.
+
 A softmax over the keys does not see :math:`\sum_h w_h`, which every score of a row shares: behind one, that sum and
 the :math:`-1` of the last line could go. They stay, so that these are the scores of
 :func:`utils.attention.additive_scores`.
@@ -38,7 +45,8 @@ def additive_scores_by_query(
 ) -> Float[Tensor, "*batch queries keys"]:
     """The scores of :func:`utils.attention.additive_scores`, and their gradients, one query at a time.
 
-    Beside the scores it needs the features of a single query twice, ``2 * keys * h`` numbers, and the doubled keys.
+    Beside the scores it needs the features of a single query twice, ``2 * keys * h`` numbers, and one number a key
+    and a query for each of the h.
     It works on one processor core. The gradient cannot be differentiated again.
 
     Raises:
@@ -86,9 +94,19 @@ def _sigmas(queries: Tensor, keys: Tensor) -> Iterator[tuple[int, int, Tensor]]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        for b, doubled_keys in enumerate(2 * keys):
-            sigma = torch.empty_like(doubled_keys)
-            for i, doubled_query in enumerate(2 * queries[b]):
-                yield b, i, torch.add(doubled_keys, doubled_query, out=sigma).sigmoid_()
+        highest = sum(tensor.abs().max().item() for tensor in (queries, keys) if tensor.numel())
+        in_range = 2 * highest < -math.log(torch.finfo(keys.dtype).tiny)
+        of_queries, of_keys = (
+            ((-2 * queries).exp(), (-2 * keys).exp()) if in_range else (2 * queries, 2 * keys)
+        )
+        one = keys.new_ones(())
+        for b, of_sentence in enumerate(of_keys):
+            sigma = torch.empty_like(of_sentence)
+            for i, of_query in enumerate(of_queries[b]):
+                if in_range:
+                    torch.addcmul(one, of_sentence, of_query, out=sigma).reciprocal_()
+                else:
+                    torch.add(of_sentence, of_query, out=sigma).sigmoid_()
+                yield b, i, sigma
     finally:
         torch.set_num_threads(threads)
