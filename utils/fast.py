@@ -1,4 +1,4 @@
-r"""The decoders of ``seq2seq`` arranged for speed: the same parameters, the same numbers, nothing done twice.
+r"""The translators of ``seq2seq`` arranged for speed: the same parameters, the same numbers, nothing done twice.
 
 What changes between the plain form and this one:
 
@@ -100,46 +100,44 @@ def encode(
         return encoder(src, src_lens)
     check_lengths(src, src_lens)
     gru = encoder.gru
-    # Sentences from long to short, so that those still to be read at a step are the first ones. What follows
-    # has a row a word: first words, second words and so on.
+    # Sentences from long to short: those not yet over at a step are the first ones. What follows has a row a word,
+    # step after step, and for each word its step and its sentence.
     lens, order = src_lens.sort(descending=True, stable=True)
-    left = length_mask(lens, int(lens[0])).squeeze(1).T
-    step, row = left.nonzero(as_tuple=True)
-    at = torch.zeros_like(left, dtype=torch.long).masked_scatter(left, torch.arange(len(row)))
-    # The word of the same sentence that is as far from its end as this one from its front.
-    mirrored = at[lens[row] - 1 - step, row]
-    words = encoder.dropout(encoder.embedding(src[order[row], step]))
+    going_on = length_mask(lens, int(lens[0])).squeeze(1).T  # (step, sentence)
+    step, sentence = going_on.nonzero(as_tuple=True)
+    row = torch.zeros_like(going_on, dtype=torch.long).masked_scatter(going_on, torch.arange(len(step)))
+    # Where the other reading has this word: as far from the sentence's end as here from its front.
+    mirrored = row[lens[sentence] - 1 - step, sentence]
+    last = row[lens - 1, torch.arange(len(lens))]
+    words = encoder.dropout(encoder.embedding(src[order[sentence], step]))
     final = []
     for layer in range(gru.num_layers):
         if layer:
             words = nn.functional.dropout(words, gru.dropout, encoder.training)
         readings = torch.stack([words, words[mirrored]][: 1 + gru.bidirectional])
-        states = torch.cat(_read(gru, layer, readings, left.sum(dim=1).tolist()), dim=1)
+        states = _read(gru, layer, readings, going_on.sum(dim=1).tolist())
+        final.append(states[:, last][:, order.argsort()])
         words = torch.cat([states[0], *states[1:, mirrored]], dim=-1)
-        final.append(states[:, at[lens - 1, torch.arange(len(lens))]][:, order.argsort()])
-    outputs = words.new_zeros(*src.shape, encoder.d_out).index_put((order[row], step), words)
+    outputs = words.new_zeros(*src.shape, encoder.d_out).index_put((order[sentence], step), words)
     return outputs, torch.stack(final).transpose(1, 2)
 
 
 def _read(
-    gru: nn.GRU, layer: int, readings: Float[Tensor, "directions words d"], left: list[int]
-) -> list[Float[Tensor, "directions left h"]]:
-    """The states of one layer at each step, of the sentences that are left then."""
+    gru: nn.GRU, layer: int, readings: Float[Tensor, "directions words d"], sentences: list[int]
+) -> Float[Tensor, "directions words h"]:
+    """The states of one layer, of which each step has a word of so many ``sentences``."""
+    directions = ("", "_reverse")[: len(readings)]
     w_input, b_input, w_state, b_state = (
-        _coarse(
-            torch.stack(
-                [getattr(gru, f"{name}_l{layer}{reverse}") for reverse in ("", "_reverse")[: len(readings)]]
-            )
-        )
+        _coarse(torch.stack([getattr(gru, f"{name}_l{layer}{direction}") for direction in directions]))
         for name in ("weight_ih", "bias_ih", "weight_hh", "bias_hh")
     )
-    s = readings.new_zeros(len(readings), left[0], gru.hidden_size)
+    s = readings.new_zeros(len(readings), sentences[0], gru.hidden_size)
     states = []
-    for from_input in torch.baddbmm(b_input[:, None], readings, w_input.mT).split(left, dim=1):
+    for from_input in torch.baddbmm(b_input[:, None], readings, w_input.mT).split(sentences, dim=1):
         s = s[:, : from_input.shape[1]]
         s = _next_state(gru, from_input, torch.baddbmm(b_state[:, None], s, w_state.mT), s)
         states.append(s)
-    return states
+    return torch.cat(states, dim=1)
 
 
 def decoder_features(
