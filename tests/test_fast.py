@@ -6,7 +6,7 @@ from torch.nn.functional import cross_entropy, linear
 
 from utils.corpus.batches import Batch, make_batch
 from utils.fast import Steps, decoder_features, encode, fast_loss
-from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder, check_lengths
 from utils.training import sequence_loss
 from utils.vocabulary_loss import vocabulary_loss
 
@@ -90,6 +90,12 @@ def test_lengths_out_of_range_are_refused_in_both_forms(lengths):
     for read in (encoder, lambda *sentences: encode(encoder, *sentences)):
         with pytest.raises(ValueError, match=f"between 1 and 7, got {min(lengths)} to {max(lengths)}"):
             read(data.src, torch.tensor(lengths))
+
+
+@pytest.mark.parametrize(("sentences", "lengths"), [(0, (0,)), (5, (4,)), (5, (5, 1)), (1, ())])
+def test_lengths_that_are_not_one_a_sentence_are_refused(sentences, lengths):
+    with pytest.raises(ValueError, match=f"got shape .* for {sentences}$"):
+        check_lengths(batch().src[:sentences], torch.ones(lengths, dtype=torch.long))
 
 
 def test_an_encoder_of_another_kind_reads_in_its_own_way():

@@ -94,7 +94,7 @@ def encode(
         src_lens: number of tokens of each sentence, 1 to n.
 
     Raises:
-        ValueError: a length below 1 or above n.
+        ValueError: no sentence, not one length a sentence, or a length below 1 or above n.
     """
     if type(encoder) is not Encoder or src.device.type != "cpu":
         return encoder(src, src_lens)

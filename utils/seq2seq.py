@@ -70,7 +70,7 @@ class Encoder(nn.Module):
             the backward one.
 
         Raises:
-            ValueError: a length below 1 or above n.
+            ValueError: no sentence, not one length a sentence, or a length below 1 or above n.
         """
         check_lengths(src, src_lens)
         embedded = self.dropout(self.embedding(src))
@@ -80,8 +80,13 @@ class Encoder(nn.Module):
         return outputs, state.unflatten(0, (self.gru.num_layers, -1)).transpose(1, 2)
 
 
-def check_lengths(src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]) -> None:
-    """Refuse sentences of no word, or of more than there are: ValueError."""
+def check_lengths(src: Tensor, src_lens: Tensor) -> None:
+    """Refuse sentences of no word or of more than there are, lengths that are not one a sentence: ValueError."""
+    if not len(src) or src_lens.shape != src.shape[:1]:
+        raise ValueError(
+            f"src_lens must have one length for each of one or more sentences, got shape {tuple(src_lens.shape)} "
+            f"for {len(src)}"
+        )
     low, high = int(src_lens.min()), int(src_lens.max())
     if low < 1 or high > src.shape[1]:
         raise ValueError(f"src_lens must lie between 1 and {src.shape[1]}, got {low} to {high}")
