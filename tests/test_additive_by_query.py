@@ -121,6 +121,25 @@ def test_the_layer_gives_the_same_either_way(monkeypatch, masked):
         torch.testing.assert_close(ours, wanted, atol=1e-5, rtol=1e-5)
 
 
+def test_the_layer_works_under_autocast_either_way(monkeypatch):
+    torch.manual_seed(0)
+    layer = AdditiveAttention(3, 5, 11)
+    queries, keys, values = torch.randn(2, 13, 3), torch.randn(2, 7, 5), torch.randn(2, 7, 4)
+    exact, _ = layer(queries, keys, values)
+    exact.square().sum().backward()
+    wanted = [parameter.grad.clone() for parameter in layer.parameters()]
+    for limit in (utils.attention._MANY_FEATURES, 1):
+        monkeypatch.setattr(utils.attention, "_MANY_FEATURES", limit)
+        layer.zero_grad()
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            context, _ = layer(queries, keys, values)
+        context.float().square().sum().backward()
+        torch.testing.assert_close(context.float(), exact, atol=0.02, rtol=0.02)
+        for parameter, gradient in zip(layer.parameters(), wanted, strict=True):
+            atol = 0.03 * gradient.abs().max().item()
+            torch.testing.assert_close(parameter.grad, gradient, atol=atol, rtol=0)
+
+
 def test_float32_keeps_its_digits_over_many_queries_and_keys():
     arguments = inputs(queries=211, keys=307, h=23, dtype=torch.float32)
     g = torch.randn(211, 307, generator=torch.Generator().manual_seed(1))

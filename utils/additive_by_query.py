@@ -45,9 +45,9 @@ def additive_scores_by_query(
 ) -> Float[Tensor, "*batch queries keys"]:
     """The scores of :func:`utils.attention.additive_scores`, and their gradients, one query at a time.
 
-    Beside the scores it needs the features of a single query twice, ``2 * keys * h`` numbers, and one number a key
-    and a query for each of the h.
-    It works on one processor core. The gradient cannot be differentiated again.
+    Beside the scores it needs the features of a single query twice, ``2 * keys * h`` numbers, and as many as queries
+    and keys hold. It works on one processor core, in the finest dtype of its arguments. The gradient cannot be
+    differentiated again.
 
     Raises:
         RuntimeError: shapes that do not fit; ``AdditiveAttention`` names what is wrong.
@@ -56,11 +56,13 @@ def additive_scores_by_query(
     tensor([[0., 0.]])
     """
     leading = torch.broadcast_shapes(projected_queries.shape[:-2], projected_keys.shape[:-2])
+    # Under autocast the projections are coarse and the weights are not: sums over thousands want the finer dtype.
+    dtype = torch.promote_types(torch.promote_types(projected_queries.dtype, projected_keys.dtype), w_v.dtype)
     queries, keys = (
-        tensor.expand(*leading, -1, -1).reshape(math.prod(leading), *tensor.shape[-2:])
+        tensor.to(dtype).expand(*leading, -1, -1).reshape(math.prod(leading), *tensor.shape[-2:])
         for tensor in (projected_queries, projected_keys)
     )
-    scores = _AdditiveScores.apply(queries, keys, w_v)
+    scores = _AdditiveScores.apply(queries, keys, w_v.to(dtype))
     return scores.reshape(*leading, *scores.shape[1:])
 
 
@@ -94,8 +96,8 @@ def _sigmas(queries: Tensor, keys: Tensor) -> Iterator[tuple[int, int, Tensor]]:
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        highest = sum(tensor.abs().max().item() for tensor in (queries, keys) if tensor.numel())
-        in_range = 2 * highest < -math.log(torch.finfo(keys.dtype).tiny)
+        largest_sum = sum(tensor.abs().max().item() for tensor in (queries, keys) if tensor.numel())
+        in_range = 2 * largest_sum < -math.log(torch.finfo(keys.dtype).tiny)  # False where one is NaN
         of_queries, of_keys = (
             ((-2 * queries).exp(), (-2 * keys).exp()) if in_range else (2 * queries, 2 * keys)
         )
