@@ -44,4 +44,5 @@ def drawn(
         return fixed(float(value), int(digits))
     if attribute == "zero":
         return bool(value == 0)
-    return float(offset) + float(scale) * float(value)
+    set_to = float(offset) + float(scale) * float(value)
+    return bool(set_to) if attribute == "visibility" else set_to

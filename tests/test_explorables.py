@@ -322,6 +322,8 @@ def test_every_binding_sets_what_is_drawn(figure):
                 assert node.get("d").count(",") == known.sum()
             elif attribute == "zero":
                 assert ("zero" in node.get("class").split()) == value
+            elif attribute == "visibility":
+                assert node.get("visibility") == ("visible" if value else "hidden")
             elif attribute == "text":
                 assert node.text == value
             else:
@@ -384,14 +386,14 @@ def test_the_mode_says_what_a_notebook_stores(monkeypatch):
 
 def test_what_is_not_known_is_not_drawn():
     _, _, bars, _, _, _, curve, _ = all_kinds()
-    shown = {node.get("opacity") for node in svg_of(bars).iter() if node.get("opacity")}
+    shown = {node.get("visibility") for node in svg_of(bars).iter() if node.get("visibility")}
     words = [node for node in svg_of(bars).iter() if node.text == "nothing here"]
-    assert shown == {"0", "1"}
-    assert [node.get("opacity") for node in words] == ["1"]
+    assert shown == {"hidden", "visible"}
+    assert [node.get("visibility") for node in words] == ["visible"]
     (line,) = (node for node in svg_of(curve).iter() if node.get("class") == "line")
     assert [part.count(",") for part in line.get("d").split("M")[1:]] == [1, 1]
     dot = next(node for node in svg_of(curve).iter() if "height_known" in node.get("data-bind", ""))
-    assert dot.get("opacity") == "0"
+    assert dot.get("visibility") == "hidden"
     with pytest.raises(ValueError, match=r"'p_known' of shape \(\)"):
         Bars(
             lambda step: {"p": torch.zeros(2), "p_known": torch.zeros(2)},

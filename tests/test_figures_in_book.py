@@ -5,6 +5,7 @@ Every number on a page is compared with the notebook's own. `test_explorables` c
 
 import gzip
 import itertools
+import json
 import math
 import random
 import re
@@ -132,6 +133,7 @@ READ_PICTURE = """node => [...node.querySelectorAll('[data-bind]')].flatMap(part
         const attribute = binding.split(' ')[0];
         if (attribute === 'text') return [binding, part.textContent];
         if (attribute === 'zero') return [binding, part.classList.contains('zero')];
+        if (attribute === 'visibility') return [binding, getComputedStyle(part).visibility === 'visible'];
         if (attribute === 'points') {
             const [scale, offset] = part.dataset.scale.split(' ').map(Number);
             const ys = [...part.getAttribute('d').matchAll(/,([-.\\d]+)/g)].map(match => (match[1] - offset) / scale);
@@ -308,6 +310,52 @@ def test_at_two_hundred_percent_nothing_sticks_out(
         box = page.locator(f"figure#{name} .xp-controls").bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 640
+
+
+@every_figure
+def test_a_key_lays_out_its_figure_and_not_the_page(
+    browser: Browser, origins: dict[str, str], page_name: str, name: str
+) -> None:
+    with Visit(browser, origins["file"]) as visit:
+        page = visit.open(page_name)
+        handle = page.locator(f"figure#{name} input[type=range]").first
+        handle.press("Home")
+        page.wait_for_timeout(1000)
+        browser.start_tracing(page=page, categories=["devtools.timeline"])
+        for _ in range(3):
+            handle.press("ArrowRight")
+            page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+        layouts = [
+            event["args"]["beginData"] for event in events if event["name"] == "Layout" and "args" in event
+        ]
+        assert len(layouts) >= 3
+        assert all(layout["partialLayout"] for layout in layouts), layouts
+
+
+@every_figure
+def test_a_figure_is_as_high_as_what_it_holds(
+    browser: Browser, origins: dict[str, str], page_name: str, name: str
+) -> None:
+    heights = """figure => ['.xp-live', '.xp-body'].map(part =>
+        figure.querySelector(part).getBoundingClientRect().height)"""
+
+    def check() -> float:
+        visit.page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        box, held = shown.evaluate(heights)
+        assert box == pytest.approx(held, abs=0.1)
+        return box
+
+    with Visit(browser, origins["file"]) as visit:
+        shown = visit.open(page_name).locator(f"figure#{name}")
+        wide = check()
+        if FIGURES[page_name, name].table:
+            shown.locator("summary").press("Enter")
+            assert check() > wide
+        visit.page.set_viewport_size({"width": 360, "height": 740})
+        check()
+        visit.page.emulate_media(media="print")
+        assert check() > 0
 
 
 @every_figure

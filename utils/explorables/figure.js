@@ -28,6 +28,9 @@ const picture = (spec) => {
   const svg = document.importNode(new DOMParser().parseFromString(source, "image/svg+xml").documentElement, true);
   svg.querySelector("style")?.remove(); // it dresses the still picture; here the page's style sheet does
   svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table say all that it shows
+  const paper = document.createElementNS(svg.namespaceURI, "rect"); // see figure.css
+  for (const [key, value] of Object.entries({ class: "paper", width: "100%", height: "100%" })) paper.setAttribute(key, value);
+  svg.prepend(paper);
   return svg;
 };
 
@@ -180,6 +183,7 @@ export function render({ model, el }) {
       if (curve) node.setAttribute("d", path(node, array));
       else if (attribute === "text") write(node, shown);
       else if (attribute === "zero") node.classList.toggle("zero", shown);
+      else if (attribute === "visibility") node.setAttribute(attribute, shown ? "visible" : "hidden");
       else node.setAttribute(attribute, shown);
     }
   };
@@ -219,7 +223,11 @@ export function render({ model, el }) {
     parts.push(details);
   }
   el.classList.add("xp-live");
-  el.replaceChildren(...parts);
+  const body = element("div", { class: "xp-body" }, ...parts);
+  el.replaceChildren(body);
+  // A box whose height nothing inside can change is laid out by itself: a key costs this figure, not the page around it.
+  const fit = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
+  fit.observe(body);
 
   let waiting = 0;
   const draw = () => {
@@ -233,7 +241,7 @@ export function render({ model, el }) {
   };
   for (const name in controls) model.on(`change:${name}`, draw);
   draw();
-  return () => { stop(); clearTimeout(waiting); };
+  return () => { stop(); clearTimeout(waiting); fit.disconnect(); };
 }
 
 export default { render };

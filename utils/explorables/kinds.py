@@ -247,8 +247,8 @@ class Bars(Figure):
                         x=x0 + len(bars) * width / 2,
                         y=base - height / 2 - 6,
                         text_anchor="middle",
-                        opacity=1 - known,
-                        data_bind=binds(Bind("opacity", f"{array}_known", scale=-1.0, offset=1.0)),
+                        visibility="hidden" if known else "visible",
+                        data_bind=binds(Bind("visibility", f"{array}_known", scale=-1.0, offset=1.0)),
                     )
                 )
         columns, rows = (len(self.panels), 1) if side_by_side else (1, len(self.panels))
@@ -595,7 +595,8 @@ def _where_known(figure: Figure, array: str, *children: str) -> str:
     """The children, seen only where the array says 1, if the figure has such an array."""
     if array not in figure._packed:
         return "".join(children)
-    return tag("g", *children, opacity=float(figure.array(array)), data_bind=binds(Bind("opacity", array)))
+    seen = "visible" if figure.array(array) else "hidden"
+    return tag("g", *children, visibility=seen, data_bind=binds(Bind("visibility", array)))
 
 
 def _heat_map(

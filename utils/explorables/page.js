@@ -9,7 +9,7 @@ const address = () => {
 // The keys that move a control concern nobody else; the theme's listeners would look for menus at every one.
 for (const type of ["keydown", "keyup"]) {
   addEventListener(type, (event) => {
-    if (/^(Arrow|Page|Home|End)/.test(event.key) && event.target.matches(".xp-live input")) event.stopPropagation();
+    if (/^(Arrow|Page|Home|End)/.test(event.key) && event.target.matches(".xp-live input")) event.stopImmediatePropagation();
   }, true);
 }
 
