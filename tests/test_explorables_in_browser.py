@@ -195,6 +195,12 @@ def attributes(page: Page, figure: str, selector: str, attribute: str) -> list[f
     )
 
 
+def columns(page: Page, figure: str) -> list[float]:
+    """Heights of the bars, in the picture's units."""
+    feet, heads = (attributes(page, figure, "line.bar", end) for end in ("y1", "y2"))
+    return [foot - head for foot, head in zip(feet, heads, strict=True)]
+
+
 def seen(page: Page, figure: str, selector: str) -> list[bool]:
     return [node.is_visible() for node in page.locator(f"#{figure} {selector}").all()]
 
@@ -216,7 +222,7 @@ def test_every_frame_is_reached_by_keyboard_alone_and_shows_pythons_numbers(page
                 expected = figure.array("weights", d=d, valid_length=valid_length, scaled=scaled).reshape(-1)
                 at = {"d": d, "valid_length": valid_length, "scaled": scaled}
                 assert shown_numbers(page, "heat") == pytest.approx(expected, abs=5.1e-4), at
-                assert attributes(page, "heat", ".ink", "fill-opacity") == pytest.approx(
+                assert attributes(page, "heat", ".cell", "fill-opacity") == pytest.approx(
                     expected, abs=HALF_A_HUNDREDTH
                 ), at
                 zeros = page.locator("#heat .cell").evaluate_all(
@@ -258,29 +264,28 @@ def test_each_kind_draws_what_python_computed(page, name):
                 control(page, name, axis).fill(str(figure.axes[axis].index(value)))
         assert page.locator(f"#{name} .xp-say").inner_text() == figure.sentence(**at)
         if name == "nearby":
-            heights = attributes(page, name, "rect.bar", "height")
-            assert heights == pytest.approx(80 * figure.array("weights", **at), abs=HALF_A_HUNDREDTH)
+            assert columns(page, name) == pytest.approx(
+                80 * figure.array("weights", **at), abs=HALF_A_HUNDREDTH
+            )
             line = page.locator("#nearby .line").get_attribute("d")
             assert line.count(",") == figure.array("estimate_known", **at).sum()
             assert line.count("M") == line.count("h0") == (2 if at["kernel"] == "narrow" else 1)
             assert seen(page, name, "g[data-bind]") == [bool(figure.array("height_known", **at))]
         elif name == "bars":
             expected = [*figure.array("one", **at), *figure.array("two", **at)]
-            assert attributes(page, name, ".bar", "height") == pytest.approx(
-                [130 * v for v in expected], abs=HALF_A_HUNDREDTH
-            )
+            assert columns(page, name) == pytest.approx([130 * v for v in expected], abs=HALF_A_HUNDREDTH)
             texts = page.locator(f"#{name} svg text[data-bind]").all_text_contents()
             assert texts == [*(f"{value:.3f}" for value in expected), "no numbers"]
             known = bool(figure.array("two_known", **at))
             assert seen(page, name, "[data-bind^=visibility]") == [known, not known]
         elif name == "maps":
             expected = [*figure.array("weights", **at).flat, *figure.array("other", **at).flat]
-            assert attributes(page, name, ".ink", "fill-opacity") == pytest.approx(
+            assert attributes(page, name, ".cell", "fill-opacity") == pytest.approx(
                 expected, abs=HALF_A_HUNDREDTH
             )
         else:
             first = figure.array("weights", **at)[0]
-            assert attributes(page, name, ".ink", "fill-opacity") == pytest.approx(
+            assert attributes(page, name, ".cell", "fill-opacity") == pytest.approx(
                 first, abs=HALF_A_HUNDREDTH
             )
             gold = attributes(page, name, ".gold", "stroke-opacity")

@@ -151,8 +151,9 @@ def check_frame(shown: Locator, figure: Figure, at: dict) -> None:
         if isinstance(expected, str | bool):
             assert found == expected, (at, binding)
         else:
-            # A curve is written to a hundredth of the picture's own unit.
-            assert found == pytest.approx(expected, rel=1e-4, abs=0.02), (at, binding)
+            # A curve is written to a hundredth of the picture's own unit, the opacity of a line to a twentieth.
+            grain = 0.0251 if binding.startswith("stroke-opacity") else 0.02
+            assert found == pytest.approx(expected, rel=1e-4, abs=grain), (at, binding)
     if figure.table:
         numbers = shown.locator("td").evaluate_all("cells => cells.slice(1).map(cell => +cell.textContent)")
         grid = {axis: at[axis] for axis in figure.axes}
@@ -362,10 +363,12 @@ def test_marks_keep_their_colour_where_the_system_forces_its_own(
 ) -> None:
     with Visit(browser, origins["file"], forced_colors="active") as visit:
         shown = visit.open(page_name).locator(f"figure#{name}")
-        fills = shown.locator(".ink, .bar").evaluate_all("all => all.map(n => getComputedStyle(n).fill)")
+        colours = shown.locator(".cell, .bar, .link line").evaluate_all(
+            "all => all.map(n => getComputedStyle(n)[n.tagName === 'line' ? 'stroke' : 'fill'])"
+        )
         ground = shown.evaluate("node => getComputedStyle(document.body).backgroundColor")
-        assert fills
-        assert ground not in fills
+        assert colours
+        assert ground not in colours
 
 
 @every_figure

@@ -16,8 +16,8 @@ from utils.explorables.packing import unpack
 
 #: The look of a still picture; on a page its style sheet takes over, dark mode included.
 _STYLE = (
-    "svg{background:#fff}text{font:12px system-ui,sans-serif;fill:#222}.ink{fill:#0072b2}.bar{fill:#d55e00}"
-    ".cell{stroke:#999;stroke-opacity:.4;fill:none}.chosen{fill:none;stroke:#d55e00;stroke-width:2}"
+    "svg{background:#fff}text{font:12px system-ui,sans-serif;fill:#222}.bar{fill:#d55e00}line.bar{stroke:#d55e00}"
+    ".cell{fill:#0072b2;stroke:#999;stroke-opacity:.4}.chosen{fill:none;stroke:#d55e00;stroke-width:2}"
     ".grid{stroke:#999;stroke-opacity:.5}.line{fill:none;stroke:#0072b2;stroke-width:2;stroke-linecap:round}"
     ".truth{fill:none;stroke:#009e73;stroke-width:1.5;stroke-dasharray:5 3}.point{fill:#009e73}"
     ".trace{stroke:#222;stroke-width:1.5}.link{stroke:#0072b2;stroke-width:3}"
@@ -26,8 +26,8 @@ _STYLE = (
 )
 
 #: Opacity of the thin line of a weight of 1, behind the thick lines of the chosen word; a weight that never
-#: exceeds the second number draws none, for it would not be seen.
-_TRACE, _FAINTEST = 0.45, 0.1
+#: exceeds the second number draws none, for with a twentieth of the ink it would not be seen.
+_TRACE, _FAINTEST = 0.45, 1 / 6
 
 
 #: Pictures are drawn for a phone, this many units wide where they can be, and shown larger where there is room.
@@ -347,20 +347,7 @@ class Curve(Figure):
             at = float(left + (x - low) * x_scale)
             weight = float(self.array("weights")[j])
             drawn.append(tag("circle", cx=at, cy=float(y_offset + y_scale * y), r=3.5, class_="point"))
-            drawn.append(
-                tag(
-                    "rect",
-                    x=at - 2.5,
-                    width=5,
-                    y=base - weight * short,
-                    height=weight * short,
-                    class_="bar",
-                    data_bind=binds(
-                        Bind("y", "weights", j, scale=-short, offset=base),
-                        Bind("height", "weights", j, scale=short),
-                    ),
-                )
-            )
+            drawn.append(_column(at, 5, base, short, weight, "weights", index=j))
         values = self.axes[self.query]
         first, last = (float(left + (value - low) * x_scale) for value in (values[0], values[-1]))
         step = (last - first) / (len(values) - 1)
@@ -510,8 +497,7 @@ class Alignment(Figure):
             )
             place = {"x": 1, "y": ys[j] - 10, "width": cell, "height": 20}
             lit = binds(Bind("fill-opacity", "weights", **at))
-            drawn.append(tag("rect", **place, class_="ink", fill_opacity=weight, data_bind=lit))
-            drawn.append(tag("rect", **place, class_="cell"))
+            drawn.append(tag("rect", **place, class_="cell", fill_opacity=weight, data_bind=lit))
             drawn.append(
                 text(
                     f"{weight:.2f}",
@@ -566,18 +552,7 @@ def _bar(
 ) -> list[str]:
     """A bar between x and x + width, and its number above it; ``entry`` says which number of the array it shows."""
     return [
-        tag(
-            "rect",
-            x=x + width / 8,
-            y=float(base - value * height),
-            width=width * 3 / 4,
-            height=float(value * height),
-            class_="bar",
-            data_bind=binds(
-                Bind("y", array, scale=-height, offset=base, **entry),
-                Bind("height", array, scale=height, **entry),
-            ),
-        ),
+        _column(x + width / 2, width * 3 / 4, base, height, value, array, **entry),
         text(
             fixed(value, digits),
             x=x + width / 2,
@@ -589,6 +564,22 @@ def _bar(
             ),
         ),
     ]
+
+
+def _column(
+    x: float, width: float, base: float, height: float, value: float, array: str, **entry: object
+) -> str:
+    """A column about x that stands on the base: a thick line, of which one attribute changes, and no style."""
+    return tag(
+        "line",
+        x1=x,
+        x2=x,
+        y1=base,
+        y2=float(base - value * height),
+        class_="bar",
+        stroke_width=width,
+        data_bind=binds(Bind("y2", array, scale=-height, offset=base, **entry)),
+    )
 
 
 def _where_known(figure: Figure, array: str, *children: str) -> str:
@@ -623,13 +614,11 @@ def _heat_map(
                 tag(
                     "rect",
                     **place,
-                    class_="ink",
+                    class_="cell zero" if values[i, j] == 0 else "cell",
                     fill_opacity=float(values[i, j]),
-                    data_bind=binds(Bind("fill-opacity", array, index)),
+                    data_bind=binds(Bind("fill-opacity", array, index), Bind("zero", array, index)),
                 )
             )
-            edge = "cell zero" if values[i, j] == 0 else "cell"
-            drawn.append(tag("rect", **place, class_=edge, data_bind=binds(Bind("zero", array, index))))
         if pick:
             width = left + len(column_labels) * cell
             drawn.append(
