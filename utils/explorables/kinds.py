@@ -116,7 +116,7 @@ class Weights(Figure):
         row = self.array("weights")[self.point["query"]]
         for j, key in enumerate(keys):
             at = {"index": j, "pick": "query", "stride": len(keys)}
-            drawn += _bar(row[j], "weights", at, left + j * cell, cell, base, height, digits=2)
+            drawn += _numbered_bar(row[j], "weights", at, left + j * cell, cell, base, height, digits=2)
             if len(max(keys, key=len)) > 3:
                 drawn.append(_turned(key, left + j * cell + 10, base + 14))
             else:
@@ -229,7 +229,7 @@ class Bars(Figure):
             numbers = []
             for j, value in enumerate(self.array(array)):
                 x = x0 + j * width
-                numbers += _bar(value, array, {"index": j}, x, width, base, height, digits=3)
+                numbers += _numbered_bar(value, array, {"index": j}, x, width, base, height, digits=3)
                 drawn.append(text(bars[j], x=x + width / 2, y=base + 16, text_anchor="middle"))
             if self.edge:
                 x = float(x0 + width * self.axes[self.edge].index(self.point[self.edge]))
@@ -347,7 +347,7 @@ class Curve(Figure):
             at = float(left + (x - low) * x_scale)
             weight = float(self.array("weights")[j])
             drawn.append(tag("circle", cx=at, cy=float(y_offset + y_scale * y), r=3.5, class_="point"))
-            drawn.append(_column(at, 5, base, short, weight, "weights", index=j))
+            drawn.append(_bar(weight, "weights", {"index": j}, at, 5, base, short))
         values = self.axes[self.query]
         first, last = (float(left + (value - low) * x_scale) for value in (values[0], values[-1]))
         step = (last - first) / (len(values) - 1)
@@ -539,7 +539,7 @@ def _turned(label: str, x: float, y: float) -> str:
     return text(label, transform=f"translate({x:g} {y:g}) rotate(50)")
 
 
-def _bar(
+def _numbered_bar(
     value: float,
     array: str,
     entry: Mapping[str, object],
@@ -550,9 +550,9 @@ def _bar(
     *,
     digits: int,
 ) -> list[str]:
-    """A bar between x and x + width, and its number above it; ``entry`` says which number of the array it shows."""
+    """A bar between x and x + width, and its number above it; ``entry`` says which number of the array they show."""
     return [
-        _column(x + width / 2, width * 3 / 4, base, height, value, array, **entry),
+        _bar(value, array, entry, x + width / 2, width * 3 / 4, base, height),
         text(
             fixed(value, digits),
             x=x + width / 2,
@@ -566,14 +566,20 @@ def _bar(
     ]
 
 
-def _column(
-    x: float, width: float, base: float, height: float, value: float, array: str, **entry: object
+def _bar(
+    value: float,
+    array: str,
+    entry: Mapping[str, object],
+    middle: float,
+    width: float,
+    base: float,
+    height: float,
 ) -> str:
-    """A column about x that stands on the base: a thick line, of which one attribute changes, and no style."""
+    """A bar as a thick line: a key then changes one attribute of it, and no style."""
     return tag(
         "line",
-        x1=x,
-        x2=x,
+        x1=middle,
+        x2=middle,
         y1=base,
         y2=float(base - value * height),
         class_="bar",
