@@ -195,7 +195,7 @@ def attributes(page: Page, figure: str, selector: str, attribute: str) -> list[f
     )
 
 
-def columns(page: Page, figure: str) -> list[float]:
+def bar_heights(page: Page, figure: str) -> list[float]:
     """Heights of the bars, in the picture's units."""
     feet, heads = (attributes(page, figure, "line.bar", end) for end in ("y1", "y2"))
     return [foot - head for foot, head in zip(feet, heads, strict=True)]
@@ -264,7 +264,7 @@ def test_each_kind_draws_what_python_computed(page, name):
                 control(page, name, axis).fill(str(figure.axes[axis].index(value)))
         assert page.locator(f"#{name} .xp-say").inner_text() == figure.sentence(**at)
         if name == "nearby":
-            assert columns(page, name) == pytest.approx(
+            assert bar_heights(page, name) == pytest.approx(
                 80 * figure.array("weights", **at), abs=HALF_A_HUNDREDTH
             )
             line = page.locator("#nearby .line").get_attribute("d")
@@ -273,7 +273,7 @@ def test_each_kind_draws_what_python_computed(page, name):
             assert seen(page, name, "g[data-bind]") == [bool(figure.array("height_known", **at))]
         elif name == "bars":
             expected = [*figure.array("one", **at), *figure.array("two", **at)]
-            assert columns(page, name) == pytest.approx([130 * v for v in expected], abs=HALF_A_HUNDREDTH)
+            assert bar_heights(page, name) == pytest.approx([130 * v for v in expected], abs=HALF_A_HUNDREDTH)
             texts = page.locator(f"#{name} svg text[data-bind]").all_text_contents()
             assert texts == [*(f"{value:.3f}" for value in expected), "no numbers"]
             known = bool(figure.array("two_known", **at))

@@ -151,9 +151,8 @@ def check_frame(shown: Locator, figure: Figure, at: dict) -> None:
         if isinstance(expected, str | bool):
             assert found == expected, (at, binding)
         else:
-            # A curve is written to a hundredth of the picture's own unit, the opacity of a line to a twentieth.
-            grain = 0.0251 if binding.startswith("stroke-opacity") else 0.02
-            assert found == pytest.approx(expected, rel=1e-4, abs=grain), (at, binding)
+            # A curve is written to a hundredth of the picture's own unit.
+            assert found == pytest.approx(expected, rel=1e-4, abs=0.02), (at, binding)
     if figure.table:
         numbers = shown.locator("td").evaluate_all("cells => cells.slice(1).map(cell => +cell.textContent)")
         grid = {axis: at[axis] for axis in figure.axes}

@@ -168,17 +168,16 @@ export function render({ model, el }) {
     area.addEventListener("pointerdown", (e) => { stop(); area.setPointerCapture(e.pointerId); drag(e); });
     area.addEventListener("pointermove", (e) => { if (area.hasPointerCapture(e.pointerId)) drag(e); });
   }
-  // What a mark shows already, to a hundredth that nobody sees (a twentieth for the opacity of a thin line), is not set
-  // again: a key must be answered within a frame or two on a slow phone.
+  // What a mark shows already, to a hundredth that nobody sees, is not set again: a key must be answered within a
+  // frame or two on a slow phone.
   const paint = () => {
     for (const mark of bound) {
       const { node, attribute, array, index, pick, stride, scale, offset, digits } = mark;
-      const grain = attribute === "stroke-opacity" ? 20 : 100;
       const curve = attribute === "points";
       const value = curve ? `${first[array]} ${first[node.dataset.known]}`
         : array[0] === "#" ? place[array.slice(1)] : number(array, index + (stride ? place[pick] * stride : 0));
       const shown = curve ? value : attribute === "text" ? value.toFixed(digits)
-        : attribute === "zero" ? value === 0 : Math.round(grain * (offset + scale * value)) / grain;
+        : attribute === "zero" ? value === 0 : Math.round(100 * (offset + scale * value)) / 100;
       if (shown === mark.shown) continue;
       mark.shown = shown;
       if (curve) node.setAttribute("d", path(node, array));

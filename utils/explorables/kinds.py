@@ -26,7 +26,7 @@ _STYLE = (
 )
 
 #: Opacity of the thin line of a weight of 1, behind the thick lines of the chosen word; a weight that never
-#: exceeds the second number draws none, for with a twentieth of the ink it would not be seen.
+#: exceeds the second number draws none, for with a thirteenth of the ink at most it would hardly be seen.
 _TRACE, _FAINTEST = 0.45, 1 / 6
 
 
