@@ -25,6 +25,11 @@ SETTLE = 2000
 #: Milliseconds that a finger holds a key; its release is not part of the answer.
 HELD = 80
 
+#: The least that a slider can be: what its row shows is the browser and the machine, and none of it the figure's.
+BARE = (
+    "data:text/html,<figure id=bare><input type=range max=9 oninput=say.value=value><output id=say></output>"
+)
+
 #: Milliseconds that a fixed piece of work takes, forty times, once it has been compiled.
 PACE = """
     async () => {
@@ -146,7 +151,7 @@ def main() -> None:
             for name in stored_figures(notebook)
         ]
         best = math.inf
-        for address, name in figures:
+        for address, name in [(BARE, "bare"), *figures]:
             page = browser.new_page()
             page.add_init_script(WATCH)
             page.goto(address)

@@ -23,12 +23,34 @@ def read(html: str) -> Figure:
     return figure
 
 
+def band_numbers(binding: str, point: dict, drawn_as: dict[str, str]) -> list[float]:
+    """The numbers that the bands of a polygon stand for, by its attributes: 0 for an end that has no band.
+
+    Raises AssertionError for a band that runs between no two ends of its polygon.
+    """
+    _, _, _, pick, _, scale, *_ = binding.split(" ")
+    left, right, step = map(float, drawn_as["data-across"].split(" "))
+    moved = step * point[pick] if pick != "-" else 0
+    bands = [*np.array(drawn_as["points"].split(), dtype=float).reshape(-1, 4, 2)]
+    numbers = []
+    for _, start, end in json.loads(drawn_as["data-ends"]):
+        end += moved
+        (xs, ys), number = (bands[0] if bands else np.full((4, 2), np.nan)).T, 0.0
+        if np.allclose([ys[0] + ys[3], ys[1] + ys[2]], [2 * start, 2 * end], atol=0.04):
+            assert xs.tolist() == [left, right, right, left]
+            number = (ys[3] - ys[0]) / float(scale) / np.hypot(1, (end - start) / (right - left))
+            bands.pop(0)
+        numbers.append(number)
+    assert not bands
+    return numbers
+
+
 def drawn(
-    figure: Figure, binding: str, point: dict, known: str | None = None
+    figure: Figure, binding: str, point: dict, drawn_as: dict[str, str]
 ) -> float | str | bool | np.ndarray:
     """What an attribute must be at a point by its binding, given as the picture writes it.
 
-    A curve is its numbers, those left out that the array ``known`` says are not.
+    A curve or a polygon of bands is its numbers; further attributes of the element, in ``drawn_as``, say which.
     """
     attribute, array, index, pick, stride, scale, offset, digits = binding.split(" ")
     if array.startswith("#"):
@@ -38,7 +60,11 @@ def drawn(
         grid = {axis: point[axis] for axis in figure.axes}
         numbers = figure.array(array, **grid).reshape(-1)
         if attribute == "points":
+            known = drawn_as.get("data-known")
             return numbers[figure.array(known, **grid) > 0] if known else numbers
+        if attribute == "bands":
+            first = int(stride) * point[pick] if pick != "-" else 0
+            return numbers[[first + end[0] for end in json.loads(drawn_as["data-ends"])]]
         value = numbers[int(index) + (int(stride) * point[pick] if pick != "-" else 0)]
     if attribute == "text":
         return fixed(float(value), int(digits))

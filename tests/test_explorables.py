@@ -17,7 +17,7 @@ from fontTools.ttLib import TTFont
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from stored_figures import drawn
+from stored_figures import band_numbers, drawn
 
 from utils.explorables import Alignment, Bars, Curve, Figure, Maps, Weights, play
 from utils.explorables.drawing import Bind, binds, tag, text
@@ -314,14 +314,14 @@ def test_every_binding_sets_what_is_drawn(figure):
     for node in svg_of(figure).iter():
         for bind in filter(None, node.get("data-bind", "").split(";")):
             attribute = bind.split(" ")[0]
-            value = drawn(figure, bind, figure.point)
+            value = drawn(figure, bind, figure.point, node.attrib)
             if attribute == "points":
-                gaps = node.get("data-known")
-                known = figure.array(gaps) if gaps else np.ones(len(value))
-                assert len(node.get("data-x").split()) == len(known) == len(value)
-                assert node.get("d").count(",") == known.sum()
+                assert len(node.get("data-x").split()) == figure.array(bind.split(" ")[1]).size
+                assert node.get("d").count(",") == len(value)
+            elif attribute == "bands":
+                assert band_numbers(bind, figure.point, node.attrib) == pytest.approx(value, abs=0.01)
             elif attribute == "zero":
-                assert ("zero" in node.get("class").split()) == value
+                assert ("zero" in node.get("class", "").split()) == value
             elif attribute == "visibility":
                 assert node.get("visibility") == ("visible" if value else "hidden")
             elif attribute == "text":
@@ -519,10 +519,22 @@ def test_an_alignment_is_as_narrow_for_long_sentences_as_for_short_ones():
     assert heights[1] == pytest.approx(heights[0] * 20 / 3)
 
 
-def test_an_alignment_draws_no_line_that_nobody_would_see():
-    figure = aligned("ab", "xyz", lambda step: [[0.05, 0.0], [0.3 * step, 0.09], [0.0, 0.09]])
-    traces = svg_of(figure).find("{*}g[@class='trace']")
-    assert [node.get("data-bind").split()[2] for node in traces] == ["2"]
+def test_an_alignments_bands_are_as_broad_as_its_weights():
+    figure = aligned("ab", "xy", lambda step: [[0.25, 0.75], [1.0, 0.0]])
+    every, chosen = (
+        np.array(node.get("points").split(), dtype=float).reshape(-1, 4, 2)
+        for node in svg_of(figure).findall("{*}polygon")
+    )
+    left, right = every[0, 0, 0], every[0, 1, 0]
+    slant = math.hypot(1, 25 / (right - left))  # rows are 25 apart; a slanted band is as thick as a level one
+    breadths = (
+        every[:, 3, 1] - every[:, 0, 1]
+    )  # of a → x, b → x and a → y; b → y, whose weight is 0, has no band
+    assert breadths == pytest.approx([5 * 0.25, 5 * 0.75 * slant, 5 * slant], abs=0.01)
+    assert chosen[:, 3, 1] - chosen[:, 0, 1] == pytest.approx([5 * 0.25, 5 * 0.75 * slant], abs=0.01)
+    assert chosen[:, [1, 2], 1].mean(axis=1) == pytest.approx([12.5, 12.5])  # both end at x
+    margin = [float(node.get("x2")) - float(node.get("x1")) for node in svg_of(figure).findall("{*}line")]
+    assert margin == pytest.approx([38 * 0.25, 38 * 0.75])
 
 
 def test_markup_is_escaped_and_bindings_are_written_out():

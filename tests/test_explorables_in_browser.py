@@ -7,6 +7,7 @@ import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page
+from stored_figures import band_numbers
 
 from utils.explorables import Alignment, Bars, Curve, Figure, Maps, Weights
 from utils.explorables.live import page_script, style
@@ -222,10 +223,10 @@ def test_every_frame_is_reached_by_keyboard_alone_and_shows_pythons_numbers(page
                 expected = figure.array("weights", d=d, valid_length=valid_length, scaled=scaled).reshape(-1)
                 at = {"d": d, "valid_length": valid_length, "scaled": scaled}
                 assert shown_numbers(page, "heat") == pytest.approx(expected, abs=5.1e-4), at
-                assert attributes(page, "heat", ".cell", "fill-opacity") == pytest.approx(
+                assert attributes(page, "heat", ".cells > *", "fill-opacity") == pytest.approx(
                     expected, abs=HALF_A_HUNDREDTH
                 ), at
-                zeros = page.locator("#heat .cell").evaluate_all(
+                zeros = page.locator("#heat .cells > *").evaluate_all(
                     "nodes => nodes.map(n => n.classList.contains('zero'))"
                 )
                 assert zeros == [number == 0 for number in expected], at
@@ -280,14 +281,20 @@ def test_each_kind_draws_what_python_computed(page, name):
             assert seen(page, name, "[data-bind^=visibility]") == [known, not known]
         elif name == "maps":
             expected = [*figure.array("weights", **at).flat, *figure.array("other", **at).flat]
-            assert attributes(page, name, ".cell", "fill-opacity") == pytest.approx(
+            assert attributes(page, name, ".cells > *", "fill-opacity") == pytest.approx(
                 expected, abs=HALF_A_HUNDREDTH
             )
         else:
-            first = figure.array("weights", **at)[0]
-            assert attributes(page, name, ".cell", "fill-opacity") == pytest.approx(
-                first, abs=HALF_A_HUNDREDTH
+            polygons = page.locator(f"#{name} svg polygon").evaluate_all(
+                "nodes => nodes.map(n => Object.fromEntries([...n.attributes].map(a => [a.name, a.value])))"
             )
+            expected = [figure.array("weights", **at).reshape(-1), figure.array("weights", **at)[0]]
+            point = figure.point | at
+            for polygon, weights in zip(polygons, expected, strict=True):
+                bands = band_numbers(polygon["data-bind"], point, polygon)
+                assert bands == pytest.approx(weights, abs=HALF_A_HUNDREDTH)
+            margin = attributes(page, name, "line.link", "x2")
+            assert margin == pytest.approx([1 + 38 * w for w in expected[1]], abs=HALF_A_HUNDREDTH)
             gold = attributes(page, name, ".gold", "stroke-opacity")
             assert gold == [float(at["gold_links"] == "shown")] * 2
 

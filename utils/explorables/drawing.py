@@ -59,9 +59,10 @@ class Bind:
 
     Attributes:
         attribute: what to set; ``visibility`` hides the element where the number is 0, ``zero`` sets the class of
-            that name where it is exactly 0, ``text`` sets the element's text with ``digits`` decimals, and
+            that name where it is exactly 0, ``text`` sets the element's text with ``digits`` decimals,
             ``points`` draws the whole array as a path, whose ``data-x``, ``data-scale`` and ``data-known`` say
-            where.
+            where, and ``bands`` draws numbers as bands of a polygon, whose ``data-across`` and ``data-ends`` say
+            which and where (see `kinds._bands`).
         array: name of a packed array, or ``#name`` for the position of an axis or pick.
         index: position in the array's own axes, flattened.
         pick: name of a pick that moves the index.

@@ -44,7 +44,6 @@ const bindings = (svg) =>
 
 export function render({ model, el }) {
   const spec = model.get("spec");
-  const read = Object.fromEntries(Object.entries(spec.arrays).map(([key, packed]) => [key, reader(packed)]));
   const picks = Object.entries(spec.picks).map(([name, key]) => ({ name, labels: spec.labels[key], values: [...spec.labels[key].keys()] }));
   const { axes } = spec;
   const controls = Object.fromEntries([...axes, ...picks].map((control) => [control.name, control]));
@@ -60,17 +59,20 @@ export function render({ model, el }) {
 
   // -- looking up -----------------------------------------------------------------------------------------------
   const place = {}; // where each control stands
-  const first = {}; // where the frame of each array begins
+  const arrays = Object.fromEntries(Object.entries(spec.arrays).map(([key, packed]) => {
+    const size = packed.shape.slice(packed.over.length).reduce((a, b) => a * b, 1);
+    return [key, { read: reader(packed), over: packed.over, size, first: 0 }]; // first: where its frame begins
+  }));
   const locate = () => {
     for (const name in controls) place[name] = position(name);
-    for (const [key, { shape, over }] of Object.entries(spec.arrays)) {
-      const frame = over.reduce((sum, name) => sum * controls[name].values.length + place[name], 0);
-      first[key] = frame * shape.slice(over.length).reduce((a, b) => a * b, 1);
+    for (const key in arrays) {
+      const { over, size } = arrays[key];
+      arrays[key].first = size * over.reduce((sum, name) => sum * controls[name].values.length + place[name], 0);
     }
   };
-  const number = (key, index) => read[key](first[key] + index);
+  const number = (key, index) => arrays[key].read(arrays[key].first + index);
   const sentence = () =>
-    spec.say[spec.arrays.case ? number("case", 0) : 0].replace(FIELD, (_, key, pick, digits, form, labels) => {
+    spec.say[arrays.case ? number("case", 0) : 0].replace(FIELD, (_, key, pick, digits, form, labels) => {
       if (controls[key]) return controls[key].labels[place[key]];
       const value = number(key, pick ? place[pick] : 0);
       if (labels) return spec.labels[labels][value];
@@ -173,31 +175,49 @@ export function render({ model, el }) {
   const paint = () => {
     for (const mark of bound) {
       const { node, attribute, array, index, pick, stride, scale, offset, digits } = mark;
-      const curve = attribute === "points";
-      const value = curve ? `${first[array]} ${first[node.dataset.known]}`
+      const shape = shapes[attribute];
+      const value = shape ? `${arrays[array].first} ${arrays[node.dataset.known]?.first} ${place[pick]}`
         : array[0] === "#" ? place[array.slice(1)] : number(array, index + (stride ? place[pick] * stride : 0));
-      const shown = curve ? value : attribute === "text" ? value.toFixed(digits)
+      const shown = shape ? value : attribute === "text" ? value.toFixed(digits)
         : attribute === "zero" ? value === 0 : Math.round(100 * (offset + scale * value)) / 100;
       if (shown === mark.shown) continue;
       mark.shown = shown;
-      if (curve) node.setAttribute("d", path(node, array));
+      if (shape) node.setAttribute(...shape(mark));
       else if (attribute === "text") write(node, shown);
       else if (attribute === "zero") node.classList.toggle("zero", shown);
       else if (attribute === "visibility") node.setAttribute(attribute, shown ? "visible" : "hidden");
       else node.setAttribute(attribute, shown);
     }
   };
-  // A curve: x from data-x, y from the bound array, in the picture's own scale; with gaps where data-known has 0.
-  const path = (node, array) => {
-    const { x, scale, known } = node.dataset;
-    const [slope, offset] = scale.split(" ").map(Number);
-    let pen = "M";
-    return x.split(" ").map((at, i) => {
-      if (known && !number(known, i)) { pen = "M"; return ""; }
-      const step = `${pen}${at},${+(offset + slope * number(array, i)).toFixed(2)}${pen === "M" ? "h0" : ""}`;
-      pen = "L";
-      return step;
-    }).join("");
+  const shapes = {
+    // A curve: x from data-x, y from the bound array, in the picture's own scale; with gaps where data-known has 0.
+    points: ({ node, array }) => {
+      const { x, scale, known } = node.dataset;
+      const [slope, offset] = scale.split(" ").map(Number);
+      let pen = "M";
+      const steps = x.split(" ").map((at, i) => {
+        if (known && !number(known, i)) { pen = "M"; return ""; }
+        const step = `${pen}${at},${+(offset + slope * number(array, i)).toFixed(2)}${pen === "M" ? "h0" : ""}`;
+        pen = "L";
+        return step;
+      });
+      return ["d", steps.join("")];
+    },
+    // Bands between two upright lines, each as broad as its number; twin of kinds._bands.
+    bands: (mark) => {
+      const { node, array, pick, stride, scale } = mark;
+      mark.ends ??= JSON.parse(node.dataset.ends);
+      const [left, right, step] = node.dataset.across.split(" ").map(Number);
+      const picked = stride ? place[pick] : 0;
+      const corners = [];
+      for (const [index, start, from] of mark.ends) {
+        const end = from + picked * step;
+        const slant = (end - start) / (right - left);
+        const half = Math.round(50 * scale * number(array, index + picked * stride) * Math.sqrt(1 + slant * slant)) / 100;
+        if (half) corners.push(left, start - half, right, end - half, right, end + half, left, start + half);
+      }
+      return ["points", corners.join(" ")];
+    },
   };
 
   // -- words and numbers ----------------------------------------------------------------------------------------

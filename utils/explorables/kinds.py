@@ -3,6 +3,7 @@
 Explained in book/explorables.
 """
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,23 +13,20 @@ from torch import Tensor
 from utils.explorables.chinese import font_face
 from utils.explorables.drawing import Bind, binds, fixed, tag, text
 from utils.explorables.figure import Figure
-from utils.explorables.packing import unpack
 
 #: The look of a still picture; on a page its style sheet takes over, dark mode included.
 _STYLE = (
     "svg{background:#fff}text{font:12px system-ui,sans-serif;fill:#222}.bar{fill:#d55e00}line.bar{stroke:#d55e00}"
-    ".cell{fill:#0072b2;stroke:#999;stroke-opacity:.4}.chosen{fill:none;stroke:#d55e00;stroke-width:2}"
-    ".grid{stroke:#999;stroke-opacity:.5}.line{fill:none;stroke:#0072b2;stroke-width:2;stroke-linecap:round}"
+    ".cells{fill:#0072b2;stroke:#999;stroke-opacity:.4}.chosen{fill:none;stroke:#d55e00;stroke-width:2}"
+    ".grid{fill:none;stroke:#999;stroke-opacity:.5}.line{fill:none;stroke:#0072b2;stroke-width:2;stroke-linecap:round}"
     ".truth{fill:none;stroke:#009e73;stroke-width:1.5;stroke-dasharray:5 3}.point{fill:#009e73}"
-    ".trace{stroke:#222;stroke-width:1.5}.link{stroke:#0072b2;stroke-width:3}"
+    ".trace{fill:#222;fill-opacity:.3}.link{fill:#0072b2}line.link{stroke:#0072b2}"
     ".gold{stroke:#d55e00;stroke-width:1.5;stroke-dasharray:4 3}"
     ".zero{stroke-dasharray:2 2}.hit{fill:none}.onink{paint-order:stroke;stroke:#fff;stroke-width:3px}"
 )
 
-#: Opacity of the thin line of a weight of 1, behind the thick lines of the chosen word; a weight that never
-#: exceeds the second number draws none, for with a thirteenth of the ink at most it would hardly be seen.
-_TRACE, _FAINTEST = 0.45, 1 / 6
-
+#: Breadth of the band of a weight of 1, from a word to one that it looks at.
+_BAND = 5
 
 #: Pictures are drawn for a phone, this many units wide where they can be, and shown larger where there is room.
 _NARROW = 420
@@ -401,8 +399,9 @@ class Curve(Figure):
 class Alignment(Figure):
     """Two sentences as columns; the chosen target word lights the source words it looked at.
 
-    Words stand one under the other, so that the picture is as narrow for a long sentence as for a short one. Thin
-    lines show where every target word looked, thick ones where the chosen word did, with its weights in the margin.
+    Words stand one under the other, so that the picture is as narrow for a long sentence as for a short one. Grey
+    lines show where every target word looked, blue ones where the chosen word did, with its weights in the margin; a
+    line is as thick as its weight is large.
     ``compute`` returns ``weights`` of shape (target, source), numbers from 0 to 1.
 
     Args:
@@ -454,22 +453,15 @@ class Alignment(Figure):
         ys = [(j + 0.5) * row * rows / len(source) for j in range(len(source))]
         yt = [(i + 0.5) * row * rows / len(target) for i in range(len(target))]
         weights, chosen = self.array("weights"), self.point["word"]
-        ends = {"x1": left, "x2": right}
-        traces, links, drawn = [], [], []
-        highest = unpack(self._packed["weights"]).reshape(-1, *weights.shape).max(axis=0)
-        for i, j in np.argwhere(highest > _FAINTEST).tolist():
-            bound = Bind("stroke-opacity", "weights", i * len(source) + j, scale=_TRACE)
-            traces.append(
-                tag(
-                    "line",
-                    **ends,
-                    y1=ys[j],
-                    y2=yt[i],
-                    stroke_opacity=_TRACE * float(weights[i, j]),
-                    data_bind=binds(bound),
-                )
-            )
-        drawn.append(
+        step = yt[-1] / (len(target) - 0.5)  # from one target word to the next
+        picked = {"pick": "word", "stride": len(source)}
+        every = [(i * len(source) + j, ys[j], yt[i]) for i in range(len(target)) for j in range(len(source))]
+        first = [(j, ys[j], yt[0]) for j in range(len(source))]
+        bands = [
+            _bands(self, "weights", every, left, right, class_="trace"),
+            _bands(self, "weights", first, left, right, class_="link", step=step, **picked),
+        ]
+        drawn = [
             tag(
                 "rect",
                 x=right + 2,
@@ -477,35 +469,31 @@ class Alignment(Figure):
                 width=width - right - 4,
                 height=22,
                 class_="chosen",
-                data_bind=binds(Bind("y", "#word", scale=yt[-1] / (len(target) - 0.5), offset=yt[0] - 11)),
+                data_bind=binds(Bind("y", "#word", scale=step, offset=yt[0] - 11)),
             )
-        )
+        ]
         for j, word in enumerate(source):
-            at = {"index": j, "pick": "word", "stride": len(source)}
-            weight = float(weights[chosen, j])
-            # One end moves with the chosen word: words stand evenly, so its place is a step times its number.
-            moving = Bind("y2", "#word", scale=yt[-1] / (len(target) - 0.5), offset=yt[0])
-            links.append(
+            drawn.append(
                 tag(
                     "line",
-                    **ends,
+                    x1=1,
+                    x2=1 + cell * float(weights[chosen, j]),
                     y1=ys[j],
-                    y2=yt[chosen],
-                    stroke_opacity=weight,
-                    data_bind=binds(Bind("stroke-opacity", "weights", **at), moving),
+                    y2=ys[j],
+                    class_="link",
+                    stroke_width=20,
+                    data_bind=binds(Bind("x2", "weights", j, scale=cell, offset=1, **picked)),
                 )
             )
-            place = {"x": 1, "y": ys[j] - 10, "width": cell, "height": 20}
-            lit = binds(Bind("fill-opacity", "weights", **at))
-            drawn.append(tag("rect", **place, class_="cell", fill_opacity=weight, data_bind=lit))
+            drawn.append(tag("rect", x=1, y=ys[j] - 10, width=cell, height=20, class_="grid"))
             drawn.append(
                 text(
-                    f"{weight:.2f}",
+                    f"{weights[chosen, j]:.2f}",
                     x=1 + cell / 2,
                     y=ys[j] + 4,
                     text_anchor="middle",
                     class_="onink",
-                    data_bind=binds(Bind("text", "weights", digits=2, **at)),
+                    data_bind=binds(Bind("text", "weights", j, digits=2, **picked)),
                 )
             )
             drawn.append(text(word, x=left - 6, y=ys[j] + 4, text_anchor="end"))
@@ -517,7 +505,8 @@ class Alignment(Figure):
         gold = [
             tag(
                 "line",
-                **ends,
+                x1=left,
+                x2=right,
                 y1=ys[j],
                 y2=yt[i],
                 class_="gold",
@@ -526,8 +515,7 @@ class Alignment(Figure):
             )
             for i, j in self.gold
         ]
-        lines = [tag("g", *traces, class_="trace"), tag("g", *links, class_="link"), *gold]
-        return _svg(width, row * rows, *lines, *drawn)
+        return _svg(width, row * rows, *bands, *gold, *drawn)
 
 
 def _columns(word: str) -> float:
@@ -588,6 +576,41 @@ def _bar(
     )
 
 
+def _bands(
+    figure: Figure,
+    array: str,
+    ends: Sequence[tuple[int, float, float]],
+    left: float,
+    right: float,
+    *,
+    class_: str,
+    pick: str = "",
+    stride: int = 0,
+    step: float = 0.0,
+) -> str:
+    """Bands from one upright line to another, each as broad as its number: one polygon, its seams on the left line.
+
+    A key then changes one attribute of one element, and no style. ``ends`` gives, for each band, the index of its
+    number and the height of its two ends; with a pick, each step of it moves the index by ``stride`` and the right
+    end by ``step``.
+    """
+    numbers, picked = figure.array(array).reshape(-1), figure.point[pick] if pick else 0
+    corners = []
+    for index, start, end in ends:
+        end += picked * step
+        half = _BAND / 2 * numbers[index + picked * stride] * math.hypot(1, (end - start) / (right - left))
+        if round(half, 2):
+            corners += [left, start - half, right, end - half, right, end + half, left, start + half]
+    return tag(
+        "polygon",
+        points=" ".join(f"{number:.5g}" for number in corners),
+        class_=class_,
+        data_bind=binds(Bind("bands", array, pick=pick, stride=stride, scale=_BAND)),
+        data_across=f"{left:g} {right:g} {step:g}",
+        data_ends=json.dumps([(index, round(start, 2), round(end, 2)) for index, start, end in ends]),
+    )
+
+
 def _where_known(figure: Figure, array: str, *children: str) -> str:
     """The children, seen only where the array says 1, if the figure has such an array."""
     if array not in figure._packed:
@@ -610,17 +633,18 @@ def _heat_map(
     """Cells of an array with labels of the rows; a frame round the picked row where there is a pick."""
     row_labels, column_labels = figure.labels[rows], figure.labels[columns]
     values = figure.array(array)
-    drawn = []
+    cells, drawn = [], []
     for i, label in enumerate(row_labels):
         drawn.append(text(label, x=left - 6, y=top + (i + 0.5) * cell + 4, text_anchor="end"))
         for j in range(len(column_labels)):
             index = i * len(column_labels) + j
-            place = {"x": left + j * cell, "y": top + i * cell, "width": cell - 1, "height": cell - 1}
-            drawn.append(
+            x, y, side = left + j * cell, top + i * cell, cell - 1
+            # No rectangle, whose place and size the browser would take for style, and find again with each key.
+            cells.append(
                 tag(
-                    "rect",
-                    **place,
-                    class_="cell zero" if values[i, j] == 0 else "cell",
+                    "polygon",
+                    points=f"{x:g},{y:g} {x + side:g},{y:g} {x + side:g},{y + side:g} {x:g},{y + side:g}",
+                    class_="zero" if values[i, j] == 0 else None,
                     fill_opacity=float(values[i, j]),
                     data_bind=binds(Bind("fill-opacity", array, index), Bind("zero", array, index)),
                 )
@@ -650,4 +674,4 @@ def _heat_map(
                 data_bind=binds(Bind("y", f"#{pick}", scale=cell, offset=top - 2)),
             )
         )
-    return "".join(drawn)
+    return tag("g", *cells, class_="cells") + "".join(drawn)
