@@ -527,9 +527,8 @@ def test_an_alignments_bands_are_as_broad_as_its_weights():
     )
     left, right = every[0, 0, 0], every[0, 1, 0]
     slant = math.hypot(1, 25 / (right - left))  # rows are 25 apart; a slanted band is as thick as a level one
-    breadths = (
-        every[:, 3, 1] - every[:, 0, 1]
-    )  # of a → x, b → x and a → y; b → y, whose weight is 0, has no band
+    # From a to x, from b to x and from a to y; the weight from b to y is 0 and has no band.
+    breadths = every[:, 3, 1] - every[:, 0, 1]
     assert breadths == pytest.approx([5 * 0.25, 5 * 0.75 * slant, 5 * slant], abs=0.01)
     assert chosen[:, 3, 1] - chosen[:, 0, 1] == pytest.approx([5 * 0.25, 5 * 0.75 * slant], abs=0.01)
     assert chosen[:, [1, 2], 1].mean(axis=1) == pytest.approx([12.5, 12.5])  # both end at x
