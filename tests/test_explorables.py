@@ -297,11 +297,12 @@ def all_kinds() -> list[Figure]:
             **share,
         ),
         Alignment(
-            lambda step, gold_links: {"weights": torch.ones(2, 3) / 3},
+            lambda step, gold_links: {"weights": torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.7, 0.2]])},
             steps | {"gold_links": ["hidden", "shown"]},
             source=["红", "车", "."],
             target=["red", "car"],
             gold=[(0, 0), (1, 1)],
+            start={"word": "car"},
             **share,
         ),
     ]

@@ -124,6 +124,7 @@ def figures() -> dict[str, Figure]:
             name="align",
             alt="Two sentences and links between their words.",
             say="{word} at step {step}.",
+            start={"word": "car"},
         ),
         Bars(
             lambda n: {"p": torch.ones(3) / 3, "x": torch.tensor(HALVES[n])},
@@ -288,11 +289,11 @@ def test_each_kind_draws_what_python_computed(page, name):
             polygons = page.locator(f"#{name} svg polygon").evaluate_all(
                 "nodes => nodes.map(n => Object.fromEntries([...n.attributes].map(a => [a.name, a.value])))"
             )
-            expected = [figure.array("weights", **at).reshape(-1), figure.array("weights", **at)[0]]
-            point = figure.point | at
-            for polygon, weights in zip(polygons, expected, strict=True):
+            point, weights = figure.point | at, figure.array("weights", **at)
+            expected = [weights.reshape(-1), weights[point["word"]]]
+            for polygon, numbers in zip(polygons, expected, strict=True):
                 bands = band_numbers(polygon["data-bind"], point, polygon)
-                assert bands == pytest.approx(weights, abs=HALF_A_HUNDREDTH)
+                assert bands == pytest.approx(numbers, abs=HALF_A_HUNDREDTH)
             margin = attributes(page, name, "line.link", "x2")
             assert margin == pytest.approx([1 + 38 * w for w in expected[1]], abs=HALF_A_HUNDREDTH)
             gold = attributes(page, name, ".gold", "stroke-opacity")
