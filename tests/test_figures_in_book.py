@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
-from stored_figures import band_numbers, drawn, read
+from stored_figures import READ_SHAPES, check_shape, drawn, read
 from test_book import BOOK, CHAPTERS, ROOT, html
 
 from utils.explorables import Figure
@@ -128,35 +128,29 @@ def move(page: Page, shown: Locator, figure: Figure, here: dict, there: dict) ->
             page.keyboard.press("ArrowRight" if steps > 0 else "ArrowLeft")
 
 
-READ_PICTURE = """node => [...node.querySelectorAll('[data-bind]')].flatMap(part => {
-    const attributes = Object.fromEntries([...part.attributes].map(({ name, value }) => [name, value]));
-    const read = binding => {
-        const attribute = binding.split(' ')[0];
+READ_BINDINGS = """svg => [...svg.querySelectorAll('[data-bind]')].flatMap(part => {
+    const read = attribute => {
         if (attribute === 'text') return part.textContent;
-        if (attribute === 'zero') return part.classList.contains('zero');
         if (attribute === 'visibility') return getComputedStyle(part).visibility === 'visible';
-        if (attribute === 'points') {
-            const [scale, offset] = part.dataset.scale.split(' ').map(Number);
-            return [...attributes.d.matchAll(/,([-.\\d]+)/g)].map(match => (match[1] - offset) / scale);
-        }
-        return +attributes[attribute];
+        return +part.getAttribute(attribute);
     };
-    return part.dataset.bind.split(';').map(binding => [binding, attributes, read(binding)]);
+    return part.dataset.bind.split(';').map(binding => [binding, read(binding.split(' ')[0])]);
 })"""
 
 
 def check_frame(shown: Locator, figure: Figure, at: dict) -> None:
     """The sentence, every mark of the picture and every cell of the table are what the notebook stored."""
     assert shown.locator(".xp-say").inner_text() == figure.sentence(**at), at
-    for binding, drawn_as, found in shown.evaluate(READ_PICTURE):
-        expected = drawn(figure, binding, at, drawn_as)
-        if binding.startswith("bands "):
-            found = band_numbers(binding, at, drawn_as)
+    picture = shown.locator("svg")
+    for binding, found in picture.evaluate(READ_BINDINGS):
+        expected = drawn(figure, binding, at)
         if isinstance(expected, str | bool):
             assert found == expected, (at, binding)
         else:
-            # A curve and a band are written to a hundredth of the picture's own unit.
+            # Written to a hundredth of the picture's own unit.
             assert found == pytest.approx(expected, rel=1e-4, abs=0.02), (at, binding)
+    for said, paths in picture.evaluate(READ_SHAPES):
+        check_shape(figure, said, paths, at)
     if figure.table:
         numbers = shown.locator("td").evaluate_all("cells => cells.slice(1).map(cell => +cell.textContent)")
         grid = {axis: at[axis] for axis in figure.axes}
@@ -366,8 +360,8 @@ def test_marks_keep_their_colour_where_the_system_forces_its_own(
 ) -> None:
     with Visit(browser, origins["file"], forced_colors="active") as visit:
         shown = visit.open(page_name).locator(f"figure#{name}")
-        colours = shown.locator(".cells > *, .bar, .link").evaluate_all(
-            "all => all.map(n => getComputedStyle(n)[n.tagName === 'line' ? 'stroke' : 'fill'])"
+        colours = shown.locator(".cells > polygon, .bar, .link, .dot").evaluate_all(
+            "all => all.map(n => getComputedStyle(n)[n.matches('.dot') ? 'stroke' : 'fill'])"
         )
         ground = shown.evaluate("node => getComputedStyle(document.body).backgroundColor")
         assert colours

@@ -104,37 +104,45 @@ def test_figures_can_be_read_in_the_dark(dark_phone: Reader, name: str) -> None:
     assert set(grounds) == {"rgb(255, 255, 255)"}
 
 
-#: Marks the visible elements with Chinese text of their own; returns how many ideographs each of them has.
+#: Marks each visible element that has Chinese text of its own, in shadow trees too, with the number of its ideographs.
 MARK_CHINESE = r"""() => {
-    const counts = [];
-    for (const element of document.querySelectorAll("main *")) {
-        const own = [...element.childNodes].filter(node => node.nodeType === Node.TEXT_NODE);
-        const found = own.map(node => node.data).join("").match(/\p{Script=Han}/gu);
-        if (found && element.checkVisibility()) {
-            element.dataset.chinese = "";
-            counts.push(found.length);
+    const mark = (root) => {
+        for (const element of root.querySelectorAll("*")) {
+            const own = [...element.childNodes].filter(node => node.nodeType === Node.TEXT_NODE);
+            const found = own.map(node => node.data).join("").match(/\p{Script=Han}/gu);
+            if (found && element.checkVisibility()) element.dataset.chinese = found.length;
+            if (element.shadowRoot) mark(element.shadowRoot);
         }
-    }
-    return counts;
+    };
+    mark(document.querySelector("main"));
 }"""
 
 
 def test_chinese_is_drawn_with_the_font_of_the_book(laptop: Reader) -> None:
     names = [name for name in PAGES if IDEOGRAPHS.search(html(name).select_one("article").get_text())]
     assert "book/glossary" in names
+    tags = set()
     for name in names:
         page = laptop.open(name)
-        counts = page.evaluate(MARK_CHINESE)
+        page.evaluate(MARK_CHINESE)
         page.evaluate("document.fonts.ready")
         protocol = laptop.context.new_cdp_session(page)
         protocol.send("DOM.enable")
         protocol.send("CSS.enable")
-        root = protocol.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
-        marked = protocol.send("DOM.querySelectorAll", {"nodeId": root, "selector": "[data-chinese]"})
-        for node, count in zip(marked["nodeIds"], counts, strict=True):
-            fonts = protocol.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]
-            assert sum(font["glyphCount"] for font in fonts if font["isCustomFont"]) >= count, (name, fonts)
+        marked = 0
+        for node in protocol.send("DOM.getFlattenedDocument", {"depth": -1, "pierce": True})["nodes"]:
+            attributes = node.get("attributes", [])
+            if "data-chinese" not in attributes:
+                continue
+            ideographs = int(attributes[attributes.index("data-chinese") + 1])
+            fonts = protocol.send("CSS.getPlatformFontsForNode", {"nodeId": node["nodeId"]})["fonts"]
+            drawn = sum(font["glyphCount"] for font in fonts if font["isCustomFont"])
+            assert drawn >= ideographs, (name, node["localName"], fonts)
+            tags.add(node["localName"])
+            marked += 1
+        assert marked, name
         protocol.detach()
+    assert {"p", "text"} <= tags  # of the pages, and of the pictures in them
 
 
 @pytest.mark.parametrize("name", CHAPTERS[:1])

@@ -58,11 +58,8 @@ class Bind:
     """``attribute = offset + scale * array[index + picked * stride]``.
 
     Attributes:
-        attribute: what to set; ``visibility`` hides the element where the number is 0, ``zero`` sets the class of
-            that name where it is exactly 0, ``text`` sets the element's text with ``digits`` decimals,
-            ``points`` draws the whole array as a path, whose ``data-x``, ``data-scale`` and ``data-known`` say
-            where, and ``bands`` draws numbers as bands of a polygon, whose ``data-across`` and ``data-ends`` say
-            which and where (see `kinds._bands`).
+        attribute: what to set; ``visibility`` hides the element where the number is 0, ``text`` sets the element's
+            text with ``digits`` decimals.
         array: name of a packed array, or ``#name`` for the position of an axis or pick.
         index: position in the array's own axes, flattened.
         pick: name of a pick that moves the index.

@@ -1,5 +1,6 @@
 // One script for both worlds: a live kernel's anywidget view calls render({ model, el }) and so does the static page,
 // which stands in for the model. It looks numbers up in the arrays that torch filled and computes none of its own.
+// shapes.js stands before it and draws whole arrays.
 
 const VIEWS = { u1: Uint8Array, u2: Uint16Array, i4: Int32Array, f4: Float32Array };
 const FIELD = /\{(\w+)(?:\[(\w+)\])?(?::(\d+)([%g]?))?(?:\|(\w+))?\}/g;
@@ -15,6 +16,18 @@ const element = (tag, attributes = {}, ...children) => {
 // Text that changes is written into its node: a new one would have the browser match the page's `:has()` rules again.
 const write = (node, text) => { node.firstChild.data = text; };
 
+// Calls once it has not been asked for so long; a timer is not set anew at each asking, which costs more than the check.
+const whenAtRest = (wait, call) => {
+  let due = 0;
+  let timer = 0;
+  const check = () => {
+    const left = due - performance.now();
+    timer = left > 0 ? setTimeout(check, left) : 0;
+    if (!timer) call();
+  };
+  return () => { due = performance.now() + wait; timer ||= setTimeout(check, wait); };
+};
+
 const bytes = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
 // Packed numbers as a function of the flat index; twin of packing.unpack.
@@ -23,15 +36,15 @@ const reader = ({ data, dtype, step }) => {
   return (i) => stored[i] * step;
 };
 
+// In a shadow tree the picture's own rules dress it, and none of the page's: they are many, and each would be tried on
+// all that a key changes.
 const picture = (spec) => {
   const source = new TextDecoder().decode(bytes(spec.svg));
   const svg = document.importNode(new DOMParser().parseFromString(source, "image/svg+xml").documentElement, true);
-  svg.querySelector("style")?.remove(); // it dresses the still picture; here the page's style sheet does
   svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table say all that it shows
-  const paper = document.createElementNS(svg.namespaceURI, "rect"); // see figure.css
-  for (const [key, value] of Object.entries({ class: "paper", width: "100%", height: "100%" })) paper.setAttribute(key, value);
-  svg.prepend(paper);
-  return svg;
+  const holder = element("div", { class: "xp-picture", role: "img", "aria-label": spec.alt });
+  holder.attachShadow({ mode: "open" }).append(svg);
+  return { holder, svg };
 };
 
 // "attribute array index pick stride scale offset digits": twin of drawing.Bind.
@@ -151,8 +164,12 @@ export function render({ model, el }) {
   panel.append(tools);
 
   // -- picture --------------------------------------------------------------------------------------------------
-  const svg = picture(spec);
+  const { holder, svg } = picture(spec);
   const bound = bindings(svg);
+  const drawings = [...svg.querySelectorAll("[data-shape]")].map((node) => {
+    const polygons = [node, ...node.querySelectorAll("*")].filter((part) => part.points);
+    return { said: JSON.parse(node.dataset.shape), polygons, shown: [] };
+  });
   const choose = (event) => {
     const target = event.target.closest?.("[data-pick]");
     if (!target) return;
@@ -175,55 +192,33 @@ export function render({ model, el }) {
   const paint = () => {
     for (const mark of bound) {
       const { node, attribute, array, index, pick, stride, scale, offset, digits } = mark;
-      const shape = shapes[attribute];
-      const value = shape ? `${arrays[array].first} ${arrays[node.dataset.known]?.first} ${place[pick]}`
-        : array[0] === "#" ? place[array.slice(1)] : number(array, index + (stride ? place[pick] * stride : 0));
-      const shown = shape ? value : attribute === "text" ? value.toFixed(digits)
-        : attribute === "zero" ? value === 0 : Math.round(100 * (offset + scale * value)) / 100;
+      const value = array[0] === "#" ? place[array.slice(1)] : number(array, index + (stride ? place[pick] * stride : 0));
+      const shown = attribute === "text" ? value.toFixed(digits) : hundredth(offset + scale * value);
       if (shown === mark.shown) continue;
       mark.shown = shown;
-      if (shape) node.setAttribute(...shape(mark));
-      else if (attribute === "text") write(node, shown);
-      else if (attribute === "zero") node.classList.toggle("zero", shown);
-      else if (attribute === "visibility") node.setAttribute(attribute, shown ? "visible" : "hidden");
-      else node.setAttribute(attribute, shown);
+      if (attribute === "text") write(node, shown);
+      else node.setAttribute(attribute, attribute === "visibility" ? (shown ? "visible" : "hidden") : shown);
     }
-  };
-  const shapes = {
-    // A curve: x from data-x, y from the bound array, in the picture's own scale; with gaps where data-known has 0.
-    points: ({ node, array }) => {
-      const { x, scale, known } = node.dataset;
-      const [slope, offset] = scale.split(" ").map(Number);
-      let pen = "M";
-      const steps = x.split(" ").map((at, i) => {
-        if (known && !number(known, i)) { pen = "M"; return ""; }
-        const step = `${pen}${at},${+(offset + slope * number(array, i)).toFixed(2)}${pen === "M" ? "h0" : ""}`;
-        pen = "L";
-        return step;
+    for (const drawing of drawings) {
+      const { said, polygons, shown } = drawing;
+      const { shape, array, known, pick } = said;
+      const picked = place[pick];
+      const frame = `${arrays[array].first} ${arrays[known]?.first} ${picked}`;
+      if (frame === drawing.frame) continue;
+      drawing.frame = frame;
+      const row = pick ? (picked * arrays[array].size) / controls[pick].values.length : 0;
+      const drawn = shapes[shape](said, (i) => number(array, row + i), picked, (i) => !known || number(known, i));
+      polygons.forEach((polygon, i) => {
+        const points = drawn[i] ?? "";
+        if (points !== shown[i]) polygon.setAttribute("points", shown[i] = points);
       });
-      return ["d", steps.join("")];
-    },
-    // Bands between two upright lines, each as broad as its number; twin of kinds._bands.
-    bands: (mark) => {
-      const { node, array, pick, stride, scale } = mark;
-      mark.ends ??= JSON.parse(node.dataset.ends);
-      const [left, right, step] = node.dataset.across.split(" ").map(Number);
-      const picked = stride ? place[pick] : 0;
-      const corners = [];
-      for (const [index, start, from] of mark.ends) {
-        const end = from + picked * step;
-        const slant = (end - start) / (right - left);
-        const half = Math.round(50 * scale * number(array, index + picked * stride) * Math.sqrt(1 + slant * slant)) / 100;
-        if (half) corners.push(left, start - half, right, end - half, right, end + half, left, start + half);
-      }
-      return ["points", corners.join(" ")];
-    },
+    }
   };
 
   // -- words and numbers ----------------------------------------------------------------------------------------
   const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
-  const spoken = element("p", { class: "xp-spoken", role: "status" }, ""); // late, so that it is spoken once, at rest
-  const parts = [panel, element("div", { class: "xp-picture", role: "img", "aria-label": spec.alt }, svg), say, spoken];
+  const spoken = element("p", { class: "xp-spoken", role: "status" }, "");
+  const parts = [panel, holder, say, spoken];
   let fill = () => {};
   if (spec.table) {
     const [array, rows, columns] = spec.table;
@@ -249,19 +244,18 @@ export function render({ model, el }) {
   const fit = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
   fit.observe(body);
 
-  let waiting = 0;
+  const speak = whenAtRest(400, () => write(spoken, say.textContent)); // late, so that it is spoken once
   const draw = () => {
     locate();
     for (const update of refresh) update();
     paint();
     write(say, sentence());
-    clearTimeout(waiting);
-    waiting = setTimeout(() => { write(spoken, say.textContent); }, 400);
+    speak();
     fill();
   };
   for (const name in controls) model.on(`change:${name}`, draw);
   draw();
-  return () => { stop(); clearTimeout(waiting); fit.disconnect(); };
+  return () => { stop(); fit.disconnect(); };
 }
 
 export default { render };

@@ -192,6 +192,10 @@ class Figure:
         frame = tuple(self.axes[axis].index(at[axis]) for axis in packed["over"])
         return unpack(packed)[(*frame, ...)]
 
+    def frames(self, key: str) -> np.ndarray:
+        """What the page shows of an array at all points: the axes along which it changes come first."""
+        return unpack(self._packed[key])
+
     def sentence(self, *, sentence: int | None = None, **point: object) -> str:
         """The sentence at a point, as the page says it."""
         at = self.point | {key: self._on_grid(key, value) for key, value in point.items()}

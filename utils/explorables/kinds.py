@@ -3,26 +3,38 @@
 Explained in book/explorables.
 """
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from torch import Tensor
 
+from utils.explorables import shapes
 from utils.explorables.chinese import font_face
 from utils.explorables.drawing import Bind, binds, fixed, tag, text
 from utils.explorables.figure import Figure
 
-#: The look of a still picture; on a page its style sheet takes over, dark mode included.
+#: The look of a picture. A page's script shows it in a shadow tree, which the page's own rules do not reach, and its
+#: style sheet gives the colours, dark mode included; a still picture has the colours that stand here.
 _STYLE = (
-    "svg{background:#fff}text{font:12px system-ui,sans-serif;fill:#222}.bar{fill:#d55e00}line.bar{stroke:#d55e00}"
-    ".cells{fill:#0072b2;stroke:#999;stroke-opacity:.4}.chosen{fill:none;stroke:#d55e00;stroke-width:2}"
-    ".grid{fill:none;stroke:#999;stroke-opacity:.5}.line{fill:none;stroke:#0072b2;stroke-width:2;stroke-linecap:round}"
-    ".truth{fill:none;stroke:#009e73;stroke-width:1.5;stroke-dasharray:5 3}.point{fill:#009e73}"
-    ".trace{fill:#222;fill-opacity:.3}.link{fill:#0072b2}line.link{stroke:#0072b2}"
-    ".gold{stroke:#d55e00;stroke-width:1.5;stroke-dasharray:4 3}"
-    ".zero{stroke-dasharray:2 2}.hit{fill:none}.onink{paint-order:stroke;stroke:#fff;stroke-width:3px}"
+    "svg{--ink:var(--xp-ink,#0072b2);--bar:var(--xp-bar,#d55e00);--true:var(--xp-true,#00795a);"
+    "--paper:var(--xp-paper,#fff);color:var(--xp-text,#222)}"
+    ":host svg{display:block;max-width:100%;height:auto;touch-action:pan-y}"
+    "text{font:12px var(--xp-font,system-ui,sans-serif);fill:currentColor}.paper{fill:var(--paper)}"
+    ".bar{fill:var(--bar)}.dot{stroke:var(--bar);stroke-width:12;stroke-linecap:round}"
+    ".point{fill:var(--true)}.cells{fill:var(--ink)}"
+    ".hit{fill:none;pointer-events:all;cursor:pointer}.hit[data-drag]{cursor:ew-resize;touch-action:none}"
+    ".chosen{fill:none;stroke:var(--bar);stroke-width:2;pointer-events:none}"
+    ".grid{fill:none;stroke:currentColor;stroke-opacity:.25}"
+    ".edges{opacity:.25;fill:currentColor}.edges path{fill:none;stroke:currentColor;stroke-dasharray:2 2}"
+    ".line{fill:none;stroke:var(--ink);stroke-width:2;stroke-linecap:round}"
+    ".truth{fill:none;stroke:var(--true);stroke-width:1.5;stroke-dasharray:5 3}"
+    ".trace{fill:currentColor;fill-opacity:.3;pointer-events:none}"
+    ".link{fill:var(--ink);pointer-events:none}"
+    ".gold{stroke:var(--bar);stroke-width:1.5;stroke-dasharray:4 3;pointer-events:none}"
+    ".onink{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"
+    "@media(forced-colors:active){.grid{stroke-opacity:1}.edges{opacity:1}"
+    ".cells,.bar,.dot,.link{forced-color-adjust:none}}"
 )
 
 #: Breadth of the band of a weight of 1, from a word to one that it looks at.
@@ -33,17 +45,19 @@ _NARROW = 420
 _ENLARGED = 1.25
 
 
-def _still_style(drawn: str) -> str:
-    """The look of a still picture; it cannot use the fonts of the page around it and brings its Chinese along."""
+def _style(drawn: str) -> str:
+    """The look of a picture; a still one cannot use the fonts of the page around it and brings its Chinese along."""
     face = font_face("Chinese", drawn)
-    return f"{_STYLE}{face}text{{font-family:system-ui,sans-serif,Chinese}}" if face else _STYLE
+    return face + _STYLE.replace("sans-serif)", "sans-serif,Chinese)") if face else _STYLE
 
 
 def _svg(width: float, height: float, *children: str) -> str:
     enlarged = _ENLARGED if width <= _NARROW else 1
     return tag(
         "svg",
-        tag("style", _still_style("".join(children))),
+        tag("style", _style("".join(children))),
+        # Paper lies under all that changes, see figure.css.
+        tag("rect", width="100%", height="100%", class_="paper"),
         *children,
         xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {round(width)} {round(height)}",
@@ -111,14 +125,13 @@ class Weights(Figure):
         base = top + len(queries) * cell + 28 + height
         drawn = [_heat_map(self, "weights", left, top, cell, "query")]
         drawn.append(_axis_ticks(left, right, base, height))
-        row = self.array("weights")[self.point["query"]]
+        middles = [left + (j + 0.5) * cell for j in range(len(keys))]
+        drawn += _numbered_bars(self, "weights", middles, cell * 3 / 4, base, height, digits=2, pick="query")
         for j, key in enumerate(keys):
-            at = {"index": j, "pick": "query", "stride": len(keys)}
-            drawn += _numbered_bar(row[j], "weights", at, left + j * cell, cell, base, height, digits=2)
             if len(max(keys, key=len)) > 3:
                 drawn.append(_turned(key, left + j * cell + 10, base + 14))
             else:
-                drawn.append(text(key, x=left + (j + 0.5) * cell, y=base + 16, text_anchor="middle"))
+                drawn.append(text(key, x=middles[j], y=base + 16, text_anchor="middle"))
         return _svg(right + 24, base + 22 + 6 * max(map(len, keys)), *drawn)
 
 
@@ -209,8 +222,8 @@ class Bars(Figure):
 
     def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
         """Each panel: (bars,); each ``_known``: ()."""
-        shapes = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
-        return shapes | self._optional({f"{array}_known": () for array in self.panels})
+        wanted = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
+        return wanted | self._optional({f"{array}_known": () for array in self.panels})
 
     def draw(self) -> str:
         """The panels, each with its axis, its number above each bar; one above the other where they are wide."""
@@ -224,11 +237,10 @@ class Bars(Figure):
             base = top + height + number * down * (not side_by_side)
             drawn.append(text(title, x=x0, y=base - height - 26))
             drawn.append(_axis_ticks(x0, x0 + len(bars) * width, base, height))
-            numbers = []
-            for j, value in enumerate(self.array(array)):
-                x = x0 + j * width
-                numbers += _numbered_bar(value, array, {"index": j}, x, width, base, height, digits=3)
-                drawn.append(text(bars[j], x=x + width / 2, y=base + 16, text_anchor="middle"))
+            middles = [x0 + (j + 0.5) * width for j in range(len(bars))]
+            numbers = _numbered_bars(self, array, middles, width * 3 / 4, base, height, digits=3)
+            for middle, label in zip(middles, bars, strict=True):
+                drawn.append(text(label, x=middle, y=base + 16, text_anchor="middle"))
             if self.edge:
                 x = float(x0 + width * self.axes[self.edge].index(self.point[self.edge]))
                 across = {"array": f"#{self.edge}", "scale": width, "offset": x0}
@@ -296,8 +308,8 @@ class Curve(Figure):
 
     def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
         """estimate and estimate_known: (grid,); weights: (points,); height and height_known: ()."""
-        shapes = {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
-        return shapes | self._optional({"estimate_known": self.grid.shape, "height_known": ()})
+        wanted = {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
+        return wanted | self._optional({"estimate_known": self.grid.shape, "height_known": ()})
 
     def draw(self) -> str:
         """The curves above, the weights as stems below, the query across both."""
@@ -310,28 +322,22 @@ class Curve(Figure):
         y_offset = top - y_scale * top_y
         x_of = left + (np.array(self.grid) - low) * x_scale
         base = top + tall + gap + short
-
-        def curve(values: np.ndarray, known: np.ndarray, class_: str, **attributes: object) -> str:
-            steps, pen = [], "M"
-            for x, y, drawn in zip(x_of, y_offset + y_scale * values, known, strict=True):
-                if drawn:
-                    # The line of no length is seen where a point stands between two gaps.
-                    steps.append(f"{pen}{x:.1f},{y:.2f}" + "h0" * (pen == "M"))
-                pen = "L" if drawn else "M"
-            return tag("path", d="".join(steps), class_=class_, **attributes)
-
-        everywhere = np.ones_like(self.truth)
-        gaps = "estimate_known" in self._packed
         drawn = [
-            curve(self.truth, everywhere, "truth"),
-            curve(
-                self.array("estimate"),
-                self.array("estimate_known") if gaps else everywhere,
-                "line",
-                data_bind=binds(Bind("points", "estimate")),
-                data_x=" ".join(f"{x:.1f}" for x in x_of),
-                data_scale=f"{y_scale:.6g} {y_offset:.6g}",
-                data_known="estimate_known" if gaps else None,
+            tag(
+                "polyline",
+                points=" ".join(
+                    f"{x:.5g},{y_offset + y_scale * y:.5g}" for x, y in zip(x_of, self.truth, strict=True)
+                ),
+                class_="truth",
+            ),
+            shapes.curve(
+                self,
+                "estimate",
+                x_of,
+                y_scale,
+                y_offset,
+                known="estimate_known" if "estimate_known" in self._packed else None,
+                class_="line",
             ),
             _axis_ticks(left, left + width, base, short),
             text(self.y_label, x=left, y=top - 10),
@@ -341,11 +347,12 @@ class Curve(Figure):
             y = float(y_offset + y_scale * number * unit)
             drawn.append(tag("line", x1=left, x2=left + width, y1=y, y2=y, class_="grid"))
             drawn.append(text(f"{number * unit:g}", x=left - 4, y=y + 4, text_anchor="end"))
-        for j, (x, y) in enumerate(zip(self.points_x, self.points_y, strict=True)):
+        middles = []
+        for x, y in zip(self.points_x, self.points_y, strict=True):
             at = float(left + (x - low) * x_scale)
-            weight = float(self.array("weights")[j])
             drawn.append(tag("circle", cx=at, cy=float(y_offset + y_scale * y), r=3.5, class_="point"))
-            drawn.append(_bar(weight, "weights", {"index": j}, at, 5, base, short))
+            middles.append(at)
+        drawn.append(shapes.bars(self, "weights", middles, 5, -short, base, class_="bar"))
         values = self.axes[self.query]
         first, last = (float(left + (value - low) * x_scale) for value in (values[0], values[-1]))
         step = (last - first) / (len(values) - 1)
@@ -365,15 +372,19 @@ class Curve(Figure):
                 ),
             )
         )
+        height = float(y_offset + y_scale * self.array("height"))
+        along = {"scale": y_scale, "offset": y_offset}
+        # A line of no length with a round end: the place of a circle would be style.
         dot = tag(
-            "circle",
-            cx=at,
-            cy=float(y_offset + y_scale * self.array("height")),
-            r=6,
-            class_="bar",
+            "line",
+            x1=at,
+            x2=at,
+            y1=height,
+            y2=height,
+            class_="dot",
             data_bind=binds(
-                Bind("cx", f"#{self.query}", **across),
-                Bind("cy", "height", scale=y_scale, offset=y_offset),
+                *(Bind(end, f"#{self.query}", **across) for end in ("x1", "x2")),
+                *(Bind(end, "height", **along) for end in ("y1", "y2")),
             ),
         )
         drawn.append(_where_known(self, "height_known", dot))
@@ -453,14 +464,12 @@ class Alignment(Figure):
         ys = [(j + 0.5) * row * rows / len(source) for j in range(len(source))]
         yt = [(i + 0.5) * row * rows / len(target) for i in range(len(target))]
         weights, chosen = self.array("weights"), self.point["word"]
-        step = yt[-1] / (len(target) - 0.5)  # from one target word to the next
-        picked = {"pick": "word", "stride": len(source)}
-        every = [(i * len(source) + j, ys[j], yt[i]) for i in range(len(target)) for j in range(len(source))]
-        first = [(j, ys[j], yt[0]) for j in range(len(source))]
+        sides = (ys, yt, left, right, _BAND)
         bands = [
-            _bands(self, "weights", every, left, right, class_="trace"),
-            _bands(self, "weights", first, left, right, class_="link", step=step, **picked),
+            shapes.bands(self, "weights", *sides, class_="trace"),
+            shapes.bands(self, "weights", *sides, pick="word", class_="link"),
         ]
+        step = yt[-1] / (len(target) - 0.5)  # from one target word to the next
         drawn = [
             tag(
                 "rect",
@@ -470,21 +479,10 @@ class Alignment(Figure):
                 height=22,
                 class_="chosen",
                 data_bind=binds(Bind("y", "#word", scale=step, offset=yt[0] - 11)),
-            )
+            ),
+            shapes.bars(self, "weights", ys, 20, cell, 1, level=True, pick="word", class_="link"),
         ]
         for j, word in enumerate(source):
-            drawn.append(
-                tag(
-                    "line",
-                    x1=1,
-                    x2=1 + cell * float(weights[chosen, j]),
-                    y1=ys[j],
-                    y2=ys[j],
-                    class_="link",
-                    stroke_width=20,
-                    data_bind=binds(Bind("x2", "weights", j, scale=cell, offset=1, **picked)),
-                )
-            )
             drawn.append(tag("rect", x=1, y=ys[j] - 10, width=cell, height=20, class_="grid"))
             drawn.append(
                 text(
@@ -493,7 +491,7 @@ class Alignment(Figure):
                     y=ys[j] + 4,
                     text_anchor="middle",
                     class_="onink",
-                    data_bind=binds(Bind("text", "weights", j, digits=2, **picked)),
+                    data_bind=binds(Bind("text", "weights", j, "word", len(source), digits=2)),
                 )
             )
             drawn.append(text(word, x=left - 6, y=ys[j] + 4, text_anchor="end"))
@@ -527,88 +525,35 @@ def _turned(label: str, x: float, y: float) -> str:
     return text(label, transform=f"translate({x:g} {y:g}) rotate(50)")
 
 
-def _numbered_bar(
-    value: float,
+def _numbered_bars(
+    figure: Figure,
     array: str,
-    entry: Mapping[str, object],
-    x: float,
+    middles: Sequence[float],
     width: float,
     base: float,
     height: float,
     *,
     digits: int,
+    pick: str | None = None,
 ) -> list[str]:
-    """A bar between x and x + width, and its number above it; ``entry`` says which number of the array they show."""
-    return [
-        _bar(value, array, entry, x + width / 2, width * 3 / 4, base, height),
-        text(
-            fixed(value, digits),
-            x=x + width / 2,
-            y=float(base - 5 - value * height),
-            text_anchor="middle",
-            data_bind=binds(
-                Bind("text", array, digits=digits, **entry),
-                Bind("y", array, scale=-height, offset=base - 5, **entry),
-            ),
-        ),
-    ]
-
-
-def _bar(
-    value: float,
-    array: str,
-    entry: Mapping[str, object],
-    middle: float,
-    width: float,
-    base: float,
-    height: float,
-) -> str:
-    """A bar as a thick line: a key then changes one attribute of it, and no style."""
-    return tag(
-        "line",
-        x1=middle,
-        x2=middle,
-        y1=base,
-        y2=float(base - value * height),
-        class_="bar",
-        stroke_width=width,
-        data_bind=binds(Bind("y2", array, scale=-height, offset=base, **entry)),
-    )
-
-
-def _bands(
-    figure: Figure,
-    array: str,
-    ends: Sequence[tuple[int, float, float]],
-    left: float,
-    right: float,
-    *,
-    class_: str,
-    pick: str = "",
-    stride: int = 0,
-    step: float = 0.0,
-) -> str:
-    """Bands from one upright line to another, each as broad as its number: one polygon, its seams on the left line.
-
-    A key then changes one attribute of one element, and no style. ``ends`` gives, for each band, the index of its
-    number and the height of its two ends; with a pick, each step of it moves the index by ``stride`` and the right
-    end by ``step``.
-    """
-    numbers, picked = figure.array(array).reshape(-1), figure.point[pick] if pick else 0
-    corners = []
-    for index, start, end in ends:
-        end += picked * step
-        half = _BAND / 2 * numbers[index + picked * stride] * math.hypot(1, (end - start) / (right - left))
-        if round(half, 2):
-            corners += [left, start - half, right, end - half, right, end + half, left, start + half]
-    return tag(
-        "polygon",
-        points=" ".join(f"{number:.5g}" for number in corners),
-        class_=class_,
-        data_bind=binds(Bind("bands", array, pick=pick, stride=stride, scale=_BAND)),
-        data_across=f"{left:g} {right:g} {step:g}",
-        data_ends=json.dumps([(index, round(start, 2), round(end, 2)) for index, start, end in ends]),
-    )
+    """Bars that stand on ``base``, of that height for a number of 1, and above each its number."""
+    drawn = [shapes.bars(figure, array, middles, width, -height, base, pick=pick, class_="bar")]
+    numbers = shapes.row(figure, array, pick)
+    for j, (middle, number) in enumerate(zip(middles, numbers, strict=True)):
+        entry = {"index": j, "pick": pick, "stride": len(middles)} if pick else {"index": j}
+        drawn.append(
+            text(
+                fixed(number, digits),
+                x=middle,
+                y=float(base - 5 - number * height),
+                text_anchor="middle",
+                data_bind=binds(
+                    Bind("text", array, digits=digits, **entry),
+                    Bind("y", array, scale=-height, offset=base - 5, **entry),
+                ),
+            )
+        )
+    return drawn
 
 
 def _where_known(figure: Figure, array: str, *children: str) -> str:
@@ -632,23 +577,9 @@ def _heat_map(
 ) -> str:
     """Cells of an array with labels of the rows; a frame round the picked row where there is a pick."""
     row_labels, column_labels = figure.labels[rows], figure.labels[columns]
-    values = figure.array(array)
-    cells, drawn = [], []
+    drawn = [shapes.cells(figure, array, left, top, cell)]
     for i, label in enumerate(row_labels):
         drawn.append(text(label, x=left - 6, y=top + (i + 0.5) * cell + 4, text_anchor="end"))
-        for j in range(len(column_labels)):
-            index = i * len(column_labels) + j
-            x, y, side = left + j * cell, top + i * cell, cell - 1
-            # No rectangle, whose place and size the browser would take for style, and find again with each key.
-            cells.append(
-                tag(
-                    "polygon",
-                    points=f"{x:g},{y:g} {x + side:g},{y:g} {x + side:g},{y + side:g} {x:g},{y + side:g}",
-                    class_="zero" if values[i, j] == 0 else None,
-                    fill_opacity=float(values[i, j]),
-                    data_bind=binds(Bind("fill-opacity", array, index), Bind("zero", array, index)),
-                )
-            )
         if pick:
             width = left + len(column_labels) * cell
             drawn.append(
@@ -674,4 +605,4 @@ def _heat_map(
                 data_bind=binds(Bind("y", f"#{pick}", scale=cell, offset=top - 2)),
             )
         )
-    return tag("g", *cells, class_="cells") + "".join(drawn)
+    return "".join(drawn)

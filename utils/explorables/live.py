@@ -22,10 +22,14 @@ def style() -> str:
     return (_HERE / "figure.css").read_text(encoding="utf-8")
 
 
+def script() -> str:
+    """The script of every figure, as one ES module."""
+    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("shapes.js", "figure.js"))
+
+
 def page_script() -> str:
     """One classic script for a page: a module would not load from ``file://``."""
-    drawing = (_HERE / "figure.js").read_text(encoding="utf-8")
-    drawing = drawing.replace("export default { render };", "").replace("export function", "function")
+    drawing = script().replace("export default { render };", "").replace("export function", "function")
     return f"(() => {{\n{drawing}\n{(_HERE / 'page.js').read_text(encoding='utf-8')}}})();\n"
 
 
@@ -74,7 +78,7 @@ def make_widget(figure: "Figure"):
 
     names = [*figure.axes, *figure.picks]
     members = {name: GridValue(figure.point[name]).tag(sync=True) for name in names}
-    members |= {"_esm": _HERE / "figure.js", "_css": _HERE / "figure.css"}
+    members |= {"_esm": script(), "_css": style()}
     members["spec"] = traitlets.Dict().tag(sync=True)
     live = type("ExplorableWidget", (anywidget.AnyWidget,), members)
     return live(spec=figure.spec)

@@ -21,18 +21,16 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   spec.alt = still.alt;
   const store = { ...state, spec };
   const listeners = {};
-  let late = 0;
+  // Browsers refuse more than a hundred or so changes of the address in half a minute.
+  const record = whenAtRest(250, () => {
+    const query = Object.keys(state).map((key) => `${key}=${encodeURIComponent(store[key])}`).join("&");
+    history.replaceState(null, "", `#${figure.id}?${query}`);
+  });
   const model = {
     get: (key) => store[key],
     set: (key, value) => { store[key] = value; listeners[key]?.(); },
     on: (event, listener) => { listeners[event.slice("change:".length)] = listener; },
-    save_changes: () => {
-      clearTimeout(late); // browsers refuse more than a hundred or so changes of the address in half a minute
-      late = setTimeout(() => {
-        const query = Object.keys(state).map((key) => `${key}=${encodeURIComponent(store[key])}`).join("&");
-        history.replaceState(null, "", `#${figure.id}?${query}`);
-      }, 250);
-    },
+    save_changes: record,
   };
   const restore = () => {
     const { name, state: wanted } = address();
