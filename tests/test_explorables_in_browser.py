@@ -6,7 +6,7 @@ import itertools
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 from stored_figures import READ_SHAPES, check_shape
 
 from utils.explorables import Alignment, Bars, Curve, Figure, Maps, Weights
@@ -204,6 +204,7 @@ def seen(page: Page, figure: str, selector: str) -> list[bool]:
 def test_every_frame_is_reached_by_keyboard_alone_and_shows_pythons_numbers(page):
     figure = FIGURES["heat"]
     page.locator("#heat summary").click()
+    expect(page.locator("#heat td").first).to_be_attached()
     for scaled in figure.axes["scaled"]:
         page.locator("#heat").get_by_role("radio", name=scaled).focus()
         page.keyboard.press("Space")
@@ -239,8 +240,39 @@ def test_home_end_and_page_keys_move_and_the_value_is_spoken(page):
         assert slider.get_attribute("aria-valuetext") == f"query {value}"
     page.keyboard.press("PageUp")
     assert float(slider.get_attribute("aria-valuetext").split()[1]) > 0
-    page.wait_for_timeout(600)
-    assert page.locator("#nearby [role=status]").inner_text() == page.locator("#nearby .xp-say").inner_text()
+    said = page.locator("#nearby .xp-say").inner_text()
+    expect(page.locator("#nearby [role=status]")).to_have_text(said)
+
+
+def test_the_sentence_is_spoken_and_the_address_written_once_the_keys_rest(page):
+    page.clock.install()
+    page.reload()
+    page.clock.pause_at(page.evaluate("Date.now()") + 1000)
+    page.evaluate(
+        """() => {
+            const changes = window.changes = {spoken: 0, written: 0};
+            const spoken = document.querySelector("#heat [role=status]");
+            const count = () => changes.spoken++;
+            new MutationObserver(count).observe(spoken, {characterData: true, childList: true, subtree: true});
+            const replace = history.replaceState.bind(history);
+            history.replaceState = (...given) => { changes.written++; replace(...given); };
+        }"""
+    )
+    still = {"spoken": 0, "written": 0}
+    slider = control(page, "heat", "valid_length")
+    slider.press("Home")
+    for _ in range(3):
+        slider.press("ArrowRight")
+        page.clock.run_for(240)  # held down
+        assert page.evaluate("changes") == still
+    page.clock.run_for(20)
+    assert page.evaluate("changes") == still | {"written": 1}
+    assert "valid_length=3" in page.evaluate("location.hash")
+    page.clock.run_for(150)
+    assert page.evaluate("changes") == {"spoken": 1, "written": 1}
+    assert page.locator("#heat [role=status]").inner_text() == page.locator("#heat .xp-say").inner_text()
+    page.clock.run_for(5000)
+    assert page.evaluate("changes") == {"spoken": 1, "written": 1}
 
 
 @pytest.mark.parametrize("name", ["nearby", "bars", "maps", "align"])

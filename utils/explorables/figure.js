@@ -226,13 +226,22 @@ export function render({ model, el }) {
     const details = element("details", { class: "xp-table" }, element("summary", {}, "the numbers as a table"),
       element("div", { class: "xp-scroll", tabindex: "0", role: "group", "aria-label": "the numbers as a table" }, table));
     const head = (scope, label) => element("th", { scope }, label);
+    const cells = []; // row after row; made when first seen, and kept, so that a reader's place among them is kept too
+    const make = () => {
+      table.append(element("tr", {}, element("td"), ...spec.labels[columns].map((label) => head("col", label))));
+      for (const label of spec.labels[rows]) {
+        const numbers = spec.labels[columns].map(() => element("td", {}, ""));
+        table.append(element("tr", {}, head("row", label), ...numbers));
+        cells.push(...numbers);
+      }
+    };
     fill = () => {
       if (!details.open) return;
-      const width = spec.labels[columns].length;
-      table.replaceChildren(
-        element("tr", {}, element("td"), ...spec.labels[columns].map((label) => head("col", label))),
-        ...spec.labels[rows].map((label, i) => element("tr", {}, head("row", label),
-          ...spec.labels[columns].map((_, j) => element("td", {}, number(array, i * width + j).toFixed(3))))));
+      if (!cells.length) make();
+      cells.forEach((cell, i) => {
+        const shown = number(array, i).toFixed(3);
+        if (shown !== cell.textContent) write(cell, shown);
+      });
     };
     details.addEventListener("toggle", fill);
     parts.push(details);
