@@ -229,6 +229,38 @@ def test_controls_have_names_speak_their_values_and_know_the_long_keys(
         assert shown.locator(".xp-say").get_attribute("aria-hidden") == "true"
 
 
+#: How many pixels of the focus's ring, on any side, lie outside of the figure or under a later row, which is opaque.
+HIDDEN_RING = """() => {
+    const focused = document.activeElement;
+    const { outlineWidth, outlineOffset } = getComputedStyle(focused);
+    const reach = parseFloat(outlineWidth) + parseFloat(outlineOffset);
+    const ring = focused.getBoundingClientRect(), figure = focused.closest(".xp-live");
+    const edges = figure.getBoundingClientRect();
+    const hidden = [edges.left - ring.left, ring.right - edges.right, edges.top - ring.top, ring.bottom - edges.bottom];
+    for (const row of figure.querySelectorAll(".xp-controls > *")) {
+        const follows = focused.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING;
+        if (follows) hidden.push(ring.bottom - row.getBoundingClientRect().top);
+    }
+    return reach + Math.max(...hidden);
+}"""
+
+
+@every_figure
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_ring_around_the_focus_is_seen_whole(
+    browser: Browser, origins: dict[str, str], page_name: str, name: str, width: int
+) -> None:
+    with Visit(browser, origins["file"], viewport={"width": width, "height": 740}) as visit:
+        page = visit.open(page_name)
+        shown = page.locator(f"figure#{name}")
+        if FIGURES[page_name, name].table:
+            open_table(shown)
+        for control in shown.locator("input, button, summary, [tabindex]").all():
+            control.focus()
+            assert control.evaluate("node => node.matches(':focus-visible')")
+            assert page.evaluate(HIDDEN_RING) <= 0.01
+
+
 @every_figure
 def test_pointing_picks_and_dragging_moves(
     browser: Browser, origins: dict[str, str], page_name: str, name: str
