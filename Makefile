@@ -69,9 +69,9 @@ linkcheck: $(INSTALLED)  ## ask every outside link of the book whether it still 
 clean:  ## remove what was built, the environment included
 	rm -rf _build $(VENV) *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
 
-# Sphinx builds what changed, but does not see that an extension has, nor take away a page that has gone.
+# Sphinx builds what changed, but does not see that an extension or an asset has, nor take away a page that has gone.
 $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
-	@$(if $(filter _%.yml book/_ext/% $(INSTALLED),$?),rm -rf $(BOOK) _build/.doctrees)
+	@$(if $(filter _%.yml book/_assets/% book/_ext/% utils/explorables/% $(INSTALLED),$?),rm -rf $(BOOK) _build/.doctrees)
 	$(BIN)/jupyter-book build . --quiet
 	@touch $@
 
