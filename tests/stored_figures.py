@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
+from playwright.sync_api import Locator, expect
 
 from utils.explorables import Figure
 from utils.explorables.drawing import fixed
@@ -78,6 +79,12 @@ def check_shape(figure: Figure, said: dict, parts: list[dict[str, str]], point: 
     else:
         assert said["shape"] == "cells"
         check_cells(said, numbers, parts, point)
+
+
+def check_table(shown: Locator, figure: Figure, point: dict) -> None:
+    """The open table has all numbers of the point, once the keys rest."""
+    numbers = figure.array(figure.table[0], **{axis: point[axis] for axis in figure.axes})
+    expect(shown.locator("td")).to_have_text(["", *(fixed(number, 3) for number in numbers.reshape(-1))])
 
 
 def corners(part: dict[str, str]) -> np.ndarray:

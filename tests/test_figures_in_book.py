@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
-from stored_figures import READ_SHAPES, check_shape, drawn, read
+from stored_figures import READ_SHAPES, check_shape, check_table, drawn, read
 from test_book import BOOK, CHAPTERS, ROOT, html
 
 from utils.explorables import Figure
@@ -152,10 +152,7 @@ def check_frame(shown: Locator, figure: Figure, at: dict) -> None:
     for said, paths in picture.evaluate(READ_SHAPES):
         check_shape(figure, said, paths, at)
     if figure.table:
-        numbers = shown.locator("td").evaluate_all("cells => cells.slice(1).map(cell => +cell.textContent)")
-        grid = {axis: at[axis] for axis in figure.axes}
-        expected = figure.array(figure.table[0], **grid).reshape(-1)
-        assert numbers == pytest.approx(expected, abs=5.1e-4), at
+        check_table(shown, figure, at)
 
 
 def open_table(shown: Locator) -> None:

@@ -219,7 +219,7 @@ export function render({ model, el }) {
   const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
   const spoken = element("p", { class: "xp-spoken", role: "status" }, "");
   const parts = [panel, holder, say, spoken];
-  let fill = () => {};
+  let fillLater = () => {};
   if (spec.table) {
     const [array, rows, columns] = spec.table;
     const table = element("table");
@@ -235,7 +235,7 @@ export function render({ model, el }) {
         cells.push(...numbers);
       }
     };
-    fill = () => {
+    const fill = () => {
       if (!details.open) return;
       if (!cells.length) make();
       cells.forEach((cell, i) => {
@@ -244,6 +244,7 @@ export function render({ model, el }) {
       });
     };
     details.addEventListener("toggle", fill);
+    fillLater = whenAtRest(100, fill); // two hundred numbers would hold up the picture
     parts.push(details);
   }
   el.classList.add("xp-live");
@@ -260,7 +261,7 @@ export function render({ model, el }) {
     paint();
     write(say, sentence());
     speak();
-    fill();
+    fillLater();
   };
   for (const name in controls) model.on(`change:${name}`, draw);
   draw();
