@@ -589,9 +589,8 @@ def test_a_cell_has_the_shade_of_its_number_and_a_dashed_edge_for_exactly_0():
     (_, (*shades, edges)), _ = shapes_of(svg_of(figure))
     dark = [float(shade["fill-opacity"]) for shade in shades if shade["points"]]
     assert dark == pytest.approx([0.0625, 0.085, 0.25, 1], abs=0.006)
-    assert (
-        len(corners(shades[-1])) == 7
-    )  # the square of 1: its corners, the first again, and the thread it hangs on
+    # The square of 1: its four corners, the first again, and both ends of the thread that it hangs on.
+    assert len(corners(shades[-1])) == 7
     assert len(corners(edges)) == 5 * 13  # full edges, all but that of 0, whose dashes are seen
     (dashes,) = svg_of(figure).findall(".//{*}g[@class='edges']/{*}path")
     assert dashes.get("d").count("M") == 6
