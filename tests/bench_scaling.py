@@ -20,12 +20,12 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from utils.corpus.batches import Batch, make_batch
-from utils.corpus.streaming import BatchStream, survey
 from utils.corpus.vocabulary import Vocabulary
-from utils.devices import Device, choose_device, fastest_products
-from utils.runs import Settings, build_model
 from utils.seq2seq import EncoderDecoder
 from utils.training import batch_loss
+from utils.translator.devices import Device, choose_device, fastest_products
+from utils.translator.runs import Settings, build_model
+from utils.translator.streaming import BatchStream, survey
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 

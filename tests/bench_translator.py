@@ -20,11 +20,11 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from utils.corpus.batches import Batch, batches
 from utils.corpus.vocabulary import EOS, PAD
-from utils.fast import fast_loss
-from utils.runs import Settings, build_model
 from utils.search import beam_search, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import sequence_loss
+from utils.translator.fast import fast_loss
+from utils.translator.runs import Settings, build_model
 
 BATCH = 64
 
@@ -214,9 +214,7 @@ def bench_search(*, pairs: int) -> None:
     src, tgt = sentences(size, num, mixed=True)
     stretch = torch.rand(num, generator=torch.Generator().manual_seed(1)).mul(0.4).add(0.8).tolist()
     tgt = [(ids * 2)[: max(1, round(len(ids) * factor))] for ids, factor in zip(tgt, stretch, strict=True)]
-    order = sorted(
-        range(num), key=lambda row: len(src[row])
-    )  # as utils.evaluation.translate puts them together
+    order = sorted(range(num), key=lambda row: len(src[row]))  # as utils.metrics.translate puts them together
     ids = [src[row] for row in order], [tgt[row] for row in order]
     single, together = (list(batches(*ids, batch_size=n)) for n in (1, BATCH))
     model = translator(size).eval()

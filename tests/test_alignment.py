@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny import SETTINGS, trained_run
 
-from utils.alignment import (
+from utils.corpus.batches import make_batch
+from utils.corpus.vocabulary import BOS, Vocabulary
+from utils.metrics import GoldLinks
+from utils.search import greedy
+from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
+from utils.translator.alignment import (
     WordAlignment,
     _put_together,
     align,
@@ -17,12 +22,8 @@ from utils.alignment import (
     shares,
     word_weights,
 )
-from utils.corpus.batches import make_batch
-from utils.corpus.vocabulary import BOS, Vocabulary
-from utils.evaluation import MAX_TOKENS, GoldLinks
-from utils.runs import build_model
-from utils.search import greedy
-from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
+from utils.translator.runs import build_model
+from utils.translator.translating import MAX_TOKENS
 
 SRC = [[5, 7, 11, 13, 17], [19], [6, 8, 10]]
 TGT = [[23, 5], [9, 8, 7, 6], [31, 12, 14]]

@@ -14,8 +14,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from test_training import TINY, model, sentences, weights_of
 
-from utils.checkpoints import Checkpoints, digest, write_atomically
 from utils.training import History, fit
+from utils.translator.checkpoints import Checkpoints, digest, write_atomically
 
 NUM_KILLS = 20
 FORK = multiprocessing.get_context("fork")

@@ -16,12 +16,13 @@ import torch
 from tiny import pair_lines, trained_run, write_pairs
 from typer.testing import CliRunner
 
-from utils.__main__ import app
-from utils.alignment import align
 from utils.corpus.download import CORPORA, get_corpus
-from utils.evaluation import parse_links, translate
-from utils.runs import load_run, save_run
 from utils.training import fit
+from utils.translator.alignment import align
+from utils.translator.commands import app
+from utils.translator.gold_links import parse_links
+from utils.translator.runs import load_run, save_run
+from utils.translator.translating import translate
 
 SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
 
@@ -104,8 +105,8 @@ def test_muon_is_the_default_where_it_is_fast_and_may_be_left_out(
         asked.append((options["muon"], arguments[0].decoder.dropout.p))
         return fit(*arguments, **options)
 
-    monkeypatch.setattr("utils.runs.fit", fit_and_tell)
-    monkeypatch.setattr("utils.runs.fastest_products", lambda device: products)
+    monkeypatch.setattr("utils.translator.runs.fit", fit_and_tell)
+    monkeypatch.setattr("utils.translator.runs.fastest_products", lambda device: products)
     pairs = write_pairs(tmp_path / "pairs.txt")
     settings = ["--src", "en", "--tgt", "fr", "--dropout", "0.3", "--minutes", "0.005", *SMALL, *options]
     result = invoke("train", "--pairs", pairs, "--out", tmp_path / "run", *settings)
@@ -119,7 +120,7 @@ def small_corpora(monkeypatch, tmp_path):
     """The corpora of the course, of a few sentences and without an address, and an empty data folder."""
     corpora = {name: replace(corpus, num_rows=11, pinned=(), rolling=()) for name, corpus in CORPORA.items()}
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr("utils.__main__.get_corpus", partial(get_corpus, corpora=corpora))
+    monkeypatch.setattr("utils.translator.commands.get_corpus", partial(get_corpus, corpora=corpora))
 
 
 @pytest.mark.usefixtures("small_corpora")
@@ -362,7 +363,7 @@ def test_ctrl_c_and_a_closed_pipe_end_a_translation_quietly(folder, monkeypatch)
         def raising(*_, **__):
             raise error
 
-        monkeypatch.setattr("utils.__main__.translate_lines", raising)
+        monkeypatch.setattr("utils.translator.commands.translate_lines", raising)
         return invoke("translate", folder, "a")
 
     result = ended(KeyboardInterrupt)

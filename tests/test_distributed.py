@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from test_training import TINY, model, sentences
 from tiny import trained_run, weights_of, write_pairs
 
-from utils.checkpoints import Checkpoints
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import PAD
-from utils.devices import Device, choose_device, fastest_products
-from utils.distributed import Processes, SharedLoss, processes_of_torchrun
-from utils.evaluation import translate
-from utils.runs import load_run, save_run
 from utils.training import batch_loss, fit
+from utils.translator.checkpoints import Checkpoints
+from utils.translator.devices import Device, choose_device, fastest_products
+from utils.translator.distributed import Processes, SharedLoss, processes_of_torchrun
+from utils.translator.runs import load_run, save_run
+from utils.translator.translating import translate
 
 CPU = torch.device("cpu")
 STEADY = replace(TINY, dropout=0.0)
@@ -165,9 +165,9 @@ def test_the_command_trains_in_two_processes_and_speaks_once(tmp_path):
 WATCHED = """
 import os, sys
 from pathlib import Path
-import utils.runs
-from utils.__main__ import app
-from utils.checkpoints import Checkpoints
+import utils.translator.runs
+from utils.translator.commands import app
+from utils.translator.checkpoints import Checkpoints
 
 folder = Path(sys.argv.pop(1))
 name = f"{os.environ['TORCHELASTIC_RESTART_COUNT']}-{os.environ['RANK']}"
@@ -181,7 +181,7 @@ class Watched(Checkpoints):
         (folder / f"steps{name}").write_text(str(0 if kept is None else len(kept["losses"])))
         return kept
 
-utils.runs.Checkpoints = Watched
+utils.translator.runs.Checkpoints = Watched
 (folder / f"pid{name}").write_text(str(os.getpid()))
 app(prog_name="python -m utils")
 """

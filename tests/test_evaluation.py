@@ -12,22 +12,17 @@ from sacrebleu.metrics import BLEU, CHRF
 from tiny import pair_lines, trained_run
 
 from utils.corpus.pairs import DATA_VARIABLE, data_folder
-from utils.evaluation import (
-    Translation,
+from utils.metrics import (
     alignment_error_rate,
     alignment_score,
     bleu,
     bleu_by_length,
     chrf,
     diagonal_links,
-    evaluate_run,
-    format_links,
     links_from_weights,
-    n_best,
-    parse_links,
-    read_gold,
-    translate,
 )
+from utils.translator.gold_links import format_links, parse_links, read_gold
+from utils.translator.translating import Translation, evaluate_run, n_best, translate
 
 HYPOTHESES = ["They are Russian.", "The cat sat on the mat, I think.", "it rains today"]
 REFERENCES = [
@@ -116,7 +111,7 @@ def test_shares_of_empty_and_cut_off_translations_are_counted(monkeypatch):
         done = [Translation("", [], [], None, True), Translation("a b", ["x"], ["a", "b"], None, False)]
         return done + [Translation("c", ["x"], ["c"], None, True)] * (len(sentences) - 2)
 
-    monkeypatch.setattr("utils.evaluation.translate", some)
+    monkeypatch.setattr("utils.metrics.translate", some)
     result = evaluate_run(run)
     assert (result.empty, result.cut_off) == (1 / 7, 1 / 7)
 

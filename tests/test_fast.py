@@ -5,10 +5,10 @@ import torch
 from torch.nn.functional import cross_entropy, linear
 
 from utils.corpus.batches import Batch, make_batch
-from utils.fast import Steps, decoder_features, encode, fast_loss
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder, check_lengths
 from utils.training import sequence_loss
-from utils.vocabulary_loss import vocabulary_loss
+from utils.translator.fast import Steps, decoder_features, encode, fast_loss
+from utils.translator.vocabulary_loss import vocabulary_loss
 
 BOTH = pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
 

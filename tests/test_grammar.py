@@ -13,16 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utils.corpus.grammar import LANGUAGES, SPLITS, Triple, join_words, split_of, triple, triples
-from utils.corpus.grammar_phrases import (
-    comparison,
-    elide,
-    name_phrase,
-    noun_phrase,
-    participle,
-    predicate,
-    verb_group,
-)
-from utils.corpus.lexicon import (
+from utils.corpus.grammar.lexicon import (
     ADJECTIVES,
     COUNT_NOUNS,
     FIRST,
@@ -34,6 +25,15 @@ from utils.corpus.lexicon import (
     THEY,
     THEY_FEMININE,
     VERBS,
+)
+from utils.corpus.grammar.phrases import (
+    comparison,
+    elide,
+    name_phrase,
+    noun_phrase,
+    participle,
+    predicate,
+    verb_group,
 )
 
 # Index, sentences, and all links as pairs of positions: en–fr, en–zh, fr–zh. One of each kind: a relative

@@ -7,8 +7,8 @@ import pytest
 import torch
 from tiny import trained_run
 
-from utils.evaluation import Translation, translate
-from utils.heatmaps import check_heatmap_path, save_heatmap
+from utils.translator.heatmaps import check_heatmap_path, save_heatmap
+from utils.translator.translating import Translation, translate
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import pytest
 import torch
 from tiny import write_pairs
 
-from utils import length_study
+from studies import length_study
+from studies.length_study import RESULTS, Study, grammar_task, joined_task, run_study, score, train
 from utils.corpus.pairs import read_pairs
-from utils.length_study import RESULTS, Study, grammar_task, joined_task, run_study, score, train
 from utils.search import Hypothesis
 
 EDGES = (11, 23)

@@ -8,8 +8,15 @@ from itertools import count, islice
 import pytest
 from tiny import trained_run
 
-from utils.evaluation import n_best
-from utils.lines import Progress, align_lines, open_text, read_lines, read_pair_lines, translate_lines
+from utils.translator.lines import (
+    Progress,
+    align_lines,
+    open_text,
+    read_lines,
+    read_pair_lines,
+    translate_lines,
+)
+from utils.translator.translating import n_best
 
 
 def test_lines_come_without_their_ends():

@@ -7,10 +7,10 @@ import torch
 from tiny import weights_of
 
 from utils.corpus.batches import make_batch
-from utils.optimizers import Optimizers, hidden_matrices
-from utils.runs import Settings, build_model
 from utils.seq2seq import EncoderDecoder
 from utils.training import batch_loss, fit
+from utils.translator.optimizers import Optimizers, hidden_matrices
+from utils.translator.runs import Settings, build_model
 
 SETTINGS = Settings("xx", "yy", d_embed=17, d_hidden=19, dropout=0.0)
 

@@ -15,11 +15,11 @@ from utils.corpus.pairs import (
     choose_languages,
     data_folder,
     find_file,
-    group_split,
     normalise,
     read_pairs,
     tokenise,
 )
+from utils.corpus.splits import group_split
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -287,7 +287,7 @@ def test_too_few_groups_are_an_error():
 def test_hash_seeds_change_nothing(tmp_path):
     pairs = [(f"s {i} x", f"t {i % 31}") for i in range(97)]
     program = (
-        "from utils.corpus.pairs import group_split\nfrom utils.corpus.vocabulary import Vocabulary\n"
+        "from utils.corpus.splits import group_split\nfrom utils.corpus.vocabulary import Vocabulary\n"
         f"split = group_split({pairs!r}, num_test=7, num_valid=5, seed=1)\n"
         "texts = [source for source, _ in split.train]\n"
         "print(split, Vocabulary.bpe(texts, 300).to_json())\n"

@@ -7,10 +7,10 @@ import pytest
 import torch
 from tiny import SETTINGS, train_tiny, trained_run, weights_of, write_pairs
 
-from utils.checkpoints import write_atomically
-from utils.corpus.pairs import Example
-from utils.runs import Rows, build_model, load_run, save_run, train_run
+from utils.corpus.splits import Example
 from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
+from utils.translator.checkpoints import write_atomically
+from utils.translator.runs import Rows, build_model, load_run, save_run, train_run
 
 
 def test_a_model_is_built_by_its_settings_and_seed_alone():
@@ -152,7 +152,9 @@ def test_weights_of_another_model_are_refused(tmp_path):
 
 def test_settings_of_another_version_are_named(tmp_path, monkeypatch):
     run, _ = trained_run()
-    monkeypatch.setattr("utils.runs.asdict", lambda settings: dataclasses.asdict(settings) | {"heads": 8})
+    monkeypatch.setattr(
+        "utils.translator.runs.asdict", lambda settings: dataclasses.asdict(settings) | {"heads": 8}
+    )
     save_run(run, tmp_path)
     with pytest.raises(ValueError, match=r"settings\.json is of another version of this course: .*'heads'"):
         load_run(tmp_path)

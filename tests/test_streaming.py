@@ -11,13 +11,14 @@ import torch
 from test_command_line import SMALL, invoke
 from tiny import SETTINGS, pair_lines, weights_of, write_pairs
 
-from utils.checkpoints import Checkpoints
 from utils.corpus.batches import batches
-from utils.corpus.pairs import folded, group_split, read_pairs
-from utils.corpus.streaming import BatchStream, PairStream, _Sample, survey
+from utils.corpus.pairs import read_pairs
+from utils.corpus.splits import folded, group_split
 from utils.corpus.vocabulary import EOS, PAD, Vocabulary
-from utils.runs import Rows, build_model, load_run, train_run
 from utils.training import fit
+from utils.translator.checkpoints import Checkpoints
+from utils.translator.runs import Rows, build_model, load_run, train_run
+from utils.translator.streaming import BatchStream, PairStream, _Sample, survey
 
 COLUMNS = ("en", "fr")
 

@@ -10,10 +10,10 @@ from tiny import weights_of
 
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import EOS, PAD
-from utils.runs import Settings, build_model
 from utils.search import greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import fit, held_out_loss, matmul_precision, sequence_loss
+from utils.translator.runs import Settings, build_model
 
 VOCAB = 13
 TINY = Settings("xx", "yy", d_embed=11, d_hidden=17, dropout=0.1)

@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 
 import torch
 
-from utils.runs import Run, Settings, train_run
 from utils.seq2seq import EncoderDecoder
 from utils.training import History
+from utils.translator.runs import Run, Settings, train_run
 
 # Products this small are slower on two threads than on one, above all where tests run side by side.
 torch.set_num_threads(1)

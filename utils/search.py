@@ -11,8 +11,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from utils.corpus.vocabulary import BOS, EOS
-from utils.fast import Layers, Sources, Steps
 from utils.seq2seq import EncoderDecoder
+from utils.translator.fast import Layers, Sources, Steps
 
 #: Stands in the place of a word where a hypothesis that has ended writes none.
 _NOTHING = -1

@@ -22,14 +22,14 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from utils.checkpoints import Checkpoints
 from utils.corpus.batches import Batch, batches
-from utils.corpus.streaming import BatchStream
 from utils.corpus.vocabulary import PAD
-from utils.distributed import ALONE, Processes, SharedLoss, num_tokens
-from utils.fast import fast_loss
-from utils.optimizers import Optimizers
 from utils.seq2seq import EncoderDecoder
+from utils.translator.checkpoints import Checkpoints
+from utils.translator.distributed import ALONE, Processes, SharedLoss, num_tokens
+from utils.translator.fast import fast_loss
+from utils.translator.optimizers import Optimizers
+from utils.translator.streaming import BatchStream
 
 Ids = Sequence[Sequence[int]]
 
@@ -118,12 +118,12 @@ def fit(
         batch_size: sentence pairs a step.
         lr: highest learning rate, of Adam.
         muon: highest learning rate of Muon for the matrices between hidden layers
-            (:mod:`utils.optimizers`); None for Adam alone.
+            (:mod:`utils.translator.optimizers`); None for Adam alone.
         warmup: share of the budget over which the learning rates rise to it.
         label_smoothing: as in :func:`sequence_loss`.
         clip: largest norm of the gradient of all parameters together.
         seed: of the batches and of dropout.
-        fast: take the loss in the arrangement of :mod:`utils.fast`, which is the same up to rounding.
+        fast: take the loss in the arrangement of :mod:`utils.translator.fast`, which is the same up to rounding.
         products: dtype of the matrix products of the fast form. ``torch.bfloat16`` is coarser, and faster where the
             processor has such products; weights, sums and the optimizer stay in float32.
         progress: show a progress bar with the loss and the tokens a second.

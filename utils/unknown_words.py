@@ -29,7 +29,7 @@ def learn_dictionary(
         sources: the words of each source sentence.
         targets: the words of its translation.
         links: for each pair (source position, target position), as of
-            :func:`utils.evaluation.links_from_weights`.
+            :func:`utils.metrics.links_from_weights`.
         min_count: links with the chosen word below which a source word is left out.
         min_share: share of all links of the source word that must lead to the chosen one.
 

@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 
 from tqdm import tqdm
 
-from utils.checkpoints import naming, write_atomically, write_part
 from utils.corpus.pairs import SOURCE_PAGE, data_folder, read_pairs
+from utils.translator.checkpoints import naming, write_atomically, write_part
 
 # ManyThings answers Python's own name with status 406.
 USER_AGENT = "attention-course (+https://github.com/attention-course/attention-course)"

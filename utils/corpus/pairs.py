@@ -1,4 +1,4 @@
-"""Pair files: sentences and translations in tab-separated text, cleaned, split without leaks, tokenised.
+"""Pair files: sentences and translations in tab-separated text, cleaned and tokenised.
 
 Vocabularies and batches are made of the result in the other modules of ``corpus``.
 Explained in book/data_and_licences.
@@ -6,14 +6,12 @@ Explained in book/data_and_licences.
 
 import codecs
 import os
-import random
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 import platformdirs
 from opencc import OpenCC
@@ -256,107 +254,3 @@ def tokenise(text: str, lang: str) -> list[str]:
     ['汤', '姆', '买', '了', '3', '本', 'book', '。']
     """
     return {"fr": _FRENCH_WORDS, "zh": _CHINESE_WORDS}.get(lang, _WORDS).findall(text)
-
-
-class Example(NamedTuple):
-    """A sentence to translate and all its translations in the corpus, for measuring."""
-
-    source: str
-    references: tuple[str, ...]
-
-
-class Split(NamedTuple):
-    """Sentence pairs (source, target) to train and to validate on, and examples to test on."""
-
-    train: list[tuple[str, str]]
-    valid: list[tuple[str, str]]
-    test: list[Example]
-
-
-def group_split(
-    pairs: Sequence[tuple[str, str]], *, num_test: int = 1000, num_valid: int = 500, seed: int = 0
-) -> Split:
-    """Split so that no sentence of either language stands in two parts.
-
-    A sentence has several translations, and each of those several: rows that share a side are linked, and
-    what is linked forms a group, a connected component. Sentences that differ in case, blanks or punctuation
-    alone count as shared. Whole groups are drawn for each part.
-
-    Args:
-        pairs: (source, target) rows.
-        num_test: groups to test on; each of their source sentences is one example with all its references.
-        num_valid: groups to validate on.
-        seed: of the draw.
-
-    Raises:
-        ValueError: a negative number of groups, or no group left to train on.
-    """
-    if min(num_test, num_valid) < 0:
-        raise ValueError(f"num_test and num_valid must not be negative, got {num_test} and {num_valid}")
-    groups = _groups(pairs)
-    if len(groups) <= num_test + num_valid:
-        raise ValueError(
-            f"{len(pairs)} pairs form {len(groups)} groups that share no sentence: too few to keep {num_test}"
-            f" for testing and {num_valid} for validation and to train on the rest"
-        )
-    random.Random(seed).shuffle(groups)
-    test, valid, train = (
-        groups[:num_test],
-        groups[num_test : num_test + num_valid],
-        groups[num_test + num_valid :],
-    )
-    return Split(
-        [pairs[row] for row in _sorted_rows(train)],
-        [pairs[row] for row in _sorted_rows(valid)],
-        examples_of(pairs[row] for row in _sorted_rows(test)),
-    )
-
-
-def examples_of(pairs: Iterable[tuple[str, str]]) -> list[Example]:
-    """Each source of some pairs once, with all its targets.
-
-    >>> examples_of([("oui", "yes"), ("non", "no"), ("oui", "yeah")])
-    [Example(source='oui', references=('yes', 'yeah')), Example(source='non', references=('no',))]
-
-    Explained in book/data_and_licences.
-    """
-    references: dict[str, dict[str, None]] = {}  # a dictionary as an ordered set
-    for source, target in pairs:
-        references.setdefault(source, {})[target] = None
-    return [Example(source, tuple(targets)) for source, targets in references.items()]
-
-
-def _sorted_rows(groups: Iterable[list[int]]) -> list[int]:
-    return sorted(row for group in groups for row in group)
-
-
-def _groups(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
-    """Rows of each connected component, in the order of their first rows (union-find over rows)."""
-    parent = list(range(len(pairs)))
-
-    def root(row: int) -> int:
-        while parent[row] != row:
-            parent[row] = parent[parent[row]]
-            row = parent[row]
-        return row
-
-    first_row: dict[tuple[int, str], int] = {}  # of each sentence; the side keeps "non" and "non" apart
-    for row, pair in enumerate(pairs):
-        for side, sentence in enumerate(pair):
-            here, there = root(row), root(first_row.setdefault((side, folded(sentence)), row))
-            parent[max(here, there)] = min(here, there)
-    groups: dict[int, list[int]] = {}
-    for row in range(len(pairs)):
-        groups.setdefault(root(row), []).append(row)
-    return list(groups.values())
-
-
-def folded(sentence: str) -> str:
-    """The sentence without case, blanks and punctuation, unless it is nothing else; what splits compare.
-
-    >>> folded("L'été, déjà ?")
-    'létédéjà'
-
-    Explained in book/data_and_licences.
-    """
-    return re.sub(r"[\W_]+", "", sentence.casefold()) or sentence

@@ -33,7 +33,7 @@ from utils.seq2seq import (
     Memory,
     check_lengths,
 )
-from utils.vocabulary_loss import vocabulary_loss
+from utils.translator.vocabulary_loss import vocabulary_loss
 
 Layers = list[Float[Tensor, "batch queries h"]]
 

@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeVar
 
 from tqdm import tqdm
 
-from utils.alignment import WordAlignment, align
-from utils.evaluation import Translation, n_best
-from utils.runs import Run
+from utils.translator.alignment import WordAlignment, align
+from utils.translator.runs import Run
+from utils.translator.translating import Translation, n_best
 
 T = TypeVar("T")
 
@@ -169,10 +169,10 @@ def align_lines(
     """The alignment of each (source, target) pair, in their order; arguments as for :func:`translate_lines`.
 
     Args:
-        cut: as for :func:`utils.alignment.align`.
+        cut: as for :func:`utils.translator.alignment.align`.
 
     Raises:
-        ValueError: a number of pairs below 1, or as :func:`utils.alignment.align`.
+        ValueError: a number of pairs below 1, or as :func:`utils.translator.alignment.align`.
     """
     for batch in _batches(pairs, at_once):
         found = align(run, batch, cut=cut)

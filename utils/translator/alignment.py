@@ -14,18 +14,12 @@ from torch import Tensor
 
 from utils.corpus.batches import make_batch
 from utils.corpus.pairs import normalise, tokenise
-from utils.evaluation import (
-    AlignmentScore,
-    GoldLinks,
-    alignment_score,
-    check_lengths,
-    diagonal_links,
-    links_from_weights,
-)
-from utils.fast import Steps
-from utils.runs import Run
+from utils.metrics import AlignmentScore, GoldLinks, alignment_score, diagonal_links, links_from_weights
 from utils.seq2seq import EncoderDecoder
 from utils.training import Ids
+from utils.translator.fast import Steps
+from utils.translator.runs import Run
+from utils.translator.translating import check_lengths
 
 
 @torch.no_grad()

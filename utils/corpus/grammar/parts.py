@@ -1,13 +1,13 @@
 """What the grammar corpus is put together from: constituents in three languages, and what clauses know.
 
-Only types and small functions; phrases are made in ``grammar_phrases``, choices in ``grammar_nouns``,
-``grammar_clauses`` and ``grammar_sentences``.
+Only types and small functions; phrases are made in ``phrases``, choices in ``nouns``,
+``clauses`` and ``sentences``.
 """
 
 from typing import NamedTuple
 
-from utils.corpus.grammar_phrases import Phrase, Piece
-from utils.corpus.lexicon import COUNT_NOUNS, NOUNS, VERBS
+from utils.corpus.grammar.lexicon import COUNT_NOUNS, NOUNS, VERBS
+from utils.corpus.grammar.phrases import Phrase, Piece
 
 # What one language says: pieces in order, each with its base, the number that tells its concepts from those
 # of other phrases.

@@ -1,7 +1,7 @@
 """Phrases of the grammar corpus: the words of a noun phrase or a verb group, in three languages at once.
 
 Every word carries the numbers of the concepts it expresses, local to its phrase; which phrases meet, and in
-which order, is decided in ``grammar_nouns`` and ``grammar_clauses``. Phrases are cached, since few of them
+which order, is decided in ``nouns`` and ``clauses``. Phrases are cached, since few of them
 are new.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from utils.corpus.lexicon import (
+from utils.corpus.grammar.lexicon import (
     ADJECTIVES,
     ADVERBS,
     FIRST,

@@ -1,6 +1,6 @@
 """Clauses of the grammar corpus: what is said of somebody, drawn at random, in the order of each language.
 
-Who and what is spoken of is drawn in ``grammar_nouns``; clauses make sentences in ``grammar_sentences``.
+Who and what is spoken of is drawn in ``nouns``; clauses make sentences in ``sentences``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +8,19 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from utils.corpus.grammar_nouns import (
+from utils.corpus.grammar.lexicon import (
+    ADJECTIVES,
+    COUNT_NOUNS,
+    HE,
+    MANNERS,
+    NOUNS,
+    PLACE_WORDS,
+    PLACES,
+    PRONOUNS,
+    SHE,
+    VERBS,
+)
+from utils.corpus.grammar.nouns import (
     ACTS,
     AFTER,
     BEFORE,
@@ -17,7 +29,7 @@ from utils.corpus.grammar_nouns import (
     NounSampler,
     tagged,
 )
-from utils.corpus.grammar_parts import (
+from utils.corpus.grammar.parts import (
     NOBODY,
     NOTHING,
     Clause,
@@ -35,7 +47,7 @@ from utils.corpus.grammar_parts import (
     referent_of,
     suits,
 )
-from utils.corpus.grammar_phrases import (
+from utils.corpus.grammar.phrases import (
     PREPOSITION,
     RECEIVER,
     TENSE,
@@ -45,18 +57,6 @@ from utils.corpus.grammar_phrases import (
     one_word,
     predicate,
     verb_group,
-)
-from utils.corpus.lexicon import (
-    ADJECTIVES,
-    COUNT_NOUNS,
-    HE,
-    MANNERS,
-    NOUNS,
-    PLACE_WORDS,
-    PLACES,
-    PRONOUNS,
-    SHE,
-    VERBS,
 )
 
 MOVES = ("go", "go", "arrive", "leave")

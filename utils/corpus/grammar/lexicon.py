@@ -1,7 +1,7 @@
 """The words of the grammar corpus: nouns, verbs, adjectives, times and pronouns in three languages.
 
 Only forms and the facts that choose them live here (gender, classifier, what a verb may take); how words are put
-together is in ``grammar_phrases`` and ``grammar_clauses``.
+together is in ``phrases`` and ``clauses``.
 """
 
 from typing import NamedTuple

@@ -2,8 +2,8 @@
 
 A synchronous grammar draws what is said and says it in three languages at once; this module numbers the
 sentences, links their words and splits them. The grammar is in the modules beside this one: words in
-``lexicon``, their forms and articles in ``grammar_phrases``, the rest by size from ``grammar_nouns`` to
-``grammar_sentences``. Explained in book/grammar_corpus.
+``lexicon``, their forms and articles in ``phrases``, the rest by size from ``nouns`` to
+``sentences``. Explained in book/grammar_corpus.
 """
 
 import hashlib
@@ -13,9 +13,9 @@ from itertools import product
 from struct import unpack
 from typing import NamedTuple
 
-from utils.corpus.grammar_parts import Run
-from utils.corpus.grammar_phrases import elide
-from utils.corpus.grammar_sentences import SentenceSampler
+from utils.corpus.grammar.parts import Run
+from utils.corpus.grammar.phrases import elide
+from utils.corpus.grammar.sentences import SentenceSampler
 
 LANGUAGES = ("en", "fr", "zh")
 SPLITS = ("train", "valid", "test")

@@ -1,12 +1,12 @@
 """Sentences of the grammar corpus: clauses that go together, and how each language joins them.
 
-Clauses are drawn in ``grammar_clauses``. Here are the reasons why one follows from another: who is hungry
+Clauses are drawn in ``clauses``. Here are the reasons why one follows from another: who is hungry
 eats, or is given a cake; who is tired sleeps, or works all the same.
 """
 
 from collections.abc import Mapping, Sequence
 
-from utils.corpus.grammar_clauses import (
+from utils.corpus.grammar.clauses import (
     ACT,
     COMPARE,
     GIVE,
@@ -23,7 +23,7 @@ from utils.corpus.grammar_clauses import (
     ClauseSampler,
     Kind,
 )
-from utils.corpus.grammar_parts import (
+from utils.corpus.grammar.parts import (
     Clause,
     Parts,
     Run,
@@ -34,7 +34,7 @@ from utils.corpus.grammar_parts import (
     length,
     place,
 )
-from utils.corpus.grammar_phrases import fixed, one_word, verb_group
+from utils.corpus.grammar.phrases import fixed, one_word, verb_group
 
 OPINIONS = ("say", "think", "know", "hope")
 # The shortest clause that may follow another, and the shortest sentence of two.

@@ -16,15 +16,8 @@ from pathlib import Path
 import torch
 
 from utils.corpus.batches import Batch, batches
-from utils.corpus.pairs import (
-    Example,
-    check_share,
-    choose_languages,
-    examples_of,
-    find_file,
-    folded,
-    read_rows,
-)
+from utils.corpus.pairs import check_share, choose_languages, find_file, read_rows
+from utils.corpus.splits import Example, examples_of, folded
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 
 Pair = tuple[str, str]

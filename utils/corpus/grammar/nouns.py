@@ -1,36 +1,13 @@
 """Noun phrases of the grammar corpus: who and what is spoken of, drawn at random, with what describes them.
 
-A phrase is told how many English words it may take. Its words come from ``grammar_phrases``, and it stands
-in the clauses of ``grammar_clauses``.
+A phrase is told how many English words it may take. Its words come from ``phrases``, and it stands
+in the clauses of ``clauses``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from utils.corpus.grammar_parts import (
-    NOBODY,
-    NOTHING,
-    Parts,
-    Referent,
-    Run,
-    Someone,
-    join,
-    length,
-    place,
-    referent_of,
-)
-from utils.corpus.grammar_phrases import (
-    NUMBER,
-    PREPOSITION,
-    TENSE,
-    fixed,
-    name_phrase,
-    noun_phrase,
-    one_word,
-    pronoun_phrase,
-    verb_group,
-)
-from utils.corpus.lexicon import (
+from utils.corpus.grammar.lexicon import (
     ADJECTIVES,
     COUNT_NOUNS,
     HE,
@@ -45,6 +22,29 @@ from utils.corpus.lexicon import (
     TIMES,
     VERBS,
     Noun,
+)
+from utils.corpus.grammar.parts import (
+    NOBODY,
+    NOTHING,
+    Parts,
+    Referent,
+    Run,
+    Someone,
+    join,
+    length,
+    place,
+    referent_of,
+)
+from utils.corpus.grammar.phrases import (
+    NUMBER,
+    PREPOSITION,
+    TENSE,
+    fixed,
+    name_phrase,
+    noun_phrase,
+    one_word,
+    pronoun_phrase,
+    verb_group,
 )
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ Explained in book/api/command_line.
 
 from pathlib import Path
 
-from utils.evaluation import Translation
+from utils.translator.translating import Translation
 
 #: Kinds of files, by the ends of their names.
 SUFFIXES = (".png", ".svg", ".html")

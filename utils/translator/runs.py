@@ -14,14 +14,15 @@ import torch
 from safetensors.torch import save
 from torch import nn
 
-from utils.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
-from utils.corpus.pairs import Example, group_split, read_pairs
-from utils.corpus.streaming import BatchStream, survey
+from utils.corpus.pairs import read_pairs
+from utils.corpus.splits import Example, group_split
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
-from utils.devices import CPU, fastest_products
-from utils.distributed import ALONE, Processes
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import History, fit, seeded
+from utils.translator.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
+from utils.translator.devices import CPU, fastest_products
+from utils.translator.distributed import ALONE, Processes
+from utils.translator.streaming import BatchStream, survey
 
 
 @dataclass(frozen=True)
@@ -154,7 +155,7 @@ def train_run(
         muon: highest learning rate of Muon, as for :func:`utils.training.fit`, or 0 for Adam alone. None asks for
             0.02 where the device has bfloat16 products, and for 0 elsewhere: torch's Muon takes them, and a
             processor that has none works them out fifty times as slowly.
-        stream: read the file anew in every epoch instead of keeping it in memory (:mod:`utils.corpus.streaming`).
+        stream: read the file anew in every epoch instead of keeping it in memory (:mod:`utils.translator.streaming`).
         progress: show a progress bar.
         processes: that train together, and the device they train on. The first of them keeps the run; those that
             were started anew after one failed go on with its training.

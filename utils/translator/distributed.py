@@ -22,7 +22,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from utils.corpus.batches import Batch
 from utils.corpus.vocabulary import PAD
-from utils.devices import CPU
+from utils.translator.devices import CPU
 
 
 @dataclass(frozen=True)

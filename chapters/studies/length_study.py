@@ -1,6 +1,6 @@
 """The length study: translators with and without attention, trained on short and on longer sentences.
 
-``python -m utils.length_study`` trains them all and stores their BLEU by sentence length, which
+``python -m studies.length_study`` trains them all and stores their BLEU by sentence length, which
 chapters/sentence_length draws; the chapter runs the same study, smaller, while you wait. Models, training and
 scores are those of the other modules: here they are put together.
 """
@@ -19,16 +19,17 @@ from typing import Annotated, NamedTuple
 import torch
 import typer
 
-from utils.checkpoints import write_atomically
 from utils.corpus.batches import pad_ids
 from utils.corpus.grammar import LONGEST, join_words, split_of, triple
-from utils.corpus.pairs import find_file, group_split, read_pairs, tokenise
+from utils.corpus.pairs import find_file, read_pairs, tokenise
+from utils.corpus.splits import group_split
 from utils.corpus.vocabulary import Vocabulary
-from utils.devices import fastest_products
-from utils.evaluation import bleu, bleu_by_length
+from utils.metrics import bleu, bleu_by_length
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 from utils.training import Ids, fit, seeded
+from utils.translator.checkpoints import write_atomically
+from utils.translator.devices import fastest_products
 
 #: The decoders that are compared, by the name that the results have for them.
 #:
@@ -84,7 +85,7 @@ def grammar_task(
         num_tokens: French tokens of training, the ends of the sentences included.
         longest: longest sentence of the test.
         num_test: test sentences in each bucket.
-        edges: longest sentences of the buckets, as for :func:`utils.evaluation.bleu_by_length`.
+        edges: longest sentences of the buckets, as for :func:`utils.metrics.bleu_by_length`.
 
     Explained in chapters/sentence_length.
     """
