@@ -1,7 +1,9 @@
 """Downloads of pair files, from a local server that answers well, badly, slowly or in part."""
 
+import contextlib
 import hashlib
 import io
+import itertools
 import json
 import os
 import re
@@ -193,20 +195,22 @@ def text(content: bytes) -> Callable[[Handler], None]:
 BAD_ANSWERS: dict[str, tuple[Callable[[Handler], None], str]] = {
     "404 with a page": (reply(404, HTML, Content_Type="text/html"), r"status 404 \(Not Found\)"),
     "a page in place of the archive": (archive(HTML), "not a zip archive, it begins with b'<!DOCTYPE html>"),
-    "a length that is no number": (reply(200, GOOD, Content_Length="many"), "many"),
-    "a redirect loop": (reply(302, Location="/rolling.zip"), "redirects"),
+    "a length that is no number": (reply(200, GOOD, Content_Length="many"), "invalid literal .*many"),
+    "a redirect loop": (reply(302, Location="/rolling.zip"), "Exceeded 30 redirects"),
     "a redirect to a file": (reply(302, Location="file:///etc/passwd"), "No connection adapters.*file:"),
     "a redirect to no address": (reply(302, Location="http://[/"), "Invalid IPv6 URL"),
-    "cut off": (reply(200, GOOD[:7001], Content_Length=len(GOOD)), "7001 bytes read"),
+    "cut off": (reply(200, GOOD[:7001], Content_Length=len(GOOD)), r"IncompleteRead\(7001 bytes read"),
     "cut off before it was stored": (archive(GOOD[:-1000]), "bad zip archive: File is not a zip file"),
-    "a flipped bit": (archive(GOOD.replace(b"see 250", b"sea 250")), "bad zip archive: Bad CRC-32"),
-    "bzip2": (archive(packed({"fra.txt": TEXT}, zipfile.ZIP_BZIP2)), "compressed by method 12"),
-    "no text": (archive(packed({"deu.txt": TEXT})), "must hold fra.txt once, it holds 'deu.txt'"),
-    "two texts": (archive(packed({"fra.txt": TEXT, "old/fra.txt": TEXT})), "must hold fra.txt once"),
-    "a path outside": (archive(packed({"../fra.txt": TEXT})), r"once, it holds '\.\./fra\.txt'"),
-    "a zip bomb": (archive(BOMB), "fra.txt unpacks to 20971520 bytes, more than the 65536 allowed"),
-    "a large archive": (archive(bytes(2 << 20)), "larger than the 65536 bytes allowed"),
-    "a large archive, length unknown": (reply(200, bytes(2 << 20)), "larger than the 65536 bytes allowed"),
+    "bzip2": (archive(packed({"fra.txt": TEXT}, zipfile.ZIP_BZIP2)), "bad zip archive: .* by method 12"),
+    "no text": (archive(packed({"deu.txt": TEXT})), "the archive must hold fra.txt once, it holds 'deu.txt'"),
+    "two texts": (
+        archive(packed({"fra.txt": TEXT, "old/fra.txt": TEXT})),
+        "the archive must hold fra.txt once",
+    ),
+    "a path outside": (archive(packed({"../fra.txt": TEXT})), r"the archive .* it holds '\.\./fra\.txt'"),
+    "a zip bomb": (archive(BOMB), "bad zip archive: fra.txt unpacks to 20971520 bytes, more"),
+    "a large archive": (archive(bytes(2 << 20)), "the archive is larger than the 65536 bytes allowed"),
+    "a large archive, length unknown": (reply(200, bytes(2 << 20)), "the archive is larger than"),
     "a page as the text": (text(HTML * 100), "fra.txt: 1 of 1 rows are bad.*one column"),
     "an empty text": (text(b""), "fra.txt holds no sentence pair"),
     "UTF-16": (text("I\tJe\n".encode("utf-16")), "fra.txt is UTF-16"),
@@ -217,7 +221,7 @@ BAD_ANSWERS: dict[str, tuple[Callable[[Handler], None], str]] = {
 @pytest.mark.parametrize(("answer", "reason"), BAD_ANSWERS.values(), ids=BAD_ANSWERS)
 def test_a_bad_answer_is_refused_with_its_reason(server, get, tmp_path, answer, reason):
     server.answers["/rolling.zip"] = answer
-    with pytest.raises(DownloadError, match=rf"/rolling\.zip: .*{reason}"):
+    with pytest.raises(DownloadError, match=rf"/rolling\.zip: {reason}"):
         get()
     assert names(tmp_path) == set()
 
@@ -259,6 +263,16 @@ def test_one_error_lists_every_answer_and_says_what_to_do(server, get, tmp_path)
         "whose fra.txt has the sha256",
         f"  {sha256(TEXT)}",
     ]
+
+
+def test_an_archive_with_any_damaged_byte_gives_the_text_or_an_error(get, fra, tmp_path):
+    text = lines(11)
+    body, path = packed({"fra.txt": text}, zipfile.ZIP_DEFLATED), tmp_path / "damaged.zip"
+    corpora = {"fra": changed(fra, sha256=sha256(text), num_rows=11)}
+    for i, byte in itertools.product(range(len(body)), (b"\x01", b"\xff")):
+        path.write_bytes(body[:i] + byte + body[i + 1 :])
+        with contextlib.suppress(ValueError):
+            assert get(path=path, corpora=corpora, replace=True).path.read_bytes() == text
 
 
 def test_an_archive_that_lies_about_sizes_takes_no_memory(get, tmp_path):
@@ -422,6 +436,8 @@ def test_a_text_that_changed_needs_replace(server, get):
     assert get(replace=True).provenance.sha256 == sha256(OTHER)  # or get the publisher's again
     assert text.read_bytes() == OTHER
     assert get().provenance.edition == "2031-07-19"
+    text.unlink()
+    assert get().path.read_bytes() == OTHER
     text.unlink()
     server.answers["/rolling.zip"] = archive(packed({"fra.txt": lines(521)}))
     with pytest.raises(DownloadError, match=rf"/rolling\.zip: this fra\.txt .* {sha256(OTHER)}; add"):
