@@ -20,9 +20,12 @@ Item = tuple[str, tuple[int, ...]]
 # The rows of agreement: the person, number and gender that a verb or an adjective agrees with.
 FIRST, HE, SHE, THEY, THEY_FEMININE = range(5)
 _AGREEMENTS = ("first", "he", "she", "they", "they f")
-# What a verb can be put into. The modal verbs are further tenses of ``phrases.verb_group``.
+# The tenses that the tables name; the modal verbs are further tenses of ``phrases.verb_group``.
 TENSES = ("present", "progressive", "past", "future")
 MANNERS = ("slowly", "quickly", "carefully")
+# What can follow from a state or lead to it, and which kinds of clause say so: see ``read_moves``.
+RULES = ("reaction", "help", "despite", "own cause", "thanks", "others", "in vain", "first", "next")
+KINDS = ("act", "stay", "take", "take it", "give him", "go")
 
 
 class Noun(NamedTuple):
@@ -160,7 +163,7 @@ class Move(NamedTuple):
 
 
 class Expression(NamedTuple):
-    """Words that always stand together, in three languages, and the concepts that they express."""
+    """Words that always stand together, in three languages, with the concepts that they express."""
 
     en: tuple[Item, ...]
     fr: tuple[Item, ...]
@@ -211,8 +214,8 @@ class Row:
         """Whether the cell says yes."""
         return self.word(column, ("yes", "no")) == "yes"
 
-    def list(self, column: str, options: Collection[str]) -> tuple[str, ...]:
-        """What stands between commas, each one of the options."""
+    def names(self, column: str, options: Collection[str]) -> tuple[str, ...]:
+        """The names between commas, each of them an option."""
         names = tuple(self.cell(column).split(",")) if self.cell(column) else ()
         for name in names:
             if name not in options:
@@ -289,11 +292,11 @@ def verb(row: Row) -> Verb:
         row.word("fr_auxiliary", ("avoir", "être")),
         row.word("zh"),
         row.flag("zh_le"),
-        frozenset(row.list("subjects", _TAGS)),
-        frozenset(row.list("objects", _TAGS)),
-        row.list("places", ("home", *PLACES)),
-        row.list("tenses", TENSES),
-        row.list("uses", ("act", "take", "certain", "company", "favour", *MANNERS)),
+        frozenset(row.names("subjects", _TAGS)),
+        frozenset(row.names("objects", _TAGS)),
+        row.names("places", ("home", *PLACES)),
+        row.names("tenses", TENSES),
+        row.names("uses", ("act", "take", "certain", "company", "favour", *MANNERS)),
     )
 
 
@@ -308,8 +311,14 @@ def adjective(row: Row) -> Adjective:
         row.word("zh"),
         row.flag("zh_de"),
         row.word("zh_predicate"),
-        frozenset(row.list("nouns", _TAGS)),
+        frozenset(row.names("nouns", _TAGS)),
     )
+
+
+def place_words(row: Row) -> tuple[str, str, str]:
+    """The words that tell where: prepositions in English and French, a word after the place in Chinese or ``""``."""
+    row.word("place", PLACES)
+    return (*row.words("en", "fr"), row.cell("zh_after"))
 
 
 def name(row: Row) -> Name:
@@ -348,12 +357,18 @@ def read_times(path: Traversable) -> dict[str, tuple[Expression, ...]]:
 
 
 def read_moves(path: Traversable) -> dict[str, dict[str, tuple[Move, ...]]]:
-    """The moves of each rule and state, in their order; a rule that needs no state has ``""``."""
+    """The moves of each rule and state, in the order of the table.
+
+    The rules: ``reaction`` is what somebody does in a state, ``help`` what another does then for that person,
+    ``despite`` what somebody does all the same. What brought the state about: ``own cause`` is what the person did
+    before, ``thanks`` what another did for the person, ``others`` what others did. ``in vain`` is what should have
+    ended the state. ``first`` and ``next`` are two actions in a row, which need no state: theirs is ``""``.
+    """
     moves: dict[str, dict[str, tuple[Move, ...]]] = {}
     for row in rows(path):
-        states = moves.setdefault(row.word("rule"), {})
+        states = moves.setdefault(row.word("rule", RULES), {})
         state = row.word("state", ADJECTIVES) if row.cell("state") else ""
-        move = Move(row.word("kind"), row.list("verbs", VERBS), row.list("things", COUNT_NOUNS))
+        move = Move(row.word("kind", KINDS), row.names("verbs", VERBS), row.names("things", COUNT_NOUNS))
         states[state] = (*states.get(state, ()), move)
     return moves
 
@@ -364,8 +379,7 @@ NOUNS = {name: entry for name, entry in _ALL_NOUNS.items() if name not in MEASUR
 MASS_NOUNS = {name: entry for name, entry in NOUNS.items() if "mass" in entry.tags}
 PLACES = {name: entry for name, entry in NOUNS.items() if "place" in entry.tags}
 COUNT_NOUNS = {name: entry for name, entry in NOUNS.items() if not entry.tags & {"mass", "place"}}
-# The preposition of place in English and French, and the Chinese word that follows the place or "".
-PLACE_WORDS = read(WORDS / "places.tsv", lambda row: (*row.words("en", "fr"), row.cell("zh_after")))
+PLACE_WORDS = read(WORDS / "places.tsv", place_words)
 NAMES = read(WORDS / "names.tsv", name)
 NUMERALS = tuple(read(WORDS / "numerals.tsv", lambda row: row.words("en", "fr", "zh")).values())
 ADVERBS = read(WORDS / "adverbs.tsv", lambda row: row.words("fr", "zh"))
