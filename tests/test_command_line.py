@@ -19,11 +19,13 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from typer.testing import CliRunner
 
 from utils.corpus.download import CORPORA, get_corpus
-from utils.training import fit
+from utils.training import History
 from utils.translator.alignment import align
 from utils.translator.commands import app
+from utils.translator.distributed import Processes
 from utils.translator.gold_links import parse_links
-from utils.translator.runs import load_run, save_run
+from utils.translator.loop import Schedule
+from utils.translator.runs import PairData, Rows, Settings, load_run, save_run
 from utils.translator.translating import translate
 
 SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
@@ -93,32 +95,42 @@ def test_a_number_out_of_its_range_is_refused_before_anything_is_read(tmp_path, 
     assert option.split("=")[0] in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("products", "options", "rate"),
-    [
-        (torch.bfloat16, [], 0.02),
-        (torch.float32, [], None),
-        (torch.float32, ["--muon", "0.01"], 0.01),
-        (torch.bfloat16, ["--muon", "0"], None),
-    ],
-)
-def test_muon_is_the_default_where_it_is_fast_and_may_be_left_out(
-    tmp_path, monkeypatch, products, options, rate
-):
-    asked = []
+def test_the_options_of_train_reach_the_training(tmp_path, monkeypatch):
+    calls = []
 
-    def fit_and_tell(*arguments, **options):
-        asked.append((options["muon"], arguments[0].decoder.dropout.p))
-        return fit(*arguments, **options)
+    def train_run(*arguments, **options):
+        calls.append((*arguments, options))
+        return None, History(losses=[2.0, 1.0], tokens=[30, 30], seconds=[1.0, 2.0]), Rows(90, 0, {}, 80, 10)
 
-    monkeypatch.setattr("utils.translator.runs.fit", fit_and_tell)
-    monkeypatch.setattr("utils.translator.runs.fastest_products", lambda device: products)
-    pairs = write_pairs(tmp_path / "pairs.txt")
-    settings = ["--src", "en", "--tgt", "fr", "--dropout", "0.3", "--minutes", "0.005", *SMALL, *options]
-    result = invoke("train", "--pairs", pairs, "--out", tmp_path / "run", *settings)
+    monkeypatch.setattr("utils.translator.commands.train_run", train_run)
+    pairs, out = tmp_path / "pairs.txt", tmp_path / "run"
+    result = invoke("train", "--pairs", pairs, "--src", "en", "--tgt", "fr", "--out", out)
     assert result.exit_code == 0
-    assert asked == [(rate, 0.3)]
-    assert result.stdout.startswith(f"{pairs}: {len(pair_lines())} pairs, ")
+    assert result.stdout == (
+        f"{pairs}: 90 pairs, 80 to train on; left out: 10 too long\n"
+        f"{out}: 2 steps, 30 target tokens per second\n"
+    )
+    data, settings, schedule, options = calls[0]
+    assert data == PairData(pairs, ("en", "fr"))
+    assert settings == Settings("en", "fr")
+    assert schedule == Schedule(minutes=3)
+    assert options == {
+        "out": out, "overwrite": False, "resume": False, "progress": False, "processes": Processes()
+    }  # fmt: skip
+    numbers = {"test-groups": 7, "valid-groups": 5, "vocabulary-size": 360, "width": 13, "dropout": 0.3}
+    numbers |= {"seed": 3, "minutes": 0.5, "batch-size": 31, "muon": 0}
+    flags = [
+        *(f"--{name}={number}" for name, number in numbers.items()),
+        "--stream",
+        "--overwrite",
+        "--resume",
+    ]
+    invoke("train", "--pairs", pairs, "--columns", "en,fr", "--tgt", "en", "--out", out, *flags)
+    data, settings, schedule, options = calls[1]
+    assert data == PairData(pairs, ("en", "fr"), num_test=7, num_valid=5, stream=True)
+    assert settings == Settings("fr", "en", vocabulary_size=360, d_embed=13, d_hidden=13, dropout=0.3, seed=3)
+    assert schedule == Schedule(minutes=0.5, batch_size=31, muon=0)
+    assert (options["overwrite"], options["resume"]) == (True, True)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from utils.corpus.vocabulary import Vocabulary
 from utils.metrics import AlignmentScore, GoldLinks, alignment_score, diagonal_links, links_from_weights
 from utils.seq2seq import EncoderDecoder
 from utils.training import Ids
+from utils.translator.fast import attention_weights
 from utils.translator.runs import Run
 from utils.translator.translating import check_lengths
 
@@ -59,7 +60,7 @@ def forced_weights(
     for start in range(0, len(order), batch_size):
         rows = order[start : start + batch_size]
         batch = make_batch([src_ids[row] for row in rows], [tgt_ids[row] for row in rows]).to(device)
-        _, by_batch = model(batch.src, batch.src_lens, batch.tgt_in)
+        by_batch = attention_weights(model, batch)
         if by_batch is None:
             raise ValueError(f"{type(model.decoder).__name__} has no attention weights to align words with")
         for row, weights in zip(rows, by_batch.cpu(), strict=True):

@@ -34,7 +34,8 @@ from utils.translator.lines import (
     read_pair_lines,
     translate_lines,
 )
-from utils.translator.runs import Rows, Run, Settings, load_run, train_run
+from utils.translator.loop import Schedule
+from utils.translator.runs import PairData, Rows, Run, Settings, load_run, train_run
 from utils.translator.translating import Evaluation, Translation, evaluate_run
 
 app = typer.Typer(
@@ -238,17 +239,19 @@ def train(options: TrainOptions) -> None:
             dropout=options.dropout,
             seed=options.seed,
         )
+        data = PairData(
+            options.pairs,
+            columns,
+            num_test=options.test_groups,
+            num_valid=options.valid_groups,
+            stream=options.stream,
+        )
+        schedule = Schedule(minutes=options.minutes, batch_size=options.batch_size, muon=options.muon)
         try:
             _, history, rows = train_run(
-                options.pairs,
-                columns,
+                data,
                 settings,
-                num_test=options.test_groups,
-                num_valid=options.valid_groups,
-                stream=options.stream,
-                minutes=options.minutes,
-                batch_size=options.batch_size,
-                muon=options.muon,
+                schedule,
                 out=options.out,
                 overwrite=options.overwrite,
                 resume=options.resume,

@@ -18,6 +18,7 @@ from utils.corpus.pairs import normalise, tokenise
 from utils.metrics import Bucket, Score, bleu, bleu_by_length, chrf
 from utils.search import Hypothesis, beam_search, greedy
 from utils.translator.checkpoints import write_atomically
+from utils.translator.fast import steps_for
 from utils.translator.runs import Run
 
 
@@ -91,7 +92,7 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
 
     Explained in book/api/command_line.
     """
-    device = next(run.model.parameters()).device
+    device, steps = next(run.model.parameters()).device, steps_for(run.model)
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
     check_lengths(ids, sentences)
     translations = [[Translation("", [], [], None, True)]] * len(ids)
@@ -103,9 +104,10 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
         # No translation in training is so much longer than its source.
         max_len = 2 * int(src_lens.max()) + 10
         if beam == 1:
-            best = [[hypothesis] for hypothesis in greedy(run.model, padded, src_lens, max_len=max_len)]
+            hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, steps=steps)
+            best = [[hypothesis] for hypothesis in hypotheses]
         else:
-            best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len)
+            best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, steps=steps)
         for row, row_ids, hypotheses in zip(batch, src, best, strict=True):
             src_tokens = run.src_vocabulary.tokens(row_ids)
             translations[row] = [_translation(run, src_tokens, hypothesis) for hypothesis in hypotheses]
