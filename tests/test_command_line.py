@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import termios
 from dataclasses import replace
 from functools import partial
 
@@ -532,7 +533,8 @@ def test_ctrl_c_saves_the_training_and_resume_continues_it(tmp_path):
 def test_ctrl_c_ends_a_process_with_status_130(tmp_path):
     pairs, out = write_pairs(tmp_path / "pairs.txt"), tmp_path / "run"
     options = ["--pairs", pairs, "--columns", "en,fr", "--out", out, "--minutes", "60", *SMALL]
-    terminal, stderr = pty.openpty()  # at a terminal there is a progress bar
+    terminal, stderr = pty.openpty()  # at a terminal there is a progress bar, if it has a size
+    termios.tcsetwinsize(terminal, (24, 80))
     process = subprocess.Popen([*PROGRAM, "train", *map(str, options)], stderr=stderr, env=ENVIRONMENT)
     try:
         os.close(stderr)
