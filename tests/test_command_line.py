@@ -163,7 +163,7 @@ def test_data_get_puts_a_file_where_train_finds_it_and_tells_its_terms(tmp_path)
     assert known.items() <= facts.items()
 
     path.write_text("I see.\tJe vois.\n" * 13, encoding="utf-8")
-    assert "ask to replace it (--replace)" in mistake("data", "get", "fra")
+    assert "add --replace to accept this edition" in mistake("data", "get", "fra")
     result = invoke("data", "get", "fra", "--from", path, "--replace")
     assert result.stdout.startswith(f"{path}: 13 pairs\n")
 

@@ -110,21 +110,21 @@ def get(
     replace: Annotated[
         bool,
         typer.Option(
-            "--replace", help="Get it anew though it is there, and accept another edition than the one kept."
+            "--replace", help="Get the file again, and accept another edition than the one that you have."
         ),
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what is known about the file as JSON.")
     ] = False,
 ) -> None:
-    """Put a file of sentence pairs into the data folder, checked, and say where it is and on which terms.
+    """Put a file of sentence pairs into the data folder, check it, and print where it is and on which terms.
 
-    A file that lies there already is checked and kept.
-    Otherwise it is downloaded, going on where an earlier download broke off.
+    A file that is there already is only checked.
+    Otherwise it is downloaded.
 
     The data folder is the one that the variable ATTENTION_DATA names, else attention-course in the platform's cache.
 
-    Ends with status 3 if no address gave the file, and says then how to get it by hand.
+    If no address gives the file, the command ends with status 3 and says what you can do.
 
     Example: python -m utils data get fra
     """
