@@ -1,10 +1,11 @@
 """Encoder and decoders of the translator: a GRU reader, and writers with and without attention.
 
 Everything works on token ids and tensors; text, corpora, training and search live elsewhere.
+A decoder of your own needs no base class: whatever has the two methods of :class:`Decoder` trains and searches.
 Explained in chapters/bahdanau_decoder.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -70,7 +71,7 @@ class Encoder(nn.Module):
             the backward one.
 
         Raises:
-            ValueError: no sentence, not one length a sentence, or a length below 1 or above n.
+            ValueError: ``src_lens`` does not hold one length per sentence, each from 1 to n.
         """
         check_lengths(src, src_lens)
         embedded = self.dropout(self.embedding(src))
@@ -81,11 +82,10 @@ class Encoder(nn.Module):
 
 
 def check_lengths(src: Tensor, src_lens: Tensor) -> None:
-    """Refuse sentences of no word or of more than there are, lengths that are not one a sentence: ValueError."""
+    """Raise ValueError unless src_lens holds one length per sentence, each in 1..n."""
     if not len(src) or src_lens.shape != src.shape[:1]:
         raise ValueError(
-            f"src_lens must have one length for each of one or more sentences, got shape {tuple(src_lens.shape)} "
-            f"for {len(src)}"
+            f"src_lens must hold one length per sentence, got shape {tuple(src_lens.shape)} for {len(src)} sentences"
         )
     low, high = int(src_lens.min()), int(src_lens.max())
     if low < 1 or high > src.shape[1]:
@@ -115,7 +115,7 @@ class ContextGRUCell(nn.Module):
 
     def __init__(self, d_input: int, d_context: int, d_hidden: int):
         super().__init__()
-        # One product a source, the gates side by side in the order r, z, candidate.
+        # One product per input, with the gates side by side in the order r, z, candidate.
         self.from_input = nn.Linear(d_input, 3 * d_hidden)
         self.from_context = nn.Linear(d_context, 3 * d_hidden, bias=False)
         self.from_state = nn.Linear(d_hidden, 2 * d_hidden, bias=False)
@@ -145,24 +145,47 @@ class _ConcatGRUCell(nn.GRUCell):
         return super().forward(torch.cat([y, c], dim=-1), s)
 
 
-class Memory(NamedTuple):
-    """What a decoder keeps of the source sentences; the first axis of each tensor is the batch.
+@runtime_checkable
+class Decoder(Protocol):
+    """What training, search and alignment ask of a decoder. Any module with these two methods will do.
 
-    ``values`` are the encoder's outputs, ``projected_keys`` their share of the additive score, computed once
-    a sentence, and ``mask`` is True at real words. Without attention ``values`` is one summary a sentence.
+    ``memory`` is what it keeps of the source sentences: a tensor or a tuple of tensors, with the batch as first axis.
+    ``state`` is what it hands from step to step: a tensor or a tuple of tensors, with the batch as second axis, as
+    torch's recurrent layers have it. Search picks sentences out of both along these axes.
+    """
+
+    def start(
+        self,
+        enc_outputs: Float[Tensor, "batch n d_enc"],
+        enc_state: Float[Tensor, "layers batch directions h"],
+        src_lens: Int[Tensor, " batch"],
+    ) -> tuple[Any, Any]:
+        """The memory and the first state, from what the encoder returns."""
+
+    def __call__(
+        self, tgt_in: Int[Tensor, "batch t"], memory: Any, state: Any
+    ) -> tuple[Float[Tensor, "batch t vocab"], Any, Float[Tensor, "batch t n"] | None]:
+        """Logits of the next word after each word of ``tgt_in``, the last state, and the weights or None."""
+
+
+class Memory(NamedTuple):
+    """What the decoders of this module keep of the source sentences; the first axis of each tensor is the batch.
+
+    ``values`` are the encoder's outputs, ``projected_keys`` are W_k h_j, computed once per sentence, and ``mask`` is
+    True at real words. Without attention ``values`` holds one summary per sentence and the others are None.
     """
 
     values: Float[Tensor, "batch n d_enc"]
     projected_keys: Float[Tensor, "batch n d_attention"] | None = None
     mask: Bool[Tensor, "batch 1 n"] | None = None
 
-    def rows(self, index: Int[Tensor, " rows"]) -> "Memory":
-        """The memory of some sentences of the batch, in the order of ``index``; one may stand twice."""
-        return Memory(*(None if tensor is None else tensor[index] for tensor in self))
 
+class RecurrentDecoder(nn.Module):
+    """What the decoders of this module share: s_0, the recurrence and the readout.
 
-class _Decoder(nn.Module):
-    """What both decoders share: the recurrence, the readout and s_0. They differ in the context alone."""
+    A subclass says in :meth:`start` what it keeps of the source, and in :meth:`attend` what context a step sees.
+    Arguments as for :class:`BahdanauDecoder`, except ``d_attention``.
+    """
 
     def __init__(
         self,
@@ -190,8 +213,10 @@ class _Decoder(nn.Module):
         self.readout = nn.Linear(d_hidden + d_embed + d_enc, 2 * d_hidden)
         self.output = nn.Linear(d_hidden, vocab_size)
 
-    def _start_hidden(self, enc_state: Tensor) -> Tensor:
-        """s_0 = tanh(W_s h) for each layer, h the state of the backward reading (forward if it is alone)."""
+    def first_state(
+        self, enc_state: Float[Tensor, "layers batch directions h"]
+    ) -> Float[Tensor, "layers batch d"]:
+        """s_0 = tanh(W_s h) of each layer, where h is the state of the backward reading (or of the only one)."""
         if enc_state.shape[0] != len(self.cells):
             raise ValueError(
                 f"the decoder has {len(self.cells)} layers and the encoder {enc_state.shape[0]}; "
@@ -199,11 +224,14 @@ class _Decoder(nn.Module):
             )
         return torch.tanh(self.start_state(enc_state[:, :, -1]))
 
-    def _context(self, query: Tensor, memory: Memory) -> tuple[Tensor, Tensor | None]:
-        raise NotImplementedError
+    def attend(
+        self, query: Float[Tensor, "batch h"], memory: Any
+    ) -> tuple[Float[Tensor, "batch d_enc"], Float[Tensor, "batch n"] | None]:
+        """The context c_i of one step and its weights, or None where there are none; ``query`` is s_{i-1}."""
+        raise NotImplementedError(f"{type(self).__name__} must define attend")
 
     def forward(
-        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, hidden: Float[Tensor, "layers batch h"]
+        self, tgt_in: Int[Tensor, "batch t"], memory: Any, state: Float[Tensor, "layers batch h"]
     ) -> tuple[
         Float[Tensor, "batch t vocab"],
         Float[Tensor, "layers batch h"],
@@ -214,7 +242,7 @@ class _Decoder(nn.Module):
         Args:
             tgt_in: y_{i-1} at each step, the beginning-of-sentence token first.
             memory: from :meth:`start`.
-            hidden: s_{i-1} of each layer, from :meth:`start` or from the call before.
+            state: s_{i-1} of each layer, from :meth:`start` or from the call before.
 
         Returns:
             Unnormalised log-probabilities of the next word at each step, the last state of each layer, and
@@ -222,9 +250,9 @@ class _Decoder(nn.Module):
         """
         embedded = self.dropout(self.embedding(tgt_in))
         states, contexts, weights = [], [], []
-        layers = list(hidden.unbind(0))
+        layers = list(state.unbind(0))
         for y in embedded.unbind(1):
-            context, step_weights = self._context(layers[-1], memory)  # the query is the last layer's s_{i-1}
+            context, step_weights = self.attend(layers[-1], memory)  # the query is the last layer's s_{i-1}
             layers[0] = self.cells[0](y, context, layers[0])
             for depth, cell in enumerate(self.cells[1:], start=1):
                 layers[depth] = cell(self.dropout(layers[depth - 1]), layers[depth])
@@ -237,7 +265,7 @@ class _Decoder(nn.Module):
         return logits, torch.stack(layers), None if weights[0] is None else torch.stack(weights, 1)
 
 
-class BahdanauDecoder(_Decoder):
+class BahdanauDecoder(RecurrentDecoder):
     r"""The decoder with additive attention.
 
     .. math::
@@ -282,20 +310,23 @@ class BahdanauDecoder(_Decoder):
         """What the decoder needs before its first step: the memory, keys projected once, and s_0."""
         mask = length_mask(src_lens, enc_outputs.shape[1])
         memory = Memory(enc_outputs, self.attention.project_keys(enc_outputs), mask)
-        return memory, self._start_hidden(enc_state)
+        return memory, self.first_state(enc_state)
 
-    def _context(self, query: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+    def attend(
+        self, query: Float[Tensor, "batch h"], memory: Memory
+    ) -> tuple[Float[Tensor, "batch d_enc"], Float[Tensor, "batch n"]]:
+        """Additive attention of the query s_{i-1} over the encoder's outputs."""
         context, weights = self.attention(
             query[:, None], None, memory.values, memory.mask, projected_keys=memory.projected_keys
         )
         return context.squeeze(1), weights.squeeze(1)
 
 
-class FixedContextDecoder(_Decoder):
+class FixedContextDecoder(RecurrentDecoder):
     """The same decoder without attention: every step sees one summary of the sentence.
 
     The summary is the encoder's final state, both readings side by side, each of which has read every word.
-    Arguments as for :class:`BahdanauDecoder`, save ``d_attention``.
+    Arguments as for :class:`BahdanauDecoder`, except ``d_attention``.
 
     Source: Cho et al. (2014), section 2.2. Explained in chapters/encoder_decoder.
     """
@@ -308,19 +339,26 @@ class FixedContextDecoder(_Decoder):
     ) -> tuple[Memory, Float[Tensor, "layers batch d"]]:
         """What the decoder needs before its first step: the summary of each sentence, and s_0."""
         summary = enc_state[-1].flatten(1)[:, None]
-        return Memory(summary), self._start_hidden(enc_state)
+        return Memory(summary), self.first_state(enc_state)
 
-    def _context(self, query: Tensor, memory: Memory) -> tuple[Tensor, None]:
+    def attend(
+        self, query: Float[Tensor, "batch h"], memory: Memory
+    ) -> tuple[Float[Tensor, "batch d_enc"], None]:
+        """The summary of the sentence, whatever the query."""
         return memory.values.squeeze(1), None
 
 
 class EncoderDecoder(nn.Module):
     """A translator: reads the source and predicts each target word from those before it.
 
+    Args:
+        encoder: returns outputs and states as :class:`Encoder` does.
+        decoder: one of this module, or any other :class:`Decoder`.
+
     Source: Sutskever et al. (2014); Cho et al. (2014). Explained in chapters/encoder_decoder.
     """
 
-    def __init__(self, encoder: Encoder, decoder: BahdanauDecoder | FixedContextDecoder):
+    def __init__(self, encoder: nn.Module, decoder: Decoder):
         super().__init__()
         self.encoder, self.decoder = encoder, decoder
 
@@ -328,17 +366,17 @@ class EncoderDecoder(nn.Module):
         self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"], tgt_in: Int[Tensor, "batch t"]
     ) -> tuple[Float[Tensor, "batch t vocab"], Float[Tensor, "batch t n"] | None]:
         """Teacher forcing: logits of the next word at each step, and the attention weights or None."""
-        memory, hidden = self.start(src, src_lens)
-        logits, _, weights = self.decoder(tgt_in, memory, hidden)
+        memory, state = self.start(src, src_lens)
+        logits, _, weights = self.decoder(tgt_in, memory, state)
         return logits, weights
 
-    def start(self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]) -> tuple[Memory, Tensor]:
+    def start(self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]) -> tuple[Any, Any]:
         """Read the source once: the decoder's memory and its first state."""
         return self.decoder.start(*self.encoder(src, src_lens), src_lens)
 
 
 def _orthogonal_recurrence(module: nn.GRU | nn.GRUCell) -> None:
-    """Orthogonal recurrent matrices, one a gate, as in appendix B.1 of the paper."""
+    """Orthogonal recurrent matrices, one per gate, as in appendix B.1 of the paper."""
     for name, parameter in module.named_parameters():
         if name.startswith("weight_hh"):
             for gate in parameter.data.chunk(3):

@@ -4,6 +4,7 @@ Ids come from a vocabulary; what is done with a batch is the business of ``train
 Explained in chapters/encoder_decoder.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -36,6 +37,11 @@ class Batch(NamedTuple):
     def tgt_out(self) -> Int[Tensor, "batch t"]:
         """What the decoder should write: y_i at step i, EOS last."""
         return self.tgt[:, 1:]
+
+    @property
+    def num_tokens(self) -> int:
+        """Real target tokens, ends of sentences included."""
+        return int((self.tgt_out != PAD).sum())
 
     def rows(self, rows: slice) -> "Batch":
         """Some sentence pairs of the batch, padded as they were."""
@@ -120,6 +126,54 @@ def batches(
         rows = _bucketed_rows(src_ids, tgt_ids, batch_size, generator, pool)
     # A generator expression, not yield: the checks above run at the call.
     return (make_batch([src_ids[i] for i in batch], [tgt_ids[i] for i in batch]) for batch in rows)
+
+
+class ShuffledBatches:
+    """Sentence pairs to train on: each pass over this object is one epoch of :func:`batches`, shuffled anew.
+
+    Args:
+        src_ids: source sentences, none empty.
+        tgt_ids: target sentences.
+        batch_size: pairs per batch; one batch may hold fewer.
+        seed: of the shuffling; the same seed gives the same epochs in the same order.
+
+    Raises:
+        ValueError: no pair, an empty source, not one target per source, or a size below 1.
+
+    >>> epochs = ShuffledBatches([[4], [5], [6]], [[7], [8], [9]], batch_size=2)
+    >>> len(epochs), sum(len(batch.src) for batch in epochs)
+    (2, 3)
+
+    Explained in chapters/encoder_decoder.
+    """
+
+    def __init__(
+        self,
+        src_ids: Sequence[Sequence[int]],
+        tgt_ids: Sequence[Sequence[int]],
+        *,
+        batch_size: int = 64,
+        seed: int = 0,
+    ):
+        batches(src_ids, tgt_ids, batch_size=batch_size)  # for its checks
+        self.src_ids, self.tgt_ids, self.batch_size = src_ids, tgt_ids, batch_size
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def __len__(self) -> int:
+        """Batches per epoch."""
+        return math.ceil(len(self.src_ids) / self.batch_size)
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.epoch(self._generator)
+
+    def epoch(self, generator: torch.Generator) -> Iterator[Batch]:
+        """One epoch, shuffled by a generator of the caller's."""
+        return batches(self.src_ids, self.tgt_ids, batch_size=self.batch_size, generator=generator)
+
+    @property
+    def identity(self) -> list:
+        """What makes these the batches of one training and no other."""
+        return [self.src_ids, self.tgt_ids, self.batch_size]
 
 
 def _bucketed_rows(

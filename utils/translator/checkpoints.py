@@ -1,6 +1,6 @@
-"""Files that survive: writing at once or not at all, and the state of a training kept while it runs.
+"""Atomic file writes and training checkpoints.
 
-What the state of a training is, is settled in ``training``; here it is tensors by name. Nothing is ever pickled.
+What belongs to the state of a training is settled in ``loop``; here it is tensors by name. Nothing is ever pickled.
 Explained in book/api/command_line.
 """
 
@@ -37,8 +37,8 @@ class Checkpoints:
         return time.monotonic() - self._last >= self.seconds
 
     @property
-    def kept(self) -> bool:
-        """Whether there is a file, whole or not."""
+    def exist(self) -> bool:
+        """Whether the folder holds a checkpoint file, whole or not."""
         return any(path.exists() for path in self.paths)
 
     def save(self, state: Mapping[str, Tensor], *, training: str) -> None:
@@ -108,7 +108,7 @@ def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that whoever looks finds the old content or the new one, never a part."""
+    """Write a file so that a reader finds the old content or the new one, never a part of it."""
     write_part(path, content).replace(path)
 
 
@@ -142,14 +142,14 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def digest(texts: Iterable[bytes], tensors: Mapping[str, Tensor]) -> str:
-    """SHA-256 of texts and of tensors, whose names and order of saving have no part in it but by their sort.
+    """SHA-256 of texts and of tensors, independent of the order in which the tensors are stored.
 
     >>> digest([b"a"], {}) == hashlib.sha256(b"a").hexdigest()
     True
     """
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for text in texts:
-        found.update(text)
+        sha256.update(text)
     for name in sorted(tensors):
-        found.update(tensors[name].cpu().contiguous().flatten().view(torch.uint8).numpy())
-    return found.hexdigest()
+        sha256.update(tensors[name].cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return sha256.hexdigest()

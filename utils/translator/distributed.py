@@ -21,13 +21,12 @@ from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from utils.corpus.batches import Batch
-from utils.corpus.vocabulary import PAD
 from utils.translator.devices import CPU
 
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes of one training as one of them sees them; every method but ``share`` is called by all at once.
+    """The processes of one training as one of them sees them; all of them call every method but ``shard`` together.
 
     Attributes:
         rank: number of this process, from 0.
@@ -57,27 +56,27 @@ class Processes:
         distributed.all_reduce(tensor)
         return tensor.tolist()
 
-    def of_first(self, number: float) -> float:
-        """The number that the first process gave."""
+    def broadcast(self, number: float) -> float:
+        """The number that the first process passed, for every process."""
         return self.sum(number if self.is_first else 0.0)[0]
 
-    def wait(self) -> None:
-        """For all the others to come here."""
+    def barrier(self) -> None:
+        """Wait until every process has come here."""
         self.sum(0.0)
 
-    def agree_on(self, text: str) -> None:
-        """Make sure that the first process has the same text.
+    def check_same(self, text: str) -> None:
+        """Check that every process has the same text as the first.
 
         Raises:
-            ValueError: it has another one.
+            ValueError: this process has another one.
         """
         mine = int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])  # a double holds it to the last bit
-        if self.of_first(mine) != mine:
+        if self.broadcast(mine) != mine:
             raise ValueError(
-                f"process {self.rank} has other sentences or settings than the first: give all the same file"
+                f"process {self.rank} has other sentences or settings than process 0: give all of them the same"
             )
 
-    def share(self, batch: Batch) -> tuple[Batch, float]:
+    def shard(self, batch: Batch) -> tuple[Batch, float]:
         """The rows of a batch that are this process's, and the share of the real target tokens they hold.
 
         A batch comes sorted by length, so every ``world``-th row makes shares of like work. Where there are fewer
@@ -86,16 +85,11 @@ class Processes:
         if self.rank >= len(batch.src):
             return batch.rows(slice(1)), 0.0
         rows = batch.rows(slice(self.rank, None, self.world))
-        return rows, num_tokens(rows) / num_tokens(batch)
+        return rows, rows.num_tokens / batch.num_tokens
 
 
-#: A training in one process.
+#: The only process of its training.
 ALONE = Processes()
-
-
-def num_tokens(batch: Batch) -> int:
-    """Real target tokens of a batch, ends of sentences included. Explained in book/scaling."""
-    return int((batch.tgt_out != PAD).sum())
 
 
 @contextmanager
@@ -157,7 +151,7 @@ class SharedLoss(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """To go backward from: the loss where the process is alone, else its share times the processes' number."""
-        rows, share = self._processes.share(batch)
+        rows, share = self._processes.shard(batch)
         return self._loss(rows.to(self._processes.device)) * (share * self._processes.world)
 
     def of_batch(self, of_process: Tensor) -> float:

@@ -1,27 +1,30 @@
-"""Runs: from a pair file to a trained translator that is kept in a folder and read again.
+"""Runs: from a pair file to a trained translator in a folder, and back from the folder.
 
-The training itself is ``training``'s; what a translation is worth, ``evaluation``'s.
-Runs are explained in book/api/command_line.
+The training loop is in ``loop``; translating and measuring are in ``translating``.
+Explained in book/api/command_line.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from safetensors.torch import save
 from torch import nn
 
+from utils.corpus.batches import ShuffledBatches
 from utils.corpus.pairs import read_pairs
 from utils.corpus.splits import Example, group_split
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
-from utils.training import History, fit, seeded
+from utils.training import History, Ids, seeded
 from utils.translator.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
 from utils.translator.devices import CPU, fastest_products
 from utils.translator.distributed import ALONE, Processes
+from utils.translator.loop import Schedule, train
 from utils.translator.streaming import BatchStream, survey
 
 
@@ -32,7 +35,7 @@ class Settings:
     Attributes:
         src: language code of the source.
         tgt: language code of the target.
-        vocabulary_size: most subwords a language.
+        vocabulary_size: most subwords per language.
         d_embed: width of the embeddings.
         d_hidden: width of the decoder's state and of each direction of the encoder.
         num_layers: recurrent layers.
@@ -52,7 +55,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Run:
-    """A trained translator with all that it needs to translate text and to be measured.
+    """A trained translator with all that is needed to translate text and to measure it.
 
     Attributes:
         settings: how it was made.
@@ -114,117 +117,160 @@ def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecode
         encoder = Encoder(num_src, settings.d_embed, settings.d_hidden, **options)
         decoder = BahdanauDecoder(num_tgt, settings.d_embed, settings.d_hidden, encoder.d_out, **options)
         for embedding in (encoder.embedding, decoder.embedding):
-            # torch draws them with deviation 1: at steps of a thousandth, most words would stay where chance put them.
+            # torch's standard deviation is 1: at steps of about 0.001 most words would hardly leave their random start.
             nn.init.normal_(embedding.weight, std=0.1)
     return EncoderDecoder(encoder, decoder).eval()
 
 
+@dataclass(frozen=True)
+class PairData:
+    """A pair file, and what of it is trained on.
+
+    Attributes:
+        pairs: the file, as for :func:`utils.corpus.pairs.read_pairs`.
+        columns: languages of its columns, in the file's order.
+        num_test: groups of sentences for testing.
+        num_valid: groups for the held-out loss.
+        max_tokens: pairs with a longer side are left out of training.
+        stream: read the file again in every epoch instead of holding it in memory
+            (:mod:`utils.translator.streaming`).
+    """
+
+    pairs: str | Path
+    columns: Sequence[str]
+    num_test: int = 1000
+    num_valid: int = 500
+    max_tokens: int = 100
+    stream: bool = False
+
+
+class Prepared(NamedTuple):
+    """A pair file made ready for training; see :func:`prepare`.
+
+    Attributes:
+        src_vocabulary: of the source language.
+        tgt_vocabulary: of the target language.
+        batches: what to train on.
+        valid: ids of the sources and targets for the held-out loss; None where there are none.
+        test: the examples for testing.
+        rows: what became of the rows of the file.
+    """
+
+    src_vocabulary: Vocabulary
+    tgt_vocabulary: Vocabulary
+    batches: ShuffledBatches | BatchStream
+    valid: tuple[Ids, Ids] | None
+    test: list[Example]
+    rows: Rows
+
+
+def prepare(data: PairData, settings: Settings, *, batch_size: int) -> Prepared:
+    """Read a pair file, split it without leaks and learn its vocabularies.
+
+    Args:
+        data: the file and its split.
+        settings: languages, size of the vocabularies and seed of the split.
+        batch_size: sentence pairs per batch.
+
+    Raises:
+        FileNotFoundError, ValueError: as ``read_pairs`` and ``group_split``, or ``survey``.
+    """
+    held_out = {"num_test": data.num_test, "num_valid": data.num_valid, "seed": settings.seed}
+    if data.stream:
+        split = survey(data.pairs, data.columns, settings.src, settings.tgt, **held_out)
+        sample, rows = split.sample, Rows(split.num_rows, split.num_bad, split.bad_rows, None, None)
+    else:
+        file = read_pairs(data.pairs, data.columns)
+        split = group_split(file.between(settings.src, settings.tgt), **held_out)
+        sample = split.train
+    src, tgt = (Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*sample, strict=True))
+    if data.stream:
+        batches = BatchStream(split, src, tgt, max_tokens=data.max_tokens, batch_size=batch_size)
+    else:
+        ids = encode_pairs(split.train, src, tgt, max_tokens=data.max_tokens)
+        if not ids[0]:
+            raise ValueError(f"no pair to train on has at most {data.max_tokens} tokens on both sides")
+        batches = ShuffledBatches(*ids, batch_size=batch_size)
+        first_bad = dict(islice(file.bad_rows.items(), 3))
+        num_train = len(ids[0])
+        rows = Rows(len(file.rows), len(file.bad_rows), first_bad, num_train, len(split.train) - num_train)
+    valid = encode_pairs(split.valid, src, tgt, max_tokens=data.max_tokens) if split.valid else None
+    return Prepared(src, tgt, batches, valid, split.test, rows)
+
+
 def train_run(
-    pairs: str | Path,
-    columns: Sequence[str],
+    data: PairData,
     settings: Settings,
+    schedule: Schedule,
     *,
     out: str | Path,
     overwrite: bool = False,
     resume: bool = False,
-    minutes: float | None = None,
-    epochs: int | None = None,
-    num_test: int = 1000,
-    num_valid: int = 500,
-    max_tokens: int = 100,
-    batch_size: int = 128,
-    muon: float | None = None,
-    stream: bool = False,
     progress: bool = False,
     processes: Processes = ALONE,
 ) -> tuple[Run, History, Rows]:
-    """From a pair file to a trained translator: read, split, learn vocabularies, train, keep.
+    """From a pair file to a trained translator: read, split, learn vocabularies, train, save.
 
     Args:
-        pairs: the pair file, as for :func:`utils.corpus.pairs.read_pairs`.
-        columns: languages of its columns, in the file's order.
-        out: folder to keep the run in (:func:`save_run`).
-        overwrite: replace a run that the folder holds already, or a training that was interrupted.
-        resume: go on with a training that was interrupted; its state is kept in the folder once a minute.
-        minutes: budget of training proper, reading not counted.
-        epochs: passes over the sentences, where there is no budget of minutes.
-        num_test: groups kept for testing.
-        num_valid: groups kept for the held-out loss.
-        max_tokens: pairs with a longer side are left out of training.
-        batch_size: sentence pairs a step.
-        muon: highest learning rate of Muon, as for :func:`utils.training.fit`, or 0 for Adam alone. None asks for
-            0.02 where the device has bfloat16 products, and for 0 elsewhere: torch's Muon takes them, and a
-            processor that has none works them out fifty times as slowly.
-        stream: read the file anew in every epoch instead of keeping it in memory (:mod:`utils.translator.streaming`).
+        data: the pair file and its split.
+        settings: of the model.
+        schedule: of the training; its budget does not include the reading of the file. Where its ``muon`` is None,
+            Muon's learning rate is 0.02 on a device with bfloat16 products, and Adam trains alone elsewhere: torch's
+            Muon uses such products, and a processor without them is fifty times slower at it.
+        out: folder to save the run in (:func:`save_run`).
+        overwrite: replace a run that the folder holds already, or an interrupted training.
+        resume: go on with an interrupted training; its state is saved in the folder once per minute.
         progress: show a progress bar.
-        processes: that train together, and the device they train on. The first of them keeps the run; those that
-            were started anew after one failed go on with its training.
+        processes: those that train together, and the device they train on. The first of them saves the run; processes
+            that were restarted after one failed go on with its training.
 
     Returns:
         The run, how its training went, and which rows of the file it left out.
 
     Raises:
-        FileExistsError: the folder holds a run already, or an interrupted training, and nothing is said of it.
-        FileNotFoundError, ValueError, FloatingPointError: as ``read_pairs``, ``group_split`` and :func:`fit`.
+        FileExistsError: the folder holds a run or an interrupted training, and neither ``overwrite`` nor ``resume``
+            is given.
+        FileNotFoundError, ValueError, FloatingPointError: as :func:`prepare` and :func:`utils.translator.loop.train`.
     """
     out, checkpoints = Path(out), Checkpoints(out)
     if processes.is_first:
         _make_way(out, checkpoints, overwrite=overwrite, resume=resume or processes.restarted)
-    processes.wait()
-    held_out = {"num_test": num_test, "num_valid": num_valid, "seed": settings.seed}
-    if stream:
-        split = survey(pairs, columns, settings.src, settings.tgt, **held_out)
-        sample, bad, first_bad, good = split.sample, split.num_bad, split.bad_rows, split.num_rows
-    else:
-        found = read_pairs(pairs, columns)
-        split = group_split(found.between(settings.src, settings.tgt), **held_out)
-        sample, bad, good = split.train, len(found.bad_rows), len(found.rows)
-        first_bad = dict(islice(found.bad_rows.items(), 3))
+    processes.barrier()
+    prepared = prepare(data, settings, batch_size=schedule.batch_size)
     if processes.is_first:
-        out.mkdir(parents=True, exist_ok=True)  # before the hours of training, not after
-    vocabularies = [Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*sample, strict=True)]
-    if stream:
-        train = (BatchStream(split, *vocabularies, max_tokens=max_tokens),)
-        rows = Rows(good, bad, first_bad, train=None, too_long=None)
-    else:
-        train = encode_pairs(split.train, *vocabularies, max_tokens=max_tokens)
-        kept = len(train[0])
-        rows = Rows(good, bad, first_bad, train=kept, too_long=len(split.train) - kept)
+        out.mkdir(parents=True, exist_ok=True)  # an error here comes before hours of training, not after
+    vocabularies = prepared.src_vocabulary, prepared.tgt_vocabulary
     model = build_model(settings, *map(len, vocabularies)).to(processes.device)
     products = fastest_products(processes.device)
-    if muon is None:
-        muon = 0.02 if products == torch.bfloat16 else 0
-    history = fit(
+    if schedule.muon is None:
+        schedule = replace(schedule, muon=0.02 if products == torch.bfloat16 else 0.0)
+    history = train(
         model,
-        *train,
-        minutes=minutes,
-        epochs=epochs,
-        valid=encode_pairs(split.valid, *vocabularies, max_tokens=max_tokens) if split.valid else None,
-        batch_size=batch_size,
-        muon=muon or None,
+        prepared.batches,
+        schedule,
+        valid=prepared.valid,
         seed=settings.seed,
-        fast=True,
         products=products,
         progress=progress and processes.is_first,
         checkpoints=checkpoints,
         processes=processes,
     )
-    run = Run(settings, model, *vocabularies, split.test)
+    run = Run(settings, model, *vocabularies, prepared.test)
     if processes.is_first:
         save_run(run, out)
         checkpoints.remove()
-    return run, history, rows
+    return run, history, prepared.rows
 
 
 def _make_way(out: Path, checkpoints: Checkpoints, *, overwrite: bool, resume: bool) -> None:
-    """See that nothing in the folder is lost unasked."""
+    """Raise FileExistsError rather than lose a run or a checkpoint that the user did not give up."""
     if (out / _WEIGHTS).exists() and not overwrite:
         raise FileExistsError(
             f"{out} holds a trained run already: name another folder, or ask to overwrite it"
         )
     if overwrite and not resume:
         checkpoints.remove()
-    elif checkpoints.kept and not resume:
+    elif checkpoints.exist and not resume:
         raise FileExistsError(f"{out} holds an interrupted training: resume it, or ask to overwrite it")
 
 

@@ -1,11 +1,12 @@
-"""Pair files larger than memory: read from the disk anew in every epoch, some thousand rows at a time.
+"""Pair files larger than memory: read from the disk again in every epoch, some thousand rows at a time.
 
 Whatever the size of the file, memory holds the sentences to test on, a sample to learn vocabularies from and one
-buffer of rows. Files that fit are ``pairs``' business.
+buffer of rows. Files that fit into memory are read in ``corpus.pairs``.
 Explained in book/scaling.
 """
 
 import hashlib
+import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class PairStream:
-    """A pair file of which everything is known that one reading can tell. Made by :func:`survey`.
+    """A pair file and what one reading of it has told. Made by :func:`survey`.
 
     Attributes:
         path: the file.
@@ -161,8 +162,10 @@ def _touches(pair: Pair, sides: tuple[frozenset[str], frozenset[str]]) -> bool:
 
 
 class _Lowest:
-    """The pairs of the k sources with the lowest hashes. One that leaves has been beaten and never comes back, so
-    those that stay have all their pairs."""
+    """Keep the k sources with the smallest hashes, with all their pairs.
+
+    A source that is dropped never comes back, so those that stay have all their pairs.
+    """
 
     def __init__(self, k: int, seed: int):
         self._k, self._key = k, str(seed).encode()
@@ -170,8 +173,8 @@ class _Lowest:
         self._heap: list[int] = []  # the hashes, negative, so that the highest is first
 
     def see(self, pair: Pair) -> None:
-        found = hashlib.blake2b(folded(pair[0]).encode(), digest_size=8, key=self._key)
-        value = int.from_bytes(found.digest())
+        digest = hashlib.blake2b(folded(pair[0]).encode(), digest_size=8, key=self._key).digest()
+        value = int.from_bytes(digest)
         if value not in self._pairs:
             if len(self._heap) < self._k:
                 heappush(self._heap, -value)
@@ -186,7 +189,7 @@ class _Lowest:
 
 
 class _Sample:
-    """Some of the pairs that were seen, each with the same probability (reservoir sampling)."""
+    """A random sample of the pairs seen, each with the same probability (reservoir sampling)."""
 
     def __init__(self, size: int):
         self.pairs: list[Pair] = []
@@ -212,6 +215,7 @@ class BatchStream:
         src_vocabulary: of the source language.
         tgt_vocabulary: of the target language.
         max_tokens: pairs with a longer side are left out.
+        batch_size: pairs per batch.
         buffer: rows in memory.
 
     Explained in book/scaling.
@@ -221,23 +225,24 @@ class BatchStream:
     src_vocabulary: Vocabulary
     tgt_vocabulary: Vocabulary
     max_tokens: int = 100
+    batch_size: int = 64
     buffer: int = 50_000
 
-    def batches(self, *, batch_size: int = 64, generator: torch.Generator) -> Iterator[Batch]:
-        """One epoch; a buffer of rows goes through :func:`utils.corpus.batches.batches`."""
+    def epoch(self, generator: torch.Generator) -> Iterator[Batch]:
+        """One epoch; each buffer of rows goes through :func:`utils.corpus.batches.batches`."""
         rows = self.pairs.train()
         while buffered := list(islice(rows, self.buffer)):
             ids = encode_pairs(buffered, self.src_vocabulary, self.tgt_vocabulary, max_tokens=self.max_tokens)
             if ids[0]:
-                yield from batches(*ids, batch_size=batch_size, generator=generator)
+                yield from batches(*ids, batch_size=self.batch_size, generator=generator)
 
     def __len__(self) -> int:
-        """Pairs an epoch, those that are left out included."""
-        return self.pairs.num_rows
+        """Batches per epoch, if no row were left out."""
+        return math.ceil(self.pairs.num_rows / self.batch_size)
 
     @property
     def identity(self) -> list[str | int]:
-        """What makes the batches these and no others."""
+        """What makes these the batches of one training and no other."""
         held_out = [sorted(side) for side in self.pairs.held_out]
         return [
             self.pairs.sha256,
@@ -246,5 +251,6 @@ class BatchStream:
             self.tgt_vocabulary.to_json(),
             *map(str, held_out),
             self.max_tokens,
+            self.batch_size,
             self.buffer,
         ]

@@ -1,0 +1,351 @@
+"""The training loop of the command line: a budget of time, held-out loss, checkpoints, Ctrl-C, several processes.
+
+The loop that the chapters explain is :func:`utils.training.fit`; without any of these options both give the same
+weights up to rounding.
+Explained in book/api/command_line and book/scaling.
+"""
+
+import copy
+import hashlib
+import json
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
+from typing import Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from utils.corpus.batches import Batch, batches
+from utils.seq2seq import EncoderDecoder
+from utils.training import History, Ids, check_finite, check_positive, seeded, summed_loss
+from utils.translator.checkpoints import Checkpoints
+from utils.translator.distributed import ALONE, Processes, SharedLoss
+from utils.translator.fast import fast_loss
+from utils.translator.optimizers import Optimizers
+
+
+@runtime_checkable
+class ResumableBatches(Protocol):
+    """What a model is trained on: ``ShuffledBatches`` in memory, or a ``BatchStream`` from the disk."""
+
+    def epoch(self, generator: torch.Generator) -> Iterator[Batch]:
+        """One epoch, shuffled by the generator."""
+
+    def __len__(self) -> int:
+        """Batches per epoch, or a little more."""
+
+    @property
+    def identity(self) -> list:
+        """What makes these the batches of one training and no other, as JSON can hold it."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how a model is trained.
+
+    Attributes:
+        minutes: wall-clock budget; training ends within a step of it.
+        epochs: passes over the sentences, where there is no budget of minutes.
+        batch_size: sentence pairs per step.
+        lr: highest learning rate of Adam.
+        muon: highest learning rate of Muon for the matrices between hidden layers (:mod:`utils.translator.optimizers`);
+            0 for Adam alone. None leaves the choice to :func:`utils.translator.runs.train_run`.
+        warmup: share of the budget over which the learning rates rise.
+        label_smoothing: as in :func:`utils.training.sequence_loss`.
+        clip: largest norm of the gradient of all parameters together.
+        patience: epochs without a lower held-out loss after which training stops.
+
+    Raises:
+        ValueError: both or neither of ``minutes`` and ``epochs``, or a number out of its range.
+    """
+
+    minutes: float | None = None
+    epochs: int | None = None
+    batch_size: int = 128
+    lr: float = 3e-3
+    muon: float | None = None
+    warmup: float = 0.05
+    label_smoothing: float = 0.1
+    clip: float = 1.0
+    patience: int | None = None
+
+    def __post_init__(self):
+        if (self.minutes is None) == (self.epochs is None):
+            raise ValueError("give exactly one of minutes and epochs")
+        names = ("minutes", "epochs", "batch_size", "lr", "clip", "patience")
+        check_positive(**{name: getattr(self, name) for name in names}, muon=self.muon or None)
+        if not 0 < self.warmup < 1:
+            raise ValueError(f"warmup must be a share between 0 and 1, got {self.warmup}")
+
+
+def train(
+    model: EncoderDecoder,
+    batches: ResumableBatches,
+    schedule: Schedule,
+    *,
+    valid: tuple[Ids, Ids] | None = None,
+    seed: int = 0,
+    products: torch.dtype = torch.float32,
+    progress: bool = False,
+    checkpoints: Checkpoints | None = None,
+    processes: Processes = ALONE,
+) -> History:
+    """Train with teacher forcing by :func:`utils.translator.fast.fast_loss`.
+
+    The learning rate falls over the whole budget, so a short training ends as settled as a long one. With ``epochs``
+    the same seed gives the same weights on one machine; with ``minutes`` they depend on the machine's speed.
+
+    Args:
+        model: trained in place, and left in evaluation mode.
+        batches: what to train on.
+        schedule: how long, and with which learning rates.
+        valid: held-out sources and targets, whose loss is taken after each epoch and at the end; the model
+            ends with the weights for which it was lowest.
+        seed: of the shuffling and of dropout.
+        products: dtype of the matrix products. ``torch.bfloat16`` is less exact, and faster where the processor
+            has such products; weights, sums and the optimizer stay in float32.
+        progress: show a progress bar with the loss and the tokens per second.
+        checkpoints: where to save the state of this training, and to go on from if there is one. A training that
+            was interrupted and goes on has the same weights, to the last bit, as one that was not (with ``epochs``,
+            in one process on the processor: elsewhere dropout draws anew).
+        processes: those that train this model together, each with its share of every batch, and the device to train
+            on, which the model must be on already. The first of them saves the checkpoints.
+
+    Returns:
+        The history of all steps, those before an interruption included.
+
+    Raises:
+        ValueError: ``patience`` without ``valid``, checkpoints of another training or all damaged, or processes
+            whose sentences or settings differ.
+        FloatingPointError: a loss or gradient that is not finite, with the step and the last checkpoint; the
+            weights are those before it.
+        KeyboardInterrupt: Ctrl-C, once the current step is done and its state is saved.
+    """
+    if schedule.patience is not None and valid is None:
+        raise ValueError("patience needs valid, the sentences on which to see whether the loss still falls")
+    optimizers = Optimizers(model, lr=schedule.lr, muon=schedule.muon or None)
+    state = _State(model, optimizers, torch.Generator().manual_seed(seed), _Best(schedule.patience))
+    history, best = state.history, state.best
+    training = "" if checkpoints is None else _fingerprint(model, schedule, seed, products, batches, valid)
+    processes.check_same(training)
+    loss = partial(fast_loss, label_smoothing=schedule.label_smoothing)
+    shared_loss = SharedLoss(model, loss, processes=processes)
+
+    with seeded(seed), _bar(progress) as bar, _delayed_interrupt() as interrupted:
+        if checkpoints is not None and (saved := checkpoints.load(training=training)):
+            state.restore(saved)
+        # A checkpoint holds the state of dropout in one process on the processor; elsewhere it draws anew.
+        if processes.world > 1 or processes.device.type != "cpu":
+            torch.manual_seed(seed + len(history.losses) * processes.world + processes.rank)
+        clock = _Clock(
+            schedule, history, num_steps=(schedule.epochs or 0) * len(batches), processes=processes
+        )
+        # An epoch that was interrupted at its last step still needs its held-out loss.
+        while (state.in_epoch or clock.spent() < 1) and not best.stop:
+            model.train()
+            for batch in state.rest_of_epoch(batches):
+                if (spent := clock.spent()) >= 1:
+                    break
+                with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
+                    value = shared_loss(batch)
+                rate = min(spent / schedule.warmup, 1) * (1 - spent)
+                _descend(state, value, clip=schedule.clip, rate=rate, checkpoints=checkpoints)
+                history.add(shared_loss.of_batch(value), batch.num_tokens, clock.seconds())
+                state.batches_done += 1
+                _save_if_due(state, checkpoints, training, processes, interrupted)
+                _show(bar, history, min(clock.spent(), 1))
+            state.end_epoch()
+            if valid is not None:
+                history.valid_losses.append(_valid_loss(model, valid, schedule.batch_size, processes))
+                best.update(model, history.valid_losses[-1])
+        best.restore(model)
+    model.eval()
+    return history
+
+
+class _Clock:
+    """How much of the budget is spent. A training that goes on counts the seconds it had before."""
+
+    def __init__(self, schedule: Schedule, history: History, *, num_steps: int, processes: Processes):
+        self._minutes, self._history = schedule.minutes, history
+        self._num_steps, self._processes = num_steps, processes
+        self._start = time.perf_counter() - (history.seconds[-1] if history.seconds else 0.0)
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self._start
+
+    def spent(self) -> float:
+        """The share of the budget, the same in all processes."""
+        if self._minutes is None:
+            return len(self._history.losses) / self._num_steps
+        return self._processes.broadcast(self.seconds() / (60 * self._minutes))
+
+
+def _fingerprint(
+    model: nn.Module,
+    schedule: Schedule,
+    seed: int,
+    products: torch.dtype,
+    batches: ResumableBatches,
+    valid: tuple[Ids, Ids] | None,
+) -> str:
+    """A digest of what makes this training different from others: model shapes, settings, sentences."""
+    shapes = {name: list(value.shape) for name, value in model.state_dict().items()}
+    settings = asdict(schedule) | {"minutes": None, "seed": seed, "products": str(products)}
+    return hashlib.sha256(json.dumps([shapes, settings, batches.identity, valid]).encode()).hexdigest()
+
+
+def _descend(
+    state: "_State", loss: Tensor, *, clip: float, rate: float, checkpoints: Checkpoints | None
+) -> None:
+    """One step of gradient descent. Nothing is changed if the loss or its gradient is not finite."""
+    state.optimizers.zero_grad()
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(state.model.parameters(), clip)
+    try:
+        check_finite(loss, norm, step=len(state.history.losses) + 1)
+    except FloatingPointError as error:
+        if checkpoints is None or not checkpoints.exist:
+            raise
+        raise FloatingPointError(f"{error}; {checkpoints.paths[0]} holds the last state before") from None
+    state.optimizers.step(rate)
+
+
+def _save_if_due(
+    state: "_State",
+    checkpoints: Checkpoints | None,
+    training: str,
+    processes: Processes,
+    interrupted: threading.Event,
+) -> None:
+    """Save a checkpoint when it is time to; if Ctrl-C was pressed in any process, save one and stop all."""
+    [num_interrupted] = processes.sum(interrupted.is_set())
+    if checkpoints is not None and processes.is_first and (checkpoints.due or num_interrupted):
+        checkpoints.save(state.tensors(), training=training)
+    if num_interrupted:
+        raise KeyboardInterrupt
+
+
+def _valid_loss(
+    model: EncoderDecoder, valid: tuple[Ids, Ids], batch_size: int, processes: Processes
+) -> float:
+    """The held-out loss. Several processes take a batch each in turn, and all get the mean over all batches."""
+    shard = islice(batches(*valid, batch_size=batch_size), processes.rank, None, processes.world)
+    total, tokens = summed_loss(model, (batch.to(processes.device) for batch in shard), loss=fast_loss)
+    total, tokens = processes.sum(total, tokens)
+    return total / tokens
+
+
+class _Best:
+    """The weights with the lowest held-out loss, and how many epochs ago they had it."""
+
+    def __init__(self, patience: int | None):
+        self._patience = math.inf if patience is None else patience
+        self.loss, self.weights, self.epochs_since = math.inf, None, 0
+
+    def update(self, model: nn.Module, loss: float) -> None:
+        if loss < self.loss:
+            self.loss, self.weights, self.epochs_since = loss, copy.deepcopy(model.state_dict()), 0
+        else:
+            self.epochs_since += 1
+
+    @property
+    def stop(self) -> bool:
+        return self.epochs_since >= self._patience
+
+    def restore(self, model: nn.Module) -> None:
+        if self.weights is not None:
+            model.load_state_dict(self.weights)
+
+
+class _State:
+    """The whole state of a training between two steps: saved and restored, it goes on as if never interrupted."""
+
+    def __init__(self, model: nn.Module, optimizers: Optimizers, generator: torch.Generator, best: _Best):
+        self.model, self.optimizers, self.generator, self.best = model, optimizers, generator, best
+        self.history = History()
+        self.batches_done = 0
+        self._epoch_start: Tensor | None = None
+
+    def rest_of_epoch(self, batches: ResumableBatches) -> Iterator[Batch]:
+        """The batches of this epoch that are not done yet."""
+        if self._epoch_start is None:
+            self._epoch_start = self.generator.get_state()
+        self.generator.set_state(self._epoch_start)
+        return islice(batches.epoch(self.generator), self.batches_done, None)
+
+    @property
+    def in_epoch(self) -> bool:
+        return self._epoch_start is not None
+
+    def end_epoch(self) -> None:
+        self.batches_done, self._epoch_start = 0, None
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The state by name, with the states of the generators of shuffling and of dropout."""
+        tensors = {f"model.{name}": value for name, value in self.model.state_dict().items()}
+        tensors |= {f"optimizer.{name}": value for name, value in self.optimizers.tensors().items()}
+        tensors |= {f"best.{name}": value for name, value in (self.best.weights or {}).items()}
+        return tensors | {
+            "best_loss": torch.tensor(self.best.loss, dtype=torch.float64),
+            "best_epochs_since": torch.tensor(self.best.epochs_since),
+            "batches_done": torch.tensor(self.batches_done),
+            "epoch_start": self._epoch_start,
+            "dropout": torch.get_rng_state(),
+            "losses": torch.tensor(self.history.losses, dtype=torch.float64),
+            "tokens": torch.tensor(self.history.tokens),
+            "seconds": torch.tensor(self.history.seconds, dtype=torch.float64),
+            "valid_losses": torch.tensor(self.history.valid_losses, dtype=torch.float64),
+        }
+
+    def restore(self, saved: dict[str, Tensor]) -> None:
+        def below(prefix: str) -> dict[str, Tensor]:
+            return {
+                name.removeprefix(prefix): value for name, value in saved.items() if name.startswith(prefix)
+            }
+
+        self.model.load_state_dict(below("model."))
+        self.optimizers.restore(below("optimizer."))
+        self.best.loss, self.best.epochs_since = saved["best_loss"].item(), int(saved["best_epochs_since"])
+        self.best.weights = below("best.") or None
+        self.batches_done, self._epoch_start = int(saved["batches_done"]), saved["epoch_start"]
+        torch.set_rng_state(saved["dropout"])
+        for name in ("losses", "tokens", "seconds", "valid_losses"):
+            getattr(self.history, name)[:] = saved[name].tolist()
+
+
+@contextmanager
+def _delayed_interrupt() -> Iterator[threading.Event]:
+    """Delay Ctrl-C until the current step is done (main thread only)."""
+    pressed = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _bar(progress: bool) -> tqdm:
+    return tqdm(
+        total=1.0,
+        disable=not progress,
+        desc="training",
+        bar_format="{desc} {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
+    )
+
+
+def _show(bar: tqdm, history: History, spent: float) -> None:
+    rate = f"{history.tokens_per_second:.0f}"
+    bar.set_postfix(loss=f"{history.losses[-1]:.2f}", tokens_s=rate, refresh=False)
+    bar.update(spent - bar.n)
