@@ -56,14 +56,14 @@ browser:
 # brought up to date.
 test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 8 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
-	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m "not slow" -k "$(CHAPTER)" $(SELECTED) $(TESTS_OF_PAGES)
+	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -k "$(CHAPTER)" $(SELECTED) $(TESTS_OF_PAGES)
 else
 	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m "not slow" \
 		--cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 chapters tests utils
 endif
 
-test-all: test  ## the same, then faults and variants that take longer: kills, many processes, second themes
-	$(PYTEST) $(IN_PARALLEL) -m slow tests
+test-all: test  ## the same, then what takes longer: the chapter on real sentences, kills, many processes, second themes
+	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m slow chapters tests
 
 check: lint  ## what to run before each commit: style, the code without training or a browser, the chapters' form
 	$(PYTEST) $(IN_PARALLEL) -m "not slow" $(LEFT_TO_TEST:%=--ignore=tests/%.py) tests utils
