@@ -56,7 +56,8 @@ browser:
 # brought up to date.
 test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 8 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
-	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -k "$(CHAPTER)" $(SELECTED) $(TESTS_OF_PAGES)
+	$(PYTEST) --nbval --nbval-current-env $(SELECTED)
+	$(PYTEST) $(IN_PARALLEL) -m "not slow" -k "$(CHAPTER)" $(TESTS_OF_PAGES)
 else
 	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m "not slow" \
 		--cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 chapters tests utils
