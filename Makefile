@@ -1,4 +1,5 @@
-# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13.
+# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13, and
+# the tests Chromium.
 
 PYTHON ?= python3
 PORT ?= 8000
@@ -25,7 +26,7 @@ NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve test lint lab notebooks bench linkcheck clean
+.PHONY: help book serve test chromium lint lab notebooks bench linkcheck clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -37,11 +38,14 @@ serve: book  ## the same, then serve it on this computer (PORT=8000)
 	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
 
-test: lint $(TESTED)/.built  ## run everything: ruff, the chapters, utils, the built book, its pages in a browser
-	$(BIN)/python tests/chromium.py
+test: chromium lint $(TESTED)/.built  ## run everything: ruff, the chapters, utils, the built book, its pages in a browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
 		--nbval --nbval-current-env --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 \
 		chapters tests utils
+
+# Before anything is installed or built.
+chromium:
+	@"$(PYTHON)" tests/chromium.py
 
 lint: $(INSTALLED)  ## check style and formatting with ruff
 	$(BIN)/ruff check .
