@@ -25,7 +25,7 @@ NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve test lint lab notebooks bench linkcheck clean
+.PHONY: help book serve test lint lab notebooks bench linkcheck links clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -65,6 +65,9 @@ bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
 
 linkcheck: $(INSTALLED)  ## ask every outside link of the book whether it still answers (needs the network)
 	$(BIN)/jupyter-book build . --builder linkcheck --path-output _build/linkcheck
+
+links: $(INSTALLED)  ## write the links of README.md and CITATION.cff from repository.url in _config.yml
+	$(BIN)/python book/_ext/publishing.py
 
 clean:  ## remove what was built, the environment included
 	rm -rf _build $(VENV) *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
