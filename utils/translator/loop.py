@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +32,7 @@ from utils.translator.fast import fast_loss
 from utils.translator.optimizers import Optimizers
 
 
+@runtime_checkable
 class EpochBatches(Protocol):
     """What a model is trained on: ``ShuffledBatches`` in memory, or a ``BatchStream`` from the disk."""
 
