@@ -11,6 +11,8 @@ import pytest
 collect_ignore = ["conftest.py"]
 #: Chapter -> name of the corpus that its stored run was made with.
 READS = {"chinese_english.ipynb": "cmn"}
+#: Chapters that train for more than three minutes are left to `make test-all`.
+SLOW = {"chinese_english.ipynb"}
 
 
 def why_not(name: str) -> str | None:
@@ -34,5 +36,7 @@ def why_not(name: str) -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     reasons = {chapter: why_not(name) for chapter, name in READS.items()}
     for item in items:
+        if item.path.name in SLOW:
+            item.add_marker(pytest.mark.slow)
         if reason := reasons.get(item.path.name):
             item.add_marker(pytest.mark.skip(reason=reason))

@@ -1,11 +1,15 @@
 """What every test shares: shapes in the signatures of `utils` are checked at run time; a browser."""
 
+import os
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 from playwright.sync_api import Browser, sync_playwright
+
+# Products this small are slower on two threads than on one, above all where tests run side by side.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Before anything imports utils. A subprocess and a notebook's kernel run without the check, as readers do.
 # By PEP 484 an int is a float.

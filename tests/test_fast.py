@@ -5,9 +5,18 @@ import torch
 from torch.nn.functional import cross_entropy, linear
 
 from utils.corpus.batches import Batch, make_batch
+from utils.search import DecoderSteps, beam_search, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder, check_lengths
 from utils.training import sequence_loss
-from utils.translator.fast import Steps, decoder_features, encode, fast_loss
+from utils.translator.fast import (
+    ArrangedDecoder,
+    FastSteps,
+    attention_weights,
+    decoder_features,
+    encode,
+    fast_loss,
+    steps_for,
+)
 from utils.translator.vocabulary_loss import vocabulary_loss
 
 BOTH = pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
@@ -49,7 +58,7 @@ def test_loss_and_gradients_are_those_of_the_plain_form(decoder_type, num_layers
     translator = model(decoder_type, num_layers=num_layers, bidirectional=bidirectional, cell=cell)
     data = batch()
     plain = plain_loss(translator, data, label_smoothing=0.1)
-    fast = fast_loss(translator, *data[:2], data.tgt_in, data.tgt_out, label_smoothing=0.1, chunk=7)
+    fast = fast_loss(translator, data, label_smoothing=0.1, chunk=7)
     torch.testing.assert_close(fast, plain, atol=1e-5, rtol=1e-5)
     pairs = zip(gradients(fast, translator), gradients(plain, translator), strict=True)
     for (name, _), (ours, wanted) in zip(translator.named_parameters(), pairs, strict=True):
@@ -93,8 +102,8 @@ def test_lengths_out_of_range_are_refused_in_both_forms(lengths):
 
 
 @pytest.mark.parametrize(("sentences", "lengths"), [(0, (0,)), (5, (4,)), (5, (5, 1)), (1, ())])
-def test_lengths_that_are_not_one_a_sentence_are_refused(sentences, lengths):
-    with pytest.raises(ValueError, match=f"got shape .* for {sentences}$"):
+def test_lengths_that_are_not_one_per_sentence_are_refused(sentences, lengths):
+    with pytest.raises(ValueError, match=f"got shape .* for {sentences} sentences$"):
         check_lengths(batch().src[:sentences], torch.ones(lengths, dtype=torch.long))
 
 
@@ -115,9 +124,9 @@ def test_states_contexts_and_attention_weights_are_those_of_the_plain_form(decod
     memory, hidden = translator.start(data.src, data.src_lens)
     decoder, words = translator.decoder, data.tgt_in[:, :1]
     logits, last, weights = decoder(words, memory, hidden)
-    steps = Steps(decoder)
+    steps = ArrangedDecoder(decoder)
     from_word = steps.from_words(decoder.embedding(words))
-    layers, context, fast_weights = steps.step(from_word, list(hidden[:, :, None]), steps.arrange(memory))
+    layers, context, fast_weights = steps.step(from_word, list(hidden[:, :, None]), steps.sources(memory))
     torch.testing.assert_close(torch.stack(layers).squeeze(2), last)
     if weights is None:
         assert fast_weights is None
@@ -126,23 +135,24 @@ def test_states_contexts_and_attention_weights_are_those_of_the_plain_form(decod
         torch.testing.assert_close(fast_weights, weights)
         torch.testing.assert_close(context, weights @ memory.values)
         assert (fast_weights[2, :, 1:] == 0).all()
-    features = decoder_features(decoder, words, memory, hidden)
+    features, all_weights = decoder_features(decoder, words, memory, hidden)
+    torch.testing.assert_close(all_weights, weights)
     torch.testing.assert_close(
         features, torch.cat([last[-1][:, None], decoder.embedding(words), context], -1)
     )
     assert logits.shape == (5, 1, 13)
 
 
-def test_several_queries_a_sentence_equal_the_same_sentence_several_times():
+def test_several_queries_per_sentence_equal_the_same_sentence_several_times():
     translator, data = model(num_layers=2), batch()
     memory, _ = translator.start(data.src, data.src_lens)
-    steps = Steps(translator.decoder)
+    steps = ArrangedDecoder(translator.decoder)
     words = torch.randint(4, 13, (5, 3), generator=torch.Generator().manual_seed(1))
     from_words = steps.from_words(translator.decoder.embedding(words))
     states = torch.randn(2, 5, 3, 17, generator=torch.Generator().manual_seed(2))
-    layers, context, weights = steps.step(from_words, list(states), steps.arrange(memory))
+    layers, context, weights = steps.step(from_words, list(states), steps.sources(memory))
     for k in range(3):
-        one = steps.step(from_words[:, k : k + 1], list(states[:, :, k : k + 1]), steps.arrange(memory))
+        one = steps.step(from_words[:, k : k + 1], list(states[:, :, k : k + 1]), steps.sources(memory))
         torch.testing.assert_close(torch.stack(layers)[:, :, k], torch.stack(one[0])[:, :, 0])
         torch.testing.assert_close(context[:, k], one[1][:, 0])
         torch.testing.assert_close(weights[:, k], one[2][:, 0])
@@ -152,9 +162,9 @@ def test_both_forms_share_their_parameters_and_the_fast_one_adds_none():
     translator, data = model(), batch()
     before = set(translator.state_dict())
     with torch.no_grad():
-        first = fast_loss(translator, *data[:2], data.tgt_in, data.tgt_out)
+        first = fast_loss(translator, data)
         translator.decoder.attention.w_q.weight.mul_(-3)
-        second = fast_loss(translator, *data[:2], data.tgt_in, data.tgt_out)
+        second = fast_loss(translator, data)
     assert set(translator.state_dict()) == before
     assert first != second
     torch.testing.assert_close(second, plain_loss(translator, data))
@@ -162,11 +172,10 @@ def test_both_forms_share_their_parameters_and_the_fast_one_adds_none():
 
 def test_dropout_acts_in_training_alone():
     translator, data = model(num_layers=2, dropout=0.4), batch()
-    inputs = (*data[:2], data.tgt_in, data.tgt_out)
     translator.eval()
-    torch.testing.assert_close(fast_loss(translator, *inputs), plain_loss(translator, data))
+    torch.testing.assert_close(fast_loss(translator, data), plain_loss(translator, data))
     translator.train()
-    losses = {round(fast_loss(translator, *inputs).item(), 4) for _ in range(5)}
+    losses = {round(fast_loss(translator, data).item(), 4) for _ in range(5)}
     assert len(losses) == 5
 
 
@@ -174,7 +183,7 @@ def test_bfloat16_products_keep_the_loss_to_a_hundredth_and_the_gradients_in_flo
     translator, data = model(num_layers=2, cell="context"), batch()
     plain = plain_loss(translator, data)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        fast = fast_loss(translator, *data[:2], data.tgt_in, data.tgt_out)
+        fast = fast_loss(translator, data)
     assert fast.dtype == torch.float32
     torch.testing.assert_close(fast, plain, atol=0.02, rtol=0)
     for ours, wanted in zip(gradients(fast, translator), gradients(plain, translator), strict=True):
@@ -182,13 +191,53 @@ def test_bfloat16_products_keep_the_loss_to_a_hundredth_and_the_gradients_in_flo
         torch.testing.assert_close(ours, wanted, atol=0.02 * wanted.abs().max().item() + 1e-4, rtol=0.1)
 
 
-def test_a_decoder_with_a_context_of_its_own_is_refused():
-    class LastWordDecoder(FixedContextDecoder):
-        def _context(self, query, memory):
-            return memory.values[:, -1], None
+class LastWordDecoder(FixedContextDecoder):
+    """A decoder that the fast form does not know, since its context is another one."""
 
-    with pytest.raises(TypeError, match="LastWordDecoder makes its context in its own way"):
-        Steps(LastWordDecoder(13, 3, 17, 14))
+    def attend(self, query, memory):
+        return 2 * memory.values.squeeze(1), None
+
+
+def test_another_decoder_takes_the_plain_form():
+    translator, data = model(LastWordDecoder), batch()
+    assert steps_for(translator) is DecoderSteps
+    assert steps_for(model()) is FastSteps
+    plain = plain_loss(translator, data, label_smoothing=0.1)
+    assert torch.equal(fast_loss(translator, data, label_smoothing=0.1), plain)
+    assert not torch.equal(plain, plain_loss(model(FixedContextDecoder), data, label_smoothing=0.1))
+    with pytest.raises(TypeError, match="LastWordDecoder has no fast form"):
+        FastSteps(translator, data.src, data.src_lens)
+
+
+@BOTH
+def test_attention_weights_are_those_of_the_plain_form(decoder_type):
+    translator, data = model(decoder_type), batch()
+    weights, (_, plain) = attention_weights(translator, data), translator(*data[:2], data.tgt_in)
+    if decoder_type is FixedContextDecoder:
+        assert weights is None
+        assert plain is None
+    else:
+        torch.testing.assert_close(weights, plain)
+
+
+@BOTH
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_search_with_fast_steps_finds_the_same_translations(decoder_type, num_layers):
+    translator, data = model(decoder_type, num_layers=num_layers).eval(), batch()
+    with torch.no_grad():  # larger than trained ones, so that no two words are nearly as likely
+        for parameter in translator.parameters():
+            parameter *= 4
+    searches = (
+        lambda steps: [[h] for h in greedy(translator, *data[:2], max_len=7, steps=steps)],
+        lambda steps: beam_search(translator, *data[:2], beam=3, max_len=7, steps=steps),
+    )
+    for search in searches:
+        for plain, fast in zip(search(DecoderSteps), search(FastSteps), strict=True):
+            assert [(h.tokens, h.finished) for h in fast] == [(h.tokens, h.finished) for h in plain]
+            for ours, theirs in zip(fast, plain, strict=True):
+                assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-4)
+                if theirs.weights is not None:
+                    torch.testing.assert_close(ours.weights, theirs.weights, atol=1e-5, rtol=1e-4)
 
 
 # The loss over the vocabulary

@@ -154,7 +154,7 @@ def test_a_forward_encoder_starts_the_decoder_from_its_only_state():
     torch.testing.assert_close(hidden[0], torch.tanh(translator.decoder.start_state(state[0, :, 0])))
 
 
-def test_keys_are_projected_once_a_sentence():
+def test_keys_are_projected_once_per_sentence():
     translator = model(BahdanauDecoder)
     calls = []
     translator.decoder.attention.w_k.register_forward_hook(lambda *_: calls.append(1))

@@ -6,7 +6,7 @@ Explained in chapters/bahdanau_decoder.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -44,6 +44,7 @@ class Hypothesis:
         return self.log_prob / max(1, len(self.tokens) + self.finished) ** length_penalty
 
 
+@runtime_checkable
 class Steps(Protocol):
     """A model at work on one batch: it predicts a word for each hypothesis, and keeps those the search goes on with."""
 

@@ -225,13 +225,13 @@ class RecurrentDecoder(nn.Module):
         return torch.tanh(self.start_state(enc_state[:, :, -1]))
 
     def attend(
-        self, query: Float[Tensor, "batch h"], memory: Memory
+        self, query: Float[Tensor, "batch h"], memory: Any
     ) -> tuple[Float[Tensor, "batch d_enc"], Float[Tensor, "batch n"] | None]:
         """The context c_i of one step and its weights, or None where there are none; ``query`` is s_{i-1}."""
         raise NotImplementedError(f"{type(self).__name__} must define attend")
 
     def forward(
-        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Float[Tensor, "layers batch h"]
+        self, tgt_in: Int[Tensor, "batch t"], memory: Any, state: Float[Tensor, "layers batch h"]
     ) -> tuple[
         Float[Tensor, "batch t vocab"],
         Float[Tensor, "layers batch h"],

@@ -7,9 +7,10 @@ Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -20,6 +21,19 @@ from utils.corpus.vocabulary import PAD
 from utils.seq2seq import EncoderDecoder
 
 Ids = Sequence[Sequence[int]]
+
+
+@runtime_checkable
+class EpochBatches(Protocol):
+    """What a model is trained on: a list of batches, or a ``ShuffledBatches``. One pass over it is an epoch."""
+
+    def __iter__(self) -> Iterator[Batch]:
+        """The batches of one epoch."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+
 #: The loss of a model on a batch; it takes ``label_smoothing`` as a keyword.
 Loss = Callable[..., Tensor]
 
@@ -85,7 +99,7 @@ class History:
 
 def fit(
     model: EncoderDecoder,
-    batches: Collection[Batch],
+    batches: EpochBatches,
     *,
     epochs: int,
     loss: Loss = batch_loss,
@@ -100,7 +114,7 @@ def fit(
 
     Args:
         model: trained in place, and left in evaluation mode.
-        batches: one pass over them is an epoch, as of :class:`utils.corpus.batches.ShuffledBatches`.
+        batches: a list, or :class:`utils.corpus.batches.ShuffledBatches`; one pass over them is an epoch.
         epochs: passes over the batches.
         loss: of the model on a batch; ``utils.translator.fast.fast_loss`` gives the same number sooner.
         label_smoothing: as in :func:`sequence_loss`.

@@ -18,8 +18,9 @@ from typing import Annotated, NamedTuple
 
 import torch
 import typer
+from tqdm import tqdm
 
-from utils.corpus.batches import pad_ids
+from utils.corpus.batches import ShuffledBatches, pad_ids
 from utils.corpus.grammar import LONGEST, join_words, split_of, triple
 from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import group_split
@@ -29,7 +30,7 @@ from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 from utils.training import Ids, fit, seeded
 from utils.translator.checkpoints import write_atomically
-from utils.translator.devices import fastest_products
+from utils.translator.fast import fast_loss
 
 #: The decoders that are compared, by the name that the results have for them.
 #:
@@ -202,7 +203,7 @@ def train(
         task: what to train on.
         decoder: a name in ``DECODERS``; the translators differ in nothing else.
         width: of the embeddings, of the decoder's state and of each direction of the encoder.
-        batch_size: sentence pairs a step.
+        batch_size: sentence pairs per step.
         seed: of the initial weights and of the order of the sentences.
         progress: show a progress bar.
 
@@ -211,18 +212,10 @@ def train(
     with seeded(seed):
         encoder = Encoder(task.num_src, width, width)
         model = EncoderDecoder(encoder, DECODERS[decoder](task.num_tgt, width, width, encoder.d_out))
-    fit(
-        model,
-        task.src_ids,
-        task.tgt_ids,
-        epochs=1,
-        batch_size=batch_size,
-        label_smoothing=0.0,
-        seed=seed,
-        fast=True,
-        products=fastest_products(),
-        progress=progress,
-    )
+    batches = ShuffledBatches(task.src_ids, task.tgt_ids, batch_size=batch_size, seed=seed)
+    with tqdm(total=len(batches), disable=not progress, desc="training") as bar:
+        options = {"loss": fast_loss, "label_smoothing": 0.0, "seed": seed}
+        fit(model, batches, epochs=1, **options, on_step=lambda _: bar.update())
     return model
 
 

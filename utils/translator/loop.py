@@ -33,7 +33,7 @@ from utils.translator.optimizers import Optimizers
 
 
 @runtime_checkable
-class EpochBatches(Protocol):
+class ResumableBatches(Protocol):
     """What a model is trained on: ``ShuffledBatches`` in memory, or a ``BatchStream`` from the disk."""
 
     def epoch(self, generator: torch.Generator) -> Iterator[Batch]:
@@ -88,7 +88,7 @@ class Schedule:
 
 def train(
     model: EncoderDecoder,
-    batches: EpochBatches,
+    batches: ResumableBatches,
     schedule: Schedule,
     *,
     valid: tuple[Ids, Ids] | None = None,
@@ -194,7 +194,7 @@ def _fingerprint(
     schedule: Schedule,
     seed: int,
     products: torch.dtype,
-    batches: EpochBatches,
+    batches: ResumableBatches,
     valid: tuple[Ids, Ids] | None,
 ) -> str:
     """A digest of what makes this training different from others: model shapes, settings, sentences."""
@@ -275,7 +275,7 @@ class _State:
         self.batches_done = 0
         self._epoch_start: Tensor | None = None
 
-    def rest_of_epoch(self, batches: EpochBatches) -> Iterator[Batch]:
+    def rest_of_epoch(self, batches: ResumableBatches) -> Iterator[Batch]:
         """The batches of this epoch that are not done yet."""
         if self._epoch_start is None:
             self._epoch_start = self.generator.get_state()

@@ -1,0 +1,155 @@
+"""Decoders that `utils` has never seen train, translate, align and are measured, as a reader would write them."""
+
+import pytest
+import torch
+from torch import nn
+
+from utils.attention import DotProductAttention, length_mask
+from utils.corpus.batches import ShuffledBatches, make_batch
+from utils.corpus.grammar import join_words, triples
+from utils.corpus.vocabulary import EOS, Vocabulary
+from utils.metrics import alignment_error_rate, bleu, links_from_weights
+from utils.search import DecoderSteps, beam_search, greedy
+from utils.seq2seq import Decoder, Encoder, EncoderDecoder, RecurrentDecoder
+from utils.training import fit, held_out_loss
+from utils.translator.fast import attention_weights, steps_for
+
+
+class DotDecoder(nn.Module):
+    """Written from nothing: dot-product attention asked with s_i, an LSTM, its memory a plain tuple."""
+
+    def __init__(self, vocab_size, width, d_enc):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, width)
+        self.cell = nn.LSTMCell(width, d_enc)
+        self.first = nn.Linear(d_enc // 2, d_enc)
+        self.attention = DotProductAttention()
+        self.output = nn.Linear(2 * d_enc, vocab_size)
+
+    def start(self, enc_outputs, enc_state, src_lens):
+        s = torch.tanh(self.first(enc_state[:, :, -1]))
+        return (enc_outputs, length_mask(src_lens, enc_outputs.shape[1])), (s, torch.zeros_like(s))
+
+    def forward(self, tgt_in, memory, state):
+        enc_outputs, mask = memory
+        (s,), (c,) = state
+        logits, weights = [], []
+        for y in self.embedding(tgt_in).unbind(1):
+            s, c = self.cell(y, (s, c))
+            context, step_weights = self.attention(s[:, None], enc_outputs, enc_outputs, mask)
+            logits.append(self.output(torch.cat([s[:, None], context], dim=-1)))
+            weights.append(step_weights)
+        return torch.cat(logits, dim=1), (s[None], c[None]), torch.cat(weights, dim=1)
+
+
+class WordByWordDecoder(nn.Module):
+    """No attention and no recurrence of its own: torch's GRU, started from the encoder; its memory is one tensor."""
+
+    def __init__(self, vocab_size, width, d_enc):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, width)
+        self.gru = nn.GRU(width, d_enc, batch_first=True)
+        self.output = nn.Linear(d_enc, vocab_size)
+
+    def start(self, enc_outputs, enc_state, src_lens):
+        return enc_outputs, enc_state[-1:].flatten(2)
+
+    def forward(self, tgt_in, memory, state):
+        states, state = self.gru(self.embedding(tgt_in), state)
+        return self.output(states), state, None
+
+
+class MeanDecoder(RecurrentDecoder):
+    """The recurrence of the course with the plainest attention: every word gets the same weight."""
+
+    def __init__(self, vocab_size, width, d_enc):
+        super().__init__(vocab_size, width, width, d_enc)
+
+    def start(self, enc_outputs, enc_state, src_lens):
+        mask = length_mask(src_lens, enc_outputs.shape[1]).squeeze(1)
+        return (enc_outputs, mask / mask.sum(dim=1, keepdim=True)), self.first_state(enc_state)
+
+    def attend(self, query, memory):
+        enc_outputs, weights = memory
+        return (weights[:, None] @ enc_outputs).squeeze(1), weights
+
+
+EVERY = pytest.mark.parametrize("decoder_type", [DotDecoder, WordByWordDecoder, MeanDecoder])
+
+
+def translator(decoder_type, num_src: int = 11, num_tgt: int = 13, width: int = 7) -> EncoderDecoder:
+    torch.manual_seed(0)
+    encoder = Encoder(num_src, width, width)
+    return EncoderDecoder(encoder, decoder_type(num_tgt, width, encoder.d_out)).eval()
+
+
+@EVERY
+def test_it_is_a_decoder_without_a_fast_form(decoder_type):
+    model = translator(decoder_type)
+    assert isinstance(model.decoder, Decoder)
+    assert steps_for(model) is DecoderSteps
+
+
+@EVERY
+def test_it_learns_on_real_batches_and_its_held_out_loss_falls(decoder_type):
+    src = [[4, 5, 6], [7, 8], [9], [5, 9, 4, 7], [6, 6]]
+    model = translator(decoder_type)
+    before = held_out_loss(model, src, src)
+    history = fit(model, ShuffledBatches(src, src, batch_size=3), epochs=30, lr=1e-2, label_smoothing=0.0)
+    assert history.losses[-1] < history.losses[0]
+    assert held_out_loss(model, src, src) < before / 2
+
+
+@pytest.mark.parametrize(
+    ("decoder_type", "push"), [(DotDecoder, 0), (WordByWordDecoder, 2), (MeanDecoder, 12)]
+)
+@torch.no_grad()
+def test_every_hypothesis_of_a_search_has_the_log_probability_and_weights_of_its_words(decoder_type, push):
+    model = translator(decoder_type)
+    for parameter in model.parameters():
+        parameter *= (
+            3  # larger than trained ones, and pushed towards the end: sentences end at different lengths
+        )
+    model.decoder.output.bias[EOS] += push
+    batch = make_batch([[4, 5, 6], [7], [8, 9, 4, 5, 10], [6, 4]], [[]] * 4)
+    wide = beam_search(model, batch.src, batch.src_lens, beam=5, max_len=6)
+    narrow = [[hypothesis] for hypothesis in greedy(model, batch.src, batch.src_lens, max_len=6)]
+    assert len({len(hypothesis.tokens) for sentence in wide for hypothesis in sentence}) > 1
+    for row, hypotheses in enumerate(map(list.__add__, wide, narrow)):
+        src = batch.src[row : row + 1, : batch.src_lens[row]]
+        for hypothesis in hypotheses:
+            read = make_batch(src.tolist(), [hypothesis.tokens])
+            logits, weights = model(read.src, read.src_lens, read.tgt_in)
+            written = read.tgt_out[0, : len(hypothesis.tokens) + hypothesis.finished]
+            log_p = logits[0].log_softmax(dim=-1)[torch.arange(len(written)), written]
+            assert hypothesis.log_prob == pytest.approx(log_p.sum().item(), abs=1e-4)
+            if weights is None:
+                assert hypothesis.weights is None
+            else:
+                torch.testing.assert_close(
+                    hypothesis.weights, weights[0, : len(written)], atol=1e-5, rtol=1e-4
+                )
+    if decoder_type is not WordByWordDecoder:
+        torch.testing.assert_close(attention_weights(model, read), weights)
+
+
+def test_a_decoder_with_the_plain_dot_product_translates_and_aligns():
+    """A few sentences by heart: what it has learned it writes, and it looks at the words that it translates."""
+    learned = triples(20, max_words=6)
+    en = Vocabulary.words(t.en for t in learned)
+    fr = Vocabulary.words(t.fr for t in learned)
+    src_ids, tgt_ids = en.encode([t.en for t in learned]), fr.encode([t.fr for t in learned])
+    model = translator(DotDecoder, len(en), len(fr), width=48)
+    fit(model, ShuffledBatches(src_ids, tgt_ids, batch_size=5), epochs=40, lr=1e-2, label_smoothing=0.0)
+    batch = make_batch(src_ids, tgt_ids)
+    texts = [
+        join_words(fr.tokens(hypothesis.tokens), "fr")
+        for hypothesis in greedy(model, batch.src, batch.src_lens, max_len=20)
+    ]
+    assert bleu(texts, [[join_words(t.fr, "fr")] for t in learned], lang="fr").value > 90
+    weights = attention_weights(model, batch)
+    links = [
+        links_from_weights(row[:, :length], num_tgt=len(ids))
+        for row, length, ids in zip(weights, batch.src_lens.tolist(), tgt_ids, strict=True)
+    ]
+    assert 0 < alignment_error_rate(links, [t.en_fr for t in learned]) < 1
