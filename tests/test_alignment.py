@@ -147,7 +147,7 @@ def test_spans_say_which_characters_a_subword_stands_for():
 
 
 def test_a_run_aligns_words_wherever_the_pieces_fall():
-    run, _ = trained_run()
+    run = trained_run()
     pairs = [("I see sixteen dogs .", "Je vois seize chiens ."), ("", "x"), ("They want", ""), ("a", "b c")]
     alignments = align(run, pairs)
     assert [(len(a.src_words), len(a.tgt_words)) for a in alignments] == [(5, 5), (0, 1), (2, 0), (1, 2)]
@@ -159,7 +159,7 @@ def test_a_run_aligns_words_wherever_the_pieces_fall():
 
 
 def test_the_model_reads_the_same_text_cut_by_us_or_by_the_file():
-    run, _ = trained_run()
+    run = trained_run()
     [by_us] = align(run, [("I see two dogs.", "Je vois deux chiens.")], tokenised=False)
     [by_file] = align(run, [("I see two dogs .", "Je vois deux chiens .")])
     assert by_us.src_words == by_file.src_words == ["I", "see", "two", "dogs", "."]
@@ -167,7 +167,7 @@ def test_the_model_reads_the_same_text_cut_by_us_or_by_the_file():
 
 
 def test_sentences_beyond_the_limit_are_refused_on_either_side():
-    run, _ = trained_run()
+    run = trained_run()
     long = "dogs " * (MAX_TOKENS + 1)
     for pair in ((long, "chiens"), ("dogs", long)):
         with pytest.raises(ValueError, match=rf"the limit is {MAX_TOKENS}: split 'dogs dogs"):

@@ -56,7 +56,7 @@ def mistake(*arguments: object, stdin: str | bytes | None = None) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("run")
-    save_run(trained_run()[0], path)
+    save_run(trained_run(), path)
     return path
 
 
@@ -576,7 +576,7 @@ def test_the_program_runs_as_a_module_and_reads_utf_8(folder):
         env=ENVIRONMENT,
     )
     lines = result.stdout.decode().split("\n")
-    assert lines[0] == translate(trained_run()[0], ["We have four birds."])[0].text
+    assert lines[0] == translate(trained_run(), ["We have four birds."])[0].text
     assert lines[1] == ""
     assert len(lines) == 4
     assert result.stderr == b""

@@ -263,7 +263,7 @@ def test_several_processes_do_not_train_on_apple_s_gpu(monkeypatch):
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 def test_a_run_is_trained_resumed_and_read_on_a_gpu(tmp_path):
-    run, _ = trained_run()
+    run = trained_run()
     save_run(run, tmp_path / "run")
     on_gpu = load_run(tmp_path / "run", device=choose_device(Device.CUDA))
     texts = [example.source for example in run.test]

@@ -61,7 +61,7 @@ def test_a_file_is_counted_where_that_is_asked_for(tmp_path):
 
 def test_a_stream_without_an_end_is_translated_as_it_comes():
     """No more lines are read than are translated at once."""
-    run, _ = trained_run()
+    run = trained_run()
     lines_read = []
 
     def endless():
@@ -88,7 +88,7 @@ def test_a_stream_without_an_end_is_translated_as_it_comes():
 
 
 def test_the_lines_before_a_bad_one_are_answered_first():
-    run, _ = trained_run()
+    run = trained_run()
     results = translate_lines(run, read_lines([b"a", b"b", b"I see", b"\0"], "file"), at_once=2)
     assert [source for source, _ in islice(results, 3)] == ["a", "b", "I see"]
     with pytest.raises(ValueError, match="file, line 4: a NUL byte"):
@@ -106,7 +106,7 @@ def test_a_pipe_has_no_number_of_lines_and_is_read_all_the_same(tmp_path):
 
 
 def test_progress_shows_tokens_per_second(capsys):
-    run, _ = trained_run()
+    run = trained_run()
     with Progress(3, "tokens", visible=True) as progress:
         list(translate_lines(run, ["I see two dogs."] * 3, at_once=2, progress=progress))
     bar = capsys.readouterr().err.split("\r")[-1]

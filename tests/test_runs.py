@@ -44,7 +44,7 @@ def test_the_same_settings_train_the_same_run(tmp_path):
 
 
 def test_a_run_survives_the_disk(tmp_path):
-    run, _ = trained_run()
+    run = trained_run()
     save_run(run, tmp_path / "new" / "run")
     loaded = load_run(tmp_path / "new" / "run")
     assert loaded.settings == run.settings
@@ -100,7 +100,7 @@ def test_columns_and_languages_must_agree(tmp_path):
 
 @pytest.fixture
 def saved(tmp_path):
-    run, _ = trained_run()
+    run = trained_run()
     save_run(run, tmp_path)
     return tmp_path
 
@@ -134,7 +134,7 @@ def test_one_changed_byte_is_noticed(saved, name):
 
 
 def test_files_of_two_runs_do_not_mix(saved, tmp_path):
-    run, _ = trained_run()
+    run = trained_run()
     save_run(dataclasses.replace(run, test=[Example("a", ("b",))]), tmp_path / "other")
     (saved / "weights.safetensors").write_bytes((tmp_path / "other" / "weights.safetensors").read_bytes())
     with pytest.raises(ValueError, match="not of one run"):
@@ -142,7 +142,7 @@ def test_files_of_two_runs_do_not_mix(saved, tmp_path):
 
 
 def test_weights_of_another_model_are_refused(tmp_path):
-    run, _ = trained_run()
+    run = trained_run()
     encoder = Encoder(len(run.src_vocabulary), 23, 29)
     decoder = FixedContextDecoder(len(run.tgt_vocabulary), 23, 29, encoder.d_out)
     save_run(dataclasses.replace(run, model=EncoderDecoder(encoder, decoder)), tmp_path)
@@ -151,7 +151,7 @@ def test_weights_of_another_model_are_refused(tmp_path):
 
 
 def test_settings_of_another_version_are_named(tmp_path, monkeypatch):
-    run, _ = trained_run()
+    run = trained_run()
     monkeypatch.setattr(
         "utils.translator.runs.asdict", lambda settings: dataclasses.asdict(settings) | {"heads": 8}
     )

@@ -11,7 +11,7 @@ from utils.translator.translating import RESAMPLES, Translation, evaluate_run, n
 
 
 def test_translations_come_in_order_whatever_the_batch():
-    run, _ = trained_run()
+    run = trained_run()
     sentences = ["I see two dogs.", "", "We have six books.", " \u200b ", "They want three keys.", "dogs"]
     together = translate(run, sentences)
     assert [translation.text for translation in together] == [
@@ -26,13 +26,13 @@ def test_the_translator_has_learned_its_sentences():
     for line in pair_lines():
         english, french = line.split("\t")
         translations_of.setdefault(english, set()).add(french)
-    written = translate(trained_run()[0], list(translations_of))
+    written = translate(trained_run(), list(translations_of))
     right = sum(t.text in correct for t, correct in zip(written, translations_of.values(), strict=True))
     assert right > 0.8 * len(translations_of)
 
 
 def test_the_n_best_start_with_the_best_and_differ():
-    run, _ = trained_run()
+    run = trained_run()
     sentences = ["They want three keys.", "", "I see two dogs."]
     by_sentence = n_best(run, sentences, beam=5)
     assert [len(translations) for translations in by_sentence] == [5, 1, 5]
@@ -51,12 +51,12 @@ def test_the_n_best_start_with_the_best_and_differ():
 
 
 def test_an_empty_sentence_is_translated_as_nothing():
-    run, _ = trained_run()
+    run = trained_run()
     assert translate(run, [" "]) == [("", [], [], None, True, 0.0)]
 
 
 def test_a_translation_tells_its_tokens_and_weights():
-    run, _ = trained_run()
+    run = trained_run()
     [translation] = translate(run, ["They want three keys."])
     assert "".join(translation.src_tokens) == "▁They▁want▁three▁keys."
     assert translation.finished
@@ -66,7 +66,7 @@ def test_a_translation_tells_its_tokens_and_weights():
 
 
 def test_a_run_is_measured_on_its_test_sentences_and_the_result_stored(tmp_path):
-    run, _ = trained_run()
+    run = trained_run()
     result = evaluate_run(run, folder=tmp_path)
     texts = [translation.text for translation in translate(run, [example.source for example in run.test])]
     references = [list(example.references) for example in run.test]
@@ -88,7 +88,7 @@ def test_a_run_is_measured_on_its_test_sentences_and_the_result_stored(tmp_path)
 
 
 def test_shares_of_empty_and_cut_off_translations_are_counted(monkeypatch):
-    run, _ = trained_run()
+    run = trained_run()
 
     def translations(_run, sentences, **_):
         first = [Translation("", [], [], None, True), Translation("a b", ["x"], ["a", "b"], None, False)]

@@ -1,5 +1,7 @@
-"""A pair file of a hundred sentences and a translator trained on it in a moment, for tests that need one."""
+"""Small things to train on and with, and a stored translator of a hundred sentences, for tests that need them."""
 
+import random
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -9,14 +11,20 @@ import torch
 
 from utils.seq2seq import EncoderDecoder
 from utils.training import History
-from utils.translator.runs import Run, Settings, train_run
+from utils.translator.loop import Schedule
+from utils.translator.runs import PairData, Run, Settings, build_model, load_run, save_run, train_run
 
 # Products this small are slower on two threads than on one, above all where tests run side by side.
 torch.set_num_threads(1)
 
+# A pair file, and a run that was trained on it
+
 _NUMBERS = {"two": "deux", "three": "trois", "four": "quatre", "five": "cinq", "six": "six"}
 _NOUNS = {"cats": "chats", "dogs": "chiens", "birds": "oiseaux", "books": "livres", "keys": "clés"}
 _VERBS = {"I see": ("Je vois", "Moi, je vois"), "We have": ("Nous avons",), "They want": ("Elles veulent",)}
+
+SETTINGS = Settings("en", "fr", vocabulary_size=360, d_embed=11, d_hidden=13, dropout=0.0)
+STORED_RUN = Path(__file__).parent / "data" / "tiny_run"
 
 
 def pair_lines() -> list[str]:
@@ -33,23 +41,46 @@ def write_pairs(path: Path) -> Path:
     return path
 
 
-SETTINGS = Settings("en", "fr", vocabulary_size=360, d_embed=23, d_hidden=29, dropout=0.0)
-
-
-def train_tiny(folder: Path, *, epochs: int = 240, settings: Settings = SETTINGS) -> tuple[Run, History]:
+def tiny_data(folder: Path) -> PairData:
     folder.mkdir(parents=True, exist_ok=True)
-    pairs = write_pairs(folder / "pairs.txt")
-    options = {"num_test": 7, "num_valid": 5, "batch_size": 32, "muon": 0}
-    run, history, _ = train_run(pairs, ("en", "fr"), settings, out=folder / "run", epochs=epochs, **options)
+    return PairData(write_pairs(folder / "pairs.txt"), ("en", "fr"), num_test=7, num_valid=5)
+
+
+def train_tiny(folder: Path, *, epochs: int, settings: Settings = SETTINGS) -> tuple[Run, History]:
+    schedule = Schedule(epochs=epochs, batch_size=32, lr=1e-2, muon=0)
+    run, history, _ = train_run(tiny_data(folder), settings, schedule, out=folder / "run")
     return run, history
 
 
 @lru_cache(maxsize=1)
-def trained_run() -> tuple[Run, History]:
-    """One trained run for all tests; they must not change it."""
-    with TemporaryDirectory() as folder:
-        return train_tiny(Path(folder))
+def trained_run() -> Run:
+    """The stored run, which translates every sentence right; tests must not change it.
+
+    ``python tests/tiny.py`` trains and stores it again, should a model's parameters or a run's files change.
+    """
+    return load_run(STORED_RUN)
+
+
+# Sentences of ids and a model that is soon trained on them
+
+VOCAB = 13
+TINY = Settings("xx", "yy", d_embed=11, d_hidden=17, dropout=0.1)
+
+
+def sentences(num: int = 97, seed: int = 0) -> list[list[int]]:
+    numbers = random.Random(seed)
+    return [[numbers.randrange(4, VOCAB) for _ in range(numbers.randrange(1, 6))] for _ in range(num)]
+
+
+def model(**changes: object) -> EncoderDecoder:
+    """A translator of the settings ``TINY``, but for the changes."""
+    return build_model(replace(TINY, **changes), VOCAB, VOCAB)
 
 
 def weights_of(model: EncoderDecoder) -> torch.Tensor:
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as temporary:
+        save_run(train_tiny(Path(temporary), epochs=400)[0], STORED_RUN)

@@ -1,0 +1,191 @@
+"""The full training loop: its budget, its choice of weights, its products, its bar and its mistakes."""
+
+import math
+import threading
+from types import SimpleNamespace
+
+import pytest
+import torch
+from tiny import model, sentences, weights_of
+
+from utils.corpus.batches import ShuffledBatches
+from utils.training import History, fit, held_out_loss
+from utils.translator.checkpoints import Checkpoints
+from utils.translator.fast import fast_loss
+from utils.translator.loop import Schedule, train
+from utils.translator.optimizers import Optimizers
+
+VALID = sentences(13, seed=2), sentences(13, seed=3)
+
+
+def shuffled(num: int = 29, *, batch_size: int = 8, seed: int = 0) -> ShuffledBatches:
+    return ShuffledBatches(sentences(num), sentences(num, seed=1), batch_size=batch_size, seed=seed)
+
+
+def test_without_options_it_gives_the_weights_of_fit():
+    by_fit, by_train = model().double(), model().double()
+    expected = fit(by_fit, shuffled(seed=5), epochs=3, loss=fast_loss, lr=0.02, clip=0.5, seed=5)
+    history = train(by_train, shuffled(), Schedule(epochs=3, lr=0.02, clip=0.5), seed=5)
+    # The gradients are those of one function; Adam is fused here and not there. In float64 the two round by parts of
+    # 1e-16, and a gradient's rounding changes a step by lr / eps = 2e6 times as much at the most.
+    torch.testing.assert_close(weights_of(by_train), weights_of(by_fit), rtol=0, atol=1e-9)
+    assert history.losses == pytest.approx(expected.losses, rel=1e-9)
+    assert history.tokens == expected.tokens
+    assert not by_train.training
+
+
+def test_the_seed_alone_settles_the_weights_and_torch_s_generator_is_left_alone():
+    def trained(seed: int) -> torch.Tensor:
+        some_model = model()
+        train(some_model, shuffled(), Schedule(epochs=1), seed=seed)
+        return weights_of(some_model)
+
+    torch.manual_seed(5)
+    first = trained(3)
+    after = torch.rand(1)
+    torch.manual_seed(5)
+    assert torch.rand(1) == after
+    torch.manual_seed(7)
+    assert torch.equal(trained(3), first)
+    assert not torch.equal(trained(4), first)
+
+
+def test_coarse_products_give_about_the_same_losses_and_leave_the_weights_in_float32():
+    def trained(products: torch.dtype) -> tuple[list[float], torch.dtype]:
+        some_model = model(dropout=0.0)
+        history = train(some_model, shuffled(), Schedule(epochs=2), products=products)
+        return history.losses, weights_of(some_model).dtype
+
+    (fine, _), (coarse, dtype) = trained(torch.float32), trained(torch.bfloat16)
+    assert dtype == torch.float32
+    assert coarse != fine
+    # bfloat16 rounds to 8 bits: by 0.4 % at each of the five products between a word and its loss.
+    assert coarse == pytest.approx(fine, rel=5 * 2**-8)
+
+
+# The budget of time
+
+
+class TimedBatches(ShuffledBatches):
+    """Batches of which each takes six seconds of a clock that stands still otherwise."""
+
+    now = 1000.0
+
+    def epoch(self, generator):
+        for batch in super().epoch(generator):
+            self.now += 6
+            yield batch
+
+
+@pytest.fixture
+def timed(monkeypatch) -> TimedBatches:
+    batches = TimedBatches(sentences(29), sentences(29, seed=1), batch_size=8)
+    monkeypatch.setattr("utils.translator.loop.time", SimpleNamespace(perf_counter=lambda: batches.now))
+    return batches
+
+
+def test_minutes_are_kept_and_settle_the_learning_rate(timed, monkeypatch):
+    rates = []
+    monkeypatch.setattr(Optimizers, "step", lambda self, share: rates.append(share))
+    history = train(model(), timed, Schedule(minutes=1, warmup=0.25))
+    assert history.seconds == pytest.approx([6, 12, 18, 24, 30, 36, 42, 48, 54])
+    assert rates == pytest.approx([0.4 * 0.9, 0.8 * 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
+
+
+def test_a_training_that_goes_on_counts_the_minutes_it_had_before(timed, tmp_path):
+    class EndsAtTheFourthStep(Checkpoints):
+        steps = 0
+
+        @property
+        def due(self) -> bool:
+            self.steps += 1
+            if self.steps == 4:
+                raise InterruptedError
+            return True
+
+    with pytest.raises(InterruptedError):
+        train(model(), timed, Schedule(minutes=1), checkpoints=EndsAtTheFourthStep(tmp_path))
+    timed.now += 3600  # between the two nobody trains
+    # The batch that comes first is drawn again, and so are the three before it.
+    history = train(model(), timed, Schedule(minutes=1), checkpoints=Checkpoints(tmp_path))
+    assert history.seconds == pytest.approx([6, 12, 18, 42, 48, 54])
+
+
+# Held-out sentences
+
+
+def test_the_weights_with_the_lowest_held_out_loss_are_kept_and_patience_ends_training():
+    some_model = model(dropout=0.0)  # there is nothing to learn here but by heart
+    history = train(some_model, shuffled(13), Schedule(epochs=100, lr=0.03, patience=2), valid=VALID)
+    best = min(history.valid_losses)
+    assert len(history.valid_losses) < 100
+    assert history.valid_losses.index(best) == len(history.valid_losses) - 3
+    assert held_out_loss(some_model, *VALID) == pytest.approx(best, rel=1e-5)
+    assert held_out_loss(some_model, *VALID) != pytest.approx(history.valid_losses[-1], rel=1e-5)
+
+
+def test_the_held_out_loss_does_not_depend_on_the_size_of_batches_nor_on_dropout():
+    some_model = model()
+    schedule = Schedule(epochs=1, batch_size=5)
+    [loss] = train(some_model, shuffled(), schedule, valid=VALID).valid_losses
+    assert loss == pytest.approx(held_out_loss(some_model, *VALID, batch_size=13), rel=1e-5)
+
+
+# What a user sees
+
+
+def test_the_progress_bar_tells_loss_and_speed(capsys):
+    train(model(), shuffled(), Schedule(epochs=1), progress=True)
+    bar = capsys.readouterr().err
+    assert "training 100%" in bar
+    assert "loss=" in bar
+    assert "tokens_s=" in bar
+    train(model(), shuffled(), Schedule(epochs=1))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_thread_trains_too():
+    """Signals belong to the main thread: elsewhere the loop must not ask for them."""
+    histories: list[History] = []
+    thread = threading.Thread(target=lambda: histories.append(train(model(), shuffled(5), Schedule(epochs=1))))
+    thread.start()
+    thread.join()
+    assert [len(history.losses) for history in histories] == [1]
+
+
+def test_a_loss_that_is_not_finite_stops_at_its_step_with_the_weights_before_it():
+    some_model = model()
+    with torch.no_grad():
+        some_model.decoder.output.bias[5] = math.nan
+    before = weights_of(some_model)
+    with pytest.raises(
+        FloatingPointError, match=r"step 1: loss nan with gradient norm nan; try a smaller lr$"
+    ):
+        train(some_model, shuffled(), Schedule(epochs=1))
+    assert torch.equal(weights_of(some_model).nan_to_num(), before.nan_to_num())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "exactly one of minutes and epochs"),
+        ({"minutes": 1.0, "epochs": 1}, "exactly one of minutes and epochs"),
+        ({"minutes": 0.0}, "minutes must be positive and finite, got 0.0"),
+        ({"minutes": math.inf}, "minutes must be positive and finite, got inf"),
+        ({"epochs": -1}, "epochs must be positive and finite, got -1"),
+        ({"epochs": 1, "lr": math.nan}, "lr must be positive and finite, got nan"),
+        ({"epochs": 1, "clip": 0.0}, "clip must be positive and finite, got 0.0"),
+        ({"epochs": 1, "muon": -0.1}, "muon must be positive and finite, got -0.1"),
+        ({"epochs": 1, "batch_size": 0}, "batch_size must be positive and finite, got 0"),
+        ({"epochs": 1, "patience": 0}, "patience must be positive and finite, got 0"),
+        ({"epochs": 1, "warmup": 1.0}, "warmup must be a share between 0 and 1, got 1.0"),
+    ],
+)
+def test_mistakes_in_a_schedule_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        Schedule(**options)
+
+
+def test_patience_needs_sentences_to_be_patient_about():
+    with pytest.raises(ValueError, match="patience needs valid"):
+        train(model(), shuffled(), Schedule(epochs=1, patience=2))
