@@ -722,11 +722,11 @@ def test_nothing_is_left_on_the_layer_or_its_inputs(name):
 
 
 @every_layer
-def test_keys_and_values_must_be_as_many(name):
+def test_keys_and_values_must_have_the_same_length(name):
     layer = make_layer(name)
     queries, keys, values = qkv()
     for options in [{}, {"need_weights": False}] if name == "dot" else [{}]:
-        with pytest.raises(ValueError, match="keys and values must be as many: 5 keys, 4 values"):
+        with pytest.raises(ValueError, match="keys and values must have the same length, got 5 and 4"):
             untyped(type(layer).forward)(layer, queries, keys, values[:, :4], **options)
 
 
