@@ -77,9 +77,7 @@ def _all_pairs(queries: Tensor, keys: Tensor, w_v: Tensor) -> Tensor:
 
 def _is_transformed(tensor: Tensor) -> bool:
     """Whether ``torch.func`` or forward-mode differentiation follows the tensor."""
-    return (
-        torch.func.debug_unwrap(tensor) is not tensor or forward_ad.unpack_dual(tensor).tangent is not None
-    )
+    return torch.func.debug_unwrap(tensor) is not tensor or forward_ad.unpack_dual(tensor).tangent is not None
 
 
 class _AdditiveScores(torch.autograd.Function):
