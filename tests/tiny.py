@@ -11,9 +11,6 @@ from utils.seq2seq import EncoderDecoder
 from utils.training import History
 from utils.translator.runs import Run, Settings, train_run
 
-# Products this small are slower on two threads than on one, above all where tests run side by side.
-torch.set_num_threads(1)
-
 _NUMBERS = {"two": "deux", "three": "trois", "four": "quatre", "five": "cinq", "six": "six"}
 _NOUNS = {"cats": "chats", "dogs": "chiens", "birds": "oiseaux", "books": "livres", "keys": "clés"}
 _VERBS = {"I see": ("Je vois", "Moi, je vois"), "We have": ("Nous avons",), "They want": ("Elles veulent",)}
