@@ -1,4 +1,5 @@
-# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13.
+# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13, and
+# the tests need Chromium or Chrome.
 
 PYTHON ?= python3
 PORT ?= 8000
@@ -12,6 +13,17 @@ FREE_KB_NEEDED := 4000000
 CHAPTERS := $(sort $(wildcard chapters/*.ipynb))
 SELECTED := $(if $(CHAPTER),$(CHAPTER:%=chapters/%.ipynb),$(CHAPTERS))
 BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) $(shell find book utils -type f ! -name '*.pyc' 2>/dev/null)
+
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# A file's tests run in one process, since they share what they have made; long files start first.
+IN_PARALLEL := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py test_book.py test_pages.py \
+	test_figures_in_book.py)
+# They need the built book, a browser, or some time to train.
+LEFT_TO_TEST := test_book test_pages test_chapter_figures test_figures_in_book test_figures_in_jupyterlab \
+	test_explorables_in_browser test_command_line test_translating test_length_study test_chapters_with_data \
+	test_own_decoders test_training test_loop test_distributed test_checkpoints
+
 BENCHMARKS := $(sort $(wildcard tests/bench_*.py))
 
 # Two builds, so that reading and testing do not disturb each other: `book` builds what changed, `test` builds
@@ -25,10 +37,10 @@ NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve test lint lab notebooks bench linkcheck clean
+.PHONY: help book serve browser test test-all check test-machines lint lab notebooks bench linkcheck links clean
 
 help:  ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 book: $(BOOK)/.built  ## make the environment and build the book; prints where it is
 	@echo "The book: file://$(CURDIR)/$(BOOK)/index.html"
@@ -37,11 +49,29 @@ serve: book  ## the same, then serve it on this computer (PORT=8000)
 	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
 
-test: lint $(TESTED)/.built  ## run everything: ruff, the chapters, utils, the built book, its pages in a browser
-	$(BIN)/python tests/chromium.py
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
-		--nbval --nbval-current-env --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 \
-		chapters tests utils
+# Without a browser there is no test of the pages: said before anything is installed or built.
+browser:
+	@command -v "$(PYTHON)" >/dev/null && "$(PYTHON)" tests/chromium.py
+
+# CHAPTER=name takes one chapter: its notebook, its page and its figures. Its book is the one that was built last,
+# brought up to date.
+test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 8 minutes (CHAPTER=name for one chapter)
+ifdef CHAPTER
+	$(PYTEST) --nbval --nbval-current-env $(SELECTED)
+	$(PYTEST) $(IN_PARALLEL) -m "not slow" -k "$(CHAPTER)" $(TESTS_OF_PAGES)
+else
+	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m "not slow" \
+		--cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 chapters tests utils
+endif
+
+test-all: test  ## the same, then what takes longer: the chapter on real sentences, kills, many processes, second themes
+	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m slow chapters tests
+
+check: lint  ## what to run before each commit: style, the code without training or a browser, the chapters' form
+	$(PYTEST) $(IN_PARALLEL) -m "not slow" $(LEFT_TO_TEST:%=--ignore=tests/%.py) tests utils
+
+test-machines: $(INSTALLED)  ## the tests of numbers as other processors, other numbers of threads and a busy machine run them
+	$(BIN)/python tests/machines.py
 
 lint: $(INSTALLED)  ## check style and formatting with ruff
 	$(BIN)/ruff check .
@@ -66,6 +96,9 @@ bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
 linkcheck: $(INSTALLED)  ## ask every outside link of the book whether it still answers (needs the network)
 	$(BIN)/jupyter-book build . --builder linkcheck --path-output _build/linkcheck
 
+links: $(INSTALLED)  ## write the links of README.md and CITATION.cff from repository.url in _config.yml
+	$(BIN)/python book/_ext/publishing.py
+
 clean:  ## remove what was built, the environment included
 	rm -rf _build $(VENV) *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
 
@@ -77,6 +110,11 @@ $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
 
 $(TESTED)/.built: $(INSTALLED) $(BOOK_SOURCES)
 	@rm -rf _build/tested
+	$(BIN)/jupyter-book build . --path-output _build/tested --quiet -W -n --keep-going
+	@touch $@
+
+$(TESTED)/.updated: $(INSTALLED) $(BOOK_SOURCES)
+	@$(if $(filter _%.yml book/_assets/% book/_ext/% utils/explorables/% $(INSTALLED),$?),rm -rf _build/tested)
 	$(BIN)/jupyter-book build . --path-output _build/tested --quiet -W -n --keep-going
 	@touch $@
 

@@ -1,4 +1,4 @@
-"""How fast the grammar corpus is made: ``python tests/bench_grammar.py`` prints triples a second."""
+"""How fast the grammar corpus is made: ``python tests/bench_grammar.py`` prints triples per second."""
 
 from time import process_time
 
@@ -6,7 +6,7 @@ from utils.corpus.grammar import triple
 
 
 def triples_per_second(num: int = 5_000, *, min_words: int = 3, max_words: int = 60) -> float:
-    """Triples made in a second of processor time, on one core, the caches of phrases warm."""
+    """Triples per second of processor time, on one core, with warm caches of phrases."""
     for index in range(1_000):
         triple(index, seed=1, min_words=min_words, max_words=max_words)
     start = process_time()
@@ -18,4 +18,4 @@ def triples_per_second(num: int = 5_000, *, min_words: int = 3, max_words: int =
 if __name__ == "__main__":
     for low, high in ((3, 60), (3, 10), (3, 20), (40, 60)):
         speed = triples_per_second(min_words=low, max_words=high)
-        print(f"{low:2} to {high} words: {speed:,.0f} triples a second")
+        print(f"{low:2} to {high} words: {speed:,.0f} triples per second")

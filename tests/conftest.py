@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 # Products this small are slower on two threads than on one, above all where tests run side by side.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -19,10 +19,14 @@ install_import_hook("utils", "beartype.beartype(conf=beartype.BeartypeConf(is_pe
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
+# Playwright waits half a minute for an action, but five seconds for what it expects: too few on a busy machine.
+expect.set_options(timeout=30_000)
 
+
+# Not for the whole session: while it is open, Playwright runs an event loop, which nbval and nbclient stumble over.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """This machine's Chromium; each test opens a window of its own in it."""
+    """This machine's Chromium."""
     from chromium import ARGUMENTS, find
 
     with sync_playwright() as playwright:

@@ -1,4 +1,4 @@
-"""Which source words a translator looks at: forced decoding, and the way from subwords to words."""
+"""Word alignment: attention weights under teacher forcing, and the step from subwords to words."""
 
 from itertools import pairwise
 
@@ -15,8 +15,8 @@ from utils.search import greedy
 from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
 from utils.translator.alignment import (
     WordAlignment,
-    _put_together,
     align,
+    detokenise,
     forced_weights,
     score_alignments,
     shares,
@@ -42,10 +42,10 @@ def test_a_row_belongs_to_the_token_that_is_predicted_with_it(model):
         memory, hidden = model.start(torch.tensor(SRC[:1]), lens)
         state = hidden[0]  # s_0, which has read no target token
         for row, read in enumerate([BOS, 23, 5]):
-            context, wanted = decoder.attention(
+            context, expected = decoder.attention(
                 state[:, None], memory.values, memory.values, torch.ones(1, 1, 5, dtype=torch.bool)
             )
-            torch.testing.assert_close(weights[row], wanted[0, 0])
+            torch.testing.assert_close(weights[row], expected[0, 0])
             state = decoder.cells[0](decoder.embedding(torch.tensor([read])), context[:, 0], state)
     assert weights.shape == (3, 5)  # two tokens and the end
     assert (weights[0] - weights[1]).abs().max() > 1e-6
@@ -65,9 +65,9 @@ def test_batches_and_order_change_nothing(model):
 
 def test_what_greedy_search_wrote_is_forced_with_the_weights_of_the_search(model):
     for src in SRC:
-        [found] = greedy(model, torch.tensor([src]), torch.tensor([len(src)]), max_len=7)
-        [weights] = forced_weights(model, [src], [found.tokens])
-        torch.testing.assert_close(weights[: len(found.weights)], found.weights)
+        [hypothesis] = greedy(model, torch.tensor([src]), torch.tensor([len(src)]), max_len=7)
+        [weights] = forced_weights(model, [src], [hypothesis.tokens])
+        torch.testing.assert_close(weights[: len(hypothesis.weights)], hypothesis.weights)
 
 
 def test_without_attention_there_is_nothing_to_read():
@@ -75,7 +75,7 @@ def test_without_attention_there_is_nothing_to_read():
     model = EncoderDecoder(encoder, FixedContextDecoder(41, 5, 7, encoder.d_out)).eval()
     with pytest.raises(ValueError, match="FixedContextDecoder has no attention"):
         forced_weights(model, SRC, TGT)
-    with pytest.raises(ValueError, match="as many targets as sources are wanted, got 3 and 2"):
+    with pytest.raises(ValueError, match="must have the same length, got 3 and 2"):
         forced_weights(model, SRC, TGT[:2])
 
 
@@ -88,8 +88,8 @@ def test_source_pieces_are_summed_and_target_pieces_averaged():
     assert src.tolist() == [[1, 0], [1, 0], [0, 1]]
     assert tgt.tolist() == [[1, 0], [0, 1], [0, 1]]
     weights = torch.tensor([[0.2, 0.3, 0.5], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]])
-    wanted = torch.tensor([[0.5, 0.5], [0.35, 0.65]])
-    torch.testing.assert_close(word_weights(weights, tgt, src), wanted)
+    expected = torch.tensor([[0.5, 0.5], [0.35, 0.65]])
+    torch.testing.assert_close(word_weights(weights, tgt, src), expected)
 
 
 def test_a_word_without_a_piece_gets_no_link():
@@ -104,11 +104,11 @@ def test_shares_of_a_text_that_is_covered_add_up(words, random):
     text = " ".join(words)
     ends = [len(" ".join(words[: i + 1])) for i in range(len(words))]
     cuts = sorted({0, len(text), *(random.randrange(len(text)) for _ in range(5))})
-    found = shares(list(pairwise(cuts)), ends)
-    torch.testing.assert_close(found.sum(dim=1), torch.ones(len(cuts) - 1))
+    by_word = shares(list(pairwise(cuts)), ends)
+    torch.testing.assert_close(by_word.sum(dim=1), torch.ones(len(cuts) - 1))
     lengths = torch.tensor([b - a for a, b in pairwise(cuts)], dtype=torch.float32)
     in_words = [end - start for start, end in pairwise([0, *ends])]
-    torch.testing.assert_close(lengths @ found, torch.tensor(in_words, dtype=torch.float32))
+    torch.testing.assert_close(lengths @ by_word, torch.tensor(in_words, dtype=torch.float32))
 
 
 @pytest.mark.parametrize(
@@ -121,15 +121,15 @@ def test_shares_of_a_text_that_is_covered_add_up(words, random):
         ("", "en", ""),
     ],
 )
-def test_text_that_was_cut_is_put_together_as_it_is_written(words, lang, text):
-    found, ends = _put_together(words.split(), lang)
-    assert found == text
-    spans = [found[a:b].strip() for a, b in pairwise([0, *ends])]
+def test_text_that_was_cut_isdetokenise_as_it_is_written(words, lang, text):
+    joined, ends = detokenise(words.split(), lang)
+    assert joined == text
+    spans = [joined[a:b].strip() for a, b in pairwise([0, *ends])]
     assert spans == words.split()
 
 
 def test_a_word_of_invisible_characters_leaves_no_blank():
-    assert _put_together(["(", "", "a", "", "b"], "en") == ("(a b", [1, 1, 2, 2, 4])
+    assert detokenise(["(", "", "a", "", "b"], "en") == ("(a b", [1, 1, 2, 2, 4])
 
 
 def test_spans_say_which_characters_a_subword_stands_for():
@@ -149,18 +149,18 @@ def test_spans_say_which_characters_a_subword_stands_for():
 def test_a_run_aligns_words_wherever_the_pieces_fall():
     run, _ = trained_run()
     pairs = [("I see sixteen dogs .", "Je vois seize chiens ."), ("", "x"), ("They want", ""), ("a", "b c")]
-    found = align(run, pairs)
-    assert [(len(a.src_words), len(a.tgt_words)) for a in found] == [(5, 5), (0, 1), (2, 0), (1, 2)]
-    assert found[0].weights.shape == (5, 5)
-    torch.testing.assert_close(found[0].weights.sum(dim=1), torch.ones(5))
-    assert {j for _, j in found[0].links} == set(range(5))
-    assert found[1].links == found[2].links == frozenset()
-    assert found[3].links == {(0, 0), (0, 1)}  # there is one word to choose
+    alignments = align(run, pairs)
+    assert [(len(a.src_words), len(a.tgt_words)) for a in alignments] == [(5, 5), (0, 1), (2, 0), (1, 2)]
+    assert alignments[0].weights.shape == (5, 5)
+    torch.testing.assert_close(alignments[0].weights.sum(dim=1), torch.ones(5))
+    assert {j for _, j in alignments[0].links} == set(range(5))
+    assert alignments[1].links == alignments[2].links == frozenset()
+    assert alignments[3].links == {(0, 0), (0, 1)}  # there is one word to choose
 
 
 def test_the_model_reads_the_same_text_cut_by_us_or_by_the_file():
     run, _ = trained_run()
-    [by_us] = align(run, [("I see two dogs.", "Je vois deux chiens.")], cut=True)
+    [by_us] = align(run, [("I see two dogs.", "Je vois deux chiens.")], tokenised=False)
     [by_file] = align(run, [("I see two dogs .", "Je vois deux chiens .")])
     assert by_us.src_words == by_file.src_words == ["I", "see", "two", "dogs", "."]
     torch.testing.assert_close(by_us.weights, by_file.weights)
@@ -170,7 +170,7 @@ def test_sentences_beyond_the_limit_are_refused_on_either_side():
     run, _ = trained_run()
     long = "dogs " * (MAX_TOKENS + 1)
     for pair in ((long, "chiens"), ("dogs", long)):
-        with pytest.raises(ValueError, match=rf"at most {MAX_TOKENS} are taken; split it: 'dogs dogs"):
+        with pytest.raises(ValueError, match=rf"the limit is {MAX_TOKENS}: split 'dogs dogs"):
             align(run, [pair])
 
 

@@ -4,6 +4,7 @@ import json
 
 import jupyterlab
 import nbformat
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 FIGURE = """
@@ -34,6 +35,9 @@ ipywidgets.link((figure.widget, "d"), (other, "value"))
 ipywidgets.VBox([echo, other])
 """
 MOVE = "figure.widget.query = 1"
+
+
+pytestmark = pytest.mark.slow
 
 
 def views(page: Page) -> list[Locator]:

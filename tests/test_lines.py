@@ -42,7 +42,7 @@ def test_a_line_that_is_no_text_is_named_and_those_before_it_are_given(content, 
 def test_pairs_stand_on_either_side_of_a_tab_or_of_bars():
     lines = ["a b\tc\tattribution", "a ||| b | c", "  ", "\tb", "a\t"]
     assert list(read_pair_lines(lines, "x")) == [("a b", "c"), ("a", "b | c"), ("", ""), ("", "b"), ("a", "")]
-    with pytest.raises(ValueError, match="pairs, line 2: one column where two are wanted"):
+    with pytest.raises(ValueError, match="pairs, line 2: a line must have two columns"):
         list(read_pair_lines(["a\tb", "c"], "pairs"))
 
 
@@ -60,28 +60,28 @@ def test_a_file_is_counted_where_that_is_asked_for(tmp_path):
 
 
 def test_a_stream_without_an_end_is_translated_as_it_comes():
-    """Memory holds no more lines than are worked on at once."""
+    """No more lines are read than are translated at once."""
     run, _ = trained_run()
-    drawn = []
+    lines_read = []
 
     def endless():
         for number in count():
-            drawn.append(number)
+            lines_read.append(number)
             yield ["I see two dogs.", "", "They want six books."][number % 3]
 
-    found = list(islice(translate_lines(run, endless(), at_once=7), 10))
-    assert len(drawn) == 14
-    wanted = n_best(run, ["I see two dogs.", "", "They want six books."], beam=1)
-    for number, (source, [best]) in enumerate(found):
+    results = list(islice(translate_lines(run, endless(), at_once=7), 10))
+    assert len(lines_read) == 14
+    expected = n_best(run, ["I see two dogs.", "", "They want six books."], beam=1)
+    for number, (source, [best]) in enumerate(results):
         assert source == ["I see two dogs.", "", "They want six books."][number % 3]
-        assert best.text == wanted[number % 3][0].text
-    drawn.clear()
+        assert best.text == expected[number % 3][0].text
+    lines_read.clear()
     assert next(translate_lines(run, endless(), at_once=1))[1]
-    assert len(drawn) == 1  # answered before the next line is read
+    assert len(lines_read) == 1  # answered before the next line is read
     pairs = ((line, "Je vois") for line in endless())
-    drawn.clear()
+    lines_read.clear()
     assert len(list(islice(align_lines(run, pairs, at_once=2), 3))) == 3
-    assert len(drawn) == 4
+    assert len(lines_read) == 4
     for at_once in (0, -1):
         with pytest.raises(ValueError, match="at_once must be at least 1"):
             list(translate_lines(run, ["a"], at_once=at_once))
@@ -89,29 +89,29 @@ def test_a_stream_without_an_end_is_translated_as_it_comes():
 
 def test_the_lines_before_a_bad_one_are_answered_first():
     run, _ = trained_run()
-    found = translate_lines(run, read_lines([b"a", b"b", b"I see", b"\0"], "file"), at_once=2)
-    assert [source for source, _ in islice(found, 3)] == ["a", "b", "I see"]
+    results = translate_lines(run, read_lines([b"a", b"b", b"I see", b"\0"], "file"), at_once=2)
+    assert [source for source, _ in islice(results, 3)] == ["a", "b", "I see"]
     with pytest.raises(ValueError, match="file, line 4: a NUL byte"):
-        next(found)
+        next(results)
 
 
 def test_a_pipe_has_no_number_of_lines_and_is_read_all_the_same(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(b"a\nb\n",))
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"a\nb\n",), daemon=True)
     writer.start()
     with open_text(pipe, [], count=True) as text:
         assert (list(text.lines), text.num_lines) == (["a", "b"], None)
     writer.join()
 
 
-def test_progress_tells_what_is_written_a_second(capsys):
+def test_progress_shows_tokens_per_second(capsys):
     run, _ = trained_run()
-    with Progress(3, "tokens", shown=True) as progress:
+    with Progress(3, "tokens", visible=True) as progress:
         list(translate_lines(run, ["I see two dogs."] * 3, at_once=2, progress=progress))
     bar = capsys.readouterr().err.split("\r")[-1]
     assert "3/3" in bar
     assert "tokens/s" in bar
-    with Progress(None, "words", shown=False) as progress:
+    with Progress(None, "words", visible=False) as progress:
         list(align_lines(run, [("I see", "Je vois")], progress=progress))
     assert capsys.readouterr().err == ""

@@ -100,13 +100,17 @@ def test_it_learns_on_real_batches_and_its_held_out_loss_falls(decoder_type):
     assert held_out_loss(model, src, src) < before / 2
 
 
-@EVERY
+@pytest.mark.parametrize(
+    ("decoder_type", "push"), [(DotDecoder, 0), (WordByWordDecoder, 2), (MeanDecoder, 12)]
+)
 @torch.no_grad()
-def test_every_hypothesis_of_a_search_has_the_log_probability_and_weights_of_its_words(decoder_type):
+def test_every_hypothesis_of_a_search_has_the_log_probability_and_weights_of_its_words(decoder_type, push):
     model = translator(decoder_type)
     for parameter in model.parameters():
-        parameter *= 3  # larger than trained ones, so that sentences end at different lengths
-    model.decoder.output.bias[EOS] += 2
+        parameter *= (
+            3  # larger than trained ones, and pushed towards the end: sentences end at different lengths
+        )
+    model.decoder.output.bias[EOS] += push
     batch = make_batch([[4, 5, 6], [7], [8, 9, 4, 5, 10], [6, 4]], [[]] * 4)
     wide = beam_search(model, batch.src, batch.src_lens, beam=5, max_len=6)
     narrow = [[hypothesis] for hypothesis in greedy(model, batch.src, batch.src_lens, max_len=6)]

@@ -75,5 +75,5 @@ def test_a_word_without_links_has_no_translation():
 
 
 def test_links_of_fewer_sentences():
-    with pytest.raises(ValueError, match="got 2, 2 and 1 sentences"):
+    with pytest.raises(ValueError, match="must have the same length, got 2, 2 and 1"):
         learn_dictionary([["猫"], ["狗"]], [["cat"], ["dog"]], [{(0, 0)}])

@@ -1,19 +1,17 @@
 """Measures of translations and alignments: BLEU, chrF and the alignment error rate.
 
-They take text and links; translating and reading files live in ``translator``.
-Scores come from `sacrebleu`, whose signature says how they were counted.
+They take text and links. Translating and reading files are in ``translator``; nothing here needs a model.
+BLEU and chrF come from `sacrebleu`, whose signature says how they were computed.
 Explained in chapters/bahdanau_decoder.
 """
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
 from jaxtyping import Float
 from sacrebleu.metrics import BLEU, CHRF
-from sacrebleu.significance import _bootstrap_resample, estimate_ci
-from torch import Tensor
+from sacrebleu.significance import PairedTest
 
 Links = Iterable[tuple[int, int]]
 References = Sequence[Sequence[str]]
@@ -23,10 +21,9 @@ class Score(NamedTuple):
     """A score from 0 to 100.
 
     Attributes:
-        value: of the whole corpus.
-        signature: sacrebleu's, its settings and version.
-        interval: 95 % of the scores of corpora drawn, with repetition, from these sentences; None where not asked
-            for.
+        value: the score of the whole corpus.
+        signature: the settings and the version of sacrebleu.
+        interval: the 95 % confidence interval by bootstrap resampling of the sentences; None without resamples.
     """
 
     value: float
@@ -47,14 +44,14 @@ def bleu(
     .. math:: \mathrm{BLEU} = \min(1, e^{1 - r/c}) \Big( \prod_{n=1}^{4} p_n \Big)^{1/4}
 
     Args:
-        hypotheses: one translation a sentence.
-        references: for each sentence its accepted translations, one at least; some may have more than others.
-        lang: language of the text, which settles how words are counted: "zh" by characters, others as "13a".
-        lowercase: take no account of case.
-        resamples: corpora to draw for the interval; none for 0. A few hundred settle it to a tenth.
+        hypotheses: one translation per sentence.
+        references: for each sentence its accepted translations, at least one; their number may differ.
+        lang: language of the text, which decides the tokenizer of sacrebleu: "zh" (characters) or "13a" (words).
+        lowercase: ignore case.
+        resamples: number of bootstrap resamples for the interval; 0 for no interval. A few hundred give it to a tenth.
 
     Raises:
-        ValueError: no hypothesis, not as many lists of references, or a list without any.
+        ValueError: no hypothesis, another number of lists of references, or an empty list.
 
     >>> round(bleu(["a cat sat on the mat"], [["a dog", "a cat sat on the mat"]]).value)
     100
@@ -68,9 +65,9 @@ def bleu(
 def chrf(
     hypotheses: Sequence[str], references: References, *, lowercase: bool = True, resamples: int = 0
 ) -> Score:
-    """Corpus chrF: the F-score, recall weighing twice, of n-grams of 1 to 6 characters.
+    """Corpus chrF: the F-score of n-grams of 1 to 6 characters, with recall weighted twice.
 
-    It needs no words, so Chinese and European languages are treated alike. Arguments as for :func:`bleu`.
+    It needs no words, so it is the same for Chinese and for European languages. Arguments as for :func:`bleu`.
 
     >>> round(chrf(["abc def"], [["abc def"]]).value)
     100
@@ -86,28 +83,33 @@ def _corpus_score(
     if not hypotheses:
         raise ValueError("hypotheses are empty: there is nothing to score")
     if len(hypotheses) != len(references):
-        raise ValueError(f"{len(hypotheses)} hypotheses with references for {len(references)} sentences")
+        raise ValueError(
+            "hypotheses and references must have the same length, "
+            f"got {len(hypotheses)} and {len(references)}"
+        )
     for row, accepted in enumerate(references):
         if isinstance(accepted, str) or not accepted:
             raise ValueError(f"references[{row}] must be a list of at least one text, got {accepted!r}")
-    # The library wants a stream a reference, None where a sentence has no more of them.
+    # sacrebleu takes one list per reference, with None where a sentence has fewer references.
     streams = [
         [accepted[i] if i < len(accepted) else None for accepted in references]
         for i in range(max(map(len, references)))
     ]
-    score = Score(metric.corpus_score(list(hypotheses), streams).score, str(metric.get_signature()))
-    if not resamples:
-        return score
-    # The steps that corpus_score takes for an interval; its last one fails where some drawn corpus scores exactly 0.
-    statistics = metric._extract_corpus_statistics(list(hypotheses), streams)
-    _, drawn = _bootstrap_resample(statistics, metric, resamples)
-    mean, half = estimate_ci(np.array([float(one.score) for one in drawn]))
-    # Symmetric about the mean, so of few and bad translations it could reach below what a score can be.
-    return score._replace(interval=(max(0.0, float(mean - half)), float(mean + half)))
+    score = metric.corpus_score(list(hypotheses), streams)
+    interval = None
+    if resamples:
+        # A test of one system only bootstraps it. corpus_score has n_bootstrap too, but fails where a resample scores
+        # exactly 0, and keeps the interval private.
+        test = PairedTest([("", hypotheses)], {"": metric}, streams, test_type="bs", n_samples=resamples)
+        [result] = test()[1][score.name]
+        mean, half = float(result.mean), float(result.ci)
+        # It is symmetric about the mean, so a few bad translations could take it out of the range of scores.
+        interval = max(0.0, mean - half), min(100.0, mean + half)
+    return Score(score.score, str(metric.get_signature()), interval)
 
 
 class Bucket(NamedTuple):
-    """The score of the sentences whose source has ``low`` to ``high`` words."""
+    """The score of the sentences with a source of ``low`` to ``high`` words."""
 
     low: int
     high: float
@@ -125,25 +127,24 @@ def bleu_by_length(
     lowercase: bool = True,
     resamples: int = 0,
 ) -> list[Bucket]:
-    """BLEU of short and of long sentences apart.
+    """BLEU for each range of source lengths.
 
     Args:
-        lengths: words of each source sentence.
-        edges: the longest length of each bucket, ascending; a last bucket takes what is longer.
+        lengths: number of words of each source sentence.
+        edges: the largest length in each bucket, ascending; a last bucket takes all longer sentences.
         resamples: as for :func:`bleu`.
 
     Returns:
-        The buckets that hold a sentence, short ones first.
+        The buckets that are not empty, in order of length.
 
     Raises:
-        ValueError: edges that do not ascend, not as many lengths as hypotheses, or as for :func:`bleu`.
-
+        ValueError: edges that do not ascend, another number of lengths, or as for :func:`bleu`.
     """
     if list(edges) != sorted(set(edges)):
         raise ValueError(f"edges must ascend, got {list(edges)}")
     if not len(lengths) == len(hypotheses) == len(references):
         raise ValueError(
-            f"as many hypotheses, references and lengths are wanted, "
+            "hypotheses, references and lengths must have the same length, "
             f"got {len(hypotheses)}, {len(references)} and {len(lengths)}"
         )
     buckets = []
@@ -164,17 +165,17 @@ def bleu_by_length(
 def alignment_error_rate(
     predicted: Sequence[Links], sure: Sequence[Links], possible: Sequence[Links] | None = None
 ) -> float:
-    r"""Alignment error rate over all sentences together, from 0 (right) to 1.
+    r"""Alignment error rate over all sentences together, from 0 (best) to 1.
 
     .. math:: \mathrm{AER} = 1 - \frac{|A \cap S| + |A \cap P|}{|A| + |S|}
 
     Args:
-        predicted: for each sentence the links A to judge, pairs (position in one language, in the other).
-        sure: for each sentence the links S that must be there.
-        possible: for each sentence the links that may be there; sure ones are counted among P, said or not.
+        predicted: for each sentence the links A to score, pairs (position in one language, in the other).
+        sure: for each sentence the links S that are required.
+        possible: for each sentence the links that are allowed; P is these and the sure ones.
 
     Raises:
-        ValueError: not as many sentences in each, or no link at all.
+        ValueError: different numbers of sentences, or no link at all.
 
     >>> alignment_error_rate([{(0, 0), (1, 1)}], [{(0, 0)}], [{(1, 2)}])  # 1 - (1 + 1) / (2 + 1)
     0.33333333333333337
@@ -184,26 +185,26 @@ def alignment_error_rate(
     possible = [()] * len(sure) if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):
         raise ValueError(
-            "predicted, sure and possible must have a sentence each, "
-            f"got {len(predicted)}, {len(sure)} and {len(possible)} sentences"
+            "predicted, sure and possible must have the same length, "
+            f"got {len(predicted)}, {len(sure)} and {len(possible)}"
         )
-    agreed = wanted = 0
+    agreed = total = 0
     for a, s, p in zip(map(set, predicted), map(set, sure), map(set, possible), strict=True):
         agreed += len(a & s) + len(a & (p | s))
-        wanted += len(a) + len(s)
-    if not wanted:
+        total += len(a) + len(s)
+    if not total:
         raise ValueError("predicted and sure hold no link: the error rate is not defined")
-    return 1 - agreed / wanted
+    return 1 - agreed / total
 
 
 class AlignmentScore(NamedTuple):
-    """What predicted links are worth against gold ones. Explained in book/api/command_line.
+    """Scores of predicted links against gold links. Explained in book/api/command_line.
 
     Attributes:
-        aer: the error rate, of :func:`alignment_error_rate`, from 0 to 1 as the others.
-        precision: share of the predicted links that are possible; 1 where nothing is predicted.
-        recall: share of the sure links that are predicted; 1 where none is sure.
-        num_links: how many links are predicted.
+        aer: the error rate, as of :func:`alignment_error_rate`.
+        precision: share of the predicted links that are possible; 1 if no link is predicted.
+        recall: share of the sure links that are predicted; 1 if no link is sure.
+        num_links: number of predicted links.
     """
 
     aer: float
@@ -218,7 +219,7 @@ def alignment_score(predicted: Sequence[Links], gold: Sequence["GoldLinks"]) -> 
     .. math:: \mathrm{precision} = \frac{|A \cap P|}{|A|}, \qquad \mathrm{recall} = \frac{|A \cap S|}{|S|}
 
     Args:
-        predicted: for each sentence the links A to judge.
+        predicted: for each sentence the links A to score.
         gold: for each sentence the sure links S and all possible ones P.
 
     Raises:
@@ -227,37 +228,37 @@ def alignment_score(predicted: Sequence[Links], gold: Sequence["GoldLinks"]) -> 
     Source: Och and Ney (2003), section 6. Explained in book/api/command_line.
     """
     aer = alignment_error_rate(predicted, [links.sure for links in gold], [links.possible for links in gold])
-    found = [frozenset(links) for links in predicted]
-    num_links, num_sure = sum(map(len, found)), sum(len(links.sure) for links in gold)
-    right = sum(len(a & (links.possible | links.sure)) for a, links in zip(found, gold, strict=True))
-    recalled = sum(len(a & links.sure) for a, links in zip(found, gold, strict=True))
-    return AlignmentScore(
-        aer, right / num_links if num_links else 1.0, recalled / num_sure if num_sure else 1.0, num_links
-    )
+    pairs = [(frozenset(links), answer) for links, answer in zip(predicted, gold, strict=True)]
+    num_links, num_sure = sum(len(a) for a, _ in pairs), sum(len(answer.sure) for answer in gold)
+    num_possible = sum(len(a & (answer.possible | answer.sure)) for a, answer in pairs)
+    num_recalled = sum(len(a & answer.sure) for a, answer in pairs)
+    precision = num_possible / num_links if num_links else 1.0
+    recall = num_recalled / num_sure if num_sure else 1.0
+    return AlignmentScore(aer, precision, recall, num_links)
 
 
 class GoldLinks(NamedTuple):
-    """The links of one sentence that an annotator was sure of, and all that are possible."""
+    """The links of one sentence: those that the annotator was sure of, and all that are possible."""
 
     sure: frozenset[tuple[int, int]]
     possible: frozenset[tuple[int, int]]
 
-    def turned(self) -> "GoldLinks":
-        """The same links with the two languages in the other order."""
+    def swapped(self) -> "GoldLinks":
+        """The same links with the two languages exchanged."""
         return GoldLinks(*(frozenset((j, i) for i, j in links) for links in self))
 
 
 def links_from_weights(
-    weights: Float[Tensor, "tgt src"], *, num_tgt: int | None = None
+    weights: Float[Any, "tgt src"], *, num_tgt: int | None = None
 ) -> frozenset[tuple[int, int]]:
-    """Link each target word with the source word that it attends to most.
+    """Link each target word with the source word that gets its largest attention weight.
 
     Args:
-        weights: attention weights, row i the step that writes target word i.
-        num_tgt: target words; further rows, that of the end of sentence, are left out. None takes all rows.
+        weights: attention weights, a tensor or an array; row i is the step that writes target word i.
+        num_tgt: number of target words; later rows, such as that of the end of sentence, are ignored. None takes all.
 
     Returns:
-        Pairs (source position, target position), one a target word.
+        Pairs (source position, target position), one per target word.
 
     >>> import torch
     >>> sorted(links_from_weights(torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]]), num_tgt=2))
@@ -265,13 +266,14 @@ def links_from_weights(
 
     Explained in chapters/bahdanau_decoder.
     """
-    return frozenset((i, j) for j, i in enumerate(weights[:num_tgt].argmax(dim=1).tolist()))
+    return frozenset((i, j) for j, i in enumerate(weights[:num_tgt].argmax(1).tolist()))
 
 
 def diagonal_links(num_src: int, num_tgt: int) -> frozenset[tuple[int, int]]:
-    """The baseline that reads nothing: a target word is linked with the source word as far along as itself.
+    """The baseline that knows only the two lengths: each target word is linked with the source word at the same place.
 
-    The middle of target word j lies (j + ½) / num_tgt of the way along; it falls within one source word.
+    The middle of target word j is at the fraction (j + ½) / num_tgt of its sentence. The source word at that fraction
+    of the source sentence gets the link.
 
     >>> sorted(diagonal_links(2, 4))
     [(0, 0), (0, 1), (1, 2), (1, 3)]

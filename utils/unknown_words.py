@@ -1,6 +1,6 @@
-"""Unknown words: what stands in for the <unk> that a translator with a closed vocabulary writes.
+"""Unknown words: replace each <unk> that a translator writes by a translation or a copy of the source word.
 
-Works on words and attention weights alone; which words a vocabulary knows is settled in ``corpus.vocabulary``.
+Works on words and attention weights. Which words a vocabulary knows is decided in ``corpus.vocabulary``.
 Explained in chapters/chinese_english.
 """
 
@@ -21,31 +21,31 @@ def learn_dictionary(
     min_count: int = 1,
     min_share: float = 0.0,
 ) -> dict[str, str]:
-    """The translation of each source word: the target word that it is linked with most.
+    """The translation of each source word: the target word that it is linked with most often.
 
-    Of equally frequent ones the first met is taken.
+    Of equally frequent target words the first is taken.
 
     Args:
         sources: the words of each source sentence.
         targets: the words of its translation.
-        links: for each pair (source position, target position), as of
+        links: for each sentence pair its links (source position, target position), as from
             :func:`utils.metrics.links_from_weights`.
-        min_count: links with the chosen word below which a source word is left out.
-        min_share: share of all links of the source word that must lead to the chosen one.
+        min_count: a source word needs at least so many links with the chosen target word.
+        min_share: and at least this share of all its links.
 
     Raises:
-        ValueError: not as many sources, targets and sets of links.
+        ValueError: different numbers of sources, targets and sets of links.
 
     >>> learn_dictionary([["le", "chat"], ["chat", "noir"]], [["the", "cat"], ["black", "cat"]],
     ...                  [{(0, 0), (1, 1)}, {(0, 1), (1, 0)}])
     {'le': 'the', 'chat': 'cat', 'noir': 'black'}
 
-    Source: Luong et al. (2015b), section 3; there an aligner of its own gives the links.
+    Source: Luong et al. (2015b), section 3; where the links come from a separate word aligner.
     """
     if not len(sources) == len(targets) == len(links):
         raise ValueError(
-            "sources, targets and links must have a sentence each, "
-            f"got {len(sources)}, {len(targets)} and {len(links)} sentences"
+            "sources, targets and links must have the same length, "
+            f"got {len(sources)}, {len(targets)} and {len(links)}"
         )
     linked: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for source, target, pairs in zip(sources, targets, links, strict=True):
@@ -67,38 +67,38 @@ def replace_unknown(
     *,
     unknown: str = SPECIAL_TOKENS[UNK],
 ) -> list[str]:
-    r"""A translation whose unknown words are taken from the source, where the attention lay.
+    r"""Replace the unknown words of a translation by means of the source words that the decoder attended to.
 
-    The word written at step i, if unknown, becomes what the dictionary has for the source word with the largest
-    weight, :math:`x_j` with :math:`j = \arg\max_j \alpha_{ij}`; what the dictionary does not have is copied.
+    An unknown word at step i becomes the translation, in the dictionary, of the source word with the largest weight,
+    :math:`x_j` with :math:`j = \arg\max_j \alpha_{ij}`. A source word that is not in the dictionary is copied.
 
     Args:
-        tokens: the words written.
-        src_words: the words read, those that the vocabulary does not know included.
-        weights: attention weights, row i the step that wrote ``tokens[i]``; a further row, that of the end of
-            sentence, is left out.
+        tokens: the words of the translation.
+        src_words: the words of the source, including those that are not in the vocabulary.
+        weights: attention weights, row i of the step that wrote ``tokens[i]``; later rows, such as that of the end of
+            sentence, are ignored.
         dictionary: source word to target word; None copies every time.
-        unknown: how an unknown word is written in ``tokens``.
+        unknown: the token that stands for an unknown word.
 
     Raises:
-        ValueError: fewer rows than tokens, or not as many columns as source words.
+        ValueError: fewer rows than tokens, or a number of columns that is not the number of source words.
 
     >>> import torch
     >>> weights = torch.tensor([[0.9, 0.1, 0.0], [0.1, 0.7, 0.2], [0.0, 0.2, 0.8]])
     >>> replace_unknown(["I", "<unk>", "<unk>"], ["je", "connais", "Zoé"], weights, {"connais": "know"})
     ['I', 'know', 'Zoé']
 
-    Source: Jean et al. (2015), who take the position from the attention; Luong et al. (2015b), section 3.
+    Source: Jean et al. (2015), who take the position from the attention weights; Luong et al. (2015b), section 3.
     """
     num_rows, num_columns = weights.shape
     if num_rows < len(tokens) or num_columns != len(src_words):
         raise ValueError(
-            f"weights must have a row a token ({len(tokens)}) and a column a source word ({len(src_words)}), "
-            f"got {num_rows} × {num_columns}"
+            f"weights must have one row per token ({len(tokens)}) and one column per source word "
+            f"({len(src_words)}), got {num_rows} × {num_columns}"
         )
     dictionary = dictionary or {}
-    looked_at = [src_words[j] for j in weights[: len(tokens)].argmax(dim=1).tolist()]
+    attended = [src_words[j] for j in weights[: len(tokens)].argmax(dim=1).tolist()]
     return [
         dictionary.get(word, word) if token == unknown else token
-        for token, word in zip(tokens, looked_at, strict=True)
+        for token, word in zip(tokens, attended, strict=True)
     ]

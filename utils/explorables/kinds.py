@@ -112,7 +112,7 @@ class Weights(Figure):
         labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, picks={"query": "queries"}, **options)
 
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """weights: (queries, keys)."""
         return {"weights": (len(self.labels["queries"]), len(self.labels["keys"]))}
 
@@ -123,7 +123,7 @@ class Weights(Figure):
         left = max(12 + 7 * max(map(len, queries)), 30)
         right = left + len(keys) * cell
         base = top + len(queries) * cell + 28 + height
-        drawn = [_heat_map(self, "weights", left, top, cell, "query")]
+        drawn = [_heat_map(self, left, top, cell)]
         drawn.append(_axis_ticks(left, right, base, height))
         middles = [left + (j + 0.5) * cell for j in range(len(keys))]
         drawn += _numbered_bars(self, "weights", middles, cell * 3 / 4, base, height, digits=2, pick="query")
@@ -133,55 +133,6 @@ class Weights(Figure):
             else:
                 drawn.append(text(key, x=middles[j], y=base + 16, text_anchor="middle"))
         return _svg(right + 24, base + 22 + 6 * max(map(len, keys)), *drawn)
-
-
-class Maps(Figure):
-    """Heat maps side by side, of one shape: the steps of a training, say, run through by a play button.
-
-    ``compute`` returns an array of shape (rows, columns), numbers from 0 to 1, for each name in ``maps``.
-
-    Args:
-        maps: name of each array to its title.
-        rows: labels of the rows.
-        columns: labels of the columns.
-        options: as for :class:`utils.explorables.figure.Figure`.
-    """
-
-    kind = "maps"
-
-    def __init__(
-        self,
-        compute: Callable[..., Mapping],
-        axes: Mapping[str, Sequence],
-        *,
-        maps: Mapping[str, str],
-        rows: Sequence[object],
-        columns: Sequence[object],
-        **options,
-    ):
-        self.maps = dict(maps)
-        self.table = (next(iter(self.maps)), "rows", "columns")
-        labels = {"rows": rows, "columns": columns} | options.pop("labels", {})
-        super().__init__(compute, axes, labels=labels, **options)
-
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each map: (rows, columns)."""
-        return dict.fromkeys(self.maps, (len(self.labels["rows"]), len(self.labels["columns"])))
-
-    def draw(self) -> str:
-        """The maps, each under its title."""
-        rows, columns = self.labels["rows"], self.labels["columns"]
-        cell, top = 22, 26
-        left = 12 + 7 * max(map(len, rows))
-        step = left + len(columns) * cell + 18
-        drawn = []
-        for number, (array, title) in enumerate(self.maps.items()):
-            x = number * step + left
-            drawn.append(text(title, x=x, y=14))
-            drawn.append(_heat_map(self, array, x, top, cell, None, rows="rows", columns="columns"))
-            for j, label in enumerate(columns):
-                drawn.append(_turned(label, x + j * cell + 8, top + len(rows) * cell + 14))
-        return _svg(len(self.maps) * step, top + len(rows) * cell + 16 + 7 * max(map(len, columns)), *drawn)
 
 
 class Bars(Figure):
@@ -220,10 +171,10 @@ class Bars(Figure):
         labels = {"bars": bars} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Each panel: (bars,); each ``_known``: ()."""
-        wanted = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
-        return wanted | self._optional({f"{array}_known": () for array in self.panels})
+        required = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
+        return required | self._optional({f"{array}_known": () for array in self.panels})
 
     def draw(self) -> str:
         """The panels, each with its axis, its number above each bar; one above the other where they are wide."""
@@ -306,10 +257,10 @@ class Curve(Figure):
             raise ValueError("points need as many x as y, and grid as many numbers as truth")
         super().__init__(compute, axes, **options)
 
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """estimate and estimate_known: (grid,); weights: (points,); height and height_known: ()."""
-        wanted = {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
-        return wanted | self._optional({"estimate_known": self.grid.shape, "height_known": ()})
+        required = {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
+        return required | self._optional({"estimate_known": self.grid.shape, "height_known": ()})
 
     def draw(self) -> str:
         """The curves above, the weights as stems below, the query across both."""
@@ -448,7 +399,7 @@ class Alignment(Figure):
         labels = {"source": source, "target": target} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, picks={"word": "target"}, **options)
 
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """weights: (target, source)."""
         return {"weights": (len(self.labels["target"]), len(self.labels["source"]))}
 
@@ -564,45 +515,23 @@ def _where_known(figure: Figure, array: str, *children: str) -> str:
     return tag("g", *children, visibility=seen, data_bind=binds(Bind("visibility", array)))
 
 
-def _heat_map(
-    figure: Figure,
-    array: str,
-    left: float,
-    top: float,
-    cell: int,
-    pick: str | None,
-    *,
-    rows: str = "queries",
-    columns: str = "keys",
-) -> str:
-    """Cells of an array with labels of the rows; a frame round the picked row where there is a pick."""
-    row_labels, column_labels = figure.labels[rows], figure.labels[columns]
-    drawn = [shapes.cells(figure, array, left, top, cell)]
+def _heat_map(figure: Weights, left: float, top: float, cell: int) -> str:
+    """Cells of the weights with labels of the rows, and a frame around the picked row."""
+    row_labels, width = figure.labels["queries"], len(figure.labels["keys"]) * cell
+    drawn = [shapes.cells(figure, "weights", left, top, cell)]
     for i, label in enumerate(row_labels):
         drawn.append(text(label, x=left - 6, y=top + (i + 0.5) * cell + 4, text_anchor="end"))
-        if pick:
-            width = left + len(column_labels) * cell
-            drawn.append(
-                tag(
-                    "rect",
-                    x=0,
-                    y=top + i * cell,
-                    width=width,
-                    height=cell,
-                    class_="hit",
-                    data_pick=f"{pick}={i}",
-                )
-            )
-    if pick:
-        drawn.append(
-            tag(
-                "rect",
-                x=left - 2,
-                y=top + figure.point[pick] * cell - 2,
-                width=len(column_labels) * cell + 3,
-                height=cell + 3,
-                class_="chosen",
-                data_bind=binds(Bind("y", f"#{pick}", scale=cell, offset=top - 2)),
-            )
+        area = {"x": 0, "y": top + i * cell, "width": left + width, "height": cell}
+        drawn.append(tag("rect", **area, class_="hit", data_pick=f"query={i}"))
+    drawn.append(
+        tag(
+            "rect",
+            x=left - 2,
+            y=top + figure.point["query"] * cell - 2,
+            width=width + 3,
+            height=cell + 3,
+            class_="chosen",
+            data_bind=binds(Bind("y", "#query", scale=cell, offset=top - 2)),
         )
+    )
     return "".join(drawn)

@@ -1,19 +1,21 @@
-"""Where the tensors of a training live: the processor or an accelerator, and the coarsest products that pay there.
+"""Choose the device of a model and the precision of its matrix products.
 
 Explained in book/scaling.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 
 import torch
 
-#: The processor, on which everything runs that is not asked to run elsewhere.
+#: The processor, which is the default everywhere.
 CPU = torch.device("cpu")
 
 
 class Device(StrEnum):
-    """What a training or a search can be asked to run on. Explained in book/scaling."""
+    """The devices that a user can choose from. Explained in book/scaling."""
 
     AUTO = "auto"
     CPU = "cpu"
@@ -22,9 +24,9 @@ class Device(StrEnum):
 
 
 def choose_device(name: Device = Device.AUTO) -> torch.device:
-    """The device of a name; ``auto`` takes a CUDA GPU where there is one, else Apple's, else the processor.
+    """The torch device of a name; ``auto`` takes a CUDA GPU if there is one, else an Apple GPU, else the processor.
 
-    Of several CUDA GPUs a process that ``torchrun`` started takes the one of its place on the machine.
+    With several CUDA GPUs, each process of ``torchrun`` takes the GPU of its local rank.
 
     Raises:
         ValueError: a device that this machine or this build of torch does not have, or fewer GPUs than processes.
@@ -34,36 +36,50 @@ def choose_device(name: Device = Device.AUTO) -> torch.device:
 
     Explained in book/scaling.
     """
-    there = {
+    available = {
         Device.CUDA: torch.cuda.is_available(),
         Device.MPS: torch.backends.mps.is_available(),
         Device.CPU: True,
     }
     if name is Device.AUTO:
-        name = next(device for device in there if there[device])
-    elif not there[name]:
-        raise ValueError(f"device {name} is not there: this machine, or this build of torch, has none")
+        name = next(device for device in available if available[device])
+    elif not available[name]:
+        raise ValueError(f"device {name} is not available: this machine, or this build of torch, has none")
     if name is not Device.CUDA:
         return torch.device(name)
-    place, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
-    if place >= count:
+    local_rank, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
+    if local_rank >= count:
         raise ValueError(
-            f"process {place} of this machine finds {count} CUDA GPUs: start no more processes than GPUs, "
-            "or work on the cpu"
+            f"process {local_rank} of this machine finds {count} CUDA GPUs: "
+            "start no more processes than GPUs, or use --device cpu"
         )
-    return torch.device(name, place)
+    return torch.device(name, local_rank)
 
 
 def fastest_products(device: torch.device = CPU) -> torch.dtype:
-    """bfloat16 where the device has instructions for its products, else float32.
+    """bfloat16 if the device has instructions for bfloat16 matrix products, else float32.
 
     Explained in book/scaling.
     """
     if device.type == "cuda":
         supported = torch.cuda.is_bf16_supported(including_emulation=False)
     elif device.type == "cpu":
-        ask = getattr(torch.cpu, "_is_avx512_bf16_supported", None)  # torch knows, under no public name
+        ask = getattr(torch.cpu, "_is_avx512_bf16_supported", None)  # torch has no public name for it
         supported = ask is not None and ask()
     else:
         supported = False
     return torch.bfloat16 if supported else torch.float32
+
+
+@contextmanager
+def matmul_precision(precision: str) -> Iterator[None]:
+    """Set ``torch.set_float32_matmul_precision`` inside a block and restore it afterwards.
+
+    Explained in book/scaling.
+    """
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)

@@ -1,6 +1,6 @@
-"""Files of word alignments: links as text, a line per sentence pair.
+"""Files of word alignments: links as text, one line per sentence pair.
 
-What links are worth is measured in ``metrics``.
+The scores of links are computed in ``utils.metrics``.
 Explained in book/api/command_line.
 """
 
@@ -13,7 +13,7 @@ from utils.metrics import GoldLinks, Links
 
 
 def format_links(links: Links) -> str:
-    """Links as alignment files have them, counted from 0, in order.
+    """Links in the format of alignment files, sorted, with positions counted from 0.
 
     >>> format_links({(1, 0), (0, 1)})
     '0-1 1-0'
@@ -24,13 +24,13 @@ def format_links(links: Links) -> str:
 
 
 def parse_links(line: str, *, first: int = 0) -> GoldLinks:
-    """Read the links of a sentence as alignment files have them: "0-1" sure, "2p3" possible.
+    """Read the links of one sentence pair: "0-1" is a sure link, "2p3" a possible one.
 
     Args:
-        first: the number that the file gives to the first word, 0 or 1; what is returned counts from 0.
+        first: the number of the first word in the file, 0 or 1; the result always counts from 0.
 
     Raises:
-        ValueError: a link of another form, or one before the first word.
+        ValueError: a link of another form, or a number below ``first``.
 
     >>> parse_links("1-1 2p1", first=1).sure
     frozenset({(0, 0)})
@@ -48,24 +48,26 @@ def parse_links(line: str, *, first: int = 0) -> GoldLinks:
 
 
 def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int = 0) -> list[GoldLinks]:
-    """Read a file of links, a line a sentence pair, as :func:`parse_links` does, and see that they fit the pairs.
+    """Read a file of links, one line per sentence pair, and check that they fit the sentences.
 
     Args:
         path: the file, or its path within the data folder.
-        sizes: words of each sentence pair, in the order in which the file counts them.
-        first: the number that the file gives to the first word, 0 or 1.
+        sizes: number of words of the two sentences of each pair, in the order of the file's columns.
+        first: the number of the first word in the file, 0 or 1.
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: not a line for each pair, a link of another form, or one behind the last word, as in a file that
-            counts from 1 and is read as if from 0; it names the line.
+        ValueError: another number of lines, or, with its line, a link of another form or beyond the last word. The
+            latter happens if a file that counts from 1 is read with ``first=0``.
 
     Explained in book/api/command_line.
     """
     path = find_file(path)
     lines = path.read_text("utf-8").splitlines()
     if len(lines) != len(sizes):
-        raise ValueError(f"{path} has {len(lines)} lines for {len(sizes)} sentence pairs")
+        raise ValueError(
+            f"{path} must have one line per sentence pair, got {len(lines)} lines and {len(sizes)} pairs"
+        )
     gold = []
     for number, (line, (num_first, num_second)) in enumerate(zip(lines, sizes, strict=True), start=1):
         try:
@@ -75,8 +77,8 @@ def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int 
         for i, j in sorted(links.possible):
             if i >= num_first or j >= num_second:
                 raise ValueError(
-                    f"{path}, line {number}: the link of words {i + first} and {j + first} does not fit sentences of "
-                    f"{num_first} and {num_second} words that are counted from {first}"
+                    f"{path}, line {number}: a link of words {i + first} and {j + first}, but the sentences have "
+                    f"{num_first} and {num_second} words, counted from {first}"
                 )
         gold.append(links)
     return gold

@@ -1,6 +1,6 @@
-"""The attention of one translation as a file: a picture, or a page to explore.
+"""Write the attention weights of one translation to a file: a picture or an interactive page.
 
-Pictures are drawn by ``plotting`` and pages by ``explorables``; they are imported where a file is asked for.
+Pictures are drawn by ``utils.plotting``, pages by ``utils.explorables``. Both are imported only when they are needed.
 Explained in book/api/command_line.
 """
 
@@ -8,34 +8,32 @@ from pathlib import Path
 
 from utils.translator.translating import Translation
 
-#: Kinds of files, by the ends of their names.
+#: Suffixes of the file formats.
 SUFFIXES = (".png", ".svg", ".html")
 
 
 def check_heatmap_path(path: Path) -> None:
-    """See that a heat map can be written there, before any work is done.
+    """Check that a heat map can be written to a path, before any other work.
 
     Raises:
-        ValueError: a name that does not end in one of ``SUFFIXES``.
-        FileNotFoundError: a folder that is not there.
+        ValueError: a suffix that is not in ``SUFFIXES``.
+        FileNotFoundError: a folder that does not exist.
     """
     if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(
-            f"a heat map is a file named {', '.join('*' + s for s in SUFFIXES)}, got {path.name!r}"
-        )
+        raise ValueError(f"the name of a heat map must end in {', '.join(SUFFIXES)}, got {path.name!r}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"no folder {path.parent} to write the heat map to")
 
 
 def save_heatmap(translation: Translation, path: Path) -> None:
-    """Draw the attention weights of a translation to a PNG, SVG or HTML file, as the name says.
+    """Write the attention weights of a translation to a PNG, SVG or HTML file, by the suffix of its name.
 
-    A picture has a row a token written and a column a token read. A page shows the same as lines between two columns
-    of tokens, one of which is chosen; it needs neither a network nor anything beside it.
+    A picture has one row per target token and one column per source token. A page shows the weights of a chosen token
+    as lines between two columns of tokens; it needs no network and no other file.
 
     Args:
-        translation: one that is not empty.
-        path: the file; what is there is replaced.
+        translation: with attention weights.
+        path: the file; an existing file is replaced.
 
     Raises:
         ValueError: a translation without weights, or as :func:`check_heatmap_path`.
@@ -50,11 +48,11 @@ def save_heatmap(translation: Translation, path: Path) -> None:
 
 
 def _draw(translation: Translation, path: Path) -> None:
-    from utils.plotting import SIZE, heatmap, panels, use_style  # matplotlib, which nothing else here needs
+    from utils.plotting import SIZE, heatmap, panels, use_style  # imports matplotlib
 
     use_style()
     num_tgt, num_src = translation.weights.shape
-    # A longer sentence gets a larger figure: a quarter of an inch a label.
+    # The figure grows with the sentence: a quarter of an inch per label.
     figure, [ax] = panels(1, width=max(SIZE[0], 2 + num_src / 4), height=max(SIZE[1], 1.5 + num_tgt / 4))
     heatmap(
         translation.weights,
@@ -64,7 +62,7 @@ def _draw(translation: Translation, path: Path) -> None:
         xlabel="source token",
         ylabel="target token",
     )
-    # No date, so that the same translation gives the same file.
+    # Without the date, the same translation gives the same file.
     figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
 
 

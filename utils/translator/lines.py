@@ -1,7 +1,7 @@
-"""Lines of text in and translations out, a few hundred at a time, so that a stream may be longer than memory.
+"""Translate or align a stream of lines, a few hundred at a time, so that it may be larger than memory.
 
-What a translation is comes from ``evaluation``, an alignment from ``alignment``; files of sentence pairs to train on
-are read in ``corpus``.
+Sentences are translated in ``translating`` and aligned in ``alignment``; pair files for training are read in
+``corpus``.
 Explained in book/api/command_line.
 """
 
@@ -19,21 +19,21 @@ from utils.translator.translating import Translation, n_best
 
 T = TypeVar("T")
 
-#: Lines that are read before their translations are given: enough to find sentences of like length among them.
+#: Lines per round of reading and translating: enough to form batches of similar length.
 AT_ONCE = 512
 
 
 def read_lines(file: Iterable[bytes], name: str) -> Iterator[str]:
-    """The lines of UTF-8 text, without their ends, one at a time.
+    """Decode lines of UTF-8 text, without their line ends, one at a time.
 
-    A line ends at a line feed, with or without a carriage return before it; a byte-order mark is left out.
+    A line ends with a line feed, with or without a carriage return before it. A byte-order mark is removed.
 
     Args:
-        file: its lines as bytes.
-        name: what an error calls it.
+        file: the lines as bytes.
+        name: of the file, for error messages.
 
     Raises:
-        ValueError: bytes that are not UTF-8, or a NUL byte; it names the line.
+        ValueError: bytes that are not UTF-8, or a NUL byte, with the number of the line.
     """
     for number, line in enumerate(file, start=1):
         if number == 1:
@@ -48,14 +48,14 @@ def read_lines(file: Iterable[bytes], name: str) -> Iterator[str]:
 
 
 def read_pair_lines(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
-    """The two sentences of each line, with a tab or ``|||`` between them; an empty line is a pair of nothing.
+    """Split each line into two sentences at a tab or at ``|||``; an empty line gives two empty sentences.
 
     Args:
         lines: from :func:`read_lines`.
-        name: what an error calls them.
+        name: of the file, for error messages.
 
     Raises:
-        ValueError: a line that is not empty and has one column; it names the line.
+        ValueError: a line that is not empty and has only one column, with the number of the line.
 
     >>> list(read_pair_lines(["I see .\\tJe vois .", "", "a ||| b"], "file"))
     [('I see .', 'Je vois .'), ('', ''), ('a', 'b')]
@@ -64,19 +64,19 @@ def read_pair_lines(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]
         fields = line.split("\t") if "\t" in line else line.split("|||")
         if len(fields) < 2 and line.strip():
             raise ValueError(
-                f"{name}, line {number}: one column where two are wanted, separated by a tab or by |||"
+                f"{name}, line {number}: a line must have two columns, separated by a tab or by |||, got one"
             )
         first, second, *_ = (field.strip() for field in [*fields, ""])
         yield first, second
 
 
 class Text(NamedTuple):
-    """Lines to work on.
+    """Lines of text and where they come from.
 
     Attributes:
-        lines: to be read once, from first to last.
-        name: what an error calls them.
-        num_lines: how many there are, where that is known.
+        lines: an iterator over the lines.
+        name: of the file, for error messages.
+        num_lines: number of lines, or None if it is not known.
     """
 
     lines: Iterator[str]
@@ -86,12 +86,12 @@ class Text(NamedTuple):
 
 @contextmanager
 def open_text(path: Path | None, standard_input: Iterable[bytes], *, count: bool = False) -> Iterator[Text]:
-    """The lines of a file or, where there is no path, of standard input; see :func:`read_lines`.
+    """Open a file, or standard input if there is no path; the lines are those of :func:`read_lines`.
 
     Args:
-        path: the file.
-        standard_input: its lines as bytes.
-        count: go through the file once before, to know how many lines it has, if it is no pipe.
+        path: the file, or None.
+        standard_input: the lines of standard input, as bytes.
+        count: count the lines of the file first, unless it is a pipe.
 
     Raises:
         OSError: the file cannot be opened.
@@ -101,24 +101,24 @@ def open_text(path: Path | None, standard_input: Iterable[bytes], *, count: bool
         return
     with path.open("rb") as file:
         num_lines = None
-        if count and file.seekable():  # a pipe is not
+        if count and file.seekable():  # a pipe is not seekable
             num_lines = sum(1 for _ in file)
             file.seek(0)
         yield Text(read_lines(file, str(path)), str(path), num_lines)
 
 
 class Progress:
-    """A bar on standard error: sentences done, what is written a second, and the time left where it can be known.
+    """A progress bar on standard error: sentences done, output per second, and the time left if the total is known.
 
     Args:
-        num_sentences: how many will come, if that is known.
-        unit: of what is written, "tokens" for instance.
-        shown: False shows nothing.
+        num_sentences: number of sentences in all, or None if it is not known.
+        unit: of the output, for example "tokens".
+        visible: False shows no bar.
     """
 
-    def __init__(self, num_sentences: int | None, unit: str, *, shown: bool):
-        self._bar = tqdm(total=num_sentences, disable=not shown, unit=" sentences", dynamic_ncols=True)
-        self._unit, self._written = unit, 0
+    def __init__(self, num_sentences: int | None, unit: str, *, visible: bool):
+        self._bar = tqdm(total=num_sentences, disable=not visible, unit=" sentences", dynamic_ncols=True)
+        self._unit, self._num_units = unit, 0
 
     def __enter__(self) -> "Progress":
         return self
@@ -126,11 +126,11 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def tell(self, num_sentences: int, written: int) -> None:
-        """Move on by some sentences, for which so much was written."""
-        self._written += written
+    def update(self, num_sentences: int, num_units: int) -> None:
+        """Add some sentences, and the number of units of output for them."""
+        self._num_units += num_units
         if not self._bar.disable:
-            rate = self._written / max(self._bar.format_dict["elapsed"], 1e-9)
+            rate = self._num_units / max(self._bar.format_dict["elapsed"], 1e-9)
             self._bar.set_postfix_str(f"{rate:.0f} {self._unit}/s", refresh=False)
         self._bar.update(num_sentences)
 
@@ -138,47 +138,47 @@ class Progress:
 def translate_lines(
     run: Run, lines: Iterable[str], *, beam: int = 1, at_once: int = AT_ONCE, progress: Progress | None = None
 ) -> Iterator[tuple[str, list[Translation]]]:
-    """Each line with its translations, the best first, in the order of the lines.
+    """Translate a stream of lines: each line with its translations, the best first, in the order of the lines.
 
     Args:
         run: a trained translator.
-        lines: sentences; they are read as they are needed.
-        beam: hypotheses kept in beam search; with 1 the search is greedy.
-        at_once: lines read before their translations are given. 1 answers each line before the next is read; more
-            are faster.
-        progress: told what was done.
+        lines: sentences; they are read only as they are needed.
+        beam: number of hypotheses in beam search; 1 is greedy search.
+        at_once: number of lines to read before they are translated. With 1 each translation comes before the next line
+            is read; a larger number is faster.
+        progress: a bar to update.
 
     Raises:
         ValueError: a beam or a number of lines below 1, or a sentence that is too long.
     """
     for batch in _batches(lines, at_once):
-        found = n_best(run, batch, beam=beam)
+        translations = n_best(run, batch, beam=beam)
         if progress is not None:
-            progress.tell(len(batch), sum(len(best.tgt_tokens) for best, *_ in found))
-        yield from zip(batch, found, strict=True)
+            progress.update(len(batch), sum(len(best.tgt_tokens) for best, *_ in translations))
+        yield from zip(batch, translations, strict=True)
 
 
 def align_lines(
     run: Run,
     pairs: Iterable[tuple[str, str]],
     *,
-    cut: bool = False,
+    tokenised: bool = True,
     at_once: int = AT_ONCE,
     progress: Progress | None = None,
 ) -> Iterator[WordAlignment]:
-    """The alignment of each (source, target) pair, in their order; arguments as for :func:`translate_lines`.
+    """Align a stream of (source, target) pairs, in their order; arguments as for :func:`translate_lines`.
 
     Args:
-        cut: as for :func:`utils.translator.alignment.align`.
+        tokenised: as for :func:`utils.translator.alignment.align`.
 
     Raises:
         ValueError: a number of pairs below 1, or as :func:`utils.translator.alignment.align`.
     """
     for batch in _batches(pairs, at_once):
-        found = align(run, batch, cut=cut)
+        alignments = align(run, batch, tokenised=tokenised)
         if progress is not None:
-            progress.tell(len(batch), sum(len(alignment.tgt_words) for alignment in found))
-        yield from found
+            progress.update(len(batch), sum(len(alignment.tgt_words) for alignment in alignments))
+        yield from alignments
 
 
 def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
@@ -191,7 +191,7 @@ def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
             if len(batch) == size:
                 yield batch
                 batch = []
-    except ValueError:  # a bad line: those before it are answered first
+    except ValueError:  # a bad line: the lines before it are still translated
         if batch:
             yield batch
         raise

@@ -1,6 +1,6 @@
-"""Translating text with a trained run, and measuring the run on its held-out sentences.
+"""Translate text with a trained run, and measure the run on its held-out sentences.
 
-The search itself is in ``utils.search``, the scores are in ``utils.metrics``.
+The search is in ``utils.search``, the measures are in ``utils.metrics``.
 Explained in book/api/command_line.
 """
 
@@ -18,6 +18,7 @@ from utils.corpus.pairs import normalise, tokenise
 from utils.metrics import Bucket, Score, bleu, bleu_by_length, chrf
 from utils.search import Hypothesis, beam_search, greedy
 from utils.translator.checkpoints import write_atomically
+from utils.translator.fast import steps_for
 from utils.translator.runs import Run
 
 
@@ -26,11 +27,12 @@ class Translation(NamedTuple):
 
     Attributes:
         text: the translation.
-        src_tokens: the tokens read.
-        tgt_tokens: the tokens written, the end of sentence among them if it was reached.
-        weights: attention weights, a row a token written, a column a token read; None where nothing was read.
-        finished: False where the length limit cut the translation off.
-        score: mean log-probability (natural) of a token written; 0 where nothing was read.
+        src_tokens: the source tokens.
+        tgt_tokens: the target tokens, with the end of sentence if it was reached.
+        weights: attention weights, one row per target token and one column per source token; None for an empty source
+            and for a model without attention.
+        finished: False if the length limit cut the translation off.
+        score: mean log-probability (natural) per target token; 0 for an empty source.
     """
 
     text: str
@@ -41,38 +43,38 @@ class Translation(NamedTuple):
     score: float = 0.0
 
 
-#: Most subwords of a sentence that is translated or aligned: its weights take the product of two lengths.
+#: Largest number of subwords in a sentence to translate or align: the weights grow with the product of two lengths.
 MAX_TOKENS = 1000
 
 
 def check_lengths(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
-    """Refuse a sentence of more than ``MAX_TOKENS`` tokens before it takes the memory of the machine.
+    """Raise an error for a sentence of more than ``MAX_TOKENS`` tokens, before it fills the memory.
 
     Raises:
-        ValueError: tells the length of the first such sentence and how it begins.
+        ValueError: with the length and the first words of the first such sentence.
 
     Explained in book/api/command_line.
     """
     for tokens, text in zip(ids, texts, strict=True):
         if len(tokens) > MAX_TOKENS:
             raise ValueError(
-                f"a sentence has {len(tokens)} tokens, at most {MAX_TOKENS} are taken; split it: {text[:40]!r}…"
+                f"a sentence has {len(tokens)} tokens, the limit is {MAX_TOKENS}: split {text[:40]!r}…"
             )
 
 
 def translate(
     run: Run, sentences: Sequence[str], *, beam: int = 1, batch_size: int = 64
 ) -> list[Translation]:
-    """Translate text, sentences of like length together.
+    """Translate text, in batches of sentences of similar length.
 
     Args:
         run: a trained translator.
-        sentences: plain text; what is empty once normalised is translated as empty text.
-        beam: hypotheses kept in beam search; with 1 the search is greedy.
-        batch_size: sentences at a time.
+        sentences: plain text; the translation of a sentence that is empty after normalisation is empty.
+        beam: number of hypotheses in beam search; 1 is greedy search.
+        batch_size: sentences per batch.
 
     Returns:
-        A translation a sentence, in the same order, each on one line.
+        One translation per sentence, in the same order; no translation has a line break.
 
     Raises:
         ValueError: a beam below 1, or a sentence of more than ``MAX_TOKENS`` subwords.
@@ -83,14 +85,14 @@ def translate(
 
 
 def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 64) -> list[list[Translation]]:
-    """The translations that beam search keeps of each sentence, the best first.
+    """The ``beam`` best translations of each sentence, the best first.
 
-    All differ in their tokens; two may read alike, since subwords can spell a word in several ways.
+    Their tokens all differ. The text of two may be the same, since subwords can spell a word in several ways.
     Arguments as for :func:`translate`.
 
     Explained in book/api/command_line.
     """
-    device = next(run.model.parameters()).device
+    device, steps = next(run.model.parameters()).device, steps_for(run.model)
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
     check_lengths(ids, sentences)
     translations = [[Translation("", [], [], None, True)]] * len(ids)
@@ -99,13 +101,14 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
         batch = rows[start : start + batch_size]
         src = [ids[row] for row in batch]
         padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
-        # Twice as long and some more is beyond any translation seen in training.
+        # No translation in training is so much longer than its source.
         max_len = 2 * int(src_lens.max()) + 10
         if beam == 1:
-            found = [[hypothesis] for hypothesis in greedy(run.model, padded, src_lens, max_len=max_len)]
+            hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, steps=steps)
+            best = [[hypothesis] for hypothesis in hypotheses]
         else:
-            found = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len)
-        for row, row_ids, hypotheses in zip(batch, src, found, strict=True):
+            best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, steps=steps)
+        for row, row_ids, hypotheses in zip(batch, src, best, strict=True):
             src_tokens = run.src_vocabulary.tokens(row_ids)
             translations[row] = [_translation(run, src_tokens, hypothesis) for hypothesis in hypotheses]
     return translations
@@ -122,21 +125,22 @@ def _translation(run: Run, src_tokens: list[str], hypothesis: Hypothesis) -> Tra
     )
 
 
-#: Longest sources, in words or Chinese characters, of the buckets of an evaluation.
+#: Largest source lengths of the buckets of an evaluation, in words or Chinese characters.
 LENGTHS = (5, 10, 15, 20)
+#: Bootstrap resamples for the confidence intervals.
 RESAMPLES = 500
 
 
 class Evaluation(NamedTuple):
-    """What a run is worth on its held-out sentences.
+    """The scores of a run on its held-out sentences.
 
     Attributes:
-        num_sentences: how many there are.
-        bleu: against all references, with its interval.
-        chrf: likewise.
-        by_length: BLEU of short and long sources apart.
-        empty: share of the translations that hold nothing.
-        cut_off: share of the translations that did not end before the length limit.
+        num_sentences: number of held-out sentences.
+        bleu: BLEU against all references, with its interval.
+        chrf: chrF against all references, with its interval.
+        by_length: BLEU for each range of source lengths.
+        empty: share of the translations that are empty.
+        cut_off: share of the translations that the length limit cut off.
         examples: source, translation and references of each sentence, in the order of the run.
     """
 
@@ -149,7 +153,7 @@ class Evaluation(NamedTuple):
     examples: list[tuple[str, str, tuple[str, ...]]]
 
     def to_json(self) -> str:
-        """The same as JSON, scores and examples by name."""
+        """The evaluation as a JSON object."""
         buckets = [
             {
                 "low": bucket.low,
@@ -165,8 +169,8 @@ class Evaluation(NamedTuple):
             for source, text, references in self.examples
         ]
         shares = {"empty": self.empty, "cut_off": self.cut_off}
-        stored = {"num_sentences": self.num_sentences} | scores | shares | {"translations": translations}
-        return json.dumps(stored, ensure_ascii=False, indent=1)
+        result = {"num_sentences": self.num_sentences} | scores | shares | {"translations": translations}
+        return json.dumps(result, ensure_ascii=False, indent=1)
 
 
 def evaluate_run(run: Run, *, beam: int = 1, folder: str | Path | None = None) -> Evaluation:
@@ -174,10 +178,10 @@ def evaluate_run(run: Run, *, beam: int = 1, folder: str | Path | None = None) -
 
     Args:
         beam: as for :func:`translate`.
-        folder: where to store the result as ``evaluation.json``; nowhere where None.
+        folder: where to write the result, as ``evaluation.json``; None does not write it.
 
     Raises:
-        ValueError: a run that kept no sentences for testing, or a beam below 1.
+        ValueError: a run without test sentences, or a beam below 1.
 
     Explained in book/api/command_line.
     """

@@ -1,17 +1,17 @@
-"""Clauses of the grammar corpus: what is said of somebody, drawn at random, in the order of each language.
+"""Clauses of the grammar corpus: events, states and facts, drawn at random, in the word order of each language.
 
-Who and what is spoken of is drawn in ``nouns``; clauses make sentences in ``sentences``.
+Subjects and objects are drawn in ``nouns``; ``sentences`` puts clauses together.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import permutations
 from typing import NamedTuple
 
 from utils.corpus.grammar.lexicon import (
     ADJECTIVES,
     COUNT_NOUNS,
-    HE,
     MANNERS,
     NOUNS,
     PLACE_WORDS,
@@ -38,7 +38,8 @@ from utils.corpus.grammar.parts import (
     Referent,
     Run,
     Scene,
-    Someone,
+    Subject,
+    agreement_of,
     is_animal,
     is_person,
     join,
@@ -48,55 +49,39 @@ from utils.corpus.grammar.parts import (
     suits,
 )
 from utils.corpus.grammar.phrases import (
+    FIXED,
+    MODALS,
     PREPOSITION,
     RECEIVER,
     TENSE,
+    Group,
     Piece,
     comparison,
-    fixed,
     one_word,
     predicate,
     verb_group,
 )
 
-MOVES = ("go", "go", "arrive", "leave")
 GIFTS = ("give", "give", "send", "write")
-MODALS = frozenset({"want", "can", "must", "like"})
 STATES = ("tired", "happy", "sad", "hungry")
 # French says these alike of a woman and a man, as it must where nobody knows who "I" is.
 PLAIN_STATES = ("sad", "hungry")
 
-# Which verbs a zone of time allows, by their tenses.
-TENSES_IN = {"past": "p", "now": "hg", "habit": "h", "future": "f"}
+# The tenses of each zone of time.
+ZONES = {"past": {"past"}, "now": {"present", "progressive"}, "habit": {"present"}, "future": {"future"}}
 
 
-def _in_zone(verbs: Sequence[str], zone: str) -> tuple[str, ...]:
-    return tuple(verb for verb in verbs if set(TENSES_IN[zone]) & set(VERBS[verb].tenses))
+def _by_zone(verbs: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Those of the verbs that are used in a tense of each zone."""
+    return {
+        zone: tuple(verb for verb in verbs if not tenses.isdisjoint(VERBS[verb].tenses))
+        for zone, tenses in ZONES.items()
+    }
 
 
-ACTS_IN = {zone: _in_zone(ACTS, zone) for zone in TENSES_IN}
-TAKERS_IN = {zone: _in_zone(TAKERS, zone) for zone in TENSES_IN}
-MOVES_IN = {zone: _in_zone(MOVES, zone) for zone in TENSES_IN}
+ACTS_IN, TAKERS_IN, GOING_IN = _by_zone(ACTS), _by_zone(TAKERS), _by_zone(("go", "go", "arrive", "leave"))
 
 TOLD_ACTS = tuple(verb for verb in ACTS_IN["past"] if VERBS[verb].le)
-FAVOURS = frozenset({"buy", "open", "repair", "clean", "wash"})
-SOCIABLE = frozenset(
-    {
-        "dance",
-        "sing",
-        "play",
-        "work",
-        "eat",
-        "drink",
-        "go",
-        "arrive",
-        "leave",
-        "watch",
-        "clean",
-        "listen",
-        "repair",
-    }
-)
 ERRANDS = {
     "market": ("buy",),
     "library": ("read",),
@@ -106,21 +91,14 @@ ERRANDS = {
 GOALS = tagged({"goal"}, PLACES)
 # Where an animal that is nobody's pet may be.
 OUTSIDE = ("garden", "park")
-NAME_TAGS = frozenset({"name"})
-
-
-def _sort(noun: str) -> frozenset[str]:
-    """The sets within which things are compared: a hat with a coat, not with an egg."""
-    return NOUNS[noun].tags & {"person", "animal", "food", "machine", "costly", "read"}
-
-
+# The sets within which things are compared: a hat with a coat, not with an egg.
+COMPARABLE = {"person", "animal", "food", "machine", "costly", "read"}
 COMPARED = {
     adjective: tuple(
         (first, second)
-        for first in COUNT_NOUNS
-        for second in COUNT_NOUNS
-        if first != second and _sort(first) & _sort(second)
-        if adjective in BEFORE[first] + AFTER[first] and adjective in BEFORE[second] + AFTER[second]
+        for first, second in permutations(COUNT_NOUNS, 2)
+        if NOUNS[first].tags & NOUNS[second].tags & COMPARABLE
+        if entry.nouns & NOUNS[first].tags and entry.nouns & NOUNS[second].tags
     )
     for adjective, entry in ADJECTIVES.items()
     if entry.comparative
@@ -141,24 +119,18 @@ SURFACES = tagged({"surface"}, COUNT_NOUNS)
 NEAR = ("near", "près de", "附近")
 UPON = {"on": ("on", "sur", "上"), "under": ("under", "sous", "下面")}
 
-_AT_HOME = fixed("at 5 home 1 | à 5 la 1 maison 1 | 家 1")
-_THERE = {
-    False: fixed("there 0 is 0 | il 0 y 0 a 0 | 有 0"),
-    True: fixed("there 0 are 0 | il 0 y 0 a 0 | 有 0"),
-}
-_TOGETHER = fixed("together 0 | ensemble 0 | 一起 0")
 _MANNERS = {
-    verb: tuple(fixed(f"{en} 0 | {fr} 0 | {zh} 0") for en, fr, zh, verbs in MANNERS if verb in verbs)
-    for verb in {verb for *_, verbs in MANNERS for verb in verbs}
+    verb: tuple(FIXED[manner] for manner in MANNERS if manner in entry.uses) for verb, entry in VERBS.items()
 }
-_COMMA_UNSAID = fixed(", 0 | , 0 |")
 _LE = one_word("了", TENSE)
 _TO_SOMEONE = one_word("给", PREPOSITION)
 _TO_HIM = one_word("给", RECEIVER)
 _WITH = one_word("跟", PREPOSITION)
 _WITH_TOGETHER = one_word("一起", PREPOSITION)
 _AT = one_word("在", PREPOSITION)
-_AFTER_PLACE = {word: one_word(word, PREPOSITION) for word in ("里", "附近", "上", "下面")}
+_AFTER_PLACE = {
+    word: one_word(word, PREPOSITION) for *_, word in (*PLACE_WORDS.values(), NEAR, *UPON.values()) if word
+}
 
 
 class Surroundings(NamedTuple):
@@ -170,7 +142,25 @@ class Surroundings(NamedTuple):
     manner: Parts = NOTHING
 
 
-ALONE = Surroundings()
+class Complements(NamedTuple):
+    """What the verb of a clause takes; any of them may be nothing.
+
+    Args:
+        thing: what follows the verb in every language: an object or a goal.
+        referent: how later clauses refer to the thing.
+        clitic: the key of an object pronoun, which is the receiver of a verb of giving; or ``""``.
+        receiver: who is given something, after "to" and "à".
+        errand: what one goes somewhere to do; in Chinese its verb takes the 了 of the sentence.
+    """
+
+    thing: Parts = NOTHING
+    referent: Referent = NOBODY
+    clitic: str = ""
+    receiver: Parts = NOTHING
+    errand: Parts = NOTHING
+
+
+ALONE, NO_COMPLEMENTS = Surroundings(), Complements()
 
 
 def _around(before: Piece, run: Run, after: Piece | None = None) -> Run:
@@ -179,12 +169,36 @@ def _around(before: Piece, run: Run, after: Piece | None = None) -> Run:
     return ((base, before), *run, (base, after)) if after else ((base, before), *run)
 
 
-def _chinese_place(tense: str, negative: bool, base: int, where: Run) -> Run:
-    """在 and the place; 正在, or 在 after 没, says at once that something is going on and where."""
-    if tense == "g":
-        concepts = (base + TENSE, where[0][0] + PREPOSITION) if where else (base + TENSE,)
-        return ((0, one_word("在" if negative else "正在", *concepts)), *where)
-    return ((where[0][0], _AT), *where) if where else ()
+def _chinese_before_verb(base: int, mood: Mood, around: Surroundings, together: bool) -> Run:
+    """Place, company, manner and favour; ``together`` tells that the company is 一起 alone."""
+    run: Run = around.place.zh
+    if mood.tense == "progressive":
+        # 正在, or 在 after 没, says in one word that something is going on and where.
+        concepts = (base + TENSE, run[0][0] + PREPOSITION) if run else (base + TENSE,)
+        run = ((0, one_word("在" if mood.negative else "正在", *concepts)), *run)
+    elif run:
+        run = ((run[0][0], _AT), *run)
+    if around.company.zh:
+        run += around.company.zh if together else _around(_WITH, around.company.zh, _WITH_TOGETHER)
+    run += around.manner.zh
+    return run + _around(_TO_SOMEONE, around.favour.zh) if around.favour.zh else run
+
+
+def _chinese_objects(
+    verb: str, base: int, group: Group, complements: Complements, tense: str
+) -> tuple[Run, Run]:
+    """What stands right before the verb and what stands after it: receiver, object, goal and errand."""
+    thing, _, clitic, receiver, errand = complements
+    pronoun: Run = ((base, group.zh_after),) if clitic else ()
+    if clitic and verb in GIFTS and verb != "give":
+        return ((base, _TO_HIM), *pronoun), thing.zh
+    if receiver.zh and verb != "give":
+        return _around(_TO_SOMEONE, receiver.zh), thing.zh
+    after = (*pronoun, *receiver.zh, *thing.zh)
+    if errand.zh:
+        le = ((base, _LE),) if tense == "past" else ()
+        after += (errand.zh[0], *le, *errand.zh[1:])
+    return (), after
 
 
 def _places_of(verb: str, subject: Referent) -> tuple[str, ...]:
@@ -196,14 +210,14 @@ def _places_of(verb: str, subject: Referent) -> tuple[str, ...]:
 
 
 class ClauseSampler(NounSampler):
-    """Draws clauses; each ``say_`` method says a kind in ``room`` English words or few less."""
+    """Draws clauses; each ``say_`` method makes one of a kind, of ``room`` English words or slightly fewer."""
 
     def clause(self, room: int, scene: Scene, kinds: tuple["Kind", ...]) -> Clause:
         """A clause of one of the kinds that fit the room and the scene."""
         self.zone = scene.zone
         return self.pick(_fitting(kinds, scene.zone, room)).say(self, room, scene)
 
-    def subject(self, verb: str, scene: Scene, room: int) -> Someone:
+    def subject(self, verb: str, scene: Scene, room: int) -> Subject:
         """The subject of the scene where there is one, else somebody who suits the verb."""
         return self.pronoun(scene.subject) if scene.subject.pronoun else self.somebody(verb, room)
 
@@ -213,78 +227,90 @@ class ClauseSampler(NounSampler):
 
     # Tense and time
 
-    def mood(self, verb: str, scene: Scene, room: int, *, may_deny: bool = True) -> Mood:
-        """Tense, polarity, adverb and time of an event.
+    def mood(self, verb: str, scene: Scene, room: int, *, may_negate: bool = True) -> Mood:
+        """Tense, negation, adverb and time of an event.
 
         Args:
             room: English words to spend beyond the bare verb.
-            may_deny: whether a negation fits.
+            may_negate: whether a negation fits.
         """
-        may_deny = may_deny and not scene.verbs and not scene.also
+        may_negate = may_negate and not scene.verbs and not scene.also
         if scene.zone == "past":
-            return self.past_mood(verb, room, may_deny, scene.timed)
+            return self.past_mood(verb, room, may_negate, scene.timed)
         if scene.zone == "future":
-            return self.future_mood(room, may_deny, scene.timed, scene.modal)
+            return self.future_mood(room, may_negate, scene.timed, scene.modal)
         if scene.zone == "habit":
-            return self.habit_mood(verb, room, may_deny, scene.timed)
-        return self.present_mood(verb, room, may_deny, scene.timed)
+            return self.habit_mood(verb, room, may_negate, scene.timed)
+        return self.present_mood(verb, room, may_negate, scene.timed)
 
-    def past_mood(self, verb: str, room: int, may_deny: bool, timed: bool) -> Mood:
-        """The past; where Chinese has neither 了 nor 没, only the time tells it, here or before."""
-        negative = may_deny and room >= 2 and self.random() < 0.2
+    def past_mood(self, verb: str, room: int, may_negate: bool, timed: bool) -> Mood:
+        """The past; where Chinese has neither 了 nor 没, an expression of time must show it, here or before."""
+        negative = may_negate and room >= 2 and self.random() < 0.2
         cost = 2 * negative
-        untold = not (VERBS[verb].le or negative)
-        time = self.time("p", room - cost) if timed and (untold or self.random() < 0.6) else NOTHING
-        return Mood("p", negative, "", time, cost + length(time.en))
+        unmarked = not (VERBS[verb].le or negative)
+        time = self.time("past", room - cost) if timed and (unmarked or self.random() < 0.6) else NOTHING
+        return Mood("past", negative, "", time, cost + length(time.en))
 
-    def future_mood(self, room: int, may_deny: bool, timed: bool, modal: bool) -> Mood:
+    def future_mood(self, room: int, may_negate: bool, timed: bool, modal: bool) -> Mood:
         """The future, a wish or a duty."""
         chance = self.random()
-        tense = "f"
+        tense = "future"
         if modal and chance < 0.3:
             tense = "want" if chance < 0.2 and room >= 3 else "must"
         cost = 2 if tense == "want" else 1
-        negative = may_deny and tense == "f" and room >= 2 and self.random() < 0.2
+        modal = tense != "future"
+        negative = may_negate and not modal and room >= 2 and self.random() < 0.2
         cost += negative
-        time = self.time("f", room - cost) if timed and (tense != "f" or self.random() < 0.7) else NOTHING
+        time = self.time("future", room - cost) if timed and (modal or self.random() < 0.7) else NOTHING
         return Mood(tense, negative, "", time, cost + length(time.en))
 
-    def present_mood(self, verb: str, room: int, may_deny: bool, timed: bool) -> Mood:
+    def present_mood(self, verb: str, room: int, may_negate: bool, timed: bool) -> Mood:
         """What is going on now, what one can, must, likes or wants to do, or a habit."""
         tenses = VERBS[verb].tenses
         chance = self.random()
-        if "g" in tenses and room >= 2 and (chance < 0.4 or "h" not in tenses):
-            negative = may_deny and room >= 3 and self.random() < 0.15
-            return Mood("g", negative, "", self.time("g", 1), 2 + negative)
-        if "h" in tenses and (room < 1 or chance < 0.8):
-            return self.habit_mood(verb, room, may_deny, timed)
-        tense = self.pick(("can", "must", "want", "like") if room >= 2 and "h" in tenses else ("can", "must"))
-        negative = may_deny and tense == "can" and self.random() < 0.4
+        if "progressive" in tenses and room >= 2 and (chance < 0.4 or "present" not in tenses):
+            negative = may_negate and room >= 3 and self.random() < 0.15
+            return Mood("progressive", negative, "", self.time("progressive", 1), 2 + negative)
+        if "present" in tenses and (room < 1 or chance < 0.8):
+            return self.habit_mood(verb, room, may_negate, timed)
+        modals = ("can", "must", "want", "like") if room >= 2 and "present" in tenses else ("can", "must")
+        tense = self.pick(modals)
+        negative = may_negate and tense == "can" and self.random() < 0.4
         return Mood(tense, negative, cost=2 if tense in ("want", "like") else 1)
 
-    def habit_mood(self, verb: str, room: int, may_deny: bool, timed: bool) -> Mood:
-        """A habit: it says how often, or is denied; only the shortest sentences have the bare present."""
-        if "h" not in VERBS[verb].tenses:
+    def habit_mood(self, verb: str, room: int, may_negate: bool, timed: bool) -> Mood:
+        """A habit, with its frequency or negated; only the shortest sentences have the bare present."""
+        if "present" not in VERBS[verb].tenses:
             return Mood(self.pick(("can", "must")), cost=1)
         if room < 1:
-            return Mood("h")
+            return Mood("present")
         chance = self.random()
-        if chance < 0.25 and room >= 2 and may_deny:
-            return Mood("h", True, cost=2)
+        if chance < 0.25 and room >= 2 and may_negate:
+            return Mood("present", True, cost=2)
         if chance < 0.6 and room >= 2 and timed:
-            return Mood("h", time=self.time("h", room), cost=2)
-        adverb = "never" if chance < 0.7 and may_deny else self.pick(("often", "sometimes", "always"))
-        return Mood("h", adverb=adverb, cost=1)
+            return Mood("present", time=self.time("present", room), cost=2)
+        adverb = "never" if chance < 0.7 and may_negate else self.pick(("often", "sometimes", "always"))
+        return Mood("present", adverb=adverb, cost=1)
+
+    def subject_and_mood(
+        self, verb: str, scene: Scene, room: int, *, may_negate: bool = True
+    ) -> tuple[Subject, Mood, int]:
+        """A subject, the mood of its verb, and how many of the ``room`` words they leave."""
+        subject = self.subject(verb, scene, 1 + self.share(room - 4))
+        room -= length(subject.parts.en)
+        # "All the girls do not sleep" may mean two things.
+        mood = self.mood(verb, scene, room, may_negate=may_negate and not subject.dou)
+        return subject, mood, room - mood.cost
 
     # What surrounds the verb
 
-    def where(self, verb: str, subject: Someone, room: int) -> Parts:
-        """Where something is done, in two English words or more; the Chinese 在 is left to ``arrange``."""
+    def where(self, verb: str, subject: Subject, room: int) -> Parts:
+        """Where something is done, in two English words or more, without the Chinese 在."""
         name = "home" if room < 3 else self.pick(_places_of(verb, subject.referent))
         if name == "home":
             # French and Chinese need not tell a home from a house: one concept.
             self.meaning.append("house")
-            return place(self.fresh(), _AT_HOME)
+            return place(self.fresh(), FIXED["at home"])
         near = name in GOALS and room > 3 and self.random() < 0.15
         return self.located(name, NEAR if near else PLACE_WORDS[name], room - 3)
 
@@ -296,84 +322,69 @@ class ClauseSampler(NounSampler):
             return parts
         return Parts(parts.en, parts.fr, (*parts.zh, (parts.zh[-1][0], _AFTER_PLACE[after])))
 
-    def surroundings(self, verb: str, subject: Someone, room: int, short: bool) -> Surroundings:
-        """As many surroundings as suit the verb and fit the room; ``short`` allows how."""
+    def surroundings(self, verb: str, subject: Subject, room: int, short: bool) -> Surroundings:
+        """As many surroundings as suit the verb and fit the room; ``short`` allows a manner."""
+        uses, places = VERBS[verb].uses, _places_of(verb, subject.referent)
         options = ["place", "place"] if VERBS[verb].places else []
-        if verb in SOCIABLE and is_person(subject.referent):
+        if "company" in uses and is_person(subject.referent):
             options.append("company")
-        if verb in FAVOURS:
+        if "favour" in uses:
             options.append("favour")
-        if verb in _MANNERS and short:
+        if _MANNERS[verb] and short:
             options.append("manner")
-        found: dict[str, Parts] = {}
+        around: dict[str, Parts] = {}
         while options and room > 0:
             option = options.pop(int(self.random() * len(options)))
-            if option in found:
+            if option in around:
                 continue
             if option == "manner":
                 parts = place(self.fresh(), self.pick(_MANNERS[verb]))
             elif option == "company" and subject.agreement > SHE:
-                parts = place(self.fresh(), _TOGETHER)
-            elif room < 2 or (
-                option == "place" and room < 3 and "home" not in _places_of(verb, subject.referent)
-            ):
+                parts = place(self.fresh(), FIXED["together"])
+            elif room < 2 or (option == "place" and room < 3 and "home" not in places):
                 continue
             elif option == "place":
                 parts = self.where(verb, subject, room)
             else:
                 parts = self.named(("with", "avec") if option == "company" else ("for", "pour"))[1]
-            found[option] = parts
+            around[option] = parts
             room -= length(parts.en)
-        return Surroundings(**found)
+        return Surroundings(**around)
 
     def arrange(
         self,
         verb: str,
-        subject: Someone,
+        subject: Subject,
         mood: Mood,
         scene: Scene,
         room: int,
-        *,
-        thing: Parts = NOTHING,
-        referent: Referent = NOBODY,
-        clitic: str = "",
-        receiver: Parts = NOTHING,
-        errand: Parts = NOTHING,
+        complements: Complements = NO_COMPLEMENTS,
     ) -> Clause:
-        """The words of a clause in the order of each language, with surroundings in the room that is left.
-
-        Args:
-            thing: what follows the verb in every language: an object or a goal.
-            referent: how later clauses refer to the thing.
-            clitic: the key of an object pronoun, which is the receiver of a verb of giving; or ``""``.
-            receiver: who is given something, behind "to" and "à".
-            errand: what one goes somewhere to do; in Chinese its verb takes the 了 of the sentence.
-        """
-        tense, negative, adverb, time, _ = mood
-        if scene.also and not adverb:
-            adverb = "also"
-        giving = verb in GIFTS and bool(clitic or receiver.en)
+        """The words of a clause in the order of each language, with surroundings in the room that is left."""
+        thing, referent, clitic, receiver, errand = complements
         group = verb_group(
             verb,
-            tense,
+            mood.tense,
             subject.agreement,
-            negative=negative,
-            adverb=adverb,
+            negative=mood.negative,
+            adverb="also" if scene.also and not mood.adverb else mood.adverb,
             clitic=clitic,
-            indirect=giving,
+            indirect=verb in GIFTS and bool(clitic),
             subjunctive=scene.subjunctive,
-            relative=scene.undated or bool(errand.en),
+            relative=scene.relative or bool(errand.en),
         )
         self.mean(verb)
-        if tense in MODALS:
-            self.meaning.append(tense)
-        base = self.fresh()
+        if mood.tense in MODALS:
+            self.meaning.append(mood.tense)
         # "Lentement" between "jamais" and "de lait" would be clumsy.
-        short = length(thing.en) <= 4 and not mood.denies
+        short = length(thing.en) <= 4 and not mood.negated
         around = self.surroundings(verb, subject, room, short) if room > 0 and not errand.en else ALONE
-        front, back = (time, NOTHING) if scene.front else (NOTHING, time)
+        front, back = (mood.time, NOTHING) if scene.front else (NOTHING, mood.time)
         if front.en:
-            front = join(front, place(self.fresh(), _COMMA_UNSAID))
+            front = join(front, place(self.fresh(), FIXED["comma (not in Chinese)"]))
+        base = self.fresh()
+        before_verb = _chinese_before_verb(base, mood, around, together=subject.agreement > SHE)
+        receiver_before, after_verb = _chinese_objects(verb, base, group, complements, mood.tense)
         # fmt: off
         en = (
             *front.en, *subject.parts.en, (base, group.en), (base, group.en_after), *thing.en, *receiver.en,
@@ -383,32 +394,9 @@ class ClauseSampler(NounSampler):
             *front.fr, *subject.parts.fr, (base, group.fr), *around.manner.fr, *thing.fr, *receiver.fr,
             *around.favour.fr, *around.company.fr, *around.place.fr, *errand.fr, *back.fr,
         )
-        # fmt: on
-        before_verb = _chinese_place(tense, negative, base, around.place.zh)
-        if around.company.zh:
-            together = subject.agreement > SHE
-            before_verb += (
-                around.company.zh if together else _around(_WITH, around.company.zh, _WITH_TOGETHER)
-            )
-        before_verb += around.manner.zh
-        if around.favour.zh:
-            before_verb += _around(_TO_SOMEONE, around.favour.zh)
-        after_verb: Run = thing.zh
-        if clitic and giving and verb != "give":
-            before_verb += ((base, _TO_HIM), (base, group.zh_after))
-        elif clitic:
-            after_verb = ((base, group.zh_after), *thing.zh)
-        elif receiver.zh and verb == "give":
-            after_verb = receiver.zh + thing.zh
-        elif receiver.zh:
-            before_verb += _around(_TO_SOMEONE, receiver.zh)
-        if errand.zh:
-            le = ((base, _LE),) if tense == "p" else ()
-            after_verb += (errand.zh[0], *le, *errand.zh[1:])
-        # fmt: off
         zh = (
-            *front.zh, *subject.parts.zh, *back.zh, *subject.both, *scene.then, (base, group.zh_before),
-            *before_verb, (base, group.zh), *after_verb,
+            *front.zh, *subject.parts.zh, *back.zh, *subject.dou, *scene.then, (base, group.zh_before),
+            *before_verb, *receiver_before, (base, group.zh), *after_verb,
         )
         # fmt: on
         refers = bool(scene.subject.pronoun) or bool(clitic)
@@ -421,88 +409,69 @@ class ClauseSampler(NounSampler):
         # Only a verb with 了 tells the past where there is no room to say when.
         acts = ACTS_IN[scene.zone] if scene.zone != "past" or room > 3 else TOLD_ACTS
         verb = self.verb(acts, scene)
-        subject = self.subject(verb, scene, 1 + self.share(room - 5))
-        room -= 1 + length(subject.parts.en)
-        mood = self.mood(verb, scene, room, may_deny=not subject.both)
-        return self.arrange(verb, subject, mood, scene, room - mood.cost)
+        subject, mood, room = self.subject_and_mood(verb, scene, room - 1)
+        return self.arrange(verb, subject, mood, scene, room)
 
     def say_stay(self, room: int, scene: Scene) -> Clause:
         """ "The boy stays at home every day": the place belongs to the verb and follows it in Chinese too."""
-        subject = self.subject("stay", scene, 1 + self.share(room - 7))
-        room -= 3 + length(subject.parts.en)
-        mood = self.mood("stay", scene, room, may_deny=not subject.both)
-        en, fr, zh = self.where("stay", subject, room - mood.cost + 2)
+        subject, mood, room = self.subject_and_mood("stay", scene, room - 3)
+        en, fr, zh = self.where("stay", subject, room + 2)
         where = Parts(en, fr, ((zh[0][0], _AT), *zh))
-        return self.arrange("stay", subject, mood, scene, 0, thing=where)
+        return self.arrange("stay", subject, mood, scene, 0, Complements(where))
 
     def say_take(self, room: int, scene: Scene) -> Clause:
         """ "Paul bought a book for Mary at the market yesterday"."""
         verb = self.verb(TAKERS_IN[scene.zone], scene)
-        room -= 3 + bool(VERBS[verb].particle)
-        subject = self.subject(verb, scene, 1 + self.share(room - 4))
-        room -= length(subject.parts.en)
-        mood = self.mood(verb, scene, room, may_deny=not subject.both)
-        room -= mood.cost
+        subject, mood, room = self.subject_and_mood(verb, scene, room - 3 - bool(VERBS[verb].particle))
         owner = PRONOUNS[subject.referent.pronoun].possessive
-        thing, referent = self.object_of(verb, mood.tense, mood.denies, owner, self.share(room))
+        thing, referent = self.object_of(verb, mood.tense, mood.negated, owner, self.share(room))
         room += 2 - length(thing.en)
-        return self.arrange(verb, subject, mood, scene, room, thing=thing, referent=referent)
+        return self.arrange(verb, subject, mood, scene, room, Complements(thing, referent))
 
     def takers_of(self, referent: Referent, zone: str) -> tuple[str, ...]:
         """The verbs of a zone that can have the referent as their object."""
         if not referent.pronoun:
             return ()
-        tags = NOUNS[referent.noun].tags if referent.noun else NAME_TAGS
+        tags = NOUNS[referent.noun].tags if referent.noun else {"name"}
         return tuple(verb for verb in TAKERS_IN[zone] if VERBS[verb].objects & tags)
 
     def say_take_it(self, room: int, scene: Scene) -> Clause:
         """ "Mary helped him yesterday": the object is a pronoun."""
         verb = self.verb(self.takers_of(scene.object, scene.zone), scene)
-        room -= 2 + bool(VERBS[verb].particle)
-        subject = self.subject(verb, scene, 1 + self.share(room - 4))
-        room -= length(subject.parts.en)
-        mood = self.mood(verb, scene, room, may_deny=not subject.both)
-        room -= mood.cost
-        return self.arrange(
-            verb, subject, mood, scene, room, clitic=scene.object.pronoun, referent=scene.object
-        )
+        subject, mood, room = self.subject_and_mood(verb, scene, room - 2 - bool(VERBS[verb].particle))
+        complements = Complements(referent=scene.object, clitic=scene.object.pronoun)
+        return self.arrange(verb, subject, mood, scene, room, complements)
 
     def say_take_us(self, room: int, scene: Scene) -> Clause:
         """ "Mary helps me every day", but not in the past: French would show whether "me" is a woman."""
-        verb = "help"
-        subject = (
-            self.name_or_pair(1) if room < 6 else self.noun_subject(self.pick(("friend", "teacher")), 2, True)
-        )
+        if room < 6:
+            subject = self.name_or_pair(1)
+        else:
+            subject = self.noun_subject(self.pick(("friend", "teacher")), 2, True)
         room -= 2 + length(subject.parts.en)
-        mood = self.mood(verb, scene, room)
-        clitic = self.pick(("I", "we"))
-        return self.arrange(verb, subject, mood, scene, room - mood.cost, clitic=clitic)
+        mood = self.mood("help", scene, room)
+        complements = Complements(clitic=self.pick(("I", "we")))
+        return self.arrange("help", subject, mood, scene, room - mood.cost, complements)
 
     def say_give(self, room: int, scene: Scene) -> Clause:
         """ "The teacher gave a book to Mary", "the teacher gave her a book"."""
         verb = self.verb(GIFTS, scene)
         clitic = scene.object.pronoun
         room -= 4 if clitic else 5
-        subject = self.subject(verb, scene, 1 + self.share(room - 4))
-        room -= length(subject.parts.en)
-        mood = self.mood(verb, scene, room, may_deny=False)
-        room -= mood.cost
+        subject, mood, room = self.subject_and_mood(verb, scene, room, may_negate=False)
         noun = "letter" if verb == "write" else self.pick(scene.things or OBJECTS[verb])
         det, plural = ("number", True) if self.random() < 0.25 else ("a", False)
         thing = self.noun(noun, plural, det, self.share(room))
         room += 2 - length(thing.en)
         receiver = NOTHING if clitic else self.named(("to", "à"))[1]
-        return self.arrange(verb, subject, mood, scene, room, thing=thing, receiver=receiver, clitic=clitic)
+        complements = Complements(thing, clitic=clitic, receiver=receiver)
+        return self.arrange(verb, subject, mood, scene, room, complements)
 
     def say_go(self, room: int, scene: Scene) -> Clause:
         """ "Anna will go to the market tomorrow to buy bread"."""
-        verb = self.verb(MOVES_IN[scene.zone], scene)
+        verb = self.verb(GOING_IN[scene.zone], scene)
         direct = verb == "leave"
-        room -= 3 if direct else 4
-        subject = self.subject(verb, scene, 1 + self.share(room - 4))
-        room -= length(subject.parts.en)
-        mood = self.mood(verb, scene, room, may_deny=not subject.both)
-        room -= mood.cost
+        subject, mood, room = self.subject_and_mood(verb, scene, room - 4 + direct)
         goal = self.pick(GOALS)
         errand = NOTHING
         if verb == "go" and goal in ERRANDS and not mood.negative and room >= 4 and self.random() < 0.6:
@@ -511,14 +480,14 @@ class ClauseSampler(NounSampler):
         preposition = ("", "") if direct else ("at" if verb == "arrive" else "to", "à")
         where = self.noun(goal, False, "the", min(room, 1), preposition=preposition)
         room += 3 - direct - length(where.en)
-        return self.arrange(verb, subject, mood, scene, room, thing=where, errand=errand)
+        return self.arrange(verb, subject, mood, scene, room, Complements(where, errand=errand))
 
     def errand(self, goal: str, room: int) -> Parts:
         """ "To buy some bread", "pour acheter du pain", 买 一些 面包."""
         verb = self.pick(ERRANDS[goal])
         self.mean(verb)
         base = self.fresh()
-        en, fr, _, zh, _, _ = verb_group(verb, "to")
+        en, fr, _, zh, _, _ = verb_group(verb, "purpose")
         thing = NOTHING
         if VERBS[verb].objects:
             noun = self.pick([noun for noun in OBJECTS[verb] if verb != "buy" or "daily" in NOUNS[noun].tags])
@@ -545,23 +514,22 @@ class ClauseSampler(NounSampler):
         plural = self.random() < 0.3
         det = "the" if self.random() < 0.6 else "this"
         parts = self.noun(noun, plural, det, room - 4, relative=True, described=False)
-        subject = Someone(parts, HE + (NOUNS[noun].gender == "f") + 2 * plural, referent_of(noun, plural))
+        subject = Subject(parts, agreement_of(noun, plural), referent_of(noun, plural))
         return self.describe(self.pick(QUALITIES[noun]), subject, room - 2 - length(parts.en), scene)
 
-    def describe(self, adjective: str, subject: Someone, room: int, scene: Scene) -> Clause:
+    def describe(self, adjective: str, subject: Subject, room: int, scene: Scene) -> Clause:
         """A subject, a form of "be" and an adjective, with what fits into ``room`` more words."""
         self.meaning.append(adjective)
         passing = adjective in STATES
-        colour = ADJECTIVES[adjective].predicate.startswith("是")
         time, adverb = NOTHING, ""
         if passing and scene.timed and scene.zone == "past":
-            time = self.time("p", room)
+            time = self.time("past", room)
         elif passing and scene.timed and scene.zone == "now" and self.random() < 0.6:
-            time = self.time("s", room)
+            time = self.time("state", room)
         room -= length(time.en)
-        chance = self.random() if room > 0 and not subject.both else 1.0
+        chance = self.random() if room > 0 and not subject.dou else 1.0
         negative = chance < 0.15 and not scene.state
-        very = not negative and chance < 0.45 and not colour
+        very = not negative and chance < 0.45 and not ADJECTIVES[adjective].colour
         if passing and not (time.en or negative or scene.state) and scene.zone == "now" and room > very:
             adverb = "always"
         phrase = predicate(
@@ -577,19 +545,18 @@ class ClauseSampler(NounSampler):
         parts = Parts(
             (*subject.parts.en, (base, phrase.en), *time.en),
             (*subject.parts.fr, (base, phrase.fr), *time.fr),
-            (*subject.parts.zh, *time.zh, *subject.both, *scene.then, (base, phrase.zh)),
+            (*subject.parts.zh, *time.zh, *subject.dou, *scene.then, (base, phrase.zh)),
         )
         return Clause(parts, subject.referent, refers=bool(scene.subject.pronoun), state=adjective)
 
     def say_like(self, room: int, scene: Scene) -> Clause:
-        """ "Paul likes red flowers": things of a kind, which French calls by "les"."""
+        """ "Paul likes red flowers": things of a kind, which have "les" in French."""
         room -= 2
         subject = self.subject("like", scene, 1 + self.share(room - 1))
         room -= length(subject.parts.en)
-        negative = room >= 2 and not subject.both and not scene.also and self.random() < 0.3
-        group = verb_group(
-            "like", "h", subject.agreement, negative=negative, adverb="also" if scene.also else ""
-        )
+        negative = room >= 2 and not subject.dou and not scene.also and self.random() < 0.3
+        adverb = "also" if scene.also else ""
+        group = verb_group("like", "present", subject.agreement, negative=negative, adverb=adverb)
         self.mean("like")
         base = self.fresh()
         noun = self.pick(LIKED)
@@ -597,7 +564,7 @@ class ClauseSampler(NounSampler):
         parts = Parts(
             (*subject.parts.en, (base, group.en), *thing.en),
             (*subject.parts.fr, (base, group.fr), *thing.fr),
-            (*subject.parts.zh, *subject.both, (base, group.zh_before), (base, group.zh), *thing.zh),
+            (*subject.parts.zh, *subject.dou, (base, group.zh_before), (base, group.zh), *thing.zh),
         )
         return Clause(parts, subject.referent, refers=bool(scene.subject.pronoun))
 
@@ -608,15 +575,15 @@ class ClauseSampler(NounSampler):
         self.meaning.append(adjective)
         room -= 7 + (ADJECTIVES[adjective].comparative == "more")
         det = "this" if self.random() < 0.3 else "the"
-        one = self.noun(first, False, det, self.share(room), relative=True, described=False)
-        room += 2 - length(one.en)
+        compared = self.noun(first, False, det, self.share(room), relative=True, described=False)
+        room += 2 - length(compared.en)
         other = self.noun(second, False, "the", room, relative=True, described=False)
-        en, fr, than, compared = comparison(adjective, HE + (NOUNS[first].gender == "f"))
+        en, fr, than, adjective_zh = comparison(adjective, agreement_of(first, False))
         base = self.fresh()
         parts = Parts(
-            (*one.en, (base, en), *other.en),
-            (*one.fr, (base, fr), *other.fr),
-            (*one.zh, (base, than), *other.zh, (base, compared)),
+            (*compared.en, (base, en), *other.en),
+            (*compared.fr, (base, fr), *other.fr),
+            (*compared.zh, (base, than), *other.zh, (base, adjective_zh)),
         )
         return Clause(parts, referent_of(first, False))
 
@@ -639,7 +606,7 @@ class ClauseSampler(NounSampler):
         plural = det != "a" and not mass
         thing = self.noun(noun, plural, det, room)
         base = self.fresh()
-        there = _THERE[plural]
+        there = FIXED["there are" if plural else "there is"]
         parts = Parts(
             ((base, there.en), *thing.en, *where.en),
             ((base, there.fr), *thing.fr, *where.fr),
@@ -650,7 +617,7 @@ class ClauseSampler(NounSampler):
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of clause: the method that says it, and the fewest English words for each of its zones."""
+    """A kind of clause: the method that makes it, and the fewest English words for each of its zones."""
 
     say: Callable[[ClauseSampler, int, Scene], Clause]
     least: Mapping[str, int]
@@ -663,9 +630,9 @@ def _fitting(kinds: tuple[Kind, ...], zone: str, room: int) -> tuple[Kind, ...]:
 
 
 @cache
-def _allowed(verbs: tuple[str, ...], wanted: tuple[str, ...], subject: Referent) -> tuple[str, ...]:
-    """The verbs that are wanted, or any if none is, and that the subject can do."""
-    return tuple(verb for verb in verbs if (not wanted or verb in wanted) and suits(subject, verb))
+def _allowed(verbs: tuple[str, ...], choice: tuple[str, ...], subject: Referent) -> tuple[str, ...]:
+    """The verbs that are in the choice, unless it is empty, and that the subject can do."""
+    return tuple(verb for verb in verbs if (not choice or verb in choice) and suits(subject, verb))
 
 
 def _kind(say: Callable[[ClauseSampler, int, Scene], Clause], **least: int) -> Kind:
@@ -685,3 +652,5 @@ QUALITY = _kind(ClauseSampler.say_quality, now=4)
 LIKE = _kind(ClauseSampler.say_like, now=3, habit=3)
 COMPARE = _kind(ClauseSampler.say_compare, now=8)
 THERE = _kind(ClauseSampler.say_there, now=7)
+# Those that the moves of the lexicon name.
+KINDS = {"act": ACT, "stay": STAY, "take": TAKE, "take it": TAKE_IT, "give him": GIVE_HIM, "go": GO}

@@ -1,7 +1,7 @@
-"""Noun phrases of the grammar corpus: who and what is spoken of, drawn at random, with what describes them.
+"""Noun phrases of the grammar corpus: persons, animals and things, drawn at random, with what describes them.
 
-A phrase is told how many English words it may take. Its words come from ``phrases``, and it stands
-in the clauses of ``clauses``.
+A phrase is told how many English words it may take. Its words come from ``phrases``, and it stands in the
+clauses of ``clauses``.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +12,7 @@ from utils.corpus.grammar.lexicon import (
     COUNT_NOUNS,
     HE,
     MASS_NOUNS,
+    MEASURES,
     NAMES,
     NOUNS,
     NUMERALS,
@@ -19,7 +20,6 @@ from utils.corpus.grammar.lexicon import (
     PRONOUNS,
     THEY,
     THEY_FEMININE,
-    TIMES,
     VERBS,
     Noun,
 )
@@ -29,17 +29,19 @@ from utils.corpus.grammar.parts import (
     Parts,
     Referent,
     Run,
-    Someone,
+    Subject,
+    agreement_of,
     join,
     length,
     place,
     referent_of,
 )
 from utils.corpus.grammar.phrases import (
+    FIXED,
     NUMBER,
     PREPOSITION,
     TENSE,
-    fixed,
+    TIME_PHRASES,
     name_phrase,
     noun_phrase,
     one_word,
@@ -55,14 +57,19 @@ STRIDE = 16
 
 def tagged(tags: Iterable[str], nouns: Mapping[str, Noun]) -> tuple[str, ...]:
     """The nouns that are in any of the sets."""
-    wanted = set(tags)
-    return tuple(name for name, noun in nouns.items() if noun.tags & wanted)
+    tags = set(tags)
+    return tuple(name for name, noun in nouns.items() if noun.tags & tags)
+
+
+def used_for(use: str) -> tuple[str, ...]:
+    """The verbs that have this use."""
+    return tuple(name for name, verb in VERBS.items() if use in verb.uses)
 
 
 SUBJECTS = {verb: tagged(entry.subjects, COUNT_NOUNS) for verb, entry in VERBS.items()}
 OBJECTS = {verb: tagged(entry.objects, NOUNS) for verb, entry in VERBS.items()}
 MEASURE_OF = {
-    name: tag for name, noun in MASS_NOUNS.items() for tag in ("cup", "bottle", "bowl") if tag in noun.tags
+    name: measure for name, noun in MASS_NOUNS.items() for measure in MEASURES if measure in noun.tags
 }
 BEFORE = {
     name: tuple(a.en for a in ADJECTIVES.values() if a.before and a.nouns & noun.tags)
@@ -75,21 +82,14 @@ AFTER = {
 # Two adjectives meet only where Chinese needs 的 once: a small red car, 一 辆 红色 的 小 汽车.
 SHORT_BEFORE = {name: tuple(a for a in BEFORE[name] if not ADJECTIVES[a].de) for name in NOUNS}
 LONG_AFTER = {name: tuple(a for a in AFTER[name] if ADJECTIVES[a].de) for name in NOUNS}
-OWNED = frozenset(tagged({"owned", "kin", "pet", "goods", "sought"}, COUNT_NOUNS)) - frozenset(
+OWNED = set(tagged({"owned", "kin", "pet", "goods", "sought"}, COUNT_NOUNS)) - set(
     tagged({"food"}, COUNT_NOUNS)
 )
 NAME_LIST = tuple(NAMES)
-ACTS = ("sleep", "work", "dance", "sing", "cry", "play")
-TAKERS = tuple(
-    verb
-    for verb, entry in VERBS.items()
-    if entry.objects and verb not in ("go", "arrive", "leave", "give", "send")
-)
-# Verbs whose object is a certain one rather than any.
-HANDLED = frozenset({"find", "see", "watch", "wash", "clean", "close", "open", "look"})
+ACTS, TAKERS = used_for("act"), used_for("take")
 # Verbs of relatives in which the noun is the object: "the book that Paul bought".
 RELATIVE_VERBS = {
-    name: tuple(verb for verb in TAKERS if VERBS[verb].objects & noun.tags and "p" in VERBS[verb].tenses)
+    name: tuple(verb for verb in TAKERS if VERBS[verb].objects & noun.tags and "past" in VERBS[verb].tenses)
     for name, noun in COUNT_NOUNS.items()
 }
 SHORT_RELATIVE_VERBS = {
@@ -99,15 +99,10 @@ SHORT_RELATIVE_VERBS = {
 DEEDS = ("buy", "find", "see", "wash", "eat", "open")
 ANYBODY = (Referent("I"), Referent("he"), Referent("she"))
 
-TIME_PHRASES = {tense: tuple(map(fixed, texts)) for tense, texts in TIMES.items()}
-_RELATIVE_OBJECT = fixed("that 0 | que 0 | 的 0")
-_RELATIVE_PERSON = fixed("who 0 | qui 0 | 的 0")
-_RELATIVE_ANIMAL = fixed("that 0 | qui 0 | 的 0")
-_AND = fixed("and 0 | et 0 | 和 0")
 _GENITIVE = one_word("'s", PREPOSITION)
 _DE = one_word("的", PREPOSITION)
-_BOTH = one_word("都", NUMBER)
-_GOING_ON = one_word("正在", TENSE)
+_DOU = one_word("都", NUMBER)
+_ZHENGZAI = one_word("正在", TENSE)
 
 
 class NounSampler:
@@ -116,8 +111,8 @@ class NounSampler:
     Args:
         random: a source of numbers in [0, 1); every choice calls it.
 
-    ``meaning`` collects the concepts of the nouns, names, verbs and adjectives that have been said,
-    ``zone`` is the time that the clause in the making speaks of.
+    ``meaning`` collects the concepts of the nouns, names, verbs and adjectives of the sentence, ``zone`` is the
+    time of the clause that is being made, and ``names`` holds the last two names.
     """
 
     def __init__(self, random: Callable[[], float]):
@@ -142,20 +137,17 @@ class NounSampler:
 
     def mean(self, verb: str) -> None:
         """Count a verb into the meaning, unless it is too light."""
-        key = VERBS[verb].key
-        if key:
-            self.meaning.append(key)
+        if VERBS[verb].key:
+            self.meaning.append(VERBS[verb].key)
 
     def time(self, tense: str, room: int) -> Parts:
         """An expression of time that fits the tense and the room, or nothing."""
         if room < 1 or tense not in TIME_PHRASES:
             return NOTHING
-        chosen = self.pick(TIME_PHRASES[tense])
-        if len(chosen.en[0]) > room:
-            chosen = TIME_PHRASES[tense][0]
-            if len(chosen.en[0]) > room:
-                return NOTHING
-        return place(self.fresh(), chosen)
+        phrase = self.pick(TIME_PHRASES[tense])
+        if len(phrase.en[0]) > room:
+            phrase = TIME_PHRASES[tense][0]
+        return place(self.fresh(), phrase) if len(phrase.en[0]) <= room else NOTHING
 
     # Noun phrases
 
@@ -181,16 +173,16 @@ class NounSampler:
         random = self.random
         self.meaning.append(noun)
         base = self.fresh()
-        grows = relative and det == "the"
+        may_grow = relative and det == "the"
         clause = NOTHING
-        if grows and extra >= 3 and noun in RELATIVE_VERBS and random() < 0.65:
+        if may_grow and extra >= 3 and noun in RELATIVE_VERBS and random() < 0.65:
             clause = self.relative_clause(noun, plural, extra)
             extra -= length(clause.en)
         adjectives = self.adjectives(noun, extra) if extra > 0 and described and random() < 0.75 else ()
         extra -= len(adjectives)
         if measure:
             self.meaning.append(measure)
-        if grows and extra > 0 and not plural and not clause.en and noun in OWNED and random() < 0.5:
+        if may_grow and extra > 0 and not plural and not clause.en and noun in OWNED and random() < 0.5:
             return self.owned(noun, adjectives, base)
         numeral = int(random() * len(NUMERALS)) if "number" in det else 0
         en, fr, zh = noun_phrase(noun, plural, det, adjectives, numeral, preposition, measure)
@@ -200,13 +192,13 @@ class NounSampler:
         """One adjective that suits the noun, two where there is room, none where none suits."""
         before, after = BEFORE[noun], AFTER[noun]
         if room > 1 and SHORT_BEFORE[noun] and LONG_AFTER[noun] and self.random() < 0.4:
-            chosen: tuple[str, ...] = (self.pick(SHORT_BEFORE[noun]), self.pick(LONG_AFTER[noun]))
+            adjectives: tuple[str, ...] = (self.pick(SHORT_BEFORE[noun]), self.pick(LONG_AFTER[noun]))
         elif before or after:
-            chosen = (self.pick(before + after),)
+            adjectives = (self.pick(before + after),)
         else:
             return ()
-        self.meaning += chosen
-        return chosen
+        self.meaning += adjectives
+        return adjectives
 
     def owned(self, noun: str, adjectives: tuple[str, ...], base: int) -> Parts:
         """ "Mary's book", "le livre de Marie", 玛丽 的 书."""
@@ -236,12 +228,12 @@ class NounSampler:
 
     # Subjects
 
-    def pronoun(self, referent: Referent) -> Someone:
+    def pronoun(self, referent: Referent) -> Subject:
         """A pronoun as subject."""
         key = referent.pronoun
-        return Someone(place(self.fresh(), pronoun_phrase(key)), PRONOUNS[key].agreement, referent)
+        return Subject(place(self.fresh(), pronoun_phrase(key)), PRONOUNS[key].agreement, referent)
 
-    def somebody(self, verb: str, room: int, *, plain: bool = False) -> Someone:
+    def somebody(self, verb: str, room: int, *, plain: bool = False) -> Subject:
         """A subject that suits the verb.
 
         Args:
@@ -250,33 +242,37 @@ class NounSampler:
         """
         entry = VERBS[verb]
         chance = self.random()
-        if "person" in entry.subjects or "adult" in entry.subjects:
-            if chance < 0.12 or (room < 2 and chance < 0.3):
-                # Later on "he" and "she" would seem to be somebody already named, and French participles with
-                # "être" would tell whether "I" is a man.
-                if not self.meaning:
-                    return self.pronoun(self.pick(ANYBODY[1:] if entry.auxiliary == "être" else ANYBODY))
-                if entry.auxiliary != "être":
-                    return self.pronoun(ANYBODY[0])
-            if chance < 0.38 or room < 2:
-                return self.name_or_pair(1 if plain else room)
-        elif room < 2:
-            return self.name_or_pair(1)
+        if not entry.subjects & {"person", "adult"}:
+            return (
+                self.name_or_pair(1)
+                if room < 2
+                else self.noun_subject(self.pick(SUBJECTS[verb]), room, plain)
+            )
+        if chance < 0.12 or (room < 2 and chance < 0.3):
+            # French participles with "être" would tell whether "I" is a man. Later in a sentence "he" and "she"
+            # would seem to be somebody already named.
+            pronouns = ANYBODY[1:] if entry.auxiliary == "être" else ANYBODY
+            if not self.meaning:
+                return self.pronoun(self.pick(pronouns))
+            if ANYBODY[0] in pronouns:
+                return self.pronoun(ANYBODY[0])
+        if chance < 0.38 or room < 2:
+            return self.name_or_pair(1 if plain else room)
         return self.noun_subject(self.pick(SUBJECTS[verb]), room, plain)
 
-    def name_or_pair(self, room: int) -> Someone:
+    def name_or_pair(self, room: int) -> Subject:
         """ "Mary", or "Mary and Paul" where there is room."""
         name, parts = self.named()
         feminine = NAMES[name].gender == "f"
         if room < 3 or self.random() < 0.6:
-            return Someone(parts, HE + feminine, Referent("she" if feminine else "he", name=name))
+            return Subject(parts, HE + feminine, Referent("she" if feminine else "he", name=name))
         other, second = self.named()
-        joined = join(parts, place(self.fresh(), _AND), second)
+        joined = join(parts, place(self.fresh(), FIXED["and (nouns)"]), second)
         if feminine and NAMES[other].gender == "f":
-            return Someone(joined, THEY_FEMININE, Referent("they f", name=name))
-        return Someone(joined, THEY, Referent("they", name=name))
+            return Subject(joined, THEY_FEMININE, Referent("they f", name=name))
+        return Subject(joined, THEY, Referent("they", name=name))
 
-    def noun_subject(self, noun: str, room: int, plain: bool) -> Someone:
+    def noun_subject(self, noun: str, room: int, plain: bool) -> Subject:
         """ "The girl", "these two students", "all the children that Paul saw"."""
         tags = NOUNS[noun].tags
         chance = self.random()
@@ -299,27 +295,27 @@ class NounSampler:
             det, plural = self.pick(("all", "the+number")), True
         extra = 0 if plain else room - (3 if det in ("all", "the+number") else 2)
         parts = self.noun(noun, plural, det, extra, relative=True)
-        both: Run = ((parts.zh[-1][0], _BOTH),) if det == "all" else ()
-        agreement = HE + (NOUNS[noun].gender == "f") + 2 * plural
-        return Someone(parts, agreement, referent_of(noun, plural), both)
+        dou: Run = ((parts.zh[-1][0], _DOU),) if det == "all" else ()
+        return Subject(parts, agreement_of(noun, plural), referent_of(noun, plural), dou)
 
     # Relative clauses
 
     def relative_clause(self, noun: str, plural: bool, room: int) -> Parts:
         """ "that Paul bought yesterday", "que Paul a acheté hier", 保罗 昨天 买 的; 3 to ``room`` words."""
-        tags = NOUNS[noun].tags
-        feminine = NOUNS[noun].gender == "f"
+        tags, feminine = NOUNS[noun].tags, NOUNS[noun].feminine
         if "person" in tags or ("animal" in tags and self.random() < 0.5):
-            return self.subject_relative(noun, HE + feminine + 2 * plural, room)
+            return self.subject_relative(noun, agreement_of(noun, plural), room)
         base = self.fresh()
         verb = self.pick((RELATIVE_VERBS if room > 3 else SHORT_RELATIVE_VERBS)[noun])
         room -= 2 + bool(VERBS[verb].particle)
         subject = self.somebody(verb, min(room, 2), plain=True)
         self.mean(verb)
         group_base = self.fresh()
-        group = verb_group(verb, "p", subject.agreement, object_agreement=(feminine, plural), relative=True)
-        time = self.time("p", room - length(subject.parts.en))
-        en, fr, zh = _RELATIVE_OBJECT
+        group = verb_group(
+            verb, "past", subject.agreement, object_agreement=(feminine, plural), relative=True
+        )
+        time = self.time("past", room - length(subject.parts.en))
+        en, fr, zh = FIXED["that (object)"]
         return Parts(
             ((base, en), *subject.parts.en, (group_base, group.en), *time.en),
             ((base, fr), *subject.parts.fr, (group_base, group.fr), *time.fr),
@@ -333,18 +329,18 @@ class NounSampler:
         thing, time, marker = NOTHING, NOTHING, ()
         if person and room >= 4 and self.random() < 0.6:
             verb = self.pick(DEEDS)
-            group = verb_group(verb, "p", agreement)
+            group = verb_group(verb, "past", agreement)
             thing = self.something(self.pick(OBJECTS[verb]), room - 4)
         else:
             verb = self.pick([act for act in ACTS if noun in SUBJECTS[act]])
             if room >= 4 and self.zone == "now":
-                group = verb_group(verb, "g", agreement)
-                time = self.time("g", 1)
-                marker = ((group_base, _GOING_ON),)
+                group = verb_group(verb, "progressive", agreement)
+                time = self.time("progressive", 1)
+                marker = ((group_base, _ZHENGZAI),)
             else:
-                group = verb_group(verb, "h", agreement, adverb=self.pick(("often", "always")))
+                group = verb_group(verb, "present", agreement, adverb=self.pick(("often", "always")))
         self.mean(verb)
-        en, fr, zh = _RELATIVE_PERSON if person else _RELATIVE_ANIMAL
+        en, fr, zh = FIXED["who" if person else "that (subject)"]
         return Parts(
             ((base, en), (group_base, group.en), *thing.en, *time.en),
             ((base, fr), (group_base, group.fr), *thing.fr, *time.fr),
@@ -354,30 +350,30 @@ class NounSampler:
     # Objects
 
     def object_of(
-        self, verb: str, tense: str, denied: bool, owner: str, extra: int
+        self, verb: str, tense: str, negated: bool, owner: str, extra: int
     ) -> tuple[Parts, Referent]:
         """The object of a verb, of at most two words and ``extra`` more, and how to refer to it.
 
         Args:
-            denied: whether the verb is, by "not" or by "never".
+            negated: whether "not" or "never" stands with the verb.
             owner: the possessive of the subject, or ``""``.
         """
         random = self.random
         if "name" in VERBS[verb].objects and random() < 0.35:
             return self.named()[1], NOBODY
         noun = self.pick(OBJECTS[verb])
-        tags = NOUNS[noun].tags
+        tags, certain = NOUNS[noun].tags, "certain" in VERBS[verb].uses
         chance = random()
-        usual = tense in ("h", "like")
+        usual = tense in ("present", "like")
         if "mass" in tags:
-            return self.mass_object(noun, usual, denied, extra), NOBODY
+            return self.mass_object(noun, usual, negated, extra), NOBODY
         if "kin" in tags:
             return self.noun(noun, False, owner or "my", extra), NOBODY
         if noun in PLACES:
             return self.noun(noun, False, "the" if chance < 0.85 else "this", extra), NOBODY
-        if usual and "person" not in tags and verb not in HANDLED and chance < 0.8:
-            return self.noun(noun, True, "none" if denied else "bare", extra + 1), NOBODY
-        definite = usual or (denied and ("person" in tags or verb in HANDLED))
+        if usual and "person" not in tags and not certain and chance < 0.8:
+            return self.noun(noun, True, "none" if negated else "bare", extra + 1), NOBODY
+        definite = usual or (negated and ("person" in tags or certain))
         plural = False
         if chance < 0.1 and owner and noun in OWNED:
             det = owner
@@ -387,17 +383,17 @@ class NounSampler:
             det, plural = "the", True
         elif chance < 0.55 or definite:
             det, plural = "this", random() < 0.4
-        elif denied:
+        elif negated:
             return self.noun(noun, False, "none", extra), NOBODY
-        elif chance < 0.8 or verb in HANDLED:
+        elif chance < 0.8 or certain:
             det = "a"
         else:
             det, plural = ("some" if chance < 0.88 else "number" if chance < 0.96 else "many"), True
         return self.noun(noun, plural, det, extra, relative=True), referent_of(noun, plural)
 
-    def mass_object(self, noun: str, usual: bool, denied: bool, extra: int) -> Parts:
-        """ "Tea", "some tea", "a cup of hot tea"; "any" is unsaid where the verb is denied."""
-        if denied:
+    def mass_object(self, noun: str, usual: bool, negated: bool, extra: int) -> Parts:
+        """ "Tea", "some tea", "a cup of hot tea"; a negated verb has "tea" alone."""
+        if negated:
             return self.noun(noun, False, "none", extra + 1)
         if noun in MEASURE_OF and extra >= 2 and self.random() < 0.6:
             plural = self.random() < 0.3

@@ -1,12 +1,12 @@
-"""What the grammar corpus is put together from: constituents in three languages, and what clauses know.
+"""What sentences of the grammar corpus consist of: constituents in three languages, and what a clause must fit.
 
-Only types and small functions; phrases are made in ``phrases``, choices in ``nouns``,
-``clauses`` and ``sentences``.
+Only types and small functions; phrases are made in ``phrases``, choices in ``nouns``, ``clauses`` and
+``sentences``.
 """
 
 from typing import NamedTuple
 
-from utils.corpus.grammar.lexicon import COUNT_NOUNS, NOUNS, VERBS
+from utils.corpus.grammar.lexicon import COUNT_NOUNS, HE, NOUNS, VERBS
 from utils.corpus.grammar.phrases import Phrase, Piece
 
 # What one language says: pieces in order, each with its base, the number that tells its concepts from those
@@ -34,20 +34,20 @@ NOTHING = Parts((), (), ())
 NOBODY = Referent("")
 
 
-class Someone(NamedTuple):
+class Subject(NamedTuple):
     """A constituent that can be a subject.
 
     Args:
         parts: its words.
         agreement: the row of agreement of its verb.
         referent: how later clauses refer to it.
-        both: the Chinese 都 that "all" puts before the verb, or nothing.
+        dou: the Chinese 都 that "all" puts before the verb, or nothing.
     """
 
     parts: Parts
     agreement: int
     referent: Referent
-    both: Run = ()
+    dou: Run = ()
 
 
 class Clause(NamedTuple):
@@ -56,14 +56,14 @@ class Clause(NamedTuple):
     Args:
         parts: its words.
         subject: how later clauses refer to its subject.
-        thing: how later clauses refer to its object.
-        refers: whether its subject or its object is a pronoun for something said before.
+        object: how later clauses refer to its object.
+        refers: whether its subject or its object is a pronoun for something in an earlier clause.
         state: the adjective it is about, or ``""``.
     """
 
     parts: Parts
     subject: Referent
-    thing: Referent = NOBODY
+    object: Referent = NOBODY
     refers: bool = False
     state: str = ""
 
@@ -73,18 +73,18 @@ class Scene(NamedTuple):
 
     Args:
         zone: ``past``, ``now``, ``habit`` or ``future``.
-        subject: what its subject is, said as a pronoun; ``NOBODY`` leaves the choice.
-        object: what its object is, where a kind of clause says the object as a pronoun.
+        subject: who its subject is, which then is a pronoun; ``NOBODY`` leaves the choice.
+        object: who its object is, in the kinds of clause whose object is a pronoun.
         verbs: the verbs to choose from; all that fit if empty.
         things: the nouns to give; all that fit if empty.
         state: the state that a clause about a state affirms, or ``""``.
-        timed: whether it may say when.
+        timed: whether it may have an expression of time.
         modal: whether a wish or a duty may stand for the future.
         front: whether the time comes first.
         also: whether it adds to the clause before it, with "also".
         subjunctive: the French mood after "bien que".
-        undated: whether its Chinese verb stands before 的 and goes without 了.
-        then: the Chinese 就 that answers 如果, or nothing.
+        relative: whether its Chinese verb stands before 的 and has no 了.
+        then: the Chinese 就 that belongs to 如果, or nothing.
     """
 
     zone: str
@@ -98,12 +98,12 @@ class Scene(NamedTuple):
     front: bool = False
     also: bool = False
     subjunctive: bool = False
-    undated: bool = False
+    relative: bool = False
     then: Run = ()
 
 
 class Mood(NamedTuple):
-    """Tense, polarity, adverb and time of an event, and the English words they cost beyond the bare verb."""
+    """Tense, negation, adverb and time of an event, and the English words they take beyond the bare verb."""
 
     tense: str
     negative: bool = False
@@ -112,8 +112,8 @@ class Mood(NamedTuple):
     cost: int = 0
 
     @property
-    def denies(self) -> bool:
-        """Whether the verb is denied, by "not" or by "never"; French then says its object with "de"."""
+    def negated(self) -> bool:
+        """Whether "not" or "never" stands with the verb; its French object then has "de"."""
         return self.negative or self.adverb == "never"
 
 
@@ -133,34 +133,36 @@ def place(base: int, phrase: Phrase) -> Parts:
 
 def join(*constituents: Parts) -> Parts:
     """Constituents that every language puts in the same order."""
-    en: Run = ()
-    fr: Run = ()
-    zh: Run = ()
-    for one in constituents:
-        en += one.en
-        fr += one.fr
-        zh += one.zh
-    return Parts(en, fr, zh)
+    en, fr, zh = zip(*constituents, strict=True)
+    return Parts(sum(en, ()), sum(fr, ()), sum(zh, ()))
+
+
+def agreement_of(noun: str, plural: bool) -> int:
+    """The row of agreement of a noun, after its French gender and its number.
+
+    >>> agreement_of("horse", plural=False) == HE, agreement_of("girl", plural=True) - HE
+    (True, 3)
+    """
+    return HE + NOUNS[noun].feminine + 2 * plural
 
 
 def referent_of(noun: str, plural: bool) -> Referent:
-    """How to refer to a noun phrase: by the French gender of its noun, and apart for persons in Chinese.
+    """How to refer to a noun phrase: by the French gender of its noun; persons have pronouns of their own.
 
     >>> referent_of("apple", False), referent_of("girl", True)
     (Referent(pronoun='it f', noun='apple', name=''), Referent(pronoun='they f', noun='girl', name=''))
     """
     entry = NOUNS[noun]
-    if entry.tags & {"person", "kin"}:
-        key = ("they" if plural else "she") if entry.gender == "f" else ("they" if plural else "he")
-    else:
-        key = "those" if plural else "it"
-    if entry.gender == "f" and key not in ("she", "he"):
-        key += " f"
-    return Referent(key, noun)
+    feminine = " f" if entry.feminine else ""
+    if not entry.tags & {"person", "kin"}:
+        return Referent(("those" if plural else "it") + feminine, noun)
+    if plural:
+        return Referent("they" + feminine, noun)
+    return Referent("she" if entry.feminine else "he", noun)
 
 
 def is_person(referent: Referent) -> bool:
-    """Whether it is a person or several.
+    """Whether it is one person or several.
 
     >>> is_person(referent_of("girl", True)), is_person(referent_of("cat", True)), is_person(NOBODY)
     (True, False, False)
@@ -169,12 +171,12 @@ def is_person(referent: Referent) -> bool:
 
 
 def is_animal(referent: Referent) -> bool:
-    """Whether it is an animal or several."""
+    """Whether it is one animal or several."""
     return referent.noun in COUNT_NOUNS and "animal" in COUNT_NOUNS[referent.noun].tags
 
 
 def suits(subject: Referent, verb: str) -> bool:
-    """Whether a subject can do it; anybody not yet chosen can.
+    """Whether a subject can do it; ``NOBODY``, which is not chosen yet, can.
 
     >>> suits(referent_of("cat", False), "eat"), suits(referent_of("cat", False), "read")
     (True, False)

@@ -1,8 +1,7 @@
 """Phrases of the grammar corpus: the words of a noun phrase or a verb group, in three languages at once.
 
 Every word carries the numbers of the concepts it expresses, local to its phrase; which phrases meet, and in
-which order, is decided in ``nouns`` and ``clauses``. Phrases are cached, since few of them
-are new.
+which order, is decided in ``nouns`` and ``clauses``. Phrases are cached, since most of them come again.
 """
 
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from typing import NamedTuple
 from utils.corpus.grammar.lexicon import (
     ADJECTIVES,
     ADVERBS,
+    EXPRESSIONS,
     FIRST,
     HE,
     MEASURES,
@@ -22,8 +22,11 @@ from utils.corpus.grammar.lexicon import (
     PRONOUNS,
     SHE,
     THEY_FEMININE,
+    TIMES,
     VERBS,
     Adjective,
+    Expression,
+    Item,
     Noun,
     Verb,
 )
@@ -32,7 +35,6 @@ from utils.corpus.grammar.lexicon import (
 Words = tuple[str, ...]
 Marks = tuple[tuple[int, int], ...]
 Piece = tuple[Words, Marks]
-Item = tuple[str, tuple[int, ...]]
 
 EMPTY: Piece = ((), ())
 
@@ -43,6 +45,7 @@ VERB, TENSE, NEGATION, ADVERB, MODAL, OBJECT, RECEIVER, DEGREE, THAN = range(9)
 
 FRENCH_VOWELS = frozenset("aâeéèêiîoôuœhA")
 ASPIRATED = frozenset({"hamster", "hamsters"})
+CONTRACTED = {("à", "le"): "au", ("à", "les"): "aux", ("de", "le"): "du", ("de", "les"): "des"}
 ELIDED = {"le": "l'", "la": "l'", "de": "d'", "que": "qu'", "ne": "n'", "je": "j'", "me": "m'"}
 
 
@@ -80,18 +83,17 @@ def one_word(word: str, *concepts: int) -> Piece:
     return piece([(word, concepts)])
 
 
-def fixed(text: str) -> Phrase:
-    """Read a phrase in three languages: words, each with the digits of its concepts, "-" for none.
+def fixed(expression: Expression) -> Phrase:
+    """The phrase of an expression that the lexicon has.
 
-    >>> fixed("last 0 week 1 | la - semaine 1 dernière 0 | 上周 01").zh
-    (('上周',), ((0, 0), (0, 1)))
+    >>> fixed(EXPRESSIONS["and"]).zh
+    (('，',), ((0, 0), (0, 1)))
     """
-    pieces = []
-    for part in text.split("|"):
-        items = part.split()
-        digits = [tuple(int(digit) for digit in item if digit != "-") for item in items[1::2]]
-        pieces.append(piece(zip(items[::2], digits, strict=True)))
-    return Phrase(*pieces)
+    return Phrase(*map(piece, expression))
+
+
+FIXED = {name: fixed(expression) for name, expression in EXPRESSIONS.items()}
+TIME_PHRASES = {tense: tuple(map(fixed, expressions)) for tense, expressions in TIMES.items()}
 
 
 def starts_with_vowel(word: str) -> bool:
@@ -123,11 +125,10 @@ def _contract(preposition: Item, rest: list[Item]) -> list[Item]:
     """``à le`` becomes ``au``, ``de les`` ``des``; none where the article elides (``de l' hôpital``)."""
     word, concepts = preposition
     article, article_concepts = rest[0]
-    if article == "les" or (article == "le" and not starts_with_vowel(rest[1][0])):
-        fused = {("à", "le"): "au", ("à", "les"): "aux", ("de", "le"): "du", ("de", "les"): "des"}
-        if (word, article) in fused:
-            return [(fused[word, article], concepts + article_concepts), *rest[1:]]
-    return [preposition, *rest]
+    elides = article == "le" and starts_with_vowel(rest[1][0])
+    if elides or (word, article) not in CONTRACTED:
+        return [preposition, *rest]
+    return [(CONTRACTED[word, article], concepts + article_concepts), *rest[1:]]
 
 
 @cache
@@ -146,9 +147,9 @@ def noun_phrase(
         noun: a key of ``NOUNS``.
         plural: the number of the noun; with a measure ("two cups of tea"), the number of the measure.
         det: ``a``, ``the``, ``near`` ("the", bare in Chinese), ``this``, ``some``, ``many``, ``all``,
-            ``number``, ``the+number``, ``bare`` ("some", unsaid in English and Chinese), ``generic``
-            ("all", unsaid), ``none`` ("a" or "any" where the verb is denied), ``owned`` (after "'s" in English) or
-            a key of ``POSSESSIVES``.
+            ``number``, ``the+number``, ``bare`` ("some" without a word in English and Chinese), ``generic``
+            ("all" without a word), ``none`` ("a" or "any" where the verb is negated), ``owned`` (after "'s" in
+            English) or a key of ``POSSESSIVES``.
         adjectives: at most one before and one after the French noun, in English order.
         numeral: index into ``NUMERALS``.
         preposition: English and French preposition in front, or blanks.
@@ -156,10 +157,10 @@ def noun_phrase(
     """
     entry = NOUNS[noun]
     head = MEASURES[measure] if measure else entry
-    chosen = [ADJECTIVES[name] for name in adjectives]
-    en = _english_noun_phrase(entry, head, plural, det, chosen, numeral)
-    fr = _french_noun_phrase(entry, head, plural, det, chosen, numeral)
-    zh = _chinese_noun_phrase(entry, head, plural, det, chosen, numeral)
+    described = [ADJECTIVES[name] for name in adjectives]
+    en = _english_noun_phrase(entry, head, plural, det, described, numeral)
+    fr = _french_noun_phrase(entry, head, plural, det, described, numeral)
+    zh = _chinese_noun_phrase(entry, head, plural, det, described, numeral)
     en_preposition, fr_preposition = preposition
     if en_preposition:
         en = [*((word, (PREPOSITION,)) for word in en_preposition.split()), *en]
@@ -177,14 +178,12 @@ def _english_noun_phrase(
         described.append((noun.en[plural], (NOUN,)))
     else:
         described = [(head.en[plural], (MEASURE,)), ("of", (OF,)), *described, (noun.en[0], (NOUN,))]
-    number = (NUMERALS[numeral][0], (NUMBER,))
     if det == "a" or (det == "none" and not plural and "mass" not in noun.tags):
         return [("an" if described[0][0][0] in "aeiou" else "a", (DET,)), *described]
     if det in POSSESSIVES:
-        return [(POSSESSIVES[det][0], (DET,)), *described]
-    if det in ("bare", "generic", "none", "owned"):
-        return described
-    before: dict[str, list[Item]] = {
+        return [(POSSESSIVES[det].en, (DET,)), *described]
+    number = (NUMERALS[numeral][0], (NUMBER,))
+    determiners: dict[str, list[Item]] = {
         "the": [("the", (DET,))],
         "near": [("the", (DET,))],
         "this": [("these" if plural else "this", (DET,))],
@@ -193,8 +192,9 @@ def _english_noun_phrase(
         "all": [("all", (NUMBER,)), ("the", (DET,))],
         "number": [number],
         "the+number": [("the", (DET,)), number],
+        **{unsaid: [] for unsaid in ("bare", "generic", "none", "owned")},
     }
-    return before[det] + described
+    return determiners[det] + described
 
 
 def french_form(adjective: Adjective, feminine: bool, plural: bool) -> str:
@@ -205,7 +205,7 @@ def french_form(adjective: Adjective, feminine: bool, plural: bool) -> str:
 def _french_noun_phrase(
     noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: int
 ) -> list[Item]:
-    feminine = noun.gender == "f"
+    feminine = noun.feminine
     own_plural = plural and head is noun
     before: list[Item] = []
     after: list[Item] = []
@@ -220,7 +220,7 @@ def _french_noun_phrase(
     core = [*before, (noun.fr[own_plural], (NOUN,)), *after]
     if head is not noun:
         core = [(head.fr[plural], (MEASURE,)), ("de", (OF,)), *core]
-        feminine = head.gender == "f"
+        feminine = head.feminine
         before = []
     mass = "mass" in noun.tags and head is noun
     return _french_determiner(det, core, feminine, plural, mass, bool(before), numeral) + core
@@ -230,37 +230,34 @@ def _french_determiner(
     det: str, core: list[Item], feminine: bool, plural: bool, mass: bool, adjective_first: bool, numeral: int
 ) -> list[Item]:
     vowel = starts_with_vowel(core[0][0])
-    definite = "les" if plural else "la" if feminine else "le"
-    number: Item = (NUMERALS[numeral][1], (NUMBER,))
-    if det in ("the", "near"):
-        return [(definite, (DET,))]
-    if det in ("generic", "owned"):
-        return [(definite, ())]
-    if det == "all":
-        return [("toutes" if feminine else "tous", (NUMBER,)), ("les", (DET,))]
-    if det == "number":
-        return [number]
-    if det == "the+number":
-        return [("les", (DET,)), number]
-    if det == "many":
-        return [("beaucoup", (NUMBER,)), ("de", (NUMBER,))]
-    if det == "a":
-        return [("une" if feminine else "un", (DET,))]
-    if det == "this":
-        return [("ces" if plural else "cette" if feminine else "cet" if vowel else "ce", (DET,))]
     if det in POSSESSIVES:
-        masculine_form, feminine_form, plural_form = POSSESSIVES[det][1]
-        # "mon histoire", "ton ancienne": the masculine form stands before any vowel.
+        masculine_form, feminine_form, plural_form = POSSESSIVES[det].fr
+        # "Mon histoire", "ma bonne histoire": the masculine form stands before any vowel.
         singular = feminine_form if feminine and not vowel else masculine_form
         return [(plural_form if plural else singular, (DET,))]
-    if det == "none":
-        return [("de", () if plural or mass else (DET,))]
+    definite = "les" if plural else "la" if feminine else "le"
+    number: Item = (NUMERALS[numeral][1], (NUMBER,))
+    determiners: dict[str, list[Item]] = {
+        "the": [(definite, (DET,))],
+        "near": [(definite, (DET,))],
+        "generic": [(definite, ())],
+        "owned": [(definite, ())],
+        "all": [("toutes" if feminine else "tous", (NUMBER,)), ("les", (DET,))],
+        "number": [number],
+        "the+number": [("les", (DET,)), number],
+        "many": [("beaucoup", (NUMBER,)), ("de", (NUMBER,))],
+        "a": [("une" if feminine else "un", (DET,))],
+        "this": [("ces" if plural else "cette" if feminine else "cet" if vowel else "ce", (DET,))],
+        "none": [("de", () if plural or mass else (DET,))],
+    }
+    if det in determiners:
+        return determiners[det]
     concepts = (DET,) if det == "some" else ()
+    if mass and (feminine or vowel):
+        return [("de", concepts), ("la" if feminine else "le", concepts)]
     if mass:
-        if vowel:
-            return [("de", concepts), ("la" if feminine else "le", concepts)]
-        return [("de", concepts), ("la", concepts)] if feminine else [("du", concepts)]
-    # "de belles fleurs": des is de before an adjective.
+        return [("du", concepts)]
+    # "De belles fleurs": "des" is "de" before an adjective.
     return [("de" if adjective_first else "des", concepts)]
 
 
@@ -282,30 +279,23 @@ def _chinese_noun_phrase(
     def counted(word: str, concept: int) -> list[Item]:
         return [(word, (concept,)), (head.classifier, own or (concept,))]
 
-    some = "一些"
-    if det == "a":
-        return counted("一", DET) + core
-    if det == "the":
-        if "place" in noun.tags:
-            return core
-        return [("那些", (DET,)), *core] if plural else counted("那", DET) + core
-    if det == "this":
-        return [("这些", (DET,)), *core] if plural else counted("这", DET) + core
-    if det == "some":
-        return [(some, (DET,)), *core]
-    if det == "many":
-        return [("很多", (NUMBER,)), *core]
-    if det == "all":
-        return [("所有", (NUMBER,)), ("的", (NUMBER,)), *core]
-    if det == "number":
-        return counted(NUMERALS[numeral][2], NUMBER) + core
-    if det == "the+number":
-        return [("那", (DET,)), *counted(NUMERALS[numeral][2], NUMBER), *core]
     if det in POSSESSIVES:
-        owner: Item = (POSSESSIVES[det][2], (DET,))
+        owner: Item = (POSSESSIVES[det].zh, (DET,))
         # Near relations go without 的 (我妈妈), and 的 is said once (我年轻的邻居).
         return [owner, *core] if "kin" in noun.tags or with_de else [owner, ("的", (DET,)), *core]
-    return core
+    the: list[Item] = [("那些", (DET,))] if plural else counted("那", DET)
+    number = counted(NUMERALS[numeral][2], NUMBER)
+    determiners: dict[str, list[Item]] = {
+        "a": counted("一", DET),
+        "the": [] if "place" in noun.tags else the,
+        "this": [("这些", (DET,))] if plural else counted("这", DET),
+        "some": [("一些", (DET,))],
+        "many": [("很多", (NUMBER,))],
+        "all": [("所有", (NUMBER,)), ("的", (NUMBER,))],
+        "number": number,
+        "the+number": [("那", (DET,)), *number],
+    }
+    return determiners.get(det, []) + core
 
 
 @cache
@@ -373,7 +363,7 @@ def participle(verb: Verb, feminine: bool, plural: bool) -> str:
     return verb.fr[4] + "e" * feminine + "s" * plural
 
 
-_MODALS = ("want", "can", "must", "like")
+MODALS = ("want", "can", "must", "like")
 
 
 def _gender(agreement: int) -> tuple[bool, bool]:
@@ -398,16 +388,16 @@ def verb_group(
 
     Args:
         verb: a key of ``VERBS``.
-        tense: ``h`` (habit or state), ``g`` (going on), ``p`` (past), ``f`` (future), ``to`` (purpose), or
-            a modal verb: ``want``, ``can``, ``must``, ``like``.
+        tense: ``present`` (a habit or a state), ``progressive``, ``past``, ``future``, ``purpose``, or a modal
+            verb of ``MODALS``.
         agreement: row of agreement of the subject.
-        negative: not with the adverb "never", which denies by itself.
+        negative: not with the adverb "never", which is a negation by itself.
         adverb: often, sometimes, always, never, also, or ``""``.
         clitic: a key of ``PRONOUNS`` for the object, or ``""``.
         indirect: whether the pronoun is the receiver.
         subjunctive: the French mood after "bien que", for the past tense.
         object_agreement: feminine and plural of an object that stands before the verb.
-        relative: the verb of a clause that stands before its noun in Chinese, which drops 了.
+        relative: whether the clause stands before its noun in Chinese, where its verb has no 了.
     """
     entry = VERBS[verb]
     en = _english_group(entry, tense, agreement, negative, adverb)
@@ -429,38 +419,31 @@ def verb_group(
 
 
 def _english_group(verb: Verb, tense: str, agreement: int, negative: bool, adverb: str) -> list[Item]:
-    middle: list[Item] = [(adverb, (ADVERB,))] if adverb else []
-    no: list[Item] = [("not", (NEGATION,))] if negative else []
-    third = not (agreement == FIRST or _plural(agreement))
+    # What stands between the auxiliary and the verb.
+    middle: list[Item] = [("not", (NEGATION,))] if negative else []
+    if adverb:
+        middle.append((adverb, (ADVERB,)))
     base: Item = (verb.en[0], (VERB,))
-    do: Item = ("does" if third else "do", (TENSE,))
-    if tense == "to":
-        group = [("to", (MODAL,)), base]
-    elif tense == "g":
-        group = [(_english_be(agreement, False), (TENSE,)), *no, *middle, (verb.en[3], (VERB,))]
-    elif tense == "f":
-        group = [("will", (TENSE,)), *no, *middle, base]
-    elif tense == "p":
-        if negative:
-            group = [("did", (TENSE,)), *no, *middle, base]
-        else:
-            group = [*middle, (verb.en[2], (VERB, TENSE))]
-    elif tense == "h":
-        if negative:
-            group = [do, *no, *middle, base]
-        else:
-            group = [*middle, (_english_present(verb, agreement), (VERB, TENSE))]
+    to: Item = ("to", (MODAL,))
+    third = not (agreement == FIRST or _plural(agreement))
+    do: Item = ("did" if tense == "past" else "does" if third else "do", (TENSE,))
+    if tense == "purpose":
+        group = [to, base]
+    elif tense == "progressive":
+        group = [(_english_be(agreement, False), (TENSE,)), *middle, (verb.en[3], (VERB,))]
+    elif tense == "future":
+        group = [("will", (TENSE,)), *middle, base]
+    elif tense in ("present", "past"):
+        form = verb.en[2] if tense == "past" else _english_present(verb, agreement)
+        group = [do, *middle, base] if negative else [*middle, (form, (VERB, TENSE))]
     elif tense == "can" and negative:
-        group = [("cannot", (MODAL, NEGATION)), *middle, base]
+        group = [("cannot", (MODAL, NEGATION)), *middle[1:], base]  # it contains "not"
     elif tense in ("can", "must"):
-        group = [(tense, (MODAL,)), *no, *middle, base]
+        group = [(tense, (MODAL,)), *middle, base]
+    elif negative:
+        group = [do, *middle, (VERBS[tense].en[0], (MODAL, TENSE)), to, base]
     else:
-        modal = VERBS[tense]
-        to: Item = ("to", (MODAL,))
-        if negative:
-            group = [do, *no, *middle, (modal.en[0], (MODAL, TENSE)), to, base]
-        else:
-            group = [*middle, (_english_present(modal, agreement), (MODAL, TENSE)), to, base]
+        group = [*middle, (_english_present(VERBS[tense], agreement), (MODAL, TENSE)), to, base]
     if verb.particle:
         group.append((verb.particle, (VERB,)))
     return group
@@ -484,21 +467,19 @@ def _french_group(
         if not indirect:
             object_agreement = _gender(PRONOUNS[clitic].agreement)
     infinitive: Item = (verb.fr[0], (VERB,))
-    if tense == "to":
+    if tense == "purpose":
         return [("pour", (MODAL,)), *pronoun, infinitive]
-    if tense == "p":
+    if tense == "past":
         if verb.auxiliary == "être":
             forms, agreed = _ETRE, _gender(agreement)
         else:
             forms, agreed = _AVOIR, object_agreement
-        finite: list[Item] = [
-            *pronoun,
-            (forms["that" if subjunctive else "present"][_person(agreement)], (TENSE,)),
-        ]
+        auxiliary = forms["that" if subjunctive else "present"][_person(agreement)]
+        finite: list[Item] = [*pronoun, (auxiliary, (TENSE,))]
         rest: list[Item] = [(participle(verb, *agreed), (VERB,))]
-    elif tense == "f":
+    elif tense == "future":
         finite, rest = [(_ALLER[_person(agreement)], (TENSE,))], [*pronoun, infinitive]
-    elif tense in _MODALS:
+    elif tense in MODALS:
         form = _french_present(VERBS[tense], agreement)
         concepts = (MODAL,) if tense in ("can", "must") else (MODAL, TENSE)
         finite, rest = [(form, concepts)], [*pronoun, infinitive]
@@ -525,22 +506,16 @@ def _chinese_group(
     else:
         before = [(ADVERBS[adverb][1], (ADVERB,))] if adverb else []
     word: list[Item] = [(verb.zh, (VERB,))]
-    if tense == "p":
-        if negative:
-            before.append(("没", (NEGATION, TENSE)))
-        elif verb.le and not relative:
-            word.append(("了", (TENSE,)))
-    elif tense == "g":
-        # 正在, "going on", stands before the place and swallows its 在: the clause writes it.
-        if negative:
-            before.append(("没", (NEGATION,)))
-    else:
-        if negative:
-            before.append(("不", (NEGATION,)))
-        if tense == "f":
-            before.append(("会", (TENSE,)))
-        elif tense in _MODALS:
-            before.append((VERBS[tense].zh, (MODAL,)))
+    if negative:
+        did_not: Item = ("没", (NEGATION, TENSE) if tense == "past" else (NEGATION,))
+        before.append(did_not if tense in ("past", "progressive") else ("不", (NEGATION,)))
+    elif tense == "past" and verb.le and not relative:
+        word.append(("了", (TENSE,)))
+    # 正在 of the progressive stands before the place and takes the part of its 在: the clause writes it.
+    if tense == "future":
+        before.append(("会", (TENSE,)))
+    elif tense in MODALS:
+        before.append((VERBS[tense].zh, (MODAL,)))
     return before, word
 
 
@@ -555,37 +530,41 @@ def predicate(
     very: bool = False,
     subjunctive: bool = False,
 ) -> Phrase:
-    """A subject's state: "is not tired", "n'est pas fatigué", 不累; hunger is had in French, not been.
+    """A subject's state: "is not tired", "n'est pas fatigué", 不累. French says of hunger "a faim", with "avoir".
 
     Args:
         adjective: a key of ``ADJECTIVES``.
         agreement: row of agreement of the subject.
         past: the past tense; the imperfect in French.
-        negative: whether the state is denied; not with ``very``.
+        negative: whether the state is negated; not with ``very``.
         adverb: always, also, or ``""``.
         very: whether the degree is high; never with a colour.
         subjunctive: the French mood after "bien que".
     """
     entry = ADJECTIVES[adjective]
-    had = adjective == "hungry"
+    hungry = adjective == "hungry"
     # "Bien qu'il ait été fatigué", "bien qu'il ait eu faim".
     perfect = subjunctive and past
     mood = "that" if subjunctive else "past" if past else "present"
-    verb = (_AVOIR if had or perfect else _ETRE)[mood][_person(agreement)]
-    no: list[Item] = [("not", (NEGATION,))] if negative else []
-    middle: list[Item] = [(adverb, (ADVERB,))] if adverb else []
-    degree: list[Item] = [("very", (DEGREE,))] if very else []
-    en = [(_english_be(agreement, past), (TENSE,)), *no, *middle, *degree, (adjective, (VERB,))]
+    verb = (_AVOIR if hungry or perfect else _ETRE)[mood][_person(agreement)]
+    en = [(_english_be(agreement, past), (TENSE,))]
+    if negative:
+        en.append(("not", (NEGATION,)))
+    if adverb:
+        en.append((adverb, (ADVERB,)))
+    if very:
+        en.append(("very", (DEGREE,)))
+    en.append((adjective, (VERB,)))
     fr = _french_negation([(verb, (TENSE,))], negative, adverb)
     if perfect:
-        fr.append(("eu" if had else "été", (TENSE,)))
+        fr.append(("eu" if hungry else "été", (TENSE,)))
     if very:
         fr.append(("très", (DEGREE,)))
     fr.append((french_form(entry, *_gender(agreement)), (VERB,)))
     zh: list[Item] = [(ADVERBS[adverb][1], (ADVERB,))] if adverb else []
     if negative:
         zh.append(("不", (NEGATION,)))
-    if entry.predicate.startswith("是"):
+    if entry.colour:
         zh += [("是", (TENSE,)), (entry.zh, (VERB,)), ("的", ())]
     else:
         if very:

@@ -1,17 +1,17 @@
 """Sentences of the grammar corpus: clauses that go together, and how each language joins them.
 
-Clauses are drawn in ``clauses``. Here are the reasons why one follows from another: who is hungry
-eats, or is given a cake; who is tired sleeps, or works all the same.
+Clauses are drawn in ``clauses``. Here one clause follows from another: a hungry person eats or is given a cake, a
+tired person sleeps or works all the same. The lexicon's ``MOVES`` hold what can follow, by rule and state.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from utils.corpus.grammar.clauses import (
     ACT,
     COMPARE,
     GIVE,
-    GIVE_HIM,
     GO,
+    KINDS,
     LIKE,
     QUALITY,
     STATE,
@@ -21,8 +21,8 @@ from utils.corpus.grammar.clauses import (
     TAKE_US,
     THERE,
     ClauseSampler,
-    Kind,
 )
+from utils.corpus.grammar.lexicon import MOVES, Move
 from utils.corpus.grammar.parts import (
     Clause,
     Parts,
@@ -34,87 +34,23 @@ from utils.corpus.grammar.parts import (
     length,
     place,
 )
-from utils.corpus.grammar.phrases import fixed, one_word, verb_group
+from utils.corpus.grammar.phrases import FIXED, Phrase, one_word, verb_group
 
 OPINIONS = ("say", "think", "know", "hope")
 # The shortest clause that may follow another, and the shortest sentence of two.
 LEAST_CLAUSE, LEAST_PAIR = 6, 12
 
 CLAUSES = (
-    ACT,
-    ACT,
-    STAY,
-    TAKE,
-    TAKE,
-    TAKE,
-    TAKE,
-    GIVE,
-    GO,
-    GO,
-    STATE,
-    QUALITY,
-    LIKE,
-    COMPARE,
-    THERE,
-    TAKE_US,
-)
+    ACT, ACT, STAY, TAKE, TAKE, TAKE, TAKE, GIVE, GO, GO, STATE, QUALITY, LIKE, COMPARE, THERE, TAKE_US
+)  # fmt: skip
 # What a person, an animal, and a person who may be a woman or a man can be said to do next.
 BY_PERSON = (ACT, STAY, TAKE, TAKE, GO, LIKE, STATE)
 BY_ANIMAL = (ACT, STATE)
 BY_ME = (ACT, TAKE, TAKE, LIKE)
 
-# What goes with a state: kinds of clause, their verbs, and what is given. ``ALONE`` is what the same person
-# does, ``HELPED`` what another does for that person, ``THOUGH`` what the person does all the same;
-# ``SINCE``, ``THANKS`` and ``OTHERS`` are what the person did before, what was done for the person, and
-# what others did.
-Move = tuple[Kind, tuple[str, ...], tuple[str, ...]]
-_FOOD = ("apple", "cake", "egg")
-_COMFORT = ("flower", "cake", "book", "gift")
-ALONE: Mapping[str, Sequence[Move]] = {
-    "tired": ((ACT, ("sleep",), ()), (STAY, ("stay",), ())),
-    "hungry": ((TAKE, ("eat",), ()),),
-    "happy": ((ACT, ("sing", "dance"), ()),),
-    "sad": ((STAY, ("stay",), ()), (TAKE, ("listen",), ())),
-}
-HELPED: Mapping[str, Sequence[Move]] = {
-    "tired": ((TAKE_IT, ("help",), ()),),
-    "hungry": ((GIVE_HIM, ("give",), _FOOD),),
-    "happy": (),
-    "sad": ((GIVE_HIM, ("give",), _COMFORT), (GIVE_HIM, ("write",), ()), (TAKE_IT, ("help",), ())),
-}
-THOUGH: Mapping[str, Sequence[Move]] = {
-    "tired": ((TAKE, ("clean", "wash", "repair", "read", "write"), ()), (ACT, ("work", "dance"), ())),
-    "hungry": ((ACT, ("work", "play"), ()), (TAKE, ("read", "clean"), ())),
-    "sad": ((ACT, ("sing", "dance", "work"), ()), (TAKE, ("help",), ())),
-}
-SINCE: Mapping[str, Sequence[Move]] = {
-    "tired": ((TAKE, ("clean", "wash", "repair"), ()), (ACT, ("work", "dance", "play"), ())),
-    "happy": ((TAKE, ("find", "buy", "see"), ()), (ACT, ("dance", "play"), ())),
-}
-THANKS: Mapping[str, Sequence[Move]] = {
-    "happy": ((GIVE_HIM, ("give", "send", "write"), ()), (TAKE_IT, ("help",), ())),
-}
-OTHERS: Mapping[str, Sequence[Move]] = {
-    "happy": ((ACT, ("sing", "dance"), ()), (GO, ("arrive",), ())),
-    "sad": ((ACT, ("cry",), ()), (GO, ("leave",), ())),
-}
-# What one has done in vain: "although he ate the cake, he was hungry".
-IN_VAIN: Mapping[str, Move] = {"tired": (ACT, ("sleep",), ()), "hungry": (TAKE, ("eat",), ())}
+# The states that have a move of their own, and those that somebody may act in spite of.
+REACTED, DEFIED = tuple(MOVES["reaction"]), tuple(MOVES["despite"])
 
-_THAT_CLAUSE = fixed("that 0 | que 0 |")
-_COMMA = fixed(", 0 | , 0 | ， 0")
-_STOP = fixed(". 0 | . 0 | 。 0")
-# Between clauses of equal rank; the Chinese comma does the work of "and".
-_JOINTS = {
-    "and": fixed(", 1 and 0 | et 0 | ， 01"),
-    "but": fixed(", 1 but 0 | , 1 mais 0 | ， 1 但是 0"),
-    "then": fixed(", 1 then 0 | , 1 puis 0 | ， 1 然后 0"),
-    "so": fixed(", 1 so 0 | , 1 donc 0 | ， 1 所以 0"),
-}
-_BECAUSE = fixed("because 0 | parce 0 que 0 | 因为 0")
-_WHEN = fixed("when 0 | quand 0 | 的 0 时候 0")
-_IF = fixed("if 0 | si 0 | 如果 0")
-_ALTHOUGH = fixed("although 0 | bien 0 que 0 | 虽然 0")
 _SO = one_word("所以", 0)
 _BUT = one_word("但是", 0)
 _THEN = one_word("就", 0)
@@ -125,7 +61,7 @@ Unit = tuple[Parts, Clause]
 
 
 class SentenceSampler(ClauseSampler):
-    """Draws sentences of a wanted length."""
+    """Draws sentences of a given length."""
 
     def sentence(self, words: int) -> Parts:
         """A sentence of at most ``words`` English words with its full stop, and of about as many."""
@@ -139,12 +75,12 @@ class SentenceSampler(ClauseSampler):
                 zone = self.pick(("past", "now", "future"))
             joint = "and" if joint == "but" or clause.refers or self.random() < 0.6 else "but"
             following, clause = self.unit(self.unit_size(left - 2), zone, clause, also=joint == "and")
-            parts = join(parts, place(self.fresh(), _JOINTS[joint]), following)
+            parts = join(parts, self.fixed(joint), following)
             left -= 2 + length(following.en)
-        return join(parts, place(self.fresh(), _STOP))
+        return join(parts, self.fixed("stop"))
 
     def unit_size(self, left: int) -> int:
-        """How many of the words left the next unit takes: all, or few enough to leave a unit's worth."""
+        """How many of the words left the next unit takes: all, or so few that another unit fits."""
         if left <= 14 or (left <= 24 and self.random() < 0.5):
             return left
         return min(LEAST_CLAUSE + self.share(18), left - LEAST_CLAUSE - 2)
@@ -153,8 +89,8 @@ class SentenceSampler(ClauseSampler):
         """A clause, an opinion, or two clauses of which one explains the other."""
         chance = self.random()
         if room >= LEAST_PAIR and (room > 14 or chance < 0.6):
-            say = self.pick([pair for pair, least in _PAIRS[zone] if least <= room])
-            return say(self, room, zone)
+            pair = self.pick([pair for pair, least in _PAIRS[zone] if least <= room])
+            return pair(self, room, zone)
         if room >= 9 and chance < 0.7:
             return self.opinion(room, zone)
         if before is None:
@@ -176,30 +112,42 @@ class SentenceSampler(ClauseSampler):
             zone = "habit" if scene.zone == "now" else scene.zone
             scene = scene._replace(zone=zone, subject=subject)
             kinds = BY_ME if subject.pronoun == "I" else BY_PERSON if is_person(subject) else BY_ANIMAL
-            kinds = tuple(kind for kind in kinds if kind is not STATE or not before.state)
+            if before.state:
+                kinds = tuple(kind for kind in kinds if kind is not STATE)
             if also and room > LEAST_CLAUSE and is_person(subject):
                 kinds = (TAKE, LIKE) if zone == "habit" else (TAKE,)
                 return self.clause(room - 1, scene._replace(also=True), kinds)
             return self.clause(room, scene, kinds)
         if chance < 0.6 and subject.pronoun != "I" and self.takers_of(subject, scene.zone):
             return self.clause(room, scene._replace(object=subject), (TAKE_IT,))
-        if chance < 0.75 and self.takers_of(before.thing, scene.zone):
-            return self.clause(room, scene._replace(object=before.thing), (TAKE_IT,))
+        if chance < 0.75 and self.takers_of(before.object, scene.zone):
+            return self.clause(room, scene._replace(object=before.object), (TAKE_IT,))
         return self.clause(room, scene, CLAUSES)
+
+    def fixed(self, name: str) -> Parts:
+        """An expression of the lexicon as a constituent of its own."""
+        return place(self.fresh(), FIXED[name])
+
+    def state_clause(self, room: int, scene: Scene) -> Clause:
+        """A clause about a state, which leaves enough of the room for another clause."""
+        return self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
 
     def move(self, room: int, scene: Scene, moves: Sequence[Move]) -> Clause:
         """A clause of one of the moves."""
-        kind, verbs, things = self.pick([move for move in moves if scene.zone in move[0].least])
-        return self.clause(room, scene._replace(verbs=verbs, things=things), (kind,))
+        kind, verbs, things = self.pick([move for move in moves if scene.zone in KINDS[move.kind].least])
+        return self.clause(room, scene._replace(verbs=verbs, things=things), (KINDS[kind],))
 
     def reaction(self, room: int, scene: Scene, before: Clause) -> Clause:
         """What follows from a state: what the person does, or what another does for that person."""
-        helped = [move for move in HELPED[before.state] if scene.zone in move[0].least]
-        if helped and before.subject.pronoun != "I" and self.random() < 0.4:
-            return self.move(room, scene._replace(object=before.subject), helped)
-        if before.subject.pronoun == "I" and scene.zone == "past" and before.state == "sad":
-            return self.move(room, scene._replace(subject=before.subject), [(TAKE, ("listen",), ())])
-        return self.move(room, scene._replace(subject=before.subject), ALONE[before.state])
+        person = before.subject.pronoun != "I"
+        moves = MOVES["help"].get(before.state, ())
+        moves = [move for move in moves if scene.zone in KINDS[move.kind].least]
+        if moves and person and self.random() < 0.4:
+            return self.move(room, scene._replace(object=before.subject), moves)
+        moves = MOVES["reaction"][before.state]
+        if not person and scene.zone == "past" and before.state == "sad":
+            moves = moves[1:]  # "je suis resté" would tell whether "I" is a man
+        return self.move(room, scene._replace(subject=before.subject), moves)
 
     # Two clauses, of which one explains the other
 
@@ -207,158 +155,136 @@ class SentenceSampler(ClauseSampler):
         """ "Mary thinks that she will buy some bread tomorrow"."""
         speaker = self.somebody("know", 2, plain=True)
         verb = self.pick(OPINIONS[1:] if speaker.referent.pronoun == "I" else OPINIONS)
-        group = verb_group(verb, "h", speaker.agreement)
+        group = verb_group(verb, "present", speaker.agreement)
         self.mean(verb)
-        base, that = self.fresh(), self.fresh()
+        base = self.fresh()
         room -= 2 + length(speaker.parts.en)
         scene = Scene("future", modal=False) if verb == "hope" else Scene(zone)
         if is_person(speaker.referent) and speaker.referent.pronoun != "I" and self.random() < 0.4:
             clause = self.clause(room, scene._replace(subject=speaker.referent), BY_PERSON)
         else:
             clause = self.clause(room, scene, CLAUSES)
-        said = clause.parts
-        parts = Parts(
-            (*speaker.parts.en, (base, group.en), (that, _THAT_CLAUSE.en), *said.en),
-            (*speaker.parts.fr, (base, group.fr), (that, _THAT_CLAUSE.fr), *said.fr),
-            (*speaker.parts.zh, (base, group.zh), *said.zh),
-        )
-        return parts, clause
+        verb_parts = place(base, Phrase(group.en, group.fr, group.zh))
+        return join(speaker.parts, verb_parts, self.fixed("that (clause)"), clause.parts), clause
 
     def because(self, room: int, zone: str) -> Unit:
         """ "Paul stayed at home because he was tired", "Mary is happy because John found the key".
 
-        Chinese gives the cause first, 因为 … 所以 …, save where a pronoun would then come before its noun.
+        Chinese gives the cause first, 因为 … 所以 …, unless a pronoun would then come before its noun.
         """
         room -= 1
         if zone == "future" or self.random() < 0.5:
-            state = self.pick(tuple(ALONE))
-            main = self.move(LEAST_CLAUSE + self.share(room - LEAST_CLAUSE - 4), Scene(zone), ALONE[state])
+            state = self.pick(REACTED)
+            words = LEAST_CLAUSE + self.share(room - LEAST_CLAUSE - 4)
+            main = self.move(words, Scene(zone), MOVES["reaction"][state])
             if main.subject.pronoun == "I" and state not in ("sad", "hungry"):
                 state = "hungry"
             scene = Scene("past" if zone == "past" else "now", subject=main.subject, state=state, timed=False)
             cause = self.clause(room - length(main.parts.en), scene, (STATE,))
         else:
             state = self.pick(("tired", "happy", "happy", "sad"))
-            main = self.clause(4 + self.share(room - LEAST_CLAUSE - 4), Scene(zone, state=state), (STATE,))
+            main = self.state_clause(room, Scene(zone, state=state))
             cause = self.cause(room - length(main.parts.en), Scene("past", timed=zone != "past"), main)
         base = self.fresh()
-        en, fr, zh = join(main.parts, place(base, _BECAUSE), cause.parts)
+        because = place(base, FIXED["because"])
+        en, fr, zh = join(main.parts, because, cause.parts)
         comma = (base, _CHINESE_COMMA)
         if cause.refers:
-            zh = (*main.parts.zh, comma, (base, _BECAUSE.zh), *cause.parts.zh)
+            zh = (*main.parts.zh, comma, *because.zh, *cause.parts.zh)
         else:
-            zh = ((base, _BECAUSE.zh), *cause.parts.zh, comma, (base, _SO), *main.parts.zh)
+            zh = (*because.zh, *cause.parts.zh, comma, (base, _SO), *main.parts.zh)
         return Parts(en, fr, zh), cause
 
     def cause(self, room: int, scene: Scene, before: Clause) -> Clause:
         """What must have happened to bring about a state."""
         state, chance = before.state, self.random()
-        if chance < 0.4 and state in SINCE:
-            return self.move(room, scene._replace(subject=before.subject), SINCE[state])
-        if chance < 0.7 and state in THANKS:
-            return self.move(room, scene._replace(object=before.subject), THANKS[state])
-        if state in OTHERS:
-            return self.move(room, scene, OTHERS[state])
-        return self.move(room, scene._replace(subject=before.subject), SINCE[state])
+        own = state in MOVES["own cause"]
+        if own and (chance < 0.4 or state not in MOVES["others"]):
+            return self.move(room, scene._replace(subject=before.subject), MOVES["own cause"][state])
+        if chance < 0.7 and state in MOVES["thanks"]:
+            return self.move(room, scene._replace(object=before.subject), MOVES["thanks"][state])
+        return self.move(room, scene, MOVES["others"][state])
 
     def when(self, room: int, zone: str) -> Unit:
         """ "When Paul is tired, he often sleeps", "when Mary arrived at the park, John left"."""
         room -= 2
         if zone == "past":
-            scene = Scene("past", verbs=("arrive", "leave"), undated=True)
+            scene = Scene("past", verbs=("arrive", "leave"), relative=True)
             sub = self.clause(5 + self.share(room - LEAST_CLAUSE - 5), scene, (GO,))
-            main = self.move(room - length(sub.parts.en), Scene("past", timed=False), _THEN_MOVES)
+            main = self.move(room - length(sub.parts.en), Scene("past", timed=False), MOVES["next"][""])
         else:
-            state = self.pick(tuple(ALONE))
-            scene = Scene("habit", state=state, undated=True)
-            sub = self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
+            scene = Scene("habit", state=self.pick(REACTED), relative=True)
+            sub = self.state_clause(room, scene)
             main = self.reaction(room - length(sub.parts.en), Scene("habit", timed=False), sub)
-        word, comma = place(self.fresh(), _WHEN), place(self.fresh(), _COMMA)
+        word, comma = self.fixed("when"), self.fixed("comma")
         en, fr, _ = join(word, sub.parts, comma, main.parts)
         return Parts(en, fr, (*sub.parts.zh, *word.zh, *comma.zh, *main.parts.zh)), main
 
     def condition(self, room: int, zone: str) -> Unit:
         """ "If Mary is sad, Paul will give her a flower": 如果 … ， … 就 …."""
         room -= 2
-        scene = Scene("habit", state=self.pick(tuple(ALONE)))
-        sub = self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
+        scene = Scene("habit", state=self.pick(REACTED))
+        sub = self.state_clause(room, scene)
         base = self.fresh()
         then: Run = ((base, _THEN),)
         main = self.reaction(room - length(sub.parts.en), Scene("future", then=then), sub)
-        return join(place(base, _IF), sub.parts, place(self.fresh(), _COMMA), main.parts), main
+        return join(place(base, FIXED["if"]), sub.parts, self.fixed("comma"), main.parts), main
 
     def although(self, room: int, zone: str) -> Unit:
         """ "Although Paul was tired, he cleaned the kitchen": 虽然 … ， 但是 …."""
         room -= 2
         if zone == "past" and self.random() < 0.4:
-            state = self.pick(tuple(IN_VAIN))
+            state = self.pick(tuple(MOVES["in vain"]))
             scene = Scene("past", subjunctive=True)
-            sub = self.move(LEAST_CLAUSE + self.share(room - LEAST_CLAUSE - 4), scene, (IN_VAIN[state],))
+            words = LEAST_CLAUSE + self.share(room - LEAST_CLAUSE - 4)
+            sub = self.move(words, scene, MOVES["in vain"][state])
             if sub.subject.pronoun == "I":
                 state = "hungry"
             scene = Scene("past", subject=sub.subject, state=state, timed=False)
             main = self.clause(room - length(sub.parts.en), scene, (STATE,))
         else:
-            scene = Scene(zone, state=self.pick(tuple(THOUGH)), subjunctive=True)
-            sub = self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
+            scene = Scene(zone, state=self.pick(DEFIED), subjunctive=True)
+            sub = self.state_clause(room, scene)
             scene = Scene(zone, subject=sub.subject, timed=False)
-            main = self.move(room - length(sub.parts.en), scene, THOUGH[sub.state])
+            main = self.move(room - length(sub.parts.en), scene, MOVES["despite"][sub.state])
         base = self.fresh()
-        comma = place(self.fresh(), _COMMA)
-        en, fr, _ = join(place(base, _ALTHOUGH), sub.parts, comma, main.parts)
-        zh = ((base, _ALTHOUGH.zh), *sub.parts.zh, *comma.zh, (base, _BUT), *main.parts.zh)
+        although, comma = place(base, FIXED["although"]), self.fixed("comma")
+        en, fr, _ = join(although, sub.parts, comma, main.parts)
+        zh = (*although.zh, *sub.parts.zh, *comma.zh, (base, _BUT), *main.parts.zh)
         return Parts(en, fr, zh), main
 
     def result(self, room: int, zone: str) -> Unit:
         """ "Anna is hungry, so Paul is giving her an apple"."""
         room -= 2
-        scene = Scene(zone, state=self.pick(tuple(ALONE)))
-        first = self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
+        scene = Scene(zone, state=self.pick(REACTED))
+        first = self.state_clause(room, scene)
         zone = self.pick(("now", "future")) if zone == "now" else zone
         second = self.reaction(room - length(first.parts.en), Scene(zone, timed=zone == "future"), first)
-        return join(first.parts, place(self.fresh(), _JOINTS["so"]), second.parts), second
+        return join(first.parts, self.fixed("so"), second.parts), second
 
     def sequence(self, room: int, zone: str) -> Unit:
         """ "The girl bought a book, then she went to the library"."""
         room -= 2
-        first = self.move(LEAST_CLAUSE + self.share(room - 2 * LEAST_CLAUSE), Scene(zone), _FIRST_MOVES)
-        scene = Scene(zone, timed=False)
-        moves = _THEN_MOVES
+        words = LEAST_CLAUSE + self.share(room - 2 * LEAST_CLAUSE)
+        first = self.move(words, Scene(zone), MOVES["first"][""])
+        scene, moves = Scene(zone, timed=False), MOVES["next"][""]
         if is_person(first.subject):
             scene = scene._replace(subject=first.subject)
-            if first.subject.pronoun == "I":
-                moves = _THEN_MOVES[:1]
+        if first.subject.pronoun == "I":
+            moves = moves[:1]  # "je suis allé" would tell whether "I" is a man
         second = self.move(room - length(first.parts.en), scene, moves)
-        return join(first.parts, place(self.fresh(), _JOINTS["then"]), second.parts), second
+        return join(first.parts, self.fixed("then"), second.parts), second
 
 
-_FIRST_MOVES: tuple[Move, ...] = (
-    (TAKE, ("eat", "drink", "buy", "read", "clean", "wash", "close", "open", "sell"), ()),
-    (GO, (), ()),
-)
-_THEN_MOVES: tuple[Move, ...] = (
-    (TAKE, ("eat", "drink", "buy", "read", "open", "close", "clean", "wash"), ()),
-    (GO, ("go", "leave"), ()),
-)
 _S = SentenceSampler
 # Pairs of clauses for each zone, with the fewest English words they take.
 _PAIRS = {
     "past": (
-        (_S.because, 12),
-        (_S.because, 12),
-        (_S.when, 13),
-        (_S.although, 12),
-        (_S.result, 12),
-        (_S.sequence, 14),
+        (_S.because, 12), (_S.because, 12), (_S.when, 13), (_S.although, 12), (_S.result, 12), (_S.sequence, 14),
         (_S.opinion, 9),
     ),
     "now": (
-        (_S.because, 12),
-        (_S.because, 12),
-        (_S.when, 12),
-        (_S.although, 12),
-        (_S.result, 12),
-        (_S.opinion, 9),
+        (_S.because, 12), (_S.because, 12), (_S.when, 12), (_S.although, 12), (_S.result, 12), (_S.opinion, 9),
     ),
     "future": ((_S.because, 12), (_S.condition, 12), (_S.condition, 12), (_S.sequence, 14), (_S.opinion, 9)),
-}
+}  # fmt: skip

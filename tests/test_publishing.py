@@ -1,0 +1,220 @@
+"""An edition that is published and one that is not: buttons, addresses, README, CITATION, the workflow.
+
+The book that is built here has the two pages with text for published editions; all others are titles only.
+"""
+
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).parents[1]
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+BRANCH = CONFIG["repository"]["branch"]
+PUBLISHING = runpy.run_path(str(ROOT / "book" / "_ext" / "publishing.py"))
+URL = "https://github.com/OWNER/NAME"
+SITE = "https://owner.github.io/NAME/"
+CHAPTER = "chapters/masked_softmax"
+
+#: Every host that the course names; where anyone can register a name, with that name. Look at a new one before
+#: you add it: does it exist, and is it what the text says?
+HOSTS = """
+    github.com/BYVoid github.com/d2l-ai github.com/dequelabs github.com/fxsjy github.com/lilt github.com/pytorch
+    beartype.readthedocs.io hypothesis.readthedocs.io kellerjordan.github.io nbval.readthedocs.io
+    aclanthology.org anywidget.dev arxiv.org d2l-data.s3-accelerate.amazonaws.com d2l.ai docs.kidger.site
+    docs.pytorch.org doi.org download.pytorch.org jmlr.org nlp.seas.harvard.edu numpy.org proceedings.mlr.press
+    pytorch.org tatoeba.org www.jstor.org www.manythings.org
+    creativecommons.org openfontlicense.org opensource.org www.apache.org
+    colab.research.google.com github.com mybinder.org
+    127.0.0.1 example.org github.com/OWNER owner.github.io www.w3.org
+"""
+HOST = re.compile(r"(?:https?://|git@)((?:github|gitlab)\.com[/:][\w-]+|[\w-]+(?:\.[\w-]+)+)")
+
+
+def config_with(url: str) -> str:
+    text, count = re.subn(
+        r"^  url:.*$", f'  url: "{url}"', (ROOT / "_config.yml").read_text("utf-8"), flags=re.M
+    )
+    assert count == 1
+    return text
+
+
+def build(folder: Path, url: str) -> Path:
+    """The HTML of a small book with the course's configuration and this address."""
+    (folder / "_config.yml").write_text(config_with(url), "utf-8")
+    shutil.copy(ROOT / "_toc.yml", folder)
+    for name in ("_assets", "_ext"):
+        shutil.copytree(ROOT / "book" / name, folder / "book" / name)
+    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
+    for page in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text("utf-8")):
+        path = folder / page
+        path.parent.mkdir(exist_ok=True)
+        if page in ("book/index", "book/data_and_licences"):
+            text = (ROOT / f"{page}.md").read_text("utf-8")
+            path.with_suffix(".md").write_text(re.sub(r"\{cite:.\}`\w+`", "", text), "utf-8")
+        elif page.startswith("chapters/"):
+            metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+            title = nbformat.v4.new_markdown_cell(f"# {page}")
+            notebook = nbformat.v4.new_notebook(metadata=metadata, cells=[title])
+            nbformat.write(notebook, path.with_suffix(".ipynb"))
+        else:
+            path.with_suffix(".md").write_text(f"# {page}\n", "utf-8")
+    program = Path(sys.executable).with_name("jupyter-book")
+    command = [program, "build", folder, "--quiet", "-W", "-n", "--keep-going"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return folder / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("published"), URL)
+
+
+@pytest.fixture(scope="module")
+def unpublished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("unpublished"), "")
+
+
+def soup(book: Path, page: str) -> BeautifulSoup:
+    return BeautifulSoup((book / f"{page}.html").read_text("utf-8"), "html.parser")
+
+
+def outside_addresses(page: BeautifulSoup) -> set[str]:
+    """Every address of another host in any attribute of the page."""
+    values = {value for tag in page.find_all(True) for value in tag.attrs.values() if isinstance(value, str)}
+    return {value for value in values if urlsplit(value).netloc}
+
+
+def test_without_a_url_a_page_names_no_other_host(unpublished: Path) -> None:
+    page = soup(unpublished, CHAPTER)
+    assert outside_addresses(page) == set()
+    assert page.select(".dropdown-download-buttons")
+    assert not page.select(".dropdown-launch-buttons, .dropdown-source-buttons, [property='og:url']")
+
+
+def test_with_a_url_every_button_of_a_page_leads_there(published: Path) -> None:
+    page = soup(published, CHAPTER)
+    assert outside_addresses(page) == {
+        f"https://mybinder.org/v2/gh/OWNER/NAME/{BRANCH}?urlpath=lab/tree/{CHAPTER}.ipynb",
+        f"https://colab.research.google.com/github/OWNER/NAME/blob/{BRANCH}/{CHAPTER}.ipynb",
+        URL,
+        f"{URL}/edit/{BRANCH}/{CHAPTER}.ipynb",
+        f"{URL}/issues/new?title=Issue%20on%20page%20%2F{CHAPTER}.html&body=Your%20issue%20content%20here.",
+        f"{SITE}{CHAPTER}.html",
+    }
+    assert page.select_one("[property='og:url']")["content"] == f"{SITE}{CHAPTER}.html"
+    assert page.select_one("link[rel=canonical]")["href"] == f"{SITE}{CHAPTER}.html"
+
+
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("book/index", f'%pip install "git+{URL}"'),
+        ("book/index", "Binder"),
+        ("book/data_and_licences", "Cite this repository"),
+    ],
+)
+def test_text_for_published_editions(published: Path, unpublished: Path, page: str, text: str) -> None:
+    assert text in soup(published, page).select_one("article").get_text()
+    assert text not in soup(unpublished, page).get_text()
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        (URL, SITE),
+        ("https://github.com/OWNER/owner.github.io", "https://owner.github.io/"),
+        ("https://github.com/OWNER/a.b-c", "https://owner.github.io/a.b-c/"),
+    ],
+)
+def test_the_address_on_github_pages(url: str, address: str) -> None:
+    assert PUBLISHING["site"](url) == address
+
+
+@pytest.mark.parametrize(
+    "url", [f"{URL}/", f"{URL}.git", "https://github.com/OWNER", "https://example.org/OWNER/NAME"]
+)
+def test_another_address_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match=f"must be https://github.com/OWNER/NAME, got '{re.escape(url)}'"):
+        PUBLISHING["site"](url)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of what `make links` reads and writes."""
+    for name in ("_config.yml", "README.md", "CITATION.cff", "book/_ext/publishing.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def make_links(folder: Path) -> tuple[str, str]:
+    """README and CITATION after the command."""
+    subprocess.run([sys.executable, str(folder / "book/_ext/publishing.py")], check=True)
+    return (folder / "README.md").read_text("utf-8"), (folder / "CITATION.cff").read_text("utf-8")
+
+
+def test_readme_and_citation_agree_with_the_configuration(copy: Path) -> None:
+    stored = tuple((ROOT / name).read_text("utf-8") for name in ("README.md", "CITATION.cff"))
+    assert make_links(copy) == stored, "run make links"
+
+
+def test_readme_and_citation_follow_the_url(copy: Path) -> None:
+    (copy / "_config.yml").write_text(config_with(URL), "utf-8")
+    readme, citation = make_links(copy)
+    assert f"**[Read it online]({SITE})**" in readme
+    assert f"({URL}/actions/workflows/ci.yml)" in readme
+    assert f"(https://mybinder.org/v2/gh/OWNER/NAME/{BRANCH}?" in readme
+    assert f"(https://colab.research.google.com/github/OWNER/NAME/blob/{BRANCH})" in readme
+    assert yaml.safe_load(citation).items() >= {"url": SITE, "repository-code": URL}.items()
+
+    (copy / "_config.yml").write_text(config_with(""), "utf-8")
+    readme, citation = make_links(copy)
+    assert not re.search(r"Read it online|mybinder|colab\.|github\.com", readme)
+    assert not {"url", "repository-code"} & yaml.safe_load(citation).keys()
+
+
+@pytest.mark.parametrize("url", [URL, ""])
+def test_the_workflow_reads_the_url(tmp_path: Path, url: str) -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
+    (script,) = [step["run"] for step in workflow["jobs"]["test"]["steps"] if step.get("id") == "edition"]
+    (tmp_path / "_config.yml").write_text(config_with(url), "utf-8")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    subprocess.run(["bash", "-c", script], cwd=tmp_path, env={"GITHUB_OUTPUT": "output"}, check=True)
+    assert (tmp_path / "output").read_text() == f"url={url}\n"
+
+
+def test_the_workflow_publishes_only_where_the_url_is_its_own() -> None:
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))["jobs"]
+    own = "${{ steps.edition.outputs.url == format('https://github.com/{0}', github.repository) }}"
+    assert jobs["test"]["outputs"] == {"published": own}
+    assert jobs["publish"]["if"].startswith("needs.test.outputs.published == 'true' && ")
+    assert jobs["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
+
+
+def test_no_file_names_an_unknown_host() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("no git checkout, so nothing tells the course's files from others in the folder")
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    texts = {
+        name: (ROOT / name).read_text("utf-8", errors="replace") for name in listed if (ROOT / name).is_file()
+    }
+    url = CONFIG["repository"]["url"]
+    own = {host for address in (url, url and PUBLISHING["site"](url)) for host in HOST.findall(address)}
+    named = {(host, name) for name, text in texts.items() for host in HOST.findall(text)}
+    assert len(named) > 50
+    assert sorted(pair for pair in named if pair[0] not in own.union(HOSTS.split())) == []
+    # Nor does a page tell readers to install a package of that name, which nobody here has registered.
+    assert [
+        name for name, text in texts.items() if re.search(r"pip install\s[^\n`]*attention-course", text)
+    ] == []

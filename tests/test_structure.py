@@ -1,0 +1,113 @@
+"""The shape of `utils`: short functions, few parameters, imports that follow the data, private names kept private."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted([*ROOT.glob("utils/**/*.py"), *ROOT.glob("chapters/studies/*.py")])
+TREES = {path: ast.parse(path.read_text("utf-8")) for path in MODULES}
+MOST_LINES, MOST_PARAMETERS = 60, 10
+
+#: What a module may import of `utils`, besides itself and what stands in the rows above it.
+LAYERS = [
+    {"additive_by_query"},
+    {"attention"},
+    {"kernels", "seq2seq"},
+    {"corpus"},
+    {"search", "training", "metrics", "unknown_words"},
+    {"plotting", "explorables"},
+    {"translator"},
+    {"__main__"},
+]
+
+
+def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Every function and method with its name, that of its class before it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from ((f"{node.name}.{f.name}", f) for f in node.body if isinstance(f, ast.FunctionDef))
+    yield from ((f.name, f) for f in tree.body if isinstance(f, ast.FunctionDef))
+
+
+def code_lines(function: ast.FunctionDef, source: list[str]) -> int:
+    """Lines of a function without its docstring, comments and blanks."""
+    docstring = set()
+    if ast.get_docstring(function) is not None:
+        docstring = set(range(function.body[0].lineno, function.body[0].end_lineno + 1))
+    lines = range(function.lineno, function.end_lineno + 1)
+    return sum(
+        number not in docstring
+        and bool(source[number - 1].strip())
+        and not source[number - 1].lstrip().startswith("#")
+        for number in lines
+    )
+
+
+def parameters(function: ast.FunctionDef) -> int:
+    arguments = function.args
+    names = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return sum(argument.arg not in ("self", "cls") for argument in names)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_the_measures_by_hand():
+    source = 'def f(a, *, b=1):\n    """Two\n    lines."""\n    # why\n\n    return a\n'
+    [(name, function)] = functions(ast.parse(source))
+    assert (name, code_lines(function, source.splitlines()), parameters(function)) == ("f", 2, 2)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_functions_are_short_and_take_few_parameters(path: Path):
+    source = path.read_text("utf-8").splitlines()
+    for name, function in functions(TREES[path]):
+        assert code_lines(function, source) <= MOST_LINES, f"{name} has {code_lines(function, source)} lines"
+        assert parameters(function) <= MOST_PARAMETERS, f"{name} has {parameters(function)} parameters"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_module_uses_private_names_of_another(path: Path):
+    for node in ast.walk(TREES[path]):
+        if isinstance(node, ast.ImportFrom):
+            private = [alias.name for alias in node.names if alias.name.startswith("_")]
+            assert not private, f"line {node.lineno} imports {private} from {node.module}"
+        # type(x)._method and module._name; what a class keeps on itself is reached through self or cls.
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+            owner = node.value
+            is_type = isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "type"
+            assert not is_type, f"line {node.lineno} uses {node.attr} of a type"
+            imported = isinstance(owner, ast.Name) and owner.id in _imported_names(TREES[path])
+            assert not imported, f"line {node.lineno} uses {ast.unparse(node)}"
+
+
+def _imported_names(tree: ast.Module) -> set[str]:
+    return {
+        alias.asname or alias.name.split(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def room(module: str) -> str:
+    """The name of the module or folder of `utils` that a full module name lies in."""
+    return module.split(".")[1]
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parent != ROOT / "utils" / "corpus"], ids=name_of)
+def test_imports_follow_the_data(path: Path):
+    if path.parts[-2] == "studies" or path.name == "__init__.py":
+        return
+    here = path.relative_to(ROOT / "utils").with_suffix("").parts[0]
+    row = next(number for number, names in enumerate(LAYERS) if here in names)
+    allowed = {here}.union(*LAYERS[:row])
+    for node in TREES[
+        path
+    ].body:  # at the top of the module: an import within a function is taken when it is needed
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("utils."):
+            assert room(node.module) in allowed, f"{here} imports {node.module}"

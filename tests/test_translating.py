@@ -1,0 +1,99 @@
+"""Translating with a trained run, and measuring it."""
+
+import json
+
+import pytest
+import torch
+from tiny import pair_lines, trained_run
+
+from utils.metrics import bleu, chrf
+from utils.translator.translating import RESAMPLES, Translation, evaluate_run, n_best, translate
+
+
+def test_translations_come_in_order_whatever_the_batch():
+    run, _ = trained_run()
+    sentences = ["I see two dogs.", "", "We have six books.", " \u200b ", "They want three keys.", "dogs"]
+    together = translate(run, sentences)
+    assert [translation.text for translation in together] == [
+        translate(run, [sentence])[0].text for sentence in sentences
+    ]
+    assert [t.text for t in translate(run, sentences, batch_size=2)] == [t.text for t in together]
+    assert translate(run, []) == []
+
+
+def test_the_translator_has_learned_its_sentences():
+    translations_of: dict[str, set[str]] = {}
+    for line in pair_lines():
+        english, french = line.split("\t")
+        translations_of.setdefault(english, set()).add(french)
+    written = translate(trained_run()[0], list(translations_of))
+    right = sum(t.text in correct for t, correct in zip(written, translations_of.values(), strict=True))
+    assert right > 0.8 * len(translations_of)
+
+
+def test_the_n_best_start_with_the_best_and_differ():
+    run, _ = trained_run()
+    sentences = ["They want three keys.", "", "I see two dogs."]
+    by_sentence = n_best(run, sentences, beam=5)
+    assert [len(translations) for translations in by_sentence] == [5, 1, 5]
+    assert [best.text for best, *_ in by_sentence] == [
+        best.text for best in translate(run, sentences, beam=5)
+    ]
+    for translations in by_sentence:
+        assert len({tuple(t.tgt_tokens) for t in translations}) == len(translations)
+        assert [t.score for t in translations] == sorted((t.score for t in translations), reverse=True)
+        assert all(
+            t.weights is None or t.weights.shape == (len(t.tgt_tokens), len(t.src_tokens))
+            for t in translations
+        )
+    with pytest.raises(ValueError, match="beam must be at least 1, got 0"):
+        translate(run, sentences, beam=0)
+
+
+def test_an_empty_sentence_is_translated_as_nothing():
+    run, _ = trained_run()
+    assert translate(run, [" "]) == [("", [], [], None, True, 0.0)]
+
+
+def test_a_translation_tells_its_tokens_and_weights():
+    run, _ = trained_run()
+    [translation] = translate(run, ["They want three keys."])
+    assert "".join(translation.src_tokens) == "▁They▁want▁three▁keys."
+    assert translation.finished
+    assert "".join(translation.tgt_tokens) == "▁" + translation.text.replace(" ", "▁") + "<eos>"
+    assert translation.weights.shape == (len(translation.tgt_tokens), len(translation.src_tokens))
+    torch.testing.assert_close(translation.weights.sum(dim=1), torch.ones(len(translation.tgt_tokens)))
+
+
+def test_a_run_is_measured_on_its_test_sentences_and_the_result_stored(tmp_path):
+    run, _ = trained_run()
+    result = evaluate_run(run, folder=tmp_path)
+    texts = [translation.text for translation in translate(run, [example.source for example in run.test])]
+    references = [list(example.references) for example in run.test]
+    assert result.num_sentences == 7
+    assert result.bleu == bleu(texts, references, lang="fr", resamples=RESAMPLES)
+    assert result.chrf == chrf(texts, references, resamples=RESAMPLES)
+    assert result.bleu.value > 50
+    assert sum(bucket.num_sentences for bucket in result.by_length) == 7
+    assert [text for _, text, _ in result.examples] == texts
+    stored = json.loads((tmp_path / "evaluation.json").read_text())
+    assert stored == json.loads(result.to_json())
+    assert stored["bleu"]["value"] == result.bleu.value
+    assert stored["bleu"]["interval"] == list(result.bleu.interval)
+    assert stored["chrf"]["value"] == result.chrf.value
+    assert stored["num_sentences"] == 7
+    assert [entry["translation"] for entry in stored["translations"]] == texts
+    assert [entry["references"] for entry in stored["translations"]] == references
+    assert evaluate_run(run) == result
+
+
+def test_shares_of_empty_and_cut_off_translations_are_counted(monkeypatch):
+    run, _ = trained_run()
+
+    def translations(_run, sentences, **_):
+        first = [Translation("", [], [], None, True), Translation("a b", ["x"], ["a", "b"], None, False)]
+        return first + [Translation("c", ["x"], ["c"], None, True)] * (len(sentences) - 2)
+
+    monkeypatch.setattr("utils.translator.translating.translate", translations)
+    result = evaluate_run(run)
+    assert (result.empty, result.cut_off) == (1 / 7, 1 / 7)
