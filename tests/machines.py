@@ -142,9 +142,10 @@ def read_report(printed: str) -> tuple[dict[str, int], list[str]]:
 
 def run(setting: Setting, files: list[str]) -> tuple[dict[str, int], list[str]]:
     """Run the tests once; counts by outcome, and a line for each failure."""
-    workers = max(1, (os.cpu_count() or 1) // setting.threads)
+    workers = (os.cpu_count() or 1) // setting.threads
     command = [sys.executable, "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", "-m", "not slow"]
-    command += ["-n", str(workers), "--dist", "loadfile", "--nbval", "--nbval-current-env", *files]
+    command += ["-n", str(workers if workers > 1 else 0), "--dist", "loadfile"]
+    command += ["--nbval", "--nbval-current-env", *files]
     with busy(setting.busy_loops):
         ended = subprocess.run(
             command, cwd=ROOT, env=environment(setting), capture_output=True, text=True, check=False

@@ -14,9 +14,6 @@ from utils.training import History
 from utils.translator.loop import Schedule
 from utils.translator.runs import PairData, Run, Settings, build_model, load_run, save_run, train_run
 
-# Products this small are slower on two threads than on one, above all where tests run side by side.
-torch.set_num_threads(1)
-
 # A pair file, and a run that was trained on it
 
 _NUMBERS = {"two": "deux", "three": "trois", "four": "quatre", "five": "cinq", "six": "six"}
