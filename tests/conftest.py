@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from chromium import ARGUMENTS, PATIENCE, find
 from hypothesis import settings
 from jaxtyping import install_import_hook
 from playwright.sync_api import Browser, expect, sync_playwright
@@ -19,16 +20,13 @@ install_import_hook("utils", "beartype.beartype(conf=beartype.BeartypeConf(is_pe
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
-# Playwright waits half a minute for an action, but five seconds for what it expects: too few on a busy machine.
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=PATIENCE)
 
 
 # Not for the whole session: while it is open, Playwright runs an event loop, which nbval and nbclient stumble over.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """This machine's Chromium."""
-    from chromium import ARGUMENTS, find
-
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
         yield launched

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
+from chromium import PATIENCE
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Page
 
@@ -81,13 +82,14 @@ def write_notebook(path: Path, *cells: str) -> None:
 def open_and_run(browser: Browser, address: str, notebook: str) -> Page:
     """A window on the notebook, each of its cells run; requests to any other host are refused."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    context.set_default_timeout(PATIENCE)
     context.route(
         re.compile(rf"^https?://(?!{re.escape(address.removeprefix('http://'))})"), lambda r: r.abort()
     )
     page = context.new_page()
     page.goto(f"{address}/lab/tree/{notebook}")
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
     page.wait_for_function("window.jupyterapp")
-    page.wait_for_selector("text=/Python 3.*Idle/", timeout=60_000)
+    page.wait_for_selector("text=/Python 3.*Idle/")
     page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
     return page

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 import torch
+from chromium import PATIENCE
 from playwright.sync_api import Browser, Page, expect
 from stored_figures import check_frames, open_table
 
@@ -156,6 +157,7 @@ def address(tmp_path_factory) -> str:
 def page(browser: Browser, address: str) -> Iterator[Page]:
     """The page of all figures, opened once; no test may rely on where another left them."""
     with browser.new_context() as context:
+        context.set_default_timeout(PATIENCE)
         opened = context.new_page()
         problems = []
         opened.on("pageerror", lambda error: problems.append(str(error)))
@@ -186,6 +188,7 @@ def test_awkward_labels_are_shown_as_text(page: Page) -> None:
 def stopped(browser: Browser, address: str) -> Iterator[Page]:
     """The page with a clock that only the test moves on."""
     with browser.new_context() as context:
+        context.set_default_timeout(PATIENCE)
         opened = context.new_page()
         opened.clock.install(time=0)
         opened.goto(address)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from chromium import PATIENCE
 from playwright.sync_api import Browser, Locator, Page, expect
 from stored_figures import StoredFigure, check_frames, is_slider, open_table, spoken, states, table_cells
 from test_book import BOOK, CHAPTERS, ROOT, html
@@ -59,6 +60,7 @@ class Visit:
     def __init__(self, browser: Browser, origin: str, **window) -> None:
         self.origin, self.complaints = origin, []
         self.context = browser.new_context(**LAPTOP | window)
+        self.context.set_default_timeout(PATIENCE)
         self.pages: dict[str, Page] = {}
         self.context.on("weberror", lambda error: self.complaints.append(str(error.error)))
         self.context.on(

@@ -41,7 +41,7 @@ pytestmark = pytest.mark.slow
 
 
 def views(page: Page) -> list[Locator]:
-    page.wait_for_selector(".xp-live svg", timeout=60_000)
+    page.wait_for_selector(".xp-live svg")
     expect(page.locator(".xp-live")).to_have_count(2)
     return page.locator(".xp-live").all()
 
