@@ -147,7 +147,9 @@ def test_the_progress_bar_tells_loss_and_speed(capsys):
 def test_a_thread_trains_too():
     """Signals belong to the main thread: elsewhere the loop must not ask for them."""
     histories: list[History] = []
-    thread = threading.Thread(target=lambda: histories.append(train(model(), shuffled(5), Schedule(epochs=1))))
+    thread = threading.Thread(
+        target=lambda: histories.append(train(model(), shuffled(5), Schedule(epochs=1)))
+    )
     thread.start()
     thread.join()
     assert [len(history.losses) for history in histories] == [1]
