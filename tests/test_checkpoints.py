@@ -1,123 +1,208 @@
 """Checkpoints: a training that is killed, cut short or out of disk goes on to the very same weights."""
 
-import dataclasses
+import math
 import multiprocessing
 import os
-import random
 import resource
+import shutil
 import signal
-import time
+from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from test_training import TINY, model, sentences, weights_of
+from tiny import model, sentences, weights_of
 
-from utils.training import History, fit
+from utils.corpus.batches import Batch, ShuffledBatches
+from utils.seq2seq import EncoderDecoder
+from utils.training import History
 from utils.translator.checkpoints import Checkpoints, digest, write_atomically
+from utils.translator.fast import fast_loss
+from utils.translator.loop import Schedule, train
 
-NUM_KILLS = 20
+NUM_STEPS = 12
 FORK = multiprocessing.get_context("fork")
 
 
-def train(folder: Path | None, *, seed: int = 5, epochs: int = 12, **options) -> tuple[torch.Tensor, History]:
-    """A training whose order of sentences, dropout and choice of the best weights all have a state."""
-    some_model = model()
-    history = fit(
+class At(Checkpoints):
+    """Checkpoints after every step, and something that happens before that of a step."""
+
+    def __init__(self, folder: Path, step: int, action: Callable[[], object]):
+        super().__init__(folder, seconds=0)
+        self._step, self._action, self.steps = step, action, 0
+
+    @property
+    def due(self) -> bool:
+        self.steps += 1
+        if self.steps == self._step:
+            self._action()
+        return True
+
+
+def trained(
+    checkpoints: Checkpoints | None, *, seed: int = 5, epochs: int = 3, lr: float = 0.02, **changes: object
+) -> tuple[torch.Tensor, History]:
+    """A training whose order of sentences, dropout, optimizers and choice of the best weights all have a state."""
+    some_model = model(**changes)
+    history = train(
         some_model,
-        sentences(),
-        sentences(),
-        epochs=epochs,
-        valid=(sentences(13, seed=1), sentences(13, seed=1)),
-        patience=11,
-        batch_size=16,
+        ShuffledBatches(sentences(29), sentences(29, seed=1), batch_size=8),
+        Schedule(epochs=epochs, lr=lr, patience=epochs),
+        valid=(sentences(13, seed=2), sentences(13, seed=3)),
         seed=seed,
-        checkpoints=None if folder is None else Checkpoints(folder, seconds=0),
-        **options,
+        checkpoints=checkpoints,
     )
     return weights_of(some_model), history
 
 
+def every_step(folder: Path) -> Checkpoints:
+    return Checkpoints(folder, seconds=0)
+
+
 @pytest.fixture(scope="module")
 def undisturbed() -> tuple[torch.Tensor, History]:
-    return train(None)
+    return trained(None)
 
 
-def train_and_keep(folder: Path) -> None:
-    """The work of a process that may be killed: trains, and leaves the weights in a file."""
-    torch.set_num_threads(1)
-    weights, _ = train(folder)
-    save_file({"weights": weights}, folder / "done.safetensors")
+def is_that(resumed: tuple[torch.Tensor, History], undisturbed: tuple[torch.Tensor, History]) -> bool:
+    """Whether two trainings ended with the same numbers, to the last bit."""
+    (weights, history), (expected, whole) = resumed, undisturbed
+    numbers = ("losses", "tokens", "valid_losses")
+    return weights.equal(expected) and all(getattr(history, n) == getattr(whole, n) for n in numbers)
 
 
-def out_of_disk(folder: Path) -> None:
-    """The same where no file may grow beyond what half a checkpoint needs."""
-    size = Checkpoints(folder).paths[0].stat().st_size // 2
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-    try:
-        train_and_keep(folder)
-    except OSError:
-        os._exit(3)
-    os._exit(0)
+def throw(error: BaseException) -> None:
+    raise error
 
 
-def test_a_training_that_is_killed_twenty_times_ends_with_the_same_weights(tmp_path, undisturbed):
-    moments = random.Random(0)
-    started = 0
-    for _ in range(NUM_KILLS):
-        process = FORK.Process(target=train_and_keep, args=(tmp_path,))
-        process.start()
-        time.sleep(moments.uniform(0.02, 0.25))
-        process.kill()
-        process.join()
-        started += Checkpoints(tmp_path).kept
-    assert started > NUM_KILLS / 2  # most kills fell into a training that had something to lose
-    process = FORK.Process(target=train_and_keep, args=(tmp_path,))
-    process.start()
-    process.join(120)
-    assert process.exitcode == 0
-    expected, whole = undisturbed
-    torch.testing.assert_close(load_file(tmp_path / "done.safetensors")["weights"], expected, rtol=0, atol=0)
-    weights, history = train(tmp_path)  # once more, from the last state of a training that was not cut short
-    torch.testing.assert_close(weights, expected, rtol=0, atol=0)
-    assert history.losses == whole.losses
-    assert history.tokens == whole.tokens
-    assert history.valid_losses == whole.valid_losses
-
-
-def test_a_full_disk_ends_the_training_and_leaves_the_last_state(tmp_path, undisturbed):
-    interrupted = FORK.Process(target=train_and_keep, args=(tmp_path,))
-    interrupted.start()
-    while not all(path.exists() for path in Checkpoints(tmp_path).paths):
-        time.sleep(0.01)
-    interrupted.kill()
-    interrupted.join()
-    before = {path: path.read_bytes() for path in tmp_path.glob("checkpoint*.safetensors")}
-    full = FORK.Process(target=out_of_disk, args=(tmp_path,))
-    full.start()
-    full.join(60)
-    assert full.exitcode == 3
-    assert {path: path.read_bytes() for path in tmp_path.glob("checkpoint*.safetensors")} == before
-    assert train(tmp_path)[0].equal(undisturbed[0])
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory) -> Path:
+    """The folder of a training that ended in its second epoch."""
+    folder = tmp_path_factory.mktemp("interrupted")
+    with pytest.raises(InterruptedError):
+        trained(At(folder, 7, lambda: throw(InterruptedError())))
+    return folder
 
 
 @pytest.fixture
-def kept(tmp_path) -> Checkpoints:
-    """Two states of a training that was not finished."""
-    process = FORK.Process(target=train_and_keep, args=(tmp_path,))
-    process.start()
-    checkpoints = Checkpoints(tmp_path)
-    while not all(path.exists() for path in checkpoints.paths):
-        time.sleep(0.01)
-    process.kill()
+def checkpoints(interrupted, tmp_path) -> Checkpoints:
+    """A copy of what it left, for one test."""
+    return every_step(shutil.copytree(interrupted, tmp_path / "copy"))
+
+
+# Trainings that die
+
+
+@pytest.fixture
+def fork() -> Iterator[Callable[..., BaseProcess]]:
+    """Start a process with a function; whatever happens, it ends with the test."""
+    processes = []
+
+    def start(function: Callable[..., object], *arguments: object) -> BaseProcess:
+        process = FORK.Process(target=function, args=arguments, daemon=True)
+        processes.append(process)
+        process.start()
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.join()
+        process.close()
+
+
+def die_at_write(folder: Path, number: int) -> None:
+    """Train in this process, and kill it before the given change of a file in the folder."""
+    changes = 0
+    fsync, replace = os.fsync, Path.replace
+
+    def counted(change: Callable) -> Callable:
+        def count(*arguments: object) -> object:
+            nonlocal changes
+            changes += 1
+            if changes == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return change(*arguments)
+
+        return count
+
+    os.fsync, Path.replace = counted(fsync), counted(replace)
+    trained(every_step(folder))
+
+
+def test_a_training_that_is_killed_again_and_again_ends_with_the_same_weights(tmp_path, undisturbed, fork):
+    """A checkpoint is three changes: the new file reaches the disk, the last file (if there is one) becomes the
+    previous one, the new file takes its place. Each process makes one checkpoint and dies before a change of the next.
+    """
+    for step in range(1, NUM_STEPS):
+        first_checkpoint = 2 + every_step(tmp_path).paths[0].exists()
+        process = fork(die_at_write, tmp_path, first_checkpoint + 1 + step % 3)
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        [last, *_] = [path for path in every_step(tmp_path).paths if path.exists()]
+        assert len(load_file(last)["losses"]) == step
+    assert is_that(trained(every_step(tmp_path)), undisturbed)
+
+
+def out_of_disk(folder: Path) -> None:
+    """Train where no file may grow beyond half a checkpoint."""
+    size = every_step(folder).paths[0].stat().st_size // 2
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    try:
+        trained(every_step(folder))
+    except OSError as error:
+        os._exit(3 if "checkpoint.safetensors.part" in str(error) else 4)
+
+
+def test_a_full_disk_ends_the_training_and_leaves_the_last_state(checkpoints, undisturbed, fork):
+    before = {path: path.read_bytes() for path in checkpoints.folder.iterdir()}
+    process = fork(out_of_disk, checkpoints.folder)
     process.join()
-    return checkpoints
+    assert process.exitcode == 3
+    assert {path: path.read_bytes() for path in checkpoints.folder.iterdir()} == before
+    assert is_that(trained(checkpoints), undisturbed)
+
+
+def test_ctrl_c_keeps_the_state_between_two_steps(tmp_path, undisturbed):
+    class NeverDue(At):
+        due = property(lambda self: At.due.fget(self) and False)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        trained(NeverDue(tmp_path, 10, lambda: signal.raise_signal(signal.SIGINT)))
+    assert signal.getsignal(signal.SIGINT) is before
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.safetensors"]
+    assert is_that(trained(every_step(tmp_path)), undisturbed)
+
+
+def test_a_loss_that_is_not_finite_names_the_step_and_the_last_state_before(
+    tmp_path, undisturbed, monkeypatch
+):
+    calls = 0
+
+    def not_finite_at_the_sixth_step(model: EncoderDecoder, batch: Batch, **options: float) -> torch.Tensor:
+        nonlocal calls
+        calls += model.training
+        return fast_loss(model, batch, **options) * (math.nan if calls == 6 else 1)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("utils.translator.loop.fast_loss", not_finite_at_the_sixth_step)
+        with pytest.raises(
+            FloatingPointError,
+            match=r"step 6: loss nan .*checkpoint.safetensors holds the last state before$",
+        ):
+            trained(every_step(tmp_path))
+    assert is_that(trained(every_step(tmp_path)), undisturbed)
+
+
+# Files that are not what they were
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "one byte", "no digest"])
-def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(kept, undisturbed, damage):
-    current, _ = kept.paths
+def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(checkpoints, undisturbed, damage):
+    current, _ = checkpoints.paths
     content = bytearray(current.read_bytes())
     if damage == "cut":
         current.write_bytes(content[: len(content) // 2])
@@ -129,71 +214,39 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(kept, undistur
     else:
         save_file({"x": torch.ones(3)}, current)
     with pytest.warns(UserWarning, match=r"checkpoint\.safetensors is damaged.*going on from .*previous"):
-        weights, _ = train(kept.folder)
-    assert weights.equal(undisturbed[0])
+        resumed = trained(checkpoints)
+    assert is_that(resumed, undisturbed)
 
 
-def test_where_all_are_damaged_it_says_so_and_does_not_begin_anew(kept):
-    for path in kept.paths:
+def test_where_all_are_damaged_it_says_so_and_does_not_begin_anew(checkpoints):
+    for path in checkpoints.paths:
         path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(ValueError, match=r"(?s)checkpoint\.safetensors is damaged.*previous.*remove them"):
-        train(kept.folder)
+        trained(checkpoints)
 
 
-@pytest.mark.parametrize("options", [{"seed": 6}, {"epochs": 13}, {"lr": 1e-3}])
-def test_a_checkpoint_of_another_training_is_refused(kept, options):
+@pytest.mark.parametrize("options", [{"seed": 6}, {"epochs": 6}, {"lr": 1e-3}, {"d_hidden": 13}])
+def test_a_checkpoint_of_another_training_is_refused(checkpoints, options):
     with pytest.raises(ValueError, match="belongs to another training"):
-        train(kept.folder, **options)
+        trained(checkpoints, **options)
 
 
-def test_a_checkpoint_of_another_shape_is_refused(kept):
-    other = model(dataclasses.replace(TINY, d_hidden=13))
-    with pytest.raises(ValueError, match="belongs to another training"):
-        fit(other, sentences(), sentences(), epochs=12, checkpoints=Checkpoints(kept.folder))
+def test_a_state_is_due_once_per_minute(tmp_path, monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr("utils.translator.checkpoints.time.monotonic", lambda: now)
+    checkpoints = Checkpoints(tmp_path)
+    for _ in range(2):
+        assert not checkpoints.due
+        now += 59
+        assert not checkpoints.due
+        now += 1
+        assert checkpoints.due
+        checkpoints.save({"x": torch.ones(3)}, training="this one")
 
 
-def test_a_loss_that_is_not_finite_names_the_step_and_the_last_state_before(tmp_path):
-    checkpoints = Checkpoints(tmp_path, seconds=0)
-    with pytest.raises(
-        FloatingPointError, match=r"step \d+: loss .*checkpoint.safetensors holds the last state"
-    ) as stopped:
-        fit(model(), sentences(), sentences(), epochs=50, lr=1e38, checkpoints=checkpoints)
-    step = int(str(stopped.value).split()[1].removesuffix(":"))
-    kept = load_file(checkpoints.paths[0])
-    assert len(kept["losses"]) == step - 1
-    assert all(value.isfinite().all() for name, value in kept.items() if name.startswith("model."))
-
-
-def test_ctrl_c_keeps_the_state_between_two_steps(tmp_path, undisturbed):
-    class AtTheTenthStep(Checkpoints):
-        steps = 0
-
-        @property
-        def due(self) -> bool:
-            self.steps += 1
-            if self.steps == 10:
-                signal.raise_signal(signal.SIGINT)
-            return False
-
-    some_model = model()
-    options = {"epochs": 12, "patience": 11, "batch_size": 16, "seed": 5}
-    valid = (sentences(13, seed=1), sentences(13, seed=1))
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt):
-        fit(
-            some_model, sentences(), sentences(), valid=valid, checkpoints=AtTheTenthStep(tmp_path), **options
-        )
-    assert signal.getsignal(signal.SIGINT) is before
-    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.safetensors"]
-    weights, history = train(tmp_path)
-    assert weights.equal(undisturbed[0])
-    assert history.losses == undisturbed[1].losses
-
-
-def test_nothing_is_kept_before_it_is_due(tmp_path):
-    checkpoints = Checkpoints(tmp_path, seconds=3600)
-    fit(model(), sentences(), sentences(), epochs=2, checkpoints=checkpoints)
-    assert not checkpoints.kept
+def test_nothing_is_saved_before_it_is_due(tmp_path):
+    trained(Checkpoints(tmp_path, seconds=math.inf), epochs=1)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_write_leaves_nothing_behind_that_was_not_there(tmp_path, monkeypatch):
@@ -202,13 +255,13 @@ def test_a_write_leaves_nothing_behind_that_was_not_there(tmp_path, monkeypatch)
 
     write_atomically(tmp_path / "x", b"old")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match=r"No space left on device: .*x\.part"):
         write_atomically(tmp_path / "x", b"new")
     assert (tmp_path / "x").read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
-def test_the_digest_knows_names_apart_only_by_their_order_and_content_always():
+def test_the_digest_depends_on_names_only_by_their_order_and_on_all_content():
     a, b = torch.tensor([1.0, 2.0]), torch.tensor([3], dtype=torch.int64)
     assert digest([], {"a": a, "b": b}) == digest([], {"b": b, "a": a})
     assert digest([], {"a": a, "b": b}) != digest([], {"a": a, "b": b + 1})
