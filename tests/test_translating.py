@@ -1,11 +1,14 @@
 """Translating with a trained run, and measuring it."""
 
 import json
+from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 import torch
 from tiny import pair_lines, trained_run
 
+from utils.corpus.vocabulary import EOS
 from utils.metrics import bleu, chrf
 from utils.translator.translating import RESAMPLES, Translation, evaluate_run, n_best, translate
 
@@ -19,6 +22,21 @@ def test_translations_come_in_order_whatever_the_batch():
     ]
     assert [t.text for t in translate(run, sentences, batch_size=2)] == [t.text for t in together]
     assert translate(run, []) == []
+
+
+def test_the_length_limit_of_a_translation_does_not_depend_on_its_batch():
+    run = trained_run()
+    model = deepcopy(run.model)
+    with torch.no_grad():
+        model.decoder.output.bias[EOS] = -1e9  # no translation ends by itself
+    endless = replace(run, model=model)
+    for beam in (1, 2):
+        [alone] = translate(endless, ["dogs"], beam=beam)
+        together, _ = translate(
+            endless, ["dogs", "They want three keys and two dogs and six books."], beam=beam
+        )
+        assert not alone.finished
+        assert len(together.tgt_tokens) == len(alone.tgt_tokens) >= 2 * len(alone.src_tokens) + 10
 
 
 def test_the_translator_has_learned_its_sentences():

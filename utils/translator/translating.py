@@ -6,7 +6,8 @@ Explained in book/api/command_line.
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,13 +97,9 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
     check_lengths(ids, sentences)
     translations = [[Translation("", [], [], None, True)]] * len(ids)
-    rows = sorted((row for row in range(len(ids)) if ids[row]), key=lambda row: len(ids[row]))
-    for start in range(0, len(rows), batch_size):
-        batch = rows[start : start + batch_size]
+    for batch, max_len in _batches(ids, batch_size):
         src = [ids[row] for row in batch]
         padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
-        # No translation in training is so much longer than its source.
-        max_len = 2 * int(src_lens.max()) + 10
         if beam == 1:
             hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, steps=steps)
             best = [[hypothesis] for hypothesis in hypotheses]
@@ -112,6 +109,23 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
             src_tokens = run.src_vocabulary.tokens(row_ids)
             translations[row] = [_translation(run, src_tokens, hypothesis) for hypothesis in hypotheses]
     return translations
+
+
+def _batches(ids: Sequence[Sequence[int]], batch_size: int) -> Iterator[tuple[list[int], int]]:
+    """Batches of sentences of similar length, as row numbers, and the length limit of their translations.
+
+    The limit of a sentence depends on its length alone, so that its translation does not depend on its batch. It is at
+    least 2 n + 10 for n tokens, which no translation in training needs, and grows at powers of 2.
+    """
+
+    def limit(row: int) -> int:
+        return 2 * 2 ** (len(ids[row]) - 1).bit_length() + 10
+
+    rows = sorted((row for row in range(len(ids)) if ids[row]), key=lambda row: len(ids[row]))
+    for max_len, group in groupby(rows, key=limit):
+        same_limit = list(group)
+        for start in range(0, len(same_limit), batch_size):
+            yield same_limit[start : start + batch_size], max_len
 
 
 def _translation(run: Run, src_tokens: list[str], hypothesis: Hypothesis) -> Translation:
