@@ -86,6 +86,13 @@ def test_the_features_of_all_pairs_are_never_in_memory(function):
     assert largest.numel == (11 * 13 if function is additive_scores_by_query else 11 * 13 * WIDTH)
 
 
+def test_a_compiler_sees_the_plain_form(monkeypatch):
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    with LargestTensor() as largest:
+        additive_scores_by_query(*inputs(queries=11, keys=13))
+    assert largest.numel == 11 * 13 * WIDTH
+
+
 def test_the_number_of_threads_is_given_back():
     before = torch.get_num_threads()
     torch.set_num_threads(2)

@@ -23,8 +23,8 @@ The exponential of a sum is a product,
 so exponentials are taken once per query and once per key; each pair needs a product and a division. Where an
 exponential would overflow, the sums themselves go through the logistic function.
 
-Derivatives of a higher order, forward-mode derivatives and the transforms of ``torch.func`` use the plain form, with
-all features in memory.
+Derivatives of a higher order, forward-mode derivatives, the transforms of ``torch.func`` and ``torch.compile`` use the
+plain form, with all features in memory.
 
 Explained in book/faster.
 """
@@ -55,7 +55,7 @@ def additive_scores_by_query(
     tensor([[0., 0.]])
     """
     inputs = (projected_queries, projected_keys, w_v)
-    if any(map(_is_transformed, inputs)):
+    if torch.compiler.is_compiling() or any(map(_is_transformed, inputs)):
         return _all_pairs(*inputs)
     # Without any pair the plain form gives the leading axes and the dtype of its scores, under autocast too.
     no_pairs = _all_pairs(projected_queries[..., :0, :], projected_keys[..., :0, :], w_v)
@@ -92,10 +92,9 @@ class _AdditiveScores(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         queries, keys, w_v = ctx.saved_tensors
-        if torch.is_grad_enabled() or _is_transformed(g):  # the gradients will be differentiated
-            scores, pullback = torch.func.vjp(_all_pairs, queries, keys, w_v)
-            return pullback(g.to(scores.dtype))
-        # Made of g, so that a batch of g, as ``is_grads_batched`` gives, has a batch of gradients.
+        if torch.is_grad_enabled():  # the gradients will be differentiated again
+            return torch.func.vjp(_all_pairs, queries, keys, w_v)[1](g)
+        # From g, so that a batch of g, as ``is_grads_batched`` gives, or a tangent of g passes on to the gradients.
         d_queries, d_keys, d_w = (g.new_zeros(tensor.shape) for tensor in (queries, keys, w_v))
         slopes = torch.empty_like(keys[0]) if len(keys) else keys
         for b, i, sigma in _sigmas(queries, keys):
