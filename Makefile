@@ -1,4 +1,5 @@
-# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13.
+# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13, and
+# the tests need Chromium or Chrome.
 
 PYTHON ?= python3
 PORT ?= 8000

@@ -1,7 +1,7 @@
 """Time and memory of additive attention for many queries: all features at once against those of one query at a time.
 
-Run as ``python tests/bench_additive.py``. One batch, scores, softmax and their backward pass; timed in turn, a
-median with the quartiles around it. Memory is the growth of the process's peak in a fresh process.
+Run as ``python tests/bench_additive.py``. It times scores, softmax and their backward pass of one batch in turn and
+prints medians with quartiles. Memory is the growth of the process's peak in a fresh process.
 """
 
 import subprocess
@@ -17,13 +17,13 @@ from utils.additive_by_query import additive_scores_by_query
 from utils.attention import additive_scores
 
 SCORES = {"broadcast": additive_scores, "by query": additive_scores_by_query}
-#: Where all features at once would fill more than a small machine has.
+#: Above this length all features at once need more memory than a small machine has.
 LONGEST_BROADCAST = 1000
 LENGTHS = [500, 1000, 2000]
 
 
 def attend(name: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
-    """Gradients of a weighted sum through the attention weights."""
+    """Gradients of a loss of the context with respect to the inputs."""
     queries, keys, w_v = inputs
     context = SCORES[name](queries, keys, w_v).softmax(dim=-1) @ keys
     return torch.autograd.grad(context.square().sum(), inputs)

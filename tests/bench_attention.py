@@ -1,8 +1,8 @@
 """Time and memory of attention: the formula written out against torch's fused kernel, for growing sequences.
 
-Run as ``python tests/bench_attention.py`` (``--help`` for sizes). The two are timed in turn, one pair after
-the other, so that a busy machine slows both; each number is a median with the quartiles around it. Memory is
-the growth of the process's peak during one call, in a fresh process for each number.
+Run as ``python tests/bench_attention.py`` (``--help`` for sizes). The two are timed in turn, so that a busy machine
+slows both; each number is a median with quartiles. Memory is the growth of the process's peak during one call, in a
+fresh process for each number.
 """
 
 import resource

@@ -4,9 +4,10 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from chromium import ARGUMENTS, PATIENCE, find
 from hypothesis import settings
 from jaxtyping import install_import_hook
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 # Products this small are slower on two threads than on one, above all where tests run side by side.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -19,12 +20,13 @@ install_import_hook("utils", "beartype.beartype(conf=beartype.BeartypeConf(is_pe
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
+expect.set_options(timeout=PATIENCE)
 
+
+# Not for the whole session: while it is open, Playwright runs an event loop, which nbval and nbclient stumble over.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """This machine's Chromium; each test opens a window of its own in it."""
-    from chromium import ARGUMENTS, find
-
+    """This machine's Chromium."""
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
         yield launched

@@ -1,21 +1,23 @@
-"""A JupyterLab of a test's own, on this computer and without a network, and a notebook in it that runs."""
+"""A JupyterLab for one test, on this computer and without a network, and a notebook in it that runs."""
 
 import os
 import re
 import socket
 import subprocess
 import sys
-import time
-import urllib.request
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
+from chromium import PATIENCE
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Page
 
-START_SECONDS = 90
+START_SECONDS = 300
+#: What the server writes once it answers.
+READY = "is running at"
 
 
 def _free_port() -> int:
@@ -29,7 +31,7 @@ def server(folder: Path) -> Iterator[str]:
     """JupyterLab over a folder that holds its settings too; gives its address.
 
     Raises:
-        RuntimeError: it ended, or did not answer within a minute and a half; with what it wrote.
+        RuntimeError: it ended, or did not start within five minutes; with what it wrote.
     """
     port = _free_port()
     own = {
@@ -39,34 +41,36 @@ def server(folder: Path) -> Iterator[str]:
     command += [f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}"]
     command += ["--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"]
     command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
-    log = folder / "jupyterlab.log"
-    with log.open("w") as written:
-        running = subprocess.Popen(
-            command,
-            stdout=written,
-            stderr=subprocess.STDOUT,
-            cwd=folder,
-            env=os.environ | own | {"JUPYTER_PREFER_ENV_PATH": "1"},
-        )
-    address = f"http://127.0.0.1:{port}"
+    running = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=folder,
+        env=os.environ | own | {"JUPYTER_PREFER_ENV_PATH": "1"},
+    )
+    lines: list[str] = []
+    ready_or_ended = threading.Event()
+
+    def read() -> None:
+        for line in running.stdout:
+            lines.append(line)
+            if READY in line:
+                ready_or_ended.set()
+        ready_or_ended.set()
+
+    threading.Thread(target=read, daemon=True).start()
     try:
-        deadline = time.monotonic() + START_SECONDS
-        while not _answers(f"{address}/api"):
-            if running.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"JupyterLab does not answer:\n{log.read_text()}")
-            time.sleep(0.2)
-        yield address
+        ready_or_ended.wait(START_SECONDS)
+        if not any(READY in line for line in lines):
+            raise RuntimeError(f"JupyterLab does not answer:\n{''.join(lines)}")
+        yield f"http://127.0.0.1:{port}"
     finally:
         running.terminate()
-        running.wait(timeout=30)
-
-
-def _answers(address: str) -> bool:
-    try:
-        with urllib.request.urlopen(address, timeout=2) as answer:
-            return answer.status == 200
-    except OSError:
-        return False
+        try:
+            running.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            running.kill()
 
 
 def write_notebook(path: Path, *cells: str) -> None:
@@ -78,13 +82,14 @@ def write_notebook(path: Path, *cells: str) -> None:
 def open_and_run(browser: Browser, address: str, notebook: str) -> Page:
     """A window on the notebook, each of its cells run; requests to any other host are refused."""
     context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    context.set_default_timeout(PATIENCE)
     context.route(
         re.compile(rf"^https?://(?!{re.escape(address.removeprefix('http://'))})"), lambda r: r.abort()
     )
     page = context.new_page()
     page.goto(f"{address}/lab/tree/{notebook}")
-    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
     page.wait_for_function("window.jupyterapp")
-    page.wait_for_selector("text=/Python 3.*Idle/", timeout=60_000)
+    page.wait_for_selector("text=/Python 3.*Idle/")
     page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
     return page

@@ -1,10 +1,10 @@
-"""Batches: every pair once, padding behind the words alone, one order a seed."""
+"""Batches: every pair once, padding only behind the words, one order per seed."""
 
 from collections import Counter
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utils.corpus.batches import batches, make_batch, pad_ids
@@ -14,7 +14,7 @@ token_ids = st.integers(4, 50)
 pair_lists = st.lists(
     st.tuples(st.lists(token_ids, min_size=1, max_size=13), st.lists(token_ids, max_size=11)),
     min_size=1,
-    max_size=83,
+    max_size=41,
 )
 
 
@@ -50,18 +50,19 @@ def test_an_empty_target_is_a_sentence_that_ends_at_once():
 
 
 @given(pair_lists, st.integers(1, 17), st.integers(1, 5), st.none() | st.integers(0, 2**31))
+@settings(max_examples=40)
 def test_an_epoch_holds_every_pair_exactly_once(pairs, batch_size, pool, seed):
     generator = None if seed is None else torch.Generator().manual_seed(seed)
     epoch = list(batches(*unzip(pairs), batch_size=batch_size, generator=generator, pool=pool))
-    seen = [row for batch in epoch for row in rows_of(batch)]
-    assert Counter(seen) == Counter((tuple(src), tuple(tgt)) for src, tgt in pairs)
+    rows = [row for batch in epoch for row in rows_of(batch)]
+    assert Counter(rows) == Counter((tuple(src), tuple(tgt)) for src, tgt in pairs)
     assert len(epoch) == -(-len(pairs) // batch_size)
     assert sum(len(batch.src) < batch_size for batch in epoch) <= 1
     if seed is None:
-        assert seen == [(tuple(src), tuple(tgt)) for src, tgt in pairs]
+        assert rows == [(tuple(src), tuple(tgt)) for src, tgt in pairs]
 
 
-def corpus(num: int = 1009):
+def corpus(num: int = 509):
     generator = torch.Generator().manual_seed(3)
     lengths = torch.randint(1, 41, (2, num), generator=generator).tolist()
     return [[4 + i] * n for i, n in enumerate(lengths[0])], [[4] * n for n in lengths[1]]
@@ -72,7 +73,7 @@ def epoch_sources(seed: int) -> list[list[int]]:
     return [batch.src[:, 0].tolist() for batch in batches(*corpus(), batch_size=32, generator=generator)]
 
 
-def test_the_generator_alone_settles_the_order():
+def test_only_the_generator_decides_the_order():
     torch.manual_seed(0)
     first = epoch_sources(5)
     torch.manual_seed(1)
@@ -100,13 +101,13 @@ def test_buckets_hold_less_padding_than_batches_in_order_and_are_shuffled():
 
 
 def test_mistakes_are_named_at_the_call():
-    with pytest.raises(ValueError, match="src_ids hold no sentence"):
+    with pytest.raises(ValueError, match="src_ids must hold at least one sentence, got none"):
         batches([], [])
-    with pytest.raises(ValueError, match="as many targets as sources are wanted, got 2 and 1"):
+    with pytest.raises(ValueError, match="src_ids and tgt_ids must have the same length, got 2 and 1"):
         batches([[4], [5]], [[4]])
-    with pytest.raises(ValueError, match=r"src_ids\[1\] is empty"):
+    with pytest.raises(ValueError, match=r"must have at least one token, got none in src_ids\[1\]"):
         batches([[4], []], [[4], [5]])
-    with pytest.raises(ValueError, match=r"src_ids\[0\] is empty"):
+    with pytest.raises(ValueError, match=r"must have at least one token, got none in src_ids\[0\]"):
         make_batch([[]], [[4]])
     with pytest.raises(ValueError, match="batch_size must be at least 1, got 0"):
         batches([[4]], [[4]], batch_size=0)

@@ -540,12 +540,10 @@ def test_ctrl_c_ends_a_process_with_status_130(tmp_path):
         os.close(stderr)
         output = b""
         while b"loss=" not in output:  # the bar shows the loss of a step, so the training has begun
-            assert select.select([terminal], [], [], 120)[0], (
-                "the process has printed nothing for two minutes"
-            )
+            assert select.select([terminal], [], [], 300)[0], "the process prints nothing"
             output += os.read(terminal, 1 << 16)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=120) == 130
+        assert process.wait(timeout=300) == 130
     finally:
         process.kill()
         process.wait()

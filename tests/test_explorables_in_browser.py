@@ -1,15 +1,17 @@
-"""Figures with sliders in a real browser, each kind on one page that a file:// address opens, no network."""
+"""Figures with sliders in a real browser: small ones of each kind, with what no figure of the book need have.
 
-import gzip
-import itertools
+Keys, pointers, layout and accessibility are tested where readers meet them, in `test_figures_in_book`.
+"""
+
+from collections.abc import Iterator
 
 import pytest
 import torch
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
-from stored_figures import READ_SHAPES, check_shape, check_table
+from chromium import PATIENCE
+from playwright.sync_api import Browser, Page, expect
+from stored_figures import check_frames, open_table
 
-from utils.explorables import Alignment, Bars, Curve, Figure, Maps, Weights
+from utils.explorables import Alignment, Bars, Curve, Figure, Weights
 from utils.explorables.live import page_script, style
 
 AWKWARD = ['"quoted"', "</script><b>", "😀", "שלום", "火车", "&amp;"]
@@ -58,8 +60,8 @@ def curve(kernel, query):
     }
 
 
-def steps(step, **_):
-    return {"weights": torch.softmax(torch.eye(3, 4) * step, dim=-1), "other": torch.eye(3, 4) / (step + 1)}
+def steps(step, gold_links):
+    return {"weights": torch.softmax(torch.eye(3, 4) * step, dim=-1)}
 
 
 def figures() -> dict[str, Figure]:
@@ -102,17 +104,6 @@ def figures() -> dict[str, Figure]:
             alt="Two distributions.",
             say="n = {n}, {tiny:2g}.",
         ),
-        Maps(
-            steps,
-            {"step": [0, 1, 2, 5]},
-            maps={"weights": "softmax", "other": "identity"},
-            rows=["a", "b", "c"],
-            columns=list("wxyz"),
-            name="maps",
-            alt="Two maps.",
-            say="Step {step}.",
-            play="step",
-        ),
         Alignment(
             steps,
             {"step": [0, 1, 2, 5], "gold_links": ["hidden", "shown"]},
@@ -123,6 +114,7 @@ def figures() -> dict[str, Figure]:
             alt="Two sentences and links between their words.",
             say="{word} at step {step}.",
             start={"word": "car"},
+            play="step",
         ),
         Bars(
             lambda n: {"p": torch.ones(3) / 3, "x": torch.tensor(HALVES[n])},
@@ -155,92 +147,57 @@ def address(tmp_path_factory) -> str:
     page = tmp_path_factory.mktemp("page") / "figures.html"
     page.write_text(
         '<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>figures</title>'
-        '<meta name="viewport" content="width=device-width">'
-        f"<style>html[data-theme=dark] body{{background:#14181e;color:#ced6dd}}{style()}</style>"
-        f"<body><main><h1>Figures</h1>{body}</main><script>{page_script()}</script>",
+        f"<style>{style()}</style><body><main><h1>Figures</h1>{body}</main><script>{page_script()}</script>",
         encoding="utf-8",
     )
     return page.as_uri()
 
 
+@pytest.fixture(scope="module")
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """The page of all figures, opened once; no test may rely on where another left them."""
+    with browser.new_context() as context:
+        context.set_default_timeout(PATIENCE)
+        opened = context.new_page()
+        problems = []
+        opened.on("pageerror", lambda error: problems.append(str(error)))
+        opened.on(
+            "console", lambda message: problems.append(message.text) if message.type == "error" else None
+        )
+        opened.goto(address)
+        yield opened
+        assert problems == []
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_frame_shows_pythons_numbers(page: Page, name: str) -> None:
+    shown = page.locator(f"#{name}")
+    if FIGURES[name].table:
+        open_table(shown)
+    check_frames(shown, FIGURES[name])
+
+
+def test_awkward_labels_are_shown_as_text(page: Page) -> None:
+    shown = page.locator("#awkward")
+    open_table(shown)
+    assert shown.locator("th").all_text_contents() == ["x", "</svg>", *AWKWARD]
+    assert shown.locator("b").count() == 0
+
+
 @pytest.fixture
-def page(browser, address):
-    context = browser.new_context(viewport={"width": 1100, "height": 900})
-    opened = context.new_page()
-    problems = []
-    opened.on("pageerror", lambda error: problems.append(str(error)))
-    opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-    opened.on(
-        "request", lambda request: problems.append(request.url) if request.url.startswith("http") else None
-    )
-    opened.goto(address)
-    yield opened
-    context.close()
-    assert problems == []
+def stopped(browser: Browser, address: str) -> Iterator[Page]:
+    """The page with a clock that only the test moves on."""
+    with browser.new_context() as context:
+        context.set_default_timeout(PATIENCE)
+        opened = context.new_page()
+        opened.clock.install(time=0)
+        opened.goto(address)
+        opened.clock.pause_at(60_000)
+        yield opened
 
 
-def control(page: Page, figure: str, name: str) -> Locator:
-    return page.locator(f"#{figure}").get_by_role("slider", name=name.replace("_", " "), exact=True)
-
-
-def attributes(page: Page, figure: str, selector: str, attribute: str) -> list[float]:
-    return page.locator(f"#{figure} {selector}").evaluate_all(
-        f"nodes => nodes.map(node => +node.getAttribute('{attribute}'))"
-    )
-
-
-def seen(page: Page, figure: str, selector: str) -> list[bool]:
-    return page.locator(f"#{figure} {selector}").evaluate_all(
-        "nodes => nodes.map(node => getComputedStyle(node).visibility === 'visible')"
-    )
-
-
-def test_every_frame_is_reached_by_keyboard_alone_and_shows_pythons_numbers(page):
-    figure = FIGURES["heat"]
-    page.locator("#heat summary").click()
-    for scaled in figure.axes["scaled"]:
-        page.locator("#heat").get_by_role("radio", name=scaled).focus()
-        page.keyboard.press("Space")
-        for number, d in enumerate(figure.axes["d"]):
-            control(page, "heat", "d").focus()
-            page.keyboard.press("Home")
-            for _ in range(number):
-                page.keyboard.press("ArrowRight")
-            control(page, "heat", "valid_length").focus()
-            page.keyboard.press("Home")
-            for valid_length in figure.axes["valid_length"]:
-                at = {"d": d, "valid_length": valid_length, "scaled": scaled}
-                check_table(page.locator("#heat"), figure, at)
-                for shape in page.locator("#heat svg").evaluate(READ_SHAPES):
-                    check_shape(figure, *shape, figure.point | at)
-                assert page.locator("#heat .xp-say").inner_text() == figure.sentence(**at)
-                page.keyboard.press("ArrowRight")
-
-
-def test_home_end_and_page_keys_move_and_the_value_is_spoken(page):
-    slider = control(page, "nearby", "query")
-    assert slider.get_attribute("aria-valuetext") == "query 2"
-    slider.focus()
-    for key, value in (
-        ("Home", "0"),
-        ("ArrowRight", "0.25"),
-        ("End", "4"),
-        ("ArrowDown", "3.75"),
-        ("Home", "0"),
-    ):
-        page.keyboard.press(key)
-        assert slider.get_attribute("aria-valuetext") == f"query {value}"
-    page.keyboard.press("PageUp")
-    assert float(slider.get_attribute("aria-valuetext").split()[1]) > 0
-    said = page.locator("#nearby .xp-say").inner_text()
-    expect(page.locator("#nearby [role=status]")).to_have_text(said)
-
-
-def test_the_sentence_is_spoken_and_the_address_written_once_the_keys_rest(page):
-    page.clock.install()
-    page.reload()
-    page.clock.pause_at(page.evaluate("Date.now()") + 1000)
-    page.evaluate(
+def test_the_sentence_is_spoken_and_the_address_written_once_the_keys_rest(stopped: Page) -> None:
+    stopped.evaluate(
         """() => {
             const changes = window.changes = {spoken: 0, written: 0};
             const spoken = document.querySelector("#heat [role=status]");
@@ -251,151 +208,61 @@ def test_the_sentence_is_spoken_and_the_address_written_once_the_keys_rest(page)
         }"""
     )
     still = {"spoken": 0, "written": 0}
-    slider = control(page, "heat", "valid_length")
+    slider = stopped.locator("#heat").get_by_role("slider", name="valid length")
     slider.press("Home")
     for _ in range(3):
         slider.press("ArrowRight")
-        page.clock.run_for(240)  # held down
-        assert page.evaluate("changes") == still
-    page.clock.run_for(20)
-    assert page.evaluate("changes") == still | {"written": 1}
-    assert "valid_length=3" in page.evaluate("location.hash")
-    page.clock.run_for(150)
-    assert page.evaluate("changes") == {"spoken": 1, "written": 1}
-    assert page.locator("#heat [role=status]").inner_text() == page.locator("#heat .xp-say").inner_text()
-    page.clock.run_for(5000)
-    assert page.evaluate("changes") == {"spoken": 1, "written": 1}
+        stopped.clock.run_for(240)  # held down
+        assert stopped.evaluate("changes") == still
+    stopped.clock.run_for(20)
+    assert stopped.evaluate("changes") == still | {"written": 1}
+    assert "valid_length=3" in stopped.evaluate("location.hash")
+    stopped.clock.run_for(150)
+    assert stopped.evaluate("changes") == {"spoken": 1, "written": 1}
+    said = stopped.locator("#heat .xp-say").inner_text()
+    assert stopped.locator("#heat [role=status]").inner_text() == said
+    stopped.clock.run_for(5000)
+    assert stopped.evaluate("changes") == {"spoken": 1, "written": 1}
 
 
-@pytest.mark.parametrize("name", ["nearby", "bars", "maps", "align"])
-def test_each_kind_draws_what_python_computed(page, name):
-    figure = FIGURES[name]
-    for point in itertools.product(*figure.axes.values()):
-        at = dict(zip(figure.axes, point, strict=True))
-        for axis, value in at.items():
-            if isinstance(value, str):
-                page.locator(f"#{name}").get_by_role("radio", name=value, exact=True).check()
-            else:
-                control(page, name, axis).fill(str(figure.axes[axis].index(value)))
-        assert page.locator(f"#{name} .xp-say").inner_text() == figure.sentence(**at)
-        shapes = page.locator(f"#{name} svg").evaluate(READ_SHAPES)
-        assert shapes
-        for shape in shapes:
-            check_shape(figure, *shape, figure.point | at)
-        if name == "nearby":
-            assert seen(page, name, "g[data-bind]") == [bool(figure.array("height_known", **at))]
-        elif name == "bars":
-            expected = [*figure.array("one", **at), *figure.array("two", **at)]
-            texts = page.locator(f"#{name} svg text[data-bind]").all_text_contents()
-            assert texts == [*(f"{value:.3f}" for value in expected), "no numbers"]
-            known = bool(figure.array("two_known", **at))
-            assert seen(page, name, "[data-bind^=visibility]") == [known, not known]
-        elif name == "align":
-            gold = attributes(page, name, ".gold", "stroke-opacity")
-            assert gold == [float(at["gold_links"] == "shown")] * 2
+def test_play_runs_to_the_end_and_takes_one_step_per_press_where_motion_is_not_wanted(stopped: Page) -> None:
+    shown = stopped.locator("#align")
+    slider, play = shown.get_by_role("slider", name="step"), shown.get_by_role("button", name="play step")
+
+    def check(value: int, pressed: str) -> None:
+        assert slider.get_attribute("aria-valuetext") == f"step {value}"
+        assert play.get_attribute("aria-pressed") == pressed
+
+    play.press("Enter")
+    for value in (0, 1, 2):
+        check(value, "true")
+        stopped.clock.run_for(500)
+    check(5, "false")
+    stopped.clock.run_for(2000)
+    check(5, "false")
+    play.press("Enter")  # again from the start
+    check(0, "true")
+    stopped.clock.run_for(500)
+    play.press("Enter")
+    stopped.clock.run_for(2000)
+    check(1, "false")
+    play.press("Enter")
+    slider.press("ArrowRight")  # whoever takes hold of a control stops the run
+    stopped.clock.run_for(2000)
+    check(2, "false")
+    shown.get_by_role("button", name="reset").press("Enter")
+    check(0, "false")
+    stopped.emulate_media(reduced_motion="reduce")
+    for value in (1, 2, 5, 1):
+        play.press("Enter")
+        stopped.clock.run_for(2000)
+        check(value, "false")
 
 
-def test_numbers_are_rounded_in_the_page_as_in_python(page):
-    figure = FIGURES["halves"]
-    for n in figure.axes["n"]:
-        control(page, "halves", "n").fill(str(n))
-        assert page.locator("#halves .xp-say").inner_text() == figure.sentence(n=n)
-
-
-def test_hover_and_tap_pick_and_drag_moves_the_query(page, browser, address):
-    page.locator("#heat [data-pick='query=2']").hover()
-    assert control(page, "heat", "query").get_attribute("aria-valuetext") == "query c"
-    page.locator("#align [data-pick='word=1']").click()
-    assert page.locator("#align .xp-say").inner_text() == "red at step 0."
-
-    area = page.locator("#nearby [data-drag]")
-    area.scroll_into_view_if_needed()
-    box = area.bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + 20)
-    page.mouse.down()
-    for share, value in ((0.25, "1"), (0.76, "3"), (1.2, "4")):
-        page.mouse.move(box["x"] + box["width"] * share, box["y"] + 30)
-        assert control(page, "nearby", "query").get_attribute("aria-valuetext") == f"query {value}"
-    page.mouse.up()
-    page.mouse.move(box["x"] + 5, box["y"] + 30)
-    assert control(page, "nearby", "query").get_attribute("aria-valuetext") == "query 4"
-
-    phone = browser.new_context(viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
-    touched = phone.new_page()
-    touched.goto(address)
-    touched.locator("#heat [data-pick='query=1']").tap()
-    assert control(touched, "heat", "query").get_attribute("aria-valuetext") == "query b"
-    assert touched.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    phone.close()
-
-
-def test_reset_and_play(page):
-    slider = control(page, "maps", "step")
-    play = page.locator("#maps").get_by_role("button", name="play step")
-    play.click()
-    assert play.get_attribute("aria-pressed") == "true"
-    page.wait_for_function("document.querySelector('#maps input').value === '3'", timeout=5000)
-    assert play.get_attribute("aria-pressed") == "false"
-    assert slider.get_attribute("aria-valuetext") == "step 5"
-    page.locator("#maps").get_by_role("button", name="reset").click()
-    assert slider.get_attribute("aria-valuetext") == "step 0"
-
-
-def test_play_takes_a_step_a_press_where_motion_is_not_wanted(page):
-    page.emulate_media(reduced_motion="reduce")
-    play = page.locator("#maps").get_by_role("button", name="play step")
-    for value in ("1", "2", "5", "1"):
-        play.click()
-        page.wait_for_timeout(50)
-        assert control(page, "maps", "step").get_attribute("aria-valuetext") == f"step {value}"
-        assert play.get_attribute("aria-pressed") == "false"
-
-
-def test_state_stands_in_the_address_and_survives_a_reload(page, address):
-    control(page, "heat", "d").fill("2")
-    page.locator("#heat").get_by_role("radio", name="yes").check()
-    page.wait_for_function("location.hash.includes('scaled=yes')")
-    page.reload()
-    assert control(page, "heat", "d").get_attribute("aria-valuetext") == "d 16"
-    assert page.locator("#heat").get_by_role("radio", name="yes").is_checked()
-    page.goto(f"{address}#bars?n=3&nonsense=1&n2=")
-    page.reload()
+def test_an_address_with_values_that_the_figure_does_not_have_is_read_as_far_as_it_goes(page: Page) -> None:
+    page.evaluate("location.hash = '#bars?n=3&nonsense=1&n2='")
+    expect(page.locator("#bars .xp-say")).to_have_text("n = 3, 6.5e-14.")
+    page.evaluate("location.hash = '#bars?n=77'")
+    page.evaluate("location.hash = '#halves?n=1'")  # answered after the one before
+    expect(page.locator("#halves .xp-say")).to_have_text(FIGURES["halves"].sentence(n=1))
     assert page.locator("#bars .xp-say").inner_text() == "n = 3, 6.5e-14."
-    page.goto(f"{address}#bars?n=77")
-    page.reload()
-    assert page.locator("#bars .xp-say").inner_text() == "n = 0, 0.000065."
-
-
-def test_awkward_labels_are_shown_as_text(page):
-    page.locator("#awkward summary").click()
-    shown = page.locator("#awkward th").all_text_contents()
-    assert shown == ["x", "</svg>", *AWKWARD]
-    for number, label in enumerate(AWKWARD):
-        control(page, "awkward", "query").fill(str(number))
-        assert page.locator("#awkward .xp-say").text_content() == label
-    assert page.locator("#awkward b").count() == 0
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(page, theme):
-    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
-    for summary in page.locator("summary").all():
-        summary.click()
-    results = Axe().run(page)
-    assert results.violations_count == 0, results.generate_report()
-
-
-def test_without_script_there_is_a_still_picture_with_its_sentence(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    opened = context.new_page()
-    opened.goto(address)
-    for name, figure in FIGURES.items():
-        image = opened.locator(f"#{name} img")
-        assert image.get_attribute("alt") == figure.alt
-        assert image.bounding_box()["width"] > 100
-        assert opened.locator(f"#{name} p").inner_text().strip() == figure.sentence().strip()
-    context.close()
-
-
-def test_script_and_style_are_small():
-    assert len(gzip.compress((page_script() + style()).encode(), 9)) < 12_000

@@ -4,6 +4,7 @@ import json
 
 import jupyterlab
 import nbformat
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 FIGURE = """
@@ -36,8 +37,11 @@ ipywidgets.VBox([echo, other])
 MOVE = "figure.widget.query = 1"
 
 
+pytestmark = pytest.mark.slow
+
+
 def views(page: Page) -> list[Locator]:
-    page.wait_for_selector(".xp-live svg", timeout=60_000)
+    page.wait_for_selector(".xp-live svg")
     expect(page.locator(".xp-live")).to_have_count(2)
     return page.locator(".xp-live").all()
 

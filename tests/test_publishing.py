@@ -36,7 +36,10 @@ HOSTS = """
     colab.research.google.com github.com mybinder.org
     127.0.0.1 example.org github.com/OWNER owner.github.io www.w3.org
 """
-HOST = re.compile(r"(?:https?://|git@)((?:github|gitlab)\.com[/:][\w-]+|[\w-]+(?:\.[\w-]+)+)")
+#: A name that ends in .invalid belongs to nobody, ever (RFC 2606).
+HOST = re.compile(
+    r"(?:https?://|git@)(?![\w.-]*\.invalid\b)((?:github|gitlab)\.com[/:][\w-]+|[\w-]+(?:\.[\w-]+)+)"
+)
 
 
 def config_with(url: str) -> str:

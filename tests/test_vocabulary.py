@@ -83,7 +83,7 @@ def test_frequent_words_are_one_subword_and_punctuation_stands_alone(bpe):
     assert bpe.tokens(bpe.encode(["我们喜欢他们。"])[0])[-1] == "。"
 
 
-def test_the_size_wanted_is_the_size_made():
+def test_the_size_is_the_size_that_was_asked_for():
     texts = [" ".join(f"{i}{j}" for i in "abcdefg") for j in "hijklmnop"] * 2
     assert len(Vocabulary.bpe(texts, 300)) == 300
     assert len(Vocabulary.bpe(["ab ab"], 5000)) < 300
@@ -106,11 +106,11 @@ def test_what_was_saved_is_loaded(make, tmp_path):
 
 def test_mistakes_are_named(bpe, tmp_path):
     words = Vocabulary.words(WORDS)
-    with pytest.raises(ValueError, match="sentences hold no words"):
+    with pytest.raises(ValueError, match="sentences must hold at least one word, got none"):
         Vocabulary.words([])
     with pytest.raises(ValueError, match="sequence of words, got the text 'le chat'"):
         Vocabulary.words(["le chat"])
-    with pytest.raises(ValueError, match="texts hold no characters"):
+    with pytest.raises(ValueError, match="texts must hold at least one character, got none"):
         Vocabulary.bpe(["", ""], 400)
     with pytest.raises(ValueError, match=r"size must be at least 263 .* 3 characters .*got 262"):
         Vocabulary.bpe(["ab a"], 262)

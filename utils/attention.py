@@ -1,11 +1,11 @@
 """Attention: masks, scoring functions and the three attention layers of the course.
 
-Everything here works on tensors alone; recurrent networks, text and figures live elsewhere.
+Everything here works on tensors alone; recurrent networks, text and figures are in other modules. The ideas come
+first; the checks of arguments stand at the end.
 """
 
 import math
 from collections.abc import Sequence
-from typing import cast
 
 import torch
 from jaxtyping import Bool, Float, Integer
@@ -13,9 +13,9 @@ from torch import Tensor, nn
 
 from utils.additive_by_query import additive_scores_by_query
 
-#: Features of additive attention, batch * queries * keys * h, from which on a processor does not keep them: 64 MiB in
-#: float32. (On a GPU one query at a time would be thousands of small operations.)
-_MANY_FEATURES = 2**24
+#: From this number of features on, batch * queries * keys * h, :class:`AdditiveAttention` on a CPU does not keep them
+#: in memory (64 MiB in float32). On a GPU, one query at a time would be thousands of small operations.
+MANY_FEATURES = 2**24
 
 
 def length_mask(
@@ -24,7 +24,7 @@ def length_mask(
     """Boolean mask, True where a key may be attended to: key j is valid when j < valid_lens.
 
     Args:
-        valid_lens: number of valid keys, one a sequence ``(batch,)`` or one a query ``(batch, queries)``.
+        valid_lens: number of valid keys, one per sequence ``(batch,)`` or one per query ``(batch, queries)``.
         num_keys: length of the padded key axis.
 
     Returns:
@@ -40,18 +40,7 @@ def length_mask(
 
     Explained in chapters/masked_softmax.
     """
-    if valid_lens.is_floating_point() or valid_lens.is_complex() or valid_lens.dtype == torch.bool:
-        raise ValueError(f"valid_lens must be integers, got dtype {valid_lens.dtype}")
-    if valid_lens.dim() not in (1, 2):
-        raise ValueError(
-            f"valid_lens must have shape (batch,) or (batch, queries), got {tuple(valid_lens.shape)}"
-        )
-    if valid_lens.numel():
-        low, high = int(valid_lens.min()), int(valid_lens.max())
-        if low < 0:
-            raise ValueError(f"valid_lens must not be negative, got {low}")
-        if high > num_keys:
-            raise ValueError(f"valid_lens must not exceed the number of keys ({num_keys}), got {high}")
+    _check_lengths(valid_lens, num_keys)
     if valid_lens.dim() == 1:
         valid_lens = valid_lens[:, None]
     return torch.arange(num_keys, device=valid_lens.device) < valid_lens[..., None]
@@ -65,12 +54,12 @@ def masked_softmax(
     .. math:: \alpha_{ij} = \frac{m_{ij}\, e^{s_{ij}}}{\sum_{l} m_{il}\, e^{s_{il}}}
 
     A row without any valid key has no distribution: its weights are all 0 and so is its gradient, as in
-    torch's fused attention. No constant stands in for minus infinity, so scores of any magnitude keep
-    their order and every floating-point type works. A masked score is never read: it may be infinite or NaN.
-    Allowed scores behave as in ``torch.softmax``: -inf among finite ones gets the weight 0, while +inf or NaN
-    turns its row into NaN.
+    torch's fused attention. No large negative number stands for minus infinity, so scores of any magnitude
+    keep their order and every floating-point type works. A masked score is never read: it may be infinite or
+    NaN. Allowed scores behave as in ``torch.softmax``: -inf among finite ones gets the weight 0, while +inf
+    or NaN turns its row into NaN.
 
-    A weight of 0 silences a finite value only. A NaN or infinite *value* at a masked position still reaches
+    A weight of 0 removes only a finite value. A NaN or infinite *value* at a masked position still reaches
     the context, since 0·NaN is NaN; torch's fused kernel does the same. Pad with finite numbers.
 
     Args:
@@ -92,8 +81,8 @@ def masked_softmax(
     if mask is None:
         return torch.softmax(scores, dim=-1)
     _check_mask(mask, scores.shape)
-    # An empty row goes through the softmax as zeros and is cleared after it. As -inf it would be 0/0, a NaN
-    # that the last line hides in the weights but not from autograd, whose anomaly detection would stop there.
+    # An empty row goes into the softmax as zeros, and the last line sets its weights to 0. With -inf its softmax
+    # would be 0/0 = NaN: the last line would hide it in the weights, but autograd's anomaly detection would raise.
     floor = torch.where(mask.any(dim=-1, keepdim=True), -math.inf, 0.0).to(scores.dtype)
     weights = torch.softmax(torch.where(mask, scores, floor), dim=-1)
     return torch.where(mask, weights, 0.0)
@@ -162,7 +151,7 @@ def additive_scores(
 ) -> Float[Tensor, "*batch queries keys"]:
     r"""Additive scores :math:`s_{ij} = w_v^\top \tanh(W_q q_i + W_k k_j)` of projected queries and keys.
 
-    The sum is a tensor of ``batch * queries * keys * h`` numbers; for many queries see
+    The features, the values of tanh, are ``batch * queries * keys * h`` numbers; for many queries see
     ``utils.additive_by_query``.
 
     Raises:
@@ -173,10 +162,7 @@ def additive_scores(
 
     Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
     """
-    h = len(w_v)
-    _check_width("projected_queries", projected_queries, h)
-    _check_width("projected_keys", projected_keys, h)
-    _leading_axes(queries=projected_queries, keys=projected_keys)
+    _check_additive(projected_queries, projected_keys, w_v)
     features = torch.tanh(projected_queries[..., :, None, :] + projected_keys[..., None, :, :])
     return features @ w_v
 
@@ -207,7 +193,7 @@ class DotProductAttention(nn.Module):
 
         Args:
             mask: True where a query may attend to a key; broadcasts to the scores.
-            need_weights: without them torch's fused kernel is used and None is returned in their place.
+            need_weights: if False, torch's fused kernel is used and None is returned in place of the weights.
 
         Returns:
             The context, and the weights before dropout, or None.
@@ -226,8 +212,8 @@ class CosineAttention(nn.Module):
     r"""Attention whose score is the cosine of query and key times a learned scale.
 
     Args:
-        scale: initial value of the scale λ, the inverse temperature of the softmax; trained with the rest
-            (its logarithm is the parameter, so it stays positive).
+        scale: initial value of the scale λ, the inverse temperature of the softmax. The parameter that is
+            trained is its logarithm, so the scale stays positive.
         dropout: probability of dropping a weight in training mode.
 
     Raises:
@@ -269,11 +255,11 @@ class CosineAttention(nn.Module):
 class AdditiveAttention(nn.Module):
     r"""Additive attention: the score is a one-layer network, :math:`w_v^\top \tanh(W_q q + W_k k)`.
 
-    Queries and keys may have different widths. A decoder that asks about the same keys at every step projects
+    Queries and keys may have different widths. A decoder that attends to the same keys at every step projects
     them once with :meth:`project_keys` and passes the result as ``projected_keys``.
 
-    Many queries about many keys are scored by ``utils.additive_by_query``, which
-    keeps no features: the same numbers in less memory and time, but their gradient has no gradient.
+    From :data:`MANY_FEATURES` features on, ``utils.additive_by_query`` computes the same scores and gradients
+    in less memory and time.
 
     Args:
         d_query: width of the queries.
@@ -322,28 +308,43 @@ class AdditiveAttention(nn.Module):
         if (keys is None) == (projected_keys is None):
             raise ValueError("give exactly one of keys and projected_keys")
         if projected_keys is None:
-            projected_keys = self.project_keys(cast(Tensor, keys))
+            projected_keys = self.project_keys(keys)
         _check_width("queries", queries, self.w_q.in_features)
-        projected_queries, w_v = self.w_q(queries), self.w_v.weight.squeeze(0)
-        leading = _leading_axes(queries=queries, keys=projected_keys)
-        _check_width("projected_keys", projected_keys, len(w_v))
-        num_features = math.prod(leading) * queries.shape[-2] * projected_keys.shape[-2] * len(w_v)
-        many = num_features >= _MANY_FEATURES and queries.device.type == "cpu"
-        score = additive_scores_by_query if many else additive_scores
-        weights = masked_softmax(score(projected_queries, projected_keys, w_v), mask)
+        scores = _additive_scores_of_any_size(self.w_q(queries), projected_keys, self.w_v.weight.squeeze(0))
+        weights = masked_softmax(scores, mask)
         return _weighted_sum(self.dropout(weights), values), weights
+
+
+def _weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
+    _check_same_length(weights.shape[-1], values)
+    _leading_axes(weights=weights, values=values)
+    return weights @ values
+
+
+def _unit(vectors: Tensor) -> Tensor:
+    # The default eps of 1e-12 is 0 in float16, where a vector of zeros would become 0/0.
+    return nn.functional.normalize(vectors, dim=-1, eps=max(1e-12, torch.finfo(vectors.dtype).tiny))
+
+
+def _additive_scores_of_any_size(projected_queries: Tensor, projected_keys: Tensor, w_v: Tensor) -> Tensor:
+    """The scores of :func:`additive_scores`, without all features in memory where there are too many."""
+    leading = _check_additive(projected_queries, projected_keys, w_v)
+    num_features = math.prod(leading) * projected_queries.shape[-2] * projected_keys.shape[-2] * len(w_v)
+    if num_features >= MANY_FEATURES and projected_queries.device.type == "cpu":
+        return additive_scores_by_query(projected_queries, projected_keys, w_v)
+    return additive_scores(projected_queries, projected_keys, w_v)
 
 
 def _fused_attention(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, dropout: float
 ) -> Tensor:
     _check_dot_product(queries, keys)
-    _check_as_many(keys.shape[-2], values)
+    _check_same_length(keys.shape[-2], values)
     leading = _leading_axes(queries=queries, keys=keys, values=values)
     if mask is not None:
         _check_mask(mask, (*leading, queries.shape[-2], keys.shape[-2]))
-    # The fused kernel takes (batch, heads, length, width) alone: with fewer axes torch writes the formula
-    # out, in silence, at three times the time and with every weight in memory.
+    # The fused kernel takes only (batch, heads, length, width). With fewer axes torch computes the formula step by
+    # step without a warning, in three times the time and with all weights in memory.
     rank = max(4, len(leading) + 2)
     inputs = [_in_front(tensor.expand(*leading, -1, -1), rank) for tensor in (queries, keys, values)]
     if mask is not None:
@@ -357,15 +358,19 @@ def _in_front(tensor: Tensor, rank: int) -> Tensor:
     return tensor[(None,) * (rank - tensor.dim())]
 
 
-def _weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
-    _check_as_many(weights.shape[-1], values)
-    _leading_axes(weights=weights, values=values)
-    return weights @ values
-
-
-def _unit(vectors: Tensor) -> Tensor:
-    # The default eps of 1e-12 is 0 in float16, where a vector of zeros would become 0/0.
-    return nn.functional.normalize(vectors, dim=-1, eps=max(1e-12, torch.finfo(vectors.dtype).tiny))
+def _check_lengths(valid_lens: Tensor, num_keys: int) -> None:
+    if valid_lens.is_floating_point() or valid_lens.is_complex() or valid_lens.dtype == torch.bool:
+        raise ValueError(f"valid_lens must be integers, got dtype {valid_lens.dtype}")
+    if valid_lens.dim() not in (1, 2):
+        raise ValueError(
+            f"valid_lens must have shape (batch,) or (batch, queries), got {tuple(valid_lens.shape)}"
+        )
+    if valid_lens.numel():
+        low, high = int(valid_lens.min()), int(valid_lens.max())
+        if low < 0:
+            raise ValueError(f"valid_lens must not be negative, got {low}")
+        if high > num_keys:
+            raise ValueError(f"valid_lens must not exceed the number of keys ({num_keys}), got {high}")
 
 
 def _check_mask(mask: Tensor, shape: Sequence[int]) -> None:
@@ -390,14 +395,21 @@ def _check_dot_product(queries: Tensor, keys: Tensor) -> None:
     _leading_axes(queries=queries, keys=keys)
 
 
+def _check_additive(projected_queries: Tensor, projected_keys: Tensor, w_v: Tensor) -> tuple[int, ...]:
+    """The leading axes of the scores."""
+    _check_width("projected_queries", projected_queries, len(w_v))
+    _check_width("projected_keys", projected_keys, len(w_v))
+    return _leading_axes(queries=projected_queries, keys=projected_keys)
+
+
 def _check_width(name: str, tensor: Tensor, width: int) -> None:
     if tensor.shape[-1] != width:
         raise ValueError(f"{name} must have width {width}, got {tensor.shape[-1]}")
 
 
-def _check_as_many(num_keys: int, values: Tensor) -> None:
+def _check_same_length(num_keys: int, values: Tensor) -> None:
     if num_keys != values.shape[-2]:
-        raise ValueError(f"keys and values must be as many: {num_keys} keys, {values.shape[-2]} values")
+        raise ValueError(f"keys and values must have the same length, got {num_keys} and {values.shape[-2]}")
 
 
 def _leading_axes(**tensors: Tensor) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """Kernels, and Nadaraya-Watson regression: the weighted average that attention grew from.
 
-Each kernel is a plain function of the scaled distance u; scores, masks and networks live in ``attention``.
+Each kernel is a plain function of the scaled distance u; scores, masks and networks are in ``attention``.
 Explained in chapters/nadaraya_watson.
 """
 
@@ -15,9 +15,9 @@ from utils.attention import masked_softmax
 
 
 def gaussian(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    r"""Gaussian kernel :math:`K(u) = e^{-u^2/2} / \sqrt{2\pi}`; never 0.
+    r"""Gaussian kernel :math:`K(u) = e^{-u^2/2} / \sqrt{2\pi}`.
 
-    Never on paper: float32 rounds it to 0 from about u = 14.4 on, which :func:`nadaraya_watson` works around.
+    It is positive everywhere, but float32 rounds it to 0 from about u = 14.4 on; :func:`nadaraya_watson` avoids that.
 
     >>> round(gaussian(torch.tensor(0.0)).item(), 4)
     0.3989
@@ -49,7 +49,7 @@ def epanechnikov(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     >>> epanechnikov(torch.tensor([0.0, 0.5, 1.0]))
     tensor([0.7500, 0.5625, 0.0000])
 
-    Source: Epanechnikov (1969), for estimating densities.
+    Source: Epanechnikov (1969), for estimates of densities.
     """
     return 0.75 * (1 - u**2).clamp(min=0)
 
@@ -68,24 +68,23 @@ def nadaraya_watson(
     .. math:: f(q) = \sum_i \frac{K(\lVert q - k_i \rVert / h)}{\sum_j K(\lVert q - k_j \rVert / h)}\, v_i
 
     With :func:`gaussian` the weights are the softmax of the scores :math:`-\lVert q - k_i \rVert^2 / 2h^2`:
-    the same numbers, but a query far from every key keeps them where the kernel itself is rounded to 0.
+    the same numbers, but also right for a query so far from every key that the kernel itself is rounded to 0.
 
     Args:
         queries: where to estimate; numbers ``(queries,)`` or vectors ``(queries, d)``.
         keys: where values were observed, as ``queries``.
         values: what was observed at each key: numbers or vectors.
-        kernel: a function of the scaled distance u, 0 or more everywhere.
-        bandwidth: the width h > 0, in the unit of the keys; a tensor of no axes may require a gradient.
+        kernel: a function of the scaled distance u, nowhere negative.
+        bandwidth: the width h > 0, in the unit of the keys; a tensor without axes may require a gradient.
         mask: True where a query may use a key; None allows all. ``~torch.eye(n, dtype=torch.bool)`` leaves
             each of n observations out of its own estimate.
 
     Returns:
-        The estimate, and the weights. A query with no key in its window has weights of 0 and the estimate 0,
-        as an empty row of :func:`utils.attention.masked_softmax` has.
+        The estimate, and the weights. A query with no key in its window has the weights 0 and the estimate 0,
+        like an empty row of :func:`utils.attention.masked_softmax`.
 
     Raises:
-        ValueError: a bandwidth that is not one positive number, no key at all, or shapes or dtypes that do
-            not fit.
+        ValueError: a bandwidth that is not one positive number, no key, or shapes or dtypes that do not fit.
 
     >>> x = torch.tensor([0.0, 1.0, 4.0])
     >>> nadaraya_watson(torch.tensor([0.5]), x, torch.tensor([2.0, 4.0, 9.0]), kernel=boxcar)
@@ -102,8 +101,9 @@ def nadaraya_watson(
 
 
 def _gaussian_weights(u: Tensor, mask: Tensor | None) -> Tensor:
-    # A softmax ignores what a whole row shares, so the nearest key's exponent m²/2 is taken from every u²/2.
-    # As the product (u - m)(u + m)/2 the difference keeps its digits far away, and does not overflow float16.
+    # A softmax does not change when a number is added to a whole row, so the exponents are m²/2 - u²/2, where m is the
+    # distance of the nearest key. The product (m - u)(m + u)/2 keeps its digits at large distances, where a
+    # difference of squares does not, and does not overflow float16.
     allowed = u if mask is None else u.masked_fill(~mask, math.inf)
     nearest = allowed.amin(dim=1, keepdim=True)
     nearest = nearest.masked_fill(nearest == math.inf, 0.0)  # a row that the mask empties
@@ -129,7 +129,9 @@ def _check(
             f"got {tuple(queries.shape)} and {tuple(keys.shape)}"
         )
     if len(keys) == 0 or len(keys) != len(values):
-        raise ValueError(f"keys and values must be as many, and at least one: {len(keys)} and {len(values)}")
+        raise ValueError(
+            f"keys and values must have the same length, at least 1, got {len(keys)} and {len(values)}"
+        )
     if not (queries.is_floating_point() and queries.dtype == keys.dtype == values.dtype):
         raise ValueError(
             "queries, keys and values must share a floating-point dtype, "

@@ -1,7 +1,7 @@
 """One look for every figure of the course: sizes, colours, fonts, and the heat map of attention weights.
 
-Only this module imports matplotlib, and of the other modules of ``utils`` only ``heatmaps`` imports this one, where a
-picture is asked for.
+Only this module imports matplotlib. Of the other modules of ``utils`` only ``heatmaps`` imports it, and only to draw a
+picture.
 Its colours are explained in book/notation.
 """
 
@@ -18,20 +18,20 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-#: Okabe and Ito's colours, told apart by readers with any colour vision.
+#: Okabe and Ito's colours, which readers with any colour vision can tell apart; the black is softened.
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#222222",
 )  # fmt: skip
 #: One colour each for the three roles, in every figure of the book.
 QUERY, KEY, VALUE = VERMILION, BLUE, GREEN
-#: The second cue beside the colour: line styles in the order of the colours.
+#: Line styles in the order of the colours, for readers who do not see the colours.
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
 SIZE = (6.4, 3.6)
 
 
 def use_style() -> None:
-    """Set matplotlib's defaults to the look of the book, Chinese glyphs included; call once a notebook."""
+    """Set matplotlib's defaults to the look of the book, Chinese glyphs included; call once per notebook."""
     cjk = _add_cjk_font()
     mpl.rcParams.update(
         {
@@ -57,10 +57,10 @@ def use_style() -> None:
 
 
 def _add_cjk_font() -> str:
-    """Register Noto Sans CJK, which the package notojp-matplotlib carries, and return its family name."""
-    spec = find_spec("notojp_matplotlib")  # found, not imported: importing it would change the defaults
+    """Register Noto Sans CJK from the package notojp-matplotlib, and return its family name."""
+    spec = find_spec("notojp_matplotlib")  # not imported: an import would change matplotlib's defaults
     if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError("notojp-matplotlib carries the Chinese font; pip install notojp-matplotlib")
+        raise ModuleNotFoundError("the Chinese font is missing: pip install notojp-matplotlib")
     path = str(Path(spec.submodule_search_locations[0]) / "fonts" / "NotoSansCJKjp-Regular.otf")
     family = font_manager.get_font(path).family_name
     if family not in {font.name for font in font_manager.fontManager.ttflist}:
@@ -93,21 +93,21 @@ def heatmap(
     xlabel: str = "keys",
     ylabel: str = "queries",
 ) -> Axes:
-    """Draw attention weights: a row a query, a column a key, colours fixed from 0 to 1.
+    """Draw attention weights: one row per query, one column per key, colours fixed from 0 to 1.
 
     Args:
-        queries: labels of the rows, words for instance; integers where None.
+        queries: labels of the rows, for instance words; None numbers them.
         keys: labels of the columns; long ones are turned.
-        ax: where to draw; a new figure where None.
-        colorbar: draw the scale beside it. Panels that share one pass False and call :func:`colorbar_for`.
+        ax: where to draw; None makes a new figure.
+        colorbar: draw the colour bar. Panels that share a colour bar pass False and call :func:`colorbar_for`.
 
     Raises:
-        ValueError: as many labels as rows or columns are wanted, and it says how many came.
+        ValueError: more or fewer labels than rows or columns.
     """
     num_queries, num_keys = weights.shape
-    for name, labels, wanted in (("queries", queries, num_queries), ("keys", keys, num_keys)):
-        if labels is not None and len(labels) != wanted:
-            raise ValueError(f"{name}: {len(labels)} labels for an axis of {wanted}")
+    for name, labels, length in (("queries", queries, num_queries), ("keys", keys, num_keys)):
+        if labels is not None and len(labels) != length:
+            raise ValueError(f"{name} must have {length} labels, got {len(labels)}")
     if ax is None:
         ax = plt.subplots()[1]
     image = ax.imshow(weights.detach().float().cpu().numpy(), cmap="cividis", vmin=0, vmax=1, aspect="auto")
@@ -129,18 +129,18 @@ def heatmap(
 
 
 def colorbar_for(axes: Sequence[Axes], image: mpl.image.AxesImage | None = None) -> None:
-    """One colour bar, 0 to 1, for all the given heat maps."""
+    """Draw one colour bar, 0 to 1, for several heat maps."""
     image = image or axes[0].images[0]
     axes[0].figure.colorbar(image, ax=list(axes), label="weight", ticks=[0, 0.5, 1], shrink=0.9, pad=0.02)
 
 
 def shape_diagram(blocks: Sequence[tuple[str, tuple[int, int], str, str]], *, ax: Axes | None = None) -> Axes:
-    """Draw a formula of matrices as rectangles in proportion to their shapes, named above and sized below.
+    """Draw a formula of matrices as rectangles in proportion to their shapes, with name above and shape below.
 
     Args:
-        blocks: for each matrix its name, its shape ``(rows, columns)``, its colour, and what stands between
-            it and the next: an operator, a word, or nothing.
-        ax: where to draw; a new figure, as wide as any other and lower, where None.
+        blocks: for each matrix its name, its shape ``(rows, columns)``, its colour, and the text between it and
+            the next one: an operator, a word, or nothing.
+        ax: where to draw; None makes a new figure of the usual width and less height.
     """
     if ax is None:
         ax = plt.subplots(figsize=(SIZE[0], 0.65 * SIZE[1]))[1]

@@ -1,6 +1,6 @@
-"""Batches: sentences of ids, padded to one length and put together so that little of a batch is padding.
+"""Batches: sentences of ids, grouped by length so that little of a batch is padding.
 
-Ids come from a vocabulary; what is done with a batch is the business of ``training`` and ``search``.
+``corpus.vocabulary`` makes the ids; ``training`` and ``search`` use the batches.
 Explained in chapters/encoder_decoder.
 """
 
@@ -44,7 +44,7 @@ class Batch(NamedTuple):
         return int((self.tgt_out != PAD).sum())
 
     def rows(self, rows: slice) -> "Batch":
-        """Some sentence pairs of the batch, padded as they were."""
+        """Some sentence pairs of the batch, with the padding they had."""
         return Batch(*(tensor[rows] for tensor in self))
 
     def to(self, device: torch.device) -> "Batch":
@@ -53,14 +53,14 @@ class Batch(NamedTuple):
 
 
 def make_batch(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]]) -> Batch:
-    """Pad sentence pairs to one batch; targets get their BOS and EOS here.
+    """Pad sentence pairs to one batch, with BOS and EOS added to the targets.
 
     Args:
-        src_ids: source sentences; none may be empty, for an encoder cannot read nothing.
-        tgt_ids: target sentences, bare; one may be empty.
+        src_ids: source sentences, none empty: an encoder needs at least one token.
+        tgt_ids: target sentences without BOS and EOS; they may be empty.
 
     Raises:
-        ValueError: no pair, not as many targets as sources, or an empty source.
+        ValueError: no pair, more or fewer targets than sources, or an empty source.
 
     >>> batch = make_batch([[5, 6, 7], [8]], [[9], [10, 11]])
     >>> batch.src
@@ -78,7 +78,7 @@ def make_batch(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]
 
 
 def pad_ids(sentences: Sequence[Sequence[int]]) -> Int[Tensor, "batch n"]:
-    """One row a sentence, PAD behind the shorter ones.
+    """One row per sentence, with PAD at the end of the shorter ones.
 
     >>> pad_ids([[4], [5, 6]])
     tensor([[4, 0],
@@ -96,22 +96,22 @@ def batches(
     generator: torch.Generator | None = None,
     pool: int = 50,
 ) -> Iterator[Batch]:
-    """One epoch: every pair exactly once, sentences of like length together.
+    """One epoch: every pair exactly once, sentences of similar length together.
 
     The pairs are shuffled, cut into pools of ``pool`` batches, sorted by length within a pool and cut into
-    batches, which are shuffled in turn. A larger pool means less padding; the whole corpus as one pool would
-    give batches of a single length, whose gradients are worse estimates: steps are faster, learning slower.
+    batches, which are shuffled too. A larger pool means less padding; the whole corpus as one pool would
+    give batches of a single length, whose gradients are worse estimates: steps are faster, learning is slower.
 
     Args:
         src_ids: source sentences, none empty.
         tgt_ids: target sentences.
-        batch_size: pairs a batch; one batch may hold fewer.
-        generator: source of the shuffling. None keeps the order given, for measuring.
-        pool: batches a pool.
+        batch_size: pairs per batch; one batch may hold fewer.
+        generator: of the shuffling. None keeps the given order, for evaluation.
+        pool: batches per pool.
 
     Raises:
-        ValueError: before the first batch, where there is no pair, an empty source, not as many targets as
-            sources, or a size below 1.
+        ValueError: no pair, an empty source, more or fewer targets than sources, or a size below 1. Raised by the
+            call, before the first batch.
 
     Explained in chapters/bahdanau_decoder.
     """
@@ -183,7 +183,7 @@ def _bucketed_rows(
     generator: torch.Generator,
     pool: int,
 ) -> list[list[int]]:
-    """Which pairs each batch of an epoch holds."""
+    """The pairs of each batch of an epoch."""
     order = torch.randperm(len(src_ids), generator=generator).tolist()
     rows = []
     for start in range(0, len(order), pool * batch_size):
@@ -197,9 +197,11 @@ def _bucketed_rows(
 
 def _check_pairs(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]]) -> None:
     if not src_ids:
-        raise ValueError("src_ids hold no sentence")
+        raise ValueError("src_ids must hold at least one sentence, got none")
     if len(src_ids) != len(tgt_ids):
-        raise ValueError(f"as many targets as sources are wanted, got {len(src_ids)} and {len(tgt_ids)}")
+        raise ValueError(
+            f"src_ids and tgt_ids must have the same length, got {len(src_ids)} and {len(tgt_ids)}"
+        )
     for row, ids in enumerate(src_ids):
         if not ids:
-            raise ValueError(f"src_ids[{row}] is empty: a source sentence needs at least one token")
+            raise ValueError(f"a source sentence must have at least one token, got none in src_ids[{row}]")

@@ -1,6 +1,6 @@
 """Pair files: sentences and translations in tab-separated text, cleaned and tokenised.
 
-Vocabularies and batches are made of the result in the other modules of ``corpus``.
+The other modules of ``corpus`` split the pairs and make vocabularies and batches of them.
 Explained in book/data_and_licences.
 """
 
@@ -18,10 +18,10 @@ from opencc import OpenCC
 
 #: Name of the environment variable that names the data folder.
 DATA_VARIABLE = "ATTENTION_DATA"
-#: Where pair files of many languages can be had.
+#: A page with pair files of many languages.
 SOURCE_PAGE = "https://www.manythings.org/anki/"
 
-#: Blanks of other widths become plain, invisible characters nothing, curly apostrophes straight.
+#: Blanks of other widths become plain blanks, invisible characters are removed, curly apostrophes become straight.
 _CHARACTERS = str.maketrans(
     dict.fromkeys("\u00a0\u2009\u202f\u3000", " ")
     | dict.fromkeys("\u00ad\u200b\ufeff", None)
@@ -38,24 +38,24 @@ _CHINESE_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+|[^\w\s]")
 
 
 def data_folder() -> Path:
-    """Where data files lie: the folder that ATTENTION_DATA names, else a folder in the platform's cache."""
-    named = os.environ.get(DATA_VARIABLE)
-    return Path(named) if named else platformdirs.user_cache_path("attention-course")
+    """The folder of the data files: the one that ATTENTION_DATA names, else one in the platform's cache."""
+    folder = os.environ.get(DATA_VARIABLE)
+    return Path(folder) if folder else platformdirs.user_cache_path("attention-course")
 
 
 def find_file(path: str | Path) -> Path:
     """The file at ``path``, or at that path within the data folder.
 
     Raises:
-        FileNotFoundError: in neither place; says where it looked and where such files are to be had.
+        FileNotFoundError: in neither place. The message names both places and where to get such files.
     """
     places = [Path(path), data_folder() / path]
     for place in places:
         if place.is_file():
             return place
-    looked = " nor ".join(str(place) for place in dict.fromkeys(places))
+    tried = " nor ".join(str(place) for place in dict.fromkeys(places))
     raise FileNotFoundError(
-        f"no file {looked}. {DATA_VARIABLE} names the data folder "
+        f"no file {tried}. {DATA_VARIABLE} names the data folder "
         f"({os.environ.get(DATA_VARIABLE) or 'not set'}). `python -m utils data get` fetches the pair files of "
         f"this course; more come from {SOURCE_PAGE}: download one, unpack it and name its .txt file"
     )
@@ -64,13 +64,13 @@ def find_file(path: str | Path) -> Path:
 def choose_languages(
     columns: Sequence[str] | None, src: str | None, tgt: str | None
 ) -> tuple[tuple[str, str], str, str]:
-    """Fill in what was not said: (columns, src, tgt), columns in the file's order.
+    """Complete the choice to (columns, src, tgt), with the columns in the file's order.
 
-    Without columns they are source, then target; without source or target the columns say what is left.
+    Missing columns are source, then target. A missing source or target is the column that is left.
 
     Raises:
-        ValueError: too little said, columns that are not two different language codes, or a source and target
-            that are not those two.
+        ValueError: a choice with too little in it, columns that are not two different language codes, or a source
+            and target that are not those two.
 
     >>> choose_languages(["en", "fr"], None, "en")
     (('en', 'fr'), 'fr', 'en')
@@ -103,12 +103,12 @@ def _checked_columns(columns: Sequence[str]) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Pairs:
-    """What a pair file holds.
+    """The content of a pair file.
 
     Attributes:
         columns: the two languages, in the file's order.
-        rows: the sentences of each good row, in that order, normalised.
-        bad_rows: what is wrong with each bad row, by its line number (the first line is 1).
+        rows: the two sentences of each good row, in that order, normalised.
+        bad_rows: the fault of each bad row, by its line number (the first line is 1).
     """
 
     columns: tuple[str, str]
@@ -128,21 +128,21 @@ class Pairs:
 def read_pairs(
     path: str | Path, columns: Sequence[str] = ("en", "fr"), *, max_bad_share: float = 0.01
 ) -> Pairs:
-    """Read the first two tab-separated columns of a UTF-8 file; further columns (attribution) are left.
+    """Read the first two tab-separated columns of a UTF-8 file; further columns (attribution) are ignored.
 
-    A byte-order mark and either kind of line end are understood, and sentences are normalised
-    (:func:`normalise`). A row is bad that has one column, an empty side, a NUL byte or bytes that are not
-    UTF-8; an empty line is no row.
+    The file may have a byte-order mark and either kind of line end. Sentences are normalised
+    (:func:`normalise`). A row is bad if it has one column, an empty side, a NUL byte or bytes that are not
+    UTF-8; an empty line is not a row.
 
     Args:
         path: the file, or its path within the data folder.
         columns: the languages of the two columns, in the file's order, as codes such as "en".
-        max_bad_share: share of bad rows above which the file is taken for another kind of file.
+        max_bad_share: a file with a larger share of bad rows is refused as another kind of file.
 
     Raises:
         FileNotFoundError: no such file.
         ValueError: columns that are not two different language codes, an encoding other than UTF-8, no good
-            row, or too many bad ones, the first of which it names.
+            row, or too many bad ones, of which the message names the first.
     """
     columns = _checked_columns(columns)
     rows: list[tuple[str, str]] = []
@@ -157,10 +157,10 @@ def read_pairs(
 
 
 def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, str] | str]]:
-    """Line by line what :func:`read_pairs` reads at once: the line's number, and its row or what is wrong with it.
+    """Line by line what :func:`read_pairs` reads at once: the line's number, and its row or its fault.
 
     Raises:
-        FileNotFoundError, ValueError: as ``read_pairs``, save that any share of rows may be bad.
+        FileNotFoundError, ValueError: as ``read_pairs``, but any share of rows may be bad.
 
     Explained in book/data_and_licences.
     """
@@ -183,10 +183,10 @@ def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, t
 def check_share(
     path: str | Path, num_good: int, num_bad: int, bad_rows: Mapping[int, str], max_bad_share: float
 ) -> None:
-    """Refuse a file of another kind, of which too many rows are bad or none is good, and name the first bad ones.
+    """Raise ValueError, which names the first bad rows, if too many rows are bad or none is good.
 
     Args:
-        bad_rows: what is wrong with the first bad rows, or all, by line number.
+        bad_rows: the faults of the first bad rows, or of all, by line number.
 
     Explained in book/data_and_licences.
     """
@@ -201,7 +201,7 @@ def check_share(
 
 
 def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
-    """The two sentences of a line; ValueError says what is wrong with it."""
+    """The two sentences of a line; a ValueError names its fault."""
     try:
         fields = line.decode("utf-8").split("\t")
     except UnicodeDecodeError as error:
@@ -209,7 +209,7 @@ def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
     if "\0" in "".join(fields[:2]):
         raise ValueError("a NUL byte")
     if len(fields) < 2:
-        raise ValueError("one column where two are wanted, separated by a tab")
+        raise ValueError("a row must have two columns separated by a tab, got one")
     first, second = (normalise(text, lang) for text, lang in zip(fields, columns, strict=False))
     if not first or not second:
         raise ValueError(f"the {columns[0] if not first else columns[1]} side is empty")
@@ -217,14 +217,14 @@ def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
 
 
 def normalise(text: str, lang: str) -> str:
-    """One spelling for what readers take to be the same.
+    """Give texts that look the same to a reader the same characters.
 
-    Composed characters (Unicode NFC), plain blanks for wide, narrow and unbreakable ones, no invisible
-    characters, straight apostrophes, single blanks and none at the ends. Chinese becomes simplified, and
-    loses the blanks beside its characters.
+    The result has composed characters (Unicode NFC), plain blanks in place of wide, narrow and unbreakable ones,
+    no invisible characters, straight apostrophes, single blanks and none at the ends. Chinese becomes simplified
+    and has no blanks beside its characters.
 
     Args:
-        lang: language code; "zh" is the one that is treated differently.
+        lang: language code; only "zh" changes what is done.
 
     >>> normalise(" C’est\u202fquoi\u202f? ", "fr")
     "C'est quoi ?"
@@ -245,8 +245,8 @@ def _to_simplified() -> OpenCC:
 def tokenise(text: str, lang: str) -> list[str]:
     """Words and punctuation marks of a European language, characters of Chinese.
 
-    Latin words and numbers within Chinese stay whole, French clitics are words of their own, and other words
-    keep an apostrophe that stands inside them.
+    Latin words and numbers within Chinese stay whole, French clitics are separate words, and other words keep an
+    apostrophe inside them.
 
     >>> tokenise("L'homme ne dort pas.", "fr")
     ["L'", 'homme', 'ne', 'dort', 'pas', '.']

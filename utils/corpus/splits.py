@@ -1,6 +1,6 @@
 """Splits without leaks: which sentence pairs train a translator, which validate it and which test it.
 
-Pairs are read in ``corpus.pairs``.
+``corpus.pairs`` reads the pairs.
 Explained in book/data_and_licences.
 """
 
@@ -8,6 +8,8 @@ import random
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
+
+_NO_LETTERS = re.compile(r"[\W_]+")
 
 
 class Example(NamedTuple):
@@ -28,17 +30,17 @@ class Split(NamedTuple):
 def group_split(
     pairs: Sequence[tuple[str, str]], *, num_test: int = 1000, num_valid: int = 500, seed: int = 0
 ) -> Split:
-    """Split so that no sentence of either language stands in two parts.
+    """Split so that no sentence of either language is in two parts.
 
-    A sentence has several translations, and each of those several: rows that share a side are linked, and
-    what is linked forms a group, a connected component. Sentences that differ in case, blanks or punctuation
-    alone count as shared. Whole groups are drawn for each part.
+    A sentence has several translations, and each of those has several: rows that share a sentence are linked, and
+    linked rows form a group, a connected component. Sentences that differ only in case, blanks or punctuation
+    count as the same. Each part gets whole groups.
 
     Args:
         pairs: (source, target) rows.
         num_test: groups to test on; each of their source sentences is one example with all its references.
         num_valid: groups to validate on.
-        seed: of the draw.
+        seed: of the random choice of groups.
 
     Raises:
         ValueError: a negative number of groups, or no group left to train on.
@@ -65,7 +67,7 @@ def group_split(
 
 
 def examples_of(pairs: Iterable[tuple[str, str]]) -> list[Example]:
-    """Each source of some pairs once, with all its targets.
+    """Each source of the pairs once, with all its targets.
 
     >>> examples_of([("oui", "yes"), ("non", "no"), ("oui", "yeah")])
     [Example(source='oui', references=('yes', 'yeah')), Example(source='non', references=('no',))]
@@ -92,11 +94,13 @@ def _groups(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
             row = parent[row]
         return row
 
-    first_row: dict[tuple[int, str], int] = {}  # of each sentence; the side keeps "non" and "non" apart
+    first_row: dict[
+        tuple[int, str], int
+    ] = {}  # of each sentence; French "non" and English "non" are two sentences
     for row, pair in enumerate(pairs):
         for side, sentence in enumerate(pair):
-            here, there = root(row), root(first_row.setdefault((side, folded(sentence)), row))
-            parent[max(here, there)] = min(here, there)
+            roots = root(row), root(first_row.setdefault((side, folded(sentence)), row))
+            parent[max(roots)] = min(roots)
     groups: dict[int, list[int]] = {}
     for row in range(len(pairs)):
         groups.setdefault(root(row), []).append(row)
@@ -104,11 +108,11 @@ def _groups(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
 
 
 def folded(sentence: str) -> str:
-    """The sentence without case, blanks and punctuation, unless it is nothing else; what splits compare.
+    """The sentence without case, blanks and punctuation, which splits compare; a sentence of nothing else stays.
 
     >>> folded("L'été, déjà ?")
     'létédéjà'
 
     Explained in book/data_and_licences.
     """
-    return re.sub(r"[\W_]+", "", sentence.casefold()) or sentence
+    return _NO_LETTERS.sub("", sentence.casefold()) or sentence

@@ -1,6 +1,6 @@
 """Vocabularies: from words or text to token ids and back, on the `tokenizers` library.
 
-Which sentences there are, and how text is cleaned, is settled in the other modules of ``corpus``.
+The other modules of ``corpus`` read and clean the text.
 """
 
 from collections import Counter
@@ -9,15 +9,15 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-#: Ids that every vocabulary shares: padding, beginning and end of sentence, and the unknown word.
+#: Ids that all vocabularies share: padding, beginning and end of sentence, and the unknown word.
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
-#: A subword vocabulary holds every byte, so that a character it has never seen can still be spelled.
+#: A subword vocabulary holds every byte, so that it can encode characters that were not in its texts.
 _BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 
 
 class Vocabulary:
-    """Token ids of one language, either of whole words or of subwords (byte-pair encoding).
+    """Token ids of one language, of whole words or of subwords (byte-pair encoding).
 
     Make one with :meth:`words`, :meth:`bpe` or :meth:`load`.
 
@@ -31,7 +31,7 @@ class Vocabulary:
     """
 
     def __init__(self, tokenizer: Tokenizer):
-        # Text that happens to read "<eos>" is spelled like any other text.
+        # "<eos>" within a text is encoded like any other text.
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
         self._of_words = isinstance(tokenizer.model, models.WordLevel)
@@ -45,7 +45,7 @@ class Vocabulary:
             min_count: rarer words become the unknown word.
 
         Raises:
-            ValueError: no sentence, or text where a sequence of words is wanted.
+            ValueError: no word at all, or a text in place of a sequence of words.
         """
         counts: Counter[str] = Counter()
         for sentence in sentences:
@@ -53,10 +53,10 @@ class Vocabulary:
                 raise ValueError(f"a sentence must be a sequence of words, got the text {sentence!r}")
             counts.update(sentence)
         if not counts:
-            raise ValueError("sentences hold no words: a vocabulary needs some")
-        kept = sorted((-count, word) for word, count in counts.items() if count >= min_count)
+            raise ValueError("sentences must hold at least one word, got none")
+        frequent = sorted((-count, word) for word, count in counts.items() if count >= min_count)
         ids = {token: i for i, token in enumerate(SPECIAL_TOKENS)}
-        for _, word in kept:
+        for _, word in frequent:
             ids.setdefault(word, len(ids))
         return cls(Tokenizer(models.WordLevel(ids, unk_token=SPECIAL_TOKENS[UNK])))
 
@@ -64,12 +64,12 @@ class Vocabulary:
     def bpe(cls, texts: Iterable[str], size: int) -> "Vocabulary":
         """A vocabulary of subwords, learned by byte-pair encoding.
 
-        Pieces never cross a blank or a punctuation mark, and a piece that opens a word carries the blank
-        before it as "▁": a text without outer blanks decodes to itself, case and punctuation included.
+        A subword never crosses a blank or a punctuation mark. The first subword of a word holds the blank before
+        it as "▁", so a text without outer blanks decodes to itself, case and punctuation included.
 
         Args:
-            texts: plain text, a sentence each.
-            size: tokens wanted, the 4 special ones and 256 bytes included; fewer come of little text.
+            texts: plain text, one sentence each.
+            size: number of tokens, the 4 special ones and 256 bytes included. A short text gives fewer.
 
         Raises:
             ValueError: no text, or a size that leaves no room for the text's own characters.
@@ -92,7 +92,7 @@ class Vocabulary:
         characters = len({"▁", *"".join(texts).replace(" ", "▁")})
         smallest = len(SPECIAL_TOKENS) + len(_BYTES) + characters
         if not any(texts):
-            raise ValueError("texts hold no characters: a vocabulary needs some")
+            raise ValueError("texts must hold at least one character, got none")
         if size < smallest:
             raise ValueError(
                 f"size must be at least {smallest} (4 special tokens, 256 bytes and the {characters} "
@@ -111,35 +111,35 @@ class Vocabulary:
             sentences: texts for a vocabulary of subwords, sequences of words for one of words.
 
         Raises:
-            ValueError: texts where words are wanted, or the other way round.
+            ValueError: texts for a vocabulary of words, or words for one of subwords.
         """
         for sentence in sentences:
             if isinstance(sentence, str) == self._of_words:
-                wanted = "sequences of words" if self._of_words else "texts"
-                raise ValueError(f"this vocabulary encodes {wanted}, got {sentence!r}")
+                kind = "sequences of words" if self._of_words else "texts"
+                raise ValueError(f"this vocabulary encodes {kind}, got {sentence!r}")
         encodings = self._tokenizer.encode_batch(list(sentences), is_pretokenized=self._of_words)
         # A word that is spelled like a special token is an unknown word, not padding.
         return [[max(i, UNK) for i in encoding.ids] for encoding in encodings]
 
     def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """Which characters of its text each id of :meth:`encode` stands for, as (start, end).
+        """The characters of the text that each id of :meth:`encode` stands for, as (start, end).
 
-        A blank belongs to the piece that follows it; the bytes of one character share its span.
+        A blank belongs to the subword after it; the bytes of one character share its span.
 
         Raises:
-            ValueError: a vocabulary of words, whose ids stand for a word each.
+            ValueError: a vocabulary of words.
         """
         if self._of_words:
-            raise ValueError("this vocabulary is one of words: an id stands for a word, not for characters")
+            raise ValueError("only a vocabulary of subwords has spans, got one of words")
         return [encoding.offsets for encoding in self._tokenizer.encode_batch(list(texts))]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of the ids, words joined by blanks; padding and the ends of the sentence are left out."""
-        shown = [i for i in ids if i not in (PAD, BOS, EOS)]
-        return self._tokenizer.decode(shown, skip_special_tokens=False)
+        content = [i for i in ids if i not in (PAD, BOS, EOS)]
+        return self._tokenizer.decode(content, skip_special_tokens=False)
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """One string an id, for the axes of a heat map; "▁" marks where a subword opens a word."""
+        """One string per id, for the axes of a heat map; "▁" marks the first subword of a word."""
         return [self._tokenizer.id_to_token(i) for i in ids]
 
     def __len__(self) -> int:
@@ -150,7 +150,7 @@ class Vocabulary:
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
     def to_json(self) -> str:
-        """The vocabulary as JSON, all that is needed to encode and decode as it does."""
+        """The whole vocabulary as JSON, which :meth:`load` reads from a file."""
         return self._tokenizer.to_str()
 
     @classmethod
@@ -164,7 +164,7 @@ class Vocabulary:
             tokenizer = Tokenizer.from_str(Path(path).read_text(encoding="utf-8"))
         except OSError:
             raise
-        except Exception as error:  # the library raises nothing more particular
+        except Exception as error:  # tokenizers raises no narrower class
             raise ValueError(f"{path} does not hold a vocabulary: {error}") from error
         if tuple(map(tokenizer.id_to_token, range(len(SPECIAL_TOKENS)))) != SPECIAL_TOKENS:
             raise ValueError(f"{path} does not hold a vocabulary of this course: ids 0 to 3 differ")
@@ -174,13 +174,13 @@ class Vocabulary:
 def encode_pairs(
     pairs: Sequence[tuple[Sequence[str], Sequence[str]]], src: Vocabulary, tgt: Vocabulary, *, max_tokens: int
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """Ids of the sources and of the targets of those pairs that have at most so many tokens on either side.
+    """Ids of the sources and of the targets, without the pairs that have more than ``max_tokens`` on a side.
 
     Args:
-        pairs: (source, target), each a text or a sequence of words, as its vocabulary wants.
+        pairs: (source, target), each a text or a sequence of words, as its vocabulary encodes.
         src: vocabulary of the sources.
         tgt: vocabulary of the targets.
-        max_tokens: most tokens of a side.
+        max_tokens: largest number of tokens of a source or a target.
 
     >>> words = Vocabulary.words([["a", "b"]])
     >>> encode_pairs([(["a"], ["b"]), (["a", "b"], ["a"])], words, words, max_tokens=1)
@@ -192,5 +192,5 @@ def encode_pairs(
         src.encode([source for source, _ in pairs]),
         tgt.encode([target for _, target in pairs]),
     )
-    kept = [pair for pair in zip(sources, targets, strict=True) if max(map(len, pair)) <= max_tokens]
-    return [source for source, _ in kept], [target for _, target in kept]
+    short = [pair for pair in zip(sources, targets, strict=True) if max(map(len, pair)) <= max_tokens]
+    return [source for source, _ in short], [target for _, target in short]

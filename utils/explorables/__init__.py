@@ -4,7 +4,7 @@ torch computes every frame; one script draws them in both worlds.
 """
 
 from utils.explorables.figure import Figure
-from utils.explorables.kinds import Alignment, Bars, Curve, Maps, Weights
+from utils.explorables.kinds import Alignment, Bars, Curve, Weights
 from utils.explorables.live import play
 
-__all__ = ["Alignment", "Bars", "Curve", "Figure", "Maps", "Weights", "play"]
+__all__ = ["Alignment", "Bars", "Curve", "Figure", "Weights", "play"]

@@ -1,6 +1,6 @@
 """SVG text with *bindings*: attributes that say which packed number sets which attribute of an element.
 
-A figure is drawn once, here, in its opening state; the page's script moves it by setting the bound attributes.
+Python draws a figure once, in its opening state; the page's script then sets the bound attributes.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def text(content: object, **attributes: object) -> str:
 
 
 def fixed(number: float, digits: int) -> str:
-    """The number with so many decimals as JavaScript's ``toFixed`` writes it: a half goes away from zero.
+    """The number with so many decimals as JavaScript's ``toFixed`` writes it: halves are rounded away from zero.
 
     >>> fixed(0.125, 2), f"{0.125:.2f}"
     ('0.13', '0.12')

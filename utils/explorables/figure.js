@@ -13,11 +13,12 @@ const element = (tag, attributes = {}, ...children) => {
   return made;
 };
 
-// Text that changes is written into its node: a new one would have the browser match the page's `:has()` rules again.
+// Text that changes is written into its node: after a new node the browser would match the page's `:has()` rules again.
 const write = (node, text) => { node.firstChild.data = text; };
 
-// Calls once it has not been asked for so long; a timer is not set anew at each asking, which costs more than the check.
-const whenAtRest = (wait, call) => {
+// Calls the function once no request has come for `wait` milliseconds. Setting a new timer at each request would cost
+// more than checking the time.
+const debounce = (wait, call) => {
   let due = 0;
   let timer = 0;
   const check = () => {
@@ -36,8 +37,8 @@ const reader = ({ data, dtype, step }) => {
   return (i) => stored[i] * step;
 };
 
-// In a shadow tree the picture's own rules dress it, and none of the page's: they are many, and each would be tried on
-// all that a key changes.
+// In a shadow tree only the picture's own style rules apply. The page has many, and the browser would try each of them on
+// everything that a key changes.
 const picture = (spec) => {
   const source = new TextDecoder().decode(bytes(spec.svg));
   const svg = document.importNode(new DOMParser().parseFromString(source, "image/svg+xml").documentElement, true);
@@ -71,10 +72,10 @@ export function render({ model, el }) {
   };
 
   // -- looking up -----------------------------------------------------------------------------------------------
-  const place = {}; // where each control stands
+  const place = {}; // the position of each control
   const arrays = Object.fromEntries(Object.entries(spec.arrays).map(([key, packed]) => {
     const size = packed.shape.slice(packed.over.length).reduce((a, b) => a * b, 1);
-    return [key, { read: reader(packed), over: packed.over, size, first: 0 }]; // first: where its frame begins
+    return [key, { read: reader(packed), over: packed.over, size, first: 0 }]; // first: index of the first number of its frame
   }));
   const locate = () => {
     for (const name in controls) place[name] = position(name);
@@ -96,7 +97,7 @@ export function render({ model, el }) {
   // -- controls: native inputs, so that keyboard, touch and screen readers come with the platform ----------------
   const uid = `xp${++serial}`;
   const panel = element("div", { class: "xp-controls" });
-  // JupyterLab binds bare keys in command mode: it must not see those meant for a control.
+  // JupyterLab binds single keys in command mode: it must not see those meant for a control.
   panel.addEventListener("keydown", (e) => { if (/^(Arrow|Page|Home|End| |Enter)/.test(e.key)) e.stopPropagation(); });
   const refresh = [];
   const title = (name) => name.replaceAll("_", " ");
@@ -147,7 +148,7 @@ export function render({ model, el }) {
     play.addEventListener("click", () => {
       if (clock) return stop();
       if (position(name) === values.length - 1) put(name, 0);
-      if (still.matches) return put(name, position(name) + 1); // no motion wanted: a step a press
+      if (still.matches) return put(name, position(name) + 1); // reduced motion: one step per press
       play.setAttribute("aria-pressed", "true");
       clock = setInterval(() => { put(name, position(name) + 1); if (position(name) === values.length - 1) stop(); }, 500);
     });
@@ -168,7 +169,7 @@ export function render({ model, el }) {
   const bound = bindings(svg);
   const drawings = [...svg.querySelectorAll("[data-shape]")].map((node) => {
     const polygons = [node, ...node.querySelectorAll("*")].filter((part) => part.points);
-    return { said: JSON.parse(node.dataset.shape), polygons, shown: [] };
+    return { spec: JSON.parse(node.dataset.shape), polygons, shown: [] };
   });
   const choose = (event) => {
     const target = event.target.closest?.("[data-pick]");
@@ -187,8 +188,8 @@ export function render({ model, el }) {
     area.addEventListener("pointerdown", (e) => { stop(); area.setPointerCapture(e.pointerId); drag(e); });
     area.addEventListener("pointermove", (e) => { if (area.hasPointerCapture(e.pointerId)) drag(e); });
   }
-  // What a mark shows already, to a hundredth that nobody sees, is not set again: a key must be answered within a
-  // frame or two on a slow phone.
+  // An attribute that has its value already, to a hundredth, is not set again: a slow phone must answer a key within one or
+  // two frames.
   const paint = () => {
     for (const mark of bound) {
       const { node, attribute, array, index, pick, stride, scale, offset, digits } = mark;
@@ -200,14 +201,14 @@ export function render({ model, el }) {
       else node.setAttribute(attribute, attribute === "visibility" ? (shown ? "visible" : "hidden") : shown);
     }
     for (const drawing of drawings) {
-      const { said, polygons, shown } = drawing;
-      const { shape, array, known, pick } = said;
+      const { spec: outline, polygons, shown } = drawing;
+      const { shape, array, known, pick } = outline;
       const picked = place[pick];
       const frame = `${arrays[array].first} ${arrays[known]?.first} ${picked}`;
       if (frame === drawing.frame) continue;
       drawing.frame = frame;
       const row = pick ? (picked * arrays[array].size) / controls[pick].values.length : 0;
-      const drawn = shapes[shape](said, (i) => number(array, row + i), picked, (i) => !known || number(known, i));
+      const drawn = shapes[shape](outline, (i) => number(array, row + i), picked, (i) => !known || number(known, i));
       polygons.forEach((polygon, i) => {
         const points = drawn[i] ?? "";
         if (points !== shown[i]) polygon.setAttribute("points", shown[i] = points);
@@ -226,7 +227,7 @@ export function render({ model, el }) {
     const details = element("details", { class: "xp-table" }, element("summary", {}, "the numbers as a table"),
       element("div", { class: "xp-scroll", tabindex: "0", role: "group", "aria-label": "the numbers as a table" }, table));
     const head = (scope, label) => element("th", { scope }, label);
-    const cells = []; // row after row; made when first seen, and kept, so that a reader's place among them is kept too
+    const cells = []; // row by row; made when the table is first opened, then reused, so that a screen reader keeps its place
     const make = () => {
       table.append(element("tr", {}, element("td"), ...spec.labels[columns].map((label) => head("col", label))));
       for (const label of spec.labels[rows]) {
@@ -244,17 +245,17 @@ export function render({ model, el }) {
       });
     };
     details.addEventListener("toggle", fill);
-    fillLater = whenAtRest(100, fill); // two hundred numbers would hold up the picture
+    fillLater = debounce(100, fill); // writing two hundred numbers would delay the picture
     parts.push(details);
   }
   el.classList.add("xp-live");
   const body = element("div", { class: "xp-body" }, ...parts);
   el.replaceChildren(body);
-  // A box whose height nothing inside can change is laid out by itself: a key costs this figure, not the page around it.
+  // With a fixed height the browser lays this box out on its own: a key then costs the layout of the figure, not of the page.
   const fit = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
   fit.observe(body);
 
-  const speak = whenAtRest(400, () => write(spoken, say.textContent)); // late, so that it is spoken once
+  const speak = debounce(400, () => write(spoken, say.textContent)); // late, so that a screen reader speaks it once
   const draw = () => {
     locate();
     for (const update of refresh) update();

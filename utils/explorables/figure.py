@@ -84,7 +84,7 @@ class Figure:
         self._packed = self._pack_grid(constants or {})
         self._check_arrays({key: tuple(p["shape"][len(p["over"]) :]) for key, p in self._packed.items()})
         for sentence in range(len(self.sentences)):
-            self.sentence(sentence=sentence)  # a name that does not exist is found now, not by a reader
+            self.sentence(sentence=sentence)  # an unknown name is an error now, before a reader sees it
 
     # -- the grid ---------------------------------------------------------------------------------------------
 
@@ -130,11 +130,11 @@ class Figure:
         for point in itertools.product(*self.axes.values()):
             at = dict(zip(self.axes, point, strict=True))
             arrays = {key: _array(value) for key, value in self.compute(**at).items()}
-            found = {key: array.shape for key, array in arrays.items()}
-            shapes = shapes or found
-            if found != shapes:
+            returned = {key: array.shape for key, array in arrays.items()}
+            shapes = shapes or returned
+            if returned != shapes:
                 raise ValueError(
-                    f"compute returned {found} at {at} and {shapes} before; shapes must not change"
+                    f"compute returned {returned} at {at} and {shapes} before; shapes must not change"
                 )
             for key, array in arrays.items():
                 frames.setdefault(key, []).append(array)
@@ -168,16 +168,16 @@ class Figure:
                 over.append(name)
             else:
                 array = array.take([0], axis)
-        kept = tuple(len(self.axes[name]) for name in over)
-        return pack(array.reshape(kept + array.shape[len(self.axes) :])) | {"over": over}
+        grid = tuple(len(self.axes[name]) for name in over)
+        return pack(array.reshape(grid + array.shape[len(self.axes) :])) | {"over": over}
 
     def _check_arrays(self, shapes: dict[str, tuple[int, ...]]) -> None:
         """Each kind says which arrays it draws, and of what shape."""
-        for key, wanted in self.wanted_shapes().items():
-            if shapes.get(key) != wanted:
-                raise ValueError(f"compute must return {key!r} of shape {wanted}, got {shapes.get(key)}")
+        for key, shape in self.expected_shapes().items():
+            if shapes.get(key) != shape:
+                raise ValueError(f"compute must return {key!r} of shape {shape}, got {shapes.get(key)}")
 
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the arrays that this kind draws."""
         return {}
 
@@ -186,11 +186,10 @@ class Figure:
         return {key: shape for key, shape in shapes.items() if key in self._packed}
 
     def array(self, key: str, **point: object) -> np.ndarray:
-        """What the page shows of an array at a point (the current one where nothing is said): unpacked numbers."""
-        packed = self._packed[key]
+        """What the page shows of an array at a point (the current one by default): unpacked numbers."""
         at = self.point | {axis: self._on_grid(axis, value) for axis, value in point.items()}
-        frame = tuple(self.axes[axis].index(at[axis]) for axis in packed["over"])
-        return unpack(packed)[(*frame, ...)]
+        frame = tuple(self.axes[axis].index(at[axis]) for axis in self._packed[key]["over"])
+        return self.frames(key)[(*frame, ...)]
 
     def frames(self, key: str) -> np.ndarray:
         """What the page shows of an array at all points: the axes along which it changes come first."""

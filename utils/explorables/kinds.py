@@ -45,9 +45,9 @@ _NARROW = 420
 _ENLARGED = 1.25
 
 
-def _style(drawn: str) -> str:
+def _style(drawing: str) -> str:
     """The look of a picture; a still one cannot use the fonts of the page around it and brings its Chinese along."""
-    face = font_face("Chinese", drawn)
+    face = font_face("Chinese", drawing)
     return face + _STYLE.replace("sans-serif)", "sans-serif,Chinese)") if face else _STYLE
 
 
@@ -68,12 +68,12 @@ def _svg(width: float, height: float, *children: str) -> str:
 
 def _axis_ticks(left: float, right: float, bottom: float, height: float) -> str:
     """Lines and numbers at 0, 0.5 and 1 of an axis of weights."""
-    drawn = []
+    parts = []
     for value in (0, 0.5, 1):
         y = bottom - height * value
-        drawn.append(tag("line", x1=left, x2=right, y1=y, y2=y, class_="grid"))
-        drawn.append(text(value, x=left - 4, y=y + 4, text_anchor="end"))
-    return "".join(drawn)
+        parts.append(tag("line", x1=left, x2=right, y1=y, y2=y, class_="grid"))
+        parts.append(text(value, x=left - 4, y=y + 4, text_anchor="end"))
+    return "".join(parts)
 
 
 class Weights(Figure):
@@ -112,7 +112,7 @@ class Weights(Figure):
         labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, picks={"query": "queries"}, **options)
 
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """weights: (queries, keys)."""
         return {"weights": (len(self.labels["queries"]), len(self.labels["keys"]))}
 
@@ -123,65 +123,16 @@ class Weights(Figure):
         left = max(12 + 7 * max(map(len, queries)), 30)
         right = left + len(keys) * cell
         base = top + len(queries) * cell + 28 + height
-        drawn = [_heat_map(self, "weights", left, top, cell, "query")]
-        drawn.append(_axis_ticks(left, right, base, height))
+        parts = [_heat_map(self, left, top, cell)]
+        parts.append(_axis_ticks(left, right, base, height))
         middles = [left + (j + 0.5) * cell for j in range(len(keys))]
-        drawn += _numbered_bars(self, "weights", middles, cell * 3 / 4, base, height, digits=2, pick="query")
+        parts += _numbered_bars(self, "weights", middles, cell * 3 / 4, base, height, digits=2, pick="query")
         for j, key in enumerate(keys):
             if len(max(keys, key=len)) > 3:
-                drawn.append(_turned(key, left + j * cell + 10, base + 14))
+                parts.append(_turned(key, left + j * cell + 10, base + 14))
             else:
-                drawn.append(text(key, x=middles[j], y=base + 16, text_anchor="middle"))
-        return _svg(right + 24, base + 22 + 6 * max(map(len, keys)), *drawn)
-
-
-class Maps(Figure):
-    """Heat maps side by side, of one shape: the steps of a training, say, run through by a play button.
-
-    ``compute`` returns an array of shape (rows, columns), numbers from 0 to 1, for each name in ``maps``.
-
-    Args:
-        maps: name of each array to its title.
-        rows: labels of the rows.
-        columns: labels of the columns.
-        options: as for :class:`utils.explorables.figure.Figure`.
-    """
-
-    kind = "maps"
-
-    def __init__(
-        self,
-        compute: Callable[..., Mapping],
-        axes: Mapping[str, Sequence],
-        *,
-        maps: Mapping[str, str],
-        rows: Sequence[object],
-        columns: Sequence[object],
-        **options,
-    ):
-        self.maps = dict(maps)
-        self.table = (next(iter(self.maps)), "rows", "columns")
-        labels = {"rows": rows, "columns": columns} | options.pop("labels", {})
-        super().__init__(compute, axes, labels=labels, **options)
-
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each map: (rows, columns)."""
-        return dict.fromkeys(self.maps, (len(self.labels["rows"]), len(self.labels["columns"])))
-
-    def draw(self) -> str:
-        """The maps, each under its title."""
-        rows, columns = self.labels["rows"], self.labels["columns"]
-        cell, top = 22, 26
-        left = 12 + 7 * max(map(len, rows))
-        step = left + len(columns) * cell + 18
-        drawn = []
-        for number, (array, title) in enumerate(self.maps.items()):
-            x = number * step + left
-            drawn.append(text(title, x=x, y=14))
-            drawn.append(_heat_map(self, array, x, top, cell, None, rows="rows", columns="columns"))
-            for j, label in enumerate(columns):
-                drawn.append(_turned(label, x + j * cell + 8, top + len(rows) * cell + 14))
-        return _svg(len(self.maps) * step, top + len(rows) * cell + 16 + 7 * max(map(len, columns)), *drawn)
+                parts.append(text(key, x=middles[j], y=base + 16, text_anchor="middle"))
+        return _svg(right + 24, base + 22 + 6 * max(map(len, keys)), *parts)
 
 
 class Bars(Figure):
@@ -220,10 +171,10 @@ class Bars(Figure):
         labels = {"bars": bars} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Each panel: (bars,); each ``_known``: ()."""
-        wanted = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
-        return wanted | self._optional({f"{array}_known": () for array in self.panels})
+        required = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
+        return required | self._optional({f"{array}_known": () for array in self.panels})
 
     def draw(self) -> str:
         """The panels, each with its axis, its number above each bar; one above the other where they are wide."""
@@ -231,27 +182,27 @@ class Bars(Figure):
         width, height, top, left = 48, 130, 40, 34
         step, down = left + len(bars) * width + 20, top + height + 26
         side_by_side = len(self.panels) * step <= _NARROW
-        drawn = []
+        parts = []
         for number, (array, title) in enumerate(self.panels.items()):
             x0 = left + number * step * side_by_side
             base = top + height + number * down * (not side_by_side)
-            drawn.append(text(title, x=x0, y=base - height - 26))
-            drawn.append(_axis_ticks(x0, x0 + len(bars) * width, base, height))
+            parts.append(text(title, x=x0, y=base - height - 26))
+            parts.append(_axis_ticks(x0, x0 + len(bars) * width, base, height))
             middles = [x0 + (j + 0.5) * width for j in range(len(bars))]
             numbers = _numbered_bars(self, array, middles, width * 3 / 4, base, height, digits=3)
             for middle, label in zip(middles, bars, strict=True):
-                drawn.append(text(label, x=middle, y=base + 16, text_anchor="middle"))
+                parts.append(text(label, x=middle, y=base + 16, text_anchor="middle"))
             if self.edge:
                 x = float(x0 + width * self.axes[self.edge].index(self.point[self.edge]))
                 across = {"array": f"#{self.edge}", "scale": width, "offset": x0}
                 moved = binds(Bind("x1", **across), Bind("x2", **across))
-                drawn.append(
+                parts.append(
                     tag("line", x1=x, x2=x, y1=base - height, y2=base, class_="gold", data_bind=moved)
                 )
-            drawn.append(_where_known(self, f"{array}_known", *numbers))
+            parts.append(_where_known(self, f"{array}_known", *numbers))
             if f"{array}_known" in self._packed:
                 known = float(self.array(f"{array}_known"))
-                drawn.append(
+                parts.append(
                     text(
                         self.unknown,
                         x=x0 + len(bars) * width / 2,
@@ -262,7 +213,7 @@ class Bars(Figure):
                     )
                 )
         columns, rows = (len(self.panels), 1) if side_by_side else (1, len(self.panels))
-        return _svg(columns * step, rows * down, *drawn)
+        return _svg(columns * step, rows * down, *parts)
 
 
 class Curve(Figure):
@@ -306,10 +257,10 @@ class Curve(Figure):
             raise ValueError("points need as many x as y, and grid as many numbers as truth")
         super().__init__(compute, axes, **options)
 
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """estimate and estimate_known: (grid,); weights: (points,); height and height_known: ()."""
-        wanted = {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
-        return wanted | self._optional({"estimate_known": self.grid.shape, "height_known": ()})
+        required = {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
+        return required | self._optional({"estimate_known": self.grid.shape, "height_known": ()})
 
     def draw(self) -> str:
         """The curves above, the weights as stems below, the query across both."""
@@ -317,94 +268,80 @@ class Curve(Figure):
         low, high = self.grid.min(), self.grid.max()
         bottom_y = min(self.points_y.min(), self.truth.min())
         top_y = max(self.points_y.max(), self.truth.max())
-        x_scale = width / (high - low)
-        y_scale = -tall / (top_y - bottom_y)
+        x_scale, y_scale = width / (high - low), -tall / (top_y - bottom_y)
         y_offset = top - y_scale * top_y
-        x_of = left + (np.array(self.grid) - low) * x_scale
         base = top + tall + gap + short
-        drawn = [
-            tag(
-                "polyline",
-                points=" ".join(
-                    f"{x:.5g},{y_offset + y_scale * y:.5g}" for x, y in zip(x_of, self.truth, strict=True)
-                ),
-                class_="truth",
-            ),
-            shapes.curve(
-                self,
-                "estimate",
-                x_of,
-                y_scale,
-                y_offset,
-                known="estimate_known" if "estimate_known" in self._packed else None,
-                class_="line",
-            ),
+
+        def x_of(values):
+            return left + (values - low) * x_scale
+
+        def y_of(values):
+            return y_offset + y_scale * values
+
+        first, last = (float(x_of(value)) for value in (self.axes[self.query][0], self.axes[self.query][-1]))
+        area = {"x": left, "y": top, "width": width, "height": base - top}
+        parts = [
+            *self._curves(x_of(self.grid), y_of(self.truth), y_scale, y_offset),
             _axis_ticks(left, left + width, base, short),
             text(self.y_label, x=left, y=top - 10),
+            *_levels(bottom_y, top_y, y_of, left, left + width),
+            *self._points(x_of(self.points_x), y_of(self.points_y), short, base),
+            *self._query_line(first, last, (top, base), y_scale, y_offset),
+            text("weights", x=left, y=top + tall + gap - 10, class_="onink"),
         ]
-        unit = 10.0 ** math.floor(math.log10(top_y - bottom_y))
-        for number in range(math.ceil(bottom_y / unit), math.floor(top_y / unit) + 1):
-            y = float(y_offset + y_scale * number * unit)
-            drawn.append(tag("line", x1=left, x2=left + width, y1=y, y2=y, class_="grid"))
-            drawn.append(text(f"{number * unit:g}", x=left - 4, y=y + 4, text_anchor="end"))
-        middles = []
-        for x, y in zip(self.points_x, self.points_y, strict=True):
-            at = float(left + (x - low) * x_scale)
-            drawn.append(tag("circle", cx=at, cy=float(y_offset + y_scale * y), r=3.5, class_="point"))
-            middles.append(at)
-        drawn.append(shapes.bars(self, "weights", middles, 5, -short, base, class_="bar"))
+        for value in np.linspace(low, high, 5):
+            parts.append(text(f"{value:g}", x=float(x_of(value)), y=base + 16, text_anchor="middle"))
+        parts.append(text(self.x_label, x=left + width / 2, y=base + 32, text_anchor="middle"))
+        parts.append(tag("rect", **area, class_="hit", data_drag=f"{self.query} {first:.1f} {last:.1f}"))
+        return _svg(left + width + 16, base + 38, *parts)
+
+    def _curves(self, xs: np.ndarray, true_ys: np.ndarray, y_scale: float, y_offset: float) -> list[str]:
+        """The true curve, and the estimate where there is one."""
+        points = " ".join(f"{x:.5g},{y:.5g}" for x, y in zip(xs, true_ys, strict=True))
+        known = "estimate_known" if "estimate_known" in self._packed else None
+        return [
+            tag("polyline", points=points, class_="truth"),
+            shapes.curve(self, "estimate", xs, y_scale, y_offset, known=known, class_="line"),
+        ]
+
+    def _points(self, xs: np.ndarray, ys: np.ndarray, short: float, base: float) -> list[str]:
+        """The points, and under each its weight as a bar."""
+        circles = [
+            tag("circle", cx=float(x), cy=float(y), r=3.5, class_="point")
+            for x, y in zip(xs, ys, strict=True)
+        ]
+        return [*circles, shapes.bars(self, "weights", xs.tolist(), 5, -short, base, class_="bar")]
+
+    def _query_line(
+        self, first: float, last: float, span: tuple[float, float], y_scale: float, y_offset: float
+    ) -> list[str]:
+        """The line at the query's place, and the dot where it meets the estimate."""
         values = self.axes[self.query]
-        first, last = (float(left + (value - low) * x_scale) for value in (values[0], values[-1]))
         step = (last - first) / (len(values) - 1)
         at = first + step * values.index(self.point[self.query])
-        across = {"scale": step, "offset": first}
-        drawn.append(
-            tag(
-                "line",
-                x1=at,
-                x2=at,
-                y1=top,
-                y2=base,
-                class_="chosen",
-                data_bind=binds(
-                    Bind("x1", f"#{self.query}", **across),
-                    Bind("x2", f"#{self.query}", **across),
-                ),
-            )
-        )
+        across = [Bind(end, f"#{self.query}", scale=step, offset=first) for end in ("x1", "x2")]
         height = float(y_offset + y_scale * self.array("height"))
-        along = {"scale": y_scale, "offset": y_offset}
-        # A line of no length with a round end: the place of a circle would be style.
-        dot = tag(
-            "line",
-            x1=at,
-            x2=at,
-            y1=height,
-            y2=height,
-            class_="dot",
-            data_bind=binds(
-                *(Bind(end, f"#{self.query}", **across) for end in ("x1", "x2")),
-                *(Bind(end, "height", **along) for end in ("y1", "y2")),
+        along = [Bind(end, "height", scale=y_scale, offset=y_offset) for end in ("y1", "y2")]
+        line = {"x1": at, "x2": at, "y1": span[0], "y2": span[1]}
+        # A line of no length with a round end: moving a circle would cost the browser a change of style.
+        dot = {"x1": at, "x2": at, "y1": height, "y2": height}
+        return [
+            tag("line", **line, class_="chosen", data_bind=binds(*across)),
+            _where_known(
+                self, "height_known", tag("line", **dot, class_="dot", data_bind=binds(*across, *along))
             ),
-        )
-        drawn.append(_where_known(self, "height_known", dot))
-        drawn.append(text("weights", x=left, y=top + tall + gap - 10, class_="onink"))
-        for value in np.linspace(low, high, 5):
-            x = float(left + (value - low) * x_scale)
-            drawn.append(text(f"{value:g}", x=x, y=base + 16, text_anchor="middle"))
-        drawn.append(text(self.x_label, x=left + width / 2, y=base + 32, text_anchor="middle"))
-        drawn.append(
-            tag(
-                "rect",
-                x=left,
-                y=top,
-                width=width,
-                height=base - top,
-                class_="hit",
-                data_drag=f"{self.query} {first:.1f} {last:.1f}",
-            )
-        )
-        return _svg(left + width + 16, base + 38, *drawn)
+        ]
+
+
+def _levels(low: float, high: float, y_of: Callable[[float], float], left: float, right: float) -> list[str]:
+    """Lines at round values from ``low`` to ``high``, with their numbers."""
+    unit = 10.0 ** math.floor(math.log10(high - low))
+    parts = []
+    for number in range(math.ceil(low / unit), math.floor(high / unit) + 1):
+        y = float(y_of(number * unit))
+        parts.append(tag("line", x1=left, x2=right, y1=y, y2=y, class_="grid"))
+        parts.append(text(f"{number * unit:g}", x=left - 4, y=y + 4, text_anchor="end"))
+    return parts
 
 
 class Alignment(Figure):
@@ -448,7 +385,7 @@ class Alignment(Figure):
         labels = {"source": source, "target": target} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, picks={"word": "target"}, **options)
 
-    def wanted_shapes(self) -> dict[str, tuple[int, ...]]:
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """weights: (target, source)."""
         return {"weights": (len(self.labels["target"]), len(self.labels["source"]))}
 
@@ -470,7 +407,7 @@ class Alignment(Figure):
             shapes.bands(self, "weights", *sides, pick="word", class_="link"),
         ]
         step = yt[-1] / (len(target) - 0.5)  # from one target word to the next
-        drawn = [
+        parts = [
             tag(
                 "rect",
                 x=right + 2,
@@ -483,8 +420,8 @@ class Alignment(Figure):
             shapes.bars(self, "weights", ys, 20, cell, 1, level=True, pick="word", class_="link"),
         ]
         for j, word in enumerate(source):
-            drawn.append(tag("rect", x=1, y=ys[j] - 10, width=cell, height=20, class_="grid"))
-            drawn.append(
+            parts.append(tag("rect", x=1, y=ys[j] - 10, width=cell, height=20, class_="grid"))
+            parts.append(
                 text(
                     f"{weights[chosen, j]:.2f}",
                     x=1 + cell / 2,
@@ -494,11 +431,11 @@ class Alignment(Figure):
                     data_bind=binds(Bind("text", "weights", j, "word", len(source), digits=2)),
                 )
             )
-            drawn.append(text(word, x=left - 6, y=ys[j] + 4, text_anchor="end"))
+            parts.append(text(word, x=left - 6, y=ys[j] + 4, text_anchor="end"))
         for i, word in enumerate(target):
-            drawn.append(text(word, x=right + 8, y=yt[i] + 4))
+            parts.append(text(word, x=right + 8, y=yt[i] + 4))
             area = {"x": right - 30, "y": yt[i] - row / 2, "width": width - right + 30, "height": row}
-            drawn.append(tag("rect", **area, class_="hit", data_pick=f"word={i}"))
+            parts.append(tag("rect", **area, class_="hit", data_pick=f"word={i}"))
         shown = binds(Bind("stroke-opacity", "#gold_links"))
         gold = [
             tag(
@@ -513,7 +450,7 @@ class Alignment(Figure):
             )
             for i, j in self.gold
         ]
-        return _svg(width, row * rows, *bands, *gold, *drawn)
+        return _svg(width, row * rows, *bands, *gold, *parts)
 
 
 def _columns(word: str) -> float:
@@ -537,11 +474,11 @@ def _numbered_bars(
     pick: str | None = None,
 ) -> list[str]:
     """Bars that stand on ``base``, of that height for a number of 1, and above each its number."""
-    drawn = [shapes.bars(figure, array, middles, width, -height, base, pick=pick, class_="bar")]
+    parts = [shapes.bars(figure, array, middles, width, -height, base, pick=pick, class_="bar")]
     numbers = shapes.row(figure, array, pick)
     for j, (middle, number) in enumerate(zip(middles, numbers, strict=True)):
         entry = {"index": j, "pick": pick, "stride": len(middles)} if pick else {"index": j}
-        drawn.append(
+        parts.append(
             text(
                 fixed(number, digits),
                 x=middle,
@@ -553,7 +490,7 @@ def _numbered_bars(
                 ),
             )
         )
-    return drawn
+    return parts
 
 
 def _where_known(figure: Figure, array: str, *children: str) -> str:
@@ -564,45 +501,23 @@ def _where_known(figure: Figure, array: str, *children: str) -> str:
     return tag("g", *children, visibility=seen, data_bind=binds(Bind("visibility", array)))
 
 
-def _heat_map(
-    figure: Figure,
-    array: str,
-    left: float,
-    top: float,
-    cell: int,
-    pick: str | None,
-    *,
-    rows: str = "queries",
-    columns: str = "keys",
-) -> str:
-    """Cells of an array with labels of the rows; a frame round the picked row where there is a pick."""
-    row_labels, column_labels = figure.labels[rows], figure.labels[columns]
-    drawn = [shapes.cells(figure, array, left, top, cell)]
+def _heat_map(figure: Weights, left: float, top: float, cell: int) -> str:
+    """Cells of the weights with labels of the rows, and a frame around the picked row."""
+    row_labels, width = figure.labels["queries"], len(figure.labels["keys"]) * cell
+    parts = [shapes.cells(figure, "weights", left, top, cell)]
     for i, label in enumerate(row_labels):
-        drawn.append(text(label, x=left - 6, y=top + (i + 0.5) * cell + 4, text_anchor="end"))
-        if pick:
-            width = left + len(column_labels) * cell
-            drawn.append(
-                tag(
-                    "rect",
-                    x=0,
-                    y=top + i * cell,
-                    width=width,
-                    height=cell,
-                    class_="hit",
-                    data_pick=f"{pick}={i}",
-                )
-            )
-    if pick:
-        drawn.append(
-            tag(
-                "rect",
-                x=left - 2,
-                y=top + figure.point[pick] * cell - 2,
-                width=len(column_labels) * cell + 3,
-                height=cell + 3,
-                class_="chosen",
-                data_bind=binds(Bind("y", f"#{pick}", scale=cell, offset=top - 2)),
-            )
+        parts.append(text(label, x=left - 6, y=top + (i + 0.5) * cell + 4, text_anchor="end"))
+        area = {"x": 0, "y": top + i * cell, "width": left + width, "height": cell}
+        parts.append(tag("rect", **area, class_="hit", data_pick=f"query={i}"))
+    parts.append(
+        tag(
+            "rect",
+            x=left - 2,
+            y=top + figure.point["query"] * cell - 2,
+            width=width + 3,
+            height=cell + 3,
+            class_="chosen",
+            data_bind=binds(Bind("y", "#query", scale=cell, offset=top - 2)),
         )
-    return "".join(drawn)
+    )
+    return "".join(parts)

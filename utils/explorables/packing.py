@@ -18,9 +18,9 @@ def pack(array: np.ndarray) -> dict:
     """An array as a JSON-ready record ``{"dtype", "shape", "step", "data"}``.
 
     Truth values and bytes take 8 bits, other integers 32. Numbers from 0 to 1 take 16 bits, value = stored * step
-    with an error of at most 7.7e-6, unless one of them is so small that it would become exactly 0, which is a
-    thing a figure says aloud. If all of them are 255ths, up to 4e-7, they take 8 bits: round what is only drawn with
-    ``torch.round(255 * weights) / 255``. All others take 32 bits.
+    with an error of at most 7.7e-6, unless one of them is so small that it would become exactly 0, because figures
+    state exact zeros in their text. If all of them are 255ths, up to 4e-7, they take 8 bits: round what is only drawn
+    with ``torch.round(255 * weights) / 255``. All others take 32 bits.
 
     Raises:
         ValueError: an empty array, NaN or infinite values, integers beyond 32 bits, or values that are no numbers.

@@ -1,12 +1,12 @@
-// The static page's part: finds the figures, stands in for the kernel's model, keeps the state in the address.
+// The static page's part: finds the figures, replaces the kernel's model, keeps the state in the address.
 
-// "#name?d=64&query=2": which figure, and where its controls stand.
+// "#name?d=64&query=2": the figure, and the values of its controls.
 const address = () => {
   const [name, state] = decodeURIComponent(location.hash.slice(1)).split("?");
   return { name, state: new URLSearchParams(state) };
 };
 
-// The keys that move a control concern nobody else; the theme's listeners would look for menus at every one.
+// The keys that move a control are not for the page: the theme's listeners would look for menus at each of them.
 for (const type of ["keydown", "keyup"]) {
   addEventListener(type, (event) => {
     if (/^(Arrow|Page|Home|End)/.test(event.key) && event.target.matches(".xp-live input")) event.stopImmediatePropagation();
@@ -22,7 +22,7 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   const store = { ...state, spec };
   const listeners = {};
   // Browsers refuse more than a hundred or so changes of the address in half a minute.
-  const record = whenAtRest(250, () => {
+  const record = debounce(250, () => {
     const query = Object.keys(state).map((key) => `${key}=${encodeURIComponent(store[key])}`).join("&");
     history.replaceState(null, "", `#${figure.id}?${query}`);
   });
@@ -33,9 +33,9 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
     save_changes: record,
   };
   const restore = () => {
-    const { name, state: wanted } = address();
+    const { name, state: asked } = address();
     if (name !== figure.id) return false;
-    for (const [key, text] of wanted) {
+    for (const [key, text] of asked) {
       const axis = spec.axes.find((a) => a.name === key);
       const values = axis ? axis.values : spec.labels[spec.picks[key]]?.map((_, i) => i);
       const value = values?.find((v) => String(v) === text);

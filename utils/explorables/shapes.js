@@ -1,13 +1,13 @@
-// Whole arrays drawn as a few polygons: the points of each, from what shapes.py says and a function that reads the array,
-// or the picked row of it. Twins of the functions there.
+// Whole arrays drawn as a few polygons: the points of each, from the description that shapes.py writes and a function that
+// reads the array, or the picked row of it. Each function does the same as the one of its name there.
 
 const hundredth = (number) => Math.round(100 * number) / 100;
 
 const square = (x, y, side) =>
   [`${x},${y}`, `${x + side},${y}`, `${x + side},${y + side}`, `${x},${y + side}`, `${x},${y}`];
 
-// One of several figures in a polygon: they hang on its left line by threads that go there and back.
-const hung = (left, y, corners) => `${left},${y} ${corners.join(" ")} ${left},${y} `;
+// Connects several outlines into one polygon through zero-width edges.
+const joined = (left, y, corners) => `${left},${y} ${corners.join(" ")} ${left},${y} `;
 
 const shapes = {
   curve: ({ x, slope, offset }, number, picked, known) => {
@@ -43,16 +43,16 @@ const shapes = {
     return [points];
   },
 
-  cells: (said, number) => {
-    const { left, top, step, columns, count, shades } = said;
-    said.cells ??= Array.from({ length: count }, (_, i) => {
+  cells: (spec, number) => {
+    const { left, top, step, columns, count, shades } = spec;
+    spec.cells ??= Array.from({ length: count }, (_, i) => {
       const x = left + step * (i % columns), y = top + step * Math.floor(i / columns);
       const outer = square(x - 0.5, y - 0.5, step), inner = square(x + 0.5, y + 0.5, step - 2);
       const edge = [...outer, ...inner.reverse(), outer[0]];
-      return { filled: hung(left, y, square(x, y, step - 1)), edge: hung(left, y - 0.5, edge) };
+      return { filled: joined(left, y, square(x, y, step - 1)), edge: joined(left, y - 0.5, edge) };
     });
     const drawn = Array(shades + 1).fill("");
-    said.cells.forEach(({ filled, edge }, i) => {
+    spec.cells.forEach(({ filled, edge }, i) => {
       const value = number(i);
       const shade = Math.round(shades * Math.sqrt(Math.min(Math.max(value, 0), 1)));
       if (shade) drawn[shade - 1] += filled;

@@ -1,8 +1,8 @@
-"""Arrays drawn as a few polygons, each array all at once: a key changes the points of these, and no style.
+"""Arrays drawn as a few polygons, one or more for a whole array: a key changes their points and no style.
 
-To browsers opacities, heights of rectangles and steps of paths are style, to be found again with each change; points of
-polygons are none. Each function has a twin of the same name in the script, which draws the other frames from what
-``data-shape`` says.
+Browsers compute style again when an opacity, the height of a rectangle or a path changes, but not when the points of a
+polygon do. For each function here the script has one of the same name, which draws the other frames from the
+description in ``data-shape``.
 """
 
 import json
@@ -14,7 +14,7 @@ import numpy as np
 from utils.explorables.drawing import tag
 from utils.explorables.figure import Figure
 
-#: Shades of a heat map. They lie close together near 0, where a step from one number to the next is seen best.
+#: Number of shades of a heat map. They lie close together near 0, where readers see small differences best.
 SHADES = 24
 
 
@@ -47,11 +47,11 @@ def curve(
         point = f"{x[i]:.5g},{offset + slope * figure.array(array)[i]:.5g} "
         if i == 0 or not now[i - 1]:
             stretch += 1
-            stretches[stretch] = point  # twice, for a line of no length where it stands between two gaps
+            stretches[stretch] = point  # twice: a point between two gaps is drawn as a line of length 0
         stretches[stretch] += point
     drawn = [tag("polyline", points=points.strip(), **attributes) for points in stretches]
     line = {"x": [round(at, 1) for at in x], "slope": round(slope, 4), "offset": round(offset, 4)}
-    return tag("g", *drawn, data_shape=_said("curve", array, known=known, **line))
+    return tag("g", *drawn, data_shape=_description("curve", array, known=known, **line))
 
 
 def bars(
@@ -77,7 +77,7 @@ def bars(
         bar = [(one, offset), (one, head), (other, head), (other, offset)]
         corners += [corner[::-1] for corner in bar] if level else bar
     size = {"sides": sides, "slope": slope, "offset": offset, "level": level}
-    return _polygon(corners, data_shape=_said("bars", array, pick=pick, **size), **attributes)
+    return _polygon(corners, data_shape=_description("bars", array, pick=pick, **size), **attributes)
 
 
 def bands(
@@ -105,7 +105,9 @@ def bands(
                 corners += [(right, ends[i] + half), (left, start + half)]
     sides = {"starts": [round(start, 2) for start in starts], "ends": [round(end, 2) for end in ends]}
     size = {"left": left, "right": right, "breadth": breadth}
-    return _polygon(corners, data_shape=_said("bands", array, pick=pick, **sides, **size), **attributes)
+    return _polygon(
+        corners, data_shape=_description("bands", array, pick=pick, **sides, **size), **attributes
+    )
 
 
 def cells(figure: Figure, array: str, left: float, top: float, step: float) -> str:
@@ -121,23 +123,23 @@ def cells(figure: Figure, array: str, left: float, top: float, step: float) -> s
         dashes += f"M{x:g},{y:g}h{side:g}v{side:g}h{-side:g}z"
         if number != 0:
             outer, inner = _square(x - 0.5, y - 0.5, side + 1), _square(x + 0.5, y + 0.5, side - 1)
-            edges += _hung(left, [*outer, *inner[::-1], outer[0]])
+            edges += _joined(left, [*outer, *inner[::-1], outer[0]])
         if shade := math.floor(SHADES * math.sqrt(min(max(number, 0), 1)) + 0.5):
-            shades[shade - 1] += _hung(left, _square(x, y, side))
+            shades[shade - 1] += _joined(left, _square(x, y, side))
     drawn = [
         _polygon(corners, fill_opacity=(shade / SHADES) ** 2) for shade, corners in enumerate(shades, start=1)
     ]
     drawn.append(tag("g", tag("path", d=dashes), _polygon(edges), class_="edges"))
     size = {"left": left, "top": top, "step": step, "columns": numbers.shape[1], "count": numbers.size}
-    return tag("g", *drawn, class_="cells", data_shape=_said("cells", array, shades=SHADES, **size))
+    return tag("g", *drawn, class_="cells", data_shape=_description("cells", array, shades=SHADES, **size))
 
 
 def _square(x: float, y: float, side: float) -> list[tuple[float, float]]:
     return [(x, y), (x + side, y), (x + side, y + side), (x, y + side), (x, y)]
 
 
-def _hung(left: float, corners: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """One of several figures in a polygon: they hang on its left line by threads that go there and back."""
+def _joined(left: float, corners: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Connect several outlines into one polygon through zero-width edges."""
     hook = (left, corners[0][1])
     return [hook, *corners, hook]
 
@@ -146,6 +148,6 @@ def _polygon(corners: Sequence[tuple[float, float]], **attributes: object) -> st
     return tag("polygon", points=" ".join(f"{x:.5g},{y:.5g}" for x, y in corners), **attributes)
 
 
-def _said(shape: str, array: str, **more: object) -> str:
-    said = {"shape": shape, "array": array} | {key: value for key, value in more.items() if value is not None}
-    return json.dumps(said, separators=(",", ":"))
+def _description(shape: str, array: str, **more: object) -> str:
+    given = {key: value for key, value in more.items() if value is not None}
+    return json.dumps({"shape": shape, "array": array} | given, separators=(",", ":"))

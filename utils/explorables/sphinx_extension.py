@@ -67,13 +67,13 @@ def stored_figures(notebook: Path) -> dict[str, str]:
     Raises:
         ValueError: no notebook in JSON.
     """
-    found = {}
+    figures = {}
     for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
         for output in cell.get("outputs", ()):
             html = "".join(output.get("data", {}).get("text/html", ()))
             if html.startswith(MARK):
-                found[html.split('id="', 1)[1].split('"', 1)[0]] = html
-    return found
+                figures[html.split('id="', 1)[1].split('"', 1)[0]] = html
+    return figures
 
 
 def run_example(code: str) -> Figure:

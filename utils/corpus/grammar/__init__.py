@@ -212,8 +212,10 @@ def _links(src: dict[int, list[int]], tgt: dict[int, list[int]]) -> Links:
     """All pairs of positions whose words share a concept."""
     pairs: list[tuple[int, int]] = []
     for concept, src_positions in src.items():
-        tgt_positions = tgt.get(concept, ())
-        if len(src_positions) == len(tgt_positions) == 1:  # most of them; a product would take twice as long
+        tgt_positions = tgt.get(concept)
+        if tgt_positions is None:
+            continue
+        if len(src_positions) == len(tgt_positions) == 1:  # the usual case; a product takes longer
             pairs.append((src_positions[0], tgt_positions[0]))
         else:
             pairs.extend(product(src_positions, tgt_positions))

@@ -133,8 +133,14 @@ def place(base: int, phrase: Phrase) -> Parts:
 
 def join(*constituents: Parts) -> Parts:
     """Constituents that every language puts in the same order."""
-    en, fr, zh = zip(*constituents, strict=True)
-    return Parts(sum(en, ()), sum(fr, ()), sum(zh, ()))
+    en: Run = ()
+    fr: Run = ()
+    zh: Run = ()
+    for constituent in constituents:
+        en += constituent.en
+        fr += constituent.fr
+        zh += constituent.zh
+    return Parts(en, fr, zh)
 
 
 def agreement_of(noun: str, plural: bool) -> int:

@@ -1,0 +1,110 @@
+"""`make test-machines`: what it runs, that it counts what fails, and that what it starts ends with it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import machines
+import pytest
+import torch
+from machines import Setting, busy, numeric_files, read_report, report, why_not
+
+THREADS = "OMP_NUM_THREADS"
+#: A setting with as many threads runs in one process.
+NUM_CORES = os.cpu_count() or 1
+
+
+def test_a_new_test_file_runs_without_being_listed(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(machines, "LEFT_OUT", {"chapters/long.ipynb": "trains for minutes"})
+    texts = {
+        "tests/test_numbers.py": '"""Sums."""\n\nimport torch\n',
+        "tests/test_pictures.py": "from torch import nn\n",
+        "tests/test_words.py": "import re  # not import torch\n",
+        "tests/bench.py": "import torch\n",
+        "chapters/short.ipynb": "{}",
+        "chapters/long.ipynb": "{}",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    wanted = ["chapters/short.ipynb", "tests/test_numbers.py", "tests/test_pictures.py", "utils"]
+    assert numeric_files(tmp_path) == wanted
+    (tmp_path / "chapters/long.ipynb").unlink()
+    with pytest.raises(ValueError, match=r"LEFT_OUT names what would not run: chapters/long\.ipynb"):
+        numeric_files(tmp_path)
+
+
+def test_the_files_of_this_project_are_there() -> None:
+    assert {"chapters/nadaraya_watson.ipynb", "tests/test_attention.py", "utils"} < set(numeric_files())
+
+
+@pytest.mark.skipif(THREADS not in os.environ, reason=f"{THREADS} is not set")
+def test_no_test_has_changed_the_number_of_threads() -> None:
+    # This worker has imported every test file that it is to run, and may have run some.
+    assert torch.get_num_threads() == int(os.environ[THREADS])
+
+
+def test_a_setting_that_takes_no_effect_is_not_run() -> None:
+    capability = torch.backends.cpu.get_cpu_capability()
+    assert why_not(Setting("as it is", 1, {}, (f"capability {capability}",))) is None
+    other = Setting("unknown", 1, {"ATEN_CPU_CAPABILITY": "no such"}, ("capability NO SUCH",))
+    assert why_not(other) == "no 'capability NO SUCH' here"
+
+
+def test_failures_are_counted_and_told(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(machines, "LOGS", tmp_path)
+    mixed = tmp_path / "test_mixed.py"
+    mixed.write_text("def test_right():\n    pass\n\n\ndef test_wrong():\n    assert 1 + 1 == 3\n")
+    monkeypatch.setattr(machines, "why_not", lambda setting: {"never": "too old"}.get(setting.name))
+    assert report((Setting("this one", NUM_CORES), Setting("never", 1)), [str(mixed)]) == 1
+    head, counts, failure, skipped, end = capsys.readouterr().out.splitlines()
+    assert head.split() == ["setting", "threads", "passed", "failed", "skipped", "minutes"]
+    assert counts.split()[:6] == ["this", "one", str(NUM_CORES), "1", "1", "0"]
+    assert "test_mixed.py::test_wrong" in failure
+    assert "not run: too old" in skipped
+    assert end.startswith("2 settings: 1 failed, 1 not run")
+
+
+def test_a_run_that_breaks_off_has_failed(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(machines, "LOGS", tmp_path)
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    counts, (failure,) = machines.run(Setting("this one", 1), ["tests"])
+    assert counts == {}
+    assert failure.startswith("pytest ended with 1: see ")
+
+
+def test_what_pytest_prints_is_read() -> None:
+    failed = "FAILED tests/test_a.py::test_b[ERROR - 3] - assert 1 == 2"
+    counts, failures = read_report(f"{failed}\n2 failed, 13 passed, 1 skipped in 95.21s (0:01:35)\n")
+    assert counts == {"failed": 2, "passed": 13, "skipped": 1}
+    assert failures == [failed]
+    assert read_report("=========== 7 passed in 1.00s ===========\n") == ({"passed": 7}, [])
+    assert read_report("ERROR tests/test_c.py\nno tests ran in 3.0s\n") == ({}, ["ERROR tests/test_c.py"])
+
+
+def test_busy_loops_end_with_the_block() -> None:
+    started = []
+
+    def interrupted() -> None:
+        with busy(2) as loops:
+            started.extend(loops)
+            assert [loop.poll() for loop in loops] == [None, None]
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [loop.returncode for loop in started] == [-9, -9]
+
+
+def test_busy_loops_end_with_a_process_that_is_killed() -> None:
+    killed = "import os\nfrom machines import busy\nwith busy(2): os.kill(os.getpid(), 9)"
+    # The loops hold the other end of the pipe, so this returns once they have ended.
+    ended = subprocess.run(
+        [sys.executable, "-c", killed],
+        cwd=Path(machines.__file__).parent,
+        stdout=subprocess.PIPE,
+        timeout=300,
+    )
+    assert ended.returncode == -9
