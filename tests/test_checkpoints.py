@@ -6,14 +6,15 @@ import os
 import resource
 import shutil
 import signal
+import sys
 from collections.abc import Callable, Iterator
-from multiprocessing.process import BaseProcess
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny import model, sentences, weights_of
+from tiny import model, run_script, sentences, weights_of
 
 from utils.corpus.batches import Batch, ShuffledBatches
 from utils.seq2seq import EncoderDecoder
@@ -23,7 +24,6 @@ from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
 
 NUM_STEPS = 12
-FORK = multiprocessing.get_context("fork")
 
 
 class At(Checkpoints):
@@ -95,72 +95,91 @@ def checkpoints(interrupted, tmp_path) -> Checkpoints:
 # Trainings that die
 
 
-@pytest.fixture
-def fork() -> Iterator[Callable[..., BaseProcess]]:
-    """Start a process with a function; whatever happens, it ends with the test."""
-    processes = []
-
-    def start(function: Callable[..., object], *arguments: object) -> BaseProcess:
-        process = FORK.Process(target=function, args=arguments, daemon=True)
-        processes.append(process)
-        process.start()
-        return process
-
-    yield start
-    for process in processes:
-        process.kill()
-        process.join()
-        process.close()
+class Killed(BaseException):
+    """Nothing catches it, as nothing catches the end of a process."""
 
 
-def die_at_write(folder: Path, number: int) -> None:
-    """Train in this process, and kill it before the given change of a file in the folder."""
+@contextmanager
+def dying_at_change(number: int, die: Callable[[], object]) -> Iterator[None]:
+    """Within this block, call ``die`` in place of the change of that number in any folder."""
     changes = 0
-    fsync, replace = os.fsync, Path.replace
 
-    def counted(change: Callable) -> Callable:
+    def counting(change: Callable) -> Callable:
         def count(*arguments: object) -> object:
             nonlocal changes
             changes += 1
-            if changes == number:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return change(*arguments)
+            return die() if changes == number else change(*arguments)
 
         return count
 
-    os.fsync, Path.replace = counted(fsync), counted(replace)
-    trained(every_step(folder))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", counting(os.fsync))
+        patch.setattr(Path, "replace", counting(Path.replace))
+        yield
 
 
-def test_a_training_that_is_killed_again_and_again_ends_with_the_same_weights(tmp_path, undisturbed, fork):
-    """A checkpoint is three changes: the new file reaches the disk, the last file (if there is one) becomes the
-    previous one, the new file takes its place. Each process makes one checkpoint and dies before a change of the next.
+def train_and_die(folder: Path, step: int, die: Callable[[], object]) -> None:
+    """Go on by one step, and die at the next.
+
+    A checkpoint is three changes: the new file reaches the disk, the last file (if there is one) becomes the previous
+    one, the new file takes its place. In turn each of them is the one that does not come about.
     """
+    first_checkpoint = 2 + every_step(folder).paths[0].exists()
+    with dying_at_change(first_checkpoint + 1 + step % 3, die):
+        trained(every_step(folder))
+
+
+def steps_saved(folder: Path) -> int:
+    [last, *_] = [path for path in every_step(folder).paths if path.exists()]
+    return len(load_file(last)["losses"])
+
+
+def test_a_training_that_dies_at_every_step_ends_with_the_same_weights(tmp_path, undisturbed):
     for step in range(1, NUM_STEPS):
-        first_checkpoint = 2 + every_step(tmp_path).paths[0].exists()
-        process = fork(die_at_write, tmp_path, first_checkpoint + 1 + step % 3)
-        process.join()
-        assert process.exitcode == -signal.SIGKILL
-        [last, *_] = [path for path in every_step(tmp_path).paths if path.exists()]
-        assert len(load_file(last)["losses"]) == step
+        with pytest.raises(Killed):
+            train_and_die(tmp_path, step, lambda: throw(Killed()))
+        assert steps_saved(tmp_path) == step
     assert is_that(trained(every_step(tmp_path)), undisturbed)
 
 
-def out_of_disk(folder: Path) -> None:
-    """Train where no file may grow beyond half a checkpoint."""
-    size = every_step(folder).paths[0].stat().st_size // 2
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+def kill_at_every_step(folder: Path) -> None:
+    """The same with processes that are killed. This one does not train, as in ``test_distributed.start_two``."""
+    import torch._dynamo  # noqa: F401
+
+    context = multiprocessing.get_context("fork")
+    for step in range(1, NUM_STEPS):
+        process = context.Process(target=train_and_die, args=(folder, step, kill_this_process))
+        process.start()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        assert steps_saved(folder) == step
+
+
+def kill_this_process() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_a_training_whose_process_is_killed_at_every_step_ends_with_the_same_weights(tmp_path, undisturbed):
+    run_script(__file__, tmp_path)
+    assert is_that(trained(every_step(tmp_path)), undisturbed)
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """Within this block the system refuses to make a file larger than this, as if the disk were full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
-        trained(every_step(folder))
-    except OSError as error:
-        os._exit(3 if "checkpoint.safetensors.part" in str(error) else 4)
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_full_disk_ends_the_training_and_leaves_the_last_state(checkpoints, undisturbed, fork):
+def test_a_full_disk_ends_the_training_and_leaves_the_last_state(checkpoints, undisturbed):
     before = {path: path.read_bytes() for path in checkpoints.folder.iterdir()}
-    process = fork(out_of_disk, checkpoints.folder)
-    process.join()
-    assert process.exitcode == 3
+    with largest_file(checkpoints.paths[0].stat().st_size // 2), pytest.raises(OSError, match=r"\.part'$"):
+        trained(checkpoints)
     assert {path: path.read_bytes() for path in checkpoints.folder.iterdir()} == before
     assert is_that(trained(checkpoints), undisturbed)
 
@@ -266,3 +285,7 @@ def test_the_digest_depends_on_names_only_by_their_order_and_on_all_content():
     assert digest([], {"a": a, "b": b}) == digest([], {"b": b, "a": a})
     assert digest([], {"a": a, "b": b}) != digest([], {"a": a, "b": b + 1})
     assert digest([b"text"], {"a": a}) != digest([b"texts"], {"a": a})
+
+
+if __name__ == "__main__":
+    kill_at_every_step(Path(sys.argv[1]))

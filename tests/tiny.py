@@ -1,6 +1,11 @@
 """Small things to train on and with, and a stored translator of a hundred sentences, for tests that need them."""
 
+import os
 import random
+import signal
+import subprocess
+import sys
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
@@ -76,6 +81,22 @@ def model(**changes: object) -> EncoderDecoder:
 
 def weights_of(model: EncoderDecoder) -> torch.Tensor:
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+
+# Processes
+
+
+def run_script(*arguments: object) -> None:
+    """Run a script that starts processes of its own; whatever happens, all of them end with the call."""
+    command = [sys.executable, *map(str, arguments)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        _, errors = process.communicate()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert process.returncode == 0, errors
 
 
 if __name__ == "__main__":
