@@ -64,7 +64,7 @@ from utils.corpus.grammar.phrases import (
 
 GIFTS = ("give", "give", "send", "write")
 STATES = ("tired", "happy", "sad", "hungry")
-# French says these alike of a woman and a man, as it must where nobody knows who "I" is.
+# French has one form of these for a woman and a man: "I" may be either.
 PLAIN_STATES = ("sad", "hungry")
 
 # The tenses of each zone of time.
@@ -81,7 +81,8 @@ def _by_zone(verbs: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 ACTS_IN, TAKERS_IN, GOING_IN = _by_zone(ACTS), _by_zone(TAKERS), _by_zone(("go", "go", "arrive", "leave"))
 
-TOLD_ACTS = tuple(verb for verb in ACTS_IN["past"] if VERBS[verb].le)
+# Acts whose Chinese verb shows the past by 了.
+MARKED_ACTS = tuple(verb for verb in ACTS_IN["past"] if VERBS[verb].le)
 ERRANDS = {
     "market": ("buy",),
     "library": ("read",),
@@ -89,7 +90,7 @@ ERRANDS = {
     "park": ("dance", "sing"),
 }
 GOALS = tagged({"goal"}, PLACES)
-# Where an animal that is nobody's pet may be.
+# Where an animal that is not a pet may be.
 OUTSIDE = ("garden", "park")
 # The sets within which things are compared: a hat with a coat, not with an egg.
 COMPARABLE = {"person", "animal", "food", "machine", "costly", "read"}
@@ -103,7 +104,7 @@ COMPARED = {
     for adjective, entry in ADJECTIVES.items()
     if entry.comparative
 }
-# What a thing may be said to be; of a new thing French says "neuf", a word that the lexicon lacks.
+# The adjectives that a clause may say of a thing: not "new", which would be "neuf", a word that the lexicon lacks.
 QUALITIES = {
     name: qualities
     for name in COUNT_NOUNS
@@ -164,13 +165,13 @@ ALONE, NO_COMPLEMENTS = Surroundings(), Complements()
 
 
 def _around(before: Piece, run: Run, after: Piece | None = None) -> Run:
-    """A Chinese noun phrase with the words that do the work of its preposition."""
+    """A Chinese noun phrase with the words that stand for an English preposition."""
     base = run[-1][0]
     return ((base, before), *run, (base, after)) if after else ((base, before), *run)
 
 
 def _chinese_before_verb(base: int, mood: Mood, around: Surroundings, together: bool) -> Run:
-    """Place, company, manner and favour; ``together`` tells that the company is 一起 alone."""
+    """Place, company, manner and favour; ``together`` tells whether the company is the word 一起 alone."""
     run: Run = around.place.zh
     if mood.tense == "progressive":
         # 正在, or 在 after 没, says in one word that something is going on and where.
@@ -202,7 +203,7 @@ def _chinese_objects(
 
 
 def _places_of(verb: str, subject: Referent) -> tuple[str, ...]:
-    """Where the subject may do something: an animal that is nobody's pet does it in the open."""
+    """Where the subject may do something; an animal that is not a pet does it outside."""
     places = VERBS[verb].places
     if is_animal(subject) and "pet" not in COUNT_NOUNS[subject.noun].tags:
         return tuple(name for name in places if name in OUTSIDE)
@@ -406,8 +407,8 @@ class ClauseSampler(NounSampler):
 
     def say_act(self, room: int, scene: Scene) -> Clause:
         """ "Mary is sleeping in the garden now"."""
-        # Only a verb with 了 tells the past where there is no room to say when.
-        acts = ACTS_IN[scene.zone] if scene.zone != "past" or room > 3 else TOLD_ACTS
+        # Where there is no room for an expression of time, only 了 shows the past.
+        acts = ACTS_IN[scene.zone] if scene.zone != "past" or room > 3 else MARKED_ACTS
         verb = self.verb(acts, scene)
         subject, mood, room = self.subject_and_mood(verb, scene, room - 1)
         return self.arrange(verb, subject, mood, scene, room)

@@ -43,12 +43,12 @@ LEAST_CLAUSE, LEAST_PAIR = 6, 12
 CLAUSES = (
     ACT, ACT, STAY, TAKE, TAKE, TAKE, TAKE, GIVE, GO, GO, STATE, QUALITY, LIKE, COMPARE, THERE, TAKE_US
 )  # fmt: skip
-# What a person, an animal, and a person who may be a woman or a man can be said to do next.
+# The kinds of clause that can follow about a person, an animal, and "I", who may be a woman or a man.
 BY_PERSON = (ACT, STAY, TAKE, TAKE, GO, LIKE, STATE)
 BY_ANIMAL = (ACT, STATE)
 BY_ME = (ACT, TAKE, TAKE, LIKE)
 
-# The states that have a move of their own, and those that somebody may act in spite of.
+# The states that lead to a reaction, and those that somebody may act in spite of.
 REACTED, DEFIED = tuple(MOVES["reaction"]), tuple(MOVES["despite"])
 
 _SO = one_word("所以", 0)
