@@ -211,7 +211,7 @@ BAD_ANSWERS: dict[str, tuple[Callable[[Handler], None], str]] = {
     "a zip bomb": (archive(BOMB), "bad zip archive: fra.txt unpacks to 20971520 bytes, more"),
     "a large archive": (archive(bytes(2 << 20)), "the archive is larger than the 65536 bytes allowed"),
     "a large archive, length unknown": (reply(200, bytes(2 << 20)), "the archive is larger than"),
-    "a page as the text": (text(HTML * 100), "fra.txt: 1 of 1 rows are bad.*one column"),
+    "a page as the text": (text(HTML * 100), "fra.txt: 1 of 1 rows are bad.*a row must have two columns"),
     "an empty text": (text(b""), "fra.txt holds no sentence pair"),
     "UTF-16": (text("I\tJe\n".encode("utf-16")), "fra.txt is UTF-16"),
     "a short text": (text(lines(251)), "fra.txt has 251 pairs, less than half of the 503"),
