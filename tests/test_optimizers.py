@@ -6,9 +6,10 @@ import pytest
 import torch
 from tiny import weights_of
 
-from utils.corpus.batches import make_batch
+from utils.corpus.batches import ShuffledBatches, make_batch
 from utils.seq2seq import EncoderDecoder
-from utils.training import batch_loss, fit
+from utils.training import batch_loss
+from utils.translator.loop import Schedule, train
 from utils.translator.optimizers import Optimizers, hidden_matrices
 from utils.translator.runs import Settings, build_model
 
@@ -93,10 +94,11 @@ def test_what_is_kept_and_restored_goes_on_as_if_nothing_had_happened():
     assert not torch.equal(weights_of(fresh), weights_of(through))
 
 
-def test_a_fit_with_muon_is_these_steps():
+def test_a_training_with_muon_is_these_steps():
     sentence = [[4, 5, 6, 7]]
     fitted, stepped = model(), model()
-    history = fit(fitted, sentence, sentence, epochs=4, lr=0.02, muon=0.01, warmup=0.4, clip=0.5)
+    schedule = Schedule(epochs=4, lr=0.02, muon=0.01, warmup=0.4, clip=0.5)
+    history = train(fitted, ShuffledBatches(sentence, sentence), schedule)
     optimizers = Optimizers(stepped, lr=0.02, muon=0.01)
     batch = make_batch(sentence, sentence)
     losses = []
@@ -109,4 +111,5 @@ def test_a_fit_with_muon_is_these_steps():
         optimizers.step(share)
     assert history.losses == pytest.approx(losses, rel=1e-5)
     assert losses[-1] < losses[0]
-    torch.testing.assert_close(weights_of(fitted), weights_of(stepped))
+    # Adam divides a gradient by its own size, so a last digit of a small gradient may become a share of a step.
+    torch.testing.assert_close(weights_of(fitted), weights_of(stepped), atol=4 * 0.02 * 0.01, rtol=1e-3)
