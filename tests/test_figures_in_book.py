@@ -7,6 +7,7 @@ numbers that the browser shows are compared here with those in the notebook.
 import gzip
 import itertools
 import json
+import random
 import re
 import threading
 from collections.abc import Iterator
@@ -18,7 +19,16 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from chromium import PATIENCE
 from playwright.sync_api import Browser, Locator, Page, expect
-from stored_figures import StoredFigure, check_frames, is_slider, open_table, spoken, states, table_cells
+from stored_figures import (
+    StoredFigure,
+    check_frames,
+    every_point,
+    is_slider,
+    open_table,
+    spoken,
+    states,
+    table_cells,
+)
 from test_book import BOOK, CHAPTERS, ROOT, html
 from test_pages import AXE_OPTIONS
 
@@ -32,6 +42,8 @@ FIGURES: dict[tuple[str, str], StoredFigure] = {
     for name, written in figures.items()
 }
 every_figure = pytest.mark.parametrize(("page_name", "name"), FIGURES, ids=lambda text: text)
+#: Frames of a large figure that are looked at in `make test`; `make test-all` looks at all.
+SAMPLE = 240
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 LAPTOP = {"viewport": {"width": 1280, "height": 900}}
 
@@ -129,11 +141,18 @@ def slider(figure: Locator, name: str) -> Locator:
 
 
 @every_figure
-def test_every_frame_shows_the_notebooks_numbers(laptop: Visit, page_name: str, name: str) -> None:
+@pytest.mark.parametrize("most", [SAMPLE, pytest.param(None, marks=pytest.mark.slow, id="all")])
+def test_frames_show_the_notebooks_numbers(
+    laptop: Visit, most: int | None, page_name: str, name: str
+) -> None:
     figure, shown = FIGURES[page_name, name], laptop.figure(page_name, name)
     if figure.table:
         open_table(shown)
-    check_frames(shown, figure)
+    points = list(every_point(figure))
+    if most and len(points) > most:
+        chosen = {0, len(points) - 1, *random.Random(7).sample(range(len(points)), most - 2)}
+        points = [points[i] for i in sorted(chosen)]
+    check_frames(shown, figure, points)
 
 
 def shows(shown: Locator, figure: StoredFigure, point: dict) -> None:
