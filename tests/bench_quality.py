@@ -1,8 +1,8 @@
 """How good the translators become in so many minutes: BLEU on held-out sentences of the Tatoeba files.
 
 Run as ``python tests/bench_quality.py fr-en --minutes 5 --minutes 15``; without a direction all four are trained,
-without minutes for one each. It wants the data folder and an idle machine. The table of book/quality.md comes from
-here; each training is two commands that anybody can type.
+without minutes each for one minute. It needs the data folder and an idle machine. The table of book/quality.md comes
+from here; each row comes from two commands of ``python -m utils``.
 """
 
 import json
@@ -33,13 +33,13 @@ def command(*arguments: object) -> dict:
 
 def main(
     directions: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(DIRECTIONS)}.")] = None,
-    minutes: Annotated[list[float], typer.Option(help="Of training; may be said several times.")] = (1.0,),
+    minutes: Annotated[list[float], typer.Option(help="Of training; may be given several times.")] = (1.0,),
     beam: Annotated[int, typer.Option(help="Width of the search.")] = 5,
     keep: Annotated[
         Path | None, typer.Option(help="Keep the runs in this folder.", show_default=False)
     ] = None,
 ) -> None:
-    """Train, translate the held-out sentences, and print a row a training."""
+    """Train, translate the held-out sentences, and print a row for each training."""
     if unknown := set(directions or ()) - set(DIRECTIONS):
         raise typer.BadParameter(f"no such direction: {', '.join(sorted(unknown))}")
     print(
@@ -60,8 +60,8 @@ def main(
                 trained = command(
                     *("train", "--pairs", pairs, *languages, *options, "--minutes", budget, "--out", run)
                 )
-                found = command("evaluate", run, "--beam", beam)
-                bleu, chrf = found["bleu"], found["chrf"]
+                scores = command("evaluate", run, "--beam", beam)
+                bleu, chrf = scores["bleu"], scores["chrf"]
                 low, high = bleu["interval"]
                 print(
                     f"{direction:8}{budget:>8g}{trained['steps']:>8}{trained['target_tokens']:>11,}"

@@ -24,6 +24,7 @@ from utils.corpus.vocabulary import Vocabulary
 from utils.seq2seq import EncoderDecoder
 from utils.training import batch_loss
 from utils.translator.devices import Device, choose_device, fastest_products
+from utils.translator.fast import fast_loss
 from utils.translator.runs import Settings, build_model
 from utils.translator.streaming import BatchStream, survey
 
@@ -33,13 +34,13 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 PAPER = {"d_embed": 620, "d_hidden": 1000, "vocab": 30_000}
 PAPER_MAXOUT = 500
 PAPER_PAIRS = 667_000 * 80
-PAPER_LENGTHS = 304 / 12, 348 / 12 + 1  # English words a sentence; French ones and the end of the sentence
+PAPER_LENGTHS = 304 / 12, 348 / 12 + 1  # English words per sentence; French words and the end of the sentence
 
 
 def training_flops(
     n: float, t: float, d_embed: int, d_hidden: int, vocab: int, *, maxout: int | None = None
 ) -> float:
-    """Operations of forward and backward pass over a sentence of n words and its translation of t."""
+    """Operations of the forward and backward pass over a sentence of n words and its translation of t words."""
     e, h, m = d_embed, d_hidden, maxout or d_hidden
     encoder = 6 * h * (e + h) + 2 * h * h  # two directions of three gates, the keys
     decoder = h * h + 3 * h * (e + 3 * h) + 2 * m * (e + 3 * h) + m * vocab  # query, gates, readout, words
@@ -48,7 +49,7 @@ def training_flops(
 
 
 def random_batch(rows: int, length: int, vocab: int) -> Batch:
-    """Sentences of one length, ends included."""
+    """Sentences that all have this length, their ends included."""
     numbers = random.Random(0)
     draw = partial(numbers.choices, range(4, vocab))
     return make_batch([draw(k=length) for _ in range(rows)], [draw(k=length - 1) for _ in range(rows)])
@@ -61,7 +62,7 @@ def translator(d_embed: int, d_hidden: int, vocab: int) -> EncoderDecoder:
 
 
 def counted(length: int, d_embed: int, d_hidden: int, vocab: int) -> float:
-    """Operations of a sentence's training as torch counts them in the plain form."""
+    """Operations of a training step on one sentence, as torch counts them in the plain form."""
     model = translator(d_embed, d_hidden, vocab)
     with FlopCounterMode(display=False) as counter:
         batch_loss(model, random_batch(1, length, vocab)).backward()
@@ -80,16 +81,16 @@ def both(context: typer.Context) -> None:
 def step(
     device: Annotated[Device, typer.Option()] = Device.AUTO,
     steps: Annotated[int, typer.Option(min=3)] = 5,
-    paper: Annotated[bool, typer.Option(help="Also at the paper's size, which wants 2 GB.")] = True,
+    paper: Annotated[bool, typer.Option(help="Also at the paper's size, which needs 2 GB.")] = True,
 ) -> None:
-    """Tokens and operations a second of full training steps, and what the paper's training would take.
+    """Tokens and operations per second of full training steps, and what the paper's training would take.
 
-    On the processor a second is one of a core, so that other work beside does not count.
+    On the processor these are seconds of processor time, so that other programs do not count.
     """
-    where = choose_device(device)
-    products = fastest_products(where)
+    chosen = choose_device(device)
+    products = fastest_products(chosen)
     clock, unit = (
-        (time.process_time, "second of a core") if where.type == "cpu" else (time.perf_counter, "second")
+        (time.process_time, "second of a core") if chosen.type == "cpu" else (time.perf_counter, "second")
     )
     sizes = {
         "small": (64, 20, {"d_embed": 256, "d_hidden": 256, "vocab": 10_000}),
@@ -98,14 +99,14 @@ def step(
     if paper:
         sizes["paper"] = (80, 30, PAPER)
     for name, (rows, length, size) in sizes.items():
-        model, batch = translator(**size).to(where), random_batch(rows, length, size["vocab"]).to(where)
+        model, batch = translator(**size).to(chosen), random_batch(rows, length, size["vocab"]).to(chosen)
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
         seconds = []
         for _ in range(steps + 1):
             start = clock()
             optimizer.zero_grad()
-            with torch.autocast(where.type, products, enabled=products != torch.float32):
-                loss = batch_loss(model, batch, fast=True)
+            with torch.autocast(chosen.type, products, enabled=products != torch.float32):
+                loss = fast_loss(model, batch)
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
@@ -114,14 +115,14 @@ def step(
         median = statistics.median(seconds[1:])  # the first one warms up
         rate = rows * training_flops(length, length, **size) / median
         print(
-            f"{name}: {where.type}, {products}: {rows * length / median:,.0f} tokens a {unit}, "
+            f"{name}: {chosen.type}, {products}: {rows * length / median:,.0f} tokens per {unit}, "
             f"{rate / 1e9:,.0f} GFLOP/s",
             flush=True,
         )
     of_pair = training_flops(*PAPER_LENGTHS, **PAPER, maxout=PAPER_MAXOUT)
     total = PAPER_PAIRS * of_pair
     print(
-        f"the paper: {of_pair / 1e9:.1f} GFLOP a pair, {total:.2g} in all; "
+        f"the paper: {of_pair / 1e9:.1f} GFLOP per pair, {total:.2g} in all; "
         f"{total / (252 * 3600) / 1e9:.0f} GFLOP/s over its 252 hours; "
         f"{total / rate / 3600:,.0f} hours at the rate of the line before"
     )
@@ -130,11 +131,13 @@ def step(
 @app.command()
 def stream(
     gigabytes: Annotated[float, typer.Option()] = 0.05,
-    num_batches: Annotated[int | None, typer.Option(help="End the epoch after so many; none: all.")] = None,
+    num_batches: Annotated[
+        int | None, typer.Option(help="End the epoch after so many batches; all by default.")
+    ] = None,
 ) -> None:
     """Generate a pair file, survey it and make the batches of an epoch; print the peak of memory after each.
 
-    Times are those of the processor, so that other work beside does not count.
+    Times are processor time, so that other programs do not count.
     """
     words = ["".join(parts) for parts in product("bcdfglmnprst", "aeiou", "lnrst", "aeiou")]
     draw = partial(random.Random(0).choices, words, k=30)
@@ -151,18 +154,18 @@ def stream(
         pairs = survey(path, ("en", "fr"), "en", "fr")
         seconds = time.process_time() - start
         print(
-            f"{pairs.num_rows:,} pairs surveyed in {seconds:.0f} s, {pairs.num_rows / seconds:,.0f} a second; "
+            f"{pairs.num_rows:,} pairs surveyed in {seconds:.0f} s, {pairs.num_rows / seconds:,.0f} per second; "
             f"{_peak_mib():.0f} MiB",
             flush=True,
         )
         vocabularies = [Vocabulary.bpe(side, 6000) for side in zip(*pairs.sample, strict=True)]
-        print(f"vocabularies learnt; {_peak_mib():.0f} MiB", flush=True)
+        print(f"vocabularies learned; {_peak_mib():.0f} MiB", flush=True)
         start = time.process_time()
-        epoch = BatchStream(pairs, *vocabularies).batches(generator=torch.Generator().manual_seed(0))
+        epoch = BatchStream(pairs, *vocabularies).epoch(torch.Generator().manual_seed(0))
         rows = sum(len(batch.src) for batch in islice(epoch, num_batches))
         seconds = time.process_time() - start
         print(
-            f"{rows:,} pairs in batches in {seconds:.0f} s, {rows / seconds:,.0f} a second; {_peak_mib():.0f} MiB"
+            f"{rows:,} pairs in batches in {seconds:.0f} s, {rows / seconds:,.0f} per second; {_peak_mib():.0f} MiB"
         )
 
 

@@ -22,8 +22,8 @@ from utils.corpus.batches import Batch, batches
 from utils.corpus.vocabulary import EOS, PAD
 from utils.search import beam_search, greedy
 from utils.seq2seq import EncoderDecoder
-from utils.training import sequence_loss
-from utils.translator.fast import fast_loss
+from utils.training import batch_loss, sequence_loss
+from utils.translator.fast import FastSteps, fast_loss
 from utils.translator.runs import Settings, build_model
 
 BATCH = 64
@@ -59,13 +59,12 @@ def textbook_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
 
 def plain_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
     """The plain form of the chapter: packed, keys projected once, one vocabulary product."""
-    logits, _ = model(batch.src, batch.src_lens, batch.tgt_in)
-    return sequence_loss(logits, batch.tgt_out, label_smoothing=0.1)
+    return batch_loss(model, batch, label_smoothing=0.1)
 
 
 def our_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
-    """The fast form."""
-    return fast_loss(model, batch.src, batch.src_lens, batch.tgt_in, batch.tgt_out, label_smoothing=0.1)
+    """The fast form of ``translator.fast``."""
+    return fast_loss(model, batch, label_smoothing=0.1)
 
 
 def our_bfloat16_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
@@ -119,7 +118,7 @@ def make_step(name: str, size: Size) -> Callable[[list[Batch]], None]:
 
 
 def measured_peak(dtype: torch.dtype) -> float:
-    """Floating-point operations a second of a large matrix product, the best of several."""
+    """Floating-point operations per second of a large matrix product, the best of several."""
     n = 2048
     a, b = (torch.randn(n, n, generator=torch.Generator().manual_seed(0)).to(dtype) for _ in range(2))
     return 2 * n**3 / (1e-3 * min(interleaved({"product": lambda: a @ b}, 7)["product"]))
@@ -143,7 +142,7 @@ def print_peak(name: str, size: Size) -> None:
 
 
 def bench_training(size_name: str, *, pairs: int, mixed: bool, peaks: dict[str, float]) -> None:
-    """Target tokens a second of full training steps."""
+    """Target tokens per second of full training steps."""
     size = SIZES[size_name]
     ids = sentences(size, BATCH * (4 if mixed else 1), mixed=mixed)
     as_they_come = list(batches(*ids, batch_size=BATCH))
@@ -175,9 +174,9 @@ def bench_training(size_name: str, *, pairs: int, mixed: bool, peaks: dict[str, 
 
 
 class EndsAt(nn.Module):
-    """An output layer that ends its sentences at lengths given beforehand, so that no training is needed.
+    """An output layer that ends its sentences at given lengths, so that no training is needed.
 
-    Sentences leave a search when they end, here in all their hypotheses at once; so it knows which are left.
+    A sentence leaves the search when it ends, here in all its hypotheses at once, so this layer knows which are left.
     """
 
     def __init__(self, output: nn.Linear):
@@ -201,38 +200,38 @@ def search_all(model: EncoderDecoder, epoch: list[Batch], *, beam: int = 0, bflo
         for batch in epoch:
             model.decoder.output.start((batch.tgt_out != PAD).sum(dim=1) - 1)
             options = {"beam": beam} if beam else {}
-            found = (beam_search if beam else greedy)(
-                model, batch.src, batch.src_lens, max_len=2 * batch.tgt.shape[1], **options
+            hypotheses = (beam_search if beam else greedy)(
+                model, batch.src, batch.src_lens, max_len=2 * batch.tgt.shape[1], steps=FastSteps, **options
             )
-            best = [hypotheses[0] for hypotheses in found] if beam else found
+            best = [of_sentence[0] for of_sentence in hypotheses] if beam else hypotheses
             assert [len(h.tokens) + 2 for h in best] == (batch.tgt != PAD).sum(dim=1).tolist()
 
 
 def bench_search(*, pairs: int) -> None:
-    """Sentences a second at the first size, of real lengths: targets a fifth shorter to a fifth longer."""
+    """Sentences per second at the small size, of real lengths: targets a fifth shorter to a fifth longer."""
     size, num = SIZES["small"], 2 * BATCH
     src, tgt = sentences(size, num, mixed=True)
     stretch = torch.rand(num, generator=torch.Generator().manual_seed(1)).mul(0.4).add(0.8).tolist()
     tgt = [(ids * 2)[: max(1, round(len(ids) * factor))] for ids, factor in zip(tgt, stretch, strict=True)]
-    order = sorted(range(num), key=lambda row: len(src[row]))  # as utils.metrics.translate puts them together
+    order = sorted(range(num), key=lambda row: len(src[row]))  # as translating does
     ids = [src[row] for row in order], [tgt[row] for row in order]
     single, together = (list(batches(*ids, batch_size=n)) for n in (1, BATCH))
     model = translator(size).eval()
     model.decoder.output = EndsAt(model.decoder.output)
     calls = {
-        "one at a time": partial(search_all, model, single),
+        "one by one": partial(search_all, model, single),
         "greedy": partial(search_all, model, together),
         "greedy bfloat16": partial(search_all, model, together, bfloat16=True),
         "beam 5": partial(search_all, model, together, beam=5),
         "beam 5 bfloat16": partial(search_all, model, together, beam=5, bfloat16=True),
     }
     mean = sum(map(len, tgt)) / num
-    print(f"\nsearch, {num} sentences of {mean:.0f} words on average, {BATCH} at once, small model")
+    print(f"\nsearch, {num} sentences of {mean:.0f} words on average, {BATCH} per batch, small model")
     times = interleaved(calls, pairs)
     for name, milliseconds in times.items():
         speed = spread([num / (1e-3 * t) for t in milliseconds])
-        ratio = spread([t / ours for t, ours in zip(times["one at a time"], milliseconds, strict=True)])
-        line = f"{name:16} {speed:32} sentences/s  {ratio:24} times one at a time"
+        ratio = spread([t / ours for t, ours in zip(times["one by one"], milliseconds, strict=True)])
+        line = f"{name:16} {speed:32} sentences/s  {ratio:24} times one by one"
         if name.startswith("beam"):
             base = times[name.replace("beam 5", "greedy")]
             line += (

@@ -152,18 +152,22 @@ def numbered_pairs(path: Path, num: int) -> Path:
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path):
+    vocabularies = [
+        Vocabulary.bpe(side, 360) for side in zip(*(line.split("\t") for line in pair_lines()), strict=True)
+    ]
+
     def peak(num: int) -> int:
         path = numbered_pairs(tmp_path / f"{num}.txt", num)
         tracemalloc.start()
-        stream = streamed(surveyed(path, num_sample=50), buffer=50)
+        stream = BatchStream(surveyed(path, num_sample=50), *vocabularies, buffer=50)
         rows = sum(len(batch.src) for batch in stream.epoch(torch.Generator().manual_seed(0)))
         memory = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert rows == num - 12
         return memory
 
-    peak(300)  # what is imported and cached at the first call
-    assert peak(2_400) < 1.2 * peak(300)
+    peak(100)  # what is imported and cached at the first call
+    assert peak(1600) < 1.2 * peak(200)
 
 
 def test_the_command_trains_on_a_stream(path, tmp_path, monkeypatch):
