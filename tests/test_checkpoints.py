@@ -232,7 +232,7 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(checkpoints, u
         current.write_bytes(content)
     else:
         save_file({"x": torch.ones(3)}, current)
-    with pytest.warns(UserWarning, match=r"checkpoint\.safetensors is damaged.*going on from .*previous"):
+    with pytest.warns(UserWarning, match=r"checkpoint\.safetensors is damaged.*continuing from .*previous"):
         resumed = trained(checkpoints)
     assert is_that(resumed, undisturbed)
 

@@ -1,6 +1,6 @@
 """Atomic file writes and training checkpoints.
 
-What belongs to the state of a training is settled in ``loop``; here it is tensors by name. Nothing is ever pickled.
+Which tensors make up the state of a training is settled in ``loop``. Nothing is ever pickled.
 Explained in book/api/command_line.
 """
 
@@ -22,8 +22,8 @@ class Checkpoints:
     """The last two states of a training in a folder, so that one of them is whole whenever the process dies.
 
     Args:
-        folder: made when the first state is kept.
-        seconds: how often a state is kept, at most.
+        folder: made when the first state is saved.
+        seconds: time after a save until the next one is due.
     """
 
     def __init__(self, folder: str | Path, *, seconds: float = 60.0):
@@ -33,7 +33,7 @@ class Checkpoints:
 
     @property
     def due(self) -> bool:
-        """Whether it is long enough since a state was kept."""
+        """Whether enough time has passed since the last save."""
         return time.monotonic() - self._last >= self.seconds
 
     @property
@@ -42,14 +42,14 @@ class Checkpoints:
         return any(path.exists() for path in self.paths)
 
     def save(self, state: Mapping[str, Tensor], *, training: str) -> None:
-        """Keep a state; the one before it stays, and the one before that goes.
+        """Save a state. The state before it stays; the one before that is removed.
 
         Args:
             state: tensors by name.
             training: what the state belongs to; :meth:`load` refuses a state of another training.
 
         Raises:
-            OSError: the disk is full or cannot be written; what was kept before is still there.
+            OSError: the disk is full or cannot be written; the states saved before are still there.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         content = save(dict(state), metadata={"training": training, "digest": digest((), state)})
@@ -61,10 +61,10 @@ class Checkpoints:
         self._last = time.monotonic()
 
     def load(self, *, training: str) -> dict[str, Tensor] | None:
-        """The last state that is whole; None where none was ever kept. A damaged file is named in a warning.
+        """The last state that is whole; None if none was ever saved. A damaged file is named in a warning.
 
         Raises:
-            ValueError: the state of another training, or no file that is whole.
+            ValueError: the state belongs to another training, or all files are damaged.
         """
         damaged = []
         for path in filter(Path.exists, self.paths):
@@ -79,17 +79,17 @@ class Checkpoints:
             if metadata.get("training") != training:
                 raise ValueError(
                     f"{path} belongs to another training: other sentences, settings, seed or kind of products; "
-                    "name another folder, or remove the file to begin anew"
+                    "use another folder, or remove the file to start again"
                 )
             if damaged:
-                warnings.warn(f"{'; '.join(damaged)}; going on from {path.name}", stacklevel=2)
+                warnings.warn(f"{'; '.join(damaged)}; continuing from {path.name}", stacklevel=2)
             return state
         if damaged:
-            raise ValueError(f"{'; '.join(damaged)}; remove them to begin anew")
+            raise ValueError(f"{'; '.join(damaged)}; remove them to start again")
         return None
 
     def remove(self) -> None:
-        """Take the states away, once what they were for is done."""
+        """Remove the states, once the training is complete."""
         for path in self.paths:
             path.unlink(missing_ok=True)
 
@@ -108,15 +108,15 @@ def read_safetensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader finds the old content or the new one, never a part of it."""
+    """Write a file so that a reader sees either the old content or the new, never a part of it."""
     write_part(path, content).replace(path)
 
 
 def write_part(path: Path, content: bytes) -> Path:
-    """Write the content beside the file, down to the disk, ready to take its place.
+    """Write the content to a file beside this one and force it to the disk, ready to replace this one.
 
     Raises:
-        OSError: it could not be written; nothing is left of it.
+        OSError: it could not be written; the part that was written is removed.
     """
     part = path.with_name(path.name + ".part")
     try:
@@ -132,7 +132,7 @@ def write_part(path: Path, content: bytes) -> Path:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Errors of the system in this block, such as a full disk, say which file they were about."""
+    """Name this file in an OSError of this block that names none, such as that of a full disk."""
     try:
         yield
     except OSError as error:

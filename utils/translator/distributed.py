@@ -1,12 +1,12 @@
-r"""One training in several processes: each takes its share of the rows of every batch.
+r"""One training in several processes: each takes its shard of the rows of every batch.
 
 All processes shuffle alike, so they see the same batches as a single process would, and each takes every
 ``world``-th row of them. With the mean loss :math:`L_r` over the :math:`T_r` real target tokens of process r,
 
 .. math:: L = \sum_r \frac{T_r}{T} L_r, \qquad T = \sum_r T_r,
 
-is the loss of the whole batch, and its gradient is the sum of the shares' gradients.
-``DistributedDataParallel`` takes the mean over the processes instead, so each share is multiplied by their number.
+is the loss of the whole batch, and its gradient is the sum of the gradients of the terms.
+``DistributedDataParallel`` takes the mean over the processes instead, so each term is multiplied by their number.
 Explained in book/scaling.
 """
 
@@ -26,13 +26,15 @@ from utils.translator.devices import CPU
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes of one training as one of them sees them; all of them call every method but ``shard`` together.
+    """The processes of one training, as seen from one of them.
+
+    Every method but ``shard`` waits until all processes have called it.
 
     Attributes:
         rank: number of this process, from 0.
         world: how many there are.
-        device: of the tensors that are sent to and fro.
-        restarted: whether the processes were started anew after one of them failed.
+        device: of the model and of the tensors that the processes exchange.
+        restarted: whether the processes were restarted after one of them failed.
 
     Explained in book/scaling.
     """
@@ -61,16 +63,18 @@ class Processes:
         return self.sum(number if self.is_first else 0.0)[0]
 
     def barrier(self) -> None:
-        """Wait until every process has come here."""
+        """Wait until every process has called this."""
         self.sum(0.0)
 
     def check_same(self, text: str) -> None:
         """Check that every process has the same text as the first.
 
         Raises:
-            ValueError: this process has another one.
+            ValueError: this process has another text.
         """
-        mine = int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])  # a double holds it to the last bit
+        mine = int.from_bytes(
+            hashlib.sha256(text.encode()).digest()[:6]
+        )  # 48 bits, which a double holds exactly
         if self.broadcast(mine) != mine:
             raise ValueError(
                 f"process {self.rank} has other sentences or settings than process 0: give all of them the same"
@@ -79,8 +83,8 @@ class Processes:
     def shard(self, batch: Batch) -> tuple[Batch, float]:
         """The rows of a batch that are this process's, and the share of the real target tokens they hold.
 
-        A batch comes sorted by length, so every ``world``-th row makes shares of like work. Where there are fewer
-        rows than processes, some get the first row with a share of 0, to take part in what all do together.
+        A batch is sorted by length, so taking every ``world``-th row gives shards of about equal work. If there are
+        fewer rows than processes, some processes get the first row with a share of 0, because all must take part.
         """
         if self.rank >= len(batch.src):
             return batch.rows(slice(1)), 0.0
@@ -88,13 +92,13 @@ class Processes:
         return rows, rows.num_tokens / batch.num_tokens
 
 
-#: The only process of its training.
+#: The processes of a training in one process.
 ALONE = Processes()
 
 
 @contextmanager
 def processes_of_torchrun(device: torch.device) -> Iterator[Processes]:
-    """The processes that ``torchrun`` started, connected for as long as the block lasts; else this one alone.
+    """The processes that ``torchrun`` started, connected within the block; without ``torchrun``, this process alone.
 
     Args:
         device: of this process; processes on CPUs talk through gloo, those on CUDA GPUs through nccl.
@@ -114,8 +118,8 @@ def processes_of_torchrun(device: torch.device) -> Iterator[Processes]:
         torch.cuda.set_device(device)
     store, rank, world = next(distributed.rendezvous("env://"))
     if world == int(os.environ.get("LOCAL_WORLD_SIZE", 0)):
-        # torchrun keeps one store for all its starts, in which processes that were started anew may find the
-        # addresses of those before and wait for them. On one machine all know how often they were started.
+        # torchrun keeps one store for all its starts. In it, restarted processes may find the addresses of those that
+        # failed, and wait for them. On one machine all processes know how often they were started.
         store = distributed.PrefixStore(os.environ["TORCHELASTIC_RESTART_COUNT"], store)
     distributed.init_process_group(backends[device.type], store=store, rank=rank, world_size=world)
     try:
@@ -129,10 +133,10 @@ def _restarted() -> bool:
 
 
 class SharedLoss(nn.Module):
-    """The loss of a batch, of which each process works out its share; gradients are summed on the way back.
+    """The loss of a batch of which each process computes its shard; the backward pass sums the gradients of all.
 
     Args:
-        model: to train; all processes start from the weights of the first.
+        model: to train; all processes start with the weights of the first.
         loss: of a model and a batch, the mean over its real target tokens.
         processes: that train together.
 
@@ -150,17 +154,17 @@ class SharedLoss(nn.Module):
             self._loss = DistributedDataParallel(self._loss, process_group=distributed.new_group())
 
     def forward(self, batch: Batch) -> Tensor:
-        """To go backward from: the loss where the process is alone, else its share times the processes' number."""
+        """The value to call ``backward`` on: the loss of the shard, times its share and the number of processes."""
         rows, share = self._processes.shard(batch)
         return self._loss(rows.to(self._processes.device)) * (share * self._processes.world)
 
     def of_batch(self, of_process: Tensor) -> float:
-        """The loss of the whole batch, from what :meth:`forward` gave each process."""
+        """The loss of the whole batch, from what :meth:`forward` returned in each process."""
         return self._processes.sum(of_process.item() / self._processes.world)[0]
 
 
 class _Loss(nn.Module):
-    """A module that ends in the loss: DistributedDataParallel looks at no other calls than ``forward``."""
+    """A module that returns the loss: DistributedDataParallel sums gradients for calls of ``forward`` alone."""
 
     def __init__(self, model: nn.Module, loss: Callable[[nn.Module, Batch], Tensor]):
         super().__init__()

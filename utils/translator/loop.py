@@ -1,7 +1,7 @@
 """The training loop of the command line: a budget of time, held-out loss, checkpoints, Ctrl-C, several processes.
 
-The loop that the chapters explain is :func:`utils.training.fit`; without any of these options both give the same
-weights up to rounding.
+The loop that the chapters explain is :func:`utils.training.fit`; without these options both give the same weights up
+to rounding.
 Explained in book/api/command_line and book/scaling.
 """
 
@@ -44,16 +44,16 @@ class ResumableBatches(Protocol):
 
     @property
     def identity(self) -> list:
-        """What makes these the batches of one training and no other, as JSON can hold it."""
+        """What distinguishes these batches from those of another training, as JSON can hold it."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how a model is trained.
+    """How long a model is trained, and the settings of the optimizers.
 
     Attributes:
-        minutes: wall-clock budget; training ends within a step of it.
-        epochs: passes over the sentences, where there is no budget of minutes.
+        minutes: wall-clock budget; the training ends at most one step after it.
+        epochs: passes over the sentences, in place of a budget of minutes.
         batch_size: sentence pairs per step.
         lr: highest learning rate of Adam.
         muon: highest learning rate of Muon for the matrices between hidden layers (:mod:`utils.translator.optimizers`);
@@ -100,27 +100,27 @@ def train(
 ) -> History:
     """Train with teacher forcing by :func:`utils.translator.fast.fast_loss`.
 
-    The learning rate falls over the whole budget, so a short training ends as settled as a long one. With ``epochs``
-    the same seed gives the same weights on one machine; with ``minutes`` they depend on the machine's speed.
+    The learning rate falls to 0 at the end of the budget, whether it is short or long. With ``epochs`` the same seed
+    gives the same weights on one machine; with ``minutes`` they depend on the machine's speed.
 
     Args:
         model: trained in place, and left in evaluation mode.
         batches: what to train on.
         schedule: how long, and with which learning rates.
-        valid: held-out sources and targets, whose loss is taken after each epoch and at the end; the model
+        valid: held-out sources and targets, whose loss is measured after each epoch and at the end; the model
             ends with the weights for which it was lowest.
         seed: of the shuffling and of dropout.
-        products: dtype of the matrix products. ``torch.bfloat16`` is less exact, and faster where the processor
-            has such products; weights, sums and the optimizer stay in float32.
+        products: dtype of the matrix products. ``torch.bfloat16`` is less exact, and faster on hardware with
+            instructions for it; weights, sums and the optimizer stay in float32.
         progress: show a progress bar with the loss and the tokens per second.
-        checkpoints: where to save the state of this training, and to go on from if there is one. A training that
-            was interrupted and goes on has the same weights, to the last bit, as one that was not (with ``epochs``,
-            in one process on the processor: elsewhere dropout draws anew).
-        processes: those that train this model together, each with its share of every batch, and the device to train
-            on, which the model must be on already. The first of them saves the checkpoints.
+        checkpoints: where to save the state of this training. If there is a state already, the training continues
+            from it, and ends with the same weights, to the last bit, as one that was never interrupted (with
+            ``epochs``, in one process on the CPU: elsewhere dropout starts from another seed).
+        processes: those that train this model together, each with its shard of every batch, and the device to train
+            on, which the model must be on already. The first process saves the checkpoints.
 
     Returns:
-        The history of all steps, those before an interruption included.
+        The history of all steps, including those before an interruption.
 
     Raises:
         ValueError: ``patience`` without ``valid``, checkpoints of another training or all damaged, or processes
@@ -142,7 +142,7 @@ def train(
     with seeded(seed), _bar(progress) as bar, _delayed_interrupt() as interrupted:
         if checkpoints is not None and (saved := checkpoints.load(training=training)):
             state.restore(saved)
-        # A checkpoint holds the state of dropout in one process on the processor; elsewhere it draws anew.
+        # The checkpoint holds the random state of one process on the CPU; elsewhere dropout gets a new seed.
         if processes.world > 1 or processes.device.type != "cpu":
             torch.manual_seed(seed + len(history.losses) * processes.world + processes.rank)
         clock = _Clock(
@@ -172,7 +172,7 @@ def train(
 
 
 class _Clock:
-    """How much of the budget is spent. A training that goes on counts the seconds it had before."""
+    """How much of the budget is spent. A training that was resumed counts the seconds before the interruption too."""
 
     def __init__(self, schedule: Schedule, history: History, *, num_steps: int, processes: Processes):
         self._minutes, self._history = schedule.minutes, history
@@ -197,7 +197,7 @@ def _fingerprint(
     batches: ResumableBatches,
     valid: tuple[Ids, Ids] | None,
 ) -> str:
-    """A digest of what makes this training different from others: model shapes, settings, sentences."""
+    """A digest of what distinguishes this training from others: model shapes, settings, sentences."""
     shapes = {name: list(value.shape) for name, value in model.state_dict().items()}
     settings = asdict(schedule) | {"minutes": None, "seed": seed, "products": str(products)}
     return hashlib.sha256(json.dumps([shapes, settings, batches.identity, valid]).encode()).hexdigest()
@@ -226,7 +226,7 @@ def _save_if_due(
     processes: Processes,
     interrupted: threading.Event,
 ) -> None:
-    """Save a checkpoint when it is time to; if Ctrl-C was pressed in any process, save one and stop all."""
+    """Save a checkpoint when it is due; after Ctrl-C in any process, save one and stop all processes."""
     [num_interrupted] = processes.sum(interrupted.is_set())
     if checkpoints is not None and processes.is_first and (checkpoints.due or num_interrupted):
         checkpoints.save(state.tensors(), training=training)
@@ -237,7 +237,7 @@ def _save_if_due(
 def _valid_loss(
     model: EncoderDecoder, valid: tuple[Ids, Ids], batch_size: int, processes: Processes
 ) -> float:
-    """The held-out loss. Several processes take a batch each in turn, and all get the mean over all batches."""
+    """The held-out loss. The batches are dealt to the processes in turn, and all get the mean over all tokens."""
     shard = islice(batches(*valid, batch_size=batch_size), processes.rank, None, processes.world)
     total, tokens = summed_loss(model, (batch.to(processes.device) for batch in shard), loss=fast_loss)
     total, tokens = processes.sum(total, tokens)
@@ -245,7 +245,7 @@ def _valid_loss(
 
 
 class _Best:
-    """The weights with the lowest held-out loss, and how many epochs ago they had it."""
+    """The weights with the lowest held-out loss, and the number of epochs since then."""
 
     def __init__(self, patience: int | None):
         self._patience = math.inf if patience is None else patience
@@ -267,7 +267,7 @@ class _Best:
 
 
 class _State:
-    """The whole state of a training between two steps: saved and restored, it goes on as if never interrupted."""
+    """The whole state of a training between two steps: a training continues from it as if never interrupted."""
 
     def __init__(self, model: nn.Module, optimizers: Optimizers, generator: torch.Generator, best: _Best):
         self.model, self.optimizers, self.generator, self.best = model, optimizers, generator, best

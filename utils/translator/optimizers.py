@@ -3,8 +3,8 @@ r"""From gradients to steps: Adam for all weights, or with Muon for the matrices
 Adam divides each number of the gradient by its own usual size. Muon looks at a matrix as a whole: of the running
 mean of its gradient, :math:`M = U \Sigma V^\top`, it takes the step :math:`U V^\top`, in which no direction of
 the layer's input is favoured over another. Directions that are rare in the data, and have small singular values
-in M, are learned as fast as common ones. The singular values are made about equal by five rounds of three products
-(Newton-Schulz iteration): a step costs more, and fewer are needed.
+in M, are learned as fast as common ones. Five rounds of three products (Newton-Schulz iteration) make the singular
+values about equal: a step costs more, and fewer steps are needed.
 
 Explained in book/quality.
 """
@@ -21,7 +21,7 @@ class Optimizers:
     """The optimizers of a translator as one.
 
     Args:
-        model: whose parameters are to be changed.
+        model: the model to train.
         lr: highest learning rate of Adam.
         muon: highest learning rate of Muon, which takes :func:`hidden_matrices`; None for Adam alone.
 
@@ -30,26 +30,26 @@ class Optimizers:
 
     def __init__(self, model: nn.Module, *, lr: float, muon: float | None = None):
         matrices = [] if muon is None else list(hidden_matrices(model))
-        taken = {id(matrix) for matrix in matrices}
-        others = [parameter for parameter in model.parameters() if id(parameter) not in taken]
+        of_muon = {id(matrix) for matrix in matrices}
+        others = [parameter for parameter in model.parameters() if id(parameter) not in of_muon]
         self._each: list[torch.optim.Optimizer] = [torch.optim.Adam(others, lr=lr, fused=True)]
         if matrices:
             self._each.append(torch.optim.Muon(matrices, lr=muon, weight_decay=0.0))
         self._highest = [optimizer.param_groups[0]["lr"] for optimizer in self._each]
 
     def zero_grad(self) -> None:
-        """Forget the gradients."""
+        """Reset the gradients."""
         for optimizer in self._each:
             optimizer.zero_grad()
 
     def step(self, share: float) -> None:
-        """One step along the gradients, at this share of the highest learning rates."""
+        """One step, at this share of the highest learning rates."""
         for optimizer, highest in zip(self._each, self._highest, strict=True):
             optimizer.param_groups[0]["lr"] = share * highest
             optimizer.step()
 
     def tensors(self) -> dict[str, Tensor]:
-        """The running means, by name."""
+        """The state of the optimizers, by name."""
         return {
             f"{which}.{number}.{name}": value
             for which, optimizer in enumerate(self._each)
@@ -57,10 +57,10 @@ class Optimizers:
             for name, value in values.items()
         }
 
-    def restore(self, kept: dict[str, Tensor]) -> None:
-        """Go on with the running means of :meth:`tensors`."""
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        """Continue from a state that :meth:`tensors` gave."""
         state: list[dict[int, dict[str, Tensor]]] = [{} for _ in self._each]
-        for key, value in kept.items():
+        for key, value in tensors.items():
             which, number, name = key.split(".")
             state[int(which)].setdefault(int(number), {})[name] = value
         for optimizer, of_parameter in zip(self._each, state, strict=True):
@@ -70,7 +70,8 @@ class Optimizers:
 def hidden_matrices(model: nn.Module) -> Iterator[nn.Parameter]:
     """The matrices that lead from one hidden layer to another, each once.
 
-    Those of words, the embeddings and the output, have a row a word, and most rows have no gradient at a step.
+    The embeddings and the output layer are left out: they have one row per word, and at most steps most rows of an
+    embedding have no gradient.
     """
     of_words = set()
     for module in model.modules():

@@ -74,14 +74,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Rows:
-    """What became of the rows of a pair file.
+    """How the rows of a pair file were used.
 
     Attributes:
         good: rows that hold a pair.
-        bad: rows that do not, and are left out.
+        bad: rows that do not hold a pair and were left out.
         first_bad: what is wrong with the first three of them, by line number.
-        train: pairs that were trained on; None of a stream, which is never seen as a whole.
-        too_long: pairs that were not, for a side with too many tokens; None of a stream.
+        train: pairs to train on; None for a stream, whose pairs are not counted beforehand.
+        too_long: pairs that were left out because a side has too many tokens; None for a stream.
     """
 
     good: int
@@ -117,14 +117,14 @@ def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecode
         encoder = Encoder(num_src, settings.d_embed, settings.d_hidden, **options)
         decoder = BahdanauDecoder(num_tgt, settings.d_embed, settings.d_hidden, encoder.d_out, **options)
         for embedding in (encoder.embedding, decoder.embedding):
-            # torch's standard deviation is 1: at steps of about 0.001 most words would hardly leave their random start.
+            # torch draws with standard deviation 1: with steps of about 0.001 most words would stay near their start.
             nn.init.normal_(embedding.weight, std=0.1)
     return EncoderDecoder(encoder, decoder).eval()
 
 
 @dataclass(frozen=True)
 class PairData:
-    """A pair file, and what of it is trained on.
+    """A pair file, and which of its pairs to train on.
 
     Attributes:
         pairs: the file, as for :func:`utils.corpus.pairs.read_pairs`.
@@ -153,7 +153,7 @@ class Prepared(NamedTuple):
         batches: what to train on.
         valid: ids of the sources and targets for the held-out loss; None where there are none.
         test: the examples for testing.
-        rows: what became of the rows of the file.
+        rows: how the rows of the file were used.
     """
 
     src_vocabulary: Vocabulary
@@ -216,7 +216,7 @@ def train_run(
         settings: of the model.
         schedule: of the training; its budget does not include the reading of the file. Where its ``muon`` is None,
             Muon's learning rate is 0.02 on a device with bfloat16 products, and Adam trains alone elsewhere: torch's
-            Muon uses such products, and a processor without them is fifty times slower at it.
+            Muon uses such products, and is fifty times slower on a processor without them.
         out: folder to save the run in (:func:`save_run`).
         overwrite: replace a run that the folder holds already, or an interrupted training.
         resume: go on with an interrupted training; its state is saved in the folder once per minute.
@@ -238,7 +238,7 @@ def train_run(
     processes.barrier()
     prepared = prepare(data, settings, batch_size=schedule.batch_size)
     if processes.is_first:
-        out.mkdir(parents=True, exist_ok=True)  # an error here comes before hours of training, not after
+        out.mkdir(parents=True, exist_ok=True)  # an error must come before the training, not after it
     vocabularies = prepared.src_vocabulary, prepared.tgt_vocabulary
     model = build_model(settings, *map(len, vocabularies)).to(processes.device)
     products = fastest_products(processes.device)
@@ -263,7 +263,7 @@ def train_run(
 
 
 def _make_way(out: Path, checkpoints: Checkpoints, *, overwrite: bool, resume: bool) -> None:
-    """Raise FileExistsError rather than lose a run or a checkpoint that the user did not give up."""
+    """Remove old checkpoints if asked to; raise FileExistsError if a run or a checkpoint would be lost unasked."""
     if (out / _WEIGHTS).exists() and not overwrite:
         raise FileExistsError(
             f"{out} holds a trained run already: name another folder, or ask to overwrite it"
@@ -274,19 +274,19 @@ def _make_way(out: Path, checkpoints: Checkpoints, *, overwrite: bool, resume: b
         raise FileExistsError(f"{out} holds an interrupted training: resume it, or ask to overwrite it")
 
 
-#: The files of a run's folder. The weights come last and seal the others with their digest.
+#: The files of a run's folder. The weights come last; their metadata hold the digest of all files.
 _SETTINGS, _SRC, _TGT, _TEST, _WEIGHTS = (
     "settings.json", "src.vocabulary.json", "tgt.vocabulary.json", "test.json", "weights.safetensors",
 )  # fmt: skip
 
 
 def save_run(run: Run, folder: str | Path) -> None:
-    """Keep a run in a folder: the weights as safetensors, everything else as JSON, nothing pickled.
+    """Save a run in a folder: the weights as safetensors, everything else as JSON, nothing pickled.
 
-    Each file takes its place at once or not at all, the weights after all others.
+    Each file is replaced atomically, the weights last.
 
     Args:
-        folder: made if it is not there; files of an earlier run in it are replaced.
+        folder: made if it does not exist; files of an earlier run in it are replaced.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -304,11 +304,11 @@ def save_run(run: Run, folder: str | Path) -> None:
 
 
 def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
-    """Read a run that :func:`save_run` kept; its model is in evaluation mode.
+    """Load a run that :func:`save_run` wrote; its model is in evaluation mode.
 
     Args:
         folder: of the run.
-        device: to put the model on; translations are made there.
+        device: to put the model on.
 
     Raises:
         FileNotFoundError: no such folder, or no complete run in it.

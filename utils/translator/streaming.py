@@ -1,6 +1,6 @@
 """Pair files larger than memory: read from the disk again in every epoch, some thousand rows at a time.
 
-Whatever the size of the file, memory holds the sentences to test on, a sample to learn vocabularies from and one
+Whatever the size of the file, memory holds the sentences to test on, a sample to learn the vocabularies from and one
 buffer of rows. Files that fit into memory are read in ``corpus.pairs``.
 Explained in book/scaling.
 """
@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class PairStream:
-    """A pair file and what one reading of it has told. Made by :func:`survey`.
+    """A pair file, and what :func:`survey` found by reading it once.
 
     Attributes:
         path: the file.
@@ -34,12 +34,12 @@ class PairStream:
         src: the language to translate from, one of them.
         sha256: of the file.
         num_rows: good rows, of which a few are held out.
-        num_bad: rows that are left out.
+        num_bad: bad rows, which are left out.
         bad_rows: what is wrong with the first three of them, by line number.
         test: examples to test on.
         valid: pairs to validate on.
-        sample: pairs to learn vocabularies from, drawn evenly from those to train on.
-        held_out: sources and targets of test and validation, folded.
+        sample: pairs to learn the vocabularies from, drawn with equal probability from those to train on.
+        held_out: folded sources and targets of test and validation.
 
     Explained in book/scaling.
     """
@@ -57,7 +57,7 @@ class PairStream:
     held_out: tuple[frozenset[str], frozenset[str]]
 
     def train(self) -> Iterator[Pair]:
-        """The pairs to train on, in the file's order, one reading of it."""
+        """The pairs to train on, in the file's order; each call reads the file once."""
         rows = (row for _, row in read_rows(self.path, self.columns) if not isinstance(row, str))
         return (
             pair for pair in _source_first(rows, self.columns, self.src) if not _touches(pair, self.held_out)
@@ -76,12 +76,11 @@ def survey(
     seed: int = 0,
     max_bad_share: float = 0.01,
 ) -> PairStream:
-    """Read a pair file through: draw what is held out, and a sample for the vocabularies. (A second reading
-    gives its sha256.)
+    """Draw the held-out sentences and a sample for the vocabularies in one reading of a pair file.
 
-    What is held out are the sentences whose hashes are the lowest of all, so that a single reading finds them
-    with all their translations and forgets the rest. A pair that shares a sentence of either language with them is
-    no pair to train on; sentences that differ in case, blanks or punctuation alone count as shared.
+    Held out are the source sentences with the lowest hashes, which a single reading finds with all their translations
+    without keeping the rest. A pair that shares a sentence of either language with them is not trained on; sentences
+    that differ only in case, spaces or punctuation count as the same. A second reading gives the file's sha256.
 
     Args:
         path: the file, or its path within the data folder.
@@ -90,7 +89,7 @@ def survey(
         tgt: the language to translate into.
         num_test: source sentences to test on.
         num_valid: source sentences to validate on, those left out that share a sentence with the test.
-        num_sample: pairs to learn vocabularies from.
+        num_sample: pairs to learn the vocabularies from.
         seed: of both draws.
         max_bad_share: as for :func:`utils.corpus.pairs.read_pairs`.
 
@@ -189,7 +188,7 @@ class _Lowest:
 
 
 class _Sample:
-    """A random sample of the pairs seen, each with the same probability (reservoir sampling)."""
+    """A random sample of the pairs seen, all with the same probability (reservoir sampling)."""
 
     def __init__(self, size: int):
         self.pairs: list[Pair] = []
@@ -205,10 +204,10 @@ class _Sample:
 
 @dataclass(frozen=True)
 class BatchStream:
-    """The epochs of a streamed pair file, in place of lists of ids.
+    """The batches of a streamed pair file, read again in every epoch.
 
-    Rows come in the order of the file, ``buffer`` at a time, and are shuffled within: a file that is sorted by
-    topic or length should be shuffled once on the disk.
+    Rows come in the order of the file, ``buffer`` at a time, and are shuffled within the buffer: a file that is sorted
+    by topic or length should be shuffled once on the disk.
 
     Attributes:
         pairs: the file.
@@ -237,12 +236,12 @@ class BatchStream:
                 yield from batches(*ids, batch_size=self.batch_size, generator=generator)
 
     def __len__(self) -> int:
-        """Batches per epoch, if no row were left out."""
+        """Batches per epoch, if no row is left out."""
         return math.ceil(self.pairs.num_rows / self.batch_size)
 
     @property
     def identity(self) -> list[str | int]:
-        """What makes these the batches of one training and no other."""
+        """What distinguishes these batches from those of another training."""
         held_out = [sorted(side) for side in self.pairs.held_out]
         return [
             self.pairs.sha256,

@@ -1,8 +1,8 @@
-r"""Cross-entropy over a large vocabulary, in the memory of a few hundred tokens: the one hand-written gradient.
+r"""Cross-entropy over a large vocabulary, in the memory of a few hundred tokens, with a gradient written by hand.
 
 A translator spends most of its products on the vocabulary. Written with autograd, the scores of all tokens
 over all words, their softmax and its gradient stand in memory together. Here some hundred tokens at a time go
-through the product, the loss and, at once, the gradient; of each chunk nothing stays but sums.
+through the product, the loss and the gradient; only sums over the chunks stay in memory.
 
 With hidden vectors :math:`m_i`, scores :math:`x_i = W m_i + b`, true words :math:`y_i` and label smoothing
 :math:`\varepsilon` over V words, the mean loss of N tokens is
@@ -18,8 +18,8 @@ The gradient of the first term is the softmax, those of the others are constants
         = \frac1N \Big( \operatorname{softmax}(x_i)_v - (1 - \varepsilon) [v = y_i] - \frac{\varepsilon}{V} \Big)
 
 and the product passes it on: :math:`\partial L / \partial m_i = W^\top g_i`,
-:math:`\partial L / \partial W = \sum_i g_i m_i^\top`, :math:`\partial L / \partial b = \sum_i g_i`. None of it
-needs to know what is done with L but for a factor, so it is worked out on the way forward.
+:math:`\partial L / \partial W = \sum_i g_i m_i^\top`, :math:`\partial L / \partial b = \sum_i g_i`. What is
+done with L changes them by a factor alone, so they are computed in the forward pass.
 
 Explained in book/faster.
 """
@@ -42,7 +42,7 @@ def vocabulary_loss(
 
     The same number as ``cross_entropy(linear(hidden, weight, bias), target)``, and the same gradients. The
     products, the softmax and the gradient of ``hidden`` are in the dtype of ``hidden``; the loss and the gradients
-    of weight and bias are summed in that of the weight. The gradient cannot be differentiated again.
+    of weight and bias are summed in the dtype of the weight. The gradient cannot be differentiated again.
 
     Args:
         hidden: what the output layer reads, one row a token; no padding.
@@ -62,17 +62,19 @@ def vocabulary_loss(
         raise ValueError("hidden holds no token: a mean over nothing is not defined")
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1, got {chunk}")
-    # Within a Function gradients always look disabled: whether anybody wants one is known here alone.
-    wanted = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (hidden, weight, bias))
-    return _VocabularyLoss.apply(hidden, weight, bias, target, label_smoothing, chunk, wanted)
+    # Inside a Function, gradients are always disabled, so whether they are needed is decided here.
+    needs_gradient = torch.is_grad_enabled() and any(
+        tensor.requires_grad for tensor in (hidden, weight, bias)
+    )
+    return _VocabularyLoss.apply(hidden, weight, bias, target, label_smoothing, chunk, needs_gradient)
 
 
 class _VocabularyLoss(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted):
+    def forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, needs_gradient):
         device = hidden.device.type
-        with torch.autocast(device, enabled=False):  # the dtypes are settled here
-            return _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted)
+        with torch.autocast(device, enabled=False):  # _forward chooses the dtypes
+            return _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, needs_gradient)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -80,7 +82,7 @@ class _VocabularyLoss(torch.autograd.Function):
         return (*(d_loss.to(gradient.dtype) * gradient for gradient in ctx.saved_tensors), *[None] * 4)
 
 
-def _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted):
+def _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, needs_gradient):
     num, vocab = len(hidden), len(weight)
     coarse_weight, coarse_bias = weight.to(hidden.dtype), bias.to(hidden.dtype)
     # The scores of the true words and the mean scores need no product with the whole vocabulary.
@@ -88,10 +90,10 @@ def _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted):
     true = (fine * weight[target]).sum() + bias[target].sum()
     even = fine.sum(dim=0) @ weight.mean(dim=0) + num * bias.mean()
     total = -(1 - label_smoothing) * true - label_smoothing * even
-    # Memory that every chunk uses again: fresh memory of this size costs more than the numbers in it.
+    # All chunks use the same memory: to allocate memory of this size takes longer than to fill it.
     scores = hidden.new_empty(min(chunk, num), vocab)
     shares = torch.empty_like(scores)
-    if wanted:
+    if needs_gradient:
         d_hidden, d_weight, d_bias = map(torch.zeros_like, (hidden, weight, bias))
         share = torch.empty_like(coarse_weight)
     for start in range(0, num, chunk):
@@ -100,12 +102,12 @@ def _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, wanted):
         highest = x.amax(dim=-1).to(weight.dtype)
         p = torch.softmax(x, dim=-1, out=shares[: len(m)])
         total += (highest - p.amax(dim=-1).to(weight.dtype).log()).sum()  # log-sum-exp: p = e^{x - lse}
-        if wanted:
+        if needs_gradient:
             g = p.sub_(label_smoothing / vocab)
             g[torch.arange(len(y), device=y.device), y] += g.new_tensor(label_smoothing - 1)
             torch.mm(g, coarse_weight, out=d_hidden[start : start + chunk])
             d_weight += torch.mm(g.T, m / num, out=share)
             d_bias += g.sum(dim=0)
-    if wanted:
+    if needs_gradient:
         ctx.save_for_backward(d_hidden / num, d_weight, d_bias / num)
     return total / num
