@@ -140,6 +140,20 @@ def test_a_training_that_was_interrupted_goes_on_to_the_same_weights(path, tmp_p
         trained(Checkpoints(tmp_path))
 
 
+@pytest.mark.parametrize("buffer", [17, 100])
+def test_so_many_epochs_are_so_many_passes_over_the_stream(path, buffer):
+    """A small buffer leaves batches half full, and held-out pairs make no batch: the stream cannot count them all."""
+    stream = streamed(surveyed(path), buffer=buffer, batch_size=8)
+    tokens = sum(
+        len(ids) + 1 for ids in stream.tgt_vocabulary.encode([tgt for _, tgt in stream.pairs.train()])
+    )
+    model = build_model(SETTINGS, len(stream.src_vocabulary), len(stream.tgt_vocabulary))
+    history = train(model, stream, Schedule(epochs=2), valid=([[4]], [[5]]))
+    assert len(history.losses) != 2 * len(stream)
+    assert sum(history.tokens) == 2 * tokens
+    assert len(history.valid_losses) == 2
+
+
 def numbered_pairs(path: Path, num: int) -> Path:
     """Sentences that are all different."""
     words = [f"{a}{b}{c}" for a, b, c in product("bcdfglmnprst", "aeiou", "lnrst")]

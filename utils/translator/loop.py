@@ -40,7 +40,7 @@ class ResumableBatches(Protocol):
         """One epoch, shuffled by the generator."""
 
     def __len__(self) -> int:
-        """Batches per epoch, or a little more."""
+        """Batches per epoch, about."""
 
     @property
     def identity(self) -> list:
@@ -145,14 +145,12 @@ def train(
         # The checkpoint holds the random state of one process on the CPU; elsewhere dropout gets a new seed.
         if processes.world > 1 or processes.device.type != "cpu":
             torch.manual_seed(seed + len(history.losses) * processes.world + processes.rank)
-        clock = _Clock(
-            schedule, history, num_steps=(schedule.epochs or 0) * len(batches), processes=processes
-        )
+        clock = _Clock(schedule, state, num_steps=(schedule.epochs or 0) * len(batches), processes=processes)
         # An epoch that was interrupted at its last step still needs its held-out loss.
-        while (state.in_epoch or clock.spent() < 1) and not best.stop:
+        while (state.in_epoch or not clock.over()) and not best.stop:
             model.train()
             for batch in state.rest_of_epoch(batches):
-                if (spent := clock.spent()) >= 1:
+                if (spent := clock.spent()) == 1 and schedule.minutes is not None:
                     break
                 with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
                     value = shared_loss(batch)
@@ -161,7 +159,7 @@ def train(
                 history.add(shared_loss.of_batch(value), batch.num_tokens, clock.seconds())
                 state.batches_done += 1
                 _save_if_due(state, checkpoints, training, processes, interrupted)
-                _show(bar, history, min(clock.spent(), 1))
+                _show(bar, history, clock.spent())
             state.end_epoch()
             if valid is not None:
                 history.valid_losses.append(_valid_loss(model, valid, schedule.batch_size, processes))
@@ -174,19 +172,25 @@ def train(
 class _Clock:
     """How much of the budget is spent. A training that was resumed counts the seconds before the interruption too."""
 
-    def __init__(self, schedule: Schedule, history: History, *, num_steps: int, processes: Processes):
-        self._minutes, self._history = schedule.minutes, history
+    def __init__(self, schedule: Schedule, state: "_State", *, num_steps: int, processes: Processes):
+        self._schedule, self._state = schedule, state
         self._num_steps, self._processes = num_steps, processes
-        self._start = time.perf_counter() - (history.seconds[-1] if history.seconds else 0.0)
+        self._start = time.perf_counter() - (state.history.seconds[-1] if state.history.seconds else 0.0)
 
     def seconds(self) -> float:
         return time.perf_counter() - self._start
 
     def spent(self) -> float:
-        """The share of the budget, the same in all processes."""
-        if self._minutes is None:
-            return len(self._history.losses) / self._num_steps
-        return self._processes.broadcast(self.seconds() / (60 * self._minutes))
+        """The share of the budget, at most 1, the same in all processes."""
+        if self._schedule.minutes is None:  # num_steps may be a little more or less than the epochs have
+            return min(len(self._state.history.losses) / self._num_steps, 1)
+        return min(self._processes.broadcast(self.seconds() / (60 * self._schedule.minutes)), 1)
+
+    def over(self) -> bool:
+        """Whether no further epoch begins."""
+        if self._schedule.minutes is None:
+            return self._state.epochs_done == self._schedule.epochs
+        return self.spent() == 1
 
 
 def _fingerprint(
@@ -272,7 +276,7 @@ class _State:
     def __init__(self, model: nn.Module, optimizers: Optimizers, generator: torch.Generator, best: _Best):
         self.model, self.optimizers, self.generator, self.best = model, optimizers, generator, best
         self.history = History()
-        self.batches_done = 0
+        self.epochs_done, self.batches_done = 0, 0
         self._epoch_start: Tensor | None = None
 
     def rest_of_epoch(self, batches: ResumableBatches) -> Iterator[Batch]:
@@ -287,7 +291,7 @@ class _State:
         return self._epoch_start is not None
 
     def end_epoch(self) -> None:
-        self.batches_done, self._epoch_start = 0, None
+        self.epochs_done, self.batches_done, self._epoch_start = self.epochs_done + 1, 0, None
 
     def tensors(self) -> dict[str, Tensor]:
         """The state by name, with the states of the generators of shuffling and of dropout."""
@@ -297,6 +301,7 @@ class _State:
         return tensors | {
             "best_loss": torch.tensor(self.best.loss, dtype=torch.float64),
             "best_epochs_since": torch.tensor(self.best.epochs_since),
+            "epochs_done": torch.tensor(self.epochs_done),
             "batches_done": torch.tensor(self.batches_done),
             "epoch_start": self._epoch_start,
             "dropout": torch.get_rng_state(),
@@ -316,7 +321,8 @@ class _State:
         self.optimizers.restore(below("optimizer."))
         self.best.loss, self.best.epochs_since = saved["best_loss"].item(), int(saved["best_epochs_since"])
         self.best.weights = below("best.") or None
-        self.batches_done, self._epoch_start = int(saved["batches_done"]), saved["epoch_start"]
+        self.epochs_done, self.batches_done = int(saved["epochs_done"]), int(saved["batches_done"])
+        self._epoch_start = saved["epoch_start"]
         torch.set_rng_state(saved["dropout"])
         for name in ("losses", "tokens", "seconds", "valid_losses"):
             getattr(self.history, name)[:] = saved[name].tolist()

@@ -236,7 +236,7 @@ class BatchStream:
                 yield from batches(*ids, batch_size=self.batch_size, generator=generator)
 
     def __len__(self) -> int:
-        """Batches per epoch, if no row is left out."""
+        """Batches per epoch, if no row is left out and every buffer fills its batches."""
         return math.ceil(self.pairs.num_rows / self.batch_size)
 
     @property
