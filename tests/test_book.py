@@ -165,8 +165,11 @@ REFERENCE = [page for page in PAGES if page.startswith("book/api/")]
 
 
 def test_the_reference_covers_every_module() -> None:
-    # Inner modules: the grammar corpus is used through its package, figures are packed and drawn by their kinds.
-    inner = re.compile(r"utils\.corpus\.grammar\.\w+|utils\.explorables\.(packing|drawing|shapes|chinese)")
+    # Inner modules: the grammar corpus is used through its package, figures are drawn by their kinds, and the
+    # commands have a page of their own.
+    inner = re.compile(
+        r"utils\.corpus\.grammar\.\w+|utils\.explorables\.(packing|drawing|shapes|chinese)|utils\.translator\.commands"
+    )
     modules = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in (ROOT / "utils").rglob("*.py")

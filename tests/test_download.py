@@ -315,6 +315,15 @@ def test_a_silent_server_is_given_up(server, get, monkeypatch, num_bytes):
         get()
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C raises KeyboardInterrupt, whatever an earlier test of this process has made of it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_during_a_download_leaves_everything_as_it_was(server, get, tmp_path):
     def interrupt(handler: Handler) -> None:
         handler.reply(200, GOOD[:7001], Content_Length=len(GOOD))

@@ -82,6 +82,12 @@ LEAVE_ONE_OF_EACH_COLOUR = """() => {
 }"""
 
 
+#: The theme gives wide code a tab stop a moment after the page or the window has changed.
+SCROLLED_BY_KEYS = """() => [...document.querySelectorAll("pre")].every(
+    code => code.tabIndex === 0 || (code.scrollWidth <= code.clientWidth && code.scrollHeight <= code.clientHeight)
+)"""
+
+
 def obstacles(page: Page) -> list[str]:
     """What axe-core calls a serious or critical obstacle."""
     # Transitions between colours are over before contrast is measured.
@@ -89,6 +95,7 @@ def obstacles(page: Page) -> list[str]:
         content="*, *::before, *::after { transition: none !important; animation: none !important }"
     )
     page.evaluate(LEAVE_ONE_OF_EACH_COLOUR)
+    page.wait_for_function(SCROLLED_BY_KEYS)
     return [
         f"{violation['id']}: {node['html'][:150]}"
         for violation in Axe().run(page, options=AXE_OPTIONS).response["violations"]

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from utils.additive_by_query import additive_scores_by_query
 
-#: From this number of features on, batch * queries * keys * h, :class:`AdditiveAttention` on a CPU does not keep them
-#: in memory (64 MiB in float32). On a GPU, one query at a time would be thousands of small operations.
+#: From this number of features on (batch * queries * keys * h), AdditiveAttention on a CPU does not keep them in
+#: memory. In float32 they take 64 MiB. On a GPU, one query at a time would be thousands of small operations.
 MANY_FEATURES = 2**24
 
 
