@@ -1,7 +1,6 @@
 """Streamed pair files: nothing lost, nothing leaked, nothing kept in memory that grows with the file."""
 
 import math
-import random
 import tracemalloc
 from collections import Counter
 from itertools import count, product
@@ -20,7 +19,7 @@ from utils.corpus.vocabulary import EOS, PAD, Vocabulary
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.loop import Schedule, train
 from utils.translator.runs import PairData, Rows, build_model, load_run, train_run
-from utils.translator.streaming import BatchStream, PairStream, _Sample, survey
+from utils.translator.streaming import BatchStream, PairStream, survey
 
 COLUMNS = ("en", "fr")
 
@@ -76,15 +75,17 @@ def test_the_seed_draws_what_is_held_out_and_the_order_of_the_file_does_not(path
     assert {example.source for example in surveyed(path, seed=1).test} != first
 
 
-def test_the_sample_is_even():
+def test_the_sample_is_even(tmp_path):
+    path = tmp_path / "pairs.txt"
+    path.write_text("".join(f"{row}\t{row}\n" for row in range(20)))
     counts: Counter[int] = Counter()
-    for seed in range(400):
-        sample, numbers = _Sample(5), random.Random(seed)
-        for row in range(20):
-            sample.see((str(row), ""), numbers)
-        counts.update(int(source) for source, _ in sample.pairs)
-    assert sum(counts.values()) == 400 * 5
-    assert all(60 < counts[row] < 140 for row in range(20))  # 100 expected, standard deviation 9
+    for seed in range(200):
+        stream = survey(path, COLUMNS, "en", "fr", num_test=0, num_valid=0, num_sample=5, seed=seed)
+        counts.update(int(source) for source, _ in stream.sample)
+    assert sum(counts.values()) == 200 * 5
+    assert all(
+        20 < counts[row] < 80 for row in range(20)
+    )  # 50 expected; the bounds are five standard deviations
 
 
 def test_an_epoch_holds_every_pair_once_in_an_order_of_its_own(path):
