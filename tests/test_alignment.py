@@ -121,7 +121,7 @@ def test_shares_of_a_text_that_is_covered_add_up(words, random):
         ("", "en", ""),
     ],
 )
-def test_text_that_was_cut_isdetokenise_as_it_is_written(words, lang, text):
+def test_detokenised_text_is_as_people_write_it(words, lang, text):
     joined, ends = detokenise(words.split(), lang)
     assert joined == text
     spans = [joined[a:b].strip() for a, b in pairwise([0, *ends])]

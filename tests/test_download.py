@@ -227,7 +227,7 @@ def test_a_bad_answer_is_refused_with_its_reason(server, get, tmp_path, answer, 
 
 
 def test_no_member_is_written_outside_the_data_folder(server, get, tmp_path):
-    other_names = ("../up.txt", "/tmp/absolute.txt", "..\\windows.txt", "a/../../b.txt")
+    other_names = ("../up.txt", "/absolute.txt", "..\\windows.txt", "a/../../b.txt")
     server.answers["/pinned.zip"] = archive(packed({"fra.txt": TEXT} | dict.fromkeys(other_names, b"x")))
     assert get(folder=tmp_path / "data").is_pinned
     files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}

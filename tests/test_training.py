@@ -1,12 +1,10 @@
 """Training: the loss by hand and against a loop, a fit that learns and stops."""
 
-import dataclasses
 import math
-import random
 
 import pytest
 import torch
-from tiny import weights_of
+from tiny import VOCAB, model, sentences, weights_of
 
 from utils.corpus.batches import ShuffledBatches, make_batch
 from utils.corpus.vocabulary import EOS, PAD
@@ -14,20 +12,6 @@ from utils.search import greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import fit, held_out_loss, sequence_loss
 from utils.translator.fast import fast_loss
-from utils.translator.runs import Settings, build_model
-
-VOCAB = 13
-TINY = Settings("xx", "yy", d_embed=11, d_hidden=17, dropout=0.1)
-
-
-def sentences(num: int = 97, seed: int = 0) -> list[list[int]]:
-    numbers = random.Random(seed)
-    return [[numbers.randrange(4, VOCAB) for _ in range(numbers.randrange(1, 6))] for _ in range(num)]
-
-
-def model(settings: Settings = TINY) -> EncoderDecoder:
-    return build_model(settings, VOCAB, VOCAB)
-
 
 # The loss
 
@@ -86,7 +70,7 @@ def test_held_out_loss_is_the_mean_over_all_tokens_whatever_the_batches():
 
 @pytest.fixture(scope="module")
 def copier() -> tuple[EncoderDecoder, list[float]]:
-    trained = build_model(dataclasses.replace(TINY, dropout=0.0, d_hidden=32), VOCAB, VOCAB)
+    trained = model(dropout=0.0, d_hidden=32)
     src = sentences(397)
     batches = ShuffledBatches(src, src, batch_size=32)
     history = fit(trained, batches, epochs=25, loss=fast_loss, lr=2e-2, label_smoothing=0.0)
@@ -132,10 +116,9 @@ def test_the_seed_alone_settles_the_weights_and_torch_s_generator_is_left_alone(
 
 
 def test_the_first_steps_are_adam_on_clipped_gradients_with_a_rate_that_rises_and_falls():
-    settings = dataclasses.replace(TINY, dropout=0.0)
     src, tgt = sentences(1), sentences(1, seed=1)
     # In float64, since Adam divides small gradients by their own size: rounding of 1e-7 becomes steps of 1e-5.
-    fitted, stepped = model(settings).double(), model(settings).double()
+    fitted, stepped = model(dropout=0.0).double(), model(dropout=0.0).double()
     batches = ShuffledBatches(src, tgt)
     fit(fitted, batches, epochs=4, lr=0.02, warmup=0.4, clip=0.5, label_smoothing=0.1)
     optimizer = torch.optim.Adam(stepped.parameters())
