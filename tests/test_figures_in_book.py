@@ -98,6 +98,8 @@ class Visit:
     def figure(self, page_name: str, name: str) -> Locator:
         """A figure of a page in its opening state."""
         figure = self.page(page_name).locator(f"figure#{name}")
+        # A mouse that a test has left over a word would pick it as soon as the page scrolls under it.
+        self.page(page_name).mouse.move(0, 0)
         figure.get_by_role("button", name="reset").press("Enter")
         return figure
 
