@@ -82,9 +82,11 @@ LEAVE_ONE_OF_EACH_COLOUR = """() => {
 }"""
 
 
-#: The theme gives wide code a tab stop a moment after the page or the window has changed.
-SCROLLED_BY_KEYS = """() => [...document.querySelectorAll("pre")].every(
-    code => code.tabIndex === 0 || (code.scrollWidth <= code.clientWidth && code.scrollHeight <= code.clientHeight)
+#: What the theme gives a tab stop where it scrolls, a moment after the page or the window has changed.
+SCROLLED_BY_KEYS = """() => [...document.querySelectorAll(
+    "pre, .cell_output > .output, .jp-RenderedHTMLCommon, .pst-scrollable-table-container"
+)].every(
+    box => box.tabIndex === 0 || (box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight)
 )"""
 
 

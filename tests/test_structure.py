@@ -104,10 +104,10 @@ def test_imports_follow_the_data(path: Path):
     if path.parts[-2] == "studies" or path.name == "__init__.py":
         return
     here = path.relative_to(ROOT / "utils").with_suffix("").parts[0]
-    row = next(number for number, names in enumerate(LAYERS) if here in names)
+    row = next((number for number, names in enumerate(LAYERS) if here in names), None)
+    assert row is not None, f"{here} is in no row of LAYERS: add it below all that it imports"
     allowed = {here}.union(*LAYERS[:row])
-    for node in TREES[
-        path
-    ].body:  # at the top of the module: an import within a function is taken when it is needed
+    # At the top of the module: what a function imports, it imports when it is called.
+    for node in TREES[path].body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("utils."):
             assert room(node.module) in allowed, f"{here} imports {node.module}"

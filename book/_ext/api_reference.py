@@ -26,7 +26,7 @@ def _link_to_pages(app: Sphinx, what: str, name: str, obj: object, _options, lin
     if what in ("function", "class") and not EXPLAINED.search("\n".join(lines)):
         # An entry that does not say inherits what its module says.
         module = sys.modules[obj.__module__]
-        lines += ["", *(f"Explained in {page}." for page in EXPLAINED.findall(module.__doc__))]
+        lines += ["", *(f"Explained in {page}." for page in EXPLAINED.findall(module.__doc__ or ""))]
 
     def link(match: re.Match) -> str:
         if what != "module":
