@@ -15,10 +15,13 @@ SELECTED := $(if $(CHAPTER),$(CHAPTER:%=chapters/%.ipynb),$(CHAPTERS))
 BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) $(shell find book utils -type f ! -name '*.pyc' 2>/dev/null)
 
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
-# A file's tests run in one process, since they share what they have made; long files start first.
+# A file's tests run in one process, since they share what they have made.
 IN_PARALLEL := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py test_book.py test_pages.py \
 	test_figures_in_book.py)
+# The longest first: what comes last is waited for by all.
+LONGEST := $(addprefix chapters/,chinese_english.ipynb bahdanau_decoder.ipynb encoder_decoder.ipynb)
+ALL_TESTS := $(LONGEST) $(filter-out $(LONGEST),$(CHAPTERS)) chapters/studies tests utils
 # They need the built book, a browser, or some time to train.
 LEFT_TO_TEST := test_book test_pages test_chapter_figures test_figures_in_book test_figures_in_jupyterlab \
 	test_explorables_in_browser test_command_line test_translating test_length_study test_chapters_with_data \
@@ -55,17 +58,18 @@ browser:
 
 # CHAPTER=name takes one chapter: its notebook, its page and its figures. Its book is the one that was built last,
 # brought up to date.
-test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 10 minutes (CHAPTER=name for one chapter)
+test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 8 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	$(PYTEST) --nbval --nbval-current-env $(SELECTED)
 	$(PYTEST) $(IN_PARALLEL) -m "not slow" -k "$(CHAPTER)" $(TESTS_OF_PAGES)
 else
-	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m "not slow" \
-		--cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 chapters tests utils
+	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m "not slow" $(ALL_TESTS)
 endif
 
-test-all: test  ## the same, then what takes longer: the chapter on real sentences, kills, many processes, second themes
-	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m slow chapters tests
+# Counting lines doubles the time of many tests.
+test-all: browser lint $(TESTED)/.built  ## the same and what takes longer: the chapter on real sentences, kills, many processes, second themes, coverage
+	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env \
+		--cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 $(ALL_TESTS)
 
 check: lint  ## what to run before each commit: style, the code without training or a browser, the chapters' form
 	$(PYTEST) $(IN_PARALLEL) -m "not slow" $(LEFT_TO_TEST:%=--ignore=tests/%.py) tests utils

@@ -98,9 +98,11 @@ def test_search_leaves_no_gradient_and_a_useless_limit_is_named():
 # Beam search
 
 
-def next_log_probs(translator, src, prefix) -> list[float]:
-    logits, _ = translator(src[None], torch.tensor([len(src)]), torch.tensor([[BOS, *prefix]]))
-    return logits[0, -1].log_softmax(dim=-1).tolist()
+def next_log_probs(translator, src, prefixes) -> list[list[float]]:
+    """For each prefix, all of one length, the log-probability of each next word."""
+    src, src_lens = src.expand(len(prefixes), -1), torch.full((len(prefixes),), len(src))
+    logits, _ = translator(src, src_lens, torch.tensor([[BOS, *prefix] for prefix in prefixes]))
+    return logits[:, -1].log_softmax(dim=-1).tolist()
 
 
 def score(entry, length_penalty) -> float:
@@ -118,9 +120,13 @@ def slow_beam(translator, src, *, beam, max_len, length_penalty):
     """Lists of (words with the end, log-probability, ended), every prefix decoded again at every step."""
     kept = [((), 0.0, False)]
     for step in range(max_len + 1):
+        going_on = [words for words, _, ended in kept if not ended]
+        if not going_on:
+            break
+        log_ps = dict(zip(going_on, next_log_probs(translator, src, going_on), strict=True))
         candidates = []
         for words, log_prob, ended in kept:
-            log_p = [] if ended else next_log_probs(translator, src, words)
+            log_p = log_ps.get(words)
             if ended or (step == max_len and max(log_p) > log_p[EOS]):
                 candidates.append((words, log_prob, True))
             elif step == max_len:
@@ -169,15 +175,15 @@ def tiny_vocabulary() -> EncoderDecoder:
 def test_a_beam_as_wide_as_all_translations_finds_them_all_in_order(length_penalty):
     translator, max_len = tiny_vocabulary(), 3
     src, lens = sources()
-    everything = []
+    everything, log_prob = [], {(): 0.0}
     for length in range(max_len + 1):
-        for words in product([word for word in range(6) if word != EOS], repeat=length):
-            log_ps = [next_log_probs(translator, src[3, :4], words[:i]) for i in range(length + 1)]
-            log_prob = sum(log_p[word] for log_p, word in zip(log_ps, words, strict=False))
-            if length < max_len or log_ps[-1][EOS] == max(log_ps[-1]):
-                everything.append(((*words, EOS), log_prob + log_ps[-1][EOS], True))
+        prefixes = list(product([word for word in range(6) if word != EOS], repeat=length))
+        for words, log_p in zip(prefixes, next_log_probs(translator, src[3, :4], prefixes), strict=True):
+            log_prob |= {(*words, word): log_prob[words] + log_p[word] for word in range(6)}
+            if length < max_len or log_p[EOS] == max(log_p):
+                everything.append(((*words, EOS), log_prob[*words, EOS], True))
             else:  # cut off
-                everything.append((words, log_prob, True))
+                everything.append((words, log_prob[words], True))
     assert len(everything) == 1 + 5 + 25 + 125
     [hypotheses] = beam_search(
         translator, src[3:4], lens[3:4], beam=200, max_len=max_len, length_penalty=length_penalty
