@@ -534,7 +534,9 @@ def test_bars_stand_over_their_labels_and_reach_the_line_of_their_number():
         assert drawn_bars[..., 0].mean(axis=1) == pytest.approx(labels)
 
 
-@pytest.mark.parametrize(("bars", "lines"), [("xyz", 1), (["a", "flowers", "."], 1), (["a", "yesterday", "."], 2)])
+@pytest.mark.parametrize(
+    ("bars", "lines"), [("xyz", 1), (["a", "flowers", "."], 1), (["a", "yesterday", "."], 2)]
+)
 def test_long_labels_of_bars_stand_on_two_lines(bars, lines):
     figure = Bars(
         lambda step: {"p": torch.tensor([1.0, 0.5, 0.0])},
