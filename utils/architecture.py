@@ -7,6 +7,7 @@ Explained in chapters/bahdanau_decoder.
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
+from itertools import pairwise
 
 from utils.explorables.drawing import tag, text
 
@@ -42,7 +43,7 @@ _STYLE = (
 )
 
 #: Where things stand: the columns from left to right, and the rows from top to bottom.
-_WORDS, _READ, _SCORE, _SOFTMAX, _WEIGHT, _RIGHT = 58, 82, 174, 203, 236, 300
+_WORDS, _READ, _SCORE, _SOFTMAX, _WEIGHT, _RIGHT = 58, 82, 178, 206, 238, 300
 _TOP, _ROW, _STATE, _SENTENCE = 52, 21, 302, 414
 _LEFT, _WIDTH, _HEIGHT = -6, 346, 430
 
@@ -149,7 +150,7 @@ def _encoder(rows: Sequence[float]) -> list[str]:
         parts.append(tag("rect", x=67, y=y - 7.5, width=30, height=15, class_="box n"))
         parts.append(tag("rect", x=68, y=y - 6.5, width=28, height=6.5, class_="tint k"))
         parts.append(tag("rect", x=68, y=y, width=28, height=6.5, class_="tint v"))
-    for upper, lower in zip(rows, rows[1:], strict=False):
+    for upper, lower in pairwise(rows):
         parts += _arrow("n", (_READ - 8, upper + 7.5), (_READ - 8, lower - 7.5))
         parts += _arrow("n", (_READ + 8, lower - 7.5), (_READ + 8, upper + 7.5))
     return parts
@@ -158,8 +159,8 @@ def _encoder(rows: Sequence[float]) -> list[str]:
 def _scores(rows: Sequence[float], bottom: float) -> list[str]:
     """The query meets every key."""
     parts = [
-        text("keys", x=134, y=_TOP - 21, text_anchor="middle", class_="k"),
-        _shape("(n, 2h)", 134, _TOP - 7),
+        text("keys", x=131, y=_TOP - 21, text_anchor="middle", class_="k"),
+        _shape("(n, 2h)", 131, _TOP - 7),
         _name("scores", _SCORE, _TOP - 21, "middle"),
         _shape("(1, n)", _SCORE, _TOP - 7),
         text("query", x=_SCORE + 7, y=bottom + 16, class_="q"),
@@ -202,7 +203,8 @@ def _average(rows: Sequence[float], middle: float, bottom: float) -> list[str]:
         parts.append(
             tag(
                 "path",
-                d=f"M{_WEIGHT + 10},{below:g}C{_WEIGHT + 34},{below:g} {_RIGHT - 40},{middle:g} {_RIGHT - 13},{middle:g}",
+                d=f"M{_WEIGHT + 10},{below:g}C{_WEIGHT + 34},{below:g} "
+                f"{_RIGHT - 40},{middle:g} {_RIGHT - 13},{middle:g}",
                 class_="line v",
                 style=f"stroke-width:{0.8 + 9 * weight:.2f}",
             )
@@ -230,7 +232,7 @@ def _decoder() -> list[str]:
         tag("path", d=f"M{_READ + 18},{_STATE}H{_SCORE - 28}", class_="line q", stroke_dasharray="2 4"),
         *_arrow("q", (_SCORE - 30, _STATE), (_SCORE - 24, _STATE)),
         *_arrow("q", (_SCORE + 23, _STATE - 5), (_RIGHT - 24, _STATE - 5)),
-        _shape("(1, h)", 237, _STATE - 11),
+        _shape("(1, h)", 239, _STATE - 11),
         *_arrow("n", (before, _SENTENCE - 12), (before, _STATE + 6), (_RIGHT - 24, _STATE + 6)),
         *_arrow("n", (before, readout), (_RIGHT - 29, readout)),
         _shape("(1, d_embed)", before - 6, state + 6, "end"),
@@ -243,7 +245,7 @@ def _decoder() -> list[str]:
         *_box(_RIGHT, readout, 56, "readout", "n"),
         *_arrow("n", (_RIGHT, readout + 11), (_RIGHT, _SENTENCE - 13)),
         _shape("(1, vocab)", _RIGHT - 8, _SENTENCE - 15, "end"),
-        text(" ".join(earlier), x=before - 24, y=_SENTENCE + 4, text_anchor="end"),
+        text(" ".join(earlier), x=before - 27, y=_SENTENCE + 4, text_anchor="end"),
         *_box(before, _SENTENCE, 44, last, "n"),
         *_box(_RIGHT, _SENTENCE, 46, tag("tspan", NEXT, class_="name"), "n"),
     ]
