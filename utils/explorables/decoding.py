@@ -140,8 +140,8 @@ _ALT = (
     "One step of a decoder in five numbered panels. In the first the query gives each source word a score, drawn as a "
     "bar with its number; in the second the scores have become weights; in the third each word's vector, times its "
     "weight, is a row of small bars, and their sum below is the context; in the fourth the bars of the next state "
-    "stand before those of the state before; in the fifth stand the most probable next words with their probabilities. The "
-    "panel of the chosen stage has a coloured ground, and the panels of later stages are empty."
+    "stand before those of the state before; in the fifth are the most probable next words with their "
+    "probabilities. The panel of the chosen stage has a coloured ground, and the panels of later stages are empty."
 )
 
 
@@ -211,7 +211,7 @@ class DecodingSteps(Figure):
             (1, below, 149, height - below - 1),
             (_SOFTMAX, below, 185, height - below - 1),
         ]
-        parts = [tag("style", _STYLE), *self._sentence(), *self._query(top + 14)]
+        parts = [tag("style", _STYLE), *self._sentence(), *self._query(top + 12)]
         for j, word in enumerate(self.labels["source"]):
             parts.append(text(word, x=_WORDS, y=rows[j] + 4, text_anchor="end"))
         drawn = [
@@ -297,8 +297,8 @@ class DecodingSteps(Figure):
         x = _SCORE + 41
         return [
             text("query", x=_WORDS, y=middle + 4, text_anchor="end", class_="name"),
-            self._strip("queries", _SCORE + 2, 6.5, 4.5, middle, 11, class_="bar"),
-            tag("path", d=f"M{x - 5},{middle + 11}h10l-5,4.5z", class_="bar"),
+            self._strip("queries", _SCORE + 2, 6.5, 4.5, middle, 10, class_="bar"),
+            tag("path", d=f"M{x - 5},{middle + 12}h10l-5,5z", class_="bar"),
             text(
                 f"{self.array('queries').shape[1]} of its {self.record.queries.shape[1]} numbers",
                 x=_SOFTMAX + 2,
@@ -329,9 +329,8 @@ class DecodingSteps(Figure):
             self._strip(f"part_{j}", left, step, width, y, 9.5, class_="value") for j, y in enumerate(ys)
         ]
         under = ys[-1] + _ROW / 2 + 1
-        total = self._strip("contexts", left, step, width, under + 13, 11, class_="value")
-        return [
-            tag("line", x1=left - 2, x2=left + 88, y1=under, y2=under, stroke="currentColor"),
+        total = self._strip("contexts", left, step, width, under + 13, 9.5, class_="value")
+        notes = [
             text("context", x=_AVERAGE - 6, y=under + 15, text_anchor="end", class_="name"),
             text(
                 f"{self.array('contexts').shape[1]} of its {self.record.contexts.shape[1]} numbers",
@@ -340,7 +339,10 @@ class DecodingSteps(Figure):
                 text_anchor="end",
                 class_="quiet",
             ),
-            self._seen("reached", 2, *terms, total),
+        ]
+        return [
+            tag("line", x1=left - 2, x2=left + 88, y1=under, y2=under, stroke="currentColor"),
+            self._seen("reached", 2, *terms, total, *notes),
         ]
 
     def _state(self, top: float, height: float) -> list[str]:
@@ -348,7 +350,7 @@ class DecodingSteps(Figure):
         before = self._strip("queries", 13, 10.5, 9, middle, tall, class_="trace")
         after = self._strip("states", 13, 10.5, 5, middle, tall, class_="bar")
         note = text("grey: the state before", x=8, y=height - 8, class_="quiet")
-        return [note, self._seen("reached", 3, before, after)]
+        return [self._seen("reached", 3, before, after, note)]
 
     def _words(self, top: float) -> list[str]:
         """The most probable words of each step lie one over the other; those of the chosen one are seen."""
@@ -376,7 +378,7 @@ def _slots(words: Sequence[str]) -> list[tuple[float, float, float]]:
     """Left, top and width of each word of a sentence, in as many lines as it takes."""
     slots, x, y = [], 1.0, 1.0
     for word in words:
-        width = 9.0 + sum(12 if c > "\u2e7f" else 4.3 if c in "fijlrt.,;:!'()" else 7.2 for c in word)
+        width = 8.4 + sum(12 if c > "\u2e7f" else 4.3 if c in "fijlrt.,;:!'()" else 7.0 for c in word)
         if slots and x + width > _WIDTH - 1:
             x, y = 1.0, y + 24
         slots.append((round(x, 1), y, round(width, 1)))
@@ -393,11 +395,10 @@ def _sentences(num_words: int) -> list[str]:
         "{best_weight[word]:2}, and «{second[word]|source}», the second, {second_weight[word]:2}.",
         "Each word's vector is multiplied by its weight, and the sum is the context. «{best[word]|source}» has "
         "{best_weight[word]:0%} of the weight.",
-        "The GRU makes the next state from the state before, the context and the word before, "
-        "«{previous[word]|before}». On average a number of the state moves by {moved[word]:2}.",
-        "From the next state, the context and the word before come the probabilities of all words: "
-        "«{first[word]|candidates}» gets {first_share[word]:1%}, and «{runner[word]|candidates}», the second, "
-        "{runner_share[word]:1%}.",
+        "The GRU computes the next state from the old state, the context and the word before, "
+        "«{previous[word]|before}». Its numbers change by {moved[word]:2} on average.",
+        "The readout gives every word a probability: «{first[word]|candidates}» gets {first_share[word]:1%}, and "
+        "«{runner[word]|candidates}», the second, {runner_share[word]:1%}.",
     ]
 
 
