@@ -91,7 +91,7 @@ def test_signatures_say_how_it_was_counted():
 @pytest.mark.parametrize(
     ("hypotheses", "references", "message"),
     [
-        ([], [], "hypotheses are empty"),
+        ([], [], "hypotheses must hold at least one text"),
         (["a"], [["a"], ["b"]], "must have the same length, got 1 and 2"),
         (["a", "b"], [["a"], []], r"references\[1\] must be a list of at least one text, got \[\]"),
         (["a"], ["a"], r"references\[0\] must be a list of at least one text, got 'a'"),
