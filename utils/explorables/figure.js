@@ -1,6 +1,6 @@
-// One script for both worlds: a live kernel's anywidget view calls render({ model, el }) and so does the static page,
-// which stands in for the model. It looks numbers up in the arrays that torch filled and computes none of its own.
-// shapes.js stands before it and draws whole arrays.
+// One script for notebooks and pages: anywidget calls render({ model, el }) in a notebook, and page.js calls it with a
+// model of its own. The script looks numbers up in the arrays that torch computed. shapes.js, which draws whole arrays,
+// comes before it.
 
 const VIEWS = { u1: Uint8Array, u2: Uint16Array, i4: Int32Array, f4: Float32Array };
 const FIELD = /\{(\w+)(?:\[(\w+)\])?(?::(\d+)([%g]?))?(?:\|(\w+))?\}/g;
@@ -31,7 +31,7 @@ const debounce = (wait, call) => {
 
 const bytes = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
-// Packed numbers as a function of the flat index; twin of packing.unpack.
+// Packed numbers as a function of the flat index; the same as packing.unpack.
 const reader = ({ data, dtype, step }) => {
   const stored = new VIEWS[dtype](bytes(data).buffer);
   return (i) => stored[i] * step;
@@ -42,13 +42,13 @@ const reader = ({ data, dtype, step }) => {
 const picture = (spec) => {
   const source = new TextDecoder().decode(bytes(spec.svg));
   const svg = document.importNode(new DOMParser().parseFromString(source, "image/svg+xml").documentElement, true);
-  svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table say all that it shows
+  svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table have the same content
   const holder = element("div", { class: "xp-picture", role: "img", "aria-label": spec.alt });
   holder.attachShadow({ mode: "open" }).append(svg);
   return { holder, svg };
 };
 
-// "attribute array index pick stride scale offset digits": twin of drawing.Bind.
+// Reads "attribute array index pick stride scale offset digits", which drawing.Bind writes.
 const bindings = (svg) =>
   [...svg.querySelectorAll("[data-bind]")].flatMap((node) =>
     node.dataset.bind.split(";").map((text) => {
@@ -94,10 +94,10 @@ export function render({ model, el }) {
       return form ? `${(100 * value).toFixed(digits)}%` : value.toFixed(digits ?? 0);
     });
 
-  // -- controls: native inputs, so that keyboard, touch and screen readers come with the platform ----------------
+  // -- controls: native inputs, so that keyboard, touch and screen readers work as everywhere ----------------
   const uid = `xp${++serial}`;
   const panel = element("div", { class: "xp-controls" });
-  // JupyterLab binds single keys in command mode: it must not see those meant for a control.
+  // JupyterLab binds single keys in command mode, so it must not see the keys that are for a control.
   panel.addEventListener("keydown", (e) => { if (/^(Arrow|Page|Home|End| |Enter)/.test(e.key)) e.stopPropagation(); });
   const refresh = [];
   const title = (name) => name.replaceAll("_", " ");
@@ -258,11 +258,11 @@ export function render({ model, el }) {
   el.classList.add("xp-live");
   const body = element("div", { class: "xp-body" }, ...parts);
   el.replaceChildren(body);
-  // With a fixed height the browser lays this box out on its own: a key then costs the layout of the figure, not of the page.
+  // With a fixed height the browser can lay out this box without the rest of the page.
   const fit = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
   fit.observe(body);
 
-  const speak = debounce(400, () => write(spoken, say.textContent)); // late, so that a screen reader speaks it once
+  const speak = debounce(400, () => write(spoken, say.textContent)); // delayed, so that a screen reader speaks only the last one
   const draw = () => {
     locate();
     for (const update of refresh) update();
