@@ -1,6 +1,6 @@
 """Attention: masks, scoring functions and the three attention layers of the course.
 
-Everything here works on tensors alone; recurrent networks, text and figures are in other modules. The
+Everything here works on tensors only; recurrent networks, text and figures are in other modules. The
 checks of arguments are at the end of the file.
 """
 

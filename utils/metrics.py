@@ -194,7 +194,7 @@ def alignment_error_rate(
         agreed += len(a & s) + len(a & (p | s))
         total += len(a) + len(s)
     if not total:
-        raise ValueError("predicted and sure hold no link: the error rate is not defined")
+        raise ValueError("predicted and sure must hold at least one link, got none")
     return 1 - agreed / total
 
 

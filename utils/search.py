@@ -147,9 +147,8 @@ def greedy(
         ends = best.indices == EOS
         writes = ends | (step < max_len)  # at the limit only the end of sentence is written
         log_probs[rows] += torch.where(writes, best.values, 0.0)
-        _record(
-            word_steps, rows, torch.where(writes, best.indices, _NO_WORD), src.new_full((batch,), _NO_WORD)
-        )
+        step_words = torch.where(writes, best.indices, _NO_WORD)
+        _record(word_steps, rows, step_words, src.new_full((batch,), _NO_WORD))
         if weights is not None:
             _record(weight_steps, rows, weights[:, 0], weights.new_zeros(batch, src.shape[1]))
         unfinished = (~ends).nonzero().squeeze(1)
@@ -160,10 +159,10 @@ def greedy(
             rows, words = rows[unfinished], words[unfinished]
             runner.keep(unfinished, torch.zeros_like(words))
     tokens = torch.stack(word_steps, dim=1).tolist()
-    sentence_weights = torch.stack(weight_steps, dim=1) if weight_steps else [None] * batch
+    row_weights = torch.stack(weight_steps, dim=1) if weight_steps else [None] * batch
     return [
         _hypothesis(*parts)
-        for parts in zip(tokens, log_probs.tolist(), sentence_weights, src_lens.tolist(), strict=True)
+        for parts in zip(tokens, log_probs.tolist(), row_weights, src_lens.tolist(), strict=True)
     ]
 
 
@@ -239,24 +238,21 @@ def beam_search(
         _record(word_steps, rows, words, torch.full_like(identity, _NO_WORD))
         _record(origins, rows, origin, identity.clone())
         if weights is not None:
-            _record(
-                weight_steps, rows, _choose(weights, origin), weights.new_zeros(batch, beam, src.shape[1])
-            )
+            no_weights = weights.new_zeros(batch, beam, src.shape[1])
+            _record(weight_steps, rows, _choose(weights, origin), no_weights)
         unfinished = (~ended[rows]).any(dim=1).nonzero().squeeze(1)
         if len(unfinished) == 0:
             break
         rows, words = rows[unfinished], words[unfinished].clamp(min=0)
         runner.keep(unfinished, origin[unfinished])
-    tokens, sentence_weights = _trace_back(word_steps, origins, weight_steps, identity)
+    tokens, row_weights = _trace_back(word_steps, origins, weight_steps, identity)
     return [
         sorted(
             (_hypothesis(*parts, length) for parts in zip(*sentence, strict=True) if parts[1] > -torch.inf),
             key=lambda hypothesis: (hypothesis.finished, hypothesis.score(length_penalty)),
             reverse=True,
         )
-        for *sentence, length in zip(
-            tokens, log_probs.tolist(), sentence_weights, src_lens.tolist(), strict=True
-        )
+        for *sentence, length in zip(tokens, log_probs.tolist(), row_weights, src_lens.tolist(), strict=True)
     ]
 
 

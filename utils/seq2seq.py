@@ -27,7 +27,7 @@ class Encoder(nn.Module):
         d_hidden: width h of each direction.
         num_layers: stacked GRU layers.
         dropout: probability of dropping each number of the embeddings and between layers, in training mode.
-        bidirectional: read in both directions; forward alone otherwise.
+        bidirectional: read in both directions; otherwise only forward.
 
     Source: Bahdanau et al. (2015), section 3.2. Explained in chapters/encoder_decoder.
     """

@@ -40,7 +40,7 @@ def learn_dictionary(
     ...                  [{(0, 0), (1, 1)}, {(0, 1), (1, 0)}])
     {'le': 'the', 'chat': 'cat', 'noir': 'black'}
 
-    Source: Luong et al. (2015b), section 3; where the links come from a separate word aligner.
+    Source: Luong et al. (2015b), section 3; there the links come from a separate word aligner.
     """
     if not len(sources) == len(targets) == len(links):
         raise ValueError(

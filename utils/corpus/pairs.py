@@ -218,11 +218,11 @@ def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
 
 
 def normalise(text: str, lang: str) -> str:
-    """Give texts that look the same to a reader the same characters.
+    """Normalise a text, so that texts that look the same have the same characters.
 
     The result has composed characters (Unicode NFC), plain blanks in place of wide, narrow and unbreakable ones,
-    no invisible characters, straight apostrophes, single blanks and none at the ends. Chinese becomes simplified
-    and has no blanks beside its characters.
+    no invisible characters, straight apostrophes, single blanks and none at the ends. Chinese is
+    converted to simplified characters, without blanks beside them.
 
     Args:
         lang: language code; only "zh" makes a difference.

@@ -187,7 +187,7 @@ def _stream(split: str, seed: int, min_words: int, max_words: int) -> Iterator[T
 
 
 def _numbers(seed: int, index: int) -> Iterator[float]:
-    """Numbers in [0, 1) that depend on seed and index alone; a hash starts faster than ``random.Random``."""
+    """Numbers in [0, 1) that depend only on seed and index; a hash starts faster than ``random.Random``."""
     block = 0
     while True:
         digest = hashlib.blake2b(f"{seed} {index} {block}".encode()).digest()

@@ -165,13 +165,13 @@ ALONE, NO_COMPLEMENTS = Surroundings(), Complements()
 
 
 def _around(before: Piece, run: Run, after: Piece | None = None) -> Run:
-    """A Chinese noun phrase with the words that stand for an English preposition."""
+    """A Chinese noun phrase with the words before and after it that translate an English preposition."""
     base = run[-1][0]
     return ((base, before), *run, (base, after)) if after else ((base, before), *run)
 
 
 def _chinese_before_verb(base: int, mood: Mood, around: Surroundings, together: bool) -> Run:
-    """Place, company, manner and favour; ``together`` tells whether the company is the word 一起 alone."""
+    """Place, company, manner and favour; ``together``: whether the company is only the word 一起."""
     run: Run = around.place.zh
     if mood.tense == "progressive":
         # One word, 正在 or (after 没) 在, expresses both that something is going on and where.
@@ -188,7 +188,7 @@ def _chinese_before_verb(base: int, mood: Mood, around: Surroundings, together: 
 def _chinese_objects(
     verb: str, base: int, group: Group, complements: Complements, tense: str
 ) -> tuple[Run, Run]:
-    """What stands right before the verb and what stands after it: receiver, object, goal and errand."""
+    """The words right before the verb and those after it: receiver, object, goal and errand."""
     thing, _, clitic, receiver, errand = complements
     pronoun: Run = ((base, group.zh_after),) if clitic else ()
     if clitic and verb in GIFTS and verb != "give":

@@ -211,7 +211,7 @@ class Row:
         return word
 
     def flag(self, column: str) -> bool:
-        """Whether the cell says yes."""
+        """Whether the cell is "yes"; the other value is "no"."""
         return self.word(column, ("yes", "no")) == "yes"
 
     def names(self, column: str, options: Collection[str]) -> tuple[str, ...]:
@@ -318,7 +318,7 @@ def adjective(row: Row) -> Adjective:
 
 
 def place_words(row: Row) -> tuple[str, str, str]:
-    """The words that tell where: prepositions in English and French, a word after the place in Chinese or ``""``."""
+    """The words of a place: prepositions in English and French, a word after the place in Chinese or ``""``."""
     row.word("place", PLACES)
     return (*row.words("en", "fr"), row.cell("zh_after"))
 

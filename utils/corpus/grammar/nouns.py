@@ -249,7 +249,7 @@ class NounSampler:
                 else self.noun_subject(self.pick(SUBJECTS[verb]), room, plain)
             )
         if chance < 0.12 or (room < 2 and chance < 0.3):
-            # French participles with "être" would tell whether "I" is a man. Later in a sentence "he" and "she"
+            # French participles with "être" would show whether "I" is a man. Later in a sentence "he" and "she"
             # would seem to be somebody named before.
             pronouns = ANYBODY[1:] if entry.auxiliary == "être" else ANYBODY
             if not self.meaning:
@@ -392,7 +392,7 @@ class NounSampler:
         return self.noun(noun, plural, det, extra, relative=True), referent_of(noun, plural)
 
     def mass_object(self, noun: str, usual: bool, negated: bool, extra: int) -> Parts:
-        """ "Tea", "some tea", "a cup of hot tea"; a negated verb has "tea" alone."""
+        """ "Tea", "some tea", "a cup of hot tea"; with a negated verb only "tea"."""
         if negated:
             return self.noun(noun, False, "none", extra + 1)
         if noun in MEASURE_OF and extra >= 2 and self.random() < 0.6:

@@ -79,7 +79,7 @@ class Scene(NamedTuple):
         things: the nouns to give; all that fit if empty.
         state: the state that a clause about a state affirms, or ``""``.
         timed: whether it may have an expression of time.
-        modal: whether a wish or a duty may stand for the future.
+        modal: whether a wish or a duty may replace the future.
         front: whether the time comes first.
         also: whether it adds to the clause before it, with "also".
         subjunctive: the French mood after "bien que".

@@ -106,7 +106,7 @@ def starts_with_vowel(word: str) -> bool:
 
 
 def elide(words: list[str]) -> list[str]:
-    """French elision, in place of the full word: ``le ami`` becomes ``l' ami``; returns the same list.
+    """French elision: ``le ami`` becomes ``l' ami``. Changes the list and returns it.
 
     >>> elide(["je", "aime", "la", "eau", "que", "ils", "ne", "aiment", "pas", "si", "il"])
     ["j'", 'aime', "l'", 'eau', "qu'", 'ils', "n'", 'aiment', 'pas', "s'", 'il']
@@ -419,7 +419,7 @@ def verb_group(
 
 
 def _english_group(verb: Verb, tense: str, agreement: int, negative: bool, adverb: str) -> list[Item]:
-    # What stands between the auxiliary and the verb.
+    # The words between the auxiliary and the verb.
     middle: list[Item] = [("not", (NEGATION,))] if negative else []
     if adverb:
         middle.append((adverb, (ADVERB,)))

@@ -146,7 +146,7 @@ class SentenceSampler(ClauseSampler):
             return self.move(room, scene._replace(object=before.subject), moves)
         moves = MOVES["reaction"][before.state]
         if not person and scene.zone == "past" and before.state == "sad":
-            moves = moves[1:]  # "je suis resté" would tell whether "I" is a man
+            moves = moves[1:]  # "je suis resté" would show whether "I" is a man
         return self.move(room, scene._replace(subject=before.subject), moves)
 
     # Two clauses, of which one explains the other
@@ -271,7 +271,7 @@ class SentenceSampler(ClauseSampler):
         if is_person(first.subject):
             scene = scene._replace(subject=first.subject)
         if first.subject.pronoun == "I":
-            moves = moves[:1]  # "je suis allé" would tell whether "I" is a man
+            moves = moves[:1]  # "je suis allé" would show whether "I" is a man
         second = self.move(room - length(first.parts.en), scene, moves)
         return join(first.parts, self.fixed("then"), second.parts), second
 
