@@ -7,10 +7,10 @@ const FIELD = /\{(\w+)(?:\[(\w+)\])?(?::(\d+)([%g]?))?(?:\|(\w+))?\}/g;
 let serial = 0;
 
 const element = (tag, attributes = {}, ...children) => {
-  const made = document.createElement(tag);
-  for (const key in attributes) made.setAttribute(key, attributes[key]);
-  made.append(...children);
-  return made;
+  const node = document.createElement(tag);
+  for (const key in attributes) node.setAttribute(key, attributes[key]);
+  node.append(...children);
+  return node;
 };
 
 // Text that changes is written into its node: after a new node the browser would match the page's `:has()` rules again.
@@ -108,11 +108,11 @@ export function render({ model, el }) {
     const input = element("input", { type: "range", id, min: 0, max: labels.length - 1, step: 1 });
     const value = element("span", { class: "xp-value", "aria-hidden": "true" }, ""); // the slider speaks its own value
     input.addEventListener("input", () => { stop(); put(name, +input.value); });
-    let shown;
+    let current;
     refresh.push(() => {
       const at = place[name];
-      if (at === shown) return;
-      shown = input.value = at;
+      if (at === current) return;
+      current = input.value = at;
       input.setAttribute("aria-valuetext", `${title(name)} ${labels[at]}`);
       write(value, labels[at]);
     });
@@ -176,7 +176,7 @@ export function render({ model, el }) {
   const bound = bindings(svg);
   const drawings = [...svg.querySelectorAll("[data-shape]")].map((node) => {
     const polygons = [node, ...node.querySelectorAll("*")].filter((part) => part.points);
-    return { spec: JSON.parse(node.dataset.shape), polygons, shown: [] };
+    return { spec: JSON.parse(node.dataset.shape), polygons, current: [] };
   });
   const choose = (event) => {
     const target = event.target.closest?.("[data-pick]");
@@ -201,24 +201,24 @@ export function render({ model, el }) {
     for (const mark of bound) {
       const { node, attribute, array, index, pick, stride, scale, offset, digits } = mark;
       const value = array[0] === "#" ? place[array.slice(1)] : number(array, index + (stride ? place[pick] * stride : 0));
-      const shown = attribute === "text" ? value.toFixed(digits) : hundredth(offset + scale * value);
-      if (shown === mark.shown) continue;
-      mark.shown = shown;
-      if (attribute === "text") write(node, shown);
-      else node.setAttribute(attribute, attribute === "visibility" ? (shown ? "visible" : "hidden") : shown);
+      const setting = attribute === "text" ? value.toFixed(digits) : hundredth(offset + scale * value);
+      if (setting === mark.current) continue;
+      mark.current = setting;
+      if (attribute === "text") write(node, setting);
+      else node.setAttribute(attribute, attribute === "visibility" ? (setting ? "visible" : "hidden") : setting);
     }
     for (const drawing of drawings) {
-      const { spec: outline, polygons, shown } = drawing;
+      const { spec: outline, polygons, current } = drawing;
       const { shape, array, known, pick } = outline;
       const picked = place[pick];
       const frame = `${arrays[array].first} ${arrays[known]?.first} ${picked}`;
       if (frame === drawing.frame) continue;
       drawing.frame = frame;
       const row = pick ? (picked * arrays[array].size) / controls[pick].values.length : 0;
-      const drawn = shapes[shape](outline, (i) => number(array, row + i), picked, (i) => !known || number(known, i));
+      const outlines = shapes[shape](outline, (i) => number(array, row + i), picked, (i) => !known || number(known, i));
       polygons.forEach((polygon, i) => {
-        const points = drawn[i] ?? "";
-        if (points !== shown[i]) polygon.setAttribute("points", shown[i] = points);
+        const points = outlines[i] ?? "";
+        if (points !== current[i]) polygon.setAttribute("points", current[i] = points);
       });
     }
   };
@@ -247,8 +247,8 @@ export function render({ model, el }) {
       if (!details.open) return;
       if (!cells.length) make();
       cells.forEach((cell, i) => {
-        const shown = number(array, i).toFixed(3);
-        if (shown !== cell.textContent) write(cell, shown);
+        const digits = number(array, i).toFixed(3);
+        if (digits !== cell.textContent) write(cell, digits);
       });
     };
     details.addEventListener("toggle", fill);

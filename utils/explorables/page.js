@@ -33,9 +33,9 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
     save_changes: record,
   };
   const restore = () => {
-    const { name, state: asked } = address();
+    const { name, state: requested } = address();
     if (name !== figure.id) return false;
-    for (const [key, text] of asked) {
+    for (const [key, text] of requested) {
       const axis = spec.axes.find((a) => a.name === key);
       const values = axis ? axis.values : spec.labels[spec.picks[key]]?.map((_, i) => i);
       const value = values?.find((v) => String(v) === text);
