@@ -1,6 +1,6 @@
-"""Figures with sliders, alive in a page without a kernel and an ipywidgets control with one.
+"""Figures with sliders, which work on a web page without Python and as an ipywidgets control in a notebook.
 
-torch computes every frame; one script draws them in both worlds.
+torch computes every frame in advance; the same script draws the frames in both places.
 """
 
 from utils.explorables.decoding import DecodingSteps, record_decoding
