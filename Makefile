@@ -24,7 +24,7 @@ LONGEST := $(addprefix chapters/,chinese_english.ipynb bahdanau_decoder.ipynb en
 ALL_TESTS := $(LONGEST) $(filter-out $(LONGEST),$(CHAPTERS)) chapters/studies tests utils
 # They need the built book, a browser, or some time to train.
 LEFT_TO_TEST := test_book test_pages test_chapter_figures test_figures_in_book test_figures_in_jupyterlab \
-	test_explorables_in_browser test_command_line test_translating test_length_study test_chapters_with_data \
+	test_explorables_in_browser test_architecture test_command_line test_translating test_length_study test_chapters_with_data \
 	test_own_decoders test_training test_loop test_distributed test_checkpoints
 
 BENCHMARKS := $(sort $(wildcard tests/bench_*.py))

@@ -14,13 +14,14 @@ import ipywidgets
 import numpy as np
 import pytest
 import torch
+from decoding_example import record
 from fontTools.ttLib import TTFont
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from stored_figures import check_shape, corners, drawn, shapes_of
 
-from utils.explorables import Alignment, Bars, Curve, Figure, Weights, play
+from utils.explorables import Alignment, Bars, Curve, DecodingSteps, Figure, Weights, play
 from utils.explorables.drawing import Bind, binds, tag, text
 from utils.explorables.packing import num_bytes, pack, unpack
 
@@ -200,6 +201,8 @@ def test_what_would_not_work_is_refused_with_its_name():
     refuse("query has no value 'z'", start={"query": "z"})
     refuse("query has no value 5", start={"query": 5})
     refuse("play names no axis: 'e'", play="e")
+    refuse("play names no axis: 'query'", play="query")
+    refuse("play names no axis or pick: 'e'", play=("d", "e"))
     refuse("the sentence names 'e'", say="{e}")
     refuse("pick 'query' needs labels", queries=[])
     refuse("'top' names two things", constants={"top": np.zeros(2)})
@@ -298,6 +301,7 @@ def all_kinds() -> list[Figure]:
             start={"word": "car"},
             **share,
         ),
+        DecodingSteps(record(), name="f", alt="What is seen.", start={"word": "voiture", "stage": "average"}),
     ]
 
 
@@ -378,7 +382,7 @@ def test_the_mode_says_what_a_notebook_stores(monkeypatch):
 
 
 def test_what_is_not_known_is_not_drawn():
-    _, _, bars, _, _, curve, _ = all_kinds()
+    _, _, bars, _, _, curve, *_ = all_kinds()
     shown = {node.get("visibility") for node in svg_of(bars).iter() if node.get("visibility")}
     words = [node for node in svg_of(bars).iter() if node.text == "nothing here"]
     assert shown == {"hidden", "visible"}

@@ -3,8 +3,9 @@
 torch computes every frame; one script draws them in both worlds.
 """
 
+from utils.explorables.decoding import DecodingSteps, record_decoding
 from utils.explorables.figure import Figure
 from utils.explorables.kinds import Alignment, Bars, Curve, Weights
 from utils.explorables.live import play
 
-__all__ = ["Alignment", "Bars", "Curve", "Figure", "Weights", "play"]
+__all__ = ["Alignment", "Bars", "Curve", "DecodingSteps", "Figure", "Weights", "play", "record_decoding"]

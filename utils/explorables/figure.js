@@ -143,14 +143,21 @@ export function render({ model, el }) {
     clock = 0;
     play.setAttribute("aria-pressed", "false");
   };
-  const player = ({ name, values }) => {
-    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false" }, `play ${title(name)}`);
+  // Several controls play like the digits of a counter: the first moves, and at its end the next one.
+  const player = (names) => {
+    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false" }, `play ${names.map(title).join(" and ")}`);
+    const last = (name) => position(name) === controls[name].values.length - 1;
+    const next = () => {
+      const moving = names.findIndex((name) => !last(name));
+      names.slice(0, moving).forEach((name) => put(name, 0));
+      put(names[moving], position(names[moving]) + 1);
+    };
     play.addEventListener("click", () => {
       if (clock) return stop();
-      if (position(name) === values.length - 1) put(name, 0);
-      if (still.matches) return put(name, position(name) + 1); // reduced motion: one step per press
+      if (names.every(last)) names.forEach((name) => put(name, 0));
+      if (still.matches) return next(); // reduced motion: one step per press
       play.setAttribute("aria-pressed", "true");
-      clock = setInterval(() => { put(name, position(name) + 1); if (position(name) === values.length - 1) stop(); }, 500);
+      clock = setInterval(() => { next(); if (names.every(last)) stop(); }, spec.pace ?? 500);
     });
     return play;
   };
@@ -158,7 +165,7 @@ export function render({ model, el }) {
   for (const axis of axes) panel.append(axis.buttons ? buttons(axis) : slider(axis));
   for (const pick of picks) panel.append(slider(pick));
   const tools = element("div", { class: "xp-tools" });
-  for (const axis of axes.filter((a) => a.play)) tools.append(player(axis));
+  for (const { name, play } of axes.filter((a) => a.play)) tools.append(player([name, ...(play.length ? play : [])]));
   const reset = element("button", { type: "button" }, "reset");
   reset.addEventListener("click", () => { stop(); for (const name in opening) put(name, controls[name].values.indexOf(opening[name])); });
   tools.append(reset);

@@ -42,7 +42,8 @@ class Figure:
         labels: texts by name, for the picks, the tables and ``|`` in sentences.
         picks: things chosen in the picture rather than on the grid: name of the pick to name of its labels.
         start: the opening point; the first value of each axis and pick where it says nothing.
-        play: the axis that a play button runs through, if any.
+        play: the axis that a play button runs through, if any; or an axis and further axes or picks, each of which
+            moves on by one whenever those before it have come to their end.
         constants: named arrays that are the same at every point.
 
     Raises:
@@ -55,6 +56,8 @@ class Figure:
     kind = "figure"
     #: The array that the table under the picture shows, with the labels of its rows and columns.
     table: tuple[str, str, str] | None = None
+    #: Milliseconds between two steps of the play button, where they are not those of the script.
+    pace: int | None = None
 
     def __init__(
         self,
@@ -67,7 +70,7 @@ class Figure:
         labels: Mapping[str, Sequence[object]] | None = None,
         picks: Mapping[str, str] | None = None,
         start: Mapping[str, object] | None = None,
-        play: str | None = None,
+        play: str | Sequence[str] | None = None,
         constants: Mapping[str, Tensor | np.ndarray] | None = None,
     ):
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
@@ -77,7 +80,7 @@ class Figure:
         self.labels = {key: [str(label) for label in values] for key, values in (labels or {}).items()}
         self.picks = dict(picks or {})
         self.sentences = [say] if isinstance(say, str) else list(say)
-        self.play = play
+        self.play = [play] if isinstance(play, str) else list(play or ())
         self._check_names()
         self.point = self._opening(start or {})
         self.compute = compute
@@ -99,8 +102,10 @@ class Figure:
                 raise ValueError(f"{pick!r} is the name of an axis and of a pick")
             if not self.labels.get(labels):
                 raise ValueError(f"pick {pick!r} needs labels {labels!r}")
-        if self.play is not None and self.play not in self.axes:
-            raise ValueError(f"play names no axis: {self.play!r}")
+        if self.play and self.play[0] not in self.axes:
+            raise ValueError(f"play names no axis: {self.play[0]!r}")
+        if unknown := set(self.play) - self.axes.keys() - self.picks.keys():
+            raise ValueError(f"play names no axis or pick: {min(unknown)!r}")
 
     def _opening(self, start: Mapping[str, object]) -> dict:
         point = {axis: values[0] for axis, values in self.axes.items()} | dict.fromkeys(self.picks, 0)
@@ -237,7 +242,7 @@ class Figure:
                     "buttons": isinstance(values[0], str),
                     "labels": [_label(value) for value in values],
                     "name": axis,
-                    "play": axis == self.play,
+                    "play": axis in self.play[:1] and (self.play[1:] or True),
                     "values": values,
                 }
                 for axis, values in self.axes.items()
@@ -249,7 +254,7 @@ class Figure:
             "say": self.sentences,
             "svg": base64.b64encode(self.draw().encode()).decode(),
             "table": self.table,
-        }
+        } | ({"pace": self.pace} if self.pace else {})
 
     @cached_property
     def widget(self):

@@ -51,7 +51,7 @@ def _style(drawing: str) -> str:
     return face + _STYLE.replace("sans-serif)", "sans-serif,Chinese)") if face else _STYLE
 
 
-def _svg(width: float, height: float, *children: str) -> str:
+def picture(width: float, height: float, *children: str) -> str:
     enlarged = _ENLARGED if width <= _NARROW else 1
     return tag(
         "svg",
@@ -132,7 +132,7 @@ class Weights(Figure):
                 parts.append(_turned(key, left + j * cell + 10, base + 14))
             else:
                 parts.append(text(key, x=middles[j], y=base + 16, text_anchor="middle"))
-        return _svg(right + 24, base + 22 + 6 * max(map(len, keys)), *parts)
+        return picture(right + 24, base + 22 + 6 * max(map(len, keys)), *parts)
 
 
 class Bars(Figure):
@@ -213,7 +213,7 @@ class Bars(Figure):
                     )
                 )
         columns, rows = (len(self.panels), 1) if side_by_side else (1, len(self.panels))
-        return _svg(columns * step, rows * down, *parts)
+        return picture(columns * step, rows * down, *parts)
 
 
 class Curve(Figure):
@@ -293,7 +293,7 @@ class Curve(Figure):
             parts.append(text(f"{value:g}", x=float(x_of(value)), y=base + 16, text_anchor="middle"))
         parts.append(text(self.x_label, x=left + width / 2, y=base + 32, text_anchor="middle"))
         parts.append(tag("rect", **area, class_="hit", data_drag=f"{self.query} {first:.1f} {last:.1f}"))
-        return _svg(left + width + 16, base + 38, *parts)
+        return picture(left + width + 16, base + 38, *parts)
 
     def _curves(self, xs: np.ndarray, true_ys: np.ndarray, y_scale: float, y_offset: float) -> list[str]:
         """The true curve, and the estimate where there is one."""
@@ -450,7 +450,7 @@ class Alignment(Figure):
             )
             for i, j in self.gold
         ]
-        return _svg(width, row * rows, *bands, *gold, *parts)
+        return picture(width, row * rows, *bands, *gold, *parts)
 
 
 def _columns(word: str) -> float:
