@@ -229,6 +229,15 @@ def test_the_font_draws_the_forms_of_mainland_china() -> None:
     assert forms[ord("一")] == shared[ord("一")]
 
 
+def test_the_references_list_every_work_that_a_chapter_cites() -> None:
+    listed = (ROOT / "book" / "references.bib").read_text("utf-8").lower()
+    work = re.compile(r"(?:arxiv\.org/abs|aclanthology\.org|doi\.org)/([\w./()-]+?)(?:\.pdf)?/?\)")
+    for chapter in CHAPTERS:
+        text = (ROOT / f"{chapter}.ipynb").read_text("utf-8")
+        missing = {name for name in work.findall(text) if name.lower() not in listed}
+        assert not missing, f"{chapter} cites {missing}, which book/references.bib does not list"
+
+
 def test_references_can_be_looked_up() -> None:
     for entry in re.split(r"^@", (ROOT / "book" / "references.bib").read_text("utf-8"), flags=re.MULTILINE)[
         1:
