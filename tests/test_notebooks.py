@@ -241,7 +241,7 @@ def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
     if dict(notebook.metadata) != {"kernelspec": KERNEL}:
         yield f"metadata must be the kernelspec {KERNEL} alone, got {dict(notebook.metadata)}"
     for cell in notebook.cells:
-        if odd := set(cell.metadata) - {"tags", "mystnb"}:
+        if odd := set(cell.metadata) - {"tags", "mystnb", "jupyter"}:
             yield f"cell metadata {sorted(odd)}: run make notebooks"
     for cell in code_cells(notebook):
         names = [output.get("name") for output in cell.outputs]
