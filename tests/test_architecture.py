@@ -90,7 +90,7 @@ def page_of(lit, theme: str = "light") -> str:
     return (
         f'<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8"><title>drawing</title>'
         '<meta name="viewport" content="width=device-width"></head>'
-        '<body style="margin:0;padding:0 16px;background:Canvas;color:CanvasText"><main><h1>Drawing</h1>'
+        '<body style="margin:0;padding:0 32px;background:Canvas;color:CanvasText"><main><h1>Drawing</h1>'
         f"{architecture(lit)._repr_html_()}</main></body></html>"
     )
 

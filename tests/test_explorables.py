@@ -538,6 +538,21 @@ def test_bars_stand_over_their_labels_and_reach_the_line_of_their_number():
         assert drawn_bars[..., 0].mean(axis=1) == pytest.approx(labels)
 
 
+@pytest.mark.parametrize(
+    ("bars", "lines"), [("xyz", 1), (["a", "flowers", "."], 1), (["a", "yesterday", "."], 2)]
+)
+def test_long_labels_of_bars_stand_on_two_lines(bars, lines):
+    figure = Bars(
+        lambda step: {"p": torch.tensor([1.0, 0.5, 0.0])},
+        {"step": [0]}, panels={"p": "one"}, bars=bars, name="f", alt="", say="",
+    )  # fmt: skip
+    svg = svg_of(figure)
+    heights = [float(node.get("y")) for node in svg.iter() if node.text in list(bars)]
+    assert len(heights) == 3
+    assert len(set(heights)) == lines
+    assert max(heights) < float(svg.get("viewBox").split()[3])
+
+
 def test_a_curve_runs_through_the_points_that_it_estimates_exactly():
     x, y = torch.tensor([0.0, 1.0, 3.0]), torch.tensor([2.0, -1.0, 0.5])
     figure = Curve(

@@ -19,14 +19,14 @@ WRITTEN, NEXT = ("Marie", "a", "trouvé", "la", "petite"), "fleur"
 SCORES = (1.11, -1.30, -0.22, 1.26, 1.72, 2.65, -1.04, -1.31)
 
 _STYLE = (
-    ".architecture{margin:1rem 0;--q:#d55e00;--k:#0072b2;--v:#00795a;--n:#555;--dim:#767676;--faint:#ccc;"
+    ".architecture{margin:1rem 0;--q:#d55e00;--k:#0072b2;--v:#00795a;--n:#555;--dim:#6b6b6b;--faint:#ccc;"
     "--paper:var(--pst-color-background,var(--jp-layout-color0,#fff))}"
     'html[data-theme="dark"] .architecture,body[data-jp-theme-light="false"] .architecture,'
     'body.vscode-dark .architecture,html[theme="dark"] .architecture'
     "{--q:#ff9d5c;--k:#6cb8f0;--v:#4fd6ac;--n:#aaa;--dim:#949494;--faint:#484848}"
     ".architecture svg{display:block;width:100%;max-width:460px;height:auto}"
-    ".architecture text{font:12px var(--pst-font-family-base,system-ui,sans-serif);fill:currentColor}"
-    ".architecture .name{font-weight:600}.architecture .sub{font-size:10px}"
+    ".architecture text{font:13px var(--pst-font-family-base,system-ui,sans-serif);fill:currentColor}"
+    ".architecture .name{font-weight:600}.architecture .sub{font-size:10.6px}"
     ".architecture .band{fill:currentColor;fill-opacity:.05}"
     ".architecture path,.architecture rect,.architecture circle{fill:none}"
     ".architecture .line{stroke:var(--c);stroke-width:1.3}.architecture .head{fill:var(--c)}"
@@ -43,9 +43,9 @@ _STYLE = (
 )
 
 #: Where things stand: the columns from left to right, and the rows from top to bottom.
-_WORDS, _READ, _SCORE, _SOFTMAX, _WEIGHT, _RIGHT = 58, 82, 178, 206, 238, 300
+_WORDS, _READ, _SCORE, _SOFTMAX, _WEIGHT, _RIGHT = 58, 82, 178, 205, 236, 300
 _TOP, _ROW, _STATE, _SENTENCE = 52, 21, 302, 414
-_LEFT, _WIDTH, _HEIGHT = -6, 346, 430
+_LEFT, _WIDTH, _HEIGHT = -8, 348, 430
 
 
 class Architecture:
@@ -130,7 +130,7 @@ def _drawing() -> list[tuple[str, list[str]]]:
     rows = [_TOP + _ROW * (j + 0.5) for j in range(len(SOURCE))]
     middle, bottom = sum(rows) / len(rows), _TOP + _ROW * len(rows)
     return [
-        ("encoder", [_band(_LEFT, 0, 110, 258), _name("encoder", 2, 13), *_encoder(rows)]),
+        ("encoder", [_band(_LEFT, 0, 112, 258), _name("encoder", 2, 13), *_encoder(rows)]),
         ("scores weights context", [_band(108, 0, 232, 258), _name("attention", 116, 13)]),
         ("decoder", [_band(_LEFT, 264, _WIDTH, _HEIGHT - 264), _name("decoder", 2, 281)]),
         ("context", _average(rows, middle, bottom)),
@@ -191,7 +191,7 @@ def _softmax(rows: Sequence[float], bottom: float) -> list[str]:
 def _average(rows: Sequence[float], middle: float, bottom: float) -> list[str]:
     """Each value runs below its row; behind its weight it is as broad as the weight is large."""
     parts = [
-        _name("average", _RIGHT, _TOP - 21, "middle"),
+        _name("average", _RIGHT + 4, _TOP - 21, "middle"),
         text("values", x=114, y=bottom + 16, class_="v"),
         _shape("(n, 2h)", 114, bottom + 31, "start"),
         text("context", x=_RIGHT - 8, y=bottom + 16, text_anchor="end", class_="v"),

@@ -393,7 +393,7 @@ def _sentences(num_words: int) -> list[str]:
         "«{best[word]|source}» gets the highest score, {best_score[word]:1}.",
         f"The softmax turns the {num_words} scores into weights that add up to 1: «{{best[word]|source}}» gets "
         "{best_weight[word]:2}, and «{second[word]|source}», the second, {second_weight[word]:2}.",
-        "Each word's vector is multiplied by its weight, and the sum is the context. «{best[word]|source}» has "
+        "The vector of each word is multiplied by its weight, and the sum is the context. «{best[word]|source}» has "
         "{best_weight[word]:0%} of the weight.",
         "The GRU computes the next state from the old state, the context and the word before, "
         "«{previous[word]|before}». Its numbers change by {moved[word]:2} on average.",

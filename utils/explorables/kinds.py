@@ -180,7 +180,9 @@ class Bars(Figure):
         """The panels, each with its axis, its number above each bar; one above the other where they are wide."""
         bars = self.labels["bars"]
         width, height, top, left = 48, 130, 40, 34
-        step, down = left + len(bars) * width + 20, top + height + 26
+        # Long labels would touch their neighbours: every second one stands a line lower.
+        lower = 14 if max(len(str(label)) for label in bars) > 7 else 0
+        step, down = left + len(bars) * width + 20, top + height + 26 + lower
         side_by_side = len(self.panels) * step <= _NARROW
         parts = []
         for number, (array, title) in enumerate(self.panels.items()):
@@ -190,8 +192,8 @@ class Bars(Figure):
             parts.append(_axis_ticks(x0, x0 + len(bars) * width, base, height))
             middles = [x0 + (j + 0.5) * width for j in range(len(bars))]
             numbers = _numbered_bars(self, array, middles, width * 3 / 4, base, height, digits=3)
-            for middle, label in zip(middles, bars, strict=True):
-                parts.append(text(label, x=middle, y=base + 16, text_anchor="middle"))
+            for j, label in enumerate(bars):
+                parts.append(text(label, x=middles[j], y=base + 16 + lower * (j % 2), text_anchor="middle"))
             if self.edge:
                 x = float(x0 + width * self.axes[self.edge].index(self.point[self.edge]))
                 across = {"array": f"#{self.edge}", "scale": width, "offset": x0}
