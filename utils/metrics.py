@@ -181,7 +181,7 @@ def alignment_error_rate(
     >>> alignment_error_rate([{(0, 0), (1, 1)}], [{(0, 0)}], [{(1, 2)}])  # 1 - (1 + 1) / (2 + 1)
     0.33333333333333337
 
-    Source: Och and Ney (2003), section 6. Explained in chapters/bahdanau_decoder.
+    Source: Och and Ney (2003), section 5. Explained in chapters/bahdanau_decoder.
     """
     possible = [()] * len(sure) if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):
@@ -226,7 +226,7 @@ def alignment_score(predicted: Sequence[Links], gold: Sequence["GoldLinks"]) -> 
     Raises:
         ValueError: as :func:`alignment_error_rate`.
 
-    Source: Och and Ney (2003), section 6. Explained in book/api/command_line.
+    Source: Och and Ney (2003), section 5. Explained in book/api/command_line.
     """
     aer = alignment_error_rate(predicted, [links.sure for links in gold], [links.possible for links in gold])
     pairs = [(frozenset(links), gold_links) for links, gold_links in zip(predicted, gold, strict=True)]
