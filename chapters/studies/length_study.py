@@ -59,6 +59,7 @@ class Task:
         num_src: size of the English vocabulary.
         num_tgt: size of the French one.
         write: turns French ids into text.
+        read: turns English text into ids; in the grammar a word is what stands between blanks.
     """
 
     src_ids: Ids
@@ -69,6 +70,7 @@ class Task:
     num_src: int
     num_tgt: int
     write: Callable[[Sequence[int]], str]
+    read: Callable[[str], list[int]]
 
 
 def grammar_task(
@@ -107,6 +109,7 @@ def grammar_task(
         len(en),
         len(fr),
         lambda ids: join_words(fr.tokens(ids), "fr"),
+        lambda text: en.encode([text.split()])[0],
     )
 
 
@@ -161,6 +164,7 @@ def joined_task(
         len(en),
         len(fr),
         lambda ids: " ".join(fr.decode(ids).split()),
+        lambda text: en.encode([text])[0],
     )
 
 
