@@ -31,7 +31,9 @@ def test_the_grammar_task_obeys_its_limits_and_its_budget():
     ]
     assert len(task.references) == 9
     assert task.write(task.tgt_ids[0])[-1] == "."
-    first = triple(next(i for i in count() if split_of(triple(i, max_words=13).meaning) == "train"), max_words=13)
+    first = triple(
+        next(i for i in count() if split_of(triple(i, max_words=13).meaning) == "train"), max_words=13
+    )
     assert task.read(" ".join(first.en)) == task.src_ids[0]
 
 

@@ -199,7 +199,14 @@ def _spread(
 
 
 def train(
-    task: Task, decoder: str, *, width: int = 128, batch_size: int = 20, seed: int = 0, progress: bool = False
+    task: Task,
+    decoder: str,
+    *,
+    width: int = 128,
+    batch_size: int = 20,
+    lr: float = 3e-3,
+    seed: int = 0,
+    progress: bool = False,
 ) -> EncoderDecoder:
     """A translator that has read each sentence of the task once.
 
@@ -208,6 +215,7 @@ def train(
         decoder: a name in ``DECODERS``; the translators differ in nothing else.
         width: of the embeddings, of the decoder's state and of each direction of the encoder.
         batch_size: sentence pairs per step.
+        lr: highest learning rate, as for :func:`utils.training.fit`.
         seed: of the initial weights and of the order of the sentences.
         progress: show a progress bar.
 
@@ -218,7 +226,7 @@ def train(
         model = EncoderDecoder(encoder, DECODERS[decoder](task.num_tgt, width, width, encoder.d_out))
     batches = ShuffledBatches(task.src_ids, task.tgt_ids, batch_size=batch_size, seed=seed)
     with tqdm(total=len(batches), disable=not progress, desc="training") as bar:
-        options = {"loss": fast_loss, "label_smoothing": 0.0, "seed": seed}
+        options = {"loss": fast_loss, "label_smoothing": 0.0, "lr": lr, "seed": seed}
         fit(model, batches, epochs=1, **options, on_step=lambda _: bar.update())
     return model
 
