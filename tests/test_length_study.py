@@ -3,7 +3,7 @@
 import json
 import math
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import count, pairwise, product
 
 import pytest
 import torch
@@ -11,6 +11,7 @@ from tiny import write_pairs
 
 from studies import length_study
 from studies.length_study import RESULTS, Study, grammar_task, joined_task, run_study, score, train
+from utils.corpus.grammar import split_of, triple
 from utils.corpus.pairs import read_pairs
 from utils.search import Hypothesis
 
@@ -30,6 +31,10 @@ def test_the_grammar_task_obeys_its_limits_and_its_budget():
     ]
     assert len(task.references) == 9
     assert task.write(task.tgt_ids[0])[-1] == "."
+    first = triple(
+        next(i for i in count() if split_of(triple(i, max_words=13).meaning) == "train"), max_words=13
+    )
+    assert task.read(" ".join(first.en)) == task.src_ids[0]
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +62,7 @@ def test_no_sentence_of_the_test_is_part_of_a_joined_one_of_training(pairs, monk
     assert not trained & tested
     assert max(text.count(".") for text in map(task.write, task.tgt_ids)) > 2  # 5 tokens each, so 3 fit
     assert [n <= 13 for n in task.lengths] == [True, True, False, False]
+    assert all(3 < number < task.num_src for number in task.read("I see two cats."))
 
 
 def test_the_translators_of_a_task_differ_in_the_decoder_and_the_seed():

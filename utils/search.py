@@ -201,7 +201,8 @@ def beam_search(
     Raises:
         ValueError: ``beam`` or ``max_len`` below 1, or a negative exponent.
 
-    Source: Graves (2012), algorithm 1, and Bahdanau et al. (2015), section 4.2.
+    Source: Graves (2012), algorithm 1, and Bahdanau et al. (2015), section 4.2. Explained in
+    chapters/sentence_length.
     """
     _check_at_least_1(beam=beam, max_len=max_len)
     if length_penalty < 0:

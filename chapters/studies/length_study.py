@@ -59,6 +59,7 @@ class Task:
         num_src: size of the English vocabulary.
         num_tgt: size of the French one.
         write: turns French ids into text.
+        read: turns English text into ids; in the grammar a word is what stands between blanks.
     """
 
     src_ids: Ids
@@ -69,6 +70,7 @@ class Task:
     num_src: int
     num_tgt: int
     write: Callable[[Sequence[int]], str]
+    read: Callable[[str], list[int]]
 
 
 def grammar_task(
@@ -107,6 +109,7 @@ def grammar_task(
         len(en),
         len(fr),
         lambda ids: join_words(fr.tokens(ids), "fr"),
+        lambda text: en.encode([text.split()])[0],
     )
 
 
@@ -161,6 +164,7 @@ def joined_task(
         len(en),
         len(fr),
         lambda ids: " ".join(fr.decode(ids).split()),
+        lambda text: en.encode([text])[0],
     )
 
 
@@ -195,7 +199,14 @@ def _spread(
 
 
 def train(
-    task: Task, decoder: str, *, width: int = 128, batch_size: int = 20, seed: int = 0, progress: bool = False
+    task: Task,
+    decoder: str,
+    *,
+    width: int = 128,
+    batch_size: int = 20,
+    lr: float = 3e-3,
+    seed: int = 0,
+    progress: bool = False,
 ) -> EncoderDecoder:
     """A translator that has read each sentence of the task once.
 
@@ -204,6 +215,7 @@ def train(
         decoder: a name in ``DECODERS``, the only difference between the translators.
         width: of the embeddings, of the decoder's state and of each direction of the encoder.
         batch_size: sentence pairs per step.
+        lr: highest learning rate, as for :func:`utils.training.fit`.
         seed: of the initial weights and of the order of the sentences.
         progress: show a progress bar.
 
@@ -214,7 +226,7 @@ def train(
         model = EncoderDecoder(encoder, DECODERS[decoder](task.num_tgt, width, width, encoder.d_out))
     batches = ShuffledBatches(task.src_ids, task.tgt_ids, batch_size=batch_size, seed=seed)
     with tqdm(total=len(batches), disable=not progress, desc="training") as bar:
-        options = {"loss": fast_loss, "label_smoothing": 0.0, "seed": seed}
+        options = {"loss": fast_loss, "label_smoothing": 0.0, "lr": lr, "seed": seed}
         fit(model, batches, epochs=1, **options, on_step=lambda _: bar.update())
     return model
 
