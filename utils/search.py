@@ -36,7 +36,7 @@ class Hypothesis:
     finished: bool
 
     def score(self, length_penalty: float = 1.0) -> float:
-        r"""The log-probability over a power of the length, :math:`\log p / |y|^\alpha`, as beam search ranks it.
+        r"""The log-probability over a power of the length, :math:`\log p / |y|^\gamma`, as beam search ranks it.
 
         The length counts the tokens and, if finished, the end. With the exponent 1 the score is the mean
         log-probability of a token. With 0 it is the log-probability itself, which favours short sentences.
@@ -182,7 +182,7 @@ def beam_search(
     Each unfinished hypothesis is continued with every word. Of all these continuations, and of the finished
     hypotheses, the best ``beam`` are kept. The score of a hypothesis is
 
-    .. math:: \frac{\log p(y_1, \dots, y_m)}{m^{\alpha}}
+    .. math:: \frac{\log p(y_1, \dots, y_m)}{m^{\gamma}}
 
     where m counts the end of sentence. A sentence whose hypotheses have all ended leaves the batch.
 
@@ -191,7 +191,7 @@ def beam_search(
         src_lens: number of source tokens of each sentence.
         beam: hypotheses per sentence; with 1 this is :func:`greedy`.
         max_len: most tokens to write, the end of sentence not counted.
-        length_penalty: the exponent :math:`\alpha`; see :meth:`Hypothesis.score`.
+        length_penalty: the exponent :math:`\gamma`; see :meth:`Hypothesis.score`.
         steps: how the model is run; see :class:`Steps`.
 
     Returns:
