@@ -7,7 +7,7 @@ PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# Twice that where pip chooses the PyTorch with GPU libraries.
+# The environment needs twice as much where pip chooses the PyTorch with GPU libraries.
 FREE_KB_NEEDED := 4000000
 
 CHAPTERS := $(sort $(wildcard chapters/*.ipynb))
@@ -15,22 +15,22 @@ SELECTED := $(if $(CHAPTER),$(CHAPTER:%=chapters/%.ipynb),$(CHAPTERS))
 BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) $(shell find book utils -type f ! -name '*.pyc' 2>/dev/null)
 
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
-# A file's tests run in one process, since they share what they have made.
+# All tests of a file run in one process, since they share models and files.
 IN_PARALLEL := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py test_book.py test_pages.py \
 	test_figures_in_book.py)
-# The longest first: what comes last is waited for by all.
+# The longest come first: otherwise all processes would wait for the one that runs them.
 LONGEST := $(addprefix chapters/,chinese_english.ipynb bahdanau_decoder.ipynb encoder_decoder.ipynb)
 ALL_TESTS := $(LONGEST) $(filter-out $(LONGEST),$(CHAPTERS)) chapters/studies tests utils
-# They need the built book, a browser, or some time to train.
+# Not part of `make check`: they need the built book, a browser or time to train.
 LEFT_TO_TEST := test_book test_pages test_chapter_figures test_figures_in_book test_figures_in_jupyterlab \
-	test_explorables_in_browser test_command_line test_translating test_length_study test_chapters_with_data \
+	test_explorables_in_browser test_architecture test_command_line test_translating test_length_study test_chapters_with_data \
 	test_own_decoders test_training test_loop test_distributed test_checkpoints
 
 BENCHMARKS := $(sort $(wildcard tests/bench_*.py))
 
 # Two builds, so that reading and testing do not disturb each other: `book` builds what changed, `test` builds
-# everything afresh, since a page that is not read again does not repeat its warnings.
+# everything again, since Sphinx repeats the warnings of a page only when it reads the page again.
 BOOK := _build/html
 TESTED := _build/tested/_build/html
 NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
@@ -48,16 +48,16 @@ help:  ## list the commands
 book: $(BOOK)/.built  ## make the environment and build the book; prints where it is
 	@echo "The book: file://$(CURDIR)/$(BOOK)/index.html"
 
-serve: book  ## the same, then serve it on this computer (PORT=8000)
+serve: book  ## build the book, then serve it on this computer (PORT=8000)
 	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
 
-# Without a browser there is no test of the pages: said before anything is installed or built.
+# The tests of the pages need a browser: this checks for one before anything is installed or built.
 browser:
 	@command -v "$(PYTHON)" >/dev/null && "$(PYTHON)" tests/chromium.py
 
-# CHAPTER=name takes one chapter: its notebook, its page and its figures. Its book is the one that was built last,
-# brought up to date.
+# CHAPTER=name tests one chapter: its notebook, its page and its figures, in the book that was built last, with its
+# changed pages built again.
 test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 8 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	$(PYTEST) --nbval --nbval-current-env $(SELECTED)
@@ -67,14 +67,14 @@ else
 endif
 
 # Counting lines doubles the time of many tests.
-test-all: browser lint $(TESTED)/.built  ## the same and what takes longer: the chapter on real sentences, kills, many processes, second themes, coverage
+test-all: browser lint $(TESTED)/.built  ## run all tests, also those that take longer: the chapter on real sentences, kills, many processes, second themes, coverage
 	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env \
 		--cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 $(ALL_TESTS)
 
-check: lint  ## what to run before each commit: style, the code without training or a browser, the chapters' form
+check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters
 	$(PYTEST) $(IN_PARALLEL) -m "not slow" $(LEFT_TO_TEST:%=--ignore=tests/%.py) tests utils
 
-test-machines: $(INSTALLED)  ## the tests of numbers as other processors, other numbers of threads and a busy machine run them
+test-machines: $(INSTALLED)  ## run the tests of numbers as on other processors, with other numbers of threads and on a busy machine
 	$(BIN)/python tests/machines.py
 
 lint: $(INSTALLED)  ## check style and formatting with ruff
@@ -85,8 +85,8 @@ lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab chapters
 
 # Two at a time: those that train use one thread each.
-# What a cell prints comes in as many pieces as the kernel was interrupted; the second pass joins them.
-# Figures with sliders store what a page shows; a control of a kernel that has ended would be dead.
+# The output of a cell may be stored in several pieces; the second pass joins them.
+# Figures with sliders are stored as on a page, since an ipywidgets control does not work after its kernel has ended.
 notebooks: export ATTENTION_FIGURES := static
 notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTER=name for one)
 	@echo $(SELECTED) | xargs -n 1 -P 2 sh -ec '\
@@ -97,7 +97,7 @@ notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTE
 bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
-linkcheck: $(INSTALLED)  ## ask every outside link of the book whether it still answers (needs the network)
+linkcheck: $(INSTALLED)  ## check every outside link of the book (needs the network)
 	$(BIN)/jupyter-book build . --builder linkcheck --path-output _build/linkcheck
 
 links: $(INSTALLED)  ## write the links of README.md and CITATION.cff from repository.url in _config.yml
@@ -106,7 +106,7 @@ links: $(INSTALLED)  ## write the links of README.md and CITATION.cff from repos
 clean:  ## remove what was built, the environment included
 	rm -rf _build $(VENV) *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
 
-# Sphinx builds what changed, but does not see that an extension or an asset has, nor take away a page that has gone.
+# Sphinx builds changed pages, but does not notice changed extensions or assets and does not remove deleted pages.
 $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
 	@$(if $(filter _%.yml book/_assets/% book/_ext/% utils/explorables/% $(INSTALLED),$?),rm -rf $(BOOK) _build/.doctrees)
 	$(BIN)/jupyter-book build . --quiet

@@ -210,7 +210,7 @@ def test_a_loss_that_is_not_finite_names_the_step_and_the_last_state_before(
         patch.setattr("utils.translator.loop.fast_loss", not_finite_at_the_sixth_step)
         with pytest.raises(
             FloatingPointError,
-            match=r"step 6: loss nan .*checkpoint.safetensors holds the last state before$",
+            match=r"step 6: loss nan .*the last state before is in .*checkpoint.safetensors$",
         ):
             trained(every_step(tmp_path))
     assert is_that(trained(every_step(tmp_path)), undisturbed)

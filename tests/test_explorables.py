@@ -14,13 +14,14 @@ import ipywidgets
 import numpy as np
 import pytest
 import torch
+from decoding_example import record
 from fontTools.ttLib import TTFont
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from stored_figures import check_shape, corners, drawn, shapes_of
 
-from utils.explorables import Alignment, Bars, Curve, Figure, Weights, play
+from utils.explorables import Alignment, Bars, Curve, DecodingSteps, Figure, Weights, play
 from utils.explorables.drawing import Bind, binds, tag, text
 from utils.explorables.packing import num_bytes, pack, unpack
 
@@ -97,7 +98,7 @@ def test_255ths_take_a_byte_each(array):
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.zeros((3, 0)), r"shape \(3, 0\) has nothing to show"),
+        (np.zeros((3, 0)), r"at least one number, got shape \(3, 0\)"),
         (np.array([1.0, np.nan]), "NaN or infinite"),
         (np.array([-np.inf]), "NaN or infinite"),
         (np.array([1e300]), "must fit 32 bits"),
@@ -195,11 +196,13 @@ def test_what_would_not_work_is_refused_with_its_name():
     refuse("axis 'd' needs different values", axes={"d": [1, 1], "valid_length": [1]})
     refuse("axis 'd-e' must be a Python name", axes={"d-e": [1]})
     refuse("'query' is the name of an axis and of a pick", axes={"query": [1]})
-    refuse("start names no axis or pick: 'e'", start={"e": 1})
+    refuse("start must name axes and picks, got 'e'", start={"e": 1})
     refuse("d has no value 3; it has \\[1\\]", start={"d": 3})
     refuse("query has no value 'z'", start={"query": "z"})
     refuse("query has no value 5", start={"query": 5})
-    refuse("play names no axis: 'e'", play="e")
+    refuse("play must name an axis first, got 'e'", play="e")
+    refuse("play must name an axis first, got 'query'", play="query")
+    refuse("play must name axes and picks, got 'e'", play=("d", "e"))
     refuse("the sentence names 'e'", say="{e}")
     refuse("pick 'query' needs labels", queries=[])
     refuse("'top' names two things", constants={"top": np.zeros(2)})
@@ -211,7 +214,7 @@ def test_what_would_not_work_is_refused_with_its_name():
         axes={"d": [1, 2]},
     )
     refuse(
-        "bytes are too much for a page",
+        "at most 200000 bytes to a page",
         compute=lambda d: {"weights": torch.rand(3, 7) * 2, "more": torch.rand(211, 17) * d},
         axes={"d": list(range(1, 101))},
     )
@@ -298,6 +301,7 @@ def all_kinds() -> list[Figure]:
             start={"word": "car"},
             **share,
         ),
+        DecodingSteps(record(), name="f", alt="What is seen.", start={"word": "voiture", "stage": "average"}),
     ]
 
 
@@ -378,7 +382,7 @@ def test_the_mode_says_what_a_notebook_stores(monkeypatch):
 
 
 def test_what_is_not_known_is_not_drawn():
-    _, _, bars, _, _, curve, _ = all_kinds()
+    _, _, bars, _, _, curve, *_ = all_kinds()
     shown = {node.get("visibility") for node in svg_of(bars).iter() if node.get("visibility")}
     words = [node for node in svg_of(bars).iter() if node.text == "nothing here"]
     assert shown == {"hidden", "visible"}
@@ -472,9 +476,9 @@ def test_play_runs_the_function_again_at_each_move():
 
 def test_kinds_refuse_what_they_cannot_draw():
     share, two = {"name": "f", "alt": "", "say": ""}, torch.tensor([0.0, 1.0])
-    with pytest.raises(ValueError, match="query names no axis: 'q'"):
+    with pytest.raises(ValueError, match="query must name an axis, got 'q'"):
         Curve(lambda d: {}, {"d": [1]}, query="q", points=(two, two), grid=two, truth=two, **share)
-    with pytest.raises(ValueError, match="as many x as y"):
+    with pytest.raises(ValueError, match="x and y of points must have the same shape"):
         Curve(lambda d: {}, {"d": [1]}, query="d", points=(two[:1], two), grid=two, truth=two, **share)
     for edge in ("d", "length"):
         with pytest.raises(ValueError, match=f"edge must name an axis .* got '{edge}'"):

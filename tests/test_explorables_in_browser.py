@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import pytest
 import torch
 from chromium import PATIENCE
+from decoding_example import record
 from playwright.sync_api import Browser, Page, expect
 from stored_figures import check_frames, open_table
 
-from utils.explorables import Alignment, Bars, Curve, Figure, Weights
+from utils.explorables import Alignment, Bars, Curve, DecodingSteps, Figure, Weights
 from utils.explorables.live import page_script, style
 
 AWKWARD = ['"quoted"', "</script><b>", "😀", "שלום", "火车", "&amp;"]
@@ -134,6 +135,7 @@ def figures() -> dict[str, Figure]:
             alt='An "alt" with <b>markup</b>.',
             say="{query}",
         ),
+        DecodingSteps(record(), name="decoding"),
     ]
     return {figure.name: figure for figure in made}
 
@@ -266,3 +268,35 @@ def test_an_address_with_values_that_the_figure_does_not_have_is_read_as_far_as_
     page.evaluate("location.hash = '#halves?n=1'")  # answered after the one before
     expect(page.locator("#halves .xp-say")).to_have_text(FIGURES["halves"].sentence(n=1))
     assert page.locator("#bars .xp-say").inner_text() == "n = 3, 6.5e-14."
+
+
+def test_play_runs_through_the_stages_of_a_word_and_then_to_the_next_word(stopped: Page) -> None:
+    shown, figure = stopped.locator("#decoding"), FIGURES["decoding"]
+    play = shown.get_by_role("button", name="play stage and word")
+
+    def check(word: int, stage: int) -> None:
+        point = {"word": word, "stage": figure.axes["stage"][stage]}
+        assert shown.locator(".xp-say").inner_text() == figure.sentence(**point)
+
+    check(0, 0)
+    play.press("Enter")
+    for at in range(12):
+        check(*divmod(at, 5))
+        stopped.clock.run_for(figure.pace)
+    play.press("Enter")
+    stopped.clock.run_for(9 * figure.pace)
+    check(2, 2)
+    shown.get_by_role("slider", name="word").press("End")
+    shown.get_by_role("radio", name="next state").check()
+    play.press("Enter")
+    stopped.clock.run_for(figure.pace)
+    check(3, 4)
+    assert play.get_attribute("aria-pressed") == "false"
+    play.press("Enter")  # again from the start
+    check(0, 0)
+    play.press("Enter")
+    stopped.emulate_media(reduced_motion="reduce")
+    for at in (1, 2, 3, 4, 5, 6):
+        play.press("Enter")
+        stopped.clock.run_for(9 * figure.pace)
+        check(*divmod(at, 5))

@@ -297,7 +297,7 @@ def test_vocabulary_loss_without_gradients_and_for_some_of_its_inputs():
 
 def test_vocabulary_loss_names_mistakes():
     hidden, weight, bias, target = vocabulary_inputs()
-    with pytest.raises(ValueError, match="hidden holds no token"):
+    with pytest.raises(ValueError, match="hidden must hold at least one token"):
         vocabulary_loss(hidden[:0], weight, bias, target[:0])
     with pytest.raises(ValueError, match="chunk must be at least 1, got 0"):
         vocabulary_loss(hidden, weight, bias, target, chunk=0)

@@ -174,7 +174,8 @@ def test_keys_move_each_control_and_the_page_follows(laptop: Visit, page_name: s
     shows(shown, figure, point)
     # The tabulator visits every control, in the order in which they stand.
     page = laptop.page(page_name)
-    shown.locator("input").first.focus()
+    # Of radio buttons the tabulator reaches the one that is checked.
+    shown.locator("input[type=range], input:checked").first.focus()
     for control, values in states(figure).items():
         last = len(values) - 1
         if is_slider(figure, control):
@@ -203,13 +204,20 @@ def test_keys_move_each_control_and_the_page_follows(laptop: Visit, page_name: s
             expect(group.get_by_role("radio", name=point[control], exact=True)).to_be_checked()
         shows(shown, figure, point)
         page.keyboard.press("Tab")
-    played = [axis["name"].replace("_", " ") for axis in figure.spec["axes"] if axis["play"]]
+    played = [
+        [axis["name"], *(axis["play"] if isinstance(axis["play"], list) else [])]
+        for axis in figure.spec["axes"]
+        if axis["play"]
+    ]
+    names = [" and ".join(controls).replace("_", " ") for controls in played]
     buttons = shown.locator(".xp-tools button").all_inner_texts()
-    assert buttons == [*(f"play {axis}" for axis in played), "reset"]
+    assert buttons == [*(f"play {name}" for name in names), "reset"]
     expect(shown.locator(".xp-tools button").first).to_be_focused()
-    for axis in played:
-        shown.get_by_role("button", name=f"play {axis}").press("Enter")  # from the end it starts again
-        expect(slider(shown, axis)).not_to_have_value(str(len(figure.axes[axis]) - 1))
+    for controls, name in zip(played, names, strict=True):
+        at_the_end = {control: states(figure)[control][-1] for control in controls}
+        check_frames(shown, figure, [point | at_the_end])
+        shown.get_by_role("button", name=f"play {name}").press("Enter")  # from the end it starts again
+        expect(shown.locator(".xp-say")).not_to_have_text(figure.sentence(**(point | at_the_end)))
     shown.get_by_role("button", name="reset").press("Enter")
     shows(shown, figure, figure.point)
     assert shown.locator(".xp-say").get_attribute("aria-hidden") == "true"

@@ -127,7 +127,7 @@ def test_a_study_goes_on_where_it_stopped(tmp_path, monkeypatch):
 def test_results_of_other_settings_are_not_mixed(tmp_path):
     out = tmp_path / "study.json"
     out.write_text(json.dumps({"grammar": Study(width=11).head() | {"trainings": []}}))
-    with pytest.raises(ValueError, match=r"study\.json holds results for grammar of other settings"):
+    with pytest.raises(ValueError, match=r"study\.json holds results for grammar with other settings"):
         run_study(TINY, out)
 
 

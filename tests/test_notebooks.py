@@ -140,7 +140,7 @@ def every_figure_has_words(notebook: NotebookNode) -> Iterator[str]:
         alts = [
             alt
             for text in output_texts(cell)
-            for alt in re.findall(r'<img class="xp-still" alt="([^"]*)"', text)
+            for alt in re.findall(r'(?:<img class="xp-still" alt|<svg role="img" aria-label)="([^"]*)"', text)
         ]
         if any("image/png" in output.get("data", {}) for output in cell.outputs):
             alts.append(shown.get("image", {}).get("alt", ""))

@@ -257,7 +257,7 @@ def test_unknown_cell_and_unequal_depths_are_named():
         BahdanauDecoder(5, 2, 3, 4, cell="lstm")
     encoder = Encoder(11, 5, 7, num_layers=2)
     decoder = BahdanauDecoder(13, 3, 17, encoder.d_out)
-    with pytest.raises(ValueError, match="1 layers and the encoder 2"):
+    with pytest.raises(ValueError, match="the same number of layers, got 2 and 1"):
         EncoderDecoder(encoder, decoder)(tokens(1, 2), torch.tensor([2]), tokens(1, 2))
 
 

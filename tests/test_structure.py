@@ -19,7 +19,7 @@ LAYERS = [
     {"corpus"},
     {"search", "training", "metrics", "unknown_words"},
     {"plotting", "explorables"},
-    {"translator"},
+    {"architecture", "translator"},
     {"__main__"},
 ]
 

@@ -1,9 +1,9 @@
-r"""Additive scores of many queries in the memory of the scores: the backward pass computes the features again.
+r"""Additive scores of many queries in little memory: the backward pass recomputes the features.
 
-The features :math:`\tanh(q_i + k_j)` of all pairs are h times as many numbers as the scores. Written with
-autograd they stay in memory until the backward pass has read them. Here only one query at a time has its features,
-in a piece of memory that stays in the processor's cache. The backward pass computes them again, which is faster
-than reading them from main memory.
+The features :math:`\tanh(q_i + k_j)` of all pairs are h times as many numbers as the scores. Autograd keeps them in
+memory until the backward pass has read them. Here the features of one query at a time are computed, in a buffer that
+fits into the processor's cache. The backward pass recomputes them, which is faster than reading them from main
+memory.
 
 With :math:`\tanh x = 2\sigma(2x) - 1` and :math:`\sigma_{ijh} = \sigma(2 q_{ih} + 2 k_{jh})` the score is
 
@@ -21,7 +21,7 @@ The exponential of a sum is a product,
 .. math:: \sigma_{ijh} = \frac{1}{1 + e^{-2 q_{ih}}\, e^{-2 k_{jh}}} ,
 
 so exponentials are taken once per query and once per key; each pair needs a product and a division. Where an
-exponential would overflow, the sums themselves go through the logistic function.
+exponential would overflow, the logistic function of the sum is computed instead.
 
 Derivatives of a higher order, forward-mode derivatives, the transforms of ``torch.func`` and ``torch.compile`` use the
 plain form, with all features in memory.
@@ -45,11 +45,11 @@ def additive_scores_by_query(
 ) -> Float[Tensor, "*batch queries keys"]:
     """The scores of :func:`utils.attention.additive_scores`, and their gradients, one query at a time.
 
-    Besides the scores it needs the features of one query twice, ``2 * keys * h`` numbers, and the size of the
-    queries and keys once more. It runs on one processor core.
+    Besides the scores it needs memory for ``2 * keys * h`` numbers, which is the features of one query twice, and
+    for a copy of the queries and keys. It runs on one processor core.
 
     Raises:
-        RuntimeError: shapes or dtypes that do not fit; ``AdditiveAttention`` names what is wrong.
+        RuntimeError: shapes or dtypes that do not fit; the errors of ``AdditiveAttention`` say which.
 
     >>> additive_scores_by_query(torch.zeros(1, 3), torch.zeros(2, 3), torch.ones(3))
     tensor([[0., 0.]])
@@ -57,17 +57,17 @@ def additive_scores_by_query(
     inputs = (projected_queries, projected_keys, w_v)
     if torch.compiler.is_compiling() or any(map(_is_transformed, inputs)):
         return _all_pairs(*inputs)
-    # Without any pair the plain form gives the leading axes and the dtype of its scores, under autocast too.
-    no_pairs = _all_pairs(projected_queries[..., :0, :], projected_keys[..., :0, :], w_v)
-    leading = no_pairs.shape[:-2]
-    # Under autocast the projections are coarse and w_v is not: sums over thousands need the finer dtype.
+    # The plain form of no queries gives the leading axes and the dtype of the scores, under autocast too.
+    no_scores = _all_pairs(projected_queries[..., :0, :], projected_keys[..., :0, :], w_v)
+    leading = no_scores.shape[:-2]
+    # Under autocast w_v has a more precise dtype than the projections; sums over thousands of numbers need it.
     dtype = torch.promote_types(torch.promote_types(projected_queries.dtype, projected_keys.dtype), w_v.dtype)
     queries, keys = (
         tensor.to(dtype).expand(*leading, -1, -1).reshape(math.prod(leading), *tensor.shape[-2:])
         for tensor in (projected_queries, projected_keys)
     )
     scores = _AdditiveScores.apply(queries, keys, w_v.to(dtype))
-    return scores.to(no_pairs.dtype).reshape(*leading, *scores.shape[1:])
+    return scores.to(no_scores.dtype).reshape(*leading, *scores.shape[1:])
 
 
 def _all_pairs(queries: Tensor, keys: Tensor, w_v: Tensor) -> Tensor:
@@ -94,7 +94,7 @@ class _AdditiveScores(torch.autograd.Function):
         queries, keys, w_v = ctx.saved_tensors
         if torch.is_grad_enabled():  # the gradients will be differentiated again
             return torch.func.vjp(_all_pairs, queries, keys, w_v)[1](g)
-        # From g, so that a batch of g, as ``is_grads_batched`` gives, or a tangent of g passes on to the gradients.
+        # Made from g, so that the gradients get the batch axis of ``is_grads_batched`` or the tangent that g has.
         d_queries, d_keys, d_w = (g.new_zeros(tensor.shape) for tensor in (queries, keys, w_v))
         slopes = torch.empty_like(keys[0]) if len(keys) else keys
         for b, i, sigma in _sigmas(queries, keys):
@@ -106,25 +106,25 @@ class _AdditiveScores(torch.autograd.Function):
 
 
 def _sigmas(queries: Tensor, keys: Tensor) -> Iterator[tuple[int, int, Tensor]]:
-    """Sentence, query and its features with all keys, in memory that the next query overwrites."""
-    # With several threads they would meet after each of thousands of small operations. When another program uses
-    # the processor, they then wait for each other ten times longer than they work.
+    """Yield b, i and the sigmas of query i with all keys, in memory that the next query overwrites."""
+    # Several threads would have to wait for each other after each of thousands of small operations. When another
+    # program uses the processor, they wait ten times longer than they work.
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
         largest_sum = sum(tensor.abs().max().item() for tensor in (queries, keys) if tensor.numel())
-        in_range = 2 * largest_sum < -math.log(torch.finfo(keys.dtype).tiny)  # False if one is NaN
+        in_range = 2 * largest_sum < -math.log(torch.finfo(keys.dtype).tiny)  # False if a number is NaN
         query_factors, key_factors = (
             ((-2 * queries).exp(), (-2 * keys).exp()) if in_range else (2 * queries, 2 * keys)
         )
-        one = keys.new_ones(())
-        for b, of_keys in enumerate(key_factors):
-            sigma = torch.empty_like(of_keys)
-            for i, of_query in enumerate(query_factors[b]):
+        unit = keys.new_ones(())
+        for b, key_rows in enumerate(key_factors):
+            sigma = torch.empty_like(key_rows)
+            for i, query_row in enumerate(query_factors[b]):
                 if in_range:
-                    torch.addcmul(one, of_keys, of_query, out=sigma).reciprocal_()
+                    torch.addcmul(unit, key_rows, query_row, out=sigma).reciprocal_()
                 else:
-                    torch.add(of_keys, of_query, out=sigma).sigmoid_()
+                    torch.add(key_rows, query_row, out=sigma).sigmoid_()
                 yield b, i, sigma
     finally:
         torch.set_num_threads(threads)

@@ -1,7 +1,7 @@
 """Attention: masks, scoring functions and the three attention layers of the course.
 
-Everything here works on tensors alone; recurrent networks, text and figures are in other modules. The ideas come
-first; the checks of arguments stand at the end.
+Everything here works on tensors only; recurrent networks, text and figures are in other modules. The
+checks of arguments are at the end of the file.
 """
 
 import math
@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from utils.additive_by_query import additive_scores_by_query
 
-#: From this number of features on (batch * queries * keys * h), AdditiveAttention on a CPU does not keep them in
-#: memory. In float32 they take 64 MiB. On a GPU, one query at a time would be thousands of small operations.
+#: With this many features (batch * queries * keys * h) or more, which take 64 MiB in float32, AdditiveAttention on a
+#: CPU computes them one query at a time. A GPU, which is slow at many small operations, computes all at once.
 MANY_FEATURES = 2**24
 
 
@@ -54,13 +54,13 @@ def masked_softmax(
     .. math:: \alpha_{ij} = \frac{m_{ij}\, e^{s_{ij}}}{\sum_{l} m_{il}\, e^{s_{il}}}
 
     A row without any valid key has no distribution: its weights are all 0 and so is its gradient, as in
-    torch's fused attention. No large negative number stands for minus infinity, so scores of any magnitude
-    keep their order and every floating-point type works. A masked score is never read: it may be infinite or
-    NaN. Allowed scores behave as in ``torch.softmax``: -inf among finite ones gets the weight 0, while +inf
-    or NaN turns its row into NaN.
+    PyTorch's fused function. Masked scores are replaced by minus infinity and not by a large negative number, so
+    scores of any magnitude keep their order and every floating-point type works. A masked score is never read: it
+    may be infinite or NaN. Allowed scores behave as in ``torch.softmax``: -inf among finite ones gets the weight 0,
+    while +inf or NaN turns its row into NaN.
 
     A weight of 0 removes only a finite value. A NaN or infinite *value* at a masked position still reaches
-    the context, since 0·NaN is NaN; torch's fused kernel does the same. Pad with finite numbers.
+    the context, since 0·NaN is NaN; the same happens in PyTorch's fused function. Pad with finite numbers.
 
     Args:
         scores: unnormalised, any floating-point dtype; not modified.
@@ -189,11 +189,11 @@ class DotProductAttention(nn.Module):
         *,
         need_weights: bool = True,
     ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"] | None]:
-        """Attend.
+        """Compute the context and the weights.
 
         Args:
             mask: True where a query may attend to a key; broadcasts to the scores.
-            need_weights: if False, torch's fused kernel is used and None is returned in place of the weights.
+            need_weights: if False, use PyTorch's fused function and return None in place of the weights.
 
         Returns:
             The context, and the weights before dropout, or None.
@@ -236,7 +236,7 @@ class CosineAttention(nn.Module):
         values: Float[Tensor, "*batch keys d_v"],
         mask: Bool[Tensor, "..."] | None = None,
     ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
-        """Attend.
+        """Compute the context and the weights.
 
         Args:
             mask: True where a query may attend to a key; broadcasts to the scores.
@@ -258,8 +258,8 @@ class AdditiveAttention(nn.Module):
     Queries and keys may have different widths. A decoder that attends to the same keys at every step projects
     them once with :meth:`project_keys` and passes the result as ``projected_keys``.
 
-    From :data:`MANY_FEATURES` features on, ``utils.additive_by_query`` computes the same scores and gradients
-    in less memory and time.
+    With :data:`MANY_FEATURES` features or more on a CPU, ``utils.additive_by_query`` computes the same scores and
+    gradients in less memory and time.
 
     Args:
         d_query: width of the queries.
@@ -278,7 +278,7 @@ class AdditiveAttention(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
-        """The keys' share of the hidden layer, W_k k, which does not depend on any query."""
+        """Project the keys: W_k k, the part of the hidden layer that does not depend on the query."""
         _check_width("keys", keys, self.w_k.in_features)
         return self.w_k(keys)
 
@@ -291,7 +291,7 @@ class AdditiveAttention(nn.Module):
         *,
         projected_keys: Float[Tensor, "*batch keys h"] | None = None,
     ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
-        """Attend.
+        """Compute the context and the weights.
 
         Args:
             keys: projected here; None when ``projected_keys`` is given.
@@ -327,7 +327,7 @@ def _unit(vectors: Tensor) -> Tensor:
 
 
 def _additive_scores_of_any_size(projected_queries: Tensor, projected_keys: Tensor, w_v: Tensor) -> Tensor:
-    """The scores of :func:`additive_scores`, without all features in memory where there are too many."""
+    """The scores of :func:`additive_scores`; many features are computed one query at a time."""
     leading = _check_additive(projected_queries, projected_keys, w_v)
     num_features = math.prod(leading) * projected_queries.shape[-2] * projected_keys.shape[-2] * len(w_v)
     if num_features >= MANY_FEATURES and projected_queries.device.type == "cpu":
@@ -343,18 +343,18 @@ def _fused_attention(
     leading = _leading_axes(queries=queries, keys=keys, values=values)
     if mask is not None:
         _check_mask(mask, (*leading, queries.shape[-2], keys.shape[-2]))
-    # The fused kernel takes only (batch, heads, length, width). With fewer axes torch computes the formula step by
-    # step without a warning, in three times the time and with all weights in memory.
+    # PyTorch's fused function takes only (batch, heads, length, width). With fewer axes torch computes the formula
+    # step by step without a warning, in three times the time and with all weights in memory.
     rank = max(4, len(leading) + 2)
-    inputs = [_in_front(tensor.expand(*leading, -1, -1), rank) for tensor in (queries, keys, values)]
+    inputs = [_add_leading_axes(tensor.expand(*leading, -1, -1), rank) for tensor in (queries, keys, values)]
     if mask is not None:
-        mask = _in_front(mask, rank)
+        mask = _add_leading_axes(mask, rank)
     context = nn.functional.scaled_dot_product_attention(*inputs, mask, dropout)
     return context.reshape(*leading, *context.shape[-2:])
 
 
-def _in_front(tensor: Tensor, rank: int) -> Tensor:
-    """The tensor with axes of size 1 in front until it has ``rank`` of them."""
+def _add_leading_axes(tensor: Tensor, rank: int) -> Tensor:
+    """Add axes of size 1 in front until the tensor has ``rank`` axes."""
     return tensor[(None,) * (rank - tensor.dim())]
 
 
@@ -396,7 +396,7 @@ def _check_dot_product(queries: Tensor, keys: Tensor) -> None:
 
 
 def _check_additive(projected_queries: Tensor, projected_keys: Tensor, w_v: Tensor) -> tuple[int, ...]:
-    """The leading axes of the scores."""
+    """Check the shapes; return the leading axes of the scores."""
     _check_width("projected_queries", projected_queries, len(w_v))
     _check_width("projected_keys", projected_keys, len(w_v))
     return _leading_axes(queries=projected_queries, keys=projected_keys)

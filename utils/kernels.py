@@ -1,4 +1,4 @@
-"""Kernels, and Nadaraya-Watson regression: the weighted average that attention grew from.
+"""Kernels, and Nadaraya-Watson regression: a weighted average, and a forerunner of attention.
 
 Each kernel is a plain function of the scaled distance u; scores, masks and networks are in ``attention``.
 Explained in chapters/nadaraya_watson.
@@ -68,13 +68,13 @@ def nadaraya_watson(
     .. math:: f(q) = \sum_i \frac{K(\lVert q - k_i \rVert / h)}{\sum_j K(\lVert q - k_j \rVert / h)}\, v_i
 
     With :func:`gaussian` the weights are the softmax of the scores :math:`-\lVert q - k_i \rVert^2 / 2h^2`:
-    the same numbers, but also right for a query so far from every key that the kernel itself is rounded to 0.
+    the same numbers, and still right where a query is so far from every key that the kernel is rounded to 0.
 
     Args:
         queries: where to estimate; numbers ``(queries,)`` or vectors ``(queries, d)``.
-        keys: where values were observed, as ``queries``.
+        keys: where values were observed, of the same form as ``queries``.
         values: what was observed at each key: numbers or vectors.
-        kernel: a function of the scaled distance u, nowhere negative.
+        kernel: a function of the scaled distance u, never negative.
         bandwidth: the width h > 0, in the unit of the keys; a tensor without axes may require a gradient.
         mask: True where a query may use a key; None allows all. ``~torch.eye(n, dtype=torch.bool)`` leaves
             each of n observations out of its own estimate.
@@ -106,7 +106,7 @@ def _gaussian_weights(u: Tensor, mask: Tensor | None) -> Tensor:
     # difference of squares does not, and does not overflow float16.
     allowed = u if mask is None else u.masked_fill(~mask, math.inf)
     nearest = allowed.amin(dim=1, keepdim=True)
-    nearest = nearest.masked_fill(nearest == math.inf, 0.0)  # a row that the mask empties
+    nearest = nearest.masked_fill(nearest == math.inf, 0.0)  # a row without any allowed key
     return masked_softmax((nearest - u) * (nearest / 2 + u / 2), mask)
 
 

@@ -1,7 +1,7 @@
 """Measures of translations and alignments: BLEU, chrF and the alignment error rate.
 
-They take text and links. Translating and reading files are in ``translator``; nothing here needs a model.
-BLEU and chrF come from `sacrebleu`, whose signature says how they were computed.
+They take text and links and need no model; ``translator`` translates and reads files.
+BLEU and chrF come from `sacrebleu`; its signature says how they were computed.
 Explained in chapters/bahdanau_decoder.
 """
 
@@ -48,10 +48,10 @@ def bleu(
         references: for each sentence its accepted translations, at least one; their number may differ.
         lang: language of the text, which decides the tokenizer of sacrebleu: "zh" (characters) or "13a" (words).
         lowercase: ignore case.
-        resamples: number of bootstrap resamples for the interval; 0 for no interval. A few hundred give it to a tenth.
+        resamples: number of bootstrap resamples for the interval; 0 for no interval. A few hundred are enough.
 
     Raises:
-        ValueError: no hypothesis, another number of lists of references, or an empty list.
+        ValueError: no hypothesis, different numbers of hypotheses and lists of references, or an empty list.
 
     >>> round(bleu(["a cat sat on the mat"], [["a dog", "a cat sat on the mat"]]).value)
     100
@@ -67,7 +67,8 @@ def chrf(
 ) -> Score:
     """Corpus chrF: the F-score of n-grams of 1 to 6 characters, with recall weighted twice.
 
-    It needs no words, so it is the same for Chinese and for European languages. Arguments as for :func:`bleu`.
+    It does not split text into words, so it works alike for Chinese and for European languages. Arguments as for
+    :func:`bleu`.
 
     >>> round(chrf(["abc def"], [["abc def"]]).value)
     100
@@ -81,7 +82,7 @@ def _corpus_score(
     metric: BLEU | CHRF, hypotheses: Sequence[str], references: References, resamples: int
 ) -> Score:
     if not hypotheses:
-        raise ValueError("hypotheses are empty: there is nothing to score")
+        raise ValueError("hypotheses must hold at least one text, got none")
     if len(hypotheses) != len(references):
         raise ValueError(
             "hypotheses and references must have the same length, "
@@ -138,7 +139,7 @@ def bleu_by_length(
         The buckets that are not empty, in order of length.
 
     Raises:
-        ValueError: edges that do not ascend, another number of lengths, or as for :func:`bleu`.
+        ValueError: edges that do not ascend, different numbers of lengths and hypotheses, or as for :func:`bleu`.
     """
     if list(edges) != sorted(set(edges)):
         raise ValueError(f"edges must ascend, got {list(edges)}")
@@ -180,7 +181,7 @@ def alignment_error_rate(
     >>> alignment_error_rate([{(0, 0), (1, 1)}], [{(0, 0)}], [{(1, 2)}])  # 1 - (1 + 1) / (2 + 1)
     0.33333333333333337
 
-    Source: Och and Ney (2003), section 6. Explained in chapters/bahdanau_decoder.
+    Source: Och and Ney (2003), section 5. Explained in chapters/bahdanau_decoder.
     """
     possible = [()] * len(sure) if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):
@@ -193,7 +194,7 @@ def alignment_error_rate(
         agreed += len(a & s) + len(a & (p | s))
         total += len(a) + len(s)
     if not total:
-        raise ValueError("predicted and sure hold no link: the error rate is not defined")
+        raise ValueError("predicted and sure must hold at least one link, got none")
     return 1 - agreed / total
 
 
@@ -225,13 +226,13 @@ def alignment_score(predicted: Sequence[Links], gold: Sequence["GoldLinks"]) -> 
     Raises:
         ValueError: as :func:`alignment_error_rate`.
 
-    Source: Och and Ney (2003), section 6. Explained in book/api/command_line.
+    Source: Och and Ney (2003), section 5. Explained in book/api/command_line.
     """
     aer = alignment_error_rate(predicted, [links.sure for links in gold], [links.possible for links in gold])
-    pairs = [(frozenset(links), answer) for links, answer in zip(predicted, gold, strict=True)]
-    num_links, num_sure = sum(len(a) for a, _ in pairs), sum(len(answer.sure) for answer in gold)
-    num_possible = sum(len(a & (answer.possible | answer.sure)) for a, answer in pairs)
-    num_recalled = sum(len(a & answer.sure) for a, answer in pairs)
+    pairs = [(frozenset(links), gold_links) for links, gold_links in zip(predicted, gold, strict=True)]
+    num_links, num_sure = sum(len(a) for a, _ in pairs), sum(len(gold_links.sure) for gold_links in gold)
+    num_possible = sum(len(a & (gold_links.possible | gold_links.sure)) for a, gold_links in pairs)
+    num_recalled = sum(len(a & gold_links.sure) for a, gold_links in pairs)
     precision = num_possible / num_links if num_links else 1.0
     recall = num_recalled / num_sure if num_sure else 1.0
     return AlignmentScore(aer, precision, recall, num_links)
@@ -270,7 +271,7 @@ def links_from_weights(
 
 
 def diagonal_links(num_src: int, num_tgt: int) -> frozenset[tuple[int, int]]:
-    """The baseline that knows only the two lengths: each target word is linked with the source word at the same place.
+    """Link each target word with the source word at the same relative position, a baseline without any model.
 
     The middle of target word j is at the fraction (j + ½) / num_tgt of its sentence. The source word at that fraction
     of the source sentence gets the link.

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-#: Okabe and Ito's colours, which readers with any colour vision can tell apart; the black is softened.
+#: Okabe and Ito's colours, which readers with any colour vision can tell apart; black is a dark grey.
 BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#222222",
 )  # fmt: skip
@@ -74,7 +74,7 @@ def panels(
     """A figure with ``num`` axes side by side.
 
     Args:
-        num: how many.
+        num: number of axes.
         width: of the whole figure, in inches; 6.4 by default, as for a single panel.
         height: of the whole figure, in inches.
         kwargs: passed to ``plt.subplots`` (``sharey=True``, …).
@@ -97,12 +97,12 @@ def heatmap(
 
     Args:
         queries: labels of the rows, for instance words; None numbers them.
-        keys: labels of the columns; long ones are turned.
+        keys: labels of the columns; long ones are rotated.
         ax: where to draw; None makes a new figure.
         colorbar: draw the colour bar. Panels that share a colour bar pass False and call :func:`colorbar_for`.
 
     Raises:
-        ValueError: more or fewer labels than rows or columns.
+        ValueError: a number of labels that is not the number of rows or columns.
     """
     num_queries, num_keys = weights.shape
     for name, labels, length in (("queries", queries, num_queries), ("keys", keys, num_keys)):
@@ -112,11 +112,11 @@ def heatmap(
         ax = plt.subplots()[1]
     image = ax.imshow(weights.detach().float().cpu().numpy(), cmap="cividis", vmin=0, vmax=1, aspect="auto")
     key_labels = [str(label) for label in (range(num_keys) if keys is None else keys)]
-    turned = any(len(label) > 3 for label in key_labels)
+    rotated = any(len(label) > 3 for label in key_labels)
     ax.set_xticks(
-        range(num_keys), key_labels, rotation=60 if turned else 0, ha="right" if turned else "center"
+        range(num_keys), key_labels, rotation=60 if rotated else 0, ha="right" if rotated else "center"
     )
-    if turned:
+    if rotated:
         for label in ax.get_xticklabels():
             label.set_rotation_mode("anchor")
     ax.set_yticks(range(num_queries), [str(q) for q in (range(num_queries) if queries is None else queries)])
@@ -135,7 +135,7 @@ def colorbar_for(axes: Sequence[Axes], image: mpl.image.AxesImage | None = None)
 
 
 def shape_diagram(blocks: Sequence[tuple[str, tuple[int, int], str, str]], *, ax: Axes | None = None) -> Axes:
-    """Draw a formula of matrices as rectangles in proportion to their shapes, with name above and shape below.
+    """Draw a formula of matrices as rectangles in proportion to their shapes, the name above and the shape below.
 
     Args:
         blocks: for each matrix its name, its shape ``(rows, columns)``, its colour, and the text between it and

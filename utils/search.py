@@ -1,6 +1,6 @@
-"""Search for a translation: which words to write, given what the model thinks of each next word.
+"""Search for a translation: choose its words by the probabilities that the model gives to each next word.
 
-Works on token ids with any decoder; turning ids into text belongs to ``corpus``, judging the text to ``metrics``.
+Works on token ids with any decoder; ``corpus`` turns ids into text, and ``metrics`` scores the text.
 Explained in chapters/bahdanau_decoder.
 """
 
@@ -15,8 +15,8 @@ from torch import Tensor
 from utils.corpus.vocabulary import BOS, EOS
 from utils.seq2seq import EncoderDecoder
 
-#: Stands for "no word" where a hypothesis has ended.
-_NOTHING = -1
+#: In place of a word id where a hypothesis has ended.
+_NO_WORD = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +24,10 @@ class Hypothesis:
     """One translation.
 
     Attributes:
-        tokens: the ids written, without beginning and end of sentence.
+        tokens: the token ids, without beginning and end of sentence.
         log_prob: sum of the log-probabilities (natural) of its tokens and, if finished, of the end.
         weights: attention weights, one row per token and one more for the end if finished; or None.
-        finished: False where the length limit came before the end of sentence.
+        finished: False if the length limit was reached before the end of sentence.
     """
 
     tokens: list[int]
@@ -46,7 +46,7 @@ class Hypothesis:
 
 @runtime_checkable
 class Steps(Protocol):
-    """A model at work on one batch: it predicts a word for each hypothesis, and keeps those the search goes on with."""
+    """A model that translates one batch step by step: it predicts words, and keeps the hypotheses that go on."""
 
     def predict(
         self, words: Int[Tensor, "batch beam"]
@@ -54,11 +54,11 @@ class Steps(Protocol):
         """Read the last word of each hypothesis; return the logits of the next word, and the weights or None."""
 
     def keep(self, sentences: Int[Tensor, " rows"], origin: Int[Tensor, "rows beam"]) -> None:
-        """Go on with some sentences; hypothesis b of a sentence continues its hypothesis ``origin[:, b]``."""
+        """Continue some of the sentences; hypothesis b of each continues its former hypothesis ``origin[:, b]``."""
 
 
 class DecoderSteps:
-    """The steps of a search by calling the decoder, one word at a time. Every hypothesis is a row of the batch.
+    """Run a search by calling the decoder, one word at a time. Every hypothesis is a row of the batch.
 
     Args:
         model: with any :class:`utils.seq2seq.Decoder`.
@@ -86,9 +86,8 @@ class DecoderSteps:
         """See :class:`Steps`."""
         rows = (sentences[:, None] * self._shape[1] + origin).flatten()
         self._state = _select(self._state, rows, dim=1)
-        if (
-            origin.shape != self._shape
-        ):  # the hypotheses of a sentence have one memory: most steps leave it as it is
+        # All hypotheses of a sentence have the same memory, so it changes only with the number of rows.
+        if origin.shape != self._shape:
             self._memory = _select(self._memory, rows, dim=0)
             self._shape = tuple(origin.shape)
 
@@ -103,7 +102,7 @@ def _select(tensors: Any, index: Tensor, *, dim: int) -> Any:
     return type(tensors)(*parts) if hasattr(tensors, "_fields") else tuple(parts)
 
 
-#: What makes the steps of a search: a function of the model and the padded sources.
+#: A function that makes :class:`Steps` from the model, the padded sources and their lengths.
 MakeSteps = Callable[[EncoderDecoder, Tensor, Tensor], Steps]
 
 
@@ -118,51 +117,52 @@ def greedy(
 ) -> list[Hypothesis]:
     """Write the likeliest word at each step, for a batch of sentences at once.
 
-    A finished sentence leaves the batch, so a step costs as much as the unfinished sentences need. The model works in
-    the mode it is in: call ``model.eval()`` first, or dropout stays on.
+    Finished sentences leave the batch, so the cost of a step depends only on the unfinished ones. Call
+    ``model.eval()`` first: in training mode dropout stays on.
 
     Args:
         src: padded source ids.
         src_lens: number of source tokens of each sentence.
-        max_len: most tokens to write, the end of sentence not counted.
+        max_len: largest number of tokens in a translation, without the end of sentence.
         steps: how the model is run; see :class:`Steps`.
 
     Returns:
         One hypothesis per sentence, in the order of the batch.
 
     Raises:
-        ValueError: a limit below 1.
+        ValueError: ``max_len`` below 1.
 
     Explained in chapters/bahdanau_decoder.
     """
     _check_at_least_1(max_len=max_len)
-    running = steps(model, src, src_lens)
+    runner = steps(model, src, src_lens)
     batch = len(src)
     rows = torch.arange(batch, device=src.device)  # the sentence of each row of the shrinking batch
     words = src.new_full((batch, 1), BOS)
     log_probs = torch.zeros(batch, device=src.device)
-    trace, attended = [], []
+    word_steps, weight_steps = [], []
     for step in range(max_len + 1):
-        logits, weights = running.predict(words)
+        logits, weights = runner.predict(words)
         best = logits[:, 0].float().log_softmax(dim=-1).max(dim=-1)
         ends = best.indices == EOS
-        writes = ends | (step < max_len)  # at the limit nothing is written but the end
+        writes = ends | (step < max_len)  # at the limit only the end of sentence is written
         log_probs[rows] += torch.where(writes, best.values, 0.0)
-        _record(trace, rows, torch.where(writes, best.indices, _NOTHING), src.new_full((batch,), _NOTHING))
+        step_words = torch.where(writes, best.indices, _NO_WORD)
+        _record(word_steps, rows, step_words, src.new_full((batch,), _NO_WORD))
         if weights is not None:
-            _record(attended, rows, weights[:, 0], weights.new_zeros(batch, src.shape[1]))
-        alive = (~ends).nonzero().squeeze(1)
-        if len(alive) == 0:
+            _record(weight_steps, rows, weights[:, 0], weights.new_zeros(batch, src.shape[1]))
+        unfinished = (~ends).nonzero().squeeze(1)
+        if len(unfinished) == 0:
             break
         words = best.indices[:, None]
-        if len(alive) < len(rows):
-            rows, words = rows[alive], words[alive]
-            running.keep(alive, torch.zeros_like(words))
-    tokens = torch.stack(trace, dim=1).tolist()
-    by_sentence = torch.stack(attended, dim=1) if attended else [None] * batch
+        if len(unfinished) < len(rows):
+            rows, words = rows[unfinished], words[unfinished]
+            runner.keep(unfinished, torch.zeros_like(words))
+    tokens = torch.stack(word_steps, dim=1).tolist()
+    row_weights = torch.stack(weight_steps, dim=1) if weight_steps else [None] * batch
     return [
         _hypothesis(*parts)
-        for parts in zip(tokens, log_probs.tolist(), by_sentence, src_lens.tolist(), strict=True)
+        for parts in zip(tokens, log_probs.tolist(), row_weights, src_lens.tolist(), strict=True)
     ]
 
 
@@ -190,16 +190,16 @@ def beam_search(
         src: padded source ids.
         src_lens: number of source tokens of each sentence.
         beam: hypotheses per sentence; with 1 this is :func:`greedy`.
-        max_len: most tokens to write, the end of sentence not counted.
+        max_len: largest number of tokens in a translation, without the end of sentence.
         length_penalty: the exponent :math:`\gamma`; see :meth:`Hypothesis.score`.
         steps: how the model is run; see :class:`Steps`.
 
     Returns:
         For each sentence its hypotheses, all different: finished ones first, then by score, the best first.
-        There are fewer than ``beam`` only where there are fewer translations within the limit.
+        There are fewer than ``beam`` only if fewer different translations fit within the limit.
 
     Raises:
-        ValueError: a beam or a limit below 1, or a negative exponent.
+        ValueError: ``beam`` or ``max_len`` below 1, or a negative exponent.
 
     Source: Graves (2012), algorithm 1, and Bahdanau et al. (2015), section 4.2. Explained in
     chapters/sentence_length.
@@ -207,84 +207,86 @@ def beam_search(
     _check_at_least_1(beam=beam, max_len=max_len)
     if length_penalty < 0:
         raise ValueError(f"length_penalty must not be negative, got {length_penalty}")
-    running = steps(model, src, src_lens)
+    runner = steps(model, src, src_lens)
     batch = len(src)
     rows = torch.arange(batch, device=src.device)  # the sentence of each row of the shrinking batch
     words = src.new_full((batch, beam), BOS)
-    running.keep(rows, torch.zeros_like(words))
-    # All hypotheses are equal at first, so one is alive and the others have probability 0.
+    runner.keep(rows, torch.zeros_like(words))
+    # The hypotheses of a sentence are equal at first, so all but one start with probability 0.
     log_probs = torch.full((batch, beam), -torch.inf, device=src.device)
     log_probs[:, 0] = 0.0
     ended, lengths = log_probs.isinf(), torch.zeros_like(log_probs)
-    same = torch.arange(beam, device=src.device).repeat(batch, 1)
-    trace, origins, attended = [], [], []
+    identity = torch.arange(beam, device=src.device).repeat(batch, 1)
+    word_steps, origins, weight_steps = [], [], []
     for step in range(max_len + 1):
-        logits, weights = running.predict(words)
+        logits, weights = runner.predict(words)
         log_p, choices = logits.float().log_softmax(dim=-1).topk(min(beam, logits.shape[-1]), dim=-1)
-        stays = ended[rows, :, None]
-        if step == max_len:  # at the limit nothing is written but the end, where it is the likeliest word
+        unchanged = ended[rows, :, None]
+        if step == max_len:  # only the end of sentence is written here, where it is the likeliest word
             log_p, choices = log_p[..., :1], choices[..., :1]
-            stays = stays | (choices != EOS)
-        candidates = log_probs[rows, :, None] + log_p.masked_fill(stays, 0.0)
-        candidates[..., 1:].masked_fill_(
-            stays, -torch.inf
-        )  # an ended hypothesis is one candidate, not several
-        new_lengths = lengths[rows, :, None] + ~stays
+            unchanged = unchanged | (choices != EOS)
+        candidates = log_probs[rows, :, None] + log_p.masked_fill(unchanged, 0.0)
+        # A hypothesis that has ended is one candidate, not one per word.
+        candidates[..., 1:].masked_fill_(unchanged, -torch.inf)
+        new_lengths = lengths[rows, :, None] + ~unchanged
         scores = candidates / new_lengths.clamp(min=1) ** length_penalty
         best = scores.flatten(1).topk(beam, dim=1).indices
         origin = best // choices.shape[-1]
         log_probs[rows] = candidates.flatten(1).gather(1, best)
         lengths[rows] = new_lengths.squeeze(2).gather(1, origin)
-        words = choices.masked_fill(stays, _NOTHING).flatten(1).gather(1, best)
-        ended[rows] = stays.squeeze(2).gather(1, origin) | (words == EOS) | log_probs[rows].isinf()
-        _record(trace, rows, words, torch.full_like(same, _NOTHING))
-        _record(origins, rows, origin, same.clone())
+        words = choices.masked_fill(unchanged, _NO_WORD).flatten(1).gather(1, best)
+        ended[rows] = unchanged.squeeze(2).gather(1, origin) | (words == EOS) | log_probs[rows].isinf()
+        _record(word_steps, rows, words, torch.full_like(identity, _NO_WORD))
+        _record(origins, rows, origin, identity.clone())
         if weights is not None:
-            _record(attended, rows, _choose(weights, origin), weights.new_zeros(batch, beam, src.shape[1]))
-        alive = (~ended[rows]).any(dim=1).nonzero().squeeze(1)
-        if len(alive) == 0:
+            no_weights = weights.new_zeros(batch, beam, src.shape[1])
+            _record(weight_steps, rows, _choose(weights, origin), no_weights)
+        unfinished = (~ended[rows]).any(dim=1).nonzero().squeeze(1)
+        if len(unfinished) == 0:
             break
-        rows, words = rows[alive], words[alive].clamp(min=0)
-        running.keep(alive, origin[alive])
-    tokens, by_sentence = _trace_back(trace, origins, attended, same)
+        rows, words = rows[unfinished], words[unfinished].clamp(min=0)
+        runner.keep(unfinished, origin[unfinished])
+    tokens, row_weights = _trace_back(word_steps, origins, weight_steps, identity)
     return [
         sorted(
             (_hypothesis(*parts, length) for parts in zip(*sentence, strict=True) if parts[1] > -torch.inf),
             key=lambda hypothesis: (hypothesis.finished, hypothesis.score(length_penalty)),
             reverse=True,
         )
-        for *sentence, length in zip(tokens, log_probs.tolist(), by_sentence, src_lens.tolist(), strict=True)
+        for *sentence, length in zip(tokens, log_probs.tolist(), row_weights, src_lens.tolist(), strict=True)
     ]
 
 
 def _trace_back(
-    trace: list[Tensor], origins: list[Tensor], attended: list[Tensor], last: Tensor
+    word_steps: list[Tensor], origins: list[Tensor], weight_steps: list[Tensor], last: Tensor
 ) -> tuple[list, Tensor | list]:
     """The words and weights of each final hypothesis, gathered from the last step to the first."""
     words, weights, at = [], [], last
-    for step in reversed(range(len(trace))):
-        words.append(trace[step].gather(1, at))
-        if attended:
-            weights.append(_choose(attended[step], at))
+    for step in reversed(range(len(word_steps))):
+        words.append(word_steps[step].gather(1, at))
+        if weight_steps:
+            weights.append(_choose(weight_steps[step], at))
         at = origins[step].gather(1, at)
     tokens = torch.stack(words[::-1], dim=2).tolist()
-    return tokens, torch.stack(weights[::-1], dim=2) if attended else [[None] * last.shape[1]] * len(last)
+    if not weight_steps:
+        return tokens, [[None] * last.shape[1]] * len(last)
+    return tokens, torch.stack(weights[::-1], dim=2)
 
 
-def _record(trace: list[Tensor], rows: Tensor, values: Tensor, blank: Tensor) -> None:
-    """Append what a step gave for the sentences still there, as a tensor for all sentences."""
+def _record(steps: list[Tensor], rows: Tensor, values: Tensor, blank: Tensor) -> None:
+    """Append the values of a step as a tensor for all sentences; finished sentences have ``blank``."""
     blank[rows] = values
-    trace.append(blank)
+    steps.append(blank)
 
 
 def _choose(tensor: Tensor, index: Tensor) -> Tensor:
-    """The hypotheses (second axis) that ``index`` names for each sentence (first axis)."""
+    """Select the hypotheses (second axis) with the numbers ``index`` of each sentence (first axis)."""
     return tensor.gather(1, index[..., None].expand(-1, -1, tensor.shape[-1]))
 
 
-def _hypothesis(written: list[int], log_prob: float, weights: Tensor | None, src_len: int) -> Hypothesis:
-    """A hypothesis from what each step wrote, and the weights of these steps."""
-    tokens = [word for word in written if word != _NOTHING]
+def _hypothesis(words: list[int], log_prob: float, weights: Tensor | None, src_len: int) -> Hypothesis:
+    """Make a hypothesis from the word and the weights of each step."""
+    tokens = [word for word in words if word != _NO_WORD]
     if weights is not None:
         weights = weights[: len(tokens), :src_len].clone()
     finished = tokens[-1:] == [EOS]

@@ -1,7 +1,7 @@
-"""Encoder and decoders of the translator: a GRU reader, and writers with and without attention.
+"""Encoder and decoders of the translator: a GRU encoder, and decoders with and without attention.
 
-Everything works on token ids and tensors; text, corpora, training and search live elsewhere.
-A decoder of your own needs no base class: whatever has the two methods of :class:`Decoder` trains and searches.
+Everything here works on token ids and tensors; text, training and search are in other modules.
+A decoder of your own needs no base class: any module with the two methods of :class:`Decoder` will do.
 Explained in chapters/bahdanau_decoder.
 """
 
@@ -19,15 +19,15 @@ class Encoder(nn.Module):
     r"""Reads a sentence with a bidirectional GRU: :math:`h_j = [\overrightarrow{h}_j; \overleftarrow{h}_j]`.
 
     Sentences are packed before the recurrent network reads them, so padding never changes a valid output and
-    the backward reading starts at each sentence's own last word.
+    the backward direction starts at the last word of each sentence.
 
     Args:
         vocab_size: number of source tokens, padding included.
         d_embed: width of the embedding.
         d_hidden: width h of each direction.
         num_layers: stacked GRU layers.
-        dropout: probability of dropping a number of the embedding and between layers, in training mode.
-        bidirectional: read in both directions; forward alone otherwise.
+        dropout: probability of dropping each number of the embeddings and between layers, in training mode.
+        bidirectional: read in both directions; otherwise only forward.
 
     Source: Bahdanau et al. (2015), section 3.2. Explained in chapters/encoder_decoder.
     """
@@ -62,13 +62,13 @@ class Encoder(nn.Module):
         """Read a padded batch.
 
         Args:
-            src: token ids; whatever stands behind a sentence's length is ignored.
+            src: token ids; those beyond a sentence's length are ignored.
             src_lens: number of tokens of each sentence, 1 to n.
 
         Returns:
             The outputs of the last layer at each position, 0 at padding; and each layer's final state in each
-            direction, forward first: after the last word for the forward reading, after the first word for
-            the backward one.
+            direction, forward first: after the last word for the forward direction, after the first word
+            for the backward one.
 
         Raises:
             ValueError: ``src_lens`` does not hold one length per sentence, each from 1 to n.
@@ -102,11 +102,11 @@ class ContextGRUCell(nn.Module):
         s' &= z \odot s + (1 - z) \odot \tilde s
 
     ``torch.nn.GRUCell`` on ``[y; c]`` applies r after the product, :math:`r \odot (W_{ss} s + b)`: the two
-    agree where r = 1, in general nowhere else. (The paper writes the last line with z and 1 − z exchanged,
+    agree where r = 1 and, in general, nowhere else. (The paper writes the last line with z and 1 − z exchanged,
     which renames the gate and changes nothing else.)
 
     Args:
-        d_input: width of the input y, the embedding of the word before.
+        d_input: width of the input y, the embedding of the previous word.
         d_context: width of the context c.
         d_hidden: width of the state s.
 
@@ -120,8 +120,8 @@ class ContextGRUCell(nn.Module):
         self.from_context = nn.Linear(d_context, 3 * d_hidden, bias=False)
         self.from_state = nn.Linear(d_hidden, 2 * d_hidden, bias=False)
         self.from_reset_state = nn.Linear(d_hidden, d_hidden, bias=False)
-        for square in (*self.from_state.weight.chunk(2), self.from_reset_state.weight):
-            nn.init.orthogonal_(square)
+        for matrix in (*self.from_state.weight.chunk(2), self.from_reset_state.weight):
+            nn.init.orthogonal_(matrix)
 
     def forward(
         self, y: Float[Tensor, "batch d_y"], c: Float[Tensor, "batch d_c"], s: Float[Tensor, "batch d_s"]
@@ -135,7 +135,7 @@ class ContextGRUCell(nn.Module):
 
 
 class _ConcatGRUCell(nn.GRUCell):
-    """PyTorch's GRU cell on [y; c], called as :class:`ContextGRUCell` is."""
+    """PyTorch's GRU cell on [y; c], with the arguments of :class:`ContextGRUCell`."""
 
     def __init__(self, d_input: int, d_context: int, d_hidden: int):
         super().__init__(d_input + d_context, d_hidden)
@@ -147,11 +147,11 @@ class _ConcatGRUCell(nn.GRUCell):
 
 @runtime_checkable
 class Decoder(Protocol):
-    """What training, search and alignment ask of a decoder. Any module with these two methods will do.
+    """The methods that training, search and alignment call. Any module with these two methods is a decoder.
 
-    ``memory`` is what it keeps of the source sentences: a tensor or a tuple of tensors, with the batch as first axis.
-    ``state`` is what it hands from step to step: a tensor or a tuple of tensors, with the batch as second axis, as
-    torch's recurrent layers have it. Search picks sentences out of both along these axes.
+    ``memory`` holds what the decoder knows of the source sentences: a tensor or a tuple of tensors, with the batch as
+    first axis. ``state`` is what it passes from step to step: a tensor or a tuple of tensors, with the batch as second
+    axis, as in torch's recurrent layers. Search selects sentences of both along these axes.
     """
 
     def start(
@@ -169,7 +169,7 @@ class Decoder(Protocol):
 
 
 class Memory(NamedTuple):
-    """What the decoders of this module keep of the source sentences; the first axis of each tensor is the batch.
+    """What the decoders of this module know of the source sentences; the first axis of each tensor is the batch.
 
     ``values`` are the encoder's outputs, ``projected_keys`` are W_k h_j, computed once per sentence, and ``mask`` is
     True at real words. Without attention ``values`` holds one summary per sentence and the others are None.
@@ -181,9 +181,9 @@ class Memory(NamedTuple):
 
 
 class RecurrentDecoder(nn.Module):
-    """What the decoders of this module share: s_0, the recurrence and the readout.
+    """The part that the decoders of this module share: s_0, the recurrence and the readout.
 
-    A subclass says in :meth:`start` what it keeps of the source, and in :meth:`attend` what context a step sees.
+    A subclass defines :meth:`start`, which makes the memory, and :meth:`attend`, which gives the context of a step.
     Arguments as for :class:`BahdanauDecoder`, except ``d_attention``.
     """
 
@@ -204,11 +204,11 @@ class RecurrentDecoder(nn.Module):
             raise ValueError(f"cell must be 'gru' or 'context', got {cell!r}")
         self.embedding = nn.Embedding(vocab_size, d_embed)
         self.dropout = nn.Dropout(dropout)
-        first = ContextGRUCell if cell == "context" else _ConcatGRUCell
-        upper = [nn.GRUCell(d_hidden, d_hidden) for _ in range(num_layers - 1)]
-        self.cells = nn.ModuleList([first(d_embed, d_enc, d_hidden), *upper])
-        for layer in upper:
-            _orthogonal_recurrence(layer)
+        first_class = ContextGRUCell if cell == "context" else _ConcatGRUCell
+        upper_cells = [nn.GRUCell(d_hidden, d_hidden) for _ in range(num_layers - 1)]
+        self.cells = nn.ModuleList([first_class(d_embed, d_enc, d_hidden), *upper_cells])
+        for upper_cell in upper_cells:
+            _orthogonal_recurrence(upper_cell)
         self.start_state = nn.Linear(d_enc_state or d_enc // 2, d_hidden)
         self.readout = nn.Linear(d_hidden + d_embed + d_enc, 2 * d_hidden)
         self.output = nn.Linear(d_hidden, vocab_size)
@@ -216,18 +216,18 @@ class RecurrentDecoder(nn.Module):
     def first_state(
         self, enc_state: Float[Tensor, "layers batch directions h"]
     ) -> Float[Tensor, "layers batch d"]:
-        """s_0 = tanh(W_s h) of each layer, where h is the state of the backward reading (or of the only one)."""
+        """s_0 = tanh(W_s h) of each layer, where h is the state of the backward direction (or of the only one)."""
         if enc_state.shape[0] != len(self.cells):
             raise ValueError(
-                f"the decoder has {len(self.cells)} layers and the encoder {enc_state.shape[0]}; "
-                "s_0 of a layer comes from that layer's encoder state"
+                "encoder and decoder must have the same number of layers, "
+                f"got {enc_state.shape[0]} and {len(self.cells)}: each layer's s_0 comes from the encoder's state there"
             )
         return torch.tanh(self.start_state(enc_state[:, :, -1]))
 
     def attend(
         self, query: Float[Tensor, "batch h"], memory: Any
     ) -> tuple[Float[Tensor, "batch d_enc"], Float[Tensor, "batch n"] | None]:
-        """The context c_i of one step and its weights, or None where there are none; ``query`` is s_{i-1}."""
+        """The context c_i of one step, and its weights or None; ``query`` is s_{i-1}."""
         raise NotImplementedError(f"{type(self).__name__} must define attend")
 
     def forward(
@@ -242,7 +242,7 @@ class RecurrentDecoder(nn.Module):
         Args:
             tgt_in: y_{i-1} at each step, the beginning-of-sentence token first.
             memory: from :meth:`start`.
-            state: s_{i-1} of each layer, from :meth:`start` or from the call before.
+            state: s_{i-1} of each layer, from :meth:`start` or from the previous call.
 
         Returns:
             Unnormalised log-probabilities of the next word at each step, the last state of each layer, and
@@ -281,8 +281,8 @@ class BahdanauDecoder(RecurrentDecoder):
         d_enc: width of the encoder's outputs h_j (``Encoder.d_out``).
         d_attention: hidden width of the scoring network; ``d_hidden`` if None.
         d_enc_state: width of one direction of the encoder, whose state gives s_0; ``d_enc // 2`` if None.
-        num_layers: stacked recurrent layers, as many as the encoder has; attention asks with the last one.
-        dropout: probability of dropping a number of the embedding, between layers and of the readout.
+        num_layers: stacked recurrent layers, as many as the encoder has; the state of the last one is the query.
+        dropout: probability of dropping each number of the embeddings, between layers and of the readout.
         cell: ``"gru"`` for PyTorch's cell on [y; c], ``"context"`` for the paper's :class:`ContextGRUCell`.
 
     Source: Bahdanau et al. (2015), section 3.1 and appendix A.2. Explained in chapters/bahdanau_decoder.
@@ -307,7 +307,7 @@ class BahdanauDecoder(RecurrentDecoder):
         enc_state: Float[Tensor, "layers batch directions h"],
         src_lens: Int[Tensor, " batch"],
     ) -> tuple[Memory, Float[Tensor, "layers batch d"]]:
-        """What the decoder needs before its first step: the memory, keys projected once, and s_0."""
+        """The memory, with the keys projected once, and s_0."""
         mask = length_mask(src_lens, enc_outputs.shape[1])
         memory = Memory(enc_outputs, self.attention.project_keys(enc_outputs), mask)
         return memory, self.first_state(enc_state)
@@ -325,7 +325,7 @@ class BahdanauDecoder(RecurrentDecoder):
 class FixedContextDecoder(RecurrentDecoder):
     """The same decoder without attention: every step sees one summary of the sentence.
 
-    The summary is the encoder's final state, both readings side by side, each of which has read every word.
+    The summary is the encoder's final state: both directions side by side, each of which has read every word.
     Arguments as for :class:`BahdanauDecoder`, except ``d_attention``.
 
     Source: Cho et al. (2014), section 2.2. Explained in chapters/encoder_decoder.
@@ -337,7 +337,7 @@ class FixedContextDecoder(RecurrentDecoder):
         enc_state: Float[Tensor, "layers batch directions h"],
         src_lens: Int[Tensor, " batch"],
     ) -> tuple[Memory, Float[Tensor, "layers batch d"]]:
-        """What the decoder needs before its first step: the summary of each sentence, and s_0."""
+        """The memory, which is the summary of each sentence, and s_0."""
         summary = enc_state[-1].flatten(1)[:, None]
         return Memory(summary), self.first_state(enc_state)
 
@@ -352,7 +352,7 @@ class EncoderDecoder(nn.Module):
     """A translator: reads the source and predicts each target word from those before it.
 
     Args:
-        encoder: returns outputs and states as :class:`Encoder` does.
+        encoder: a module that returns outputs and states as :class:`Encoder` does.
         decoder: one of this module, or any other :class:`Decoder`.
 
     Source: Sutskever et al. (2014); Cho et al. (2014). Explained in chapters/encoder_decoder.

@@ -25,13 +25,13 @@ Ids = Sequence[Sequence[int]]
 
 @runtime_checkable
 class EpochBatches(Protocol):
-    """What a model is trained on: a list of batches, or a ``ShuffledBatches``. One pass over it is an epoch."""
+    """The batches to train on: a list of them, or a ``ShuffledBatches``. One pass over it is an epoch."""
 
     def __iter__(self) -> Iterator[Batch]:
         """The batches of one epoch."""
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Number of batches per epoch."""
 
 
 #: The loss of a model on a batch; it takes ``label_smoothing`` as a keyword.
@@ -41,13 +41,13 @@ Loss = Callable[..., Tensor]
 def sequence_loss(
     logits: Float[Tensor, "batch t vocab"], tgt_out: Int[Tensor, "batch t"], *, label_smoothing: float = 0.0
 ) -> Float[Tensor, ""]:
-    r"""Mean cross-entropy over the real target tokens; padding has no part in it.
+    r"""Mean cross-entropy over the real target tokens; padding is ignored.
 
     .. math:: L = -\frac{1}{\sum_i [y_i \neq \mathrm{PAD}]} \sum_{i:\, y_i \neq \mathrm{PAD}} \log p(y_i)
 
     Args:
         logits: unnormalised log-probabilities of each next token.
-        tgt_out: the true next tokens, PAD behind the end of a sentence.
+        tgt_out: the true next tokens, followed by PAD in shorter sentences.
         label_smoothing: share of the target probability that is spread evenly over the vocabulary.
 
     >>> sequence_loss(torch.zeros(1, 3, 8), torch.tensor([[5, 2, PAD]]))  # log 8
@@ -71,7 +71,7 @@ def batch_loss(model: EncoderDecoder, batch: Batch, *, label_smoothing: float = 
 
 @dataclass
 class History:
-    """What happened in training, step by step.
+    """The record of a training, step by step.
 
     Attributes:
         losses: the loss of each step, in nats per token, label smoothing included.
@@ -86,7 +86,7 @@ class History:
     valid_losses: list[float] = field(default_factory=list)
 
     def add(self, loss: float, tokens: int, seconds: float) -> None:
-        """Append what one step gave."""
+        """Append the numbers of one step."""
         self.losses.append(loss)
         self.tokens.append(tokens)
         self.seconds.append(seconds)
@@ -115,13 +115,13 @@ def fit(
     Args:
         model: trained in place, and left in evaluation mode.
         batches: a list, or :class:`utils.corpus.batches.ShuffledBatches`; one pass over them is an epoch.
-        epochs: passes over the batches.
-        loss: of the model on a batch; ``utils.translator.fast.fast_loss`` gives the same number sooner.
+        epochs: number of passes over the batches.
+        loss: a function of the model and a batch; ``utils.translator.fast.fast_loss`` gives the same number faster.
         label_smoothing: as in :func:`sequence_loss`.
         lr: highest learning rate.
         warmup: share of the steps over which the learning rate rises.
         clip: largest norm of the gradient of all parameters together.
-        seed: of dropout.
+        seed: seed of dropout.
         on_step: called with the history after each step.
 
     Raises:
@@ -139,8 +139,8 @@ def fit(
     with seeded(seed):
         start = time.perf_counter()
         for batch in (batch for _ in range(epochs) for batch in batches):
-            done = len(history.losses) / num_steps
-            optimizer.param_groups[0]["lr"] = lr * min(done / warmup, 1) * (1 - done)
+            progress = len(history.losses) / num_steps
+            optimizer.param_groups[0]["lr"] = lr * min(progress / warmup, 1) * (1 - progress)
             value = loss(model, batch, label_smoothing=label_smoothing)
             optimizer.zero_grad()
             value.backward()
@@ -155,7 +155,7 @@ def fit(
 
 
 def check_finite(loss: Tensor, norm: Tensor, *, step: int) -> None:
-    """Raise FloatingPointError, which names the step, if the loss or the norm of its gradient is not finite."""
+    """Raise FloatingPointError with the number of the step if the loss or its gradient norm is not finite."""
     if not (loss.isfinite() and norm.isfinite()):
         raise FloatingPointError(
             f"step {step}: loss {loss.item():.4g} with gradient norm {norm.item():.4g}; try a smaller lr"
@@ -163,7 +163,7 @@ def check_finite(loss: Tensor, norm: Tensor, *, step: int) -> None:
 
 
 def check_positive(**numbers: float | None) -> None:
-    """Raise ValueError, which names the number, unless each is positive and finite or None."""
+    """Raise ValueError with the name of a number that is neither None nor positive and finite."""
     for name, number in numbers.items():
         if number is not None and not 0 < number < math.inf:
             raise ValueError(f"{name} must be positive and finite, got {number}")

@@ -1,6 +1,6 @@
 """Unknown words: replace each <unk> that a translator writes by a translation or a copy of the source word.
 
-Works on words and attention weights. Which words a vocabulary knows is decided in ``corpus.vocabulary``.
+Works on words and attention weights; the vocabularies are in ``corpus.vocabulary``.
 Explained in chapters/chinese_english.
 """
 
@@ -23,15 +23,15 @@ def learn_dictionary(
 ) -> dict[str, str]:
     """The translation of each source word: the target word that it is linked with most often.
 
-    Of equally frequent target words the first is taken.
+    Of equally frequent target words it is the one that is linked first.
 
     Args:
         sources: the words of each source sentence.
         targets: the words of its translation.
         links: for each sentence pair its links (source position, target position), as from
             :func:`utils.metrics.links_from_weights`.
-        min_count: a source word needs at least so many links with the chosen target word.
-        min_share: and at least this share of all its links.
+        min_count: smallest number of links between a source word and its translation.
+        min_share: smallest share of the links of a source word that go to its translation.
 
     Raises:
         ValueError: different numbers of sources, targets and sets of links.
@@ -40,7 +40,7 @@ def learn_dictionary(
     ...                  [{(0, 0), (1, 1)}, {(0, 1), (1, 0)}])
     {'le': 'the', 'chat': 'cat', 'noir': 'black'}
 
-    Source: Luong et al. (2015b), section 3; where the links come from a separate word aligner.
+    Source: Luong et al. (2015b), section 3; there the links come from a separate word aligner.
     """
     if not len(sources) == len(targets) == len(links):
         raise ValueError(
@@ -67,7 +67,7 @@ def replace_unknown(
     *,
     unknown: str = SPECIAL_TOKENS[UNK],
 ) -> list[str]:
-    r"""Replace the unknown words of a translation by means of the source words that the decoder attended to.
+    r"""Replace the unknown words of a translation, using the source words that the decoder attended to.
 
     An unknown word at step i becomes the translation, in the dictionary, of the source word with the largest weight,
     :math:`x_j` with :math:`j = \arg\max_j \alpha_{ij}`. A source word that is not in the dictionary is copied.
@@ -77,7 +77,7 @@ def replace_unknown(
         src_words: the words of the source, including those that are not in the vocabulary.
         weights: attention weights, row i of the step that wrote ``tokens[i]``; later rows, such as that of the end of
             sentence, are ignored.
-        dictionary: source word to target word; None copies every time.
+        dictionary: source word to target word; None always copies the source word.
         unknown: the token that stands for an unknown word.
 
     Raises:

@@ -1,8 +1,8 @@
-"""The reference of `utils` and the chapters point at each other.
+"""Links between the reference of `utils` and the chapters.
 
-A docstring says "Explained in chapters/NAME" (or book/NAME), for itself or for its module: the entry in the
-reference links to that page, and the page ends with links to all the entries that name it. In the prose of a
-chapter a name of `utils` links to its entry too, where it stands first.
+A docstring says "Explained in chapters/NAME" (or book/NAME), for its object or for its module: the entry in the
+reference links to that page, and the page ends with links to all entries that name it. In the prose of a chapter, the
+first use of each name of `utils` links to its entry too.
 """
 
 import re
@@ -24,7 +24,7 @@ def _skip_aliases(_app: Sphinx, _what, _name: str, obj: object, skip: bool, _opt
 
 def _link_to_pages(app: Sphinx, what: str, name: str, obj: object, _options, lines: list[str]) -> None:
     if what in ("function", "class") and not EXPLAINED.search("\n".join(lines)):
-        # An entry that does not say inherits what its module says.
+        # An entry without such a sentence gets that of its module.
         module = sys.modules[obj.__module__]
         lines += ["", *(f"Explained in {page}." for page in EXPLAINED.findall(module.__doc__ or ""))]
 
@@ -37,7 +37,7 @@ def _link_to_pages(app: Sphinx, what: str, name: str, obj: object, _options, lin
 
 
 def _explained_in(env: BuildEnvironment) -> dict[str, dict[str, str]]:
-    """Page -> name of each entry that it explains -> page of that entry."""
+    """For each page, the names of the entries that it explains and the pages of these entries."""
     if not hasattr(env, "explained_in"):
         env.explained_in = {}
     return env.explained_in
@@ -90,17 +90,17 @@ def _link_to_reference(app: Sphinx, doctree: nodes.document, docname: str) -> No
 
 
 def _names_in_prose(entries: dict[str, ObjectEntry]) -> dict[str, str]:
-    """What prose calls a function, class or `Class.method`, from the bare to the full name -> the full name.
+    """The full name of each function, class or method by the names that the prose may use, from short to full.
 
-    A bare name that several modules use stands for none of them.
+    A short name that several modules use is left out.
     """
-    found: dict[str, set[str]] = {}
+    full_names: dict[str, set[str]] = {}
     for name, entry in entries.items():
         parts = name.split(".")
         shortest = {"function": 1, "class": 1, "method": 2}.get(entry.objtype, len(parts))
         for length in range(shortest, len(parts) + 1):
-            found.setdefault(".".join(parts[-length:]), set()).add(name)
-    return {short: names.pop() for short, names in found.items() if len(names) == 1}
+            full_names.setdefault(".".join(parts[-length:]), set()).add(name)
+    return {short: names.pop() for short, names in full_names.items() if len(names) == 1}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -1,6 +1,6 @@
-"""A web font with the Chinese characters of the book and no others, so that they show on every machine.
+"""A web font with only the Chinese characters of the book, so that every machine can show them.
 
-The glyphs come from Noto Sans CJK (package notojp-matplotlib, SIL Open Font License); the style sheet carries
+The glyphs come from Noto Sans CJK (package notojp-matplotlib, SIL Open Font License); the style sheet contains
 them as data, since browsers refuse font files from a folder above a page opened as file://.
 """
 
@@ -16,7 +16,7 @@ STYLE_SHEET = "chinese.css"
 
 
 def style_sheet(characters: str) -> str:
-    """CSS that declares the font, cut down to these characters."""
+    """CSS that declares the font with only these characters."""
     rights = "/* Noto Sans CJK, (c) Adobe, SIL Open Font License 1.1; the glyphs of this book only. */"
     return f"{rights}\n{font_face(FAMILY, characters)}"
 

@@ -1,4 +1,4 @@
-"""What Jupyter Book and its theme leave to mend: calls to other hosts, obstacles for screen readers."""
+"""Corrections to the pages of Jupyter Book: no calls to other hosts, no obstacles for screen readers."""
 
 import re
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
 
-#: A signature over several lines comes as a list of descriptions without terms, which puzzles screen readers.
+#: A signature over several lines is a list of descriptions without terms, which screen readers cannot read well.
 SIGNATURE_LINES = re.compile(r'(<span class="sig-paren">\(</span>\s*)<dl>(.*?)</dl>', re.DOTALL)
 
 
 def _without_thebe(app: Sphinx, _config) -> None:
     # Jupyter Book always loads sphinx-thebe, which writes two scripts into each page that name another host
-    # and raise an error in the console. The book has no live-code button, so neither is wanted.
+    # and raise an error in the console. The book has no live-code button, so it needs neither.
     for event in ("env-before-read-docs", "doctree-resolved"):
         for listener in list(app.events.listeners[event]):
             if listener.handler.__name__ in ("init_thebe_core", "update_thebe_context"):
@@ -40,14 +40,14 @@ def _mend_body(body: str) -> str:
         ),
         body,
     )
-    # The label would be read out in place of the words that say what is hidden.
+    # A screen reader would read the label instead of the text that says what is hidden.
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
     # A list of references has links beside its entries, which the role "list" does not allow.
     return body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
 
 
 def _with_named_toggles(toctree: Callable[..., BeautifulSoup | str]) -> Callable[..., BeautifulSoup | str]:
-    """The contents in the sidebar; an arrow that unfolds a part says of what."""
+    """The contents in the sidebar, with a label for each arrow that names the part it unfolds."""
 
     def with_named_toggles(*args, **kwargs) -> BeautifulSoup | str:
         contents = toctree(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Where this edition is published: all that follows from `repository.url` in _config.yml, and nothing without it.
+"""Where this edition is published: everything that depends on `repository.url` in _config.yml.
 
 As a Sphinx extension it gives the pages their buttons and their public address. As a command (`make links`) it
 writes the links of README.md and CITATION.cff.
@@ -13,7 +13,7 @@ from sphinx.config import Config
 
 ROOT = Path(__file__).parents[2]
 BUTTONS = ("use_repository_button", "use_issues_button", "use_edit_page_button")
-#: What stands between the two comments is written by `make links`.
+#: `make links` writes the lines between the two comments.
 MARKED = re.compile(r"(^\S+ links: [^\n]*\n).*?(^\S+ end of links)", re.MULTILINE | re.DOTALL)
 
 
@@ -21,7 +21,7 @@ def site(url: str) -> str:
     """The address on GitHub Pages of the book whose repository has this address.
 
     Raises:
-        ValueError: the address is none of a repository on GitHub.
+        ValueError: the address is not that of a repository on GitHub.
     """
     parts = re.fullmatch(r"https://github\.com/([\w-]+)/([\w.-]+)(?<!\.git)", url)
     if not parts:
@@ -31,7 +31,7 @@ def site(url: str) -> str:
 
 
 def links(config: dict) -> dict[str, str]:
-    """The marked lines of each file; none where the repository has no address."""
+    """The marked lines of each file; empty if the repository has no address."""
     url, branch = config["repository"]["url"], config["repository"]["branch"]
     if not url:
         return {"README.md": "", "CITATION.cff": ""}
@@ -52,7 +52,7 @@ def links(config: dict) -> dict[str, str]:
 
 
 def write_links(root: Path) -> None:
-    """Writes the marked lines of README.md and CITATION.cff from _config.yml."""
+    """Write the marked lines of README.md and CITATION.cff from _config.yml."""
     config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
     for name, lines in links(config).items():
         text = (root / name).read_text("utf-8")

@@ -1,8 +1,8 @@
 """The length study: translators with and without attention, trained on short and on longer sentences.
 
 ``python -m studies.length_study`` trains them all and stores their BLEU by sentence length, which
-chapters/sentence_length draws; the chapter runs the same study, smaller, while you wait. Models, training and
-scores are those of the other modules: here they are put together.
+chapters/sentence_length draws; the chapter itself runs a smaller form of the same study. Models, training and scores
+come from other modules.
 """
 
 import hashlib
@@ -32,11 +32,11 @@ from utils.training import Ids, fit, seeded
 from utils.translator.checkpoints import write_atomically
 from utils.translator.fast import fast_loss
 
-#: The decoders that are compared, by the name that the results have for them.
+#: The decoders that are compared, by their names in the results.
 #:
 #: :meta hide-value:
 DECODERS = {"attention": BahdanauDecoder, "one vector": FixedContextDecoder}
-#: Longest sentences of the buckets in which BLEU is counted; the last bucket takes what is longer.
+#: Longest sentences of the buckets for BLEU; a last bucket takes all longer sentences.
 EDGES = (10, 20, 30, 40, 50)
 #: The corpus that needs no file.
 GRAMMAR = "grammar"
@@ -55,7 +55,7 @@ class Task:
         tgt_ids: their French translations.
         test_ids: English sentences of the test.
         lengths: their lengths in words.
-        references: for each its accepted translations.
+        references: the accepted translations of each.
         num_src: size of the English vocabulary.
         num_tgt: size of the French one.
         write: turns French ids into text.
@@ -169,7 +169,7 @@ def joined_task(
 
 
 def _joined(pairs: Sequence[tuple[str, str]], *, seed: int) -> Iterator[tuple[str, str]]:
-    """Two to six pairs, drawn anew each time, as one; without end."""
+    """Join two to six random pairs into one, again and again without end."""
     draw = random.Random(seed)
     while True:
         parts = draw.choices(pairs, k=draw.randint(2, 6))
@@ -177,18 +177,18 @@ def _joined(pairs: Sequence[tuple[str, str]], *, seed: int) -> Iterator[tuple[st
 
 
 def _until(pairs: Iterator[tuple], total: int, *, length: Callable[[tuple], int]) -> list[tuple]:
-    """The first pairs, as many as it takes for their lengths to reach a total."""
-    taken, reached = [], 0
-    while reached < total:
-        taken.append(next(pairs))
-        reached += length(taken[-1])
-    return taken
+    """The first pairs, until the sum of their lengths reaches a total."""
+    selected, sum_lengths = [], 0
+    while sum_lengths < total:
+        selected.append(next(pairs))
+        sum_lengths += length(selected[-1])
+    return selected
 
 
 def _spread(
     pairs: Iterator[tuple], num: int, edges: Sequence[int], *, length: Callable[[tuple], int]
 ) -> list[tuple]:
-    """The first pairs of each bucket, as many in one as in another, the short ones first."""
+    """The first pairs of each bucket, the same number for all buckets, the short ones first."""
     buckets: list[list[tuple]] = [[] for _ in edges]
     while min(map(len, buckets)) < num:
         pair = next(pairs)
@@ -212,7 +212,7 @@ def train(
 
     Args:
         task: what to train on.
-        decoder: a name in ``DECODERS``; the translators differ in nothing else.
+        decoder: a name in ``DECODERS``, the only difference between the translators.
         width: of the embeddings, of the decoder's state and of each direction of the encoder.
         batch_size: sentence pairs per step.
         lr: highest learning rate, as for :func:`utils.training.fit`.
@@ -232,14 +232,14 @@ def train(
 
 
 class LengthScore(NamedTuple):
-    """How a translator does on the test sentences of ``low`` to ``high`` English words.
+    """The scores of a translator on the test sentences of ``low`` to ``high`` English words.
 
     Attributes:
         low: fewest words.
         high: most words; infinity in the last bucket.
-        num_sentences: how many there are.
-        bleu: of all their translations together.
-        length_ratio: words written, for each word of the references.
+        num_sentences: number of these sentences.
+        bleu: BLEU of all their translations together.
+        length_ratio: words of the translations per word of the references.
     """
 
     low: int
@@ -256,20 +256,20 @@ def score(model: EncoderDecoder, task: Task, *, edges: Sequence[int] = EDGES) ->
     """
     max_len = 3 * max(task.lengths)
     src_lens = torch.tensor([len(ids) for ids in task.test_ids])
-    found = greedy(model, pad_ids(task.test_ids), src_lens, max_len=max_len)
-    texts = [task.write(hypothesis.tokens) for hypothesis in found]
+    hypotheses = greedy(model, pad_ids(task.test_ids), src_lens, max_len=max_len)
+    texts = [task.write(hypothesis.tokens) for hypothesis in hypotheses]
     scores = []
     for bucket in bleu_by_length(texts, task.references, task.lengths, edges=edges, lang="fr"):
         rows = [row for row, length in enumerate(task.lengths) if bucket.low <= length <= bucket.high]
-        written = sum(len(texts[row].split()) for row in rows)
-        wanted = sum(len(task.references[row][0].split()) for row in rows)
-        scores.append(LengthScore(*bucket[:3], bucket.score.value, written / wanted))
+        num_words = sum(len(texts[row].split()) for row in rows)
+        num_reference_words = sum(len(task.references[row][0].split()) for row in rows)
+        scores.append(LengthScore(*bucket[:3], bucket.score.value, num_words / num_reference_words))
     return scores
 
 
 @dataclass(frozen=True)
 class Study:
-    """What the trainings of a study share.
+    """The settings that the trainings of a study share.
 
     Attributes:
         corpus: "grammar", or the path of a pair file (English, then French) whose sentences are joined.
@@ -297,7 +297,7 @@ class Study:
         return joined_task(read_pairs(self.corpus).between("en", "fr"), max_words, **options)
 
     def head(self) -> dict:
-        """What the results say of themselves, before any training is done."""
+        """The settings and versions that are stored with the results."""
         digest = (
             None
             if self.corpus == GRAMMAR
@@ -305,19 +305,19 @@ class Study:
         )
         signature = bleu(["."], [["."]], lang="fr").signature
         head = asdict(self) | {"sha256": digest, "signature": signature, "torch": torch.__version__}
-        return json.loads(json.dumps(head))  # tuples become the lists that a file gives back
+        return json.loads(json.dumps(head))  # tuples become lists, as in a file
 
 
 def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: bool = False) -> int:
-    """Do the trainings of a study that a file does not hold yet, and add each to it as it is done.
+    """Run the trainings of a study that a file does not hold yet, and add each result to it.
 
     Args:
-        out: the file, with the results of one or more corpora; made if it is not there.
-        at_most: stop after so many trainings.
+        out: the file, with the results of one or more corpora; made if it does not exist.
+        at_most: largest number of trainings to run.
         progress: show a progress bar for each.
 
     Returns:
-        How many trainings are still to be done.
+        The number of trainings that are left.
 
     Raises:
         ValueError: the file holds results of this corpus that were made with other settings.
@@ -327,8 +327,8 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: 
     if {
         name: value for name, value in stored.items() if name not in ("buckets", "trainings")
     } != study.head():
-        raise ValueError(f"{out} holds results for {study.corpus} of other settings: name another file")
-    done = {(one["limit"], one["decoder"], one["seed"]) for one in stored["trainings"]}
+        raise ValueError(f"{out} holds results for {study.corpus} with other settings: name another file")
+    done = {(result["limit"], result["decoder"], result["seed"]) for result in stored["trainings"]}
     todo = [
         (seed, limit, decoder)
         for seed, limit, decoder in product(study.seeds, study.limits, DECODERS)
@@ -342,7 +342,9 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: 
         )
         seconds = time.process_time() - start
         scores = score(model, task)
-        stored["buckets"] = [[one.low, min(one.high, LONGEST), one.num_sentences] for one in scores]
+        stored["buckets"] = [
+            [bucket.low, min(bucket.high, LONGEST), bucket.num_sentences] for bucket in scores
+        ]
         stored["trainings"].append(
             {
                 "limit": limit,
@@ -350,8 +352,8 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: 
                 "seed": seed,
                 "sentences": len(task.src_ids),
                 "processor_seconds": round(seconds),
-                "bleu": [round(one.bleu, 2) for one in scores],
-                "length_ratio": [round(one.length_ratio, 3) for one in scores],
+                "bleu": [round(bucket.bleu, 2) for bucket in scores],
+                "length_ratio": [round(bucket.length_ratio, 3) for bucket in scores],
             }
         )
         write_atomically(out, (json.dumps(results, indent=1) + "\n").encode())
@@ -364,10 +366,10 @@ def _main(
     ] = GRAMMAR,
     out: Annotated[Path, typer.Option(help="results; trainings that it holds are not done again")] = RESULTS,
     num_tokens: Annotated[int, typer.Option(min=1, help="French tokens of each training")] = Study.num_tokens,
-    at_most: Annotated[int | None, typer.Option(min=1, help="stop after so many trainings")] = None,
+    at_most: Annotated[int | None, typer.Option(min=1, help="largest number of trainings to run")] = None,
 ) -> None:
     """Train with and without attention, on short and on longer sentences; store BLEU by length."""
-    torch.set_num_threads(1)  # as the results of the book
+    torch.set_num_threads(1)  # as for the results in the book
     left = run_study(Study(corpus, num_tokens=num_tokens), out, at_most=at_most, progress=sys.stderr.isatty())
     typer.echo(f"{out}: {f'{left} trainings left' if left else 'complete'}")
 

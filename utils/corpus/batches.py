@@ -44,7 +44,7 @@ class Batch(NamedTuple):
         return int((self.tgt_out != PAD).sum())
 
     def rows(self, rows: slice) -> "Batch":
-        """Some sentence pairs of the batch, with the padding they had."""
+        """Some sentence pairs of the batch, with unchanged padding."""
         return Batch(*(tensor[rows] for tensor in self))
 
     def to(self, device: torch.device) -> "Batch":
@@ -60,7 +60,7 @@ def make_batch(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]
         tgt_ids: target sentences without BOS and EOS; they may be empty.
 
     Raises:
-        ValueError: no pair, more or fewer targets than sources, or an empty source.
+        ValueError: no pair, different numbers of sources and targets, or an empty source.
 
     >>> batch = make_batch([[5, 6, 7], [8]], [[9], [10, 11]])
     >>> batch.src
@@ -99,19 +99,19 @@ def batches(
     """One epoch: every pair exactly once, sentences of similar length together.
 
     The pairs are shuffled, cut into pools of ``pool`` batches, sorted by length within a pool and cut into
-    batches, which are shuffled too. A larger pool means less padding; the whole corpus as one pool would
-    give batches of a single length, whose gradients are worse estimates: steps are faster, learning is slower.
+    batches, which are shuffled too. A larger pool means less padding. With the whole corpus as one pool, all sentences
+    of a batch would have the same length: steps would be faster, but their gradients worse and learning slower.
 
     Args:
         src_ids: source sentences, none empty.
         tgt_ids: target sentences.
         batch_size: pairs per batch; one batch may hold fewer.
-        generator: of the shuffling. None keeps the given order, for evaluation.
+        generator: for the shuffling. None keeps the given order, for evaluation.
         pool: batches per pool.
 
     Raises:
-        ValueError: no pair, an empty source, more or fewer targets than sources, or a size below 1. Raised by the
-            call, before the first batch.
+        ValueError: no pair, an empty source, different numbers of sources and targets, or a size below 1. Raised
+            by the call, before the first batch.
 
     Explained in chapters/bahdanau_decoder.
     """
@@ -135,10 +135,10 @@ class ShuffledBatches:
         src_ids: source sentences, none empty.
         tgt_ids: target sentences.
         batch_size: pairs per batch; one batch may hold fewer.
-        seed: of the shuffling; the same seed gives the same epochs in the same order.
+        seed: seed of the shuffling; the same seed gives the same epochs in the same order.
 
     Raises:
-        ValueError: no pair, an empty source, not one target per source, or a size below 1.
+        ValueError: no pair, an empty source, different numbers of sources and targets, or a size below 1.
 
     >>> epochs = ShuffledBatches([[4], [5], [6]], [[7], [8], [9]], batch_size=2)
     >>> len(epochs), sum(len(batch.src) for batch in epochs)
@@ -155,7 +155,7 @@ class ShuffledBatches:
         batch_size: int = 64,
         seed: int = 0,
     ):
-        batches(src_ids, tgt_ids, batch_size=batch_size)  # for its checks
+        batches(src_ids, tgt_ids, batch_size=batch_size)  # only to check the arguments
         self.src_ids, self.tgt_ids, self.batch_size = src_ids, tgt_ids, batch_size
         self._generator = torch.Generator().manual_seed(seed)
 
@@ -167,12 +167,12 @@ class ShuffledBatches:
         return self.epoch(self._generator)
 
     def epoch(self, generator: torch.Generator) -> Iterator[Batch]:
-        """One epoch, shuffled by a generator of the caller's."""
+        """One epoch, shuffled by the caller's generator."""
         return batches(self.src_ids, self.tgt_ids, batch_size=self.batch_size, generator=generator)
 
     @property
     def identity(self) -> list:
-        """What makes these the batches of one training and no other."""
+        """What distinguishes these batches from those of another training."""
         return [self.src_ids, self.tgt_ids, self.batch_size]
 
 

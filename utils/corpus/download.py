@@ -1,6 +1,6 @@
 """Download files of sentence pairs, check them, and put them into the data folder.
 
-If no address gives a file, one DownloadError lists what each answered. Reading the sentences is in ``pairs``.
+If no address gives a file, one DownloadError lists the answer of each. ``pairs`` reads the sentences.
 Explained in book/data_and_licences.
 """
 
@@ -25,7 +25,7 @@ from utils.corpus.pairs import SOURCE_PAGE, data_folder, read_pairs
 
 #: ManyThings answers the default names of programming libraries with status 406.
 USER_AGENT = "attention-course/unreleased (sentence pairs for teaching)"
-#: Seconds without a byte after which a server is given up.
+#: Seconds without data from a server after which its download fails.
 TIMEOUT = 30.0
 #: Largest archive, and largest text in it; those of this course have less than 12 MB.
 MAX_BYTES = 64 << 20
@@ -87,7 +87,7 @@ class Provenance:
     sha256: str
     num_rows: int
     source: str  #: the address or path that the text came from
-    recorded: str | None  #: the day in UTC on which this was stored; None if it was not
+    recorded: str | None  #: the day in UTC on which this record was stored; None if it was not stored
     notes: str | None  #: what the publisher wrote about the file, from the archive
     licence: str = "CC BY 2.0 FR, https://creativecommons.org/licenses/by/2.0/fr/"
     attribution: str = "tatoeba.org and www.manythings.org/anki"  #: whom the licence asks you to name
@@ -108,7 +108,7 @@ class _Text(NamedTuple):
 
 
 class DownloadError(OSError):
-    """No address gave the file; the message lists what each answered, and what you can do."""
+    """No address gave the file; the message lists the answer of each and what you can do."""
 
 
 def get_corpus(
@@ -175,7 +175,7 @@ def _sha256(content: bytes) -> str:
 
 
 class _LimitedBuffer(io.BytesIO):
-    """Where a download goes: into memory, so that an interrupted one leaves no file."""
+    """Holds a download in memory, so that an interrupted one leaves no file; its size is limited."""
 
     def write(self, content: bytes) -> int:
         if self.tell() + len(content) > MAX_BYTES:
@@ -184,7 +184,7 @@ class _LimitedBuffer(io.BytesIO):
 
 
 def _fetch(address: str, *, progress: bool) -> bytes:
-    """What a server sends; the status must be good, and as many bytes must come as it announced."""
+    """Download an address; raise an error for a bad status or for fewer bytes than the server announced."""
     buffer = _LimitedBuffer()
     options = {"headers": {"User-Agent": USER_AGENT}, "hooks": {"response": _refuse_insecure_redirect}}
     download = pooch.HTTPDownloader(progressbar=progress, chunk_size=1 << 16, timeout=TIMEOUT, **options)
@@ -199,7 +199,7 @@ def _refuse_insecure_redirect(response: requests.Response, **_: object) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """What was wrong with an address, in a few words."""
+    """What went wrong with an address, in a few words."""
     if isinstance(error, requests.HTTPError):
         return f"status {error.response.status_code} ({error.response.reason})"
     if isinstance(error, requests.RequestException):
@@ -255,7 +255,7 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> bytes | None:
 
 
 def _read_record(path: Path) -> Provenance | None:
-    """What is known about the text that was installed before."""
+    """The record of the text that was installed before, if there is one."""
     if not path.is_file():
         return None
     try:
@@ -267,38 +267,38 @@ def _read_record(path: Path) -> Provenance | None:
 def _install(
     text: _Text, corpus: Corpus, folder: Path, previous: Provenance | None, *, replace: bool
 ) -> Obtained:
-    """Check a text, and put it and its record into the data folder unless they are there."""
+    """Check a text, and put it and its record into the data folder unless they are there already."""
     path, sha256 = folder / corpus.member, _sha256(text.content)
     is_pinned = sha256 == corpus.sha256
-    present = _sha256(path.read_bytes()) if path.is_file() else None
-    expected = previous.sha256 if previous else present or sha256
+    present_sha256 = _sha256(path.read_bytes()) if path.is_file() else None
+    expected = previous.sha256 if previous else present_sha256 or sha256
     if sha256 != expected and not replace:
         raise ValueError(
             f"this {corpus.member} has the sha256 {sha256}, the one that you had before has {expected}; "
             "add --replace to accept this edition"
         )
-    if previous and previous.sha256 == sha256 == present:
+    if previous and previous.sha256 == sha256 == present_sha256:
         return Obtained(path, previous, is_pinned)
     date = re.search(r"Date of this file:\s*(\d{4}-\d{2}-\d{2})", text.notes or "")
     edition = corpus.edition if is_pinned else date and date[1]
-    known = Provenance(corpus.name, edition, sha256, corpus.num_rows, text.source, None, text.notes)
-    if is_pinned and present == sha256:  # needs no record, and the folder may be for reading only
-        return Obtained(path, known, is_pinned)
-    # Files are written into a temporary folder and renamed, so that no part of one has the final name.
+    provenance = Provenance(corpus.name, edition, sha256, corpus.num_rows, text.source, None, text.notes)
+    if is_pinned and present_sha256 == sha256:  # needs no record, and the folder may be read-only
+        return Obtained(path, provenance, is_pinned)
+    # Files are written into a temporary folder and renamed, so that an incomplete file never has the final name.
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as temporary:
         part, record = Path(temporary) / corpus.member, Path(temporary) / f"{corpus.name}.source.json"
         part.write_bytes(text.content)
         today = datetime.datetime.now(datetime.UTC).date().isoformat()
         num_rows = corpus.num_rows if is_pinned else _count_pairs(part, corpus)
-        known = dataclasses.replace(known, num_rows=num_rows, recorded=today)
-        record.write_text(json.dumps(asdict(known), ensure_ascii=False, indent=1), encoding="utf-8")
+        provenance = dataclasses.replace(provenance, num_rows=num_rows, recorded=today)
+        record.write_text(json.dumps(asdict(provenance), ensure_ascii=False, indent=1), encoding="utf-8")
         part.replace(path)
         record.replace(folder / record.name)
-    return Obtained(path, known, is_pinned)
+    return Obtained(path, provenance, is_pinned)
 
 
 def _count_pairs(path: Path, corpus: Corpus) -> int:
-    """Number of sentence pairs; an error if the file is of another kind, or much shorter than it should be."""
+    """Number of sentence pairs; raise ValueError if the file is of another kind or much too short."""
     try:
         num_rows = len(read_pairs(path, corpus.columns).rows)
     except ValueError as error:

@@ -64,13 +64,14 @@ def find_file(path: str | Path) -> Path:
 def choose_languages(
     columns: Sequence[str] | None, src: str | None, tgt: str | None
 ) -> tuple[tuple[str, str], str, str]:
-    """Complete the choice to (columns, src, tgt), with the columns in the file's order.
+    """Fill in what is None and return (columns, src, tgt), with the columns in the file's order.
 
-    Missing columns are source, then target. A missing source or target is the column that is left.
+    Missing columns are (source, target). A missing source or target is the other column; if both are missing, the
+    source is the first column.
 
     Raises:
-        ValueError: a choice with too little in it, columns that are not two different language codes, or a source
-            and target that are not those two.
+        ValueError: neither columns nor both source and target, columns that are not two different language codes,
+            or a source and target that are not those two.
 
     >>> choose_languages(["en", "fr"], None, "en")
     (('en', 'fr'), 'fr', 'en')
@@ -108,7 +109,7 @@ class Pairs:
     Attributes:
         columns: the two languages, in the file's order.
         rows: the two sentences of each good row, in that order, normalised.
-        bad_rows: the fault of each bad row, by its line number (the first line is 1).
+        bad_rows: what is wrong with each bad row, by its line number (the first line is 1).
     """
 
     columns: tuple[str, str]
@@ -137,12 +138,12 @@ def read_pairs(
     Args:
         path: the file, or its path within the data folder.
         columns: the languages of the two columns, in the file's order, as codes such as "en".
-        max_bad_share: a file with a larger share of bad rows is refused as another kind of file.
+        max_bad_share: largest accepted share of bad rows; a file with more is probably of another kind.
 
     Raises:
         FileNotFoundError: no such file.
         ValueError: columns that are not two different language codes, an encoding other than UTF-8, no good
-            row, or too many bad ones, of which the message names the first.
+            row, or too many bad ones (the message names the first three).
     """
     columns = _checked_columns(columns)
     rows: list[tuple[str, str]] = []
@@ -157,7 +158,7 @@ def read_pairs(
 
 
 def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, str] | str]]:
-    """Line by line what :func:`read_pairs` reads at once: the line's number, and its row or its fault.
+    """Read a pair file line by line: the number of each line, and its row or what is wrong with it.
 
     Raises:
         FileNotFoundError, ValueError: as ``read_pairs``, but any share of rows may be bad.
@@ -183,10 +184,10 @@ def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, t
 def check_share(
     path: str | Path, num_good: int, num_bad: int, bad_rows: Mapping[int, str], max_bad_share: float
 ) -> None:
-    """Raise ValueError, which names the first bad rows, if too many rows are bad or none is good.
+    """Raise ValueError with the first bad rows if too many rows are bad or none is good.
 
     Args:
-        bad_rows: the faults of the first bad rows, or of all, by line number.
+        bad_rows: what is wrong with the first bad rows, or with all, by line number.
 
     Explained in book/data_and_licences.
     """
@@ -201,7 +202,7 @@ def check_share(
 
 
 def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
-    """The two sentences of a line; a ValueError names its fault."""
+    """The two sentences of a line; raise ValueError with what is wrong with it."""
     try:
         fields = line.decode("utf-8").split("\t")
     except UnicodeDecodeError as error:
@@ -217,14 +218,14 @@ def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
 
 
 def normalise(text: str, lang: str) -> str:
-    """Give texts that look the same to a reader the same characters.
+    """Normalise a text, so that texts that look the same have the same characters.
 
     The result has composed characters (Unicode NFC), plain blanks in place of wide, narrow and unbreakable ones,
-    no invisible characters, straight apostrophes, single blanks and none at the ends. Chinese becomes simplified
-    and has no blanks beside its characters.
+    no invisible characters, straight apostrophes, single blanks and none at the ends. Chinese is
+    converted to simplified characters, without blanks beside them.
 
     Args:
-        lang: language code; only "zh" changes what is done.
+        lang: language code; only "zh" makes a difference.
 
     >>> normalise(" C’est\u202fquoi\u202f? ", "fr")
     "C'est quoi ?"

@@ -1,4 +1,4 @@
-"""Splits without leaks: which sentence pairs train a translator, which validate it and which test it.
+"""Split sentence pairs into pairs to train on, to validate on and to test on, which share no sentence.
 
 ``corpus.pairs`` reads the pairs.
 Explained in book/data_and_licences.
@@ -13,7 +13,7 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 
 
 class Example(NamedTuple):
-    """A sentence to translate and all its translations in the corpus, for measuring."""
+    """A sentence to translate and all its translations in the corpus, to score a translator with."""
 
     source: str
     references: tuple[str, ...]
@@ -32,15 +32,15 @@ def group_split(
 ) -> Split:
     """Split so that no sentence of either language is in two parts.
 
-    A sentence has several translations, and each of those has several: rows that share a sentence are linked, and
-    linked rows form a group, a connected component. Sentences that differ only in case, blanks or punctuation
-    count as the same. Each part gets whole groups.
+    A sentence may have several translations, and each of these may translate several sentences. Rows that share a
+    sentence are linked, and linked rows form a group, a connected component. Sentences that differ only in case, blanks
+    or punctuation count as the same. Each part gets whole groups.
 
     Args:
         pairs: (source, target) rows.
         num_test: groups to test on; each of their source sentences is one example with all its references.
         num_valid: groups to validate on.
-        seed: of the random choice of groups.
+        seed: seed of the random choice of groups.
 
     Raises:
         ValueError: a negative number of groups, or no group left to train on.
@@ -67,7 +67,7 @@ def group_split(
 
 
 def examples_of(pairs: Iterable[tuple[str, str]]) -> list[Example]:
-    """Each source of the pairs once, with all its targets.
+    """One example per source, with all its targets.
 
     >>> examples_of([("oui", "yes"), ("non", "no"), ("oui", "yeah")])
     [Example(source='oui', references=('yes', 'yeah')), Example(source='non', references=('no',))]
@@ -94,9 +94,8 @@ def _groups(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
             row = parent[row]
         return row
 
-    first_row: dict[
-        tuple[int, str], int
-    ] = {}  # of each sentence; French "non" and English "non" are two sentences
+    # The first row of each sentence. French "non" and English "non" are two sentences, so the key has the side.
+    first_row: dict[tuple[int, str], int] = {}
     for row, pair in enumerate(pairs):
         for side, sentence in enumerate(pair):
             roots = root(row), root(first_row.setdefault((side, folded(sentence)), row))
@@ -108,7 +107,7 @@ def _groups(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
 
 
 def folded(sentence: str) -> str:
-    """The sentence without case, blanks and punctuation, which splits compare; a sentence of nothing else stays.
+    """The sentence without case, blanks and punctuation, for comparisons; unchanged if nothing else is left.
 
     >>> folded("L'été, déjà ?")
     'létédéjà'

@@ -1,4 +1,4 @@
-"""Vocabularies: from words or text to token ids and back, on the `tokenizers` library.
+"""Vocabularies: from words or text to token ids and back, with the `tokenizers` library.
 
 The other modules of ``corpus`` read and clean the text.
 """

@@ -1,10 +1,11 @@
-"""Figures with sliders, alive in a page without a kernel and an ipywidgets control with one.
+"""Figures with sliders, which work on a web page without Python and as an ipywidgets control in a notebook.
 
-torch computes every frame; one script draws them in both worlds.
+torch computes every frame in advance; the same script draws the frames in both places.
 """
 
+from utils.explorables.decoding import DecodingSteps, record_decoding
 from utils.explorables.figure import Figure
 from utils.explorables.kinds import Alignment, Bars, Curve, Weights
 from utils.explorables.live import play
 
-__all__ = ["Alignment", "Bars", "Curve", "Figure", "Weights", "play"]
+__all__ = ["Alignment", "Bars", "Curve", "DecodingSteps", "Figure", "Weights", "play", "record_decoding"]

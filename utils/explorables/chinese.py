@@ -18,7 +18,7 @@ UNICODE_RANGE = "U+2E80-303F, U+3400-9FFF, U+F900-FAFF, U+FF00-FFEF"
 
 
 def font_path() -> Path:
-    """Noto Sans CJK in its package, which is found and not imported: importing it loads matplotlib."""
+    """The path of Noto Sans CJK. Its package is not imported, because it imports matplotlib."""
     spec = find_spec("notojp_matplotlib")
     return Path(spec.submodule_search_locations[0]) / "fonts" / "NotoSansCJKjp-Regular.otf"
 
@@ -26,8 +26,8 @@ def font_path() -> Path:
 def chinese_forms(font: TTFont, characters: str) -> dict[int, str]:
     """Glyph names of the characters in their mainland Chinese form.
 
-    The font shares one code point between the languages that use it and draws the Japanese form unless the
-    text is tagged; the substitutions of its feature ``locl`` for simplified Chinese are made here, once.
+    The font has one code point for all languages that use a character, and draws the Japanese form unless the text
+    has a language tag. This function makes the substitutions of its feature ``locl`` for simplified Chinese in advance.
     """
     glyphs = {ord(c): name for c in characters if (name := font.getBestCmap().get(ord(c)))}
     table = font["GSUB"].table
@@ -44,7 +44,7 @@ def chinese_forms(font: TTFont, characters: str) -> dict[int, str]:
 
 
 def font_face(family: str, text: str) -> str:
-    """CSS that declares a font with the Chinese characters of a text and no others; empty where it has none."""
+    """CSS that declares a font with the Chinese characters of a text and no others; empty if it has none."""
     characters = "".join(sorted(set(CHINESE.findall(text))))
     if not characters:
         return ""

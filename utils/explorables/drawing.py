@@ -1,4 +1,4 @@
-"""SVG text with *bindings*: attributes that say which packed number sets which attribute of an element.
+"""SVG text with *bindings*: attributes that say which number of which array sets an attribute of an element.
 
 Python draws a figure once, in its opening state; the page's script then sets the bound attributes.
 """
@@ -14,13 +14,13 @@ def tag(name: str, *children: str, **attributes: object) -> str:
     >>> tag("text", escape("a < b"), x=3, text_anchor="end")
     '<text x="3" text-anchor="end">a &lt; b</text>'
     """
-    written = "".join(
+    attribute_text = "".join(
         f" {key.rstrip('_').replace('_', '-')}={quoteattr(_number(value))}"
         for key, value in attributes.items()
         if value is not None
     )
-    inside = "".join(children)
-    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
+    content = "".join(children)
+    return f"<{name}{attribute_text}>{content}</{name}>" if content else f"<{name}{attribute_text}/>"
 
 
 def text(content: object, **attributes: object) -> str:
@@ -29,7 +29,7 @@ def text(content: object, **attributes: object) -> str:
 
 
 def fixed(number: float, digits: int) -> str:
-    """The number with so many decimals as JavaScript's ``toFixed`` writes it: halves are rounded away from zero.
+    """Write a number with this many decimals as JavaScript's ``toFixed`` does: halves are rounded away from zero.
 
     >>> fixed(0.125, 2), f"{0.125:.2f}"
     ('0.13', '0.12')
@@ -39,7 +39,7 @@ def fixed(number: float, digits: int) -> str:
 
 
 def significant(number: float, digits: int) -> str:
-    """The number with so many significant digits as JavaScript's ``toPrecision`` writes it.
+    """Write a number with this many significant digits as JavaScript's ``toPrecision`` does.
 
     >>> [significant(number, 2) for number in (0.0, 0.000065, 5e-11, 0.125, 123.0)]
     ['0.0', '0.000065', '5.0e-11', '0.13', '1.2e+2']
@@ -62,8 +62,8 @@ class Bind:
             text with ``digits`` decimals.
         array: name of a packed array, or ``#name`` for the position of an axis or pick.
         index: position in the array's own axes, flattened.
-        pick: name of a pick that moves the index.
-        stride: by how much one step of the pick moves it.
+        pick: name of a pick that changes the index.
+        stride: by how much the index grows when the pick grows by 1.
     """
 
     attribute: str

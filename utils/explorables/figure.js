@@ -1,16 +1,16 @@
-// One script for both worlds: a live kernel's anywidget view calls render({ model, el }) and so does the static page,
-// which stands in for the model. It looks numbers up in the arrays that torch filled and computes none of its own.
-// shapes.js stands before it and draws whole arrays.
+// One script for notebooks and pages: anywidget calls render({ model, el }) in a notebook, and page.js calls it with a
+// model of its own. The script looks numbers up in the arrays that torch computed. shapes.js, which draws whole arrays,
+// comes before it.
 
 const VIEWS = { u1: Uint8Array, u2: Uint16Array, i4: Int32Array, f4: Float32Array };
 const FIELD = /\{(\w+)(?:\[(\w+)\])?(?::(\d+)([%g]?))?(?:\|(\w+))?\}/g;
 let serial = 0;
 
 const element = (tag, attributes = {}, ...children) => {
-  const made = document.createElement(tag);
-  for (const key in attributes) made.setAttribute(key, attributes[key]);
-  made.append(...children);
-  return made;
+  const node = document.createElement(tag);
+  for (const key in attributes) node.setAttribute(key, attributes[key]);
+  node.append(...children);
+  return node;
 };
 
 // Text that changes is written into its node: after a new node the browser would match the page's `:has()` rules again.
@@ -31,7 +31,7 @@ const debounce = (wait, call) => {
 
 const bytes = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
-// Packed numbers as a function of the flat index; twin of packing.unpack.
+// Packed numbers as a function of the flat index; the same as packing.unpack.
 const reader = ({ data, dtype, step }) => {
   const stored = new VIEWS[dtype](bytes(data).buffer);
   return (i) => stored[i] * step;
@@ -42,13 +42,13 @@ const reader = ({ data, dtype, step }) => {
 const picture = (spec) => {
   const source = new TextDecoder().decode(bytes(spec.svg));
   const svg = document.importNode(new DOMParser().parseFromString(source, "image/svg+xml").documentElement, true);
-  svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table say all that it shows
+  svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table have the same content
   const holder = element("div", { class: "xp-picture", role: "img", "aria-label": spec.alt });
   holder.attachShadow({ mode: "open" }).append(svg);
   return { holder, svg };
 };
 
-// "attribute array index pick stride scale offset digits": twin of drawing.Bind.
+// Reads "attribute array index pick stride scale offset digits", which drawing.Bind writes.
 const bindings = (svg) =>
   [...svg.querySelectorAll("[data-bind]")].flatMap((node) =>
     node.dataset.bind.split(";").map((text) => {
@@ -94,10 +94,10 @@ export function render({ model, el }) {
       return form ? `${(100 * value).toFixed(digits)}%` : value.toFixed(digits ?? 0);
     });
 
-  // -- controls: native inputs, so that keyboard, touch and screen readers come with the platform ----------------
+  // -- controls: native inputs, so that keyboard, touch and screen readers work as everywhere ----------------
   const uid = `xp${++serial}`;
   const panel = element("div", { class: "xp-controls" });
-  // JupyterLab binds single keys in command mode: it must not see those meant for a control.
+  // JupyterLab binds single keys in command mode, so it must not see the keys that are for a control.
   panel.addEventListener("keydown", (e) => { if (/^(Arrow|Page|Home|End| |Enter)/.test(e.key)) e.stopPropagation(); });
   const refresh = [];
   const title = (name) => name.replaceAll("_", " ");
@@ -108,11 +108,11 @@ export function render({ model, el }) {
     const input = element("input", { type: "range", id, min: 0, max: labels.length - 1, step: 1 });
     const value = element("span", { class: "xp-value", "aria-hidden": "true" }, ""); // the slider speaks its own value
     input.addEventListener("input", () => { stop(); put(name, +input.value); });
-    let shown;
+    let current;
     refresh.push(() => {
       const at = place[name];
-      if (at === shown) return;
-      shown = input.value = at;
+      if (at === current) return;
+      current = input.value = at;
       input.setAttribute("aria-valuetext", `${title(name)} ${labels[at]}`);
       write(value, labels[at]);
     });
@@ -143,14 +143,21 @@ export function render({ model, el }) {
     clock = 0;
     play.setAttribute("aria-pressed", "false");
   };
-  const player = ({ name, values }) => {
-    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false" }, `play ${title(name)}`);
+  // Several controls play like the digits of a counter: the first moves, and at its end the next one.
+  const player = (names) => {
+    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false" }, `play ${names.map(title).join(" and ")}`);
+    const last = (name) => position(name) === controls[name].values.length - 1;
+    const next = () => {
+      const moving = names.findIndex((name) => !last(name));
+      names.slice(0, moving).forEach((name) => put(name, 0));
+      put(names[moving], position(names[moving]) + 1);
+    };
     play.addEventListener("click", () => {
       if (clock) return stop();
-      if (position(name) === values.length - 1) put(name, 0);
-      if (still.matches) return put(name, position(name) + 1); // reduced motion: one step per press
+      if (names.every(last)) names.forEach((name) => put(name, 0));
+      if (still.matches) return next(); // reduced motion: one step per press
       play.setAttribute("aria-pressed", "true");
-      clock = setInterval(() => { put(name, position(name) + 1); if (position(name) === values.length - 1) stop(); }, 500);
+      clock = setInterval(() => { next(); if (names.every(last)) stop(); }, spec.pace ?? 500);
     });
     return play;
   };
@@ -158,7 +165,7 @@ export function render({ model, el }) {
   for (const axis of axes) panel.append(axis.buttons ? buttons(axis) : slider(axis));
   for (const pick of picks) panel.append(slider(pick));
   const tools = element("div", { class: "xp-tools" });
-  for (const axis of axes.filter((a) => a.play)) tools.append(player(axis));
+  for (const { name, play } of axes.filter((a) => a.play)) tools.append(player([name, ...(play.length ? play : [])]));
   const reset = element("button", { type: "button" }, "reset");
   reset.addEventListener("click", () => { stop(); for (const name in opening) put(name, controls[name].values.indexOf(opening[name])); });
   tools.append(reset);
@@ -169,7 +176,7 @@ export function render({ model, el }) {
   const bound = bindings(svg);
   const drawings = [...svg.querySelectorAll("[data-shape]")].map((node) => {
     const polygons = [node, ...node.querySelectorAll("*")].filter((part) => part.points);
-    return { spec: JSON.parse(node.dataset.shape), polygons, shown: [] };
+    return { spec: JSON.parse(node.dataset.shape), polygons, current: [] };
   });
   const choose = (event) => {
     const target = event.target.closest?.("[data-pick]");
@@ -194,24 +201,24 @@ export function render({ model, el }) {
     for (const mark of bound) {
       const { node, attribute, array, index, pick, stride, scale, offset, digits } = mark;
       const value = array[0] === "#" ? place[array.slice(1)] : number(array, index + (stride ? place[pick] * stride : 0));
-      const shown = attribute === "text" ? value.toFixed(digits) : hundredth(offset + scale * value);
-      if (shown === mark.shown) continue;
-      mark.shown = shown;
-      if (attribute === "text") write(node, shown);
-      else node.setAttribute(attribute, attribute === "visibility" ? (shown ? "visible" : "hidden") : shown);
+      const setting = attribute === "text" ? value.toFixed(digits) : hundredth(offset + scale * value);
+      if (setting === mark.current) continue;
+      mark.current = setting;
+      if (attribute === "text") write(node, setting);
+      else node.setAttribute(attribute, attribute === "visibility" ? (setting ? "visible" : "hidden") : setting);
     }
     for (const drawing of drawings) {
-      const { spec: outline, polygons, shown } = drawing;
+      const { spec: outline, polygons, current } = drawing;
       const { shape, array, known, pick } = outline;
       const picked = place[pick];
       const frame = `${arrays[array].first} ${arrays[known]?.first} ${picked}`;
       if (frame === drawing.frame) continue;
       drawing.frame = frame;
       const row = pick ? (picked * arrays[array].size) / controls[pick].values.length : 0;
-      const drawn = shapes[shape](outline, (i) => number(array, row + i), picked, (i) => !known || number(known, i));
+      const outlines = shapes[shape](outline, (i) => number(array, row + i), picked, (i) => !known || number(known, i));
       polygons.forEach((polygon, i) => {
-        const points = drawn[i] ?? "";
-        if (points !== shown[i]) polygon.setAttribute("points", shown[i] = points);
+        const points = outlines[i] ?? "";
+        if (points !== current[i]) polygon.setAttribute("points", current[i] = points);
       });
     }
   };
@@ -240,8 +247,8 @@ export function render({ model, el }) {
       if (!details.open) return;
       if (!cells.length) make();
       cells.forEach((cell, i) => {
-        const shown = number(array, i).toFixed(3);
-        if (shown !== cell.textContent) write(cell, shown);
+        const digits = number(array, i).toFixed(3);
+        if (digits !== cell.textContent) write(cell, digits);
       });
     };
     details.addEventListener("toggle", fill);
@@ -251,11 +258,11 @@ export function render({ model, el }) {
   el.classList.add("xp-live");
   const body = element("div", { class: "xp-body" }, ...parts);
   el.replaceChildren(body);
-  // With a fixed height the browser lays this box out on its own: a key then costs the layout of the figure, not of the page.
+  // With a fixed height the browser can lay out this box without the rest of the page.
   const fit = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
   fit.observe(body);
 
-  const speak = debounce(400, () => write(spoken, say.textContent)); // late, so that a screen reader speaks it once
+  const speak = debounce(400, () => write(spoken, say.textContent)); // delayed, so that a screen reader speaks only the last one
   const draw = () => {
     locate();
     for (const update of refresh) update();

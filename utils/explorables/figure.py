@@ -1,7 +1,6 @@
-"""The base of every figure with sliders: the grid of points, the sentence, the still picture, both outputs.
+"""The base class of figures with sliders: the grid of points, the sentence, the still picture, both outputs.
 
-torch computes every frame in Python; the page's script looks numbers up and computes nothing. Explained in
-book/explorables.
+torch computes every frame in Python; the page's script only looks numbers up. Explained in book/explorables.
 """
 
 import base64
@@ -27,22 +26,23 @@ _FIELD = re.compile(r"\{(\w+)(?:\[(\w+)\])?(?::(\d+)([%g]?))?(?:\|(\w+))?\}")
 
 
 class Figure:
-    """A picture that a reader moves: with a kernel an ipywidgets control, without one a page's own script.
+    """A picture with controls: an ipywidgets control in a notebook, a picture with a script on a web page.
 
     Args:
         compute: called once with each point of the grid as keyword arguments; returns named arrays or tensors,
             of the same names and shapes at every point.
-        axes: name and values of each control, in the order shown. Numbers make a slider, text makes buttons.
+        axes: name and values of each control, in the order of the page. Numbers make a slider, text makes buttons.
         name: identifies the figure on its page, in its address (``#name?d=64``) and in tests.
         alt: what is drawn and what to see, for readers who do not see the picture.
         say: the sentence under the picture. ``{d}`` is the value of an axis or pick, ``{entropy:2}`` a number
             with two decimals, ``{size:2g}`` one with two significant digits, ``{share:0%}`` a percentage,
-            ``{top[query]:2}`` the entry that a pick chooses, and ``{best[query]|keys}`` the label that it names. A list
-            of sentences is chosen from by the integer array ``case``.
+            ``{top[query]:2}`` the entry that a pick chooses, and ``{best[query]|keys}`` the label with that number. Of
+            several sentences the integer array ``case`` chooses one.
         labels: texts by name, for the picks, the tables and ``|`` in sentences.
-        picks: things chosen in the picture rather than on the grid: name of the pick to name of its labels.
-        start: the opening point; the first value of each axis and pick where it says nothing.
-        play: the axis that a play button runs through, if any.
+        picks: choices made in the picture, which are not axes of the grid: name of the pick to name of its labels.
+        start: the opening point; an axis or pick that it does not name starts at its first value.
+        play: the axis that a play button runs through, if any; or an axis and further axes or picks, each of which
+            moves by one step when those before it have reached their end.
         constants: named arrays that are the same at every point.
 
     Raises:
@@ -51,10 +51,12 @@ class Figure:
 
     """
 
-    #: The script draws all kinds alike; the name tells readers of the page's source which one this is.
+    #: Name of the kind in the HTML; the script draws all kinds in the same way.
     kind = "figure"
     #: The array that the table under the picture shows, with the labels of its rows and columns.
     table: tuple[str, str, str] | None = None
+    #: Milliseconds between two steps of the play button; None takes the default of the script.
+    pace: int | None = None
 
     def __init__(
         self,
@@ -67,7 +69,7 @@ class Figure:
         labels: Mapping[str, Sequence[object]] | None = None,
         picks: Mapping[str, str] | None = None,
         start: Mapping[str, object] | None = None,
-        play: str | None = None,
+        play: str | Sequence[str] | None = None,
         constants: Mapping[str, Tensor | np.ndarray] | None = None,
     ):
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
@@ -77,14 +79,14 @@ class Figure:
         self.labels = {key: [str(label) for label in values] for key, values in (labels or {}).items()}
         self.picks = dict(picks or {})
         self.sentences = [say] if isinstance(say, str) else list(say)
-        self.play = play
+        self.play = [play] if isinstance(play, str) else list(play or ())
         self._check_names()
         self.point = self._opening(start or {})
         self.compute = compute
         self._packed = self._pack_grid(constants or {})
         self._check_arrays({key: tuple(p["shape"][len(p["over"]) :]) for key, p in self._packed.items()})
         for sentence in range(len(self.sentences)):
-            self.sentence(sentence=sentence)  # an unknown name is an error now, before a reader sees it
+            self.sentence(sentence=sentence)  # raises an error for an unknown name
 
     # -- the grid ---------------------------------------------------------------------------------------------
 
@@ -99,19 +101,21 @@ class Figure:
                 raise ValueError(f"{pick!r} is the name of an axis and of a pick")
             if not self.labels.get(labels):
                 raise ValueError(f"pick {pick!r} needs labels {labels!r}")
-        if self.play is not None and self.play not in self.axes:
-            raise ValueError(f"play names no axis: {self.play!r}")
+        if self.play and self.play[0] not in self.axes:
+            raise ValueError(f"play must name an axis first, got {self.play[0]!r}")
+        if unknown := set(self.play) - self.axes.keys() - self.picks.keys():
+            raise ValueError(f"play must name axes and picks, got {min(unknown)!r}")
 
     def _opening(self, start: Mapping[str, object]) -> dict:
         point = {axis: values[0] for axis, values in self.axes.items()} | dict.fromkeys(self.picks, 0)
         for key, value in start.items():
             if key not in point:
-                raise ValueError(f"start names no axis or pick: {key!r}")
+                raise ValueError(f"start must name axes and picks, got {key!r}")
             point[key] = self._on_grid(key, value)
         return point
 
     def _on_grid(self, key: str, value: object) -> object:
-        """The value if the axis or pick has it (a pick may be named by its label), else an error that says so."""
+        """Check a value of an axis or pick and return it; a label of a pick gives its number."""
         value = _plain(value)
         if key in self.axes:
             if value in self.axes[key]:
@@ -138,8 +142,8 @@ class Figure:
                 )
             for key, array in arrays.items():
                 frames.setdefault(key, []).append(array)
-        fixed = {key: _array(value) for key, value in constants.items()}
-        for key in frames.keys() & fixed.keys() | (frames.keys() | fixed.keys()) & (
+        constant_arrays = {key: _array(value) for key, value in constants.items()}
+        for key in frames.keys() & constant_arrays.keys() | (frames.keys() | constant_arrays.keys()) & (
             self.axes.keys() | self.picks
         ):
             raise ValueError(f"{key!r} names two things")
@@ -147,7 +151,7 @@ class Figure:
         gridded = {key: np.stack(arrays).reshape(grid + shapes[key]) for key, arrays in frames.items()}
         packed = {}
         for key, array in (
-            gridded | {k: v.reshape((1,) * len(grid) + v.shape) for k, v in fixed.items()}
+            gridded | {k: v.reshape((1,) * len(grid) + v.shape) for k, v in constant_arrays.items()}
         ).items():
             try:
                 packed[key] = self._pack_one(array)
@@ -156,7 +160,7 @@ class Figure:
         sizes = {key: num_bytes(record) for key, record in packed.items()}
         if sum(sizes.values()) > MAX_BYTES:
             raise ValueError(
-                f"{sum(sizes.values())} bytes are too much for a page (most {MAX_BYTES}): {sizes}"
+                f"a figure may bring at most {MAX_BYTES} bytes to a page, got {sum(sizes.values())}: {sizes}"
             )
         return packed
 
@@ -172,7 +176,7 @@ class Figure:
         return pack(array.reshape(grid + array.shape[len(self.axes) :])) | {"over": over}
 
     def _check_arrays(self, shapes: dict[str, tuple[int, ...]]) -> None:
-        """Each kind says which arrays it draws, and of what shape."""
+        """Check that compute returned the arrays that this kind draws, in their shapes."""
         for key, shape in self.expected_shapes().items():
             if shapes.get(key) != shape:
                 raise ValueError(f"compute must return {key!r} of shape {shape}, got {shapes.get(key)}")
@@ -182,34 +186,34 @@ class Figure:
         return {}
 
     def _optional(self, shapes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-        """Of the arrays that a kind can do without, those that ``compute`` returned."""
+        """The optional arrays that ``compute`` returned."""
         return {key: shape for key, shape in shapes.items() if key in self._packed}
 
     def array(self, key: str, **point: object) -> np.ndarray:
-        """What the page shows of an array at a point (the current one by default): unpacked numbers."""
+        """The numbers of an array at a point (the current one by default), as the page shows them."""
         at = self.point | {axis: self._on_grid(axis, value) for axis, value in point.items()}
         frame = tuple(self.axes[axis].index(at[axis]) for axis in self._packed[key]["over"])
         return self.frames(key)[(*frame, ...)]
 
     def frames(self, key: str) -> np.ndarray:
-        """What the page shows of an array at all points: the axes along which it changes come first."""
+        """The numbers of an array at all points, as the page shows them; the axes along which it changes come first."""
         return unpack(self._packed[key])
 
     def sentence(self, *, sentence: int | None = None, **point: object) -> str:
-        """The sentence at a point, as the page says it."""
+        """The sentence at a point, as the page writes it."""
         at = self.point | {key: self._on_grid(key, value) for key, value in point.items()}
         grid = {axis: at[axis] for axis in self.axes}
         if sentence is None:
             sentence = int(self.array("case", **grid)) if "case" in self._packed else 0
 
-        def shown(field: re.Match) -> str:
+        def field_text(field: re.Match) -> str:
             key, pick, digits, form, labels = field.groups()
             if key in self.picks:
                 return self.labels[self.picks[key]][at[key]]
             if key in self.axes:
                 return _label(at[key])
             if key not in self._packed:
-                raise ValueError(f"the sentence names {key!r}, which is no axis, pick or array")
+                raise ValueError(f"the sentence names {key!r}, which is not an axis, a pick or an array")
             number = self.array(key, **grid)
             number = float(number[at[pick]] if pick else number)
             if labels:
@@ -218,7 +222,7 @@ class Figure:
                 return significant(number, int(digits))
             return f"{fixed(100 * number, int(digits))}%" if form else fixed(number, int(digits or 0))
 
-        return _FIELD.sub(shown, self.sentences[sentence])
+        return _FIELD.sub(field_text, self.sentences[sentence])
 
     # -- the two outputs --------------------------------------------------------------------------------------
 
@@ -228,7 +232,7 @@ class Figure:
 
     @cached_property
     def spec(self) -> dict:
-        """All that the script needs, ready for JSON."""
+        """All the data that the script needs, ready for JSON."""
         return {
             "alt": self.alt,
             "arrays": self._packed,
@@ -237,7 +241,7 @@ class Figure:
                     "buttons": isinstance(values[0], str),
                     "labels": [_label(value) for value in values],
                     "name": axis,
-                    "play": axis == self.play,
+                    "play": axis in self.play[:1] and (self.play[1:] or True),
                     "values": values,
                 }
                 for axis, values in self.axes.items()
@@ -249,7 +253,7 @@ class Figure:
             "say": self.sentences,
             "svg": base64.b64encode(self.draw().encode()).decode(),
             "table": self.table,
-        }
+        } | ({"pace": self.pace} if self.pace else {})
 
     @cached_property
     def widget(self):
@@ -261,12 +265,12 @@ class Figure:
     def _repr_html_(self) -> str:
         still = f'<img class="xp-still" alt="{escape(self.alt)}" src="data:image/svg+xml;base64,{self.spec["svg"]}">'
         store = {"spec": {k: v for k, v in self.spec.items() if k not in ("alt", "svg")}, "state": self.point}
-        written = json.dumps(store, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-        written = written.replace("<", "\\u003c")  # so that no label can close the script element
+        store_json = json.dumps(store, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+        store_json = store_json.replace("<", "\\u003c")  # so that no label can close the script element
         return (
             f'<figure class="xp" id="{self.name}" data-kind="{self.kind}">{still}'
             f"<p>{escape(self.sentence())}</p>"
-            f'<script type="application/json">{written}</script></figure>'
+            f'<script type="application/json">{store_json}</script></figure>'
         )
 
     def __repr__(self) -> str:
@@ -274,7 +278,7 @@ class Figure:
         return f"{type(self).__name__} {self.name}: {grid}\n{self.sentence()}"
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        """A page's HTML, and with it the live control if a kernel with anywidget asks."""
+        """The HTML for a page and, unless ATTENTION_FIGURES is "static", the ipywidgets control."""
         bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
         if os.environ.get(MODE_VARIABLE, "live") == "live":
             from utils.explorables import live
@@ -289,7 +293,7 @@ def _plain(value: object) -> object:
 
 
 def _label(value: object) -> str:
-    """How the page writes a value of an axis."""
+    """A value of an axis as the page writes it."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

@@ -1,4 +1,4 @@
-"""The kinds of figures: each says which arrays it draws and draws its opening frame once, with bindings.
+"""The kinds of figures: each defines the arrays that it draws, and draws its opening frame once, with bindings.
 
 Explained in book/explorables.
 """
@@ -14,8 +14,8 @@ from utils.explorables.chinese import font_face
 from utils.explorables.drawing import Bind, binds, fixed, tag, text
 from utils.explorables.figure import Figure
 
-#: The look of a picture. A page's script shows it in a shadow tree, which the page's own rules do not reach, and its
-#: style sheet gives the colours, dark mode included; a still picture has the colours that stand here.
+#: The style of a picture. On a page the script puts the picture into a shadow tree, which the page's own rules do not
+#: reach, and figure.css sets its colours, dark mode included. A still picture has the default colours given here.
 _STYLE = (
     "svg{--ink:var(--xp-ink,#0072b2);--bar:var(--xp-bar,#d55e00);--true:var(--xp-true,#00795a);"
     "--paper:var(--xp-paper,#fff);color:var(--xp-text,#222)}"
@@ -37,26 +37,26 @@ _STYLE = (
     ".cells,.bar,.dot,.link{forced-color-adjust:none}}"
 )
 
-#: Breadth of the band of a weight of 1, from a word to one that it looks at.
+#: Width of the band of a weight of 1, from a word to a word that it attends to.
 _BAND = 5
 
-#: Pictures are drawn for a phone, this many units wide where they can be, and shown larger where there is room.
+#: A phone has room for pictures of this width; where there is more room, they are enlarged.
 _NARROW = 420
 _ENLARGED = 1.25
 
 
 def _style(drawing: str) -> str:
-    """The look of a picture; a still one cannot use the fonts of the page around it and brings its Chinese along."""
+    """The style of a picture, with a font for its Chinese: a still picture cannot use the fonts of the page."""
     face = font_face("Chinese", drawing)
     return face + _STYLE.replace("sans-serif)", "sans-serif,Chinese)") if face else _STYLE
 
 
-def _svg(width: float, height: float, *children: str) -> str:
+def picture(width: float, height: float, *children: str) -> str:
     enlarged = _ENLARGED if width <= _NARROW else 1
     return tag(
         "svg",
         tag("style", _style("".join(children))),
-        # Paper lies under all that changes, see figure.css.
+        # A background under all that changes; figure.css says why.
         tag("rect", width="100%", height="100%", class_="paper"),
         *children,
         xmlns="http://www.w3.org/2000/svg",
@@ -77,7 +77,7 @@ def _axis_ticks(left: float, right: float, bottom: float, height: float) -> str:
 
 
 class Weights(Figure):
-    """Heat map of queries by keys; one row, chosen by hover, tap or slider, stands under it as bars.
+    """Heat map of queries by keys, and under it one row as bars, which readers choose by hover, tap or slider.
 
     ``compute`` returns at least ``weights`` of shape (queries, keys), numbers from 0 to 1.
 
@@ -117,7 +117,7 @@ class Weights(Figure):
         return {"weights": (len(self.labels["queries"]), len(self.labels["keys"]))}
 
     def draw(self) -> str:
-        """The heat map, and under its columns the bars of the chosen row, each with its number."""
+        """The heat map, and under its columns the bars of the chosen row with their numbers."""
         queries, keys = self.labels["queries"], self.labels["keys"]
         cell, top, height = 30, 6, 80
         left = max(12 + 7 * max(map(len, queries)), 30)
@@ -132,22 +132,22 @@ class Weights(Figure):
                 parts.append(_turned(key, left + j * cell + 10, base + 14))
             else:
                 parts.append(text(key, x=middles[j], y=base + 16, text_anchor="middle"))
-        return _svg(right + 24, base + 22 + 6 * max(map(len, keys)), *parts)
+        return picture(right + 24, base + 22 + 6 * max(map(len, keys)), *parts)
 
 
 class Bars(Figure):
-    """Distributions as bars, side by side, under one sentence.
+    """Distributions as bars, side by side.
 
-    ``compute`` returns an array of shape (bars,), numbers from 0 to 1, for each name in ``panels``. Where a panel may
-    have no numbers, an array of its name with ``_known`` behind it, of shape (), says 1 where it has and 0 where not:
-    then nothing is drawn but the words ``unknown``.
+    ``compute`` returns an array of shape (bars,), numbers from 0 to 1, for each name in ``panels``. If a panel may
+    have no numbers, ``compute`` also returns an array with its name and ``_known``, of shape (): 1 if the panel has
+    numbers, 0 if not. In the second case the panel shows only the text ``unknown``.
 
     Args:
         panels: name of each array to its title.
         bars: labels of the bars.
-        unknown: what stands in a panel without numbers.
-        edge: an axis whose value n draws a dashed line before bar n, say the length of a mask; its values are 0, 1
-            and so on.
+        unknown: the text of a panel without numbers.
+        edge: an axis whose value n draws a dashed line before bar n, for instance the length of a mask; its values
+            are 0, 1 and so on.
         options: as for :class:`utils.explorables.figure.Figure`.
     """
 
@@ -177,10 +177,10 @@ class Bars(Figure):
         return required | self._optional({f"{array}_known": () for array in self.panels})
 
     def draw(self) -> str:
-        """The panels, each with its axis, its number above each bar; one above the other where they are wide."""
+        """The panels, each with an axis and a number above each bar; wide panels are one above the other."""
         bars = self.labels["bars"]
         width, height, top, left = 48, 130, 40, 34
-        # Long labels would touch their neighbours: every second one stands a line lower.
+        # Long labels would touch their neighbours, so every second one is a line lower.
         lower = 14 if max(len(str(label)) for label in bars) > 7 else 0
         step, down = left + len(bars) * width + 20, top + height + 26 + lower
         side_by_side = len(self.panels) * step <= _NARROW
@@ -215,23 +215,23 @@ class Bars(Figure):
                     )
                 )
         columns, rows = (len(self.panels), 1) if side_by_side else (1, len(self.panels))
-        return _svg(columns * step, rows * down, *parts)
+        return picture(columns * step, rows * down, *parts)
 
 
 class Curve(Figure):
-    """Points, the true curve and the estimate; a query that is dragged; its weights under the points.
+    """Points, the true curve and the estimate, a query that readers drag, and its weights under the points.
 
     ``compute`` returns ``estimate`` (grid,), the estimated curve, ``weights`` (points,), numbers from 0 to 1, and
-    ``height`` (), the estimate at the query. Where there may be no estimate, ``estimate_known`` (grid,) and
-    ``height_known`` () say 1 where there is one and 0 where there is none, and nothing is drawn.
+    ``height`` (), the estimate at the query. If an estimate may be missing, ``estimate_known`` (grid,) and
+    ``height_known`` () are 1 where there is one; where they are 0, nothing is drawn.
 
     Args:
-        query: the axis whose values lie on the x axis; it is dragged in the picture.
+        query: the axis whose values lie on the x axis; readers drag it in the picture.
         points: observed x and y, each (points,).
         grid: x of the drawn curves, (grid,).
         truth: the true y on that grid, (grid,).
-        x_label: what lies on the x axis, with its unit.
-        y_label: what lies on the y axis, with its unit.
+        x_label: label of the x axis, with its unit.
+        y_label: label of the y axis, with its unit.
         options: as for :class:`utils.explorables.figure.Figure`.
     """
 
@@ -251,12 +251,16 @@ class Curve(Figure):
         **options,
     ):
         if query not in axes:
-            raise ValueError(f"query names no axis: {query!r}")
+            raise ValueError(f"query must name an axis, got {query!r}")
         self.query, self.x_label, self.y_label = query, x_label, y_label
         self.points_x, self.points_y = (np.asarray(side, dtype=float) for side in points)
         self.grid, self.truth = np.asarray(grid, dtype=float), np.asarray(truth, dtype=float)
-        if self.points_x.shape != self.points_y.shape or self.grid.shape != self.truth.shape:
-            raise ValueError("points need as many x as y, and grid as many numbers as truth")
+        for names, x, y in (
+            ("x and y of points", self.points_x, self.points_y),
+            ("grid and truth", self.grid, self.truth),
+        ):
+            if x.shape != y.shape:
+                raise ValueError(f"{names} must have the same shape, got {x.shape} and {y.shape}")
         super().__init__(compute, axes, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -265,14 +269,14 @@ class Curve(Figure):
         return required | self._optional({"estimate_known": self.grid.shape, "height_known": ()})
 
     def draw(self) -> str:
-        """The curves above, the weights as stems below, the query across both."""
-        left, width, top, tall, gap, short = 30, 320, 24, 160, 34, 80
+        """The curves above, the weights as bars below, the line of the query across both."""
+        left, width, top, curve_height, gap, bar_height = 30, 320, 24, 160, 34, 80
         low, high = self.grid.min(), self.grid.max()
         bottom_y = min(self.points_y.min(), self.truth.min())
         top_y = max(self.points_y.max(), self.truth.max())
-        x_scale, y_scale = width / (high - low), -tall / (top_y - bottom_y)
+        x_scale, y_scale = width / (high - low), -curve_height / (top_y - bottom_y)
         y_offset = top - y_scale * top_y
-        base = top + tall + gap + short
+        base = top + curve_height + gap + bar_height
 
         def x_of(values):
             return left + (values - low) * x_scale
@@ -284,18 +288,18 @@ class Curve(Figure):
         area = {"x": left, "y": top, "width": width, "height": base - top}
         parts = [
             *self._curves(x_of(self.grid), y_of(self.truth), y_scale, y_offset),
-            _axis_ticks(left, left + width, base, short),
+            _axis_ticks(left, left + width, base, bar_height),
             text(self.y_label, x=left, y=top - 10),
             *_levels(bottom_y, top_y, y_of, left, left + width),
-            *self._points(x_of(self.points_x), y_of(self.points_y), short, base),
+            *self._points(x_of(self.points_x), y_of(self.points_y), bar_height, base),
             *self._query_line(first, last, (top, base), y_scale, y_offset),
-            text("weights", x=left, y=top + tall + gap - 10, class_="onink"),
+            text("weights", x=left, y=top + curve_height + gap - 10, class_="onink"),
         ]
         for value in np.linspace(low, high, 5):
             parts.append(text(f"{value:g}", x=float(x_of(value)), y=base + 16, text_anchor="middle"))
         parts.append(text(self.x_label, x=left + width / 2, y=base + 32, text_anchor="middle"))
         parts.append(tag("rect", **area, class_="hit", data_drag=f"{self.query} {first:.1f} {last:.1f}"))
-        return _svg(left + width + 16, base + 38, *parts)
+        return picture(left + width + 16, base + 38, *parts)
 
     def _curves(self, xs: np.ndarray, true_ys: np.ndarray, y_scale: float, y_offset: float) -> list[str]:
         """The true curve, and the estimate where there is one."""
@@ -306,18 +310,18 @@ class Curve(Figure):
             shapes.curve(self, "estimate", xs, y_scale, y_offset, known=known, class_="line"),
         ]
 
-    def _points(self, xs: np.ndarray, ys: np.ndarray, short: float, base: float) -> list[str]:
-        """The points, and under each its weight as a bar."""
+    def _points(self, xs: np.ndarray, ys: np.ndarray, bar_height: float, base: float) -> list[str]:
+        """The points, and below each point its weight as a bar."""
         circles = [
             tag("circle", cx=float(x), cy=float(y), r=3.5, class_="point")
             for x, y in zip(xs, ys, strict=True)
         ]
-        return [*circles, shapes.bars(self, "weights", xs.tolist(), 5, -short, base, class_="bar")]
+        return [*circles, shapes.bars(self, "weights", xs.tolist(), 5, -bar_height, base, class_="bar")]
 
     def _query_line(
         self, first: float, last: float, span: tuple[float, float], y_scale: float, y_offset: float
     ) -> list[str]:
-        """The line at the query's place, and the dot where it meets the estimate."""
+        """The vertical line at the query, and the dot where it meets the estimate."""
         values = self.axes[self.query]
         step = (last - first) / (len(values) - 1)
         at = first + step * values.index(self.point[self.query])
@@ -325,7 +329,7 @@ class Curve(Figure):
         height = float(y_offset + y_scale * self.array("height"))
         along = [Bind(end, "height", scale=y_scale, offset=y_offset) for end in ("y1", "y2")]
         line = {"x1": at, "x2": at, "y1": span[0], "y2": span[1]}
-        # A line of no length with a round end: moving a circle would cost the browser a change of style.
+        # A line of length 0 with a round end: after moving a circle the browser would compute style again.
         dot = {"x1": at, "x2": at, "y1": height, "y2": height}
         return [
             tag("line", **line, class_="chosen", data_bind=binds(*across)),
@@ -347,18 +351,18 @@ def _levels(low: float, high: float, y_of: Callable[[float], float], left: float
 
 
 class Alignment(Figure):
-    """Two sentences as columns; the chosen target word lights the source words it looked at.
+    """Two sentences as columns, with lines from the chosen target word to the source words that it attends to.
 
-    Words stand one under the other, so that the picture is as narrow for a long sentence as for a short one. Grey
-    lines show where every target word looked, blue ones where the chosen word did, with its weights in the margin; a
-    line is as thick as its weight is large.
+    The words are listed one below the other, so that long sentences do not make the picture wider. Grey lines show the
+    weights of all target words, blue lines those of the chosen word, which are also written in the margin. The larger
+    the weight, the thicker the line.
     ``compute`` returns ``weights`` of shape (target, source), numbers from 0 to 1.
 
     Args:
         source: the words that are attended to, on the left.
         target: the words that attend, on the right.
-        gold: links (target position, source position) known from elsewhere, dashed; shown where the axis of that
-            name says so.
+        gold: known links (target position, source position), drawn as dashed lines if the axis ``gold_links`` is
+            "shown".
         options: as for :class:`utils.explorables.figure.Figure`; with ``gold`` give an axis ``gold_links`` with
             the values "hidden" and "shown".
     """
@@ -402,7 +406,7 @@ class Alignment(Figure):
         # The shorter sentence is spread over the height of the longer one.
         ys = [(j + 0.5) * row * rows / len(source) for j in range(len(source))]
         yt = [(i + 0.5) * row * rows / len(target) for i in range(len(target))]
-        weights, chosen = self.array("weights"), self.point["word"]
+        weights, word_index = self.array("weights"), self.point["word"]
         sides = (ys, yt, left, right, _BAND)
         bands = [
             shapes.bands(self, "weights", *sides, class_="trace"),
@@ -413,7 +417,7 @@ class Alignment(Figure):
             tag(
                 "rect",
                 x=right + 2,
-                y=yt[chosen] - 11,
+                y=yt[word_index] - 11,
                 width=width - right - 4,
                 height=22,
                 class_="chosen",
@@ -425,7 +429,7 @@ class Alignment(Figure):
             parts.append(tag("rect", x=1, y=ys[j] - 10, width=cell, height=20, class_="grid"))
             parts.append(
                 text(
-                    f"{weights[chosen, j]:.2f}",
+                    f"{weights[word_index, j]:.2f}",
                     x=1 + cell / 2,
                     y=ys[j] + 4,
                     text_anchor="middle",
@@ -438,7 +442,7 @@ class Alignment(Figure):
             parts.append(text(word, x=right + 8, y=yt[i] + 4))
             area = {"x": right - 30, "y": yt[i] - row / 2, "width": width - right + 30, "height": row}
             parts.append(tag("rect", **area, class_="hit", data_pick=f"word={i}"))
-        shown = binds(Bind("stroke-opacity", "#gold_links"))
+        visibility = binds(Bind("stroke-opacity", "#gold_links"))
         gold = [
             tag(
                 "line",
@@ -448,11 +452,11 @@ class Alignment(Figure):
                 y2=yt[i],
                 class_="gold",
                 stroke_opacity=self.axes["gold_links"].index(self.point["gold_links"]),
-                data_bind=shown,
+                data_bind=visibility,
             )
             for i, j in self.gold
         ]
-        return _svg(width, row * rows, *bands, *gold, *parts)
+        return picture(width, row * rows, *bands, *gold, *parts)
 
 
 def _columns(word: str) -> float:
@@ -475,7 +479,7 @@ def _numbered_bars(
     digits: int,
     pick: str | None = None,
 ) -> list[str]:
-    """Bars that stand on ``base``, of that height for a number of 1, and above each its number."""
+    """Bars that stand on ``base``, with height ``height`` for a number of 1, and a number above each bar."""
     parts = [shapes.bars(figure, array, middles, width, -height, base, pick=pick, class_="bar")]
     numbers = shapes.row(figure, array, pick)
     for j, (middle, number) in enumerate(zip(middles, numbers, strict=True)):
@@ -496,15 +500,15 @@ def _numbered_bars(
 
 
 def _where_known(figure: Figure, array: str, *children: str) -> str:
-    """The children, seen only where the array says 1, if the figure has such an array."""
+    """The children; if the figure has the array, they are visible only where it is 1."""
     if array not in figure._packed:
         return "".join(children)
-    seen = "visible" if figure.array(array) else "hidden"
-    return tag("g", *children, visibility=seen, data_bind=binds(Bind("visibility", array)))
+    visibility = "visible" if figure.array(array) else "hidden"
+    return tag("g", *children, visibility=visibility, data_bind=binds(Bind("visibility", array)))
 
 
 def _heat_map(figure: Weights, left: float, top: float, cell: int) -> str:
-    """Cells of the weights with labels of the rows, and a frame around the picked row."""
+    """The cells of the weights with labels of the rows, and a frame around the chosen row."""
     row_labels, width = figure.labels["queries"], len(figure.labels["keys"]) * cell
     parts = [shapes.cells(figure, "weights", left, top, cell)]
     for i, label in enumerate(row_labels):

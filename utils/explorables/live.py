@@ -1,4 +1,4 @@
-"""The live side: a figure as an ipywidgets control, and a learner's own function under sliders.
+"""Figures in a notebook: a figure as an ipywidgets control, and sliders for a reader's own function.
 
 Explained in book/explorables.
 """
@@ -34,12 +34,12 @@ def page_script() -> str:
 
 
 def standalone_html(figure: "Figure") -> str:
-    """A figure that brings script and style along, for a notebook without anywidget or a page of one's own."""
+    """HTML of a figure with its script and style, for a notebook without anywidget or a separate page."""
     return f"{figure._repr_html_()}<style>{style()}</style><script>{page_script()}</script>"
 
 
 def page_of_its_own(figure: "Figure", *, title: str) -> str:
-    """A whole HTML page with one figure on it, that needs nothing beside it."""
+    """A whole HTML page with one figure; it needs no other file."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -50,7 +50,7 @@ def page_of_its_own(figure: "Figure", *, title: str) -> str:
 
 
 def view(figure: "Figure") -> dict | None:
-    """The mime bundle's part for a live kernel; None where anywidget is not installed."""
+    """The widget's part of the mime bundle; None if anywidget is not installed."""
     if find_spec("anywidget") is None:
         return None
     bundle = figure.widget._repr_mimebundle_()
@@ -59,13 +59,13 @@ def view(figure: "Figure") -> dict | None:
 
 
 def make_widget(figure: "Figure"):
-    """An anywidget whose traits are the figure's axes and picks; a trait refuses what the grid does not have."""
+    """An anywidget whose traits are the figure's axes and picks; a trait refuses values that are not on the grid."""
     import anywidget
     import traitlets
 
-    taken = {name for name in [*figure.axes, *figure.picks] if hasattr(anywidget.AnyWidget, name)}
-    if taken:
-        raise ValueError(f"ipywidgets has attributes of these names already: {sorted(taken)}")
+    reserved = {name for name in [*figure.axes, *figure.picks] if hasattr(anywidget.AnyWidget, name)}
+    if reserved:
+        raise ValueError(f"ipywidgets has attributes of these names already: {sorted(reserved)}")
 
     class GridValue(traitlets.TraitType):
         """A value of one axis, or the number or label of a pick."""
@@ -85,14 +85,14 @@ def make_widget(figure: "Figure"):
 
 
 def play(function: Callable, **axes: Sequence | Mapping):
-    """Sliders over a function of one's own, run again at each move: ``play(f, d=[1, 64], valid_length=range(9))``.
+    """Sliders for your own function, which runs again at each move: ``play(f, d=[1, 64], valid_length=range(9))``.
 
     Args:
-        function: takes the axes as keyword arguments; what it prints, draws or returns is shown.
+        function: takes the axes as keyword arguments; its printed output, its drawing and its result are displayed.
         axes: the values of each control; numbers make a slider, texts a choice.
 
     Returns:
-        The ipywidgets box; its ``kwargs`` and ``result`` tell where the sliders stand and what came of it.
+        The ipywidgets box; its ``kwargs`` are the positions of the sliders, its ``result`` is that of the last run.
 
     Raises:
         ValueError: an axis that the function does not take, or one without values.

@@ -1,6 +1,6 @@
-"""Numbers as text that a page can carry: arrays to base64 and back.
+"""Pack arrays of numbers as base64 text for a web page, and unpack them.
 
-JavaScript reads what is packed here; nothing here knows what the numbers mean.
+The script of the page reads the packed arrays.
 """
 
 import base64
@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-#: What a page may hold: little-endian numbers that JavaScript has typed arrays for.
+#: The dtypes of packed numbers: little-endian, each with a typed array in JavaScript.
 _DTYPES = {"u1": "<u1", "u2": "<u2", "i4": "<i4", "f4": "<f4"}
 #: Numbers from 0 to 1 are stored as whole multiples of one of these.
 _STEPS = {"u1": 1 / 255, "u2": 1 / 65535}
@@ -19,17 +19,17 @@ def pack(array: np.ndarray) -> dict:
 
     Truth values and bytes take 8 bits, other integers 32. Numbers from 0 to 1 take 16 bits, value = stored * step
     with an error of at most 7.7e-6, unless one of them is so small that it would become exactly 0, because figures
-    state exact zeros in their text. If all of them are 255ths, up to 4e-7, they take 8 bits: round what is only drawn
-    with ``torch.round(255 * weights) / 255``. All others take 32 bits.
+    state exact zeros in their text. If all of them are multiples of 1/255, up to 4e-7, they take 8 bits: round
+    numbers that are only drawn with ``torch.round(255 * weights) / 255``. All others take 32 bits.
 
     Raises:
-        ValueError: an empty array, NaN or infinite values, integers beyond 32 bits, or values that are no numbers.
+        ValueError: an empty array, NaN or infinite values, integers beyond 32 bits, or values that are not numbers.
 
     >>> pack(np.array([0.0, 0.5, 1.0]))
     {'data': 'AAAAgP//', 'dtype': 'u2', 'shape': [3], 'step': 1.5259021896696422e-05}
     """
     if array.size == 0:
-        raise ValueError(f"an array of shape {array.shape} has nothing to show")
+        raise ValueError(f"an array must hold at least one number, got shape {array.shape}")
     if array.dtype.kind not in "buif":
         raise ValueError(f"only numbers can be packed, got dtype {array.dtype}")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -58,7 +58,7 @@ def _dtype_for(array: np.ndarray) -> tuple[str, float]:
 
 
 def unpack(packed: dict) -> np.ndarray:
-    """The numbers as JavaScript reads them, in float64.
+    """The numbers of a packed array in float64, as JavaScript reads them.
 
     >>> unpack(pack(np.array([[2, -3]])))
     array([[ 2., -3.]])

@@ -1,4 +1,4 @@
-// The static page's part: finds the figures, replaces the kernel's model, keeps the state in the address.
+// The part for web pages: finds the figures, gives each a model without Python, and keeps its state in the address.
 
 // "#name?d=64&query=2": the figure, and the values of its controls.
 const address = () => {
@@ -6,7 +6,7 @@ const address = () => {
   return { name, state: new URLSearchParams(state) };
 };
 
-// The keys that move a control are not for the page: the theme's listeners would look for menus at each of them.
+// The page must not see the keys that move a control: the theme's listeners would search for menus at each of them.
 for (const type of ["keydown", "keyup"]) {
   addEventListener(type, (event) => {
     if (/^(Arrow|Page|Home|End)/.test(event.key) && event.target.matches(".xp-live input")) event.stopImmediatePropagation();
@@ -33,9 +33,9 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
     save_changes: record,
   };
   const restore = () => {
-    const { name, state: asked } = address();
+    const { name, state: requested } = address();
     if (name !== figure.id) return false;
-    for (const [key, text] of asked) {
+    for (const [key, text] of requested) {
       const axis = spec.axes.find((a) => a.name === key);
       const values = axis ? axis.values : spec.labels[spec.picks[key]]?.map((_, i) => i);
       const value = values?.find((v) => String(v) === text);

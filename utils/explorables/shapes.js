@@ -1,5 +1,5 @@
-// Whole arrays drawn as a few polygons: the points of each, from the description that shapes.py writes and a function that
-// reads the array, or the picked row of it. Each function does the same as the one of its name there.
+// Draws a whole array as a few polygons: returns the points of each, from the description that shapes.py writes and a
+// function that reads the array, or the picked row of it. Each function does the same as the one of its name in shapes.py.
 
 const hundredth = (number) => Math.round(100 * number) / 100;
 
@@ -22,11 +22,11 @@ const shapes = {
   },
 
   bars: ({ sides, slope, offset, level }, number) => {
-    const bars = sides.map(([one, other], i) => {
-      const head = hundredth(offset + slope * number(i));
+    const bars = sides.map(([low, high], i) => {
+      const end = hundredth(offset + slope * number(i));
       return level
-        ? `${offset},${one} ${head},${one} ${head},${other} ${offset},${other} `
-        : `${one},${offset} ${one},${head} ${other},${head} ${other},${offset} `;
+        ? `${offset},${low} ${end},${low} ${end},${high} ${offset},${high} `
+        : `${low},${offset} ${low},${end} ${high},${end} ${high},${offset} `;
     });
     return [bars.join("")];
   },
@@ -51,13 +51,13 @@ const shapes = {
       const edge = [...outer, ...inner.reverse(), outer[0]];
       return { filled: joined(left, y, square(x, y, step - 1)), edge: joined(left, y - 0.5, edge) };
     });
-    const drawn = Array(shades + 1).fill("");
+    const layers = Array(shades + 1).fill("");
     spec.cells.forEach(({ filled, edge }, i) => {
       const value = number(i);
       const shade = Math.round(shades * Math.sqrt(Math.min(Math.max(value, 0), 1)));
-      if (shade) drawn[shade - 1] += filled;
-      if (value !== 0) drawn[shades] += edge;
+      if (shade) layers[shade - 1] += filled;
+      if (value !== 0) layers[shades] += edge;
     });
-    return drawn;
+    return layers;
   },
 };

@@ -1,7 +1,7 @@
-"""Arrays drawn as a few polygons, one or more for a whole array: a key changes their points and no style.
+"""Draw a whole array as a few polygons, so that a new frame changes only their points.
 
 Browsers compute style again when an opacity, the height of a rectangle or a path changes, but not when the points of a
-polygon do. For each function here the script has one of the same name, which draws the other frames from the
+polygon do. For each function here shapes.js has one of the same name, which draws the other frames from the
 description in ``data-shape``.
 """
 
@@ -19,7 +19,7 @@ SHADES = 24
 
 
 def row(figure: Figure, array: str, pick: str | None) -> np.ndarray:
-    """The numbers of an array at the opening point: the row that a pick chooses, if there is a pick."""
+    """The numbers of an array at the opening point; with a pick, only the row that it chooses."""
     numbers = figure.array(array)
     return numbers[figure.point[pick]] if pick else numbers
 
@@ -36,22 +36,22 @@ def curve(
 ) -> str:
     """A line through the points (x, ``offset + slope * number``), with gaps where the array ``known`` has 0.
 
-    One polyline for each stretch without a gap, as many as there ever are.
+    There is one polyline per stretch without a gap, as many as in the frame with the most stretches.
     """
-    every = figure.frames(known).reshape(-1, len(x)) > 0 if known else np.ones((1, len(x)), bool)
-    begins = np.diff(every.astype(int), axis=1, prepend=0) > 0
-    stretches = [""] * int(begins.sum(axis=1).max())
-    now = figure.array(known) > 0 if known else every[0]
+    known_frames = figure.frames(known).reshape(-1, len(x)) > 0 if known else np.ones((1, len(x)), bool)
+    starts = np.diff(known_frames.astype(int), axis=1, prepend=0) > 0
+    stretches = [""] * int(starts.sum(axis=1).max())
+    is_known = figure.array(known) > 0 if known else known_frames[0]
     stretch = -1
-    for i in np.flatnonzero(now):
+    for i in np.flatnonzero(is_known):
         point = f"{x[i]:.5g},{offset + slope * figure.array(array)[i]:.5g} "
-        if i == 0 or not now[i - 1]:
+        if i == 0 or not is_known[i - 1]:
             stretch += 1
-            stretches[stretch] = point  # twice: a point between two gaps is drawn as a line of length 0
+            stretches[stretch] = point  # added twice: a point between two gaps becomes a line of length 0
         stretches[stretch] += point
-    drawn = [tag("polyline", points=points.strip(), **attributes) for points in stretches]
+    lines = [tag("polyline", points=points.strip(), **attributes) for points in stretches]
     line = {"x": [round(at, 1) for at in x], "slope": round(slope, 4), "offset": round(offset, 4)}
-    return tag("g", *drawn, data_shape=_description("curve", array, known=known, **line))
+    return tag("g", *lines, data_shape=_description("curve", array, known=known, **line))
 
 
 def bars(
@@ -66,15 +66,15 @@ def bars(
     pick: str | None = None,
     **attributes: object,
 ) -> str:
-    """Bars from ``offset`` to ``offset + slope * number``, upright unless they are ``level``.
+    """Bars from ``offset`` to ``offset + slope * number``, vertical unless ``level``.
 
-    With a pick, the array has a row for each of its labels, and the chosen one is drawn.
+    With a pick, the array has one row per label of the pick, and only the chosen row is drawn.
     """
     sides = [[round(middle - width / 2, 2), round(middle + width / 2, 2)] for middle in middles]
     corners = []
-    for (one, other), number in zip(sides, row(figure, array, pick), strict=True):
-        head = offset + slope * number
-        bar = [(one, offset), (one, head), (other, head), (other, offset)]
+    for (low, high), number in zip(sides, row(figure, array, pick), strict=True):
+        end = offset + slope * number
+        bar = [(low, offset), (low, end), (high, end), (high, offset)]
         corners += [corner[::-1] for corner in bar] if level else bar
     size = {"sides": sides, "slope": slope, "offset": offset, "level": level}
     return _polygon(corners, data_shape=_description("bars", array, pick=pick, **size), **attributes)
@@ -92,7 +92,7 @@ def bands(
     pick: str | None = None,
     **attributes: object,
 ) -> str:
-    """Bands between two upright lines, from each start to each end, ``breadth * number`` broad.
+    """Bands between two vertical lines, from each start to each end, ``breadth * number`` wide.
 
     The array is of shape (ends, starts). With a pick, only the bands to the chosen end are drawn.
     """
@@ -111,9 +111,10 @@ def bands(
 
 
 def cells(figure: Figure, array: str, left: float, top: float, step: float) -> str:
-    """A heat map: a cell each ``step`` to the right and down, as dark as its number; exactly 0 has a dashed edge.
+    """A heat map: the larger a number, the darker its cell; a cell of exactly 0 has a dashed edge.
 
-    One polygon for each shade, the lightest first, then dashed edges, on which lie the full ones of all numbers but 0.
+    The distance between two cells is ``step``. There is one polygon per shade, the lightest first, then the dashed
+    edges of all cells, and over them the solid edges of the cells that are not 0.
     """
     numbers, side = figure.array(array), step - 1
     shades: list[list[tuple[float, float]]] = [[] for _ in range(SHADES)]
@@ -126,12 +127,12 @@ def cells(figure: Figure, array: str, left: float, top: float, step: float) -> s
             edges += _joined(left, [*outer, *inner[::-1], outer[0]])
         if shade := math.floor(SHADES * math.sqrt(min(max(number, 0), 1)) + 0.5):
             shades[shade - 1] += _joined(left, _square(x, y, side))
-    drawn = [
+    layers = [
         _polygon(corners, fill_opacity=(shade / SHADES) ** 2) for shade, corners in enumerate(shades, start=1)
     ]
-    drawn.append(tag("g", tag("path", d=dashes), _polygon(edges), class_="edges"))
+    layers.append(tag("g", tag("path", d=dashes), _polygon(edges), class_="edges"))
     size = {"left": left, "top": top, "step": step, "columns": numbers.shape[1], "count": numbers.size}
-    return tag("g", *drawn, class_="cells", data_shape=_description("cells", array, shades=SHADES, **size))
+    return tag("g", *layers, class_="cells", data_shape=_description("cells", array, shades=SHADES, **size))
 
 
 def _square(x: float, y: float, side: float) -> list[tuple[float, float]]:
@@ -140,8 +141,8 @@ def _square(x: float, y: float, side: float) -> list[tuple[float, float]]:
 
 def _joined(left: float, corners: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Connect several outlines into one polygon through zero-width edges."""
-    hook = (left, corners[0][1])
-    return [hook, *corners, hook]
+    start = (left, corners[0][1])
+    return [start, *corners, start]
 
 
 def _polygon(corners: Sequence[tuple[float, float]], **attributes: object) -> str:
@@ -149,5 +150,5 @@ def _polygon(corners: Sequence[tuple[float, float]], **attributes: object) -> st
 
 
 def _description(shape: str, array: str, **more: object) -> str:
-    given = {key: value for key, value in more.items() if value is not None}
-    return json.dumps({"shape": shape, "array": array} | given, separators=(",", ":"))
+    options = {key: value for key, value in more.items() if value is not None}
+    return json.dumps({"shape": shape, "array": array} | options, separators=(",", ":"))

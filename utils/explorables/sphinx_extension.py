@@ -1,7 +1,7 @@
-"""The Sphinx side of figures with sliders: one script and one style sheet for a book, and two directives.
+"""A Sphinx extension for figures with sliders: a script and a style sheet for the book, and two directives.
 
 `explorable` shows a figure that a notebook of the book has stored, `explorable-example` runs a few lines of code
-while the book is built and shows them with the figure they end in. What a figure looks like is decided elsewhere.
+while the book is built and shows them with the figure in their last line. The figures are drawn in ``kinds``.
 Explained in book/explorables.
 """
 
@@ -19,6 +19,7 @@ from utils.explorables.figure import Figure
 from utils.explorables.live import page_script, style
 
 SCRIPT, STYLE_SHEET = "explorables.js", "explorables.css"
+#: The beginning of the HTML of a figure.
 MARK = '<figure class="xp"'
 
 
@@ -29,7 +30,7 @@ class Explorable(SphinxDirective):
     option_spec: ClassVar = {"from": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
-        """The notebook's stored output, as it stands."""
+        """The notebook's stored output, unchanged."""
         if "from" not in self.options:
             raise self.error("say which notebook holds the figure: ':from: chapters/NOTEBOOK'")
         notebook = Path(self.env.srcdir, self.options["from"]).with_suffix(".ipynb")
@@ -44,7 +45,7 @@ class Explorable(SphinxDirective):
 
 
 class ExplorableExample(SphinxDirective):
-    """Code whose last line is a figure: it is run while the book is built, and both are shown."""
+    """Run code whose last line is a figure while the book is built, and show the code and the figure."""
 
     has_content = True
 
@@ -65,7 +66,7 @@ def stored_figures(notebook: Path) -> dict[str, str]:
     """HTML of each figure that a notebook has stored, by name.
 
     Raises:
-        ValueError: no notebook in JSON.
+        ValueError: a file that is not a notebook.
     """
     figures = {}
     for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
@@ -77,14 +78,14 @@ def stored_figures(notebook: Path) -> dict[str, str]:
 
 
 def run_example(code: str) -> Figure:
-    """Runs code and returns the figure that its last line evaluates to.
+    """Run code and return the figure that its last line evaluates to.
 
     Raises:
-        TypeError: the last line is no figure.
+        TypeError: the last line is not a figure.
     """
-    *before, last = ast.parse(code).body
+    *statements, last = ast.parse(code).body
     names: dict[str, object] = {"__name__": "example"}
-    exec(compile(ast.Module(before, []), "<example>", "exec"), names)
+    exec(compile(ast.Module(statements, []), "<example>", "exec"), names)
     figure = (
         eval(compile(ast.Expression(last.value), "<example>", "eval"), names)
         if isinstance(last, ast.Expr)
@@ -95,7 +96,7 @@ def run_example(code: str) -> Figure:
     return figure
 
 
-def _write(app: Sphinx) -> None:
+def _write_assets(app: Sphinx) -> None:
     if app.builder.format == "html":
         static = Path(app.outdir) / "_static"
         static.mkdir(parents=True, exist_ok=True)
@@ -103,7 +104,7 @@ def _write(app: Sphinx) -> None:
         (static / STYLE_SHEET).write_text(style(), "utf-8")
 
 
-def _link(app: Sphinx, _page, _template, context: dict, _doctree) -> None:
+def _link_assets(app: Sphinx, _page, _template, context: dict, _doctree) -> None:
     if MARK in context.get("body", ""):
         app.add_js_file(SCRIPT, loading_method="defer")
         app.add_css_file(STYLE_SHEET)
@@ -113,6 +114,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Called by Sphinx; the book names this module among its extensions."""
     app.add_directive("explorable", Explorable)
     app.add_directive("explorable-example", ExplorableExample)
-    app.connect("builder-inited", _write)
-    app.connect("html-page-context", _link)
+    app.connect("builder-inited", _write_assets)
+    app.connect("html-page-context", _link_assets)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""A translator for use: its fast form, its full training loop, kept runs, many processes and the command line.
+"""The translator of the command line: a fast form, a full training loop, saved runs, several processes.
 
-The course itself is in the modules beside this folder; no chapter needs more of this one than its fast form.
+The modules that the chapters explain are in ``utils`` itself; of this folder the chapters use only the fast form.
 """

@@ -111,10 +111,11 @@ def shares(spans: Sequence[tuple[int, int]], ends: Sequence[int]) -> Float[Tenso
     tensor([[1.0000, 0.0000],
             [0.5000, 0.5000]])
     """
-    start, end = torch.tensor(spans, dtype=torch.get_default_dtype()).reshape(-1, 2, 1).unbind(1)
-    closes = torch.tensor(ends, dtype=start.dtype)
-    opens = torch.cat([closes.new_zeros(1), closes])[:-1]
-    return (end.minimum(closes) - start.maximum(opens)).clamp(min=0) / (end - start)
+    piece_start, piece_end = torch.tensor(spans, dtype=torch.get_default_dtype()).reshape(-1, 2, 1).unbind(1)
+    word_end = torch.tensor(ends, dtype=piece_start.dtype)
+    word_start = torch.cat([word_end.new_zeros(1), word_end])[:-1]
+    overlap = (piece_end.minimum(word_end) - piece_start.maximum(word_start)).clamp(min=0)
+    return overlap / (piece_end - piece_start)
 
 
 class WordAlignment(NamedTuple):

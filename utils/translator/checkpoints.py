@@ -1,6 +1,6 @@
 """Atomic file writes and training checkpoints.
 
-Which tensors make up the state of a training is settled in ``loop``. Nothing is ever pickled.
+``loop`` decides which tensors are the state of a training. Nothing is pickled.
 Explained in book/api/command_line.
 """
 
@@ -19,7 +19,7 @@ from torch import Tensor
 
 
 class Checkpoints:
-    """The last two states of a training in a folder, so that one of them is whole whenever the process dies.
+    """The last two states of a training in a folder, so that one of them is complete whenever the process dies.
 
     Args:
         folder: made when the first state is saved.
@@ -38,7 +38,7 @@ class Checkpoints:
 
     @property
     def exist(self) -> bool:
-        """Whether the folder holds a checkpoint file, whole or not."""
+        """Whether the folder holds a checkpoint file, damaged or not."""
         return any(path.exists() for path in self.paths)
 
     def save(self, state: Mapping[str, Tensor], *, training: str) -> None:
@@ -61,7 +61,7 @@ class Checkpoints:
         self._last = time.monotonic()
 
     def load(self, *, training: str) -> dict[str, Tensor] | None:
-        """The last state that is whole; None if none was ever saved. A damaged file is named in a warning.
+        """The last undamaged state; None if none was ever saved. A warning names each damaged file.
 
         Raises:
             ValueError: the state belongs to another training, or all files are damaged.
@@ -78,7 +78,7 @@ class Checkpoints:
                 continue
             if metadata.get("training") != training:
                 raise ValueError(
-                    f"{path} belongs to another training: other sentences, settings, seed or kind of products; "
+                    f"{path} belongs to another training: other sentences, settings, seed or dtype of products; "
                     "use another folder, or remove the file to start again"
                 )
             if damaged:
@@ -132,7 +132,7 @@ def write_part(path: Path, content: bytes) -> Path:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Name this file in an OSError of this block that names none, such as that of a full disk."""
+    """Add the file name to an OSError of this block that has none, such as the error of a full disk."""
     try:
         yield
     except OSError as error:

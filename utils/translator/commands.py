@@ -62,13 +62,13 @@ AtOnce = Annotated[
 ]
 Beam = Annotated[int, typer.Option(min=1, help="Number of hypotheses in the search; 1 is greedy search.")]
 OnDevice = Annotated[
-    Device, typer.Option("--device", help="Where to compute; auto takes a GPU if there is one.")
+    Device, typer.Option("--device", help="Device to compute on; auto takes a GPU if there is one.")
 ]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 
 
 def _with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Turn a command of one dataclass, ``options``, into one that has its fields as parameters, as typer needs."""
+    """Turn a command with one argument, a dataclass, into one with the fields as arguments, as typer needs."""
     options = get_type_hints(command)["options"]
 
     def with_options(**values: object) -> None:
@@ -88,10 +88,8 @@ def _errors_in_one_line() -> Iterator[None]:
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         raise typer.Exit(_INTERRUPTED) from None
-    except (
-        BrokenPipeError
-    ):  # the reader of the output has closed it, which is no error; typer exits without a message
-        raise
+    except BrokenPipeError:
+        raise  # the reader of the output has closed it, which is not an error; typer exits without a message
     except (ValueError, OSError, FloatingPointError) as error:
         typer.echo(f"error: {' '.join(str(error).split())}", err=True)
         raise typer.Exit(1) from error
@@ -180,7 +178,7 @@ class TrainOptions:
     vocabulary_size: Annotated[int, typer.Option(help="Subwords per language, at most.", min=1)] = 6000
     width: Annotated[int, typer.Option(help="Width of embeddings and states.", min=1)] = 192
     dropout: Annotated[
-        float, typer.Option(help="Probability of dropping a number; more for a small file.", min=0, max=1)
+        float, typer.Option(help="Probability of dropout; use more for a small file.", min=0, max=1)
     ] = 0.1
     muon: Annotated[
         float | None,
@@ -430,7 +428,7 @@ class AlignOptions:
     gold: Annotated[
         Path | None,
         typer.Option(
-            help="File of links by human annotators, one line per pair: print the scores of our links.",
+            help="File of links by human annotators, one line per pair: print the scores of the run's links.",
             show_default=False,
         ),
     ] = None

@@ -64,8 +64,9 @@ def fastest_products(device: torch.device = CPU) -> torch.dtype:
     if device.type == "cuda":
         supported = torch.cuda.is_bf16_supported(including_emulation=False)
     elif device.type == "cpu":
-        ask = getattr(torch.cpu, "_is_avx512_bf16_supported", None)  # torch has no public name for it
-        supported = ask is not None and ask()
+        # torch has no public name for this function.
+        is_supported = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+        supported = is_supported is not None and is_supported()
     else:
         supported = False
     return torch.bfloat16 if supported else torch.float32
@@ -77,9 +78,9 @@ def matmul_precision(precision: str) -> Iterator[None]:
 
     Explained in book/scaling.
     """
-    before = torch.get_float32_matmul_precision()
+    previous = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision(precision)
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        torch.set_float32_matmul_precision(previous)

@@ -32,7 +32,7 @@ class Processes:
 
     Attributes:
         rank: number of this process, from 0.
-        world: how many there are.
+        world: number of processes.
         device: of the model and of the tensors that the processes exchange.
         restarted: whether the processes were restarted after one of them failed.
 
@@ -46,14 +46,14 @@ class Processes:
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the process that writes files and speaks to the user."""
+        """Whether this is the process that writes files and prints messages."""
         return self.rank == 0
 
     def sum(self, *numbers: float) -> list[float]:
         """Each number summed over the processes, which all get the same."""
         if self.world == 1:
             return list(numbers)
-        # Doubles keep every count; Apple's GPUs, which have none, train in one process.
+        # float64 is exact for every count. Apple's GPUs do not have it, but they train in one process only.
         tensor = torch.tensor(numbers, dtype=torch.float64, device=self.device)
         distributed.all_reduce(tensor)
         return tensor.tolist()
@@ -72,10 +72,8 @@ class Processes:
         Raises:
             ValueError: this process has another text.
         """
-        mine = int.from_bytes(
-            hashlib.sha256(text.encode()).digest()[:6]
-        )  # 48 bits, which a double holds exactly
-        if self.broadcast(mine) != mine:
+        digest = int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])  # 48 bits: exact in float64
+        if self.broadcast(digest) != digest:
             raise ValueError(
                 f"process {self.rank} has other sentences or settings than process 0: give all of them the same"
             )
@@ -148,9 +146,9 @@ class SharedLoss(nn.Module):
         self._processes = processes
         self._loss = _Loss(model, loss)
         if processes.world > 1:
-            # A group of its own: DistributedDataParallel never lets go of it, and the threads of a group that is
+            # A separate group: DistributedDataParallel never releases its group, and the threads of a group that is
             # not destroyed may still hold Python's tensors when the interpreter ends, which aborts the process
-            # (github.com/pytorch/pytorch/pull/179291). In this one they hold the gradients' buckets alone.
+            # (github.com/pytorch/pytorch/pull/179291). The threads of this group hold only the gradients' buckets.
             self._loss = DistributedDataParallel(self._loss, process_group=distributed.new_group())
 
     def forward(self, batch: Batch) -> Tensor:
@@ -164,7 +162,7 @@ class SharedLoss(nn.Module):
 
 
 class _Loss(nn.Module):
-    """A module that returns the loss: DistributedDataParallel sums gradients for calls of ``forward`` alone."""
+    """A module that returns the loss: DistributedDataParallel sums gradients only for calls of ``forward``."""
 
     def __init__(self, model: nn.Module, loss: Callable[[nn.Module, Batch], Tensor]):
         super().__init__()

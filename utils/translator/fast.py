@@ -1,15 +1,15 @@
-r"""The translators of ``seq2seq`` arranged for speed: the same parameters and, up to rounding, the same numbers.
+r"""A fast form of the translators of ``seq2seq``: the same parameters and, up to rounding, the same numbers.
 
-What changes between the plain form and this one:
+It differs from the plain form in this:
 
 - One loop reads the source in both directions at once, and a sentence leaves the loop at its end.
-- The embedding's share of the recurrent unit's input needs no state, so one product before the loop gives it
-  for all steps.
-- The state of the last layer enters two products, the attention's query and the recurrence: side by side they
-  are one.
-- :math:`\tanh x = 2 \sigma(2x) - 1`, and processors are several times faster at :math:`\sigma`. The factors
-  move into the weights, and the constant :math:`-\sum w_v`, the same for every key, vanishes in the softmax.
-- Readout, vocabulary and loss wait until the loop is over and see real tokens alone, some hundred at a time.
+- The part of the recurrent unit's input that comes from the embedding does not depend on the state, so one product
+  before the loop computes it for all steps.
+- The state of the last layer enters two products, the attention's query and the recurrence. They are computed as one
+  product, with the matrices side by side.
+- :math:`\tanh x = 2 \sigma(2x) - 1`, and processors compute :math:`\sigma` several times faster. The weights are
+  multiplied by the factors; the constant :math:`-\sum w_v` is the same for every key, so the softmax removes it.
+- Readout, output layer and loss are computed after the loop, for real tokens only, a few hundred at a time.
 
 Explained in book/faster.
 """
@@ -42,14 +42,14 @@ Layers = list[Float[Tensor, "batch queries h"]]
 
 
 def is_covered(decoder: Decoder) -> bool:
-    """Whether this module has a fast form of the decoder: it has one of the two decoders of ``seq2seq`` alone."""
+    """Whether this module has a fast form of the decoder, as for the two decoders of ``seq2seq``."""
     return type(decoder) in (BahdanauDecoder, FixedContextDecoder)
 
 
 def fast_loss(
     model: EncoderDecoder, batch: Batch, *, label_smoothing: float = 0.0, chunk: int = 640
 ) -> Float[Tensor, ""]:
-    """:func:`utils.training.batch_loss`, arranged for speed; for another decoder it is that function.
+    """A fast form of :func:`utils.training.batch_loss`; for other decoders it calls that function.
 
     Under ``torch.autocast`` the products are taken in its dtype, and so are the gates and the softmax over the
     vocabulary. States and sums over steps or tokens stay in float32.
@@ -96,20 +96,20 @@ def attention_weights(model: EncoderDecoder, batch: Batch) -> Float[Tensor, "bat
 
 
 def _start(model: EncoderDecoder, src: Tensor, src_lens: Tensor) -> tuple[Memory, Tensor]:
-    """What ``model.start`` returns, with the source read by :func:`encode`."""
+    """The same as ``model.start``, but faster: :func:`encode` reads the source."""
     return model.decoder.start(*encode(model.encoder, src, src_lens), src_lens)
 
 
 def encode(
     encoder: nn.Module, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]
 ) -> tuple[Float[Tensor, "batch n d_enc"], Float[Tensor, "layers batch directions h"]]:
-    """What ``encoder(src, src_lens)`` returns, with both readings in one loop over real words alone.
+    """The same as ``encoder(src, src_lens)``, with both directions in one loop over real words only.
 
-    A GPU has one kernel for a whole reading. There, and for an encoder of another kind, this is that call.
+    On a GPU, where PyTorch has one function for the whole GRU, and for another class of encoder this calls the encoder.
 
     Args:
         encoder: of a translator.
-        src: token ids; whatever stands behind a sentence's length is ignored.
+        src: token ids; those beyond a sentence's length are ignored.
         src_lens: number of tokens of each sentence, 1 to n.
 
     Raises:
@@ -119,13 +119,13 @@ def encode(
         return encoder(src, src_lens)
     check_lengths(src, src_lens)
     gru = encoder.gru
-    # Sentences from long to short, so that those still active at a step come first. The words lie in one axis, step
-    # after step; ``step`` and ``sentence`` say where each word stands.
+    # Sentences are sorted from long to short, so that those active at a step come first. All words are in one axis,
+    # step after step; ``step`` and ``sentence`` give the position of each word.
     lens, order = src_lens.sort(descending=True, stable=True)
     active = length_mask(lens, int(lens[0])).squeeze(1).T  # (step, sentence)
     step, sentence = active.nonzero(as_tuple=True)
     row = torch.zeros_like(active, dtype=torch.long).masked_scatter(active, torch.arange(len(step)))
-    # The backward reading meets a word as many steps from the end as the forward reading does from the front.
+    # The backward direction reads the last word of each sentence first: at step t, word n - 1 - t of n.
     mirrored = row[lens[sentence] - 1 - step, sentence]
     last = row[lens - 1, torch.arange(len(lens))]
     words = encoder.dropout(encoder.embedding(src[order[sentence], step]))
@@ -133,26 +133,26 @@ def encode(
     for layer in range(gru.num_layers):
         if layer:
             words = nn.functional.dropout(words, gru.dropout, encoder.training)
-        readings = torch.stack([words, words[mirrored]][: 1 + gru.bidirectional])
-        states = _read(gru, layer, readings, active.sum(dim=1).tolist())
+        inputs = torch.stack([words, words[mirrored]][: 1 + gru.bidirectional])
+        states = _run_layer(gru, layer, inputs, active.sum(dim=1).tolist())
         final.append(states[:, last][:, order.argsort()])
         words = torch.cat([states[0], *states[1:, mirrored]], dim=-1)
     outputs = words.new_zeros(*src.shape, encoder.d_out).index_put((order[sentence], step), words)
     return outputs, torch.stack(final).transpose(1, 2)
 
 
-def _read(
-    gru: nn.GRU, layer: int, readings: Float[Tensor, "directions words d"], sentences: list[int]
+def _run_layer(
+    gru: nn.GRU, layer: int, inputs: Float[Tensor, "directions words d"], sentences: list[int]
 ) -> Float[Tensor, "directions words h"]:
     """States of one GRU layer over packed words; ``sentences[t]`` rows are active at step t."""
-    directions = ("", "_reverse")[: len(readings)]
+    directions = ("", "_reverse")[: len(inputs)]
     w_input, b_input, w_state, b_state = (
         _autocast(torch.stack([getattr(gru, f"{name}_l{layer}{direction}") for direction in directions]))
         for name in ("weight_ih", "bias_ih", "weight_hh", "bias_hh")
     )
-    s = readings.new_zeros(len(readings), sentences[0], gru.hidden_size)
+    s = inputs.new_zeros(len(inputs), sentences[0], gru.hidden_size)
     states = []
-    for from_input in torch.baddbmm(b_input[:, None], readings, w_input.mT).split(sentences, dim=1):
+    for from_input in torch.baddbmm(b_input[:, None], inputs, w_input.mT).split(sentences, dim=1):
         s = s[:, : from_input.shape[1]]
         s = _next_state(gru, from_input, torch.baddbmm(b_state[:, None], s, w_state.mT), s)
         states.append(s)
@@ -166,13 +166,13 @@ def decoder_features(
     state: Float[Tensor, "layers batch h"],
 ) -> tuple[Float[Tensor, "batch t d_features"], Float[Tensor, "batch t n"] | None]:
     """``[s_i; y_{i-1}; c_i]`` at each step of given words, and the attention weights or None."""
-    arranged = ArrangedDecoder(decoder)
-    sources = arranged.sources(memory)
+    fast_decoder = ArrangedDecoder(decoder)
+    sources = fast_decoder.sources(memory)
     embedded = decoder.dropout(decoder.embedding(tgt_in))
     layers = [s[:, None] for s in state.unbind(0)]
     states, contexts, weights = [], [], []
-    for from_word in arranged.from_words(embedded).split(1, dim=1):
-        layers, context, step_weights = arranged.step(from_word, layers, sources)
+    for from_word in fast_decoder.from_words(embedded).split(1, dim=1):
+        layers, context, step_weights = fast_decoder.step(from_word, layers, sources)
         states.append(layers[-1])
         contexts.append(context)
         weights.append(step_weights)
@@ -204,13 +204,13 @@ class Sources(NamedTuple):
 
 
 class ArrangedDecoder:
-    """The weights of a decoder arranged for its steps; they hold for as long as its parameters do not change.
+    """The weights of a decoder in the form that its fast steps use; valid until its parameters change.
 
-    A step serves several queries per sentence at once, axes (batch, queries, width): one query in training and in
-    greedy search, one per hypothesis in beam search, where all of them share the memory of their sentence.
+    A step computes several queries per sentence at once, with axes (batch, queries, width): one in training and in
+    greedy search, one per hypothesis in beam search. All queries of a sentence share its memory.
 
     Args:
-        decoder: one that :func:`is_covered`.
+        decoder: a decoder for which :func:`is_covered` is True.
 
     Raises:
         TypeError: another decoder.
@@ -232,7 +232,7 @@ class ArrangedDecoder:
             attention = decoder.attention
             self._w_v = _autocast(2 * attention.w_v.weight)
             self._d_query = attention.w_q.out_features
-            # The state of the last layer enters the query and the recurrence: one product gives both.
+            # One product gives both the query and the recurrence of the last layer's state.
             self._cells[-1] = last._replace(
                 from_state=_autocast(torch.cat([2 * attention.w_q.weight, last.from_state])),
                 state_bias=_autocast(nn.functional.pad(last.state_bias, (self._d_query, 0))),
@@ -246,7 +246,7 @@ class ArrangedDecoder:
         return Sources(_autocast(memory.values), 2 * memory.projected_keys[:, None], floor)
 
     def from_words(self, embedded: Float[Tensor, "batch t d_embed"]) -> Float[Tensor, "batch t gates"]:
-        """The words' share of the first layer's gates: all steps in one product."""
+        """The part of the first layer's gates that comes from the words: all steps in one product."""
         return linear(embedded, self._from_word, self._cells[0].input_bias)
 
     def step(
@@ -287,10 +287,10 @@ class ArrangedDecoder:
 
 
 class FastSteps:
-    """:class:`utils.search.Steps` by the fast form. The hypotheses of a sentence share its memory.
+    """The fast form of :class:`utils.search.Steps`. The hypotheses of a sentence share its memory.
 
     Args:
-        model: with a decoder that :func:`is_covered`.
+        model: with a decoder for which :func:`is_covered` is True.
         src: padded source ids.
         src_lens: number of source tokens of each sentence.
 
@@ -319,12 +319,12 @@ class FastSteps:
 
 
 def steps_for(model: EncoderDecoder) -> type[FastSteps] | type[DecoderSteps]:
-    """What a search should run a model with: :class:`FastSteps` where its decoder has a fast form."""
+    """The class of :class:`utils.search.Steps` for a model: fast steps if its decoder has a fast form."""
     return FastSteps if is_covered(model.decoder) else DecoderSteps
 
 
 def _autocast(tensor: Tensor) -> Tensor:
-    """Cast to the autocast dtype once, if autocast is on: what every step multiplies by need not be cast each time."""
+    """Cast to the autocast dtype, if autocast is on: once, so that the steps need not cast again."""
     device = tensor.device.type
     return tensor.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else tensor
 
@@ -349,15 +349,14 @@ def _arrange(cell: nn.GRUCell | ContextGRUCell) -> _Cell:
 def _next_state(
     cell: nn.GRU | nn.GRUCell | ContextGRUCell, from_input: Tensor, from_state: Tensor, s: Tensor
 ) -> Tensor:
-    """The gates and the new state, once the products are taken."""
+    """The gates and the new state, from the products."""
     gates, candidate = from_input.tensor_split([2 * s.shape[-1]], dim=-1)
     gates_from_state, candidate_from_state = from_state.tensor_split([2 * s.shape[-1]], dim=-1)
     r, z = torch.sigmoid(gates + gates_from_state).chunk(2, dim=-1)
-    if isinstance(
-        cell, ContextGRUCell
-    ):  # the reset gate acts before the recurrent product, in the others after it
+    # In a ContextGRUCell the reset gate acts before the recurrent product, in the others after it.
+    if isinstance(cell, ContextGRUCell):
         candidate = torch.tanh(candidate + cell.from_reset_state(s * r))
     else:
         candidate = torch.tanh(candidate + r * candidate_from_state)
-    # Under autocast products and gates are in its dtype; what is added up over the steps is not.
+    # Under autocast products and gates have its dtype; the state, a sum over many steps, keeps its own.
     return torch.lerp(candidate.to(s.dtype), s, z.to(s.dtype))

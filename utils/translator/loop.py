@@ -34,13 +34,13 @@ from utils.translator.optimizers import Optimizers
 
 @runtime_checkable
 class ResumableBatches(Protocol):
-    """What a model is trained on: ``ShuffledBatches`` in memory, or a ``BatchStream`` from the disk."""
+    """The batches to train on: ``ShuffledBatches`` in memory, or a ``BatchStream`` from the disk."""
 
     def epoch(self, generator: torch.Generator) -> Iterator[Batch]:
         """One epoch, shuffled by the generator."""
 
     def __len__(self) -> int:
-        """Batches per epoch, about."""
+        """The approximate number of batches per epoch."""
 
     @property
     def identity(self) -> list:
@@ -53,7 +53,7 @@ class Schedule:
 
     Attributes:
         minutes: wall-clock budget; the training ends at most one step after it.
-        epochs: passes over the sentences, in place of a budget of minutes.
+        epochs: number of passes over the sentences, instead of ``minutes``.
         batch_size: sentence pairs per step.
         lr: highest learning rate of Adam.
         muon: highest learning rate of Muon for the matrices between hidden layers (:mod:`utils.translator.optimizers`);
@@ -130,7 +130,7 @@ def train(
         KeyboardInterrupt: Ctrl-C, once the current step is done and its state is saved.
     """
     if schedule.patience is not None and valid is None:
-        raise ValueError("patience needs valid, the sentences on which to see whether the loss still falls")
+        raise ValueError("patience needs valid, the held-out sentences whose loss it follows")
     optimizers = Optimizers(model, lr=schedule.lr, muon=schedule.muon or None)
     state = _State(model, optimizers, torch.Generator().manual_seed(seed), _Best(schedule.patience))
     history, best = state.history, state.best
@@ -146,7 +146,7 @@ def train(
         if processes.world > 1 or processes.device.type != "cpu":
             torch.manual_seed(seed + len(history.losses) * processes.world + processes.rank)
         clock = _Clock(schedule, state, num_steps=(schedule.epochs or 0) * len(batches), processes=processes)
-        # An epoch that was interrupted at its last step still needs its held-out loss.
+        # An epoch that was interrupted after its last step still needs its held-out loss.
         while (state.in_epoch or not clock.over()) and not best.stop:
             model.train()
             for batch in state.rest_of_epoch(batches):
@@ -182,12 +182,12 @@ class _Clock:
 
     def spent(self) -> float:
         """The share of the budget, at most 1, the same in all processes."""
-        if self._schedule.minutes is None:  # num_steps may be a little more or less than the epochs have
+        if self._schedule.minutes is None:  # num_steps may be approximate
             return min(len(self._state.history.losses) / self._num_steps, 1)
         return min(self._processes.broadcast(self.seconds() / (60 * self._schedule.minutes)), 1)
 
     def over(self) -> bool:
-        """Whether no further epoch begins."""
+        """Whether the training ends before another epoch."""
         if self._schedule.minutes is None:
             return self._state.epochs_done == self._schedule.epochs
         return self.spent() == 1
@@ -219,7 +219,7 @@ def _descend(
     except FloatingPointError as error:
         if checkpoints is None or not checkpoints.exist:
             raise
-        raise FloatingPointError(f"{error}; {checkpoints.paths[0]} holds the last state before") from None
+        raise FloatingPointError(f"{error}; the last state before is in {checkpoints.paths[0]}") from None
     state.optimizers.step(rate)
 
 
@@ -335,11 +335,11 @@ def _delayed_interrupt() -> Iterator[threading.Event]:
     if threading.current_thread() is not threading.main_thread():
         yield pressed
         return
-    before = signal.signal(signal.SIGINT, lambda *_: pressed.set())
+    previous_handler = signal.signal(signal.SIGINT, lambda *_: pressed.set())
     try:
         yield pressed
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)
 
 
 def _bar(progress: bool) -> tqdm:

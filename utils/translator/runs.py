@@ -30,7 +30,7 @@ from utils.translator.streaming import BatchStream, survey
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run was made with, enough to build its model again.
+    """The settings of a run, from which its model can be built again.
 
     Attributes:
         src: language code of the source.
@@ -96,13 +96,13 @@ class Rows:
         >>> print(Rows(good=90, bad=2, first_bad={7: "one column", 8: "the fr side is empty"}, train=80, too_long=3))
         90 pairs, 80 to train on; left out: 3 too long, 2 bad rows (line 7: one column; line 8: the fr side is empty)
         """
-        known = f"{self.good} pairs" + (f", {self.train} to train on" if self.train is not None else "")
+        summary = f"{self.good} pairs" + (f", {self.train} to train on" if self.train is not None else "")
         lines = "; ".join(f"line {number}: {reason}" for number, reason in self.first_bad.items())
         left_out = [f"{self.too_long} too long"] if self.too_long else []
         if self.bad:
             more = "; ..." if self.bad > len(self.first_bad) else ""
             left_out.append(f"{self.bad} bad rows ({lines}{more})")
-        return known + (f"; left out: {', '.join(left_out)}" if left_out else "")
+        return summary + (f"; left out: {', '.join(left_out)}" if left_out else "")
 
 
 def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecoder:
@@ -117,7 +117,7 @@ def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecode
         encoder = Encoder(num_src, settings.d_embed, settings.d_hidden, **options)
         decoder = BahdanauDecoder(num_tgt, settings.d_embed, settings.d_hidden, encoder.d_out, **options)
         for embedding in (encoder.embedding, decoder.embedding):
-            # torch draws with standard deviation 1: with steps of about 0.001 most words would stay near their start.
+            # torch's default standard deviation is 1; with steps of about 0.001 most embeddings would hardly change.
             nn.init.normal_(embedding.weight, std=0.1)
     return EncoderDecoder(encoder, decoder).eval()
 
@@ -151,7 +151,7 @@ class Prepared(NamedTuple):
         src_vocabulary: of the source language.
         tgt_vocabulary: of the target language.
         batches: what to train on.
-        valid: ids of the sources and targets for the held-out loss; None where there are none.
+        valid: ids of the sources and targets for the held-out loss; None if there are none.
         test: the examples for testing.
         rows: how the rows of the file were used.
     """
@@ -215,8 +215,8 @@ def train_run(
         data: the pair file and its split.
         settings: of the model.
         schedule: of the training; its budget does not include the reading of the file. Where its ``muon`` is None,
-            Muon's learning rate is 0.02 on a device with bfloat16 products, and Adam trains alone elsewhere: torch's
-            Muon uses such products, and is fifty times slower on a processor without them.
+            Muon's learning rate is 0.02 on a device with bfloat16 products, and elsewhere Adam trains all weights:
+            torch's Muon uses such products, and is fifty times slower on a processor without them.
         out: folder to save the run in (:func:`save_run`).
         overwrite: replace a run that the folder holds already, or an interrupted training.
         resume: go on with an interrupted training; its state is saved in the folder once per minute.
@@ -234,11 +234,11 @@ def train_run(
     """
     out, checkpoints = Path(out), Checkpoints(out)
     if processes.is_first:
-        _make_way(out, checkpoints, overwrite=overwrite, resume=resume or processes.restarted)
+        _prepare_folder(out, checkpoints, overwrite=overwrite, resume=resume or processes.restarted)
     processes.barrier()
     prepared = prepare(data, settings, batch_size=schedule.batch_size)
     if processes.is_first:
-        out.mkdir(parents=True, exist_ok=True)  # an error must come before the training, not after it
+        out.mkdir(parents=True, exist_ok=True)  # so that an error comes before the training, not after it
     vocabularies = prepared.src_vocabulary, prepared.tgt_vocabulary
     model = build_model(settings, *map(len, vocabularies)).to(processes.device)
     products = fastest_products(processes.device)
@@ -262,8 +262,8 @@ def train_run(
     return run, history, prepared.rows
 
 
-def _make_way(out: Path, checkpoints: Checkpoints, *, overwrite: bool, resume: bool) -> None:
-    """Remove old checkpoints if asked to; raise FileExistsError if a run or a checkpoint would be lost unasked."""
+def _prepare_folder(out: Path, checkpoints: Checkpoints, *, overwrite: bool, resume: bool) -> None:
+    """Remove old checkpoints if asked to; raise FileExistsError rather than lose a run or a checkpoint unasked."""
     if (out / _WEIGHTS).exists() and not overwrite:
         raise FileExistsError(
             f"{out} holds a trained run already: name another folder, or ask to overwrite it"
@@ -274,7 +274,7 @@ def _make_way(out: Path, checkpoints: Checkpoints, *, overwrite: bool, resume: b
         raise FileExistsError(f"{out} holds an interrupted training: resume it, or ask to overwrite it")
 
 
-#: The files of a run's folder. The weights come last; their metadata hold the digest of all files.
+#: The files of a run's folder. The weights are written last; their metadata have the digest of all files.
 _SETTINGS, _SRC, _TGT, _TEST, _WEIGHTS = (
     "settings.json", "src.vocabulary.json", "tgt.vocabulary.json", "test.json", "weights.safetensors",
 )  # fmt: skip

@@ -88,9 +88,9 @@ def survey(
         src: the language to translate from.
         tgt: the language to translate into.
         num_test: source sentences to test on.
-        num_valid: source sentences to validate on, those left out that share a sentence with the test.
+        num_valid: source sentences to validate on; those that share a sentence with the test are left out.
         num_sample: pairs to learn the vocabularies from.
-        seed: of both draws.
+        seed: seed of the held-out sentences and of the sample.
         max_bad_share: as for :func:`utils.corpus.pairs.read_pairs`.
 
     Raises:
@@ -121,13 +121,13 @@ def survey(
         lowest.see(pair)
         sample.see(pair, numbers)
     check_share(path, num_good, num_bad, first_bad, max_bad_share)
-    drawn = lowest.groups()
-    test = [pair for group in drawn[:num_test] for pair in group]
-    tested = _sides(test)
-    valid = [pair for group in drawn[num_test:] for pair in group if not _touches(pair, tested)]
+    groups = lowest.groups()
+    test = [pair for group in groups[:num_test] for pair in group]
+    test_sides = _sides(test)
+    valid = [pair for group in groups[num_test:] for pair in group if not _touches(pair, test_sides)]
     held_out = _sides(test + valid)
     to_learn_from = [pair for pair in sample.pairs if not _touches(pair, held_out)]
-    if len(drawn) < num_test + num_valid or not to_learn_from:
+    if len(groups) < num_test + num_valid or not to_learn_from:
         raise ValueError(
             f"{path} has too few different sentences to keep {num_test} for testing and {num_valid} for validation"
             " and to train on the rest"
@@ -163,7 +163,7 @@ def _touches(pair: Pair, sides: tuple[frozenset[str], frozenset[str]]) -> bool:
 class _Lowest:
     """Keep the k sources with the smallest hashes, with all their pairs.
 
-    A source that is dropped never comes back, so those that stay have all their pairs.
+    A source that was dropped is never added again, so all others have all their pairs.
     """
 
     def __init__(self, k: int, seed: int):

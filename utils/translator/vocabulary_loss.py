@@ -1,8 +1,8 @@
-r"""Cross-entropy over a large vocabulary, in the memory of a few hundred tokens, with a gradient written by hand.
+r"""Cross-entropy over a large vocabulary in little memory, with a hand-written gradient.
 
-A translator spends most of its products on the vocabulary. Written with autograd, the scores of all tokens
-over all words, their softmax and its gradient stand in memory together. Here some hundred tokens at a time go
-through the product, the loss and the gradient; only sums over the chunks stay in memory.
+Most multiplications of a translator are in its output layer. With autograd the scores of all tokens over all words,
+their softmax and its gradient are in memory at the same time. Here the product, the loss and the gradient are computed
+for a few hundred tokens at a time; only sums over these chunks stay in memory.
 
 With hidden vectors :math:`m_i`, scores :math:`x_i = W m_i + b`, true words :math:`y_i` and label smoothing
 :math:`\varepsilon` over V words, the mean loss of N tokens is
@@ -18,8 +18,8 @@ The gradient of the first term is the softmax, those of the others are constants
         = \frac1N \Big( \operatorname{softmax}(x_i)_v - (1 - \varepsilon) [v = y_i] - \frac{\varepsilon}{V} \Big)
 
 and the product passes it on: :math:`\partial L / \partial m_i = W^\top g_i`,
-:math:`\partial L / \partial W = \sum_i g_i m_i^\top`, :math:`\partial L / \partial b = \sum_i g_i`. What is
-done with L changes them by a factor alone, so they are computed in the forward pass.
+:math:`\partial L / \partial W = \sum_i g_i m_i^\top`, :math:`\partial L / \partial b = \sum_i g_i`. Later
+steps only multiply these gradients by a factor, so they are computed in the forward pass.
 
 Explained in book/faster.
 """
@@ -40,13 +40,13 @@ def vocabulary_loss(
 ) -> Float[Tensor, ""]:
     """Mean cross-entropy of ``hidden @ weight.T + bias`` against the true words, a chunk of tokens at a time.
 
-    The same number as ``cross_entropy(linear(hidden, weight, bias), target)``, and the same gradients. The
+    Gives the same number as ``cross_entropy(linear(hidden, weight, bias), target)``, and the same gradients. The
     products, the softmax and the gradient of ``hidden`` are in the dtype of ``hidden``; the loss and the gradients
     of weight and bias are summed in the dtype of the weight. The gradient cannot be differentiated again.
 
     Args:
-        hidden: what the output layer reads, one row a token; no padding.
-        weight: of the output layer; may have a finer dtype than ``hidden``.
+        hidden: what the output layer reads, one row per token; no padding.
+        weight: of the output layer; may have a more precise dtype than ``hidden``.
         bias: of the output layer.
         target: the true words.
         label_smoothing: share of the target probability that is spread evenly over the vocabulary.
@@ -59,7 +59,7 @@ def vocabulary_loss(
     tensor(2.0794)
     """
     if len(hidden) == 0:
-        raise ValueError("hidden holds no token: a mean over nothing is not defined")
+        raise ValueError("hidden must hold at least one token, got none")
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1, got {chunk}")
     # Inside a Function, gradients are always disabled, so whether they are needed is decided here.
@@ -84,29 +84,29 @@ class _VocabularyLoss(torch.autograd.Function):
 
 def _forward(ctx, hidden, weight, bias, target, label_smoothing, chunk, needs_gradient):
     num, vocab = len(hidden), len(weight)
-    coarse_weight, coarse_bias = weight.to(hidden.dtype), bias.to(hidden.dtype)
+    weight_cast, bias_cast = weight.to(hidden.dtype), bias.to(hidden.dtype)
     # The scores of the true words and the mean scores need no product with the whole vocabulary.
-    fine = hidden.to(weight.dtype)
-    true = (fine * weight[target]).sum() + bias[target].sum()
-    even = fine.sum(dim=0) @ weight.mean(dim=0) + num * bias.mean()
-    total = -(1 - label_smoothing) * true - label_smoothing * even
-    # All chunks use the same memory: to allocate memory of this size takes longer than to fill it.
+    hidden_cast = hidden.to(weight.dtype)
+    true_sum = (hidden_cast * weight[target]).sum() + bias[target].sum()
+    mean_sum = hidden_cast.sum(dim=0) @ weight.mean(dim=0) + num * bias.mean()
+    total = -(1 - label_smoothing) * true_sum - label_smoothing * mean_sum
+    # All chunks use the same memory, because allocating so much takes longer than filling it.
     scores = hidden.new_empty(min(chunk, num), vocab)
-    shares = torch.empty_like(scores)
+    probabilities = torch.empty_like(scores)
     if needs_gradient:
         d_hidden, d_weight, d_bias = map(torch.zeros_like, (hidden, weight, bias))
-        share = torch.empty_like(coarse_weight)
+        chunk_d_weight = torch.empty_like(weight_cast)
     for start in range(0, num, chunk):
         m, y = hidden[start : start + chunk], target[start : start + chunk]
-        x = torch.addmm(coarse_bias, m, coarse_weight.T, out=scores[: len(m)])
+        x = torch.addmm(bias_cast, m, weight_cast.T, out=scores[: len(m)])
         highest = x.amax(dim=-1).to(weight.dtype)
-        p = torch.softmax(x, dim=-1, out=shares[: len(m)])
+        p = torch.softmax(x, dim=-1, out=probabilities[: len(m)])
         total += (highest - p.amax(dim=-1).to(weight.dtype).log()).sum()  # log-sum-exp: p = e^{x - lse}
         if needs_gradient:
             g = p.sub_(label_smoothing / vocab)
             g[torch.arange(len(y), device=y.device), y] += g.new_tensor(label_smoothing - 1)
-            torch.mm(g, coarse_weight, out=d_hidden[start : start + chunk])
-            d_weight += torch.mm(g.T, m / num, out=share)
+            torch.mm(g, weight_cast, out=d_hidden[start : start + chunk])
+            d_weight += torch.mm(g.T, m / num, out=chunk_d_weight)
             d_bias += g.sum(dim=0)
     if needs_gradient:
         ctx.save_for_backward(d_hidden / num, d_weight, d_bias / num)

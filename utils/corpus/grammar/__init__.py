@@ -1,8 +1,8 @@
-"""The grammar corpus: English, French and Chinese sentences of one meaning, with gold word alignments.
+"""The grammar corpus: English, French and Chinese sentences with the same meaning and gold word alignments.
 
 A synchronous grammar draws a meaning and writes it in three languages at once; this module numbers the sentences,
-links their words and splits them. The grammar is in the modules beside this one: words in ``lexicon``, their forms
-and articles in ``phrases``, larger and larger parts in ``nouns``, ``clauses`` and ``sentences``. Explained in
+links their words and splits them. The grammar is in the other modules of this folder: words in ``lexicon``, their
+forms and articles in ``phrases``, then noun phrases in ``nouns``, ``clauses`` and ``sentences``. Explained in
 book/grammar_corpus.
 """
 
@@ -31,7 +31,7 @@ class Triple(NamedTuple):
     Args:
         en, fr, zh: the words; punctuation and elided words ("l'") are words of their own.
         en_fr, en_zh, fr_zh: pairs of positions, from 0, of words that mean the same; the position in the language
-            named first comes first. A word without counterpart is in no pair.
+            named first comes first. A word without a counterpart is in no pair.
         meaning: the concepts of the nouns, names, verbs and adjectives, in alphabetical order; it decides the
             split.
     """
@@ -131,7 +131,7 @@ def triples(
     languages.
 
     Raises:
-        ValueError: a negative number, an unknown split, or what ``triple`` refuses.
+        ValueError: a negative number, an unknown split, or as :func:`triple`.
 
     >>> [join_words(example.en, "en") for example in triples(2, split="test", max_words=6)]
     ['Peter sleeps.', 'I am very sad today.']
@@ -155,7 +155,7 @@ def split_of(meaning: str) -> str:
 
 
 def join_words(words: Sequence[str], lang: str) -> str:
-    """Words as a reader expects them: no blank after an apostrophe or before a stop, and none in Chinese.
+    """Join words to text: no blank after an apostrophe or before a punctuation mark, and none in Chinese.
 
     Raises:
         ValueError: a language that is not ``en``, ``fr`` or ``zh``.
@@ -172,8 +172,8 @@ def join_words(words: Sequence[str], lang: str) -> str:
         return "".join(words)
     text = ""
     for word in words:
-        glued = not text or text.endswith("'") or word in (",", ".", "'s")
-        text += word if glued else " " + word
+        no_blank = not text or text.endswith("'") or word in (",", ".", "'s")
+        text += word if no_blank else " " + word
     return text[:1].upper() + text[1:]
 
 
@@ -187,7 +187,7 @@ def _stream(split: str, seed: int, min_words: int, max_words: int) -> Iterator[T
 
 
 def _numbers(seed: int, index: int) -> Iterator[float]:
-    """Numbers in [0, 1) that depend on seed and index alone; a hash starts faster than ``random.Random``."""
+    """Numbers in [0, 1) that depend only on seed and index; a hash starts faster than ``random.Random``."""
     block = 0
     while True:
         digest = hashlib.blake2b(f"{seed} {index} {block}".encode()).digest()
@@ -197,7 +197,7 @@ def _numbers(seed: int, index: int) -> Iterator[float]:
 
 
 def _write(run: Run) -> tuple[list[str], dict[int, list[int]]]:
-    """The words of a run, and for each concept the positions of the words that carry it."""
+    """The words of a run, and for each concept the positions of the words that express it."""
     words: list[str] = []
     positions: dict[int, list[int]] = defaultdict(list)
     for base, (piece_words, marks) in run:

@@ -64,7 +64,7 @@ from utils.corpus.grammar.phrases import (
 
 GIFTS = ("give", "give", "send", "write")
 STATES = ("tired", "happy", "sad", "hungry")
-# French has one form of these for a woman and a man: "I" may be either.
+# French has the same form of these for a woman and a man, as the subject "I" may be either.
 PLAIN_STATES = ("sad", "hungry")
 
 # The tenses of each zone of time.
@@ -72,7 +72,7 @@ ZONES = {"past": {"past"}, "now": {"present", "progressive"}, "habit": {"present
 
 
 def _by_zone(verbs: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Those of the verbs that are used in a tense of each zone."""
+    """For each zone, the verbs that are used in one of its tenses."""
     return {
         zone: tuple(verb for verb in verbs if not tenses.isdisjoint(VERBS[verb].tenses))
         for zone, tenses in ZONES.items()
@@ -90,9 +90,9 @@ ERRANDS = {
     "park": ("dance", "sing"),
 }
 GOALS = tagged({"goal"}, PLACES)
-# Where an animal that is not a pet may be.
+# The places of animals that are not pets.
 OUTSIDE = ("garden", "park")
-# The sets within which things are compared: a hat with a coat, not with an egg.
+# Things are compared only within one of these sets: a hat with a coat, not with an egg.
 COMPARABLE = {"person", "animal", "food", "machine", "costly", "read"}
 COMPARED = {
     adjective: tuple(
@@ -104,7 +104,7 @@ COMPARED = {
     for adjective, entry in ADJECTIVES.items()
     if entry.comparative
 }
-# The adjectives that a clause may say of a thing: not "new", which would be "neuf", a word that the lexicon lacks.
+# The adjectives for a clause about a thing; not "new": French would need "neuf", which the lexicon does not have.
 QUALITIES = {
     name: qualities
     for name in COUNT_NOUNS
@@ -135,7 +135,7 @@ _AFTER_PLACE = {
 
 
 class Surroundings(NamedTuple):
-    """Where, with whom, for whom and how something is done; any of them may be nothing."""
+    """Where, with whom, for whom and how something is done; each may be nothing."""
 
     place: Parts = NOTHING
     company: Parts = NOTHING
@@ -144,14 +144,14 @@ class Surroundings(NamedTuple):
 
 
 class Complements(NamedTuple):
-    """What the verb of a clause takes; any of them may be nothing.
+    """What the verb of a clause takes; each may be nothing.
 
     Args:
         thing: what follows the verb in every language: an object or a goal.
         referent: how later clauses refer to the thing.
         clitic: the key of an object pronoun, which is the receiver of a verb of giving; or ``""``.
         receiver: who is given something, after "to" and "à".
-        errand: what one goes somewhere to do; in Chinese its verb takes the 了 of the sentence.
+        errand: the purpose of going somewhere; in Chinese its verb takes the 了 of the sentence.
     """
 
     thing: Parts = NOTHING
@@ -165,16 +165,16 @@ ALONE, NO_COMPLEMENTS = Surroundings(), Complements()
 
 
 def _around(before: Piece, run: Run, after: Piece | None = None) -> Run:
-    """A Chinese noun phrase with the words that stand for an English preposition."""
+    """A Chinese noun phrase with the words before and after it that translate an English preposition."""
     base = run[-1][0]
     return ((base, before), *run, (base, after)) if after else ((base, before), *run)
 
 
 def _chinese_before_verb(base: int, mood: Mood, around: Surroundings, together: bool) -> Run:
-    """Place, company, manner and favour; ``together`` tells whether the company is the word 一起 alone."""
+    """Place, company, manner and favour; ``together``: whether the company is only the word 一起."""
     run: Run = around.place.zh
     if mood.tense == "progressive":
-        # 正在, or 在 after 没, says in one word that something is going on and where.
+        # One word, 正在 or (after 没) 在, expresses both that something is going on and where.
         concepts = (base + TENSE, run[0][0] + PREPOSITION) if run else (base + TENSE,)
         run = ((0, one_word("在" if mood.negative else "正在", *concepts)), *run)
     elif run:
@@ -188,7 +188,7 @@ def _chinese_before_verb(base: int, mood: Mood, around: Surroundings, together: 
 def _chinese_objects(
     verb: str, base: int, group: Group, complements: Complements, tense: str
 ) -> tuple[Run, Run]:
-    """What stands right before the verb and what stands after it: receiver, object, goal and errand."""
+    """The words right before the verb and those after it: receiver, object, goal and errand."""
     thing, _, clitic, receiver, errand = complements
     pronoun: Run = ((base, group.zh_after),) if clitic else ()
     if clitic and verb in GIFTS and verb != "give":
@@ -211,7 +211,7 @@ def _places_of(verb: str, subject: Referent) -> tuple[str, ...]:
 
 
 class ClauseSampler(NounSampler):
-    """Draws clauses; each ``say_`` method makes one of a kind, of ``room`` English words or slightly fewer."""
+    """Draws clauses; each ``say_`` method makes a clause of one kind with ``room`` English words or slightly fewer."""
 
     def clause(self, room: int, scene: Scene, kinds: tuple["Kind", ...]) -> Clause:
         """A clause of one of the kinds that fit the room and the scene."""
@@ -219,7 +219,7 @@ class ClauseSampler(NounSampler):
         return self.pick(_fitting(kinds, scene.zone, room)).say(self, room, scene)
 
     def subject(self, verb: str, scene: Scene, room: int) -> Subject:
-        """The subject of the scene where there is one, else somebody who suits the verb."""
+        """The subject of the scene if it has one, else somebody who suits the verb."""
         return self.pronoun(scene.subject) if scene.subject.pronoun else self.somebody(verb, room)
 
     def verb(self, verbs: tuple[str, ...], scene: Scene) -> str:
@@ -232,8 +232,8 @@ class ClauseSampler(NounSampler):
         """Tense, negation, adverb and time of an event.
 
         Args:
-            room: English words to spend beyond the bare verb.
-            may_negate: whether a negation fits.
+            room: number of English words that may be added to the bare verb.
+            may_negate: whether a negation is allowed.
         """
         may_negate = may_negate and not scene.verbs and not scene.also
         if scene.zone == "past":
@@ -245,7 +245,7 @@ class ClauseSampler(NounSampler):
         return self.present_mood(verb, room, may_negate, scene.timed)
 
     def past_mood(self, verb: str, room: int, may_negate: bool, timed: bool) -> Mood:
-        """The past; where Chinese has neither 了 nor 没, an expression of time must show it, here or before."""
+        """The past; if Chinese has neither 了 nor 没, an expression of time must show it, here or earlier."""
         negative = may_negate and room >= 2 and self.random() < 0.2
         cost = 2 * negative
         unmarked = not (VERBS[verb].le or negative)
@@ -306,10 +306,10 @@ class ClauseSampler(NounSampler):
     # What surrounds the verb
 
     def where(self, verb: str, subject: Subject, room: int) -> Parts:
-        """Where something is done, in two English words or more, without the Chinese 在."""
+        """The place of an action, in two English words or more, without the Chinese 在."""
         name = "home" if room < 3 else self.pick(_places_of(verb, subject.referent))
         if name == "home":
-            # French and Chinese need not tell a home from a house: one concept.
+            # "Home" and "house" are one concept: French and Chinese need not distinguish them.
             self.meaning.append("house")
             return place(self.fresh(), FIXED["at home"])
         near = name in GOALS and room > 3 and self.random() < 0.15
@@ -377,7 +377,7 @@ class ClauseSampler(NounSampler):
         self.mean(verb)
         if mood.tense in MODALS:
             self.meaning.append(mood.tense)
-        # "Lentement" between "jamais" and "de lait" would be clumsy.
+        # "Lentement" between "jamais" and "de lait" would sound wrong.
         short = length(thing.en) <= 4 and not mood.negated
         around = self.surroundings(verb, subject, room, short) if room > 0 and not errand.en else ALONE
         front, back = (mood.time, NOTHING) if scene.front else (NOTHING, mood.time)
@@ -407,7 +407,7 @@ class ClauseSampler(NounSampler):
 
     def say_act(self, room: int, scene: Scene) -> Clause:
         """ "Mary is sleeping in the garden now"."""
-        # Where there is no room for an expression of time, only 了 shows the past.
+        # Without room for an expression of time, only 了 shows the past.
         acts = ACTS_IN[scene.zone] if scene.zone != "past" or room > 3 else MARKED_ACTS
         verb = self.verb(acts, scene)
         subject, mood, room = self.subject_and_mood(verb, scene, room - 1)
@@ -444,7 +444,7 @@ class ClauseSampler(NounSampler):
         return self.arrange(verb, subject, mood, scene, room, complements)
 
     def say_take_us(self, room: int, scene: Scene) -> Clause:
-        """ "Mary helps me every day", but not in the past: French would show whether "me" is a woman."""
+        """ "Mary helps me every day", but not in the past: there French shows whether "me" is a woman."""
         if room < 6:
             subject = self.name_or_pair(1)
         else:
@@ -618,7 +618,7 @@ class ClauseSampler(NounSampler):
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of clause: the method that makes it, and the fewest English words for each of its zones."""
+    """A kind of clause: the method that makes it, and the smallest number of English words for each zone."""
 
     say: Callable[[ClauseSampler, int, Scene], Clause]
     least: Mapping[str, int]
@@ -653,5 +653,5 @@ QUALITY = _kind(ClauseSampler.say_quality, now=4)
 LIKE = _kind(ClauseSampler.say_like, now=3, habit=3)
 COMPARE = _kind(ClauseSampler.say_compare, now=8)
 THERE = _kind(ClauseSampler.say_there, now=7)
-# Those that the moves of the lexicon name.
+# The kinds that the moves of the lexicon name.
 KINDS = {"act": ACT, "stay": STAY, "take": TAKE, "take it": TAKE_IT, "give him": GIVE_HIM, "go": GO}

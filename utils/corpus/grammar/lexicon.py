@@ -23,16 +23,16 @@ _AGREEMENTS = ("first", "he", "she", "they", "they f")
 # The tenses that the tables name; the modal verbs are further tenses of ``phrases.verb_group``.
 TENSES = ("present", "progressive", "past", "future")
 MANNERS = ("slowly", "quickly", "carefully")
-# What can follow from a state or lead to it, and which kinds of clause say so: see ``read_moves``.
+# How a clause can follow from a state or lead to it, and the kinds of such clauses: see ``read_moves``.
 RULES = ("reaction", "help", "despite", "own cause", "thanks", "others", "in vain", "first", "next")
 KINDS = ("act", "stay", "take", "take it", "give him", "go")
 
 
 class Noun(NamedTuple):
-    """A noun: its forms, French gender, Chinese classifier and the sets it belongs to.
+    """A noun: its forms, French gender, Chinese classifier and the sets that it belongs to.
 
     Args:
-        key: the name of its concept; two nouns that a language calls alike share a key.
+        key: the name of its concept; two nouns that have the same word in one of the languages share a key.
         en: English singular and plural; equal for a mass noun.
         fr: French singular and plural.
         gender: ``"m"`` or ``"f"``, in French.
@@ -59,7 +59,7 @@ class Verb(NamedTuple):
     """A verb.
 
     Args:
-        key: the name of its concept, or ``""`` for a verb too light to count as meaning.
+        key: the name of its concept, or ``""`` for a verb that adds too little to the meaning.
         en: base, third person singular, past, -ing form.
         particle: the English word that belongs to the verb ("listen *to*"), or ``""``.
         fr: infinitive, first and third person singular and third plural of the present, past participle.
@@ -70,8 +70,8 @@ class Verb(NamedTuple):
         objects: the sets its object comes from; empty for an intransitive verb.
         places: keys of the places where it is done.
         tenses: those of ``TENSES`` that it is used in.
-        uses: ``act`` (alone) or ``take`` (an object); ``certain`` where the object is a certain one rather than
-            any; ``company``, ``favour``: done with or for somebody; the manners in which it is done.
+        uses: ``act`` (alone) or ``take`` (an object); ``certain`` if the object is a certain one and not
+            any; ``company``, ``favour`` if done with or for somebody; the manners in which it is done.
     """
 
     key: str
@@ -155,7 +155,7 @@ class Possessive(NamedTuple):
 
 
 class Move(NamedTuple):
-    """What can follow from a state or lead to it: a kind of clause, its verbs, and the things that are given."""
+    """A clause that follows from a state or leads to it: its kind, its verbs and the things that are given."""
 
     kind: str
     verbs: tuple[str, ...]
@@ -171,14 +171,14 @@ class Expression(NamedTuple):
 
 
 class Row:
-    """A row of a table. A cell is asked for as what it should hold; ``-`` stands for nothing.
+    """A row of a table, with a method for each kind of cell; a cell ``-`` is empty.
 
     Args:
         place: the file and the line, for messages.
         cells: the cells by the names of their columns.
 
     Raises:
-        ValueError: a cell that does not hold what it should; the message names the file and the line.
+        ValueError: a cell of another kind; the message names the file and the line.
     """
 
     def __init__(self, place: str, cells: Mapping[str, str]):
@@ -186,11 +186,11 @@ class Row:
         self.cells = cells
 
     def error(self, message: str) -> ValueError:
-        """What to raise about this row."""
+        """A ValueError that names the place of this row."""
         return ValueError(f"{self.place}: {message}")
 
     def cell(self, column: str) -> str:
-        """A cell, which may hold nothing."""
+        """The text of a cell, which may be empty."""
         if column not in self.cells:
             raise self.error(f"the table must have a column {column!r}")
         return "" if self.cells[column] == "-" else self.cells[column]
@@ -211,11 +211,11 @@ class Row:
         return word
 
     def flag(self, column: str) -> bool:
-        """Whether the cell says yes."""
+        """Whether the cell is "yes"; the other value is "no"."""
         return self.word(column, ("yes", "no")) == "yes"
 
     def names(self, column: str, options: Collection[str]) -> tuple[str, ...]:
-        """The names between commas, each of them an option."""
+        """Names separated by commas, each of them one of the options."""
         names = tuple(self.cell(column).split(",")) if self.cell(column) else ()
         for name in names:
             if name not in options:
@@ -234,7 +234,7 @@ class Row:
 
 
 def rows(path: Traversable) -> list[Row]:
-    """The rows of a table: a line of column names, then a line per row, cells apart by tabs.
+    """The rows of a table: a line of column names, then one line per row, with tabs between the cells.
 
     Raises:
         ValueError: a row with another number of cells than columns, or with an empty cell.
@@ -246,7 +246,9 @@ def rows(path: Traversable) -> list[Row]:
         if len(cells) != len(header):
             raise ValueError(f"{place}: a row must have {len(header)} cells, got {len(cells)}")
         if any(not cell or cell != cell.strip() for cell in cells):
-            raise ValueError(f"{place}: a cell must not be empty or begin or end with a blank; - is nothing")
+            raise ValueError(
+                f"{place}: a cell must not be empty or begin or end with a blank; write - for nothing"
+            )
         table.append(Row(place, dict(zip(header, cells, strict=True))))
     return table
 
@@ -255,7 +257,7 @@ def read(path: Traversable, make: Callable[[Row], T]) -> dict[str, T]:
     """The entries of a table by the words of its first column.
 
     Raises:
-        ValueError: what ``rows`` and ``make`` refuse, or a word that has an entry already.
+        ValueError: as ``rows`` and ``make``, or a word that has an entry already.
     """
     entries: dict[str, T] = {}
     for row in rows(path):
@@ -267,7 +269,7 @@ def read(path: Traversable, make: Callable[[Row], T]) -> dict[str, T]:
 
 
 def noun(row: Row) -> Noun:
-    """A noun. Mass nouns and places stand in the singular alone, and mass nouns have no classifier."""
+    """A noun. Mass nouns and places have only a singular, and mass nouns have no classifier."""
     en, fr, zh = row.words("en", "fr", "zh")
     tags = frozenset(row.word("tags").split(","))
     plurals = (en, fr) if tags & {"mass", "place"} else row.words("en_plural", "fr_plural")
@@ -316,7 +318,7 @@ def adjective(row: Row) -> Adjective:
 
 
 def place_words(row: Row) -> tuple[str, str, str]:
-    """The words that tell where: prepositions in English and French, a word after the place in Chinese or ``""``."""
+    """The words of a place: prepositions in English and French, a word after the place in Chinese or ``""``."""
     row.word("place", PLACES)
     return (*row.words("en", "fr"), row.cell("zh_after"))
 
@@ -348,7 +350,7 @@ def expression(row: Row) -> Expression:
 
 
 def read_times(path: Traversable) -> dict[str, tuple[Expression, ...]]:
-    """What can be said of the time, by tense; an expression comes as many times as its weight says."""
+    """The expressions of time of each tense; an expression is repeated as often as its weight says."""
     times: dict[str, tuple[Expression, ...]] = defaultdict(tuple)
     for row in rows(path):
         weight = row.word("weight", ("1", "2", "3"))
@@ -359,10 +361,10 @@ def read_times(path: Traversable) -> dict[str, tuple[Expression, ...]]:
 def read_moves(path: Traversable) -> dict[str, dict[str, tuple[Move, ...]]]:
     """The moves of each rule and state, in the order of the table.
 
-    The rules: ``reaction`` is what somebody does in a state, ``help`` what another does then for that person,
-    ``despite`` what somebody does all the same. What brought the state about: ``own cause`` is what the person did
-    before, ``thanks`` what another did for the person, ``others`` what others did. ``in vain`` is what should have
-    ended the state. ``first`` and ``next`` are two actions in a row, which need no state: theirs is ``""``.
+    The rules: ``reaction`` is what somebody does in a state, ``help`` what another person then does for them,
+    ``despite`` what they do in spite of it. Three rules give causes: ``own cause`` is what the person did before,
+    ``thanks`` what another did for the person, ``others`` what others did. ``in vain`` is something that should have
+    ended the state. ``first`` and ``next`` are two actions one after the other, which need no state: it is ``""``.
     """
     moves: dict[str, dict[str, tuple[Move, ...]]] = {}
     for row in rows(path):

@@ -1,7 +1,7 @@
 """Noun phrases of the grammar corpus: persons, animals and things, drawn at random, with what describes them.
 
-A phrase is told how many English words it may take. Its words come from ``phrases``, and it stands in the
-clauses of ``clauses``.
+Each method gets the number of English words that its phrase may have. ``phrases`` makes the words, and ``clauses``
+puts the noun phrases into clauses.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ from utils.corpus.grammar.phrases import (
 
 T = TypeVar("T")
 
-# Bases are this far apart, more than any phrase has concepts.
+# The distance between two bases: larger than the number of concepts in any phrase.
 STRIDE = 16
 
 
@@ -79,7 +79,7 @@ AFTER = {
     name: tuple(a.en for a in ADJECTIVES.values() if not a.before and a.nouns & noun.tags)
     for name, noun in NOUNS.items()
 }
-# Two adjectives meet only where Chinese needs 的 once: a small red car, 一 辆 红色 的 小 汽车.
+# A noun has two adjectives only if Chinese needs one 的: a small red car, 一 辆 红色 的 小 汽车.
 SHORT_BEFORE = {name: tuple(a for a in BEFORE[name] if not ADJECTIVES[a].de) for name in NOUNS}
 LONG_AFTER = {name: tuple(a for a in AFTER[name] if ADJECTIVES[a].de) for name in NOUNS}
 OWNED = set(tagged({"owned", "kin", "pet", "goods", "sought"}, COUNT_NOUNS)) - set(
@@ -112,7 +112,7 @@ class NounSampler:
         random: a source of numbers in [0, 1); every choice calls it.
 
     ``meaning`` collects the concepts of the nouns, names, verbs and adjectives of the sentence, ``zone`` is the
-    time of the clause that is being made, and ``names`` holds the last two names.
+    time of the current clause, and ``names`` holds the last two names.
     """
 
     def __init__(self, random: Callable[[], float]):
@@ -127,7 +127,7 @@ class NounSampler:
         return choices[int(self.random() * len(choices))]
 
     def share(self, room: int) -> int:
-        """A part of the room, from nothing to all of it."""
+        """A random number of words from 0 to ``room``."""
         return int(self.random() * (room + 1)) if room > 0 else 0
 
     def fresh(self) -> int:
@@ -136,7 +136,7 @@ class NounSampler:
         return self.base
 
     def mean(self, verb: str) -> None:
-        """Count a verb into the meaning, unless it is too light."""
+        """Add a verb to the meaning, unless it has no concept of its own."""
         if VERBS[verb].key:
             self.meaning.append(VERBS[verb].key)
 
@@ -238,7 +238,7 @@ class NounSampler:
 
         Args:
             room: the most English words it may have; at least 1.
-            plain: whether it has a determiner at most: no adjective, owner, relative clause or companion.
+            plain: whether it has at most a determiner: no adjective, owner, relative clause or second person.
         """
         entry = VERBS[verb]
         chance = self.random()
@@ -249,8 +249,8 @@ class NounSampler:
                 else self.noun_subject(self.pick(SUBJECTS[verb]), room, plain)
             )
         if chance < 0.12 or (room < 2 and chance < 0.3):
-            # French participles with "être" would tell whether "I" is a man. Later in a sentence "he" and "she"
-            # would seem to be somebody already named.
+            # French participles with "être" would show whether "I" is a man. Later in a sentence "he" and "she"
+            # would seem to be somebody named before.
             pronouns = ANYBODY[1:] if entry.auxiliary == "être" else ANYBODY
             if not self.meaning:
                 return self.pronoun(self.pick(pronouns))
@@ -392,7 +392,7 @@ class NounSampler:
         return self.noun(noun, plural, det, extra, relative=True), referent_of(noun, plural)
 
     def mass_object(self, noun: str, usual: bool, negated: bool, extra: int) -> Parts:
-        """ "Tea", "some tea", "a cup of hot tea"; a negated verb has "tea" alone."""
+        """ "Tea", "some tea", "a cup of hot tea"; with a negated verb only "tea"."""
         if negated:
             return self.noun(noun, False, "none", extra + 1)
         if noun in MEASURE_OF and extra >= 2 and self.random() < 0.6:

@@ -1,7 +1,7 @@
-"""What sentences of the grammar corpus consist of: constituents in three languages, and what a clause must fit.
+"""The parts of sentences of the grammar corpus: constituents in three languages, and conditions for clauses.
 
-Only types and small functions; phrases are made in ``phrases``, choices in ``nouns``, ``clauses`` and
-``sentences``.
+This module has only types and small functions; ``phrases`` makes phrases, and ``nouns``, ``clauses`` and
+``sentences`` make the random choices.
 """
 
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from typing import NamedTuple
 from utils.corpus.grammar.lexicon import COUNT_NOUNS, HE, NOUNS, VERBS
 from utils.corpus.grammar.phrases import Phrase, Piece
 
-# What one language says: pieces in order, each with its base, the number that tells its concepts from those
-# of other phrases.
+# The words in one language: pieces in order, each with its base, a number that distinguishes its concepts from
+# those of other phrases.
 Run = tuple[tuple[int, Piece], ...]
 
 
@@ -23,7 +23,7 @@ class Parts(NamedTuple):
 
 
 class Referent(NamedTuple):
-    """What a later clause can refer to: the key of its pronoun, and its noun or its name (or ``""``)."""
+    """Somebody or something that a later clause can refer to: its pronoun's key, its noun or name (or ``""``)."""
 
     pronoun: str
     noun: str = ""
@@ -41,7 +41,7 @@ class Subject(NamedTuple):
         parts: its words.
         agreement: the row of agreement of its verb.
         referent: how later clauses refer to it.
-        dou: the Chinese 都 that "all" puts before the verb, or nothing.
+        dou: the Chinese 都, which stands before the verb if the subject has "all"; else nothing.
     """
 
     parts: Parts
@@ -69,17 +69,17 @@ class Clause(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """What a clause must fit.
+    """The conditions that a clause must meet.
 
     Args:
         zone: ``past``, ``now``, ``habit`` or ``future``.
-        subject: who its subject is, which then is a pronoun; ``NOBODY`` leaves the choice.
-        object: who its object is, in the kinds of clause whose object is a pronoun.
+        subject: its subject, which is then a pronoun; ``NOBODY`` leaves the choice open.
+        object: its object, in the kinds of clause whose object is a pronoun.
         verbs: the verbs to choose from; all that fit if empty.
         things: the nouns to give; all that fit if empty.
         state: the state that a clause about a state affirms, or ``""``.
         timed: whether it may have an expression of time.
-        modal: whether a wish or a duty may stand for the future.
+        modal: whether a wish or a duty may replace the future.
         front: whether the time comes first.
         also: whether it adds to the clause before it, with "also".
         subjunctive: the French mood after "bien que".
@@ -103,7 +103,7 @@ class Scene(NamedTuple):
 
 
 class Mood(NamedTuple):
-    """Tense, negation, adverb and time of an event, and the English words they take beyond the bare verb."""
+    """Tense, negation, adverb and time of an event, and how many English words they add to the bare verb."""
 
     tense: str
     negative: bool = False
@@ -144,7 +144,7 @@ def join(*constituents: Parts) -> Parts:
 
 
 def agreement_of(noun: str, plural: bool) -> int:
-    """The row of agreement of a noun, after its French gender and its number.
+    """The row of agreement of a noun, by its French gender and its number.
 
     >>> agreement_of("horse", plural=False) == HE, agreement_of("girl", plural=True) - HE
     (True, 3)
@@ -168,7 +168,7 @@ def referent_of(noun: str, plural: bool) -> Referent:
 
 
 def is_person(referent: Referent) -> bool:
-    """Whether it is one person or several.
+    """Whether the referent is one person or several.
 
     >>> is_person(referent_of("girl", True)), is_person(referent_of("cat", True)), is_person(NOBODY)
     (True, False, False)
@@ -177,12 +177,12 @@ def is_person(referent: Referent) -> bool:
 
 
 def is_animal(referent: Referent) -> bool:
-    """Whether it is one animal or several."""
+    """Whether the referent is one animal or several."""
     return referent.noun in COUNT_NOUNS and "animal" in COUNT_NOUNS[referent.noun].tags
 
 
 def suits(subject: Referent, verb: str) -> bool:
-    """Whether a subject can do it; ``NOBODY``, which is not chosen yet, can.
+    """Whether a subject can do what the verb says; ``NOBODY``, a subject that is not chosen yet, can.
 
     >>> suits(referent_of("cat", False), "eat"), suits(referent_of("cat", False), "read")
     (True, False)

@@ -1,7 +1,7 @@
 """Phrases of the grammar corpus: the words of a noun phrase or a verb group, in three languages at once.
 
-Every word carries the numbers of the concepts it expresses, local to its phrase; which phrases meet, and in
-which order, is decided in ``nouns`` and ``clauses``. Phrases are cached, since most of them come again.
+Every word carries the numbers of the concepts it expresses, local to its phrase; ``nouns`` and ``clauses``
+decide which phrases are joined and in which order. Phrases are cached, since most of them are used again.
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ from utils.corpus.grammar.lexicon import (
     Verb,
 )
 
-# A piece is some words and their marks: pairs of a position and a concept that the word there carries.
+# A piece is some words and their marks: pairs of a position and a concept that the word there expresses.
 Words = tuple[str, ...]
 Marks = tuple[tuple[int, int], ...]
 Piece = tuple[Words, Marks]
@@ -106,7 +106,7 @@ def starts_with_vowel(word: str) -> bool:
 
 
 def elide(words: list[str]) -> list[str]:
-    """French elision, in place of the full word: ``le ami`` becomes ``l' ami``; returns the same list.
+    """French elision: ``le ami`` becomes ``l' ami``. Changes the list and returns it.
 
     >>> elide(["je", "aime", "la", "eau", "que", "ils", "ne", "aiment", "pas", "si", "il"])
     ["j'", 'aime', "l'", 'eau', "qu'", 'ils', "n'", 'aiment', 'pas', "s'", 'il']
@@ -122,7 +122,7 @@ def elide(words: list[str]) -> list[str]:
 
 
 def _contract(preposition: Item, rest: list[Item]) -> list[Item]:
-    """``à le`` becomes ``au``, ``de les`` ``des``; none where the article elides (``de l' hôpital``)."""
+    """``à le`` becomes ``au``, ``de les`` ``des``; not where the article is elided (``de l' hôpital``)."""
     word, concepts = preposition
     article, article_concepts = rest[0]
     elides = article == "le" and starts_with_vowel(rest[1][0])
@@ -192,7 +192,7 @@ def _english_noun_phrase(
         "all": [("all", (NUMBER,)), ("the", (DET,))],
         "number": [number],
         "the+number": [("the", (DET,)), number],
-        **{unsaid: [] for unsaid in ("bare", "generic", "none", "owned")},
+        **{without_word: [] for without_word in ("bare", "generic", "none", "owned")},
     }
     return determiners[det] + described
 
@@ -281,7 +281,7 @@ def _chinese_noun_phrase(
 
     if det in POSSESSIVES:
         owner: Item = (POSSESSIVES[det].zh, (DET,))
-        # Near relations go without 的 (我妈妈), and 的 is said once (我年轻的邻居).
+        # Close relatives take no 的 (我妈妈), and 的 is used only once (我年轻的邻居).
         return [owner, *core] if "kin" in noun.tags or with_de else [owner, ("的", (DET,)), *core]
     the: list[Item] = [("那些", (DET,))] if plural else counted("那", DET)
     number = counted(NUMERALS[numeral][2], NUMBER)
@@ -419,7 +419,7 @@ def verb_group(
 
 
 def _english_group(verb: Verb, tense: str, agreement: int, negative: bool, adverb: str) -> list[Item]:
-    # What stands between the auxiliary and the verb.
+    # The words between the auxiliary and the verb.
     middle: list[Item] = [("not", (NEGATION,))] if negative else []
     if adverb:
         middle.append((adverb, (ADVERB,)))
@@ -511,7 +511,7 @@ def _chinese_group(
         before.append(did_not if tense in ("past", "progressive") else ("不", (NEGATION,)))
     elif tense == "past" and verb.le and not relative:
         word.append(("了", (TENSE,)))
-    # 正在 of the progressive stands before the place and takes the part of its 在: the clause writes it.
+    # In the progressive 正在 stands before the place and replaces its 在, so the clause writes it.
     if tense == "future":
         before.append(("会", (TENSE,)))
     elif tense in MODALS:
@@ -530,7 +530,7 @@ def predicate(
     very: bool = False,
     subjunctive: bool = False,
 ) -> Phrase:
-    """A subject's state: "is not tired", "n'est pas fatigué", 不累. French says of hunger "a faim", with "avoir".
+    """A subject's state: "is not tired", "n'est pas fatigué", 不累. For hunger French has "a faim", with "avoir".
 
     Args:
         adjective: a key of ``ADJECTIVES``.

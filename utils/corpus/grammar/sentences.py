@@ -1,7 +1,7 @@
 """Sentences of the grammar corpus: clauses that go together, and how each language joins them.
 
-Clauses are drawn in ``clauses``. Here one clause follows from another: a hungry person eats or is given a cake, a
-tired person sleeps or works all the same. The lexicon's ``MOVES`` hold what can follow, by rule and state.
+``clauses`` draws single clauses. Here one clause follows from another: a hungry person eats or is given a cake, a
+tired person sleeps or works nevertheless. The lexicon's ``MOVES`` list what can follow, by rule and state.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ LEAST_CLAUSE, LEAST_PAIR = 6, 12
 CLAUSES = (
     ACT, ACT, STAY, TAKE, TAKE, TAKE, TAKE, GIVE, GO, GO, STATE, QUALITY, LIKE, COMPARE, THERE, TAKE_US
 )  # fmt: skip
-# The kinds of clause that can follow about a person, an animal, and "I", who may be a woman or a man.
+# The kinds of clause that can follow with the same subject: a person, an animal, or "I", a woman or a man.
 BY_PERSON = (ACT, STAY, TAKE, TAKE, GO, LIKE, STATE)
 BY_ANIMAL = (ACT, STATE)
 BY_ME = (ACT, TAKE, TAKE, LIKE)
@@ -64,7 +64,7 @@ class SentenceSampler(ClauseSampler):
     """Draws sentences of a given length."""
 
     def sentence(self, words: int) -> Parts:
-        """A sentence of at most ``words`` English words with its full stop, and of about as many."""
+        """A sentence of about ``words`` English words with its full stop, and never of more."""
         left = words - 1
         zone = self.pick(("past", "past", "now", "now", "future" if left > 2 else "now"))
         parts, clause = self.unit(self.unit_size(left), zone, None)
@@ -80,7 +80,7 @@ class SentenceSampler(ClauseSampler):
         return join(parts, self.fixed("stop"))
 
     def unit_size(self, left: int) -> int:
-        """How many of the words left the next unit takes: all, or so few that another unit fits."""
+        """Number of words for the next unit: all that are left, or so few that another unit fits."""
         if left <= 14 or (left <= 24 and self.random() < 0.5):
             return left
         return min(LEAST_CLAUSE + self.share(18), left - LEAST_CLAUSE - 2)
@@ -103,12 +103,12 @@ class SentenceSampler(ClauseSampler):
     # One clause after another
 
     def follow(self, room: int, scene: Scene, before: Clause) -> Clause:
-        """A clause that may take up the subject or the object of the clause before it as a pronoun."""
+        """A clause that may refer to the subject or the object of the clause before it by a pronoun."""
         chance = self.random()
         subject = before.subject
         also, scene = scene.also, scene._replace(also=False)
         if chance < 0.45 and (is_person(subject) or is_animal(subject)):
-            # Nobody does two things at once.
+            # Two actions of one person cannot both be going on now.
             zone = "habit" if scene.zone == "now" else scene.zone
             scene = scene._replace(zone=zone, subject=subject)
             kinds = BY_ME if subject.pronoun == "I" else BY_PERSON if is_person(subject) else BY_ANIMAL
@@ -129,7 +129,7 @@ class SentenceSampler(ClauseSampler):
         return place(self.fresh(), FIXED[name])
 
     def state_clause(self, room: int, scene: Scene) -> Clause:
-        """A clause about a state, which leaves enough of the room for another clause."""
+        """A clause about a state that leaves enough room for another clause."""
         return self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
 
     def move(self, room: int, scene: Scene, moves: Sequence[Move]) -> Clause:
@@ -146,7 +146,7 @@ class SentenceSampler(ClauseSampler):
             return self.move(room, scene._replace(object=before.subject), moves)
         moves = MOVES["reaction"][before.state]
         if not person and scene.zone == "past" and before.state == "sad":
-            moves = moves[1:]  # "je suis resté" would tell whether "I" is a man
+            moves = moves[1:]  # "je suis resté" would show whether "I" is a man
         return self.move(room, scene._replace(subject=before.subject), moves)
 
     # Two clauses, of which one explains the other
@@ -271,7 +271,7 @@ class SentenceSampler(ClauseSampler):
         if is_person(first.subject):
             scene = scene._replace(subject=first.subject)
         if first.subject.pronoun == "I":
-            moves = moves[:1]  # "je suis allé" would tell whether "I" is a man
+            moves = moves[:1]  # "je suis allé" would show whether "I" is a man
         second = self.move(room - length(first.parts.en), scene, moves)
         return join(first.parts, self.fixed("then"), second.parts), second
 
