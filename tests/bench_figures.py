@@ -20,8 +20,6 @@ from utils.explorables.sphinx_extension import stored_figures
 ROOT = Path(__file__).parents[1]
 SLOWDOWN = 6
 KEYS = 60
-#: Milliseconds between the focus and the first key: what loading left to do is done, and is not the figure's.
-SETTLE = 2000
 #: Milliseconds that a finger holds a key; its release is not part of the answer.
 HELD = 80
 
@@ -48,6 +46,19 @@ PACE = """
         return times;
     }
 """
+
+#: Until the fonts and the formulas are there and the page has been idle twice: what loading left to do is not the
+#: figure's.
+AT_REST = """
+    async () => {
+        await document.fonts.ready;
+        await window.MathJax?.startup?.promise;
+        for (let round = 0; round < 2; round++) await new Promise(rest => requestIdleCallback(rest));
+    }
+"""
+
+#: Until the frame after the next has begun, so that a key's change is drawn before the next key.
+SECOND_FRAME = "() => new Promise(rest => requestAnimationFrame(() => requestAnimationFrame(rest)))"
 
 #: Milliseconds from each key's event to the start of the frame after the one that draws the change. Runs before the
 #: page's own scripts, which let nobody after them see a slider's keys.
@@ -85,7 +96,7 @@ def take_hold(page: Page, name: str) -> None:
     handle = page.locator(f"figure#{name} input[type=range]").first
     handle.scroll_into_view_if_needed()
     handle.press("Home")
-    page.wait_for_timeout(SETTLE)
+    page.evaluate(AT_REST)
 
 
 def press_keys(page: Page) -> None:
@@ -93,7 +104,7 @@ def press_keys(page: Page) -> None:
     last = page.evaluate("+document.activeElement.max")
     for press in range(KEYS):
         page.keyboard.press("ArrowRight" if press // last % 2 == 0 else "ArrowLeft", delay=HELD)
-        page.wait_for_timeout(60)
+        page.evaluate(SECOND_FRAME)
 
 
 def key_to_second_frame(page: Page, name: str) -> list[float]:
@@ -131,8 +142,9 @@ def key_to_python_and_back(browser: Browser) -> list[float]:
             )
             page.locator(".xp-live input[type=range]").first.focus()
             for press in range(30):
+                answered = page.evaluate("times.length")
                 page.keyboard.press("ArrowRight" if press // 3 % 2 == 0 else "ArrowLeft")
-                page.wait_for_timeout(300)
+                page.wait_for_function("answered => times.length > answered", arg=answered)
             return page.evaluate("times")
 
 

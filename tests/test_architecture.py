@@ -6,10 +6,11 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 import pytest
+import torch
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from utils.architecture import NEXT, PARTS, SOURCE, WRITTEN, architecture
+from utils.architecture import NEXT, PARTS, QUERY, SOURCE, VECTORS, WRITTEN, architecture, weights
 
 SHAPES = {"(n, d_embed)", "(n, 2h)", "(1, n)", "(1, h)", "(1, 2h)", "(1, d_embed)", "(1, vocab)"}
 
@@ -144,3 +145,9 @@ def test_axe_finds_nothing_in_the_drawing(browser: Browser, theme: str) -> None:
         page.set_content(page_of("scores", theme))
         results = Axe().run(page)
         assert results.violations_count == 0, results.generate_report()
+
+
+def test_the_weights_are_those_of_the_first_chapters():
+    expected = torch.softmax(torch.tensor(list(VECTORS.values())) @ torch.tensor(QUERY), dim=0)
+    torch.testing.assert_close(torch.tensor(weights()), expected)
+    assert dict(zip(SOURCE, weights(), strict=True))["flower"] == pytest.approx(0.51, abs=0.005)

@@ -24,6 +24,24 @@ MAX_NOTEBOOK_BYTES = 600 * 1024
 MAX_PICTURE_BYTES = 50 * 1024
 MAX_CELL_LINES = 30
 MAX_CODE_CELLS_IN_A_ROW = 2
+#: Columns of code that a page shows on a laptop without scrolling.
+MAX_WIDTH = 76
+#: Of the code that a reader sees before the exercises, less than this share makes pictures.
+MAX_PLUMBING = 0.1
+#: Who uses these names draws.
+DRAWS = {
+    "plt",
+    "ax",
+    "axes",
+    "axis",
+    "figure",
+    "heatmap",
+    "panels",
+    "colorbar_for",
+    "shape_diagram",
+    "use_style",
+}
+FOLDED = {"hide-input", "hide-cell"}
 MIN_ALT_LENGTH = 40
 
 OPENING = ["What you will learn", "Before you start"]
@@ -228,6 +246,35 @@ def cells_are_short_and_explained(notebook: NotebookNode) -> Iterator[str]:
 
 
 @guard
+def visible_code_fits_the_column(notebook: NotebookNode) -> Iterator[str]:
+    for cell in code_cells(notebook):
+        if not tags(cell) & FOLDED:
+            yield from (
+                f"a line of {len(line)} characters: {line}"
+                for line in cell.source.splitlines()
+                if len(line) > MAX_WIDTH
+            )
+
+
+@guard
+def figure_plumbing_is_folded(notebook: NotebookNode) -> Iterator[str]:
+    lines = plumbing = 0
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and re.search("^## Exercises", cell.source, re.M):
+            break
+        if cell.cell_type == "code" and not tags(cell) & FOLDED:
+            lines += sum(bool(line.strip()) for line in cell.source.splitlines())
+            plumbing += sum(
+                node.end_lineno - node.lineno + 1
+                for node in ast.walk(ast.parse(cell.source))
+                if isinstance(node, ast.Expr | ast.Assign)
+                and DRAWS & {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+            )
+    if plumbing > MAX_PLUMBING * lines:
+        yield f"{plumbing} of {lines} visible lines of code draw: fold them (tag hide-input)"
+
+
+@guard
 def nothing_is_installed_or_patched(notebook: NotebookNode) -> Iterator[str]:
     for cell in code_cells(notebook):
         if found := re.search(
@@ -299,6 +346,7 @@ def good() -> NotebookNode:
             "image": {"alt": alt},
             "figure": {"caption": "A line.", "name": "fig-line"},
         }
+        cell.metadata["tags"] = ["hide-input"]
         return cell
 
     cells = [
@@ -406,6 +454,12 @@ BROKEN: dict[str, list[tuple[Change, str]]] = {
         (lambda nb, c: c[-1].metadata.update(tags=["hide-cell"]), "2 solutions"),
         (lambda nb, c: c[-1].metadata.update(tags=["solution"]), "not hidden"),
         (lambda nb, c: c[-1].update(source="1 + 1 == 2"), "checks nothing"),
+    ],
+    "visible_code_fits_the_column": [
+        (lambda nb, c: c[0].update(source="x = 1  #" + "=" * MAX_WIDTH), "characters")
+    ],
+    "figure_plumbing_is_folded": [
+        (lambda nb, c: c[0].update(source="ax.set(\n    title=1,\n)\n1 + 1"), "3 of 6 visible"),
     ],
     "cells_are_short_and_explained": [
         (lambda nb, c: c[0].update(source="x = 1\n" * 31), "31 lines"),

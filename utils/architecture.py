@@ -8,15 +8,27 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import pairwise
+from operator import mul
 
 from utils.explorables.drawing import tag, text
 
 #: The parts that can be lit, in the order in which a step of decoding uses them.
 PARTS = ("encoder", "scores", "weights", "context", "decoder")
-SOURCE = ("Mary", "found", "the", "small", "white", "flower", "yesterday", ".")
 WRITTEN, NEXT = ("Marie", "a", "trouvé", "la", "petite"), "fleur"
-#: Scores of the first chapters, for the query "a thing is due"; the weights that are drawn are their softmax.
-SCORES = (1.11, -1.30, -0.22, 1.26, 1.72, 2.65, -1.04, -1.31)
+#: The source words with their vectors in the first chapters: how much a word names a thing, and how much a quality.
+VECTORS = {
+    "Mary": (0.9, -0.3),
+    "found": (-0.6, -0.5),
+    "the": (-0.2, 0.1),
+    "small": (0.2, 1.2),
+    "white": (0.4, 1.4),
+    "flower": (1.5, 0.5),
+    "yesterday": (-0.8, 0.2),
+    ".": (-0.5, -0.7),
+}
+SOURCE = tuple(VECTORS)
+#: The query of the first chapters that asks for a thing; the weights that are drawn are the softmax of its scores.
+QUERY = (1.5, 0.8)
 
 _STYLE = (
     ".architecture{margin:1rem 0;--q:#d55e00;--k:#0072b2;--v:#00795a;--n:#555;--dim:#6b6b6b;--faint:#ccc;"
@@ -120,8 +132,9 @@ _ALT = (
 )
 
 
-def _weights() -> list[float]:
-    powers = [math.exp(score) for score in SCORES]
+def weights() -> list[float]:
+    """The softmax of the dot products of :data:`QUERY` with :data:`VECTORS`: one weight per source word."""
+    powers = [math.exp(sum(map(mul, QUERY, key))) for key in VECTORS.values()]
     return [power / sum(powers) for power in powers]
 
 
@@ -179,7 +192,7 @@ def _softmax(rows: Sequence[float], bottom: float) -> list[str]:
     parts.append(tag("rect", x=_SOFTMAX - 9, y=_TOP, width=18, height=bottom - _TOP, rx=5, class_="box n"))
     turned = f"translate({_SOFTMAX + 4} {(bottom + _TOP) / 2:g}) rotate(-90)"
     parts.append(text("softmax", transform=turned, text_anchor="middle"))
-    for y, weight in zip(rows, _weights(), strict=True):
+    for y, weight in zip(rows, weights(), strict=True):
         parts += _arrow("n", (_SCORE + 6.5, y), (_SOFTMAX - 9, y))
         parts += _arrow("n", (_SOFTMAX + 9, y), (_WEIGHT - 12, y))
         cell = {"x": _WEIGHT - 12, "y": y - 6.5, "width": 24, "height": 13}
@@ -197,7 +210,7 @@ def _average(rows: Sequence[float], middle: float, bottom: float) -> list[str]:
         text("context", x=_RIGHT - 8, y=bottom + 16, text_anchor="end", class_="v"),
         _shape("(1, 2h)", _RIGHT - 8, bottom + 31, "end"),
     ]
-    for y, weight in zip(rows, _weights(), strict=True):
+    for y, weight in zip(rows, weights(), strict=True):
         below = y + 9.5
         parts.append(tag("path", d=f"M97,{y + 5:g} 103,{below:g}H{_WEIGHT + 10}", class_="line v"))
         parts.append(

@@ -1,7 +1,7 @@
 """Search for a translation: choose its words by the probabilities that the model gives to each next word.
 
 Works on token ids with any decoder; ``corpus`` turns ids into text, and ``metrics`` scores the text.
-Explained in chapters/bahdanau_decoder.
+Explained in chapters/encoder_decoder and chapters/sentence_length.
 """
 
 from collections.abc import Callable
@@ -132,7 +132,7 @@ def greedy(
     Raises:
         ValueError: ``max_len`` below 1.
 
-    Explained in chapters/bahdanau_decoder.
+    Explained in chapters/encoder_decoder.
     """
     _check_at_least_1(max_len=max_len)
     runner = steps(model, src, src_lens)

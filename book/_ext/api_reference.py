@@ -2,12 +2,14 @@
 
 A docstring says "Explained in chapters/NAME" (or book/NAME), for its object or for its module: the entry in the
 reference links to that page, and the page ends with links to all entries that name it. In the prose of a chapter, the
-first use of each name of `utils` links to its entry too.
+first use of each name that its code imports from `utils` links to its entry too.
 """
 
+import ast
 import re
 import sys
 
+import nbformat
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.domains.python import ObjectEntry
@@ -73,9 +75,12 @@ def _link_to_reference(app: Sphinx, doctree: nodes.document, docname: str) -> No
 
     if docname.startswith("chapters/"):
         names = _names_in_prose(entries)
+        imported = _imported_from_utils(app.env.doc2path(docname))
         linked = set()
         for literal in list(doctree.findall(nodes.literal)):
-            name = names.get(literal.astext().removesuffix("()"))
+            short = literal.astext().removesuffix("()")
+            # Another name is one that the chapter defines itself, such as its own `train`.
+            name = names.get(short) if short.split(".")[0] in imported else None
             if name and name not in linked and not isinstance(literal.parent, nodes.reference):
                 linked.add(name)
                 literal.replace_self(reference(name, literal.astext()))
@@ -87,6 +92,18 @@ def _link_to_reference(app: Sphinx, doctree: nodes.document, docname: str) -> No
             links += reference(name, name.removeprefix("utils."))
         *_, last_section = doctree.findall(nodes.section)
         last_section += nodes.container("", links, classes=["in-the-reference"])
+
+
+def _imported_from_utils(path: str) -> set[str]:
+    """The names that a notebook's code imports from `utils`, and `utils` itself."""
+    cells = (cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code")
+    return {"utils"} | {
+        alias.name
+        for cell in cells
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "utils"
+        for alias in node.names
+    }
 
 
 def _names_in_prose(entries: dict[str, ObjectEntry]) -> dict[str, str]:
