@@ -88,6 +88,7 @@ lab: $(INSTALLED)  ## open the chapters in JupyterLab
 # The output of a cell may be stored in several pieces; the second pass joins them.
 # Figures with sliders are stored as on a page, since an ipywidgets control does not work after its kernel has ended.
 notebooks: export ATTENTION_FIGURES := static
+notebooks: export ATTENTION_PROGRESS :=
 notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTER=name for one)
 	@echo $(SELECTED) | xargs -n 1 -P 2 sh -ec '\
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$0; \
