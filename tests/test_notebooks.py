@@ -240,7 +240,7 @@ def exercises_have_their_form(notebook: NotebookNode) -> Iterator[str]:
         yield f"{len(exercises)} exercises (4 to 6)"
     for exercise in exercises:
         where = f"exercise {exercise.number}"
-        if not re.fullmatch(r"check\.\w+\(\w+(, \w+)*\)", exercise.check.source):
+        if not re.fullmatch(r"check\.\w+\([a-z]\w*(, [a-z]\w*)*\)", exercise.check.source):
             yield f"{where}: the cell of the check must be one call, got {exercise.check.source!r}"
         elif missing := set(exercise.names) - assigned(exercise.stub.source):
             yield f"{where}: the cell to write in does not define {missing}"
