@@ -118,20 +118,20 @@ def _score(value: float) -> Iterator[str]:
     "A loop over the sentences is enough: `embedded[b, :n].flip(0)` turns the n words of one sentence around.",
 )
 def reverse_words(answer: ReadersFunction) -> Iterator[str]:
-    one = torch.tensor([[[1.0, 10.0], [2.0, 20.0], [9.0, 90.0]]])
+    one = torch.tensor([[[1.0, 10.0], [2.0, 20.0], [8.0, 80.0], [9.0, 90.0]]])
     got = as_tensor(answer(one, torch.tensor([2])), name="the result")
     expect(
-        tuple(got.shape) == (1, 3, 2),
-        f"for 1 sentence of 3 places and vectors of 2 numbers the shape is {tuple(got.shape)}; expected (1, 3, 2).",
+        tuple(got.shape) == (1, 4, 2),
+        f"for 1 sentence of 4 places and vectors of 2 numbers the shape is {tuple(got.shape)}; expected (1, 4, 2).",
         "The result has the shape of `embedded`.",
     )
-    case = "for the vectors [1, 10], [2, 20] of two words and [9, 90] of a pad the result begins with "
+    case = "for the vectors [1, 10], [2, 20] of two words and [8, 80], [9, 90] of two pads the result begins with "
     two = got[0, :2].tolist()
     begins = case + f"{show(two[0])}, {show(two[1])}"
     for mistaken, says, hint in (
         (
-            [[9, 90], [2, 20]],
-            "the pad comes first",
+            [[9, 90], [8, 80]],
+            "the pads come first",
             "Turn the words around, and leave the pads where they are.",
         ),
         ([[1, 10], [2, 20]], "nothing is turned around", "The last word comes first."),
@@ -140,12 +140,13 @@ def reverse_words(answer: ReadersFunction) -> Iterator[str]:
             "the numbers inside each vector are turned around",
             "Turn the axis of the words.",
         ),
-        ([[2, 20], [9, 90]], "the words are moved by one place", "The last word is at the place `lens - 1`."),
-        ([[9, 90], [1, 10]], "the words are moved by one place", "The last word is at the place `lens - 1`."),
+        ([[8, 80], [2, 20]], "you start one place too late", "The last word is at the place `lens - 1`."),
+        ([[2, 20], [8, 80]], "the words are moved, not turned around", "The last word comes first."),
+        ([[9, 90], [1, 10]], "the words are moved, not turned around", "The last word comes first."),
     ):
         expect(two != mistaken, f"{begins}: {says}. Expected [2, 20], [1, 10].", hint)
     expect(two == [[2, 20], [1, 10]], f"{begins}; expected [2, 20], [1, 10].")
-    yield "the words of one sentence are turned around, and the pad stays behind them"
+    yield "the words of one sentence are turned around, and the pads stay behind them"
     generator = torch.Generator().manual_seed(2)
     for num_places, lens in ((5, [5, 2, 3]), (7, [1, 7])):
         many = torch.randn(len(lens), num_places, 3, generator=generator)
@@ -238,7 +239,7 @@ def two_layers(encoder: object, moved: object) -> Iterator[str]:
     right = _largest(difference)
 
     def close(expected: Tensor) -> bool:
-        return torch.allclose(got, expected.double(), rtol=1e-3, atol=1e-5)
+        return torch.allclose(got, expected.double(), rtol=1e-3, atol=1e-3)
 
     interleaved = difference.unflatten(-1, (16, 2)).amax(dim=1)
     for mistaken, says, hint in (
