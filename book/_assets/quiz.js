@@ -21,11 +21,11 @@
     control.setAttribute("aria-labelledby", naming.map((text) => text.id).join(" "));
   };
 
-  // An input inside a label, which takes over what is in the box.
-  const labelled = (input, box) => {
+  // Puts an input before what is in the box, both in a label.
+  const label = (box, input, ...naming) => {
     const text = element("span", {}, ...box.childNodes);
-    box.append(element("label", {}, input, text));
-    return text;
+    box.append(element("label", {}, input, ...naming, text));
+    nameBy(input, ...naming, text);
   };
 
   // The answer whose condition fits; the last one is for all else.
@@ -39,10 +39,10 @@
     one: (parts) => choices("radio", "choose one", parts),
     all: (parts) => choices("checkbox", "choose all that are right", parts),
 
-    number({ question, answers }) {
+    number({ asked, answers }) {
       const input = element("input", { type: "text", autocomplete: "off" });
       input.inputMode = answers.some(({ number }) => number < 0) ? "text" : "decimal"; // some keypads have no minus
-      question.append(element("label", {}, "Your number: ", input));
+      asked.append(element("label", {}, "Your number: ", input));
       const toNumber = (text) => Number(text.trim().replace("−", "-").replace(",", ".") || NaN);
       return {
         hint: "write a number",
@@ -52,8 +52,7 @@
       };
     },
 
-    order({ question, answers, say }) {
-      const list = question.lastElementChild;
+    order({ asked: list, answers, say }) {
       const items = [...list.children];
       const read = () => [...list.children].map((item) => items.indexOf(item) + 1);
       const button = (arrow, name, text, move) => {
@@ -82,9 +81,10 @@
       };
     },
 
-    point({ quiz, question, answers }) {
-      const table = question.querySelector("table");
+    point({ quiz, asked, answers }) {
+      const table = asked.querySelector("table") ?? asked;
       const heads = table.tHead.rows[0].cells;
+      if (!heads[0].textContent.trim()) heads[0].replaceWith(element("td")); // it names no column
       const cells = [...table.querySelectorAll("tbody td")];
       const columns = cells.length / table.tBodies[0].rows.length;
       // Numbers from 0 to 1 are shaded as weights are: the darker, the larger.
@@ -92,9 +92,9 @@
       const shaded = numbers.every((number) => number >= 0 && number <= 1);
       const inputs = cells.map((cell, i) => {
         const input = element("input", { type: "radio", name: quiz.id });
-        const text = labelled(input, cell);
-        const names = [cell.parentElement.querySelector("th"), heads[cell.cellIndex], text];
-        nameBy(input, ...names.filter((name) => name?.textContent.trim()));
+        label(cell, input);
+        const row = cell.parentElement.querySelectorAll("th");
+        nameBy(input, ...row, heads[cell.cellIndex], cell.querySelector("span"));
         if (shaded) cell.style.setProperty("--weight", numbers[i]);
         return input;
       });
@@ -119,10 +119,11 @@
     },
   };
 
-  function choices(type, hint, { quiz, question }) {
-    const inputs = [...question.lastElementChild.children].map((item) => {
+  function choices(type, hint, { quiz, asked: list }) {
+    list.classList.add("quiz-choices");
+    const inputs = [...list.children].map((item, i) => {
       const input = element("input", { type, name: quiz.id });
-      labelled(input, item);
+      label(item, input, element("span", {}, `${i + 1}.`));
       return input;
     });
     return {
@@ -138,25 +139,26 @@
 
   // Returns what forgets the reader's answer.
   function makeForm(quiz) {
-    const name = quiz.id;
+    const { id, dataset: { kind } } = quiz;
     const answers = JSON.parse(quiz.dataset.answers);
     const [title, ...written] = quiz.children;
     const list = written.pop().lastElementChild;
+    const asked = kind === "number" ? element("p") : written.pop();
     const explanations = [...list.children];
     explanations.forEach((explanation, i) => {
       explanation.value = i + 1;
       explanation.querySelector("strong").textContent = answers[i].right ? "Right." : "No.";
     });
 
-    const question = element("div", { id: `${name}-question` }, ...written);
+    const question = element("div", { id: `${id}-question` }, ...written);
     const note = element("p", { className: "quiz-note" });
     const say = (text) => { note.textContent = text; };
-    const { hint, read, show, find } = kinds[quiz.dataset.kind]({ quiz, question, answers, say });
+    const { hint, read, show, find } = kinds[kind]({ quiz, asked, answers, say });
 
     const answer = (value) => {
       const found = value === undefined ? [] : find(value);
       explanations.forEach((explanation, i) => { explanation.hidden = !found.includes(i); });
-      const missing = quiz.dataset.kind === "all" && answers.some(({ right }, i) => right && !found.includes(i));
+      const missing = kind === "all" && answers.some(({ right }, i) => right && !found.includes(i));
       say(found.length && missing ? "More of the choices are right." : "");
       if (!found.length) delete quiz.dataset.state;
       else quiz.dataset.state = !missing && found.every((i) => answers[i].right) ? "right" : "wrong";
@@ -164,7 +166,7 @@
 
     const feedback = element("div", { className: "quiz-feedback" }, list, note);
     const legend = element("legend", {}, title.textContent, element("span", {}, `: ${hint}`));
-    const fieldset = element("fieldset", {}, legend, question);
+    const fieldset = element("fieldset", {}, legend, question, asked);
     fieldset.setAttribute("aria-describedby", question.id);
     const form = element("form", { autocomplete: "off" }, fieldset, element("button", { textContent: "Check" }), feedback);
     form.addEventListener("input", () => answer());
@@ -173,17 +175,17 @@
       const value = read();
       answer(value);
       if (value === undefined) return say(`First ${hint}.`);
-      stored[name] = value;
+      stored[id] = value;
       store();
     });
     quiz.replaceChildren(form);
 
     const forget = () => { show(); answer(); };
     forget();
-    if (name in stored) {
+    if (id in stored) {
       // The question may have changed since.
-      try { show(stored[name]); } catch { show(); }
-      if (JSON.stringify(read()) === JSON.stringify(stored[name])) answer(stored[name]);
+      try { show(stored[id]); } catch { show(); }
+      if (JSON.stringify(read()) === JSON.stringify(stored[id])) answer(stored[id]);
       else forget();
     }
     feedback.setAttribute("role", "status"); // from now on it is read out when it changes
