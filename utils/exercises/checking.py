@@ -154,7 +154,7 @@ def _report(
     printed = io.StringIO()
     own = [ReadersFunction(answer) if callable(answer) else answer for answer in answers]
     try:
-        with contextlib.redirect_stdout(printed), torch.random.fork_rng(devices=[]), _time_limit(TIME_LIMIT):
+        with contextlib.redirect_stdout(printed), torch.random.fork_rng(devices=[]), time_limit(TIME_LIMIT):
             _expect_functions(examine, own)
             for point in examine(*own):
                 right.append(point)
@@ -190,7 +190,7 @@ def _first_lines(printed: io.StringIO, *, limit: int = 5, width: int = 200) -> s
 
 
 @contextlib.contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[None]:
     """Raises :class:`TimeUp` in the code under it after ``seconds``.
 
     Only the main thread, where a notebook runs its cells, can be interrupted; elsewhere there is no limit.
