@@ -3,6 +3,8 @@
 A check is a generator with ``@exercise``. It yields a sentence for each point in which the answer is right, and raises
 :class:`Wrong` at the first point in which it is not. It calls the reader's functions as if they were its own: they
 come wrapped in :class:`ReadersFunction`. The checks themselves are in the modules named after the chapters.
+
+Explained in book/teaching.
 """
 
 import contextlib

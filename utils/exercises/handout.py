@@ -1,6 +1,8 @@
 """Chapters to hand out: without solutions and explanations, with checks and the metadata of nbgrader.
 
 ``python -m utils.exercises.handout FOLDER chapters/masked_softmax.ipynb …`` writes them; `make handout` calls it.
+
+Explained in book/teaching.
 """
 
 import argparse

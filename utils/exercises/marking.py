@@ -3,6 +3,8 @@
 ``python -m utils.exercises.marking FOLDER`` writes ``marks.csv`` and ``marks.html`` into the folder; `make mark` calls
 it. Each notebook runs in a process of its own, in an empty folder, with a time limit and, where the system can, without
 network. That keeps mistakes apart; it is no protection against somebody who wants to do harm.
+
+Explained in book/teaching.
 """
 
 import argparse
