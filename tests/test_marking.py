@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import importlib
 import os
 import subprocess
 import sys
@@ -130,6 +131,30 @@ def test_the_solutions_of_a_chapter_are_marked_right(path: Path, tmp_path: Path)
     assert {mark.student for mark in marks} == {"ann"}
     for mark, exercise in zip(marks, exercises_of(read(path)), strict=True):
         assert mark.result == ("right" if exercise.solution is not None else "open"), mark
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[] if path == MASKED else pytest.mark.slow) for path in CHAPTERS],
+    ids=lambda path: path.stem,
+)
+def test_wrong_answers_to_all_exercises_are_marked_wrong(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests = f"test_answers_{path.stem}"
+    wrong = importlib.import_module(tests).answers.all_wrong
+    checks = [answer.check.__name__ for answer in wrong]
+    answers = {}
+    for exercise in exercises_of(read(path)):
+        names = "".join(f"{name}, " for name in exercise.names)
+        first = checks.index(exercise.check_name)
+        answers[exercise.number] = f"import {tests}\n{names}= {tests}.answers.all_wrong[{first}].parts"
+    nbformat.write(without_lesson(filled(path, answers)), tmp_path / f"{path.stem}_ida.ipynb")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    marks = list(marks_of(tmp_path / f"{path.stem}_ida.ipynb", tmp_path, seconds=900))
+    assert set(results(marks).values()) == {"wrong"}
+    for mark, exercise in zip(marks, exercises_of(read(path)), strict=True):
+        assert wrong[checks.index(exercise.check_name)].says in mark.said
 
 
 def test_wrong_missing_and_broken_answers_are_rows(tmp_path: Path) -> None:
