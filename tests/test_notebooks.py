@@ -17,6 +17,8 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from utils.exercises.form import exercises_of
+
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
@@ -46,7 +48,6 @@ MIN_ALT_LENGTH = 40
 
 OPENING = ["What you will learn", "Before you start"]
 CLOSING = ["Summary", "Exercises", "Where this comes from"]
-EXERCISE = re.compile(r"Exercise (\d+): \S.* \(\d+ minutes\)")
 #: A question: its name, and all that stands below the name. A number that it asks for, and the tolerance.
 QUIZ = re.compile(r"^:::\{quiz\} (\S+)\n(.*?)^:::$", re.MULTILINE | re.DOTALL)
 ASKED_NUMBER = re.compile(r"\*\*Right: ([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?\.\*\*")
@@ -236,26 +237,50 @@ def headings_are_those_of_a_chapter(notebook: NotebookNode) -> Iterator[str]:
             yield f"a level is skipped before {text!r}"
 
 
+def assigned(source: str) -> set[str]:
+    """Names that code defines at its top level."""
+    names = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {
+                name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)
+            }
+    return names
+
+
 @guard
-def exercises_are_solved(notebook: NotebookNode) -> Iterator[str]:
-    numbers = [
-        match[1]
-        for level, text in headings(notebook)
-        if level == 3 and text.startswith("Exercise") and (match := EXERCISE.fullmatch(text))
-    ]
+def exercises_have_their_form(notebook: NotebookNode) -> Iterator[str]:
     named = [text for level, text in headings(notebook) if level == 3 and text.startswith("Exercise")]
-    solutions = [cell for cell in code_cells(notebook) if "solution" in tags(cell)]
-    if numbers != [str(i) for i in range(1, len(named) + 1)]:
-        yield f"exercises must be called 'Exercise 1: name (5 minutes)' and so on, got {named}"
-    if not 3 <= len(named) <= 5:
-        yield f"{len(named)} exercises (3 to 5)"
-    if len(solutions) != len(named):
-        yield f"{len(solutions)} solutions to {len(named)} exercises"
-    for cell in solutions:
-        if "hide-cell" not in tags(cell):
-            yield f"a solution that is not hidden: {cell.source[:60]!r}"
-        if not checks(cell.source):
-            yield f"a solution that checks nothing: {cell.source[:60]!r}"
+    try:
+        exercises = list(exercises_of(notebook))
+    except ValueError as error:
+        yield str(error)
+        return
+    if [exercise.number for exercise in exercises] != list(range(1, len(named) + 1)):
+        yield f"exercises must be called '### Exercise 1: name (5 minutes)' and so on, got {named}"
+    if not 4 <= len(exercises) <= 6:
+        yield f"{len(exercises)} exercises (4 to 6)"
+    for exercise in exercises:
+        where = f"exercise {exercise.number}"
+        if not re.fullmatch(r"check\.\w+\([a-z]\w*(, [a-z]\w*)*\)", exercise.check.source):
+            yield f"{where}: the cell of the check must be one call, got {exercise.check.source!r}"
+        elif missing := set(exercise.names) - assigned(exercise.stub.source):
+            yield f"{where}: the cell to write in does not define {missing}"
+        elif exercise.solution is not None:
+            if "hide-cell" not in tags(exercise.solution):
+                yield f"{where}: the solution is not hidden"
+            if both := assigned(exercise.solution.source) & assigned(exercise.stub.source):
+                yield f"{where}: the solution redefines the reader's {both}"
+            if not re.search(
+                rf"^assert check\.{exercise.check_name}\(.*, record=False\)\Z",
+                exercise.solution.source,
+                re.M | re.S,
+            ):
+                yield f"{where}: the solution must end in 'assert check.{exercise.check_name}(..., record=False)'"
+    if code_cells(notebook)[-1].source != "progress(check)":
+        yield "the last cell of code must be progress(check)"
 
 
 @guard
@@ -351,9 +376,15 @@ def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
         yield "two cells have the same id"
 
 
+#: Chapters whose exercises have another form.
+OLD_EXERCISES = {path.stem for path in CHAPTERS} - {"masked_softmax"}
+
+
 @pytest.mark.parametrize("check", GUARDS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_chapter(path: Path, check: Guard) -> None:
+    if check is exercises_have_their_form and path.stem in OLD_EXERCISES:
+        return
     notebook = nbformat.read(path, as_version=4)
     assert list(check(notebook)) == []
 
@@ -395,6 +426,10 @@ def test_the_book_has_every_chapter() -> None:
 PNG = base64.b64encode(b"\x89PNG" + bytes(100)).decode()
 
 
+def folded(summary: str) -> NotebookNode:
+    return new_markdown_cell(f"<details>\n<summary>{summary}</summary>\n\nIt is 2.\n\n</details>")
+
+
 def good() -> NotebookNode:
     """A small notebook that passes every guard."""
 
@@ -420,13 +455,26 @@ def good() -> NotebookNode:
         new_code_cell("assert score > 0.9"),
         new_markdown_cell("## Summary\n\n- that\n\n## Exercises"),
     ]
-    for number in (1, 2, 3):
+    for number in (1, 2, 3, 4):
         cells += [
             new_markdown_cell(f"### Exercise {number}: add (5 minutes)\n\n```\n# no heading\n```"),
-            new_code_cell("# Your code here."),
-            new_code_cell("assert 1 + 1 == 2", metadata={"tags": ["solution", "hide-cell"]}),
+            new_code_cell("added = ..."),
+            new_code_cell("check.added(added)", metadata={"tags": ["check"]}),
+            folded("Hint"),
+            new_code_cell(
+                "assert check.added(2, record=False)", metadata={"tags": ["solution", "hide-cell"]}
+            ),
+            folded("Explanation"),
         ]
-    cells.append(new_markdown_cell("## Where this comes from\n\nHere."))
+    cells += [
+        new_markdown_cell("### Exercise 5: explain (5 minutes)"),
+        new_code_cell('text = """ """'),
+        new_code_cell("check.explained(text)", metadata={"tags": ["check"]}),
+        folded("An answer"),
+        new_markdown_cell("### Your progress"),
+        new_code_cell("progress(check)"),
+        new_markdown_cell("## Where this comes from\n\nHere."),
+    ]
     notebook = new_notebook(cells=cells, metadata={"kernelspec": dict(KERNEL)})
     for number, cell in enumerate(code_cells(notebook), start=1):
         cell.execution_count = number
@@ -513,12 +561,18 @@ BROKEN: dict[str, list[tuple[Change, str]]] = {
         (lambda nb, c: replace_text(nb, "## Summary", "## In short"), "In short"),
         (lambda nb, c: replace_text(nb, "## Training", "#### Training"), "skipped"),
     ],
-    "exercises_are_solved": [
+    "exercises_have_their_form": [
         (lambda nb, c: replace_text(nb, " (5 minutes)", ""), "must be called"),
-        (lambda nb, c: replace_text(nb, "### Exercise 3", "### Coda 3"), "2 exercises"),
-        (lambda nb, c: c[-1].metadata.update(tags=["hide-cell"]), "2 solutions"),
-        (lambda nb, c: c[-1].metadata.update(tags=["solution"]), "not hidden"),
-        (lambda nb, c: c[-1].update(source="1 + 1 == 2"), "checks nothing"),
+        (lambda nb, c: replace_text(nb, "### Exercise 2:", "### Exercise 7:"), "must be called"),
+        (lambda nb, c: nb.cells.pop(9), "exercise 1 has the cells [task check"),
+        (lambda nb, c: replace_text(nb, "<summary>Hint", "<summary>Help"), "exercise 1 has the cells"),
+        (lambda nb, c: nb.cells.__delitem__(slice(8, 20)), "3 exercises (4 to 6)"),
+        (lambda nb, c: c[5].update(source="check.added(2)"), "must be one call"),
+        (lambda nb, c: c[5].update(source="check.added(sum)"), "does not define {'sum'}"),
+        (lambda nb, c: c[6].metadata.update(tags=["solution"]), "not hidden"),
+        (lambda nb, c: c[6].update(source="added = 2\n" + c[6].source), "redefines the reader's {'added'}"),
+        (lambda nb, c: c[6].update(source="assert 1 + 1 == 2"), "must end in"),
+        (lambda nb, c: c[-1].update(source="1"), "progress(check)"),
     ],
     "questions_are_many": [(lambda nb, c: ask(nb, "q", "Why?", ""), "1 questions")],
     "numbers_of_questions_are_computed": [

@@ -191,6 +191,13 @@ def test_each_mistake_stops_the_build_and_names_page_and_question(build):
     assert page.select(".quiz") == []
 
 
+def test_the_fold_may_stand_on_two_lines(build):
+    text = quiz("How many?", "**Right: 1.** x", "**No.** y")
+    page, warnings = build(text.replace("<details>", "<details>\n"))
+    assert warnings == ""
+    assert page.select(".quiz")
+
+
 def test_two_questions_of_a_page_must_not_have_one_name(build):
     one = quiz("How many?", "**Right: 1.** x", "**No.** y")
     _, warnings = build(one + "\n" + one)

@@ -78,7 +78,7 @@ def _parts(box: nodes.Element) -> tuple[nodes.Node, nodes.Element]:
     if len(box) < 4:
         raise ValueError(f"it needs a question, and below it {OPENING}, the answers and {CLOSING}")
     *_, asked, opening, answers, closing = box
-    if (opening.astext().strip(), closing.astext().strip()) != (OPENING, CLOSING):
+    if "".join(opening.astext().split()) != OPENING or closing.astext().strip() != CLOSING:
         raise ValueError(f"it must end in {OPENING}, the answers and {CLOSING}, with empty lines between")
     if not isinstance(answers, nodes.bullet_list | nodes.enumerated_list):
         raise ValueError("the answers must be one list")
