@@ -55,9 +55,7 @@ MIN_QUIZZES = 8
 #: Chapters whose questions are not written yet.
 WITHOUT_QUIZZES = {
     "additive_attention",
-    "bahdanau_decoder",
     "chinese_english",
-    "encoder_decoder",
     "masked_softmax",
     "nadaraya_watson",
     "sentence_length",
