@@ -150,6 +150,10 @@ def contexts_alone(queries, keys, values, bandwidths):
     return by_three_steps(queries, keys, values, bandwidths)[0]
 
 
+def two_numbers(queries, keys, values, bandwidths):
+    return 1, 2
+
+
 def mean_of_the_values(queries, keys, values, bandwidths):
     weights = by_three_steps(queries, keys, values, bandwidths)[1]
     return values.mean().expand(len(queries)), weights
@@ -172,6 +176,7 @@ answers.wrong(
 answers.wrong(check.attend, divided_by_the_sum_of_all, says="of the queries sum to", hint="of one query")
 answers.wrong(check.attend, weights_first, says="the weights come first", hint="return context, weights")
 answers.wrong(check.attend, contexts_alone, says="returns one tensor", hint="return context, weights")
+answers.wrong(check.attend, two_numbers, says="has the shape ()", hint="by the bandwidths")
 answers.wrong(check.attend, mean_of_the_values, says="the context at [0]", hint="Multiply each value")
 
 # ---- Exercise 4 ----
