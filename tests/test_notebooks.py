@@ -58,8 +58,6 @@ WITHOUT_QUIZZES = {
     "bahdanau_decoder",
     "chinese_english",
     "encoder_decoder",
-    "masked_softmax",
-    "nadaraya_watson",
     "sentence_length",
 }
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
