@@ -54,7 +54,6 @@ ASKED_NUMBER = re.compile(r"\*\*Right: ([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+
 MIN_QUIZZES = 8
 #: Chapters whose questions are not written yet.
 WITHOUT_QUIZZES = {
-    "additive_attention",
     "bahdanau_decoder",
     "chinese_english",
     "encoder_decoder",
