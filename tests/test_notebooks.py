@@ -376,7 +376,11 @@ def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
 
 
 #: Chapters whose exercises have another form.
-OLD_EXERCISES = {path.stem for path in CHAPTERS} - {"additive_attention", "dot_product_attention", "masked_softmax"}
+OLD_EXERCISES = {path.stem for path in CHAPTERS} - {
+    "additive_attention",
+    "dot_product_attention",
+    "masked_softmax",
+}
 
 
 @pytest.mark.parametrize("check", GUARDS, ids=lambda check: check.__name__)
