@@ -300,15 +300,18 @@ def test_questions_look_right_on_a_phone_in_the_dark_and_on_a_laptop_in_the_ligh
     page = reader.open(PAGE)
     page.add_style_tag(content="* { transition: none !important }")
     assert page.locator(".quiz[data-state=right]").count() == len(answers) - 1
-    # In the light only colours differ.
-    for theme, width, rules in (("dark", 360, {}), ("light", 1280, {"runOnly": ["color-contrast"]})):
+    for theme, width in (("light", 1280), ("dark", 360)):
         reader.become(theme, {"width": width, "height": 740})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         wide = page.locator(".quiz").evaluate_all(
             "all => all.filter(quiz => quiz.scrollWidth > quiz.clientWidth).map(quiz => quiz.id)"
         )
         assert wide == []
-        results = Axe().run(page, context=".quizzes", options=AXE_OPTIONS | rules)
+    # A control must have a name even if no formula is read out. Without formulas axe is much faster, too.
+    page.locator("mjx-container").evaluate_all("all => all.forEach(formula => formula.replaceChildren())")
+    for theme, width in (("dark", 360), ("light", 1280)):
+        reader.become(theme, {"width": width, "height": 740})
+        results = Axe().run(page, context=".quizzes", options=AXE_OPTIONS)
         assert results.violations_count == 0, results.generate_report()
         assert min(page.locator("#quiz-wrong-row td[style]").first.evaluate(CONTRASTS)) >= 4.5
     # On paper there is nothing to press, and what has not been answered stays unsaid.
