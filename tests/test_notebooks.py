@@ -54,7 +54,6 @@ ASKED_NUMBER = re.compile(r"\*\*Right: ([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+
 MIN_QUIZZES = 8
 #: Chapters whose questions are not written yet.
 WITHOUT_QUIZZES = {
-    "additive_attention",
     "bahdanau_decoder",
     "chinese_english",
     "encoder_decoder",
@@ -375,7 +374,12 @@ def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
 
 
 #: Chapters whose exercises have another form.
-OLD_EXERCISES = {path.stem for path in CHAPTERS} - {"masked_softmax", "nadaraya_watson"}
+OLD_EXERCISES = {path.stem for path in CHAPTERS} - {
+    "additive_attention",
+    "dot_product_attention",
+    "masked_softmax",
+    "nadaraya_watson",
+}
 
 
 @pytest.mark.parametrize("check", GUARDS, ids=lambda check: check.__name__)
