@@ -325,7 +325,7 @@ def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
 
 
 #: Chapters whose exercises have another form.
-OLD_EXERCISES = {path.stem for path in CHAPTERS} - {"masked_softmax"}
+OLD_EXERCISES = {path.stem for path in CHAPTERS} - {"masked_softmax", "sentence_length"}
 
 
 @pytest.mark.parametrize("check", GUARDS, ids=lambda check: check.__name__)
