@@ -40,7 +40,7 @@ NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve browser test test-all check test-machines lint lab notebooks bench linkcheck links clean
+.PHONY: help book serve browser test test-all check test-machines lint lab notebooks handout mark bench linkcheck links clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -94,6 +94,12 @@ notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTE
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$0; \
 		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$0; \
 		$(NORMALISE) $$0'
+
+handout: $(INSTALLED)  ## write the chapters without solutions to _build/handout (CHAPTER=name for one)
+	$(BIN)/python -m utils.exercises.handout _build/handout $(SELECTED)
+
+mark: $(INSTALLED)  ## mark the returned notebooks in a folder: make mark DIR=returned
+	$(BIN)/python -m utils.exercises.marking $(or $(DIR),$(error name the folder: make mark DIR=returned))
 
 bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done

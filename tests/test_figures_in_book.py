@@ -313,6 +313,22 @@ def test_a_figure_fits_a_phone(phone: Visit, page_name: str, name: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def check_hover_only_shows(
+    page: Page, shown: Locator, figure: StoredFigure, target: Locator, there: dict[str, int]
+) -> None:
+    """While the mouse is over a mark the figure shows that choice; then all is as before, the address too."""
+    before = {name: int(slider(shown, name).input_value()) for name in figure.picks}
+    spoken_before = shown.get_by_role("status").inner_text()
+    page.evaluate("history.replaceState(null, '', '#before')")
+    target.hover()
+    expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**(figure.point | before | there)))
+    page.mouse.move(0, 0)
+    expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**(figure.point | before)))
+    assert {name: int(slider(shown, name).input_value()) for name in figure.picks} == before
+    assert shown.get_by_role("status").inner_text() == spoken_before
+    assert page.evaluate("location.hash") == "#before"
+
+
 @every_figure
 @pytest.mark.parametrize("window", ["laptop", "phone"])
 def test_pointing_picks_and_dragging_moves(
@@ -323,7 +339,9 @@ def test_pointing_picks_and_dragging_moves(
     for pick, key in figure.picks.items():
         for at in (len(figure.labels[key]) - 1, 0):
             target = shown.locator(f"[data-pick='{pick}={at}']").first
-            target.tap() if window == "phone" else target.hover()
+            if window == "laptop":
+                check_hover_only_shows(page, shown, figure, target, {pick: at})
+            target.tap() if window == "phone" else target.click()
             expect(slider(shown, pick)).to_have_value(str(at))
     for area in shown.locator("[data-drag]").all():
         axis, first, last = area.get_attribute("data-drag").split(" ")
@@ -346,6 +364,21 @@ def test_pointing_picks_and_dragging_moves(
         page.mouse.move(place(0), y)
         page.mouse.move(place(end), y)
         expect(slider(shown, axis)).to_have_value(str(end // 2))
+
+
+def test_a_swipe_over_a_figure_scrolls_the_page_and_changes_nothing(phone: Visit) -> None:
+    page_name, name = next(place for place, figure in FIGURES.items() if figure.spec["kind"] == "curve")
+    page, shown = phone.page(page_name), phone.figure(page_name, name)
+    area = shown.locator("[data-drag]").first
+    area.scroll_into_view_if_needed()
+    box, before = area.bounding_box(), shown.locator(".xp-say").inner_text()
+    scrolled = page.evaluate("scrollY")
+    protocol = phone.context.new_cdp_session(page)
+    start = {"x": box["x"] + 0.8 * box["width"], "y": box["y"] + 0.5 * box["height"]}
+    protocol.send("Input.synthesizeScrollGesture", start | {"yDistance": -120, "gestureSourceType": "touch"})
+    protocol.detach()
+    page.wait_for_function("before => scrollY >= before + 60", arg=scrolled)
+    assert shown.locator(".xp-say").inner_text() == before
 
 
 STATE_IN_ADDRESS = """([name, there]) => {
@@ -397,6 +430,17 @@ def test_a_page_opens_at_the_figure_and_in_the_state_of_its_address(
         page.goto(f"{visit.origin}/{page_name}.html{address}")
         expect(shown.locator(".xp-picture")).to_be_in_viewport()
         expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**far_point(figure)))
+
+
+@pytest.mark.parametrize("address", ["?word=%E6%B", "?scale=%", "?=&&=", "?word=99", "%", "?"])
+def test_a_broken_address_stops_no_figure(browser: Browser, origins: dict[str, str], address: str) -> None:
+    (page_name, name), figure = list(FIGURES.items())[-1]
+    with Visit(browser, origins["file"]) as visit:
+        page = visit.context.new_page()
+        page.goto(f"{visit.origin}/{page_name}.html#{name}{address}")
+        for other in (other for place, other in FIGURES if place == page_name):
+            expect(page.locator(f"figure#{other} .xp-say")).not_to_be_empty()
+        expect(page.locator(f"figure#{name} .xp-say")).to_have_text(figure.sentence())
 
 
 @pytest.mark.slow

@@ -3,6 +3,8 @@
 A check is a generator with ``@exercise``. It yields a sentence for each point in which the answer is right, and raises
 :class:`Wrong` at the first point in which it is not. It calls the reader's functions as if they were its own: they
 come wrapped in :class:`ReadersFunction`. The checks themselves are in the modules named after the chapters.
+
+Explained in book/teaching.
 """
 
 import contextlib
@@ -154,7 +156,7 @@ def _report(
     printed = io.StringIO()
     own = [ReadersFunction(answer) if callable(answer) else answer for answer in answers]
     try:
-        with contextlib.redirect_stdout(printed), torch.random.fork_rng(devices=[]), _time_limit(TIME_LIMIT):
+        with contextlib.redirect_stdout(printed), torch.random.fork_rng(devices=[]), time_limit(TIME_LIMIT):
             _expect_functions(examine, own)
             for point in examine(*own):
                 right.append(point)
@@ -190,7 +192,7 @@ def _first_lines(printed: io.StringIO, *, limit: int = 5, width: int = 200) -> s
 
 
 @contextlib.contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[None]:
     """Raises :class:`TimeUp` in the code under it after ``seconds``.
 
     Only the main thread, where a notebook runs its cells, can be interrupted; elsewhere there is no limit.

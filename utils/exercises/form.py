@@ -1,4 +1,7 @@
-"""The cells of which an exercise consists, found in a chapter's notebook."""
+"""The cells of which an exercise consists, found in a chapter's notebook.
+
+Explained in book/teaching.
+"""
 
 import ast
 import re

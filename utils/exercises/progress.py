@@ -1,4 +1,7 @@
-"""Which exercises a reader has done: one small JSON file in the folder of the notebooks, sent nowhere."""
+"""Which exercises a reader has done: one small JSON file in the folder of the notebooks, sent nowhere.
+
+Explained in book/teaching.
+"""
 
 import json
 import os
