@@ -193,6 +193,8 @@ export function render({ model, el }) {
   };
   svg.addEventListener("pointerover", (event) => show(event, pointed(event)));
   svg.addEventListener("pointerleave", (event) => show(event, {}));
+  // The focus stays on a control: the page is laid out anew when it leaves the figure, between press and release.
+  svg.addEventListener("mousedown", (event) => event.preventDefault());
   svg.addEventListener("click", (event) => {
     stop();
     for (const [name, at] of Object.entries(pointed(event))) put(name, at);
