@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -29,7 +30,7 @@ from stored_figures import (
     states,
     table_cells,
 )
-from test_book import BOOK, CHAPTERS, ROOT, html
+from test_book import BOOK, CHAPTERS, PAGES, ROOT, html
 from test_pages import AXE_OPTIONS
 
 from utils.explorables.live import page_script, style
@@ -384,6 +385,24 @@ STATE_IN_ADDRESS = """([name, there]) => {
     const given = new URLSearchParams(state);
     return figure === `#${name}` && Object.keys(there).every(key => given.get(key) === String(there[key]));
 }"""
+
+
+def test_links_into_figures_name_states_that_there_are() -> None:
+    linked = 0
+    for page in PAGES:
+        for link in html(page).select("a[href*='#'][href*='?']"):
+            path, _, state = link["href"].partition("#")
+            name, _, query = state.partition("?")
+            if path.startswith(("http:", "https:")):
+                continue
+            target = (
+                (BOOK / page).parent.joinpath(path).resolve().relative_to(BOOK).with_suffix("").as_posix()
+            )
+            figure = FIGURES[target, name]
+            for control, value in parse_qsl(query, strict_parsing=True):
+                assert value in map(str, states(figure)[control]), link["href"]
+            linked += 1
+    assert linked >= 8
 
 
 def far_point(figure: StoredFigure) -> dict:

@@ -48,6 +48,20 @@ MIN_ALT_LENGTH = 40
 
 OPENING = ["What you will learn", "Before you start"]
 CLOSING = ["Summary", "Exercises", "Where this comes from"]
+#: A question: its name, and all that stands below the name. A number that it asks for, and the tolerance.
+QUIZ = re.compile(r"^:::\{quiz\} (\S+)\n(.*?)^:::$", re.MULTILINE | re.DOTALL)
+ASKED_NUMBER = re.compile(r"\*\*Right: ([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?\.\*\*")
+MIN_QUIZZES = 8
+#: Chapters whose questions are not written yet.
+WITHOUT_QUIZZES = {
+    "additive_attention",
+    "bahdanau_decoder",
+    "chinese_english",
+    "encoder_decoder",
+    "masked_softmax",
+    "nadaraya_watson",
+    "sentence_length",
+}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 Guard = Callable[[NotebookNode], Iterator[str]]
@@ -90,6 +104,16 @@ def headings(notebook: NotebookNode) -> list[tuple[int, str]]:
                 (len(marks), text.strip()) for marks, text in re.findall(r"^(#+) (.+)$", prose, re.MULTILINE)
             ]
     return found
+
+
+def quizzes(notebook: NotebookNode) -> list[tuple[str, str]]:
+    """Name and text of each question."""
+    return [
+        found
+        for cell in notebook.cells
+        if cell.cell_type == "markdown"
+        for found in QUIZ.findall(cell.source)
+    ]
 
 
 def checks(source: str) -> bool:
@@ -260,6 +284,34 @@ def exercises_have_their_form(notebook: NotebookNode) -> Iterator[str]:
 
 
 @guard
+def questions_are_many(notebook: NotebookNode) -> Iterator[str]:
+    found = quizzes(notebook)
+    if found and len(found) < MIN_QUIZZES:
+        yield f"{len(found)} questions (at least {MIN_QUIZZES})"
+
+
+@guard
+def numbers_of_questions_are_computed(notebook: NotebookNode) -> Iterator[str]:
+    # A cell prints "name: 0.25", with the name of the question.
+    printed = dict(
+        re.findall(
+            r"^([a-z][a-z0-9-]*): (.+)$",
+            "\n".join(text for cell in code_cells(notebook) for text in output_texts(cell)),
+            re.MULTILINE,
+        )
+    )
+    for name, text in quizzes(notebook):
+        numbers = printed.get(name, "").split()
+        if asked := ASKED_NUMBER.search(text):
+            if not numbers:
+                yield f"no cell prints '{name}: ' and the number that this question asks for"
+            elif abs(float(numbers[0]) - float(asked[1].replace("−", "-"))) > float(asked[2] or 0):
+                yield f"a cell prints {numbers[0]} for the question {name}, whose right answer is {asked[1]}"
+        elif missing := set(numbers) - set(re.findall(r"-?\d+(?:\.\d+)?", text)):
+            yield f"a cell prints numbers for the question {name} that are not in it: {sorted(missing)}"
+
+
+@guard
 def cells_are_short_and_explained(notebook: NotebookNode) -> Iterator[str]:
     in_a_row = 0
     for cell in notebook.cells:
@@ -353,6 +405,13 @@ def test_figures_have_a_name_of_their_own() -> None:
     assert sorted(names) == sorted(set(names))
 
 
+def test_each_chapter_has_questions_and_each_question_a_name_of_its_own() -> None:
+    found = {path.stem: quizzes(nbformat.read(path, as_version=4)) for path in CHAPTERS}
+    assert {chapter for chapter, questions in found.items() if not questions} == WITHOUT_QUIZZES
+    names = [name for questions in found.values() for name, _ in questions]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_the_book_has_every_chapter() -> None:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     listed = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
@@ -435,6 +494,12 @@ def stored_figure(alt: str) -> NotebookNode:
     return new_output("display_data", {"text/html": html})
 
 
+def ask(notebook: NotebookNode, name: str, text: str, printed: str) -> None:
+    """Add a question, and let a cell print what is computed for it."""
+    notebook.cells.append(new_markdown_cell(f":::{{quiz}} {name}\n\n{text}\n\n:::"))
+    notebook.cells[2].outputs = [stream(printed)]
+
+
 def replace_text(notebook: NotebookNode, old: str, new: str) -> None:
     for cell in notebook.cells:
         cell.source = cell.source.replace(old, new)
@@ -508,6 +573,12 @@ BROKEN: dict[str, list[tuple[Change, str]]] = {
         (lambda nb, c: c[6].update(source="added = 2\n" + c[6].source), "redefines the reader's {'added'}"),
         (lambda nb, c: c[6].update(source="assert 1 + 1 == 2"), "must end in"),
         (lambda nb, c: c[-1].update(source="1"), "progress(check)"),
+    ],
+    "questions_are_many": [(lambda nb, c: ask(nb, "q", "Why?", ""), "1 questions")],
+    "numbers_of_questions_are_computed": [
+        (lambda nb, c: ask(nb, "q", "- **Right: 2.** Yes.", "p: 2"), "no cell prints 'q: '"),
+        (lambda nb, c: ask(nb, "q", "- **Right: −2 ± 0.5.** Yes.", "q: -1.4"), "prints -1.4"),
+        (lambda nb, c: ask(nb, "q", "| 0.25 | 0.75 |", "q: 0.25 0.70"), "['0.70']"),
     ],
     "visible_code_fits_the_column": [
         (lambda nb, c: c[0].update(source="x = 1  #" + "=" * MAX_WIDTH), "characters")
