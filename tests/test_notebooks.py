@@ -60,7 +60,6 @@ WITHOUT_QUIZZES = {
     "encoder_decoder",
     "masked_softmax",
     "nadaraya_watson",
-    "sentence_length",
 }
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
