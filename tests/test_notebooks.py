@@ -54,12 +54,9 @@ ASKED_NUMBER = re.compile(r"\*\*Right: ([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+
 MIN_QUIZZES = 8
 #: Chapters whose questions are not written yet.
 WITHOUT_QUIZZES = {
-    "additive_attention",
     "bahdanau_decoder",
     "chinese_english",
     "encoder_decoder",
-    "masked_softmax",
-    "nadaraya_watson",
 }
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
@@ -376,7 +373,13 @@ def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
 
 
 #: Chapters whose exercises have another form.
-OLD_EXERCISES = {path.stem for path in CHAPTERS} - {"masked_softmax", "sentence_length"}
+OLD_EXERCISES = {path.stem for path in CHAPTERS} - {
+    "additive_attention",
+    "dot_product_attention",
+    "masked_softmax",
+    "nadaraya_watson",
+    "sentence_length",
+}
 
 
 @pytest.mark.parametrize("check", GUARDS, ids=lambda check: check.__name__)
