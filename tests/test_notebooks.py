@@ -57,7 +57,6 @@ WITHOUT_QUIZZES = {
     "bahdanau_decoder",
     "chinese_english",
     "encoder_decoder",
-    "sentence_length",
 }
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
@@ -379,6 +378,7 @@ OLD_EXERCISES = {path.stem for path in CHAPTERS} - {
     "dot_product_attention",
     "masked_softmax",
     "nadaraya_watson",
+    "sentence_length",
 }
 
 
