@@ -12,6 +12,7 @@ import torch
 
 from utils.exercises import checking, masked_softmax
 from utils.exercises.checking import (
+    LargestTensor,
     ReadersFunction,
     Report,
     Wrong,
@@ -254,6 +255,7 @@ def test_choices_are_taken_in_every_form() -> None:
         (torch.tensor(True), "True"),
         ((1, "x"), "(1, 'x')"),
         (abs, "abs"),
+        (torch.nn.Linear(2, 3), "<Linear>"),
         ("x" * 500, "'" + "x" * 156 + "..."),
     ],
 )
@@ -321,3 +323,15 @@ def test_progress_can_be_turned_off(kept: Path, monkeypatch: pytest.MonkeyPatch)
     masked_softmax.filled_with_zero("c")
     assert not list(kept.parent.iterdir())
     assert "0 of 6" in str(progress(masked_softmax))
+
+
+def test_the_largest_tensor_is_noted_and_repeated_numbers_count_once() -> None:
+    row, column = torch.ones(1, 5), torch.ones(3, 1)
+    with LargestTensor() as largest:
+        row.expand(700, 5)
+        _ = column + row
+        torch.ones(2, 5).sum(0)
+    assert largest.shape == (3, 5)
+    with LargestTensor() as largest:
+        torch.ones(2, 2, 5).unbind(0)
+    assert largest.shape == (2, 2, 5)

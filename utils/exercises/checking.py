@@ -13,6 +13,7 @@ import functools
 import html
 import inspect
 import io
+import math
 import re
 import signal
 import threading
@@ -23,6 +24,7 @@ from typing import Literal
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from utils.exercises.progress import record_result
 
@@ -256,6 +258,28 @@ class ReadersFunction:
                 "Make a new object instead of writing into the old one: the caller may need it again.",
             )
         return result
+
+
+class LargestTensor(TorchFunctionMode):
+    """While it is entered, ``shape`` is that of the largest tensor that a function of torch has made.
+
+    An axis that only repeats, as after ``expand``, has no numbers of its own and counts as one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shape: tuple[int, ...] = (0,)
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(tensor, Tensor):
+                self.shape = max(self.shape, _own_shape(tensor), key=math.prod)
+        return result
+
+
+def _own_shape(tensor: Tensor) -> tuple[int, ...]:
+    return tuple(size if step else 1 for size, step in zip(tensor.shape, tensor.stride(), strict=True))
 
 
 def _arguments(args: Sequence[object], options: Mapping[str, object]) -> str:
