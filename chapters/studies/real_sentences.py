@@ -16,7 +16,7 @@ import random
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
@@ -72,6 +72,9 @@ OWN = {
     "赫尔辛基很冷。": "It is cold in Helsinki.",
     "桌子上有三本旧书。": "There are three old books on the table.",
     "你知道书店在哪里吗？": "Do you know where the bookshop is?",
+    "我的妹妹不喜欢吃鱼。": "My little sister does not like to eat fish.",
+    "医生说他明天可以回家。": "The doctor says that he can go home tomorrow.",
+    "昨天下午我和朋友在公园里散步。": "Yesterday afternoon I took a walk in the park with a friend.",
 }
 #: Longest sentences of the ranges of length: Chinese characters, and English words where words are linked.
 CHARACTERS, WORDS = (5, 10, 15), (7, 15)
@@ -206,10 +209,8 @@ def measure_file(study: Study) -> dict:
     lines = find_file(CHINESE).read_text("utf-8").splitlines()
     raw = [tuple(line.split("\t")[:2]) for line in lines if line]
     pairs = _read(CHINESE, ("en", "zh")).between("zh", "en")
-    before, after = (
-        {character for _, zh in rows for character in zh} for rows in (raw, [p[::-1] for p in pairs])
-    )
     to_simplified, to_traditional = OpenCC("t2s").convert, OpenCC("s2t").convert
+    characters = {character for _, zh in raw for character in zh}
     scripts = Counter(
         ("neutral", "traditional", "simplified", "mixed")[
             (zh != to_simplified(zh)) + 2 * (zh != to_traditional(zh))
@@ -225,7 +226,7 @@ def measure_file(study: Study) -> dict:
         "sentences": {"zh": len({zh for _, zh in raw}), "en": len({en for en, _ in raw})},
         "most_translations": {"zh": max(translations[0].values()), "en": max(translations[1].values())},
         "scripts": {script: round(count / len(raw), 3) for script, count in scripts.items()},
-        "characters": {"before": len(before), "after": len(after)},
+        "characters": {"before": len(characters), "after": len(set(map(to_simplified, characters)))},
         "repeated": {"before": len(raw) - len(set(raw)), "after": len(pairs) - len(set(pairs))},
         "seen": _rounded_shares(seen),
         "own_sentences_in_file": sum(
@@ -546,10 +547,9 @@ def measure_translator(study: Study) -> dict:
     sources, references = _test_of(shown.split)
     own = translate(run, list(OWN), beam=5)
     first = own[0]
-    sentences = triples(study.num_test, split="test", min_words=3, max_words=16)
-    found = align(run, [(" ".join(t.zh), " ".join(t.en)) for t in sentences])
-    gold = [GoldLinks(t.links("zh", "en"), t.links("zh", "en")) for t in sentences]
-    texts = [translation.text for translation in translate(run, ["".join(t.zh) for t in sentences], beam=5)]
+    grammar = triples(study.num_test, split="test", min_words=3, max_words=16)
+    links = [t.links("zh", "en") for t in grammar]
+    learned_from = [(t.zh, t.en) for t in triples(2 * study.num_test, min_words=3, max_words=16)]
     return {
         "training": shown.facts,
         "bleu": stored_score([t.text for t in translate(run, sources, beam=5)], references),
@@ -559,12 +559,20 @@ def measure_translator(study: Study) -> dict:
             "target": first.tgt_tokens,
             "weights": [[round(w, 2) for w in row] for row in first.weights.tolist()],
         },
-        "grammar": {
-            "num": len(sentences),
-            "bleu": stored_score(texts, [[_joined(t.en)] for t in sentences]),
-            "aer": aer_of({"attention": [a.links for a in found], "diagonal": _diagonal(found)}, gold),
-        },
+        "grammar": links_on(
+            run,
+            [(t.zh, t.en) for t in grammar],
+            [GoldLinks(gold, gold) for gold in links],
+            learned_from,
+            frequent_words(_lower(en, "en") for _, en in shown.split.train),
+        ),
     }
+
+
+def frequent_words(sentences: Iterable[Sequence[str]], num: int = 50) -> set[str]:
+    """The most frequent words and punctuation marks, most of which only join the others."""
+    counts = Counter(word for sentence in sentences for word in sentence)
+    return {word for word, _ in counts.most_common(num)}
 
 
 def _diagonal(alignments: Sequence[WordAlignment]) -> list[Links]:
@@ -632,25 +640,35 @@ def measure_links(study: Study) -> dict:
         "grammar": ([(t.en, t.fr) for t in grammar], [GoldLinks(t.en_fr, t.en_fr) for t in grammar]),
         "hansards": (hansards, hansards_gold),
     }
+    frequent = frequent_words(fr for _, fr in people)
     return {
         "training": facts,
-        "bleu": stored_score([t.text for t in translate(run, sources)], references),
-    } | {name: _links_on(run, people, *text) for name, text in texts.items()}
+        "bleu": stored_score([t.text for t in translate(run, sources)], references, "fr"),
+    } | {name: links_on(run, *text, people, frequent) for name, text in texts.items()}
 
 
 def _lower(text: str, lang: str) -> list[str]:
     return tokenise(text.lower(), lang)
 
 
-def _links_on(
+def links_on(
     run: Run,
-    people: Sequence[tuple[Sequence[str], Sequence[str]]],
-    pairs: Sequence,
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
     gold: Sequence[GoldLinks],
+    learned_from: Sequence[tuple[Sequence[str], Sequence[str]]],
+    frequent: Container[str],
 ) -> dict:
-    """The links of each method on one kind of text."""
+    """The links of attention, of the diagonal and of model 1 in sentence pairs with gold links.
+
+    Args:
+        run: the translator whose attention is measured.
+        pairs: words of the source and of the target.
+        gold: their links.
+        learned_from: what model 1 reads besides these pairs, in lower case.
+        frequent: frequent words of the target language, in lower case.
+    """
     lower = [tuple([word.lower() for word in side] for side in pair) for pair in pairs]
-    table = model_1([*people, *lower])
+    table = model_1([*learned_from, *lower])
     found = align(run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
     links = {
         "attention": [alignment.links for alignment in found],
@@ -663,32 +681,47 @@ def _links_on(
         if rows:
             chosen = {name: [all_[i] for i in rows] for name, all_ in links.items()}
             by_length.append({"from": low + 1, "num": len(rows)} | aer_of(chosen, [gold[i] for i in rows]))
-    written = [t.text for t in translate(run, [detokenise(src, "en")[0] for src, _ in pairs])]
+    is_frequent = [[word in frequent for word in tgt] for _, tgt in lower]
+    is_predicted = [predicted_words(run, alignment) for alignment in found]
+    src_lang, tgt_lang = run.settings.src, run.settings.tgt
+    written = translate(run, [detokenise(src, src_lang)[0] for src, _ in pairs])
+    references = [[detokenise(tgt, tgt_lang)[0]] for _, tgt in pairs]
     return {
         "num": len(pairs),
-        "bleu": stored_score(written, [[detokenise(tgt, "fr")[0]] for _, tgt in pairs]),
-        "all": aer_of(links, gold),
+        "bleu": stored_score([translation.text for translation in written], references, tgt_lang),
+        "aer": aer_of(links, gold),
         "by_length": by_length,
-        "by_prediction": _precision_by_prediction(run, found, gold),
-        "spread": round(torch.cat([_spread(a.weights) for a in found]).median().item(), 1),
+        "by_word": {
+            "frequent": _possible(links, gold, is_frequent),
+            "other": _possible(links, gold, [[not x for x in row] for row in is_frequent]),
+        },
+        "by_prediction": {
+            "predicted": _possible(links, gold, is_predicted),
+            "other": _possible(links, gold, [[not x for x in row] for row in is_predicted]),
+        },
+        "spread": round(torch.cat([_spread(alignment.weights) for alignment in found]).median().item(), 1),
     }
+
+
+def _possible(
+    links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks], chosen: Sequence[Sequence[bool]]
+) -> dict:
+    """Of the links of the chosen target words, the share that is possible, for each list of links."""
+    stored: dict = {"num": sum(map(sum, chosen))}
+    for name, predicted in links.items():
+        hits = (
+            (i, j) in g.possible
+            for a, g, rows in zip(predicted, gold, chosen, strict=True)
+            for i, j in a
+            if rows[j]
+        )
+        stored[name] = _share(hits)
+    return stored
 
 
 def _spread(weights: torch.Tensor) -> torch.Tensor:
     """Over how many words the weights of each target word spread: the exponential of their entropy."""
     return torch.special.entr(weights.double()).sum(dim=1).exp()
-
-
-def _precision_by_prediction(
-    run: Run, alignments: Sequence[WordAlignment], gold: Sequence[GoldLinks]
-) -> dict:
-    """The share of possible links among target words that the decoder itself would write, and among the others."""
-    found: dict[str, list[bool]] = {"predicted": [], "other": []}
-    for alignment, links in zip(alignments, gold, strict=True):
-        right = predicted_words(run, alignment)
-        for i, j in alignment.links:
-            found["predicted" if right[j] else "other"].append((i, j) in links.possible)
-    return {name: {"num": len(hits), "possible": _share(hits)} for name, hits in found.items()}
 
 
 @torch.no_grad()
