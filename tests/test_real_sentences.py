@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import re
 
 import pytest
+from test_notebooks import ROOT
 
 from studies import real_sentences
 from studies.real_sentences import (
@@ -27,7 +29,8 @@ from studies.real_sentences import (
     shares_seen,
 )
 from utils.corpus.grammar import join_words, triples
-from utils.corpus.pairs import DATA_VARIABLE, find_file
+from utils.corpus.pairs import DATA_VARIABLE, find_file, read_pairs
+from utils.corpus.splits import folded
 from utils.translator.gold_links import format_links
 
 TINY = {"epochs": 1, "width": 11, "vocabulary_size": 900, "num_test": 23, "num_valid": 7}
@@ -168,18 +171,32 @@ def test_the_stored_results_hold_no_sentence_but_ours(stored):
     own = stored["parts"]["translator"]["own"]
     source = "".join(stored["parts"]["translator"]["heat"]["source"]).removeprefix("▁")
     assert source == next(iter(own))
-    chinese = {text for text in texts(stored) if not text.isascii()}
+    chinese = {text for text in texts(stored) if re.search("[\u3400-\u9fff]", text)}
     assert all(text in own or text.removeprefix("▁") in source for text in chinese)
 
 
-@pytest.mark.slow
-def test_the_stored_counts_are_those_of_the_file(stored):
-    """Counts what takes no training again, where the data folder has the file in the edition of the results."""
+@pytest.fixture(scope="module")
+def chinese_file(stored):
+    """Skips a test where the data folder does not have the Chinese file in the edition of the results."""
     try:
         text = find_file(CHINESE).read_bytes()
     except FileNotFoundError as error:
         pytest.skip(str(error))
     if hashlib.sha256(text).hexdigest() != stored["sha256"][CHINESE]:
         pytest.skip(f"{CHINESE} is another edition")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("chinese_file")
+def test_the_stored_counts_are_those_of_the_file(stored):
     measured = measure_file(Study())
     assert measured == {name: value for name, value in stored["parts"]["file"].items() if name != "minutes"}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("chinese_file")
+def test_no_sentence_of_the_file_is_on_the_page():
+    page = (ROOT / "chapters" / "chinese_english.ipynb").read_text("utf-8")
+    shown = {folded(text) for text in re.findall(r"[\u3400-\u9fff]+[。！？]", page)}
+    assert folded(next(iter(OWN))) in shown
+    assert not shown & {folded(zh) for _, zh in read_pairs(CHINESE, ("en", "zh")).rows}

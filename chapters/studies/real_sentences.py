@@ -31,7 +31,7 @@ from safetensors.torch import load_file, save
 
 from utils.corpus.batches import ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import triples
-from utils.corpus.pairs import find_file, normalise, read_pairs, tokenise
+from utils.corpus.pairs import Pairs, find_file, normalise, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.metrics import (
@@ -121,7 +121,7 @@ class Study:
 
 
 @cache
-def _read(path: str, columns: tuple[str, str]):
+def _read(path: str, columns: tuple[str, str]) -> Pairs:
     return read_pairs(path, columns)
 
 
@@ -228,7 +228,7 @@ def measure_file(study: Study) -> dict:
         "scripts": {script: round(count / len(raw), 3) for script, count in scripts.items()},
         "characters": {"before": len(characters), "after": len(set(map(to_simplified, characters)))},
         "repeated": {"before": len(raw) - len(set(raw)), "after": len(pairs) - len(set(pairs))},
-        "seen": _rounded_shares(seen),
+        "seen": {name: round(share, 3) for name, share in seen.items()},
         "own_sentences_in_file": sum(
             folded(sentence) in sentences for pair in OWN.items() for sentence in pair
         ),
@@ -245,10 +245,6 @@ def shares_seen(test: Sequence[tuple[str, str]], rows: Sequence[tuple[str, str]]
     found = [[folded(s) in k for s, k in zip(pair, known, strict=True)] for pair in test]
     zh, en = (sum(side) / len(test) for side in zip(*found, strict=True))
     return {"zh": zh, "en": en, "either": sum(map(any, found)) / len(test)}
-
-
-def _rounded_shares(shares: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(share, 3) for name, share in shares.items()}
 
 
 class Units(NamedTuple):
@@ -442,7 +438,6 @@ def measure_leak(study: Study) -> dict:
     stored = {
         "test": len(test),
         "relatives": len(relatives),
-        "seen": _rounded_shares(shares_seen(test, split.train)),
         "trainings": {"honest": honest.facts, "leaky": facts},
     }
     for name, wanted in (("with relatives", True), ("without", False)):
@@ -561,12 +556,17 @@ def measure_translator(study: Study) -> dict:
         },
         "grammar": links_on(
             run,
-            [(t.zh, t.en) for t in grammar],
+            [(t.zh, _capitalised(t.en)) for t in grammar],
             [GoldLinks(gold, gold) for gold in links],
             learned_from,
             frequent_words(_lower(en, "en") for _, en in shown.split.train),
         ),
     }
+
+
+def _capitalised(words: Sequence[str]) -> list[str]:
+    """The words of a sentence as people write it: the grammar's begin with a small letter."""
+    return [words[0][:1].upper() + words[0][1:], *words[1:]]
 
 
 def frequent_words(sentences: Iterable[Sequence[str]], num: int = 50) -> set[str]:
@@ -637,7 +637,10 @@ def measure_links(study: Study) -> dict:
     hansards_gold = read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in hansards], first=1)
     grammar = triples(study.num_test, split="test", min_words=3, max_words=30)
     texts = {
-        "grammar": ([(t.en, t.fr) for t in grammar], [GoldLinks(t.en_fr, t.en_fr) for t in grammar]),
+        "grammar": (
+            [(_capitalised(t.en), _capitalised(t.fr)) for t in grammar],
+            [GoldLinks(t.en_fr, t.en_fr) for t in grammar],
+        ),
         "hansards": (hansards, hansards_gold),
     }
     frequent = frequent_words(fr for _, fr in people)
@@ -697,9 +700,8 @@ def links_on(
         },
         "by_prediction": {
             "predicted": _possible(links, gold, is_predicted),
-            "other": _possible(links, gold, [[not x for x in row] for row in is_predicted]),
+            "not predicted": _possible(links, gold, [[not x for x in row] for row in is_predicted]),
         },
-        "spread": round(torch.cat([_spread(alignment.weights) for alignment in found]).median().item(), 1),
     }
 
 
@@ -717,11 +719,6 @@ def _possible(
         )
         stored[name] = _share(hits)
     return stored
-
-
-def _spread(weights: torch.Tensor) -> torch.Tensor:
-    """Over how many words the weights of each target word spread: the exponential of their entropy."""
-    return torch.special.entr(weights.double()).sum(dim=1).exp()
 
 
 @torch.no_grad()
@@ -777,6 +774,7 @@ def run_study(study: Study, out: Path, parts: Sequence[str] | None = None) -> No
         start = time.process_time()
         result = PARTS[name](study)
         stored["parts"][name] = result | {"minutes": round((time.process_time() - start) / 60, 1)}
+        stored["parts"] = {part: stored["parts"][part] for part in PARTS if part in stored["parts"]}
         write_atomically(out, (json.dumps(stored, ensure_ascii=False, indent=1) + "\n").encode())
 
 
