@@ -18,12 +18,12 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # All tests of a file run in one process, since they share models and files.
 IN_PARALLEL := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py test_book.py test_pages.py \
-	test_figures_in_book.py)
+	test_figures_in_book.py test_quizzes_in_book.py)
 # The longest come first: otherwise all processes would wait for the one that runs them.
 LONGEST := $(addprefix chapters/,bahdanau_decoder.ipynb encoder_decoder.ipynb)
 ALL_TESTS := $(LONGEST) $(filter-out $(LONGEST),$(CHAPTERS)) chapters/studies tests utils
 # Not part of `make check`: they need the built book, a browser or time to train.
-LEFT_TO_TEST := test_book test_pages test_chapter_figures test_figures_in_book test_figures_in_jupyterlab \
+LEFT_TO_TEST := test_book test_pages test_chapter_figures test_figures_in_book test_quizzes_in_book test_figures_in_jupyterlab \
 	test_explorables_in_browser test_architecture test_command_line test_translating test_length_study \
 	test_own_decoders test_training test_loop test_distributed test_checkpoints
 
@@ -40,7 +40,7 @@ NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve browser test test-all check test-machines lint lab notebooks bench linkcheck links clean
+.PHONY: help book serve browser test test-all check test-machines lint lab notebooks handout mark bench linkcheck links clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -88,11 +88,18 @@ lab: $(INSTALLED)  ## open the chapters in JupyterLab
 # The output of a cell may be stored in several pieces; the second pass joins them.
 # Figures with sliders are stored as on a page, since an ipywidgets control does not work after its kernel has ended.
 notebooks: export ATTENTION_FIGURES := static
+notebooks: export ATTENTION_PROGRESS :=
 notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTER=name for one)
 	@echo $(SELECTED) | xargs -n 1 -P 2 sh -ec '\
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$0; \
 		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$0; \
 		$(NORMALISE) $$0'
+
+handout: $(INSTALLED)  ## write the chapters without solutions to _build/handout (CHAPTER=name for one)
+	$(BIN)/python -m utils.exercises.handout _build/handout $(SELECTED)
+
+mark: $(INSTALLED)  ## mark the returned notebooks in a folder: make mark DIR=returned
+	$(BIN)/python -m utils.exercises.marking $(or $(DIR),$(error name the folder: make mark DIR=returned))
 
 bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done

@@ -12,6 +12,9 @@ from playwright.sync_api import Browser, expect, sync_playwright
 # Products this small are slower on two threads than on one, above all where tests run side by side.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Tests keep nothing of what they tried on the exercises.
+os.environ["ATTENTION_PROGRESS"] = ""
+
 # Before anything imports utils. A subprocess and a notebook's kernel run without the check, as readers do.
 # By PEP 484 an int is a float.
 install_import_hook("utils", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")

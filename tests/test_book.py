@@ -11,6 +11,7 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
@@ -66,7 +67,10 @@ def broken_links(page: str) -> list[str]:
             continue
         target = (here.parent / unquote(parts.path)).resolve() if parts.path else here
         if not target.is_file() or (
-            parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in anchors(target)
+            parts.fragment
+            and target.suffix == ".html"
+            # What follows a question mark is the state of a figure: see test_figures_in_book.
+            and unquote(parts.fragment.split("?")[0]) not in anchors(target)
         ):
             broken.append(address)
     return broken
@@ -145,11 +149,24 @@ def test_binder_finds_the_files_that_it_is_told_to_read() -> None:
         assert (ROOT / ".binder" / name).is_file(), name
 
 
+def title_of(page: str) -> str:
+    first = nbformat.read(ROOT / f"{page}.ipynb", as_version=4).cells[0].source
+    return re.match("# (.+)", first)[1]
+
+
 @every_chapter
 def test_chapter_is_in_the_tables_of_chapters(page: str) -> None:
-    title = html(page).select_one("article h1").find(string=True)
-    assert f"[{title}]({page}.ipynb)" in (ROOT / "README.md").read_text("utf-8")
-    assert f"](../{page}.ipynb)" in (ROOT / "book" / "index.md").read_text("utf-8")
+    assert f"[{title_of(page)}]({page}.ipynb)" in (ROOT / "README.md").read_text("utf-8")
+    assert f"{{doc}}`../{page}`" in (ROOT / "book" / "index.md").read_text("utf-8")
+
+
+def test_chapters_have_their_number_on_the_page_and_in_the_list_beside_the_notebooks() -> None:
+    listed = re.findall(
+        r"^\d+\. \[(.+)\]\((.+)\)$", (ROOT / "chapters" / "README.md").read_text("utf-8"), re.M
+    )
+    assert listed == [(title_of(page), f"{page.removeprefix('chapters/')}.ipynb") for page in CHAPTERS]
+    for number, page in enumerate(CHAPTERS, start=1):
+        assert html(page).select_one("article h1 .section-number").get_text().strip() == f"{number}."
 
 
 def entries(page: str) -> dict[str, BeautifulSoup]:
@@ -166,9 +183,10 @@ REFERENCE = [page for page in PAGES if page.startswith("book/api/")]
 
 def test_the_reference_covers_every_module() -> None:
     # Inner modules: the grammar corpus is used through its package, figures are drawn by their kinds, and the
-    # commands have a page of their own.
+    # commands have a page of their own. The checks of a chapter are used in the chapter alone.
     inner = re.compile(
-        r"utils\.corpus\.grammar\.\w+|utils\.explorables\.(packing|drawing|shapes|chinese)|utils\.translator\.commands"
+        r"utils\.corpus\.grammar\.\w+|utils\.explorables\.(packing|drawing|shapes|chinese)|utils\.translator\.commands|"
+        rf"utils\.exercises\.({'|'.join(page.removeprefix('chapters/') for page in CHAPTERS)})"
     )
     modules = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -29,7 +30,7 @@ from stored_figures import (
     states,
     table_cells,
 )
-from test_book import BOOK, CHAPTERS, ROOT, html
+from test_book import BOOK, CHAPTERS, PAGES, ROOT, html
 from test_pages import AXE_OPTIONS
 
 from utils.explorables.live import page_script, style
@@ -41,7 +42,16 @@ FIGURES: dict[tuple[str, str], StoredFigure] = {
     for page, figures in STORED.items()
     for name, written in figures.items()
 }
-every_figure = pytest.mark.parametrize(("page_name", "name"), FIGURES, ids=lambda text: text)
+_KINDS = [figure.spec["kind"] for figure in FIGURES.values()]
+#: Figures of one kind are drawn by the same code: `make test` looks at the first of each, `make test-all` at all.
+every_figure = pytest.mark.parametrize(
+    ("page_name", "name"),
+    [
+        pytest.param(*place, marks=[pytest.mark.slow] if kind in _KINDS[:i] else [])
+        for i, (place, kind) in enumerate(zip(FIGURES, _KINDS, strict=True))
+    ],
+    ids=lambda text: text,
+)
 #: Frames of a large figure that are looked at in `make test`; `make test-all` looks at all.
 SAMPLE = 240
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
@@ -223,30 +233,36 @@ def test_keys_move_each_control_and_the_page_follows(laptop: Visit, page_name: s
     assert shown.locator(".xp-say").get_attribute("aria-hidden") == "true"
 
 
-#: How many pixels of the focus's ring, on any side, lie outside of the figure or under a later row, which is opaque.
-HIDDEN_RING = """() => {
-    const focused = document.activeElement;
-    const { outlineWidth, outlineOffset } = getComputedStyle(focused);
-    const reach = parseFloat(outlineWidth) + parseFloat(outlineOffset);
-    const ring = focused.getBoundingClientRect(), figure = focused.closest(".xp-live");
-    const edges = figure.getBoundingClientRect();
-    const hidden = [edges.left - ring.left, ring.right - edges.right, edges.top - ring.top, ring.bottom - edges.bottom];
-    for (const row of figure.querySelectorAll(".xp-controls > *")) {
-        const follows = focused.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING;
-        if (follows) hidden.push(ring.bottom - row.getBoundingClientRect().top);
-    }
-    return reach + Math.max(...hidden);
+#: Of each control of a figure, focused in turn: its name, whether its ring shows, and how many pixels of the ring, on
+#: any side, lie outside of the figure or under a later row, which is opaque.
+RINGS = """figure => {
+    return [...figure.querySelectorAll("input, button, summary, [tabindex]")].map(control => {
+        control.focus(); // which may scroll
+        const edges = figure.querySelector(".xp-live").getBoundingClientRect();
+        const { outlineWidth, outlineOffset, outlineStyle } = getComputedStyle(control);
+        const ring = control.getBoundingClientRect();
+        const hidden = [
+            edges.left - ring.left, ring.right - edges.right, edges.top - ring.top, ring.bottom - edges.bottom,
+        ];
+        for (const row of figure.querySelectorAll(".xp-controls > *")) {
+            const follows = control.compareDocumentPosition(row) & Node.DOCUMENT_POSITION_FOLLOWING;
+            if (follows) hidden.push(ring.bottom - row.getBoundingClientRect().top);
+        }
+        return {
+            control: control.outerHTML.slice(0, 80),
+            shows: control.matches(":focus-visible") && outlineStyle === "solid",
+            hidden: parseFloat(outlineWidth) + parseFloat(outlineOffset) + Math.max(...hidden),
+        };
+    });
 }"""
 
 
 def check_rings(page: Page, shown: Locator) -> None:
     """Reached by keyboard, each control has a ring around it that nothing covers."""
     page.keyboard.press("Shift")  # the last thing was a key: focus is shown
-    for control in shown.locator("input, button, summary, [tabindex]").all():
-        control.focus()
-        assert control.evaluate("node => node.matches(':focus-visible')")
-        assert control.evaluate("node => getComputedStyle(node).outlineStyle") == "solid"
-        assert page.evaluate(HIDDEN_RING) <= 0.01
+    rings = shown.evaluate(RINGS)
+    assert rings
+    assert [ring for ring in rings if not ring["shows"] or ring["hidden"] > 0.01] == []
 
 
 def check_height(shown: Locator) -> float:
@@ -298,6 +314,20 @@ def test_a_figure_fits_a_phone(phone: Visit, page_name: str, name: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+def check_hover_only_shows(
+    page: Page, shown: Locator, figure: StoredFigure, target: Locator, there: dict[str, int]
+) -> None:
+    """While the mouse is over a mark the figure shows that choice; then all is as before."""
+    before = {name: int(slider(shown, name).input_value()) for name in figure.picks}
+    spoken_before = shown.get_by_role("status").inner_text()
+    target.hover()
+    expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**(figure.point | before | there)))
+    page.mouse.move(0, 0)
+    expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**(figure.point | before)))
+    assert {name: int(slider(shown, name).input_value()) for name in figure.picks} == before
+    assert shown.get_by_role("status").inner_text() == spoken_before
+
+
 @every_figure
 @pytest.mark.parametrize("window", ["laptop", "phone"])
 def test_pointing_picks_and_dragging_moves(
@@ -308,7 +338,9 @@ def test_pointing_picks_and_dragging_moves(
     for pick, key in figure.picks.items():
         for at in (len(figure.labels[key]) - 1, 0):
             target = shown.locator(f"[data-pick='{pick}={at}']").first
-            target.tap() if window == "phone" else target.hover()
+            if window == "laptop":
+                check_hover_only_shows(page, shown, figure, target, {pick: at})
+            target.tap() if window == "phone" else target.click()
             expect(slider(shown, pick)).to_have_value(str(at))
     for area in shown.locator("[data-drag]").all():
         axis, first, last = area.get_attribute("data-drag").split(" ")
@@ -333,11 +365,44 @@ def test_pointing_picks_and_dragging_moves(
         expect(slider(shown, axis)).to_have_value(str(end // 2))
 
 
+def test_a_swipe_over_a_figure_scrolls_the_page_and_changes_nothing(phone: Visit) -> None:
+    page_name, name = next(place for place, figure in FIGURES.items() if figure.spec["kind"] == "curve")
+    page, shown = phone.page(page_name), phone.figure(page_name, name)
+    area = shown.locator("[data-drag]").first
+    area.scroll_into_view_if_needed()
+    box, before = area.bounding_box(), shown.locator(".xp-say").inner_text()
+    scrolled = page.evaluate("scrollY")
+    protocol = phone.context.new_cdp_session(page)
+    start = {"x": box["x"] + 0.8 * box["width"], "y": box["y"] + 0.5 * box["height"]}
+    protocol.send("Input.synthesizeScrollGesture", start | {"yDistance": -120, "gestureSourceType": "touch"})
+    protocol.detach()
+    page.wait_for_function("before => scrollY >= before + 60", arg=scrolled)
+    assert shown.locator(".xp-say").inner_text() == before
+
+
 STATE_IN_ADDRESS = """([name, there]) => {
     const [figure, state] = location.hash.split("?");
     const given = new URLSearchParams(state);
     return figure === `#${name}` && Object.keys(there).every(key => given.get(key) === String(there[key]));
 }"""
+
+
+def test_links_into_figures_name_states_that_there_are() -> None:
+    linked = 0
+    for page in PAGES:
+        for link in html(page).select("a[href*='#'][href*='?']"):
+            path, _, state = link["href"].partition("#")
+            name, _, query = state.partition("?")
+            if path.startswith(("http:", "https:")):
+                continue
+            target = (
+                (BOOK / page).parent.joinpath(path).resolve().relative_to(BOOK).with_suffix("").as_posix()
+            )
+            figure = FIGURES[target, name]
+            for control, value in parse_qsl(query, strict_parsing=True):
+                assert value in map(str, states(figure)[control]), link["href"]
+            linked += 1
+    assert linked >= 8
 
 
 def far_point(figure: StoredFigure) -> dict:
@@ -382,6 +447,17 @@ def test_a_page_opens_at_the_figure_and_in_the_state_of_its_address(
         page.goto(f"{visit.origin}/{page_name}.html{address}")
         expect(shown.locator(".xp-picture")).to_be_in_viewport()
         expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**far_point(figure)))
+
+
+@pytest.mark.parametrize("address", ["?word=%E6%B", "?scale=%", "?=&&=", "?word=99", "%", "?"])
+def test_a_broken_address_stops_no_figure(browser: Browser, origins: dict[str, str], address: str) -> None:
+    (page_name, name), figure = list(FIGURES.items())[-1]
+    with Visit(browser, origins["file"]) as visit:
+        page = visit.context.new_page()
+        page.goto(f"{visit.origin}/{page_name}.html#{name}{address}")
+        for other in (other for place, other in FIGURES if place == page_name):
+            expect(page.locator(f"figure#{other} .xp-say")).not_to_be_empty()
+        expect(page.locator(f"figure#{name} .xp-say")).to_have_text(figure.sentence())
 
 
 @pytest.mark.slow

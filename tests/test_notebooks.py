@@ -17,6 +17,8 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from utils.exercises.form import exercises_of
+
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
@@ -46,7 +48,17 @@ MIN_ALT_LENGTH = 40
 
 OPENING = ["What you will learn", "Before you start"]
 CLOSING = ["Summary", "Exercises", "Where this comes from"]
-EXERCISE = re.compile(r"Exercise (\d+): \S.* \(\d+ minutes\)")
+#: A question: its name, and all that stands below the name. A number that it asks for, and the tolerance.
+QUIZ = re.compile(r"^:::\{quiz\} (\S+)\n(.*?)^:::$", re.MULTILINE | re.DOTALL)
+ASKED_NUMBER = re.compile(r"\*\*Right: ([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?\.\*\*")
+MIN_QUIZZES = 8
+#: Chapters whose questions are not written yet.
+WITHOUT_QUIZZES = {
+    "bahdanau_decoder",
+    "chinese_english",
+    "encoder_decoder",
+    "sentence_length",
+}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 Guard = Callable[[NotebookNode], Iterator[str]]
@@ -89,6 +101,16 @@ def headings(notebook: NotebookNode) -> list[tuple[int, str]]:
                 (len(marks), text.strip()) for marks, text in re.findall(r"^(#+) (.+)$", prose, re.MULTILINE)
             ]
     return found
+
+
+def quizzes(notebook: NotebookNode) -> list[tuple[str, str]]:
+    """Name and text of each question."""
+    return [
+        found
+        for cell in notebook.cells
+        if cell.cell_type == "markdown"
+        for found in QUIZ.findall(cell.source)
+    ]
 
 
 def checks(source: str) -> bool:
@@ -212,26 +234,78 @@ def headings_are_those_of_a_chapter(notebook: NotebookNode) -> Iterator[str]:
             yield f"a level is skipped before {text!r}"
 
 
+def assigned(source: str) -> set[str]:
+    """Names that code defines at its top level."""
+    names = set()
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names |= {
+                name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)
+            }
+    return names
+
+
 @guard
-def exercises_are_solved(notebook: NotebookNode) -> Iterator[str]:
-    numbers = [
-        match[1]
-        for level, text in headings(notebook)
-        if level == 3 and text.startswith("Exercise") and (match := EXERCISE.fullmatch(text))
-    ]
+def exercises_have_their_form(notebook: NotebookNode) -> Iterator[str]:
     named = [text for level, text in headings(notebook) if level == 3 and text.startswith("Exercise")]
-    solutions = [cell for cell in code_cells(notebook) if "solution" in tags(cell)]
-    if numbers != [str(i) for i in range(1, len(named) + 1)]:
-        yield f"exercises must be called 'Exercise 1: name (5 minutes)' and so on, got {named}"
-    if not 3 <= len(named) <= 5:
-        yield f"{len(named)} exercises (3 to 5)"
-    if len(solutions) != len(named):
-        yield f"{len(solutions)} solutions to {len(named)} exercises"
-    for cell in solutions:
-        if "hide-cell" not in tags(cell):
-            yield f"a solution that is not hidden: {cell.source[:60]!r}"
-        if not checks(cell.source):
-            yield f"a solution that checks nothing: {cell.source[:60]!r}"
+    try:
+        exercises = list(exercises_of(notebook))
+    except ValueError as error:
+        yield str(error)
+        return
+    if [exercise.number for exercise in exercises] != list(range(1, len(named) + 1)):
+        yield f"exercises must be called '### Exercise 1: name (5 minutes)' and so on, got {named}"
+    if not 4 <= len(exercises) <= 6:
+        yield f"{len(exercises)} exercises (4 to 6)"
+    for exercise in exercises:
+        where = f"exercise {exercise.number}"
+        if not re.fullmatch(r"check\.\w+\([a-z]\w*(, [a-z]\w*)*\)", exercise.check.source):
+            yield f"{where}: the cell of the check must be one call, got {exercise.check.source!r}"
+        elif missing := set(exercise.names) - assigned(exercise.stub.source):
+            yield f"{where}: the cell to write in does not define {missing}"
+        elif exercise.solution is not None:
+            if "hide-cell" not in tags(exercise.solution):
+                yield f"{where}: the solution is not hidden"
+            if both := assigned(exercise.solution.source) & assigned(exercise.stub.source):
+                yield f"{where}: the solution redefines the reader's {both}"
+            if not re.search(
+                rf"^assert check\.{exercise.check_name}\(.*, record=False\)\Z",
+                exercise.solution.source,
+                re.M | re.S,
+            ):
+                yield f"{where}: the solution must end in 'assert check.{exercise.check_name}(..., record=False)'"
+    if code_cells(notebook)[-1].source != "progress(check)":
+        yield "the last cell of code must be progress(check)"
+
+
+@guard
+def questions_are_many(notebook: NotebookNode) -> Iterator[str]:
+    found = quizzes(notebook)
+    if found and len(found) < MIN_QUIZZES:
+        yield f"{len(found)} questions (at least {MIN_QUIZZES})"
+
+
+@guard
+def numbers_of_questions_are_computed(notebook: NotebookNode) -> Iterator[str]:
+    # A cell prints "name: 0.25", with the name of the question.
+    printed = dict(
+        re.findall(
+            r"^([a-z][a-z0-9-]*): (.+)$",
+            "\n".join(text for cell in code_cells(notebook) for text in output_texts(cell)),
+            re.MULTILINE,
+        )
+    )
+    for name, text in quizzes(notebook):
+        numbers = printed.get(name, "").split()
+        if asked := ASKED_NUMBER.search(text):
+            if not numbers:
+                yield f"no cell prints '{name}: ' and the number that this question asks for"
+            elif abs(float(numbers[0]) - float(asked[1].replace("−", "-"))) > float(asked[2] or 0):
+                yield f"a cell prints {numbers[0]} for the question {name}, whose right answer is {asked[1]}"
+        elif missing := set(numbers) - set(re.findall(r"-?\d+(?:\.\d+)?", text)):
+            yield f"a cell prints numbers for the question {name} that are not in it: {sorted(missing)}"
 
 
 @guard
@@ -299,9 +373,20 @@ def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
         yield "two cells have the same id"
 
 
+#: Chapters whose exercises have another form.
+OLD_EXERCISES = {path.stem for path in CHAPTERS} - {
+    "additive_attention",
+    "dot_product_attention",
+    "masked_softmax",
+    "nadaraya_watson",
+}
+
+
 @pytest.mark.parametrize("check", GUARDS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_chapter(path: Path, check: Guard) -> None:
+    if check is exercises_have_their_form and path.stem in OLD_EXERCISES:
+        return
     notebook = nbformat.read(path, as_version=4)
     assert list(check(notebook)) == []
 
@@ -322,6 +407,13 @@ def test_figures_have_a_name_of_their_own() -> None:
     assert sorted(names) == sorted(set(names))
 
 
+def test_each_chapter_has_questions_and_each_question_a_name_of_its_own() -> None:
+    found = {path.stem: quizzes(nbformat.read(path, as_version=4)) for path in CHAPTERS}
+    assert {chapter for chapter, questions in found.items() if not questions} == WITHOUT_QUIZZES
+    names = [name for questions in found.values() for name, _ in questions]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_the_book_has_every_chapter() -> None:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     listed = [entry["file"] for part in toc["parts"] for entry in part["chapters"]]
@@ -334,6 +426,10 @@ def test_the_book_has_every_chapter() -> None:
 # ---- The guards themselves: a notebook that passes, and for each guard some that do not. ----
 
 PNG = base64.b64encode(b"\x89PNG" + bytes(100)).decode()
+
+
+def folded(summary: str) -> NotebookNode:
+    return new_markdown_cell(f"<details>\n<summary>{summary}</summary>\n\nIt is 2.\n\n</details>")
 
 
 def good() -> NotebookNode:
@@ -361,13 +457,26 @@ def good() -> NotebookNode:
         new_code_cell("assert score > 0.9"),
         new_markdown_cell("## Summary\n\n- that\n\n## Exercises"),
     ]
-    for number in (1, 2, 3):
+    for number in (1, 2, 3, 4):
         cells += [
             new_markdown_cell(f"### Exercise {number}: add (5 minutes)\n\n```\n# no heading\n```"),
-            new_code_cell("# Your code here."),
-            new_code_cell("assert 1 + 1 == 2", metadata={"tags": ["solution", "hide-cell"]}),
+            new_code_cell("added = ..."),
+            new_code_cell("check.added(added)", metadata={"tags": ["check"]}),
+            folded("Hint"),
+            new_code_cell(
+                "assert check.added(2, record=False)", metadata={"tags": ["solution", "hide-cell"]}
+            ),
+            folded("Explanation"),
         ]
-    cells.append(new_markdown_cell("## Where this comes from\n\nHere."))
+    cells += [
+        new_markdown_cell("### Exercise 5: explain (5 minutes)"),
+        new_code_cell('text = """ """'),
+        new_code_cell("check.explained(text)", metadata={"tags": ["check"]}),
+        folded("An answer"),
+        new_markdown_cell("### Your progress"),
+        new_code_cell("progress(check)"),
+        new_markdown_cell("## Where this comes from\n\nHere."),
+    ]
     notebook = new_notebook(cells=cells, metadata={"kernelspec": dict(KERNEL)})
     for number, cell in enumerate(code_cells(notebook), start=1):
         cell.execution_count = number
@@ -385,6 +494,12 @@ def stream(text: str, name: str = "stdout") -> NotebookNode:
 def stored_figure(alt: str) -> NotebookNode:
     html = f'<figure class="xp" id="f"><img class="xp-still" alt="{alt}" src="data:,"><p>.</p></figure>'
     return new_output("display_data", {"text/html": html})
+
+
+def ask(notebook: NotebookNode, name: str, text: str, printed: str) -> None:
+    """Add a question, and let a cell print what is computed for it."""
+    notebook.cells.append(new_markdown_cell(f":::{{quiz}} {name}\n\n{text}\n\n:::"))
+    notebook.cells[2].outputs = [stream(printed)]
 
 
 def replace_text(notebook: NotebookNode, old: str, new: str) -> None:
@@ -448,12 +563,24 @@ BROKEN: dict[str, list[tuple[Change, str]]] = {
         (lambda nb, c: replace_text(nb, "## Summary", "## In short"), "In short"),
         (lambda nb, c: replace_text(nb, "## Training", "#### Training"), "skipped"),
     ],
-    "exercises_are_solved": [
+    "exercises_have_their_form": [
         (lambda nb, c: replace_text(nb, " (5 minutes)", ""), "must be called"),
-        (lambda nb, c: replace_text(nb, "### Exercise 3", "### Coda 3"), "2 exercises"),
-        (lambda nb, c: c[-1].metadata.update(tags=["hide-cell"]), "2 solutions"),
-        (lambda nb, c: c[-1].metadata.update(tags=["solution"]), "not hidden"),
-        (lambda nb, c: c[-1].update(source="1 + 1 == 2"), "checks nothing"),
+        (lambda nb, c: replace_text(nb, "### Exercise 2:", "### Exercise 7:"), "must be called"),
+        (lambda nb, c: nb.cells.pop(9), "exercise 1 has the cells [task check"),
+        (lambda nb, c: replace_text(nb, "<summary>Hint", "<summary>Help"), "exercise 1 has the cells"),
+        (lambda nb, c: nb.cells.__delitem__(slice(8, 20)), "3 exercises (4 to 6)"),
+        (lambda nb, c: c[5].update(source="check.added(2)"), "must be one call"),
+        (lambda nb, c: c[5].update(source="check.added(sum)"), "does not define {'sum'}"),
+        (lambda nb, c: c[6].metadata.update(tags=["solution"]), "not hidden"),
+        (lambda nb, c: c[6].update(source="added = 2\n" + c[6].source), "redefines the reader's {'added'}"),
+        (lambda nb, c: c[6].update(source="assert 1 + 1 == 2"), "must end in"),
+        (lambda nb, c: c[-1].update(source="1"), "progress(check)"),
+    ],
+    "questions_are_many": [(lambda nb, c: ask(nb, "q", "Why?", ""), "1 questions")],
+    "numbers_of_questions_are_computed": [
+        (lambda nb, c: ask(nb, "q", "- **Right: 2.** Yes.", "p: 2"), "no cell prints 'q: '"),
+        (lambda nb, c: ask(nb, "q", "- **Right: −2 ± 0.5.** Yes.", "q: -1.4"), "prints -1.4"),
+        (lambda nb, c: ask(nb, "q", "| 0.25 | 0.75 |", "q: 0.25 0.70"), "['0.70']"),
     ],
     "visible_code_fits_the_column": [
         (lambda nb, c: c[0].update(source="x = 1  #" + "=" * MAX_WIDTH), "characters")

@@ -62,7 +62,9 @@ def build(folder: Path, url: str) -> Path:
         path.parent.mkdir(exist_ok=True)
         if page in ("book/index", "book/data_and_licences"):
             text = (ROOT / f"{page}.md").read_text("utf-8")
-            path.with_suffix(".md").write_text(re.sub(r"\{cite:.\}`\w+`", "", text), "utf-8")
+            # Other pages' figures and works are not there.
+            text = re.sub(r"```\{explorable\}.*?```|\{cite:.\}`\w+`", "", text, flags=re.DOTALL)
+            path.with_suffix(".md").write_text(text, "utf-8")
         elif page.startswith("chapters/"):
             metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
             title = nbformat.v4.new_markdown_cell(f"# {page}")

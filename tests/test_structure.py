@@ -19,7 +19,7 @@ LAYERS = [
     {"corpus"},
     {"search", "training", "metrics", "unknown_words"},
     {"plotting", "explorables"},
-    {"architecture", "translator"},
+    {"architecture", "translator", "exercises"},
     {"__main__"},
 ]
 

@@ -72,13 +72,14 @@ export function render({ model, el }) {
   };
 
   // -- looking up -----------------------------------------------------------------------------------------------
-  const place = {}; // the position of each control
+  const place = {}; // the position of each control, or of the mark under the pointer where that shows another
+  let preview = {};
   const arrays = Object.fromEntries(Object.entries(spec.arrays).map(([key, packed]) => {
     const size = packed.shape.slice(packed.over.length).reduce((a, b) => a * b, 1);
     return [key, { read: reader(packed), over: packed.over, size, first: 0 }]; // first: index of the first number of its frame
   }));
   const locate = () => {
-    for (const name in controls) place[name] = position(name);
+    for (const name in controls) place[name] = preview[name] ?? position(name);
     for (const key in arrays) {
       const { over, size } = arrays[key];
       arrays[key].first = size * over.reduce((sum, name) => sum * controls[name].values.length + place[name], 0);
@@ -110,7 +111,7 @@ export function render({ model, el }) {
     input.addEventListener("input", () => { stop(); put(name, +input.value); });
     let current;
     refresh.push(() => {
-      const at = place[name];
+      const at = position(name);
       if (at === current) return;
       current = input.value = at;
       input.setAttribute("aria-valuetext", `${title(name)} ${labels[at]}`);
@@ -128,7 +129,7 @@ export function render({ model, el }) {
       box.append(element("label", { for: input.id }, input, label));
       return input;
     });
-    refresh.push(() => { inputs[place[name]].checked = true; });
+    refresh.push(() => { inputs[position(name)].checked = true; });
     row.append(box);
     return row;
   };
@@ -178,22 +179,40 @@ export function render({ model, el }) {
     const polygons = [node, ...node.querySelectorAll("*")].filter((part) => part.points);
     return { spec: JSON.parse(node.dataset.shape), polygons, current: [] };
   });
-  const choose = (event) => {
+  const pointed = (event) => {
     const target = event.target.closest?.("[data-pick]");
-    if (!target) return;
+    if (!target) return {};
     const [name, at] = target.dataset.pick.split("=");
-    put(name, +at);
+    return { [name]: +at };
   };
-  svg.addEventListener("pointerover", choose);
-  svg.addEventListener("click", choose);
+  // A mouse over a mark shows what a click would choose; leaving it shows the choice again. A finger only chooses.
+  const show = (event, marks) => {
+    if (event.pointerType === "touch" || JSON.stringify(marks) === JSON.stringify(preview)) return;
+    preview = marks;
+    draw();
+  };
+  svg.addEventListener("pointerover", (event) => show(event, pointed(event)));
+  svg.addEventListener("pointerleave", (event) => show(event, {}));
+  // The focus stays on a control: the page is laid out anew when it leaves the figure, between press and release.
+  svg.addEventListener("mousedown", (event) => event.preventDefault());
+  svg.addEventListener("click", (event) => {
+    stop();
+    for (const [name, at] of Object.entries(pointed(event))) put(name, at);
+  });
   for (const area of svg.querySelectorAll("[data-drag]")) {
     const [name, from, to] = area.dataset.drag.split(" "); // the picture's x of the first and the last value
     const drag = (event) => {
       const x = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()).x;
       put(name, Math.round(((x - from) / (to - from)) * (controls[name].values.length - 1)));
     };
-    area.addEventListener("pointerdown", (e) => { stop(); area.setPointerCapture(e.pointerId); drag(e); });
+    // A finger that moves up or down scrolls the page, so its touch alone changes nothing: it drags or taps.
+    area.addEventListener("pointerdown", (e) => {
+      stop();
+      area.setPointerCapture(e.pointerId);
+      if (e.pointerType !== "touch") drag(e);
+    });
     area.addEventListener("pointermove", (e) => { if (area.hasPointerCapture(e.pointerId)) drag(e); });
+    area.addEventListener("click", drag);
   }
   // An attribute that has its value already, to a hundredth, is not set again: a slow phone must answer a key within one or
   // two frames.
@@ -262,7 +281,8 @@ export function render({ model, el }) {
   const fit = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
   fit.observe(body);
 
-  const speak = debounce(400, () => write(spoken, say.textContent)); // delayed, so that a screen reader speaks only the last one
+  // Delayed, so that a screen reader speaks only the last one, and nothing that only the mouse shows.
+  const speak = debounce(400, () => { if (!Object.keys(preview).length) write(spoken, say.textContent); });
   const draw = () => {
     locate();
     for (const update of refresh) update();
@@ -271,7 +291,7 @@ export function render({ model, el }) {
     speak();
     fillLater();
   };
-  for (const name in controls) model.on(`change:${name}`, draw);
+  for (const name in controls) model.on(`change:${name}`, () => { preview = {}; draw(); });
   draw();
   return () => { stop(); fit.disconnect(); };
 }

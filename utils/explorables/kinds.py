@@ -23,7 +23,7 @@ _STYLE = (
     "text{font:12px var(--xp-font,system-ui,sans-serif);fill:currentColor}.paper{fill:var(--paper)}"
     ".bar{fill:var(--bar)}.dot{stroke:var(--bar);stroke-width:12;stroke-linecap:round}"
     ".point{fill:var(--true)}.cells{fill:var(--ink)}"
-    ".hit{fill:none;pointer-events:all;cursor:pointer}.hit[data-drag]{cursor:ew-resize;touch-action:none}"
+    ".hit{fill:none;pointer-events:all;cursor:pointer}.hit[data-drag]{cursor:ew-resize;touch-action:pan-y}"
     ".chosen{fill:none;stroke:var(--bar);stroke-width:2;pointer-events:none}"
     ".grid{fill:none;stroke:currentColor;stroke-opacity:.25}"
     ".edges{opacity:.25;fill:currentColor}.edges path{fill:none;stroke:currentColor;stroke-dasharray:2 2}"
@@ -77,7 +77,7 @@ def _axis_ticks(left: float, right: float, bottom: float, height: float) -> str:
 
 
 class Weights(Figure):
-    """Heat map of queries by keys, and under it one row as bars, which readers choose by hover, tap or slider.
+    """Heat map of queries by keys, and under it one row as bars, which readers choose by click, tap or slider.
 
     ``compute`` returns at least ``weights`` of shape (queries, keys), numbers from 0 to 1.
 

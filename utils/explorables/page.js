@@ -2,8 +2,8 @@
 
 // "#name?d=64&query=2": the figure, and the values of its controls.
 const address = () => {
-  const [name, state] = decodeURIComponent(location.hash.slice(1)).split("?");
-  return { name, state: new URLSearchParams(state) };
+  const [name, state] = location.hash.slice(1).split("?");
+  return { name, state: new URLSearchParams(state) }; // which decodes, and takes an address that was cut off
 };
 
 // The page must not see the keys that move a control: the theme's listeners would search for menus at each of them.

@@ -1,0 +1,336 @@
+"""What runs the checks of the exercises: whatever an answer does, the reader gets a report and no traceback."""
+
+import json
+import re
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from utils.exercises import checking, masked_softmax
+from utils.exercises.checking import (
+    LargestTensor,
+    ReadersFunction,
+    Report,
+    Wrong,
+    as_choice,
+    as_number,
+    as_tensor,
+    compare_with_rubric,
+    exercise,
+    expect_close,
+    show,
+)
+from utils.exercises.progress import FILE, VARIABLE, progress
+
+
+@exercise(1, "implement", "first hint", "second hint")
+def doubled(answer: ReadersFunction) -> Iterator[str]:
+    expect_close(answer(torch.tensor([1.0, 2.0])), torch.tensor([2.0, 4.0]), "for [1, 2]", "of this mistake")
+    yield "numbers are doubled"
+    expect_close(answer(torch.tensor([-1.0])), torch.tensor([-2.0]), "for [-1]")
+    yield "negative numbers too"
+
+
+@exercise(2, "open")
+def in_words(answer) -> Iterator[str]:
+    yield from compare_with_rubric(answer, ("the first point", "the second point"), min_words=5)
+
+
+def test_a_right_answer_says_what_is_right() -> None:
+    report = doubled(lambda x: 2 * x)
+    assert report
+    assert str(report) == "Exercise 1: Right\n  ✓ numbers are doubled\n  ✓ negative numbers too"
+
+
+def test_what_is_right_comes_before_what_is_wrong() -> None:
+    report = doubled(lambda x: x.abs() + x.abs())
+    assert not report
+    assert report.status == "wrong"
+    assert report.right == ("numbers are doubled",)
+    assert report.wrong == "for [-1], the result at [0] is 2; expected -2."
+    assert report.hints == ("first hint",)
+
+
+@pytest.mark.parametrize(
+    ("hint", "hints"),
+    [
+        (0, ()),
+        (1, ("of this mistake",)),
+        (2, ("of this mistake", "first hint")),
+        (9, ("of this mistake", "first hint", "second hint")),
+        (-1, ()),
+    ],
+)
+def test_hints_come_one_after_the_other(hint: int, hints: tuple[str, ...]) -> None:
+    assert doubled(lambda x: x, hint=hint).hints == hints
+
+
+def forever(x):
+    while True:
+        time.sleep(0.001)
+
+
+def forever_and_catches(x):
+    while True:
+        try:
+            time.sleep(0.001)
+        except Exception:
+            continue
+
+
+def asleep(x):
+    time.sleep(3600)
+
+
+@pytest.mark.parametrize("answer", [forever, forever_and_catches, asleep])
+def test_an_answer_without_an_end_is_stopped(answer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "TIME_LIMIT", 0.2)
+    report = doubled(answer)
+    assert report.status == "wrong"
+    assert "does not come to an end" in report.wrong
+    assert "loop" in report.hints[0]
+
+
+def test_a_check_in_another_thread_works_without_the_limit() -> None:
+    reports = []
+    thread = threading.Thread(target=lambda: reports.append(doubled(lambda x: 2 * x)))
+    thread.start()
+    thread.join()
+    assert reports[0]
+
+
+def unfinished(x): ...
+
+
+def not_implemented(x):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("answer", [unfinished, not_implemented, lambda x: ...])
+def test_a_stub_is_unfinished_and_not_wrong(answer) -> None:
+    report = doubled(answer)
+    assert report.status == "unfinished"
+    assert not report.hints
+
+
+@pytest.mark.parametrize("check", [masked_softmax.filled_with_zero, masked_softmax.empty_row])
+def test_an_ellipsis_is_unfinished(check) -> None:
+    assert check(...).status == "unfinished"
+    assert "Not written yet" in str(check(...))
+
+
+def raises(x):
+    return x[[0, 1], [5]]
+
+
+def leaves(x):
+    raise SystemExit("bye")
+
+
+def recurses(x):
+    return recurses(x)
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"), [(raises, "IndexError"), (leaves, "SystemExit: bye"), (recurses, "RecursionError")]
+)
+def test_an_answer_that_raises_is_told_where(answer, error: str) -> None:
+    report = doubled(answer)
+    assert f"{answer.__name__}([1, 2])` raised {error}" in report.wrong
+    assert "Traceback" not in str(report)
+
+
+def test_an_interrupt_by_the_reader_gets_through() -> None:
+    def interrupted(x):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        doubled(interrupted)
+
+
+def test_an_answer_that_writes_into_its_argument_is_told() -> None:
+    def in_place(x):
+        return x.mul_(2)
+
+    assert "changes what it is given" in doubled(in_place).wrong
+
+
+def test_what_an_answer_prints_is_shown_in_the_card_and_cut(capsys: pytest.CaptureFixture) -> None:
+    def talks(x):
+        for i in range(100):
+            print("line", i)
+        return 2 * x
+
+    report = doubled(talks)
+    assert report
+    assert report.printed.splitlines() == [f"line {i}" for i in range(5)] + ["..."]
+    assert capsys.readouterr().out == ""
+
+
+def test_the_readers_random_numbers_go_on_as_without_the_check() -> None:
+    torch.manual_seed(3)
+    expected = torch.rand(2)[1]
+    torch.manual_seed(3)
+    torch.rand(1)
+    doubled(lambda x: torch.rand(7)[0] + x)
+    assert torch.rand(1) == expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "text",
+        {"a": 1},
+        [[1.0], [2.0, 3.0]],
+        torch.tensor([1j, 2j]),
+        {1, 2},
+        object(),
+        [],
+        torch.zeros(3, 5, 7),
+        float("nan"),
+        b"x",
+    ],
+)
+def test_a_result_of_a_wrong_kind_is_told(answer: object) -> None:
+    report = doubled(lambda x: answer)
+    assert report.status == "wrong"
+    assert report.wrong
+    assert "cannot use" not in report.wrong
+
+
+def test_a_surprise_in_the_check_is_a_report_too() -> None:
+    assert "cannot use this answer (TypeError" in doubled().wrong
+
+
+def test_a_result_in_place_of_a_function_is_told() -> None:
+    report = doubled(torch.tensor([2.0, 4.0]))
+    assert report.wrong == "`answer` is a Tensor; expected a function."
+    assert "without parentheses" in report.hints[0]
+    assert doubled(...).status == "unfinished"
+
+
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [(0.25, 0.25), ("1/4", 0.25), ("25 %", 0.25), ([0.25], 0.25), (torch.tensor([[3]]), 3.0), (True, 1.0)],
+)
+def test_numbers_are_taken_in_every_form(answer: object, number: float) -> None:
+    assert as_number(answer) == number
+
+
+@pytest.mark.parametrize("answer", ["a quarter", "1/0", [1, 2], "", object()])
+def test_what_is_no_number_is_told(answer: object) -> None:
+    with pytest.raises(Wrong, match=r"your number|text"):
+        as_number(answer)
+
+
+def test_numbers_in_lists_arrays_and_tensors_are_one() -> None:
+    expected = torch.tensor([[1.0, 2.0]], dtype=torch.float64)
+    for answer in (
+        [[1, 2]],
+        expected.float(),
+        expected.half(),
+        expected.numpy(),
+        [torch.tensor([1.0, 2.0])],
+        [(1, 2)],
+    ):
+        assert as_tensor(answer, shape=(1, 2)).equal(expected)
+
+
+def test_choices_are_taken_in_every_form() -> None:
+    assert {as_choice(answer, "abc") for answer in ("b", "B", " (b) ", "b.")} == {"b"}
+    for answer in ("d", "", "ab", 2, ["b"]):
+        with pytest.raises(Wrong, match="none of the choices"):
+            as_choice(answer, "abc")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (torch.tensor([[0.25, 1 / 3]]), "[[0.25, 0.3333]]"),
+        (torch.zeros(5, 7), "<tensor of shape (5, 7)>"),
+        (torch.tensor(True), "True"),
+        ((1, "x"), "(1, 'x')"),
+        (abs, "abs"),
+        ("x" * 500, "'" + "x" * 156 + "..."),
+    ],
+)
+def test_values_are_shown_as_one_writes_them(value: object, shown: str) -> None:
+    assert show(value) == shown
+
+
+def test_an_open_answer_gets_its_points_and_no_verdict() -> None:
+    report = in_words("one two three four five")
+    assert report.status == "open"
+    assert report.right == ("the first point", "the second point")
+    assert in_words("too short").status == "wrong"
+    assert in_words("   ").status == "unfinished"
+    assert in_words(5).status == "wrong"
+
+
+def test_the_card_has_the_same_words_and_no_markup_of_the_reader() -> None:
+    report = Report("Exercise 1", "wrong", ("a `b` c",), "<script>x</script> & more", ("look",), "x < y\n2")
+    card = report._repr_html_()
+    assert "<script>" not in card
+    assert "<code>b</code>" in card
+    words = re.sub(r"<[^>]+>", " ", card.replace("<br>", " ")).split()
+    assert [word.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") for word in words] == str(
+        report
+    ).replace("`", "").split()
+
+
+# ---- Progress ----
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / FILE
+
+
+def test_progress_tells_what_is_done(kept: Path) -> None:
+    assert str(progress(masked_softmax)).startswith("Exercises done: 0 of 6   (1 –   2 –")
+    assert masked_softmax.filled_with_zero("c")
+    masked_softmax.weights_by_hand(0.1, 0.2, 0.7)
+    masked_softmax.empty_row("word " * 20)
+    assert str(progress(masked_softmax)) == "Exercises done: 2 of 6   (1 ✓   2 –   3 –   4 –   5 –   6 ✓)"
+    assert masked_softmax.weights_by_hand(0.25, 0.75, 0, record=False)
+    assert "2 –" in str(progress(masked_softmax)), "a stored solution is not the reader's work"
+    assert [path.name for path in kept.parent.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"masked_softmax": 3}', "\0"])
+def test_a_broken_file_of_progress_is_begun_anew(kept: Path, text: str) -> None:
+    kept.write_text(text)
+    assert "0 of 6" in str(progress(masked_softmax))
+    masked_softmax.filled_with_zero("c")
+    assert json.loads(kept.read_text()) == {"masked_softmax": {"1": "right"}}
+
+
+def test_a_folder_that_cannot_be_written_stops_nothing(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(kept.parent / "missing" / FILE))
+    assert masked_softmax.filled_with_zero("c")
+    assert "0 of 6" in str(progress(masked_softmax))
+
+
+def test_progress_can_be_turned_off(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    masked_softmax.filled_with_zero("c")
+    assert not list(kept.parent.iterdir())
+    assert "0 of 6" in str(progress(masked_softmax))
+
+
+def test_the_largest_tensor_is_noted_and_repeated_numbers_count_once() -> None:
+    row, column = torch.ones(1, 5), torch.ones(3, 1)
+    with LargestTensor() as largest:
+        row.expand(700, 5)
+        _ = column + row
+        torch.ones(2, 5).sum(0)
+    assert largest.shape == (3, 5)
+    with LargestTensor() as largest:
+        torch.ones(2, 2, 5).unbind(0)
+    assert largest.shape == (2, 2, 5)

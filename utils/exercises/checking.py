@@ -1,0 +1,462 @@
+"""What runs a check of an exercise on a reader's answer, and what the reader sees.
+
+A check is a generator with ``@exercise``. It yields a sentence for each point in which the answer is right, and raises
+:class:`Wrong` at the first point in which it is not. It calls the reader's functions as if they were its own: they
+come wrapped in :class:`ReadersFunction`. The checks themselves are in the modules named after the chapters.
+
+Explained in book/teaching.
+"""
+
+import contextlib
+import copy
+import functools
+import html
+import inspect
+import io
+import math
+import re
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from utils.exercises.progress import record_result
+
+#: Seconds that a check may take before it says that the answer does not come to an end.
+TIME_LIMIT = 20.0
+
+Status = Literal["right", "wrong", "unfinished", "open"]
+#: What an exercise asks for: a guess, a number by hand, code, a trial, or words that the reader judges.
+Kind = Literal["predict", "compute", "implement", "experiment", "open"]
+_HEADS: dict[Status, str] = {
+    "right": "Right",
+    "wrong": "Not right yet",
+    "unfinished": "Not written yet",
+    "open": "Compare your text with these points",
+}
+_COLOURS: dict[Status, str] = {
+    "right": "#15803d",
+    "wrong": "#b45309",
+    "unfinished": "#64748b",
+    "open": "#1d4ed8",
+}
+
+
+class Wrong(Exception):
+    """What is wrong with an answer, in the words of the lesson, and hints for this mistake.
+
+    The hints of the exercise follow these.
+    """
+
+    def __init__(self, message: str, *hints: str) -> None:
+        super().__init__(message)
+        self.hints = hints
+
+
+class Unfinished(Exception):
+    """The reader has not answered yet."""
+
+
+class TimeUp(BaseException):
+    """The time limit; not an ``Exception``, so that an answer's own ``except Exception`` lets it pass."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check says; true if the answer is right.
+
+    A notebook shows it as a card, a terminal as the same text.
+    """
+
+    exercise: str
+    status: Status
+    right: tuple[str, ...] = ()
+    wrong: str = ""
+    hints: tuple[str, ...] = ()
+    printed: str = ""
+
+    def __bool__(self) -> bool:
+        return self.status == "right"
+
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        """Mark and sentence of each line under the head."""
+        mark = "·" if self.status == "open" else "✓"
+        yield from ((mark, sentence) for sentence in self.right)
+        if self.wrong:
+            yield "✗" if self.status == "wrong" else "·", self.wrong
+        yield from (("Hint:", hint) for hint in self.hints)
+        if self.printed:
+            yield "Your function printed:", self.printed
+
+    def __str__(self) -> str:
+        lines = [f"{self.exercise}: {_HEADS[self.status]}"]
+        lines += [f"  {mark} {sentence}" for mark, sentence in self._lines()]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        colour = _COLOURS[self.status]
+        lines = "".join(
+            f'<p style="margin:.3em 0"><b>{mark}</b> {_with_code(sentence)}</p>'
+            for mark, sentence in self._lines()
+        )
+        return (
+            f'<div class="check" data-status="{self.status}" style="border-left:5px solid {colour};'
+            f'background:{colour}1a;border-radius:4px;padding:.5em 1em;max-width:46em">'
+            f'<p style="margin:.3em 0"><b>{self.exercise}: {_HEADS[self.status]}</b></p>{lines}</div>'
+        )
+
+
+def _with_code(sentence: str) -> str:
+    """The sentence as HTML, with what stands between backticks as code and line breaks kept."""
+    escaped = html.escape(sentence, quote=False).replace("\n", "<br>")
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
+
+
+def exercise(
+    number: int, kind: Kind, *hints: str
+) -> Callable[[Callable[..., Iterator[str]]], Callable[..., Report]]:
+    """Make a check of exercise ``number`` out of a generator that examines the reader's answers.
+
+    The check takes the answers, ``hint`` (how many hints to show when the answer is wrong) and ``record`` (whether the
+    result counts for :func:`utils.exercises.progress.progress`). Whatever the answers do, it returns a
+    :class:`Report` and raises nothing.
+    """
+
+    def decorate(examine: Callable[..., Iterator[str]]) -> Callable[..., Report]:
+        chapter = examine.__module__.split(".")[-1]
+
+        @functools.wraps(examine)
+        def check(*answers: object, hint: int = 1, record: bool = True) -> Report:
+            report = _report(f"Exercise {number}", examine, answers, hints, hint)
+            if record:
+                record_result(chapter, number, report.status)
+            return report
+
+        check.number = number  # type: ignore[attr-defined]
+        check.kind = kind  # type: ignore[attr-defined]
+        return check
+
+    return decorate
+
+
+def _report(
+    name: str,
+    examine: Callable[..., Iterator[str]],
+    answers: Sequence[object],
+    hints: Sequence[str],
+    num_hints: int,
+) -> Report:
+    right: list[str] = []
+    printed = io.StringIO()
+    own = [ReadersFunction(answer) if callable(answer) else answer for answer in answers]
+    try:
+        with contextlib.redirect_stdout(printed), torch.random.fork_rng(devices=[]), time_limit(TIME_LIMIT):
+            _expect_functions(examine, own)
+            for point in examine(*own):
+                right.append(point)
+    except Unfinished as unfinished:
+        return Report(name, "unfinished", tuple(right), str(unfinished), printed=_first_lines(printed))
+    except OpenAnswer as points:
+        return Report(name, "open", points.rubric)
+    except TimeUp:
+        return Report(name, "wrong", tuple(right), f"The answer takes longer than {TIME_LIMIT:.0f} seconds.")
+    except Wrong as wrong:
+        shown = (*wrong.hints, *hints)[: max(0, num_hints)]
+        return Report(name, "wrong", tuple(right), str(wrong), shown, _first_lines(printed))
+    except Exception as error:  # an answer of a kind that nobody thought of
+        reason = f"The check cannot use this answer ({type(error).__name__}: {error})."
+        return Report(name, "wrong", tuple(right), reason, tuple(hints[:num_hints]), _first_lines(printed))
+    return Report(name, "right", tuple(right), printed=_first_lines(printed))
+
+
+def _expect_functions(examine: Callable[..., Iterator[str]], answers: Sequence[object]) -> None:
+    for parameter, answer in zip(inspect.signature(examine).parameters.values(), answers, strict=False):
+        if parameter.annotation is ReadersFunction and not isinstance(answer, ReadersFunction):
+            expect_written(answer)
+            raise Wrong(
+                f"`{parameter.name}` is {_kind(answer)}; expected a function.",
+                "Write the name of your function without parentheses.",
+            )
+
+
+def _first_lines(printed: io.StringIO, *, limit: int = 5, width: int = 200) -> str:
+    lines = printed.getvalue().splitlines()
+    more = ["..."] if len(lines) > limit else []
+    return "\n".join([line[:width] for line in lines[:limit]] + more)
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raises :class:`TimeUp` in the code under it after ``seconds``.
+
+    Only the main thread, where a notebook runs its cells, can be interrupted; elsewhere there is no limit.
+    """
+
+    def ring(*_: object) -> None:
+        raise TimeUp
+
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, ring)
+    # It rings again, for an answer that catches everything.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class ReadersFunction:
+    """A reader's function, called on copies; what goes wrong in it becomes a :class:`Wrong`."""
+
+    def __init__(self, function: Callable) -> None:
+        self.function = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    def __call__(self, *args: object, **options: object) -> object:
+        """What the function returns.
+
+        Raises:
+            Unfinished: it returns nothing.
+            Wrong: it raised, did not end in time, or changed its arguments.
+        """
+        own_args, own_options = copy.deepcopy((args, options))
+        call = f"`{self.name}({_arguments(args, options)})`"
+        try:
+            result = self.function(*own_args, **own_options)
+        except NotImplementedError:
+            raise Unfinished(
+                "Write the body of your function, run its cell, then run this one again."
+            ) from None
+        except TimeUp:
+            raise Wrong(
+                f"{call} does not come to an end within {TIME_LIMIT:.0f} seconds.",
+                "Does each loop have an end that it reaches?",
+            ) from None
+        except (Exception, SystemExit) as error:
+            raise Wrong(
+                f"{call} raised {type(error).__name__}: {_first_lines(io.StringIO(str(error)), limit=2)}",
+                "Call your function on these inputs in a cell of your own, and look at the shape of each step.",
+            ) from None
+        if result is None or result is ...:
+            raise Unfinished(
+                f"`{self.name}` returns nothing. Write its body, and end it with `return` and the result."
+            )
+        if not _same((args, options), (own_args, own_options)):
+            raise Wrong(
+                f"{call} changes what it is given.",
+                "Make a new object instead of writing into the old one: the caller may need it again.",
+            )
+        return result
+
+
+class LargestTensor(TorchFunctionMode):
+    """While it is entered, ``shape`` is that of the largest tensor that a function of torch has made.
+
+    An axis that only repeats, as after ``expand``, has no numbers of its own and counts as one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shape: tuple[int, ...] = (0,)
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(tensor, Tensor):
+                self.shape = max(self.shape, _own_shape(tensor), key=math.prod)
+        return result
+
+
+def _own_shape(tensor: Tensor) -> tuple[int, ...]:
+    return tuple(size if step else 1 for size, step in zip(tensor.shape, tensor.stride(), strict=True))
+
+
+def _arguments(args: Sequence[object], options: Mapping[str, object]) -> str:
+    named = [f"{name}={show(value)}" for name, value in options.items()]
+    return ", ".join([show(value) for value in args] + named)
+
+
+def _same(left: object, right: object) -> bool:
+    """Whether nothing was changed in nested tuples, lists, dictionaries and tensors."""
+    if isinstance(left, Tensor):
+        if not isinstance(right, Tensor) or (left.shape, left.dtype) != (right.shape, right.dtype):
+            return False
+        both_nan = (left != left) & (right != right)
+        return bool(((left == right) | both_nan).all())
+    if isinstance(left, tuple | list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
+    if isinstance(left, torch.nn.Module):
+        return _same(left.state_dict(), right.state_dict())
+    return callable(left) or left == right
+
+
+def show(value: object, *, width: int = 160) -> str:
+    """A value as a reader would write it: tensors as nested lists of short numbers, large ones as their shape."""
+    if isinstance(value, Tensor):
+        if value.numel() > 24:
+            return f"<tensor of shape {tuple(value.shape)}>"
+        value = value.tolist()
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(show(item, width=width) for item in value)
+        text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    else:
+        text = getattr(value, "__name__", None) or repr(value)
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+# ---- What a check expects of an answer. ----
+
+
+def expect_written(answer: object) -> None:
+    """Raise :class:`Unfinished` where the answer is still the ``...`` of its cell."""
+    if answer is ... or answer is None:
+        raise Unfinished("Replace the `...` in the cell above, run that cell, then run this one again.")
+
+
+def expect(condition: object, message: str, *hints: str) -> None:
+    """Raise :class:`Wrong` with this message unless the condition holds."""
+    if not condition:
+        raise Wrong(message, *hints)
+
+
+def as_tensor(answer: object, *, shape: tuple[int, ...] | None = None, name: str = "the result") -> Tensor:
+    """The answer as a float64 tensor (boolean stays boolean): a tensor, an array, a number or nested lists.
+
+    Raises:
+        Wrong: it is none of these, or its shape is another.
+    """
+    expect_written(answer)
+    try:
+        tensor = answer.detach() if isinstance(answer, Tensor) else torch.as_tensor(_plain(answer))
+    except (TypeError, ValueError, RuntimeError):
+        raise Wrong(
+            f"{name} is {_kind(answer)}, not numbers.",
+            "Return a tensor, or lists of numbers of equal length.",
+        ) from None
+    if tensor.is_complex():
+        raise Wrong(f"{name} holds complex numbers.")
+    if shape is not None and tuple(tensor.shape) != shape:
+        raise Wrong(f"{name} has the shape {tuple(tensor.shape)}; expected {shape}.")
+    return tensor if tensor.dtype == torch.bool else tensor.double()
+
+
+def _plain(answer: object) -> object:
+    """Lists in which tensors are replaced by their numbers."""
+    if isinstance(answer, Tensor):
+        return answer.tolist()
+    return [_plain(item) for item in answer] if isinstance(answer, list | tuple) else answer
+
+
+def _kind(answer: object) -> str:
+    name = type(answer).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def expect_close(
+    answer: object,
+    expected: Tensor,
+    case: str,
+    *hints: str,
+    name: str = "the result",
+    tolerance: float = 1e-4,
+) -> None:
+    """Raise :class:`Wrong` with the first number that differs by more than the tolerance, relative or absolute.
+
+    Args:
+        case: what the answer was computed from, as it stands in the message: "for the scores [0, 1]".
+    """
+    got = as_tensor(answer, shape=tuple(expected.shape), name=name).double()
+    wanted = expected.double()
+    near = torch.isclose(got, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if not near.all():
+        place = tuple((~near).nonzero()[0].tolist())
+        where = f" at {list(place)}" if place else ""
+        raise Wrong(
+            f"{case}, {name}{where} is {show(got[place].item())}; expected {show(wanted[place].item())}.",
+            *hints,
+        )
+
+
+def as_number(answer: object, *, name: str = "your number") -> float:
+    """The answer as a float: a number, a tensor or list of one number, or text such as "0.25" and "1/4".
+
+    Raises:
+        Wrong: it is something else.
+    """
+    if isinstance(answer, str):
+        try:
+            return float(Fraction(answer.strip().rstrip("%"))) / (100 if answer.strip().endswith("%") else 1)
+        except (ValueError, ZeroDivisionError):
+            raise Wrong(f"{name} is the text {answer!r}, not a number.") from None
+    tensor = as_tensor(answer, name=name)
+    expect(tensor.numel() == 1, f"{name} holds {tensor.numel()} numbers; expected one.")
+    return tensor.double().item()
+
+
+def as_choice(answer: object, letters: str) -> str:
+    """The letter that the reader chose: "b", "B" and "(b)" are one choice.
+
+    Raises:
+        Wrong: it is none of the letters.
+    """
+    expect_written(answer)
+    chosen = re.sub(r"[\s().:]", "", answer).lower() if isinstance(answer, str) else ""
+    expect(
+        len(chosen) == 1 and chosen in letters,
+        f"{show(answer)} is none of the choices.",
+        f"Write one letter in quotes: {', '.join(letters[:-1])} or {letters[-1]}.",
+    )
+    return chosen
+
+
+def choose(answer: object, right: str, reason: str, wrong: Mapping[str, str]) -> Iterator[str]:
+    """A check of one choice of several sentences.
+
+    Args:
+        answer: the reader's letter.
+        right: the right letter.
+        reason: why it is right.
+        wrong: for each other letter, what is wrong with it.
+    """
+    letter = as_choice(answer, "".join(sorted([right, *wrong])))
+    if letter != right:
+        raise Wrong(f"Not {letter}: {wrong[letter]}")
+    yield f"{letter}: {reason}"
+
+
+class OpenAnswer(Exception):
+    """An answer in words, which the reader judges by the points of a rubric."""
+
+    def __init__(self, rubric: Sequence[str]) -> None:
+        self.rubric = tuple(rubric)
+
+
+def compare_with_rubric(answer: object, rubric: Sequence[str], *, min_words: int = 20) -> Iterator[str]:
+    """A check of an answer in words: shows the rubric once there is a text to compare with it."""
+    expect_written(answer)
+    expect(isinstance(answer, str), f"Your answer is {_kind(answer)}; write a text in quotes.")
+    num_words = len(str(answer).split())
+    if num_words == 0:
+        raise Unfinished("Write your answer between the quotes, run that cell, then run this one again.")
+    expect(
+        num_words >= min_words,
+        f"Your answer has {num_words} words. The points to compare it with come when it has {min_words}.",
+        "Write down what you think before you look: you remember more of what you have tried to say.",
+    )
+    raise OpenAnswer(rubric)
+    yield  # makes this a generator, as every check is

@@ -1,0 +1,322 @@
+"""Checks of the exercises of chapters/dot_product_attention."""
+
+import math
+from collections.abc import Callable, Iterator
+
+import torch
+from torch import Tensor
+
+from utils.attention import dot_scores, scaled_dot_scores
+from utils.exercises.checking import (
+    LargestTensor,
+    ReadersFunction,
+    as_number,
+    as_tensor,
+    choose,
+    compare_with_rubric,
+    exercise,
+    expect,
+    expect_close,
+    show,
+)
+from utils.kernels import nadaraya_watson
+
+Attend = Callable[[Tensor, Tensor, Tensor, int], Tensor]
+
+
+@exercise(
+    1,
+    "predict",
+    "The typical size of a score is √512, about 22.6. What is it after the division by 512?",
+)
+def divided_by_d(answer: object) -> Iterator[str]:
+    yield from choose(
+        answer,
+        right="b",
+        reason="the typical size of a score becomes √d / d = 0.04. Nearly equal scores give nearly equal weights.",
+        wrong={
+            "a": "this happens without any division, when the scores differ by 20 or more. "
+            "The scores are smaller now.",
+            "c": "what cancels in a softmax is a number that is added to all scores. A factor changes the differences.",
+            "d": "a positive factor keeps the order of the scores, so the largest stays the largest.",
+        },
+    )
+
+
+@exercise(
+    2,
+    "compute",
+    "First the two dot products, then the division by √4, then the weights, then the context.",
+    "The scores are 0 and ln 3, so the exponentials are 1 and 3.",
+)
+def context_by_hand(first: object, second: object) -> Iterator[str]:
+    context = [as_number(first, name="c1"), as_number(second, name="c2")]
+
+    def is_for(weight: float) -> bool:
+        """Whether this is the context if the first key gets this weight."""
+        return abs(context[0] - 8 * weight) < 0.02 and abs(context[1] - 4 * (1 - weight)) < 0.02
+
+    for weight, message, hint in (
+        (
+            1 / 10,
+            "without the scale: the scores 0 and 2 ln 3",
+            "Divide the scores by √d. How many components has a key?",
+        ),
+        (1 / (1 + math.sqrt(3)), "of scores that are divided by 4", "Divide by √d and not by d."),
+        (1 / 2, "of equal weights", "The scores are not equal, so the weights are not."),
+        (3 / 4, "of exchanged weights", "The larger score gets the larger weight."),
+        (0, "of the second key alone", "A softmax gives something to every key."),
+    ):
+        expect(
+            not is_for(weight), f"({show(context[0])}, {show(context[1])}) is the context {message}.", hint
+        )
+    expect(
+        not (abs(context[0] - 8) < 0.02 and abs(context[1] - 12) < 0.02),
+        "(8, 12) is the sum of the values, each times its exponential. The exponentials are not weights yet.",
+        "Divide by the sum of the exponentials, 1 + 3.",
+    )
+    expect(
+        abs(context[0] / 8 + context[1] / 4 - 1) < 0.006,
+        f"({show(context[0])}, {show(context[1])}) belongs to the weights {show(context[0] / 8)} and "
+        f"{show(context[1] / 4)}, and these do not sum to 1.",
+        "The first component is 8 times the first weight, the second is 4 times the second weight.",
+    )
+    yield "the weights behind your context sum to 1"
+    expect(is_for(1 / 4), f"({show(context[0])}, {show(context[1])}) is the context of other weights.")
+    yield "the weights are 1/4 and 3/4, so the context is (2, 3)"
+
+
+@exercise(
+    3,
+    "implement",
+    "Multiply out −½‖q − k‖². Which of its three terms is the same for all keys?",
+    "Half the squared length of each key has the shape (n,). It broadcasts over the rows of the scores.",
+)
+def gaussian_scores(answer: ReadersFunction) -> Iterator[str]:
+    query, keys = torch.tensor([[1.0]]), torch.tensor([[0.0], [4.0]])
+    got = as_tensor(answer(query, keys), name="the result")
+    expect(
+        tuple(got.shape) == (1, 2),
+        f"for 1 query and 2 keys the result has the shape {tuple(got.shape)}; expected (1, 2).",
+        "Rows are queries, columns are keys.",
+    )
+    got = got[0]
+    difference = (got[1] - got[0]).item()
+    case = "For the query [1] and the keys [0] and [4] the second score minus the first is"
+    expect(
+        abs(got.sum() - 1) > 1e-3 or got.min() < 0,
+        f"For the query [1] and the keys [0] and [4] the result is {show(got)}: these are weights.",
+        "Return the scores, before the softmax.",
+    )
+    for wrong, message, hint in (
+        (4, "that of the dot product alone", "Which term is missing that differs from key to key?"),
+        (-12, "the whole squared length is taken away", "The Gaussian kernel has ½ of the squared distance."),
+        (12, "the squared length is added", "Long keys are far away, so they must lose."),
+        (2, "half the length is taken away", "The term is half the *squared* length."),
+        (
+            math.exp(-4.5) - math.exp(-0.5),
+            "this is the kernel",
+            "The softmax takes the exponential. Return what stands in the exponent.",
+        ),
+        (
+            -8,
+            "the ½ of the squared distance is missing",
+            "The kernel of bandwidth 1 has the exponent −½‖q − k‖².",
+        ),
+    ):
+        expect(abs(difference - wrong) > 1e-3, f"{case} {show(difference)}: {message}. Expected −4.", hint)
+    expect(abs(difference + 4) < 1e-3, f"{case} {show(difference)}; expected −4.")
+    yield "a long key loses half its squared length"
+    queries, keys = _normal((3, 5), (7, 5))
+    result = answer(queries, keys)
+    scores = as_tensor(result, shape=(3, 7), name="for 3 queries and 7 keys the result")
+    _expect_not_half(result, "the result")
+    weights = torch.softmax(scores, dim=-1)
+    _, expected = nadaraya_watson(queries, keys, keys)
+    scaled = torch.softmax(scaled_dot_scores(queries, keys) - keys.square().sum(-1) / 2, dim=-1)
+    expect(
+        not torch.allclose(weights, scaled.double(), atol=1e-4),
+        f"For width 5 the first weight is {show(weights[0, 0].item())}; expected {show(expected[0, 0].item())}. "
+        "Your dot products are divided by √5.",
+        "The squared distance has no scale.",
+    )
+    expect_close(weights, expected.double(), "For 3 queries and 7 keys of width 5", name="the weight")
+    yield "for keys of any length the softmax gives the weights of the kernel"
+    with LargestTensor() as largest:
+        answer(*_normal((31, 41), (37, 41)))
+    expect(
+        math.prod(largest.shape) < 31 * 37 * 41 // 2,
+        f"For 31 queries and 37 keys of width 41 your function makes a tensor of shape {largest.shape}: "
+        "the differences of all queries and keys.",
+        "Use the product of matrices `queries @ keys.T`.",
+    )
+    yield f"the largest tensor has the shape {largest.shape}, without all differences"
+
+
+@exercise(
+    4,
+    "implement",
+    "When the largest score grows from a to b, all old exponentials are too large by the factor e^(b − a).",
+    "Multiply both sums by e^(a − b) before you add the new block. At the end divide one sum by the other.",
+)
+def attend_in_blocks(answer: ReadersFunction) -> Iterator[str]:
+    def attend(queries: Tensor, keys: Tensor, values: Tensor, block: int) -> Tensor:
+        result = answer(queries, keys, values, block)
+        shape = (len(queries), values.shape[1])
+        got = as_tensor(result, shape=shape, name=f"for {len(queries)} queries the context")
+        _expect_not_half(result, "the context")
+        return got
+
+    yield from _three_keys_by_hand(attend)
+    yield from _equals_the_layer(attend)
+    queries, keys, values = _normal((53, 3), (59, 3), (59, 2))
+    with LargestTensor() as largest:
+        attend(queries, keys, values, 4)
+    expect(
+        math.prod(largest.shape) < 53 * 59 // 2,
+        f"for 53 queries, 59 keys and blocks of 4 your function makes a tensor of shape {largest.shape}.",
+        "Take the next `block` keys only, and compute the scores of these.",
+    )
+    yield f"for 53 queries and 59 keys the largest tensor has the shape {largest.shape}"
+
+
+def _three_keys_by_hand(attend: Attend) -> Iterator[str]:
+    query, keys = torch.ones(1, 1), torch.tensor([[0.0], [math.log(3)], [0.0]])
+    values = torch.tensor([[1.0], [5.0], [11.0]])
+    case = "for the scores [0, ln 3, 0], the values [1, 5, 11] and"
+    mistakes = {
+        3: {17: ("the weights do not sum to 1", "Divide by the sum of the exponentials of one query.")},
+        1: {
+            17 / 3: ("this is the mean of the blocks", "A block with larger scores must count more."),
+            29 / 7: ("the sums were not corrected", "A larger score turned up in the second block."),
+            27 / 7: ("the sum of the exponentials was not corrected", "Both sums must become smaller."),
+            29 / 5: ("the sum of the values was not corrected", "Both sums must become smaller."),
+        },
+        2: {4: ("the last key has no part in it", "The last block may be shorter than the others.")},
+    }
+    for block, known in mistakes.items():
+        got = attend(query, keys, values, block).item()
+        said = f"{case} blocks of {block} the context is {show(got)}; expected 5.4"
+        for number, (message, hint) in known.items():
+            expect(abs(got - number) > 1e-3, f"{said}: {message}.", hint)
+        expect(abs(got - 5.4) < 1e-3, f"{said}.")
+        yield f"blocks of {block} are right for three keys"
+
+
+def _equals_the_layer(attend: Attend) -> Iterator[str]:
+    queries, keys, values = _normal((3, 5), (11, 5), (11, 2))
+    got = attend(queries, keys, values, 4)
+    unscaled = torch.softmax(dot_scores(queries, keys), dim=-1) @ values
+    expect(
+        not torch.allclose(got, unscaled.double(), atol=1e-4),
+        f"for keys of width 5 the first number of the context is {show(got[0, 0].item())}: "
+        "the scores are not divided by √5.",
+        "`DotProductAttention` has the scale 1/√d.",
+    )
+    over_queries = torch.softmax(scaled_dot_scores(queries, keys), dim=0) @ values
+    expect(
+        not torch.allclose(got, over_queries.double(), atol=1e-4),
+        "for 3 queries the weights of each key sum to 1; expected that the weights of each query do.",
+        "The sum of the exponentials runs over the keys.",
+    )
+    for factor, case in ((1, "3 queries and 11 keys"), (1000, "queries a thousand times as long")):
+        loud = factor * queries
+        expected = torch.softmax(scaled_dot_scores(loud, keys), dim=-1) @ values
+        for block in (4, 1, 7, 20):
+            got = attend(loud, keys, values, block)
+            expect(
+                got.isfinite().all(),
+                f"for {case} the context holds {got[~got.isfinite()][:1].tolist()}.",
+                "Subtract the largest score, also that of the new block, before you take the exponential.",
+            )
+            expect_close(got, expected, f"for {case} and blocks of {block}", name="the context")
+        yield f"for {case} it equals `DotProductAttention`"
+
+
+def _normal(*shapes: tuple[int, ...]) -> list[Tensor]:
+    generator = torch.Generator().manual_seed(5)
+    return [torch.randn(shape, generator=generator) for shape in shapes]
+
+
+def _expect_not_half(result: object, name: str) -> None:
+    dtype = getattr(result, "dtype", None)
+    expect(
+        dtype not in (torch.float16, torch.bfloat16),
+        f"{name} is of the type {dtype}, which keeps only two or three digits.",
+        "Compute in the type of the inputs, float32.",
+    )
+
+
+@exercise(
+    5,
+    "experiment",
+    "`torch.softmax(scaled_dot_scores(x, x), dim=-1)` has the weights of a row for itself on its diagonal.",
+    "Draw `x` of shape (500, 10, d), and take the mean of `weights.diagonal(dim1=-2, dim2=-1)`.",
+)
+def queries_are_keys(own_4: object, own_256: object, width: object) -> Iterator[str]:
+    four, wide = as_number(own_4, name="own_4"), as_number(own_256, name="own_256")
+    for number, name in ((four, "own_4"), (wide, "own_256")):
+        expect(
+            0 <= number <= 1.0001,
+            f"{name} is {show(number)}. A weight lies between 0 and 1.",
+            "Did you take the scores, or a sum in place of a mean?",
+        )
+    measured = _own_weight(4, scaled_dot_scores), _own_weight(4, dot_scores)
+    expect(
+        abs(four - measured[1]) > 0.04,
+        f"own_4 is {show(four)}: this is the mean weight without the scale.",
+        "Divide the scores by √d.",
+    )
+    expect(
+        abs(four - 0.1) > 0.03,
+        f"own_4 is {show(four)}, the mean of all weights of a row, which is 1/10.",
+        "Take the weight of each row for itself, with the same `x` as queries and as keys.",
+    )
+    expect(
+        abs(four - measured[0]) < 0.03,
+        f"own_4 is {show(four)}; the mean over 5,000 rows is another number.",
+        "Take the mean over the 10 rows of many tensors.",
+    )
+    yield f"at d = 4 a row gives itself {measured[0]:.2f} of its weight"
+    expect(wide > 0.99, f"own_256 is {show(wide)}; expected more than 0.99.")
+    yield "at d = 256 a row gives itself nearly all its weight"
+    chosen = as_number(width, name="width")
+    powers = [2**power for power in range(9)]
+    expect(chosen in powers, f"width is {show(chosen)}; expected one of {show(powers)}.")
+    own = {power: _own_weight(power, scaled_dot_scores) for power in powers}
+    expect(
+        own[int(chosen)] > 0.9,
+        f"at width {int(chosen)} a row gives itself {own[int(chosen)]:.2f} of its weight; expected more than 0.9.",
+        "Try the larger widths, too.",
+    )
+    smallest = min(power for power in powers if own[power] > 0.9)
+    expect(
+        chosen == smallest,
+        f"at width {int(chosen)} it is {own[int(chosen)]:.3f}, but a smaller width gives more than 0.9 as well.",
+        "Measure all nine widths, and take the first.",
+    )
+    yield f"from width {smallest} on it gives itself more than 0.9"
+
+
+def _own_weight(d: int, score: Callable[[Tensor, Tensor], Tensor]) -> float:
+    x = torch.randn(500, 10, d, generator=torch.Generator().manual_seed(11))
+    weights = torch.softmax(score(x, x), dim=-1)
+    return weights.diagonal(dim1=-2, dim2=-1).mean().item()
+
+
+@exercise(6, "open")
+def without_the_scale(answer: object) -> Iterator[str]:
+    yield from compare_with_rubric(
+        answer,
+        (
+            "It says how large the scores are at the start: the variance of a score is d, so at d = 512 their typical "
+            "size is about 23.",
+            "It says what the softmax makes of them: most queries give nearly all their weight to one random word.",
+            "It says why learning is slow: each entry of the Jacobian is α(1 − α) or −αα', which is nearly 0 when one "
+            "weight is nearly 1.",
+            "It answers the colleague: the matrices could learn the factor, but they learn by this gradient, which is "
+            "nearly 0 for many queries.",
+            "It says what the scale does: the variance becomes 1 at every width, for components that are independent "
+            "with mean 0 and variance 1.",
+        ),
+    )

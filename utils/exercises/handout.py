@@ -1,0 +1,83 @@
+"""Chapters to hand out: without solutions and explanations, with checks and the metadata of nbgrader.
+
+``python -m utils.exercises.handout FOLDER chapters/masked_softmax.ipynb …`` writes them; `make handout` calls it.
+
+Explained in book/teaching.
+"""
+
+import argparse
+import copy
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+from utils.exercises.form import ExerciseCells, exercises_of
+
+
+def handout(notebook: NotebookNode) -> NotebookNode:
+    """A copy without solutions and explanations, in which nbgrader finds the exercises.
+
+    Of each exercise the reader's cell is marked as the answer. After the check stands a cell that only nbgrader needs:
+    its value, 1 or 0, is the number of points. An answer in words gets its points from the teacher.
+
+    Raises:
+        ValueError: the exercises of the notebook do not have their form.
+    """
+    copied = copy.deepcopy(notebook)
+    exercises = list(exercises_of(copied))
+    removed = {id(cell) for exercise in exercises for cell in (exercise.solution, exercise.explanation)}
+    points = {
+        id(exercise.check): _points(exercise) for exercise in exercises if exercise.solution is not None
+    }
+    for exercise in exercises:
+        in_words = exercise.solution is None
+        _tell_nbgrader(exercise.stub, f"exercise-{exercise.number}", grade=in_words, solution=True)
+        _tell_nbgrader(exercise.check, f"check-{exercise.number}", locked=True)
+        exercise.check.outputs = []
+    cells = []
+    for cell in copied.cells:
+        if id(cell) not in removed:
+            cells += [cell, points[id(cell)]] if id(cell) in points else [cell]
+    copied.cells = cells
+    return copied
+
+
+def _points(exercise: ExerciseCells) -> NotebookNode:
+    names = ", ".join(exercise.names)
+    cell = new_code_cell(
+        f"# The points for nbgrader: 1 if the answer is right.\n"
+        f"float(bool(check.{exercise.check_name}({names}, record=False)))",
+        id=f"points-{exercise.number}",
+        metadata={"tags": ["hide-cell"], "jupyter": {"source_hidden": True}},
+    )
+    _tell_nbgrader(cell, f"points-{exercise.number}", grade=True, locked=True)
+    return cell
+
+
+def _tell_nbgrader(
+    cell: NotebookNode, name: str, *, grade: bool = False, locked: bool = False, solution: bool = False
+) -> None:
+    about = {"schema_version": 3, "grade_id": name, "grade": grade, "locked": locked, "solution": solution}
+    cell.metadata["nbgrader"] = about | {"task": False} | ({"points": 1} if grade else {})
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Write chapters without their solutions.")
+    parser.add_argument("folder", type=Path, help="where to write them")
+    parser.add_argument("chapters", type=Path, nargs="+", help="notebooks of the course")
+    given = parser.parse_args(arguments)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    for path in given.chapters:
+        target = given.folder / path.name
+        nbformat.write(handout(nbformat.read(path, as_version=4)), target)
+        print(target)
+        if (studies := path.parent / "studies").is_dir():  # stored runs that chapters read
+            shutil.copytree(studies, given.folder / "studies", dirs_exist_ok=True)
+
+
+if __name__ == "__main__":
+    main()

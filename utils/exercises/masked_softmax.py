@@ -1,0 +1,250 @@
+"""Checks of the exercises of chapters/masked_softmax."""
+
+from collections.abc import Iterator
+
+import torch
+
+from utils.attention import length_mask
+from utils.exercises.checking import (
+    ReadersFunction,
+    as_number,
+    as_tensor,
+    choose,
+    compare_with_rubric,
+    exercise,
+    expect,
+    expect_close,
+    show,
+)
+
+PAD = 0
+
+
+@exercise(1, "predict", "Write down the three exponentials first, and then divide by their sum.")
+def filled_with_zero(answer: object) -> Iterator[str]:
+    yield from choose(
+        answer,
+        right="c",
+        reason="the exponential of 0 is 1, more than those of -1 and -2, so the padding gets the largest weight.",
+        wrong={
+            "a": "0 is a score like any other. Its exponential is 1, not 0: only -inf has the exponential 0.",
+            "b": "the weights of one row sum to 1. What the padding gets is taken from the real words.",
+            "d": "equal weights need equal scores, and these are -1, -2 and 0.",
+        },
+    )
+
+
+@exercise(
+    2,
+    "compute",
+    "The exponential of ln 3 is 3, and the exponential of 0 is 1.",
+    "The forbidden score is replaced by -inf before the softmax, so the sum has two terms only.",
+)
+def weights_by_hand(first: object, second: object, third: object) -> Iterator[str]:
+    weights = [as_number(w, name=name) for w, name in ((first, "w1"), (second, "w2"), (third, "w3"))]
+
+    def like(*expected: float) -> bool:
+        return all(abs(w - e) < 0.006 for w, e in zip(weights, expected, strict=True))
+
+    expect(
+        min(weights) >= 0, f"{show(min(weights))} is a negative weight.", "An exponential is never negative."
+    )
+    expect(
+        not like(1 / 153, 3 / 153, 1 - 4 / 153),
+        "These are the weights without the mask: the third word takes 0.97 of them.",
+        "The third word is padding: its score becomes -inf, whatever it was.",
+    )
+    expect(
+        not like(1, 3, 0) and not like(1, 3, 148.4),
+        "These are the exponentials. They are not weights yet, because they do not sum to 1.",
+        "Divide each exponential by the sum of the allowed ones.",
+    )
+    expect(
+        abs(weights[2]) < 1e-6,
+        f"the padding has the weight {show(weights[2])}; expected exactly 0.",
+        "Which score must the padding have, so that its exponential is 0?",
+    )
+    yield "the padding has the weight 0"
+    expect(
+        abs(sum(weights) - 1) < 0.006,
+        f"the weights of the two real words sum to {show(sum(weights))}; expected 1.",
+        "Divide by the sum over the allowed words alone.",
+    )
+    yield "the weights of the real words sum to 1"
+    expect(
+        not like(0.75, 0.25, 0),
+        "The two weights are exchanged: the larger score must get the larger weight.",
+    )
+    expect(
+        like(0.25, 0.75, 0),
+        f"the first weight is {show(weights[0])}; expected another number.",
+        "The ratio of two weights is the exponential of the difference of their scores: here it is 3.",
+    )
+    yield "the ratio of the weights is e to the difference of the scores, which is 3"
+
+
+@exercise(
+    3,
+    "implement",
+    "A key may be attended to where its word number is not that of the padding, 0.",
+    "`ids != PAD` has the shape (batch, keys). Give it an axis for the queries with `[:, None, :]`.",
+)
+def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
+    one = torch.tensor([[7, PAD]])
+    got = answer(one)
+    tensor = as_tensor(got, name="the mask")
+    flat = tensor.flatten().tolist()
+    expect(
+        tensor.dtype == torch.bool,
+        f"the mask holds {show(flat)}; expected True and False.",
+        "A comparison such as `ids != PAD` gives True and False.",
+    )
+    yield "the mask is boolean"
+    expect(
+        flat != [False, True],
+        f"for the ids {show(one)} the mask is [False, True]: it is True at the padding. True must mean 'may attend'.",
+    )
+    expect(
+        flat == [True, False],
+        f"for the ids {show(one)} the mask is {show(tensor)}; expected [[[True, False]]].",
+    )
+    yield "True means 'may attend'"
+    batch = torch.tensor([[5, 3, 9, 4, 2], [8, 6, PAD, PAD, PAD], [1, PAD, PAD, PAD, PAD]])
+    mask = as_tensor(answer(batch), name="the mask")
+    expect(
+        mask.shape != batch.shape,
+        "for ids of shape (3, 5) the mask has the shape (3, 5), without an axis of queries; expected (3, 1, 5).",
+        "Scores have the shape (batch, queries, keys). A mask of shape (3, 5) would meet their last two axes.",
+    )
+    expect(
+        tuple(mask.shape) == (3, 1, 5),
+        f"for ids of shape (3, 5) the mask has the shape {tuple(mask.shape)}; expected (3, 1, 5).",
+        "The axis of size 1 stands in the middle, where scores have their queries.",
+    )
+    yield "the shape is (batch, 1, keys)"
+    expected = length_mask(torch.tensor([5, 2, 1]), 5)
+    for row, (got_row, expected_row) in enumerate(zip(mask, expected, strict=True)):
+        expect(
+            got_row.equal(expected_row),
+            f"the ids {show(batch[row])} of row {row} get the mask {show(got_row)}; expected {show(expected_row)}.",
+            "Compare every id of the batch with the number of the padding.",
+        )
+    yield "each row allows its real words, and nothing else"
+
+
+@exercise(
+    4,
+    "implement",
+    "How many keys may query i see if there is no padding? The keys 0 to i, so i + 1.",
+    "The limit is the smaller of i + 1 and the length of the sentence: `torch.minimum` with one row and one column.",
+)
+def causal_lens(answer: ReadersFunction) -> Iterator[str]:
+    def lens(valid: list[int], num_queries: int) -> torch.Tensor:
+        got = as_tensor(answer(torch.tensor(valid), num_queries), name="the result")
+        expect(
+            got.dtype != torch.bool,
+            "the result is a mask; expected lengths, which `length_mask` turns into a mask.",
+            "Return a number for each query: how many keys it may see.",
+        )
+        expect(
+            tuple(got.shape) != (len(valid),),
+            f"the result has the shape {tuple(got.shape)}: one length per sentence. Expected one for each query.",
+            "Bring the lengths into a column with `valid_lens[:, None]`.",
+        )
+        shape = (len(valid), num_queries)
+        expect(
+            tuple(got.shape) == shape,
+            f"for {len(valid)} sentences and {num_queries} queries the shape is {tuple(got.shape)}; expected {shape}.",
+            "Take the number of queries from `num_queries`.",
+        )
+        return got
+
+    one = lens([2], 3)[0].tolist()
+    yield "there is one length for each query"
+    case = "for one sentence of 2 words and 3 queries the lengths are "
+    expect(
+        one[0] != 0,
+        case + f"{show(one)}: query 0 sees nothing. It sees key 0, itself, so its length is 1.",
+        "Positions count from 0, lengths from 1.",
+    )
+    yield "query 0 sees itself"
+    expect(
+        one != [1, 2, 3],
+        case + "[1, 2, 3]: query 2 sees a padded key. Expected [1, 2, 2].",
+        "No query may see more keys than its sentence has.",
+    )
+    expect(
+        one != [2, 2, 2],
+        case + "[2, 2, 2]: query 0 sees key 1, which comes later. Expected [1, 2, 2].",
+        "Query i may see i + 1 keys at most.",
+    )
+    expect(one == [1, 2, 2], case + f"{show(one)}; expected [1, 2, 2].")
+    for valid, num_queries in (([7, 3, 1], 7), ([5, 2], 3), ([0, 4], 5)):
+        expected = torch.minimum(torch.arange(1, num_queries + 1), torch.tensor(valid)[:, None])
+        expect_close(lens(valid, num_queries), expected, f"for the lengths {valid} and {num_queries} queries")
+    yield "no query sees a later word or padding"
+
+
+@exercise(
+    5,
+    "experiment",
+    "On paper the sum of the first softmax cancels. In float32 a weight can be rounded to 0 before you divide by it.",
+    "Give a forbidden word a score so high that the allowed words get weights that round to 0.",
+)
+def renormalised(answer: ReadersFunction, bad_scores: object) -> Iterator[str]:
+    scores, mask = torch.tensor([[1.0, 2.0, 4.0]]).log(), torch.tensor([[True, True, False]])
+    got = as_tensor(answer(scores, mask), shape=(1, 3), name="the result")
+    case = "for the scores ln [1, 2, 4] and the mask [True, True, False]"
+    expect(
+        not torch.allclose(got, torch.tensor([[1 / 7, 2 / 7, 0]]).double(), atol=1e-4),
+        f"{case} the weights are {show(got)}: they sum to 3/7. Expected [[0.3333, 0.6667, 0]].",
+        "After the product with the mask, divide each row by its sum.",
+    )
+    expect(
+        not torch.allclose(got, torch.tensor([[1 / 7, 2 / 7, 4 / 7]]).double(), atol=1e-4),
+        f"{case} the weights are {show(got)}: the mask has no effect.",
+    )
+    expect_close(
+        got, torch.tensor([[1 / 3, 2 / 3, 0]]), case, "Softmax first, then the mask, then the division."
+    )
+    generator = torch.Generator().manual_seed(3)
+    many = torch.randn(2, 3, 5, generator=generator)
+    allowed = length_mask(torch.tensor([5, 2]), 5)
+    expected = torch.softmax(many.masked_fill(~allowed, -torch.inf), dim=-1)
+    expect_close(
+        answer(many, allowed),
+        expected,
+        "for a batch of shape (2, 3, 5)",
+        "Sum over the last axis, the keys, and keep that axis: `keepdim=True`.",
+        name="the result",
+    )
+    yield "multiplying and dividing again gives the weights of the masked softmax"
+    bad = as_tensor(bad_scores, shape=(1, 4), name="bad_scores").float()
+    expect(
+        bad.isfinite().all() and bad.abs().max() <= 200,
+        f"bad_scores is {show(bad)}; expected finite numbers between -200 and 200.",
+    )
+    two = torch.tensor([[True, True, False, False]])
+    failing = torch.softmax(bad, dim=-1)[two].sum() == 0
+    expect(
+        failing,
+        f"for bad_scores {show(bad)} both ways give the same weights: {show(torch.softmax(bad[two], dim=-1))} for the "
+        "two allowed words.",
+        "Here the allowed words keep weights above 0. How far must they lie below the forbidden ones? "
+        "The smallest number of float32 is about e to the -103.",
+    )
+    yield "for bad_scores the allowed weights round to 0 before the division, and 0/0 is NaN"
+
+
+@exercise(6, "open")
+def empty_row(answer: object) -> Iterator[str]:
+    yield from compare_with_rubric(
+        answer,
+        (
+            "It says what happens in the forward pass: every score of the row is -inf, the sum of exponentials is 0, "
+            "and 0/0 is NaN.",
+            "It says that the NaN does not stay in its row: any later sum over the batch, such as the loss, is NaN.",
+            "It gives a better rule, weights 0 for the row, and says what the context is then: the zero vector.",
+            "It names a price of that rule: the weights no longer sum to 1, so a sum of 1 cannot be used as a test.",
+        ),
+    )

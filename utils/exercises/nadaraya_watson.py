@@ -1,0 +1,442 @@
+"""Checks of the exercises of chapters/nadaraya_watson."""
+
+import functools
+import math
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import (
+    ReadersFunction,
+    Wrong,
+    as_number,
+    as_tensor,
+    choose,
+    compare_with_rubric,
+    exercise,
+    expect,
+    expect_close,
+    expect_written,
+    show,
+)
+from utils.kernels import boxcar, epanechnikov, gaussian, nadaraya_watson, triangular
+
+KERNELS = {"Gaussian": gaussian, "boxcar": boxcar, "triangular": triangular, "Epanechnikov": epanechnikov}
+#: The bandwidths that the chapter tries, in hours.
+WIDTHS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0]
+
+
+class Mistake(NamedTuple):
+    """A wrong result that learners get, what it is, and a hint."""
+
+    result: tuple[float, ...]
+    says: str
+    hint: str
+
+
+def recognise(
+    got: Tensor, mistakes: Iterable[Mistake], case: str, after: str = "", *, tolerance: float
+) -> None:
+    """Raise :class:`Wrong` if the result is one of the mistakes."""
+    for mistake in mistakes:
+        if torch.allclose(got, torch.tensor(mistake.result, dtype=got.dtype), rtol=0, atol=tolerance):
+            raise Wrong(f"{case}{mistake.says}{after}", mistake.hint)
+
+
+@exercise(
+    1, "predict", "Take a log of two readings, and write down the weights before and after the copying."
+)
+def copied_log(answer: object) -> Iterator[str]:
+    yield from choose(
+        answer,
+        right="b",
+        reason="the sum of the kernel values doubles, so each weight halves. The two copies of a reading together "
+        "weigh what the reading weighed before.",
+        wrong={
+            "a": "there are twice as many terms, but the weights of a query still sum to 1. The context stays an "
+            "average of the levels.",
+            "c": "the kernel sees only distances and the bandwidth, and both are as before. Near and far readings "
+            "are copied alike.",
+            "d": "the weights of a query sum to 1. Twice as many readings now share this 1, so the weights cannot "
+            "stay as they are.",
+        },
+    )
+
+
+#: Contexts that learners get for exercise 2, in metres.
+CONTEXTS = (
+    Mistake(
+        (7 / 3,), "is the context of the triangular kernel.", "Epanechnikov's kernel has the square of u."
+    ),
+    Mistake((2.84,), "is the context of the Gaussian kernel.", "Epanechnikov's kernel has no exponential."),
+    Mistake(
+        (9.2 / 3,),
+        "is the mean: all weights are equal.",
+        "The reading at 12 hours is at u = 1. What is K(1)?",
+    ),
+    Mistake(
+        (3.85,),
+        "is the sum of 1 - u² times level: it is not divided by anything.",
+        "Divide by the sum of the kernel values.",
+    ),
+    Mistake(
+        (2.8875,),
+        "is the sum of kernel value times level, and the kernel values do not sum to 1.",
+        "Divide by the sum of the kernel values.",
+    ),
+    Mistake(
+        (2.8,),
+        "is the level of the nearest reading alone.",
+        "Distances are divided by h = 2, so the reading at 9 hours is at u = 1/2.",
+    ),
+    Mistake(
+        (2.0,),
+        "is what you get if the weights of 9 and 10 hours are exchanged.",
+        "The nearer reading gets the larger weight.",
+    ),
+    Mistake((2.1,), "is what you get if 9 and 10 hours have the same weight.", "Compare K(1/2) and K(0)."),
+)
+
+
+@exercise(
+    2,
+    "compute",
+    "For the context: the distances are 1, 0 and 2 hours. Divide them by h before you square them.",
+    "For the context: divide the kernel values by their sum. These are the weights of the three levels.",
+)
+def by_hand(context: object, lowest: object, highest: object) -> Iterator[str]:
+    estimate = as_number(context, name="by_hand")
+    low, high = as_number(lowest, name="lowest"), as_number(highest, name="highest")
+    recognise(torch.tensor([estimate]), CONTEXTS, f"{show(estimate)} m ", tolerance=0.006)
+    expect(abs(estimate - 2.2) < 0.006, f"{show(estimate)} m is not the context.")
+    yield "the kernel values 9/16, 3/4 and 0 give the weights 3/7, 4/7 and 0, and the context 2.2 m"
+    narrow = "With a small bandwidth the nearest reading gets nearly all the weight."
+    expect(
+        low <= high,
+        f"lowest is {show(low)} and highest is {show(high)}.",
+        "Exchange the two numbers: the smaller one comes first.",
+    )
+    expect(
+        (low, high) != (9, 12),
+        "9 and 12 are hours: the keys lie between them.",
+        "A context is an average of the values.",
+    )
+    expect(low < 1.406, f"lowest is {show(low)}, but some query near 9 hours has a lower context.", narrow)
+    expect(
+        high > 4.994, f"highest is {show(high)}, but some query near 12 hours has a higher context.", narrow
+    )
+    yield "every context lies in your range"
+    expect(
+        low > 1.394 and high < 5.006,
+        f"every context lies between {show(low)} and {show(high)}, but a narrower range holds them all too.",
+        "Can an average be lower than each of its values, or higher than each of them?",
+    )
+    yield "no narrower range would do: with a small bandwidth a query at 9 or 12 hours comes as near as you like"
+
+
+#: Weights that learners give in exercise 3 to keys that are 1 and 2 bandwidths away from the query.
+WEIGHTS = (
+    Mistake(
+        (1.0, 1.0),
+        "the softmax runs over the queries.",
+        "The weights of one query over all keys sum to 1: `dim=1`.",
+    ),
+    Mistake((0.6065, 0.1353), "they do not sum to 1.", "Divide each exponential by the sum of its row."),
+    Mistake((-0.5, -2.0), "these are scores.", "Turn the scores into weights by a softmax."),
+    Mistake(
+        (0.1824, 0.8176),
+        "the bandwidths have no effect.",
+        "Divide the first coordinate by 2 and the second one by 0.5.",
+    ),
+    Mistake(
+        (0.0004, 0.9996),
+        "each coordinate is multiplied by its bandwidth.",
+        "A large bandwidth makes a coordinate count less.",
+    ),
+    Mistake(
+        (0.4073, 0.5927),
+        "both coordinates have the first bandwidth.",
+        "Each coordinate has a bandwidth of its own.",
+    ),
+    Mistake((0.9526, 0.0474), "the factor 1/2 is missing.", "The Gaussian kernel is exp(-u²/2)."),
+    Mistake((0.7311, 0.2689), "the distance is not squared.", "The Gaussian kernel is exp(-u²/2)."),
+)
+
+
+def _contexts_and_weights(
+    answer: ReadersFunction, queries: Tensor, keys: Tensor, values: Tensor, bandwidths: Tensor
+) -> tuple[Tensor, Tensor]:
+    """What the reader's function returns, with its shapes checked."""
+    got = answer(queries, keys, values, bandwidths)
+    expect(
+        isinstance(got, tuple | list) and len(got) == 2,
+        f"the function returns {'one tensor' if isinstance(got, Tensor) else show(got)}; expected the contexts and the "
+        "weights.",
+        "End it with `return context, weights`.",
+    )
+    context, weights = as_tensor(got[0], name="the first result"), as_tensor(got[1], name="the second result")
+    expect(
+        (context.dim(), weights.dim()) != (2, 1),
+        "the weights come first; expected the contexts, and then the weights.",
+        "End the function with `return context, weights`.",
+    )
+    context = as_tensor(context, shape=(len(queries),), name="the tensor of contexts")
+    return context, as_tensor(weights, shape=(len(queries), len(keys)), name="the tensor of weights")
+
+
+@exercise(
+    3,
+    "implement",
+    "Divide queries and keys by the bandwidths, and sum the squared differences over the coordinates.",
+    "With one row of `scores` per query, the weights are `torch.softmax(scores, dim=1)`.",
+)
+def attend(answer: ReadersFunction) -> Iterator[str]:
+    keys, values = torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([3.0, 5.0])
+    _, weights = _contexts_and_weights(answer, torch.zeros(1, 2), keys, values, torch.tensor([2.0, 0.5]))
+    yield "it returns contexts and weights of the right shapes"
+    case = "for the query (0, 0), the keys (2, 0) and (0, 1) and the bandwidths (2, 0.5)"
+    given = f"{case} the weights are {show(weights[0])}: "
+    recognise(weights[0], WEIGHTS, given, " Expected [0.8176, 0.1824].", tolerance=2e-4)
+    expect_close(weights, torch.tensor([[0.8176, 0.1824]]), case, name="the weight", tolerance=2e-4)
+    yield "the nearer key gets the larger weight, and each coordinate has its own bandwidth"
+
+    generator = torch.Generator().manual_seed(3)
+    queries, keys = torch.randn(3, 5, generator=generator), torch.randn(7, 5, generator=generator)
+    values, bandwidths = torch.randn(7, generator=generator), torch.rand(5, generator=generator) + 0.5
+    expected = nadaraya_watson(queries / bandwidths, keys / bandwidths, values)
+    context, weights = _contexts_and_weights(answer, queries, keys, values, bandwidths)
+    case, sums = "for 3 queries and 7 keys of 5 numbers", weights.sum(dim=1)
+    expect(
+        (sums - 1).abs().max() < 1e-4,
+        f"{case}, the weights of the queries sum to {show(sums)}; expected 1 for each query.",
+        "The sum of a row runs over all keys of one query: `dim=1`.",
+    )
+    expect_close(weights, expected[1], case, name="the weight")
+    yield "the weights of each query sum to 1"
+    expect_close(context, expected[0], case, "Multiply each value by its weight and add.", name="the context")
+    yield "each context is the average of the values with these weights"
+
+    far, keys = torch.tensor([[300.0]]), torch.tensor([[0.0], [1.0]])
+    _, weights = _contexts_and_weights(answer, far, keys, torch.tensor([3.0, 5.0]), torch.tensor([2.0]))
+    expect_close(
+        weights,
+        torch.tensor([[0.0, 1.0]]),
+        "for the query 300, the keys 0 and 1 and the bandwidth 2",
+        "Here every exponential rounds to 0. `torch.softmax` subtracts the highest score first.",
+        name="the weight",
+    )
+    yield "a query far from every key gets its weights too"
+
+
+def _line(queries: Tensor, keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
+    """Height at each query of the straight line that fits best with the Gaussian weights of this query."""
+    mean_value, weights = nadaraya_watson(queries, keys, values, bandwidth=bandwidth)
+    mean_key = weights @ keys
+    offsets = keys - mean_key[:, None]
+    slope = (weights * offsets * values).sum(dim=1) / (weights * offsets**2).sum(dim=1)
+    return mean_value + slope * (queries - mean_key)
+
+
+#: Estimates that learners get in exercise 4 for the keys 0 to 4, the values 2k + 1, the query 4 and the bandwidth 1.
+AT_THE_END = (
+    Mistake(
+        (7.9598,),
+        "this is the weighted average.",
+        "Add the slope times the way from the mean key to the query.",
+    ),
+    Mistake((2.0,), "this is the slope of the line.", "Start at the weighted means, and go to the query."),
+    Mistake(
+        (15.9598,),
+        "the slope is counted from 0.",
+        "The line goes through the means: count from the mean key.",
+    ),
+    Mistake((1.0,), "this is the height of the line at 0.", "Take the height of the line at the query."),
+)
+
+
+def _heights(
+    answer: ReadersFunction, queries: Tensor, keys: Tensor, values: Tensor, bandwidth: float
+) -> Tensor:
+    got = answer(queries, keys, values, bandwidth)
+    expect(
+        not isinstance(got, tuple),
+        "the function returns several things; expected the heights alone.",
+        "End it with `return` and one tensor, which has one height for each query.",
+    )
+    return as_tensor(got, shape=(len(queries),), name="the estimate")
+
+
+@exercise(
+    4,
+    "implement",
+    "The best line goes through the weighted mean of the keys and the weighted mean of the values.",
+    "Its slope is the weighted sum of (key - mean key) times value, divided by the weighted sum of (key - mean key)².",
+)
+def local_line(answer: ReadersFunction) -> Iterator[str]:
+    keys, end = torch.arange(5.0), torch.tensor([4.0])
+    got = _heights(answer, end, keys, 2 * keys + 1, 1.0)
+    yield "there is one height for each query"
+    case = "for the keys 0 to 4, the values 2k + 1 and the query 4"
+    recognise(got, AT_THE_END, f"{case} the estimate is {show(got.item())}: ", " Expected 9.", tolerance=0.01)
+    expect_close(got, torch.tensor([9.0]), case, name="the estimate", tolerance=0.01)
+    yield "a straight line is found exactly, also at its end"
+
+    keys, query = torch.arange(7.0), torch.tensor([1.0])
+    bent, expected = keys**2, _line(query, keys, keys**2, 0.8)
+    got = _heights(answer, query, keys, bent, 0.8)
+    case = "for the keys 0 to 6, the values k², the query 1 and the bandwidth 0.8"
+    squared = _line(query, keys, bent, 0.8 / math.sqrt(2)).item()
+    mistakes = (
+        Mistake(
+            (1.0,),
+            "every reading has the same weight in this fit.",
+            "Multiply each squared error by its weight from `nadaraya_watson`.",
+        ),
+        Mistake(
+            (squared,),
+            "each weight counts with its square.",
+            "A function that multiplies the *errors* by `w` needs the square roots of the weights.",
+        ),
+        Mistake(
+            (_heights(answer, query, keys, bent, 2.0).item(),),
+            "for the bandwidth 2 it is the same, so the bandwidth has no effect.",
+            "Pass `bandwidth` on to `nadaraya_watson`.",
+        ),
+    )
+    given = f"{case} the estimate is {show(got.item())}: "
+    recognise(got, mistakes, given, f" Expected {show(expected.item())}.", tolerance=0.003)
+    hint = "The means and the slope must all take the weights."
+    expect_close(got, expected, case, hint, name="the estimate", tolerance=0.01)
+    generator = torch.Generator().manual_seed(5)
+    for num_queries, num_keys, bandwidth in ((3, 11, 0.7), (5, 7, 1.3)):
+        queries, keys = (4 * torch.rand(num, generator=generator) for num in (num_queries, num_keys))
+        values = torch.randn(num_keys, generator=generator)
+        expect_close(
+            _heights(answer, queries, keys, values, bandwidth),
+            _line(queries, keys, values, bandwidth),
+            f"for {num_queries} queries, {num_keys} keys and the bandwidth {bandwidth}",
+            "Each query has weights, means and a slope of its own.",
+            name="the estimate",
+            tolerance=0.01,
+        )
+    yield "each query has its own line, with its own weights"
+
+
+def _level(hours: Tensor) -> Tensor:
+    phase = 2 * math.pi * hours / 12.4
+    return 2.5 + 1.5 * torch.sin(phase) + 0.5 * torch.sin(2 * phase + 1)
+
+
+#: What is measured -> the bandwidths that it finds best, and a hint towards the error that exercise 5 asks for.
+OTHER_ERRORS = {
+    "itself": (
+        "that repeat each reading best",
+        "Compare the curve with `level(queries)`, not with the readings.",
+    ),
+    "left out": ("that leave-one-out chooses", "This exercise may use the truth, `level(queries)`."),
+    "all": (
+        "that are best if the 0 of an empty window counts as an estimate",
+        "Keep the queries with `weights.sum(dim=1) > 0`, in the curve and in the truth.",
+    ),
+}
+
+
+@functools.cache
+def _errors(measured: str) -> Tensor:
+    """Errors in metres on the log of the chapter: a row for each kernel, a column for each bandwidth.
+
+    Args:
+        measured: "known" for what the exercise asks for, or a key of ``OTHER_ERRORS``.
+    """
+    generator = torch.Generator().manual_seed(1)
+    keys = (24 * torch.rand(50, generator=generator)).sort().values
+    values = _level(keys) + 0.4 * torch.randn(50, generator=generator)
+    on_readings = measured in ("itself", "left out")
+    queries = keys if on_readings else torch.linspace(0, 24, 241)
+    target = values if on_readings else _level(queries)
+    mask = ~torch.eye(50, dtype=torch.bool) if measured == "left out" else None
+
+    errors = torch.empty(len(KERNELS), len(WIDTHS))
+    for row, kernel in enumerate(KERNELS.values()):
+        for column, h in enumerate(WIDTHS):
+            curve, weights = nadaraya_watson(queries, keys, values, kernel=kernel, bandwidth=h, mask=mask)
+            counted = weights.sum(dim=1) > (0 if measured == "known" else -1)
+            errors[row, column] = (curve - target)[counted].square().mean().sqrt()
+    return errors
+
+
+def _columns(answer: object) -> list[int]:
+    """Where the reader's four bandwidths, a list or a dictionary, stand in the list of the chapter."""
+    expect_written(answer)
+    listed = [answer.get(name, ...) for name in KERNELS] if isinstance(answer, dict) else answer
+    for item in listed if isinstance(listed, list | tuple) else ():
+        expect_written(item)
+    columns = []
+    for width in as_tensor(listed, shape=(len(KERNELS),), name="best_widths").tolist():
+        near = [column for column, known in enumerate(WIDTHS) if abs(known - width) < 1e-4]
+        expect(near, f"{show(width)} is not in `widths`.", "Report bandwidths of this list, not errors.")
+        columns += near
+    return columns
+
+
+@exercise(
+    5,
+    "experiment",
+    "Write two loops, over `kernels.values()` and over `widths`, and keep each error in a list or a table.",
+    "Call `nadaraya_watson` with `kernel=` and `bandwidth=`, and compare the queries whose weights sum to more than 0.",
+)
+def best_widths(answer: object, spread: object) -> Iterator[str]:
+    columns, errors = _columns(answer), _errors("known")
+    reported = [WIDTHS[column] for column in columns]
+    best = errors.argmin(dim=1).tolist()
+    expect(
+        columns != best[:1] * len(KERNELS),
+        f"best_widths is {show(reported)}: the best bandwidth of the Gaussian for all kernels.",
+        "Without `kernel=` the function takes the Gaussian every time.",
+    )
+    for measured, (what, hint) in OTHER_ERRORS.items():
+        if columns != best:
+            others = _errors(measured).argmin(dim=1).tolist()
+            expect(columns != others, f"{show(reported)} are the bandwidths {what}.", hint)
+    for name, row, column in zip(KERNELS, errors, columns, strict=True):
+        expect(
+            column == row.argmin(),
+            f"{name}: h = {show(WIDTHS[column])} has the error {row[column].item():.3f} m. Another bandwidth of the "
+            "list has a smaller one.",
+            "Print the errors of this kernel for all bandwidths.",
+        )
+        yield f"{name}: h = {show(WIDTHS[column])} has the smallest error"
+    metres = as_number(spread, name="spread")
+    case = f"spread is {show(metres)}: "
+    smallest = errors.amin(dim=1)
+    expected = (smallest.max() - smallest.min()).item()
+    expect(
+        abs(metres - (max(reported) - min(reported))) > 1e-3,
+        f"{case}this is how far the bandwidths are apart, in hours.",
+        "Take the error of each kernel at its best bandwidth, in metres.",
+    )
+    expect(abs(metres - 100 * expected) > 0.8, f"{case}these are centimetres.", "Give it in metres.")
+    expect(
+        abs(metres - expected) < 0.0085,
+        f"{case}the four smallest errors lie {'closer together' if metres > expected else 'farther apart'} than this.",
+        "Subtract the smallest of these four errors from the largest.",
+    )
+    yield f"the four smallest errors lie {expected:.2f} m apart"
+
+
+@exercise(6, "open")
+def too_good(answer: object) -> Iterator[str]:
+    yield from compare_with_rubric(
+        answer,
+        (
+            "It says what the training found: a bandwidth so small that each reading gives all its weight to itself.",
+            "It says why this is of no use: at other hours the curve jumps from reading to reading and repeats their "
+            "errors, so the error against the truth is larger, not smaller.",
+            "It names the remedy: each reading is predicted from the others alone, by a mask that is False on the "
+            "diagonal.",
+            "It says what to expect then: a training error of about 0.5 m, above the 0.4 m of the readings. The "
+            "larger number is the honest one.",
+        ),
+    )
