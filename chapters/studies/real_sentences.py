@@ -20,7 +20,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -479,13 +479,14 @@ def measure_units(study: Study) -> dict:
          for words, source, hypothesis in zip(written, sources, found, strict=True)]
         for known in (learned, None)
     )  # fmt: skip
+    replaced = "words, unknown ones through the dictionary"
     texts = {
         "characters": translated(by_characters.model, characters, shown.tgt, sources),
         "pieces": translated(shown.model, shown.src, shown.tgt, sources),
         # A vocabulary writes "<unk>", which the tokenizer of BLEU would count as three words.
         "words": [_joined(words).replace("<unk>", "unk") for words in written],
         "words, unknown ones copied": [_joined(words) for words in by_copy],
-        "words, unknown ones through the dictionary": [_joined(words) for words in by_dictionary],
+        replaced: [_joined(words) for words in by_dictionary],
     }
     sides = {"characters": characters, "pieces": shown.src, "words": zh_words}
     return {
@@ -494,10 +495,8 @@ def measure_units(study: Study) -> dict:
         "sides": {name: _facts_of(units, sources) for name, units in sides.items()},
         "scores": {name: stored_score(list_, references) for name, list_ in texts.items()},
         "gains": {
-            "pieces over characters": gain(texts["pieces"], texts["characters"], references),
-            "dictionary over unknown": gain(
-                texts["words, unknown ones through the dictionary"], texts["words"], references
-            ),
+            f"{better} over {worse}": gain(texts[better], texts[worse], references)
+            for better, worse in (*combinations(sides, 2), (replaced, "words"))
         },
         "unknown": {
             "translations": _share("<unk>" in words for words in written),
