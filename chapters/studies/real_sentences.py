@@ -229,6 +229,7 @@ def measure_file(study: Study) -> dict:
         "characters": {"before": len(characters), "after": len(set(map(to_simplified, characters)))},
         "repeated": {"before": len(raw) - len(set(raw)), "after": len(pairs) - len(set(pairs))},
         "seen": {name: round(share, 3) for name, share in seen.items()},
+        "rows_with_helsinki": sum("赫尔辛基" in zh for zh, _ in pairs),
         "own_sentences_in_file": sum(
             folded(sentence) in sentences for pair in OWN.items() for sentence in pair
         ),
