@@ -20,12 +20,12 @@ IN_PARALLEL := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorde
 TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py test_book.py test_pages.py \
 	test_figures_in_book.py test_quizzes_in_book.py)
 # The longest come first: otherwise all processes would wait for the one that runs them.
-LONGEST := $(addprefix chapters/,chinese_english.ipynb bahdanau_decoder.ipynb encoder_decoder.ipynb)
+LONGEST := $(addprefix chapters/,bahdanau_decoder.ipynb encoder_decoder.ipynb)
 ALL_TESTS := $(LONGEST) $(filter-out $(LONGEST),$(CHAPTERS)) chapters/studies tests utils
 # Not part of `make check`: they need the built book, a browser, time to train, or they build books and run chapters.
 LEFT_TO_TEST := test_book test_pages test_quizzes_in_book test_publishing test_marking test_machines \
 	test_chapter_figures test_figures_in_book test_figures_in_jupyterlab test_explorables_in_browser \
-	test_architecture test_command_line test_translating test_length_study test_chapters_with_data \
+	test_architecture test_command_line test_translating test_length_study test_real_sentences \
 	test_own_decoders test_training test_loop test_distributed test_checkpoints
 
 BENCHMARKS := $(sort $(wildcard tests/bench_*.py))
@@ -68,7 +68,7 @@ else
 endif
 
 # Counting lines doubles the time of many tests.
-test-all: browser lint $(TESTED)/.built  ## run all tests, also those that take longer: the chapter on real sentences, kills, many processes, second themes, coverage
+test-all: browser lint $(TESTED)/.built  ## run all tests, also those that take longer: kills, many processes, second themes, coverage
 	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env \
 		--cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 $(ALL_TESTS)
 

@@ -27,7 +27,6 @@ LEFT_OUT = {
     "chapters/encoder_decoder.ipynb": "trains for minutes; asserts thresholds",
     "chapters/bahdanau_decoder.ipynb": "trains for minutes; asserts thresholds",
     "chapters/sentence_length.ipynb": "trains for minutes; asserts thresholds",
-    "chapters/chinese_english.ipynb": "trains for minutes; asserts thresholds",
 }
 
 

@@ -1,0 +1,797 @@
+"""The study of real sentences: what chapters/chinese_english reports of Tatoeba's files and of the Hansards.
+
+Run as ``python chapters/studies/real_sentences.py``. It needs the data folder with ``tatoeba/cmn.txt``,
+``tatoeba/fra.txt`` and the two files ``hansards/enfr.*`` (book/data_and_licences), and about an hour of one core; the
+trainings stay in the folder ``runs/real_sentences``, so that a later call goes on where this one ended. With ``--only
+file`` only the parts that are named are measured, again if they are stored already. The results are stored beside this
+file. They hold numbers, and translations of sentences of our own, but no sentence of the files.
+
+Models, training, search and scores come from ``utils``.
+"""
+
+import hashlib
+import json
+import math
+import random
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.metadata import version
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import torch
+import typer
+from opencc import OpenCC
+from safetensors.torch import load_file, save
+
+from utils.corpus.batches import ShuffledBatches, make_batch, pad_ids
+from utils.corpus.grammar import triples
+from utils.corpus.pairs import Pairs, find_file, normalise, read_pairs, tokenise
+from utils.corpus.splits import Split, folded, group_split
+from utils.corpus.vocabulary import UNK, Vocabulary
+from utils.metrics import (
+    GoldLinks,
+    Links,
+    Score,
+    alignment_score,
+    bleu,
+    bleu_by_length,
+    diagonal_links,
+    links_from_weights,
+)
+from utils.search import Hypothesis, greedy
+from utils.seq2seq import EncoderDecoder
+from utils.translator.alignment import WordAlignment, align, detokenise, forced_weights, shares
+from utils.translator.checkpoints import Checkpoints, write_atomically
+from utils.translator.fast import steps_for
+from utils.translator.gold_links import read_gold
+from utils.translator.loop import Schedule, train
+from utils.translator.runs import Run, Settings, build_model, save_run
+from utils.translator.translating import translate
+from utils.unknown_words import learn_dictionary, replace_unknown
+
+CHINESE, FRENCH = "tatoeba/cmn.txt", "tatoeba/fra.txt"
+HANSARDS, HANSARDS_LINKS = "hansards/enfr.src-tgt", "hansards/enfr.gold"
+#: Where the results are stored.
+#:
+#: :meta hide-value:
+RESULTS = Path(__file__).with_suffix(".json")
+
+#: The sentence of the course, and sentences of our own that the page shows; none is in the files.
+RUNNING = ("玛丽昨天找到了那朵白色的小花。", "Mary found the small white flower yesterday.")
+OWN = {
+    RUNNING[0]: RUNNING[1],
+    "我明天去图书馆。": "I am going to the library tomorrow.",
+    "这本书比那本书贵。": "This book is more expensive than that one.",
+    "他从来不喝咖啡。": "He never drinks coffee.",
+    "赫尔辛基很冷。": "It is cold in Helsinki.",
+    "桌子上有三本旧书。": "There are three old books on the table.",
+    "你知道书店在哪里吗？": "Do you know where the bookshop is?",
+    "我的妹妹不喜欢吃鱼。": "My little sister does not like to eat fish.",
+    "医生说他明天可以回家。": "The doctor says that he can go home tomorrow.",
+    "昨天下午我和朋友在公园里散步。": "Yesterday afternoon I took a walk in the park with a friend.",
+}
+#: Longest sentences of the ranges of length: Chinese characters, and English words where words are linked.
+CHARACTERS, WORDS = (5, 10, 15), (7, 15)
+#: Fewest occurrences in training of a sentence's rarest character, for each range.
+RARITIES = (0, 10, 50, 200)
+RESAMPLES = 300
+
+
+@dataclass(frozen=True)
+class Study:
+    """The settings of the study; the defaults are those of the stored results.
+
+    Attributes:
+        runs: folder in which trainings are kept.
+        epochs: passes over the Chinese file.
+        epochs_french: passes over the French file, which has five times as many pairs.
+        width: of embeddings and states.
+        vocabulary_size: pieces per language.
+        num_test: groups to test on, and sentences of the grammar.
+        num_valid: groups whose loss chooses the weights.
+    """
+
+    runs: Path = Path("runs/real_sentences")
+    epochs: int = 5
+    epochs_french: int = 1
+    width: int = 192
+    vocabulary_size: int = 6000
+    num_test: int = 1000
+    num_valid: int = 500
+
+    def settings(self, src: str, tgt: str) -> Settings:
+        """The settings of a translator."""
+        dropout = 0.2 if "zh" in (src, tgt) else 0.1
+        return Settings(
+            src, tgt, self.vocabulary_size, d_embed=self.width, d_hidden=self.width, dropout=dropout
+        )
+
+    def split(self, path: str, src: str, tgt: str) -> Split:
+        """The pairs of a file, as the command line splits them."""
+        columns = ("en", "zh") if path == CHINESE else ("en", "fr")
+        return group_split(
+            _read(path, columns).between(src, tgt), num_test=self.num_test, num_valid=self.num_valid
+        )
+
+
+@cache
+def _read(path: str, columns: tuple[str, str]) -> Pairs:
+    return read_pairs(path, columns)
+
+
+# What the page builds as well; its cells say what each does
+
+
+def groups_of(pairs: Sequence[tuple[str, str]]) -> list[int]:
+    """The number of the group of each row; rows that share a sentence of either language are in one group.
+
+    >>> groups_of([("a", "x"), ("b", "y"), ("c", "y"), ("d", "z"), ("c", "x")])
+    [0, 0, 0, 3, 0]
+    """
+    group = list(range(len(pairs)))
+    first: dict[tuple[int, str], int] = {}
+    for row, pair in enumerate(pairs):
+        for key in enumerate(map(folded, pair)):
+            old, new = group[row], group[first.setdefault(key, row)]
+            group = [new if number == old else number for number in group]
+    return group
+
+
+def longest_match(text: str, dictionary: Iterable[str], *, longest: int = 4) -> list[str]:
+    """Cut a text from the left, each time after the longest word of the dictionary.
+
+    >>> longest_match("我爱图书馆", {"图书", "图书馆"})
+    ['我', '爱', '图书馆']
+    """
+    words = []
+    while text:
+        lengths = range(min(longest, len(text)), 1, -1)
+        n = next((n for n in lengths if text[:n] in dictionary), len(tokenise(text, "zh")[0]))
+        words.append(text[:n])
+        text = text[n:].lstrip()
+    return words
+
+
+#: English words that negate.
+NEGATION = re.compile(r"n't\b|\b(?:not|no|never|nothing|nobody|none|cannot|without)\b", re.IGNORECASE)
+
+
+def negated(source: str, references: Iterable[str]) -> bool:
+    """Whether a Chinese sentence and all its references are negated.
+
+    >>> negated("他不来。", ["He isn't coming."]), negated("对不起。", ["Sorry."])
+    (True, False)
+    """
+    return bool(re.search("[不没]", source)) and all(map(NEGATION.search, references))
+
+
+def model_1(
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]], rounds: int = 5
+) -> dict[tuple[str, str], float]:
+    """IBM model 1: the probability of each target word if the source word is given, by (source, target) word.
+
+    Source: Brown et al. (1993), section 4.1.
+    """
+    table: Mapping[tuple[str, str], float] = defaultdict(lambda: 1.0)
+    for _ in range(rounds):
+        counts: defaultdict[tuple[str, str], float] = defaultdict(float)
+        totals: defaultdict[str, float] = defaultdict(float)
+        for src, tgt in pairs:
+            for word in tgt:
+                norm = sum(table[source, word] for source in src)
+                for source in src:
+                    share = table[source, word] / norm
+                    counts[source, word] += share
+                    totals[source] += share
+        table = {pair: count / totals[pair[0]] for pair, count in counts.items()}
+    return dict(table)
+
+
+def links_by_table(
+    table: Mapping[tuple[str, str], float], src: Sequence[str], tgt: Sequence[str]
+) -> frozenset[tuple[int, int]]:
+    """Link each target word with the source word that gives it the highest probability."""
+    best = (max(range(len(src)), key=lambda i: table.get((src[i], word), 0.0)) for word in tgt)
+    return frozenset((i, j) for j, i in enumerate(best))
+
+
+# Parts: each measures something and returns what is stored
+
+
+def measure_file(study: Study) -> dict:
+    """What is in the Chinese file, and which rows a random split shares with its test."""
+    lines = find_file(CHINESE).read_text("utf-8").splitlines()
+    raw = [tuple(line.split("\t")[:2]) for line in lines if line]
+    pairs = _read(CHINESE, ("en", "zh")).between("zh", "en")
+    to_simplified, to_traditional = OpenCC("t2s").convert, OpenCC("s2t").convert
+    characters = {character for _, zh in raw for character in zh}
+    scripts = Counter(
+        ("neutral", "traditional", "simplified", "mixed")[
+            (zh != to_simplified(zh)) + 2 * (zh != to_traditional(zh))
+        ]
+        for _, zh in raw
+    )
+    sentences = {folded(sentence) for pair in pairs for sentence in pair}
+    shuffled = random.Random(0).sample(pairs, len(pairs))
+    seen = shares_seen(shuffled[: study.num_test], shuffled[study.num_test :])
+    translations = [Counter(side) for side in zip(*set(pairs), strict=True)]
+    return {
+        "pairs": len(raw),
+        "sentences": {"zh": len({zh for _, zh in raw}), "en": len({en for en, _ in raw})},
+        "most_translations": {"zh": max(translations[0].values()), "en": max(translations[1].values())},
+        "scripts": {script: round(count / len(raw), 3) for script, count in scripts.items()},
+        "characters": {"before": len(characters), "after": len(set(map(to_simplified, characters)))},
+        "repeated": {"before": len(raw) - len(set(raw)), "after": len(pairs) - len(set(pairs))},
+        "seen": {name: round(share, 3) for name, share in seen.items()},
+        "rows_with_helsinki": sum("赫尔辛基" in zh for zh, _ in pairs),
+        "own_sentences_in_file": sum(
+            folded(sentence) in sentences for pair in OWN.items() for sentence in pair
+        ),
+    }
+
+
+def shares_seen(test: Sequence[tuple[str, str]], rows: Sequence[tuple[str, str]]) -> dict[str, float]:
+    """The shares of test rows whose Chinese, English, or either sentence is in the other rows.
+
+    >>> shares_seen([("a", "x"), ("b", "y")], [("a", "z"), ("c", "X!")])
+    {'zh': 0.5, 'en': 0.5, 'either': 0.5}
+    """
+    known = [{folded(sentence) for sentence in side} for side in zip(*rows, strict=True)]
+    found = [[folded(s) in k for s, k in zip(pair, known, strict=True)] for pair in test]
+    zh, en = (sum(side) / len(test) for side in zip(*found, strict=True))
+    return {"zh": zh, "en": en, "either": sum(map(any, found)) / len(test)}
+
+
+class Units(NamedTuple):
+    """How text becomes ids: a function that cuts it, and a vocabulary of what it cuts."""
+
+    cut: Callable[[str], str | list[str]]
+    vocabulary: Vocabulary
+
+    def ids(self, texts: Iterable[str]) -> list[list[int]]:
+        """The ids of each text."""
+        return self.vocabulary.encode([self.cut(text) for text in texts])
+
+
+def pieces(texts: Iterable[str], size: int) -> Units:
+    """Pieces by byte-pair encoding, which cuts by itself."""
+    return Units(str, Vocabulary.bpe(texts, size))
+
+
+def closed(texts: Iterable[str], cut: Callable[[str], list[str]], min_count: int) -> Units:
+    """Words or characters that occur often enough; all others are unknown."""
+    return Units(cut, Vocabulary.words(map(cut, texts), min_count=min_count))
+
+
+def cohesive_words(
+    sentences: Sequence[str], *, longest: int = 4, min_count: int = 5, ratio: float = 20
+) -> set[str]:
+    """Runs of Chinese characters that stand together more often than by chance.
+
+    However one cuts a run in two, it is at least ``ratio`` times as frequent as two independent parts would make it.
+
+    Source: after Church and Hanks (1990).
+    """
+    counts = Counter(
+        sentence[start : start + n]
+        for sentence in sentences
+        for n in range(1, longest + 1)
+        for start in range(len(sentence) - n + 1)
+    )
+    total = sum(count for run, count in counts.items() if len(run) == 1)
+
+    def coheres(run: str) -> bool:
+        cuts = ((run[:k], run[k:]) for k in range(1, len(run)))
+        return all(counts[run] * total >= ratio * counts[left] * counts[right] for left, right in cuts)
+
+    chinese = re.compile("[\u3400-\u9fff]{2,}")
+    return {
+        run for run, count in counts.items() if count >= min_count and chinese.fullmatch(run) and coheres(run)
+    }
+
+
+class Trained(NamedTuple):
+    """A translator, and what is stored of its training."""
+
+    model: EncoderDecoder
+    facts: dict
+
+
+def trained(
+    name: str,
+    study: Study,
+    src: Units,
+    tgt: Units,
+    split: Split,
+    settings: Settings,
+    schedule: Schedule | None = None,
+) -> Trained:
+    """Train as the command line does, with Adam for all weights; or load what an earlier call has trained."""
+    schedule = schedule or Schedule(epochs=study.epochs, batch_size=64, muon=0)
+    model = build_model(settings, len(src.vocabulary), len(tgt.vocabulary))
+    weights, facts = study.runs / f"{name}.safetensors", study.runs / f"{name}.json"
+    if facts.exists():
+        model.load_state_dict(load_file(weights))
+        return Trained(model, json.loads(facts.read_text("utf-8")))
+    typer.echo(f"training {name}")
+    train_ids, valid_ids = (
+        tuple(units.ids(texts) for units, texts in zip((src, tgt), zip(*rows, strict=True), strict=True))
+        for rows in (split.train, split.valid)
+    )
+    batches, checkpoints = (
+        ShuffledBatches(*train_ids, batch_size=schedule.batch_size),
+        Checkpoints(study.runs / name),
+    )
+    start = time.process_time()
+    history = train(model, batches, schedule, valid=valid_ids, seed=settings.seed, checkpoints=checkpoints)
+    stored = {
+        "pairs": len(split.train),
+        "steps": len(history.losses),
+        "minutes": round((time.process_time() - start) / 60, 1),
+        "held_out_losses": [round(loss, 3) for loss in history.valid_losses],
+    }
+    write_atomically(weights, save(model.state_dict()))
+    write_atomically(facts, json.dumps(stored).encode())
+    checkpoints.remove()
+    return Trained(model, stored)
+
+
+def hypotheses_of(model: EncoderDecoder, src: Units, texts: Sequence[str]) -> list[Hypothesis]:
+    """What greedy search finds for each text, sentences of similar length together."""
+    ids = src.ids(texts)
+    order = sorted(range(len(ids)), key=lambda row: len(ids[row]))
+    found: dict[int, Hypothesis] = {}
+    for start in range(0, len(order), 64):
+        rows = order[start : start + 64]
+        lens = torch.tensor([len(ids[row]) for row in rows])
+        batch = pad_ids([ids[row] for row in rows])
+        longest = 2 * int(lens.max()) + 10
+        found |= zip(rows, greedy(model, batch, lens, max_len=longest, steps=steps_for(model)), strict=True)
+    return [found[row] for row in range(len(ids))]
+
+
+def translated(model: EncoderDecoder, src: Units, tgt: Units, texts: Sequence[str]) -> list[str]:
+    """The translation of each text by greedy search."""
+    return [tgt.vocabulary.decode(hypothesis.tokens) for hypothesis in hypotheses_of(model, src, texts)]
+
+
+def stored_score(texts: Sequence[str], references: Sequence[Sequence[str]], lang: str = "en") -> dict:
+    """BLEU with its interval, and the number of sentences."""
+    return {"num": len(texts)} | _rounded_score(bleu(texts, references, lang=lang, resamples=RESAMPLES))
+
+
+def _rounded_score(score: Score) -> dict:
+    return {"bleu": round(score.value, 2), "interval": _rounded(score.interval)}
+
+
+def gain(better: Sequence[str], worse: Sequence[str], references: Sequence[Sequence[str]]) -> dict:
+    """How much BLEU one list of translations has more than another, with the interval of the paired bootstrap.
+
+    Each resample draws the same sentences for both.
+
+    Source: Koehn (2004), section 5.
+    """
+
+    def difference(rows: Sequence[int]) -> float:
+        one, two = (
+            bleu([texts[i] for i in rows], [references[i] for i in rows]).value for texts in (better, worse)
+        )
+        return one - two
+
+    rows = range(len(references))
+    draw = random.Random(0)
+    drawn = sorted(difference(draw.choices(rows, k=len(rows))) for _ in range(RESAMPLES))
+    cut = RESAMPLES // 40  # 2.5 % at each end
+    return {"bleu": round(difference(rows), 2), "interval": _rounded((drawn[cut], drawn[-cut - 1]))}
+
+
+def _rounded(interval: tuple[float, float]) -> list[float]:
+    return [round(end, 1) for end in interval]
+
+
+class Chinese(NamedTuple):
+    """The Chinese file split, and a translator of pieces from Chinese to English."""
+
+    split: Split
+    src: Units
+    tgt: Units
+    model: EncoderDecoder
+    facts: dict
+
+    def run(self, settings: Settings) -> Run:
+        """The translator as a run of the command line."""
+        return Run(settings, self.model, self.src.vocabulary, self.tgt.vocabulary, self.split.test)
+
+
+@cache
+def chinese(study: Study) -> Chinese:
+    """The translator that most parts look at; what ``python -m utils train`` trains, too."""
+    split = study.split(CHINESE, "zh", "en")
+    src, tgt = (pieces(side, study.vocabulary_size) for side in zip(*split.train, strict=True))
+    return Chinese(split, src, tgt, *trained("zh-en", study, src, tgt, split, study.settings("zh", "en")))
+
+
+def measure_leak(study: Study) -> dict:
+    """Two translators and one test: one of them has trained on the relatives of the test rows."""
+    honest = chinese(study)
+    rows = [(example.source, reference) for example in honest.split.test for reference in example.references]
+    groups: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
+    for row, group in zip(rows, groups_of(rows), strict=True):
+        groups[group].append(row)
+    draw = random.Random(0)
+    for group in groups.values():
+        draw.shuffle(group)
+    test = [group[0] for group in groups.values()]
+    relatives = [row for group in groups.values() for row in group[1:]]
+    # As many rows as the honest training, so that only the choice of rows differs.
+    kept = draw.sample(honest.split.train, len(honest.split.train) - len(relatives))
+    split = honest.split._replace(train=kept + relatives)
+    leaky, facts = trained("zh-en-leaky", study, honest.src, honest.tgt, split, study.settings("zh", "en"))
+    texts = [
+        translated(model, honest.src, honest.tgt, [zh for zh, _ in test]) for model in (honest.model, leaky)
+    ]
+    stored = {
+        "test": len(test),
+        "relatives": len(relatives),
+        "trainings": {"honest": honest.facts, "leaky": facts},
+    }
+    for name, wanted in (("with relatives", True), ("without", False)):
+        chosen = [i for i, group in enumerate(groups.values()) if (len(group) > 1) == wanted]
+        references = [[test[i][1]] for i in chosen]
+        without, with_them = ([side[i] for i in chosen] for side in texts)
+        exact = (_share(map(list.__contains__, references, side)) for side in (without, with_them))
+        stored[name] = {
+            "honest": stored_score(without, references),
+            "leaky": stored_score(with_them, references),
+            "gain": gain(with_them, without, references),
+            "exact": dict(zip(("honest", "leaky"), exact, strict=True)),
+        }
+    return stored
+
+
+def _share(found: Iterable[bool]) -> float:
+    found = list(found)
+    return round(sum(found) / len(found), 3)
+
+
+def measure_units(study: Study) -> dict:
+    """BLEU of characters, words and pieces, and of words whose unknown ones are replaced."""
+    shown = chinese(study)
+    split, settings = shown.split, study.settings("zh", "en")
+    zh_train, en_train = zip(*split.train, strict=True)
+    dictionary = cohesive_words(zh_train)
+    characters = closed(zh_train, partial(tokenise, lang="zh"), 2)
+    zh_words = closed(zh_train, partial(longest_match, dictionary=dictionary), 5)
+    en_words = closed(en_train, partial(tokenise, lang="en"), 5)
+    by_characters = trained("zh-en-characters", study, characters, shown.tgt, split, settings)
+    by_words = trained("zh-en-words", study, zh_words, en_words, split, settings)
+    sources, references = _test_of(split)
+    found = hypotheses_of(by_words.model, zh_words, sources)
+    written = [en_words.vocabulary.tokens(hypothesis.tokens) for hypothesis in found]
+    learned = _learned_dictionary(by_words.model, zh_words, en_words, zh_train, en_train)
+    by_dictionary, by_copy = (
+        [replace_unknown(words, zh_words.cut(source), hypothesis.weights, known)
+         for words, source, hypothesis in zip(written, sources, found, strict=True)]
+        for known in (learned, None)
+    )  # fmt: skip
+    replaced = "words, unknown ones through the dictionary"
+    texts = {
+        "characters": translated(by_characters.model, characters, shown.tgt, sources),
+        "pieces": translated(shown.model, shown.src, shown.tgt, sources),
+        # A vocabulary writes "<unk>", which the tokenizer of BLEU would count as three words.
+        "words": [_joined(words).replace("<unk>", "unk") for words in written],
+        "words, unknown ones copied": [_joined(words) for words in by_copy],
+        replaced: [_joined(words) for words in by_dictionary],
+    }
+    sides = {"characters": characters, "pieces": shown.src, "words": zh_words}
+    return {
+        "trainings": {"characters": by_characters.facts, "pieces": shown.facts, "words": by_words.facts},
+        "cohesive_words": len(dictionary),
+        "sides": {name: _facts_of(units, sources) for name, units in sides.items()},
+        "scores": {name: stored_score(list_, references) for name, list_ in texts.items()},
+        "gains": {
+            f"{better} over {worse}": gain(texts[better], texts[worse], references)
+            for better, worse in (*combinations(sides, 2), (replaced, "words"))
+        },
+        "unknown": {
+            "translations": _share("<unk>" in words for words in written),
+            "dictionary": len(learned),
+        },
+    }
+
+
+def _test_of(split: Split) -> tuple[list[str], list[tuple[str, ...]]]:
+    return [example.source for example in split.test], [example.references for example in split.test]
+
+
+def _joined(words: Sequence[str]) -> str:
+    return detokenise(words, "en")[0]
+
+
+def _facts_of(units: Units, texts: Sequence[str]) -> dict:
+    ids = units.ids(texts)
+    num_tokens = sum(map(len, ids))
+    return {
+        "types": len(units.vocabulary),
+        "tokens_per_sentence": round(num_tokens / len(ids), 1),
+        "unknown": round(sum(row.count(UNK) for row in ids) / num_tokens, 3),
+    }
+
+
+def _learned_dictionary(
+    model: EncoderDecoder, src: Units, tgt: Units, sources: Sequence[str], targets: Sequence[str]
+) -> dict[str, str]:
+    """A dictionary from the model's own attention on its training sentences."""
+    src_words, tgt_words = [src.cut(text) for text in sources], [tgt.cut(text) for text in targets]
+    weights = forced_weights(model, src.ids(sources), tgt.ids(targets))
+    links = [links_from_weights(w, num_tgt=len(words)) for w, words in zip(weights, tgt_words, strict=True)]
+    return learn_dictionary(src_words, tgt_words, links)
+
+
+def measure_translator(study: Study) -> dict:
+    """The translator of the page: its score, its translations of our sentences, and its attention."""
+    shown, settings = chinese(study), study.settings("zh", "en")
+    run = shown.run(settings)
+    save_run(run, study.runs / "zh-en")
+    sources, references = _test_of(shown.split)
+    own = translate(run, list(OWN), beam=5)
+    first = own[0]
+    grammar = triples(study.num_test, split="test", min_words=3, max_words=16)
+    links = [t.links("zh", "en") for t in grammar]
+    learned_from = [(t.zh, t.en) for t in triples(2 * study.num_test, min_words=3, max_words=16)]
+    return {
+        "training": shown.facts,
+        "bleu": stored_score([t.text for t in translate(run, sources, beam=5)], references),
+        "own": {source: translation.text for source, translation in zip(OWN, own, strict=True)},
+        "heat": {
+            "source": first.src_tokens,
+            "target": first.tgt_tokens,
+            "weights": [[round(w, 2) for w in row] for row in first.weights.tolist()],
+        },
+        "grammar": links_on(
+            run,
+            [(t.zh, _capitalised(t.en)) for t in grammar],
+            [GoldLinks(gold, gold) for gold in links],
+            learned_from,
+            frequent_words(_lower(en, "en") for _, en in shown.split.train),
+        ),
+    }
+
+
+def _capitalised(words: Sequence[str]) -> list[str]:
+    """The words of a sentence as people write it: the grammar's begin with a small letter."""
+    return [words[0][:1].upper() + words[0][1:], *words[1:]]
+
+
+def frequent_words(sentences: Iterable[Sequence[str]], num: int = 50) -> set[str]:
+    """The most frequent words and punctuation marks, most of which only join the others."""
+    counts = Counter(word for sentence in sentences for word in sentence)
+    return {word for word, _ in counts.most_common(num)}
+
+
+def _diagonal(alignments: Sequence[WordAlignment]) -> list[Links]:
+    return [diagonal_links(len(alignment.src_words), len(alignment.tgt_words)) for alignment in alignments]
+
+
+def aer_of(links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks]) -> dict[str, dict]:
+    """The error rate of each list of links, with the interval of the bootstrap over sentences."""
+    stored = {}
+    for name, predicted in links.items():
+        agreed = [len(a & g.sure) + len(a & g.possible) for a, g in zip(predicted, gold, strict=True)]
+        total = [len(a) + len(g.sure) for a, g in zip(predicted, gold, strict=True)]
+        counts = torch.tensor([agreed, total], dtype=torch.float64)
+        rows = torch.randint(len(gold), (RESAMPLES, len(gold)), generator=torch.Generator().manual_seed(0))
+        drawn = counts[:, rows].sum(dim=2)
+        low, high = (
+            (1 - drawn[0] / drawn[1]).quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
+        )
+        aer = alignment_score(predicted, gold).aer
+        stored[name] = {"aer": round(aer, 3), "interval": [round(low, 3), round(high, 3)]}
+    return stored
+
+
+def measure_mistakes(study: Study) -> dict:
+    """BLEU of the page's translator by rarest character and by length, and negations that are kept."""
+    shown = chinese(study)
+    sources, references = _test_of(shown.split)
+    run = shown.run(study.settings("zh", "en"))
+    texts = [translation.text for translation in translate(run, sources, beam=5)]
+    frequency = Counter(character for zh, _ in shown.split.train for character in zh)
+    rarest = [min(frequency[character] for character in source) for source in sources]
+    by_rarity = []
+    for low, high in pairwise([*RARITIES, math.inf]):
+        rows = [i for i, count in enumerate(rarest) if low <= count < high]
+        if rows:
+            score = stored_score([texts[i] for i in rows], [references[i] for i in rows])
+            by_rarity.append({"from": low} | score)
+    buckets = bleu_by_length(
+        texts, references, [len(tokenise(s, "zh")) for s in sources], edges=CHARACTERS, resamples=RESAMPLES
+    )
+    rows = [i for i, pair in enumerate(zip(sources, references, strict=True)) if negated(*pair)]
+    return {
+        "by_rarity": by_rarity,
+        "by_length": [{"from": b.low, "num": b.num_sentences} | _rounded_score(b.score) for b in buckets],
+        "negation": {"num": len(rows), "kept": _share(bool(NEGATION.search(texts[i])) for i in rows)},
+    }
+
+
+def measure_links(study: Study) -> dict:
+    """Alignment error rates of attention, of the diagonal and of model 1, on two kinds of text and by length."""
+    split = study.split(FRENCH, "en", "fr")
+    src, tgt = (pieces(side, study.vocabulary_size) for side in zip(*split.train, strict=True))
+    settings = study.settings("en", "fr")
+    schedule = Schedule(epochs=study.epochs_french, batch_size=128, muon=0)
+    model, facts = trained("en-fr", study, src, tgt, split, settings, schedule)
+    run = Run(settings, model, src.vocabulary, tgt.vocabulary, split.test)
+    save_run(run, study.runs / "en-fr")
+    sources, references = _test_of(split)
+    people = [(_lower(en, "en"), _lower(fr, "fr")) for en, fr in split.train]
+    lines = find_file(HANSARDS).read_text("utf-8").splitlines()
+    hansards = [tuple(side.split() for side in line.split("|||")) for line in lines]
+    hansards_gold = read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in hansards], first=1)
+    grammar = triples(study.num_test, split="test", min_words=3, max_words=30)
+    texts = {
+        "grammar": (
+            [(_capitalised(t.en), _capitalised(t.fr)) for t in grammar],
+            [GoldLinks(t.en_fr, t.en_fr) for t in grammar],
+        ),
+        "hansards": (hansards, hansards_gold),
+    }
+    frequent = frequent_words(fr for _, fr in people)
+    return {
+        "training": facts,
+        "bleu": stored_score([t.text for t in translate(run, sources)], references, "fr"),
+    } | {name: links_on(run, *text, people, frequent) for name, text in texts.items()}
+
+
+def _lower(text: str, lang: str) -> list[str]:
+    return tokenise(text.lower(), lang)
+
+
+def links_on(
+    run: Run,
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
+    gold: Sequence[GoldLinks],
+    learned_from: Sequence[tuple[Sequence[str], Sequence[str]]],
+    frequent: Container[str],
+) -> dict:
+    """The links of attention, of the diagonal and of model 1 in sentence pairs with gold links.
+
+    Args:
+        run: the translator whose attention is measured.
+        pairs: words of the source and of the target.
+        gold: their links.
+        learned_from: what model 1 reads besides these pairs, in lower case.
+        frequent: frequent words of the target language, in lower case.
+    """
+    lower = [tuple([word.lower() for word in side] for side in pair) for pair in pairs]
+    table = model_1([*learned_from, *lower])
+    found = align(run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
+    links = {
+        "attention": [alignment.links for alignment in found],
+        "diagonal": _diagonal(found),
+        "model 1": [links_by_table(table, *pair) for pair in lower],
+    }
+    by_length = []
+    for low, high in pairwise([0, *WORDS, math.inf]):
+        rows = [i for i, (src, _) in enumerate(pairs) if low < len(src) <= high]
+        if rows:
+            chosen = {name: [all_[i] for i in rows] for name, all_ in links.items()}
+            by_length.append({"from": low + 1, "num": len(rows)} | aer_of(chosen, [gold[i] for i in rows]))
+    is_frequent = [[word in frequent for word in tgt] for _, tgt in lower]
+    is_predicted = [predicted_words(run, alignment) for alignment in found]
+    src_lang, tgt_lang = run.settings.src, run.settings.tgt
+    written = translate(run, [detokenise(src, src_lang)[0] for src, _ in pairs])
+    references = [[detokenise(tgt, tgt_lang)[0]] for _, tgt in pairs]
+    return {
+        "num": len(pairs),
+        "bleu": stored_score([translation.text for translation in written], references, tgt_lang),
+        "aer": aer_of(links, gold),
+        "by_length": by_length,
+        "by_word": {
+            "frequent": _possible(links, gold, is_frequent),
+            "other": _possible(links, gold, [[not x for x in row] for row in is_frequent]),
+        },
+        "by_prediction": {
+            "predicted": _possible(links, gold, is_predicted),
+            "not predicted": _possible(links, gold, [[not x for x in row] for row in is_predicted]),
+        },
+    }
+
+
+def _possible(
+    links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks], chosen: Sequence[Sequence[bool]]
+) -> dict:
+    """Of the links of the chosen target words, the share that is possible, for each list of links."""
+    stored: dict = {"num": sum(map(sum, chosen))}
+    for name, predicted in links.items():
+        hits = (
+            (i, j) in g.possible
+            for a, g, rows in zip(predicted, gold, chosen, strict=True)
+            for i, j in a
+            if rows[j]
+        )
+        stored[name] = _share(hits)
+    return stored
+
+
+@torch.no_grad()
+def predicted_words(run: Run, alignment: WordAlignment) -> list[bool]:
+    """For each target word of an aligned pair: does the decoder give the highest probability to all its pieces?"""
+    (src, _), (tgt, ends) = (
+        detokenise([normalise(word, lang) for word in words], lang)
+        for lang, words in ((run.settings.src, alignment.src_words), (run.settings.tgt, alignment.tgt_words))
+    )
+    ids = run.tgt_vocabulary.encode([tgt])
+    batch = make_batch(run.src_vocabulary.encode([src]), ids)
+    logits, _ = run.model(batch.src, batch.src_lens, batch.tgt_in)
+    wrong = (logits[0, :-1].argmax(dim=-1) != torch.tensor(ids[0])).float()
+    return (wrong @ shares(run.tgt_vocabulary.spans([tgt])[0], ends) == 0).tolist()
+
+
+#: The parts of the study, in the order in which they are measured.
+#:
+#: :meta hide-value:
+PARTS: dict[str, Callable[[Study], dict]] = {
+    "file": measure_file,
+    "leak": measure_leak,
+    "units": measure_units,
+    "translator": measure_translator,
+    "mistakes": measure_mistakes,
+    "links": measure_links,
+}
+
+
+def head() -> dict:
+    """The files and the versions that the results belong to."""
+    paths = (CHINESE, FRENCH, HANSARDS, HANSARDS_LINKS)
+    return {
+        "sha256": {path: hashlib.sha256(find_file(path).read_bytes()).hexdigest() for path in paths},
+        "signature": bleu(["."], [["."]]).signature,
+        "versions": {name: version(name) for name in ("torch", "tokenizers", "opencc", "sacrebleu")},
+    }
+
+
+def run_study(study: Study, out: Path, parts: Sequence[str] | None = None) -> None:
+    """Measure the parts that are named, or those that are not stored yet, and store each.
+
+    Raises:
+        ValueError: the stored results belong to other files, versions or settings.
+    """
+    settings = {name: value for name, value in vars(study).items() if name != "runs"}
+    first = head() | {"settings": json.loads(json.dumps(settings))}
+    stored = json.loads(out.read_text("utf-8")) if out.exists() else first | {"parts": {}}
+    if {name: value for name, value in stored.items() if name != "parts"} != first:
+        raise ValueError(f"{out} holds results of other files, versions or settings: name another file")
+    study.runs.mkdir(parents=True, exist_ok=True)
+    for name in parts or [name for name in PARTS if name not in stored["parts"]]:
+        start = time.process_time()
+        result = PARTS[name](study)
+        stored["parts"][name] = result | {"minutes": round((time.process_time() - start) / 60, 1)}
+        stored["parts"] = {part: stored["parts"][part] for part in PARTS if part in stored["parts"]}
+        write_atomically(out, (json.dumps(stored, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def _main(
+    only: Annotated[
+        list[str] | None, typer.Option(help=f"Measure this part alone, again if need be: {', '.join(PARTS)}.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="results; parts that it holds are not measured again")] = RESULTS,
+    runs: Annotated[Path, typer.Option(help="folder in which the trainings are kept")] = Study.runs,
+) -> None:
+    """Measure the files of real sentences and the translators that are trained on them; store the numbers."""
+    if unknown := set(only or ()) - set(PARTS):
+        raise typer.BadParameter(f"no such part: {', '.join(sorted(unknown))}")
+    torch.set_num_threads(1)  # as for the results in the book
+    run_study(Study(runs=runs), out, only)
+    typer.echo(f"{out}: complete")
+
+
+if __name__ == "__main__":
+    typer.run(_main)
