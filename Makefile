@@ -22,9 +22,10 @@ TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py t
 # The longest come first: otherwise all processes would wait for the one that runs them.
 LONGEST := $(addprefix chapters/,bahdanau_decoder.ipynb encoder_decoder.ipynb)
 ALL_TESTS := $(LONGEST) $(filter-out $(LONGEST),$(CHAPTERS)) chapters/studies tests utils
-# Not part of `make check`: they need the built book, a browser or time to train.
-LEFT_TO_TEST := test_book test_pages test_chapter_figures test_figures_in_book test_quizzes_in_book test_figures_in_jupyterlab \
-	test_explorables_in_browser test_architecture test_command_line test_translating test_length_study \
+# Not part of `make check`: they need the built book, a browser, time to train, or they build books and run chapters.
+LEFT_TO_TEST := test_book test_pages test_quizzes_in_book test_publishing test_marking test_machines \
+	test_chapter_figures test_figures_in_book test_figures_in_jupyterlab test_explorables_in_browser \
+	test_architecture test_command_line test_translating test_length_study test_real_sentences \
 	test_own_decoders test_training test_loop test_distributed test_checkpoints
 
 BENCHMARKS := $(sort $(wildcard tests/bench_*.py))

@@ -255,6 +255,7 @@ def test_choices_are_taken_in_every_form() -> None:
         (torch.tensor(True), "True"),
         ((1, "x"), "(1, 'x')"),
         (abs, "abs"),
+        (torch.nn.Linear(2, 3), "<Linear>"),
         ("x" * 500, "'" + "x" * 156 + "..."),
     ],
 )

@@ -319,13 +319,14 @@ def check_hover_only_shows(
 ) -> None:
     """While the mouse is over a mark the figure shows that choice; then all is as before."""
     before = {name: int(slider(shown, name).input_value()) for name in figure.picks}
-    spoken_before = shown.get_by_role("status").inner_text()
+    status = shown.get_by_role("status")
+    expect(status).to_have_text(figure.sentence(**(figure.point | before)))
     target.hover()
     expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**(figure.point | before | there)))
     page.mouse.move(0, 0)
     expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**(figure.point | before)))
     assert {name: int(slider(shown, name).input_value()) for name in figure.picks} == before
-    assert shown.get_by_role("status").inner_text() == spoken_before
+    expect(status).to_have_text(figure.sentence(**(figure.point | before)))
 
 
 @every_figure
@@ -373,8 +374,14 @@ def test_a_swipe_over_a_figure_scrolls_the_page_and_changes_nothing(phone: Visit
     box, before = area.bounding_box(), shown.locator(".xp-say").inner_text()
     scrolled = page.evaluate("scrollY")
     protocol = phone.context.new_cdp_session(page)
-    start = {"x": box["x"] + 0.8 * box["width"], "y": box["y"] + 0.5 * box["height"]}
-    protocol.send("Input.synthesizeScrollGesture", start | {"yDistance": -120, "gestureSourceType": "touch"})
+    x, y = box["x"] + 0.8 * box["width"], box["y"] + 0.8 * box["height"]
+    for kind, moved in (
+        ("touchStart", 0),
+        *(("touchMove", 10 * i) for i in range(1, 13)),
+        ("touchEnd", None),
+    ):
+        points = [] if moved is None else [{"x": x, "y": y - moved}]
+        protocol.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     protocol.detach()
     page.wait_for_function("before => scrollY >= before + 60", arg=scrolled)
     assert shown.locator(".xp-say").inner_text() == before

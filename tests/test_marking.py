@@ -127,7 +127,7 @@ def test_the_solutions_of_a_chapter_are_marked_right(path: Path, tmp_path: Path)
     returned = tmp_path / "ann" / path.name
     returned.parent.mkdir()
     nbformat.write(filled(path), returned)
-    marks = list(marks_of(returned, tmp_path, seconds=900, prefix=without_network()))
+    marks = list(marks_of(returned, tmp_path, seconds=3600, prefix=without_network()))
     assert {mark.student for mark in marks} == {"ann"}
     for mark, exercise in zip(marks, exercises_of(read(path)), strict=True):
         assert mark.result == ("right" if exercise.solution is not None else "open"), mark
@@ -151,7 +151,7 @@ def test_wrong_answers_to_all_exercises_are_marked_wrong(
         answers[exercise.number] = f"import {tests}\n{names}= {tests}.answers.all_wrong[{first}].parts"
     nbformat.write(without_lesson(filled(path, answers)), tmp_path / f"{path.stem}_ida.ipynb")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    marks = list(marks_of(tmp_path / f"{path.stem}_ida.ipynb", tmp_path, seconds=900))
+    marks = list(marks_of(tmp_path / f"{path.stem}_ida.ipynb", tmp_path, seconds=3600))
     assert set(results(marks).values()) == {"wrong"}
     for mark, exercise in zip(marks, exercises_of(read(path)), strict=True):
         assert wrong[checks.index(exercise.check_name)].says in mark.said
@@ -172,7 +172,7 @@ def test_wrong_missing_and_broken_answers_are_rows(tmp_path: Path) -> None:
     # The checks are gone too.
     notebook.cells = [cell for cell in without_lesson(notebook).cells if not cell.source.startswith("check.")]
     nbformat.write(notebook, returned)
-    marks = list(marks_of(returned, tmp_path, seconds=300))
+    marks = list(marks_of(returned, tmp_path, seconds=3600))
     assert {mark.student for mark in marks} == {"ben"}
     assert results(marks) == {
         "1": "wrong",
@@ -191,7 +191,7 @@ def test_what_was_marked_before_a_process_dies_is_kept(tmp_path: Path) -> None:
     returned = tmp_path / "masked_softmax_cem.ipynb"
     dies = "def mask_from_ids(ids):\n    import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)"
     nbformat.write(without_lesson(filled(MASKED, {3: dies})), returned)
-    marks = list(marks_of(returned, tmp_path, seconds=900))
+    marks = list(marks_of(returned, tmp_path, seconds=3600))
     found = results(marks)
     assert (found["1"], found["2"]) == ("right", "right")
     assert {found[number] for number in "3456"} == {"failed"}

@@ -52,13 +52,6 @@ CLOSING = ["Summary", "Exercises", "Where this comes from"]
 QUIZ = re.compile(r"^:::\{quiz\} (\S+)\n(.*?)^:::$", re.MULTILINE | re.DOTALL)
 ASKED_NUMBER = re.compile(r"\*\*Right: ([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?\.\*\*")
 MIN_QUIZZES = 8
-#: Chapters whose questions are not written yet.
-WITHOUT_QUIZZES = {
-    "bahdanau_decoder",
-    "chinese_english",
-    "encoder_decoder",
-    "sentence_length",
-}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 Guard = Callable[[NotebookNode], Iterator[str]]
@@ -373,20 +366,9 @@ def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
         yield "two cells have the same id"
 
 
-#: Chapters whose exercises have another form.
-OLD_EXERCISES = {path.stem for path in CHAPTERS} - {
-    "additive_attention",
-    "dot_product_attention",
-    "masked_softmax",
-    "nadaraya_watson",
-}
-
-
 @pytest.mark.parametrize("check", GUARDS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_chapter(path: Path, check: Guard) -> None:
-    if check is exercises_have_their_form and path.stem in OLD_EXERCISES:
-        return
     notebook = nbformat.read(path, as_version=4)
     assert list(check(notebook)) == []
 
@@ -409,7 +391,7 @@ def test_figures_have_a_name_of_their_own() -> None:
 
 def test_each_chapter_has_questions_and_each_question_a_name_of_its_own() -> None:
     found = {path.stem: quizzes(nbformat.read(path, as_version=4)) for path in CHAPTERS}
-    assert {chapter for chapter, questions in found.items() if not questions} == WITHOUT_QUIZZES
+    assert all(found.values())
     names = [name for questions in found.values() for name, _ in questions]
     assert sorted(names) == sorted(set(names))
 

@@ -51,7 +51,7 @@ def test_style_sets_size_colours_and_map():
     plotting.use_style()
     assert tuple(mpl.rcParams["figure.figsize"]) == (6.4, 3.6)
     assert mpl.rcParams["figure.dpi"] == mpl.rcParams["savefig.dpi"] == 100
-    assert mpl.rcParams["image.cmap"] == "cividis"
+    assert mpl.rcParams["image.cmap"] == "Blues"
     assert not mpl.rcParams["axes.spines.top"]
     assert not mpl.rcParams["axes.spines.right"]
     assert mpl.rcParams["figure.constrained_layout.use"]
@@ -171,7 +171,9 @@ def test_heatmap_draws_one_row_per_query_and_one_column_per_key():
 def test_heatmap_colours_mean_the_same_weight_in_every_figure(w):
     ax = plotting.heatmap(w)
     assert ax.images[0].get_clim() == (0, 1)
-    assert ax.images[0].get_cmap().name == "cividis"
+    light, dark = ax.images[0].cmap(0.0), ax.images[0].cmap(1.0)
+    assert light == (1, 1, 1, 1)
+    assert dark == mpl.colors.to_rgba(plotting.BLUE)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])

@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 from jaxtyping import Float
 from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
@@ -24,6 +25,8 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE, SKY, BLACK = (
 )  # fmt: skip
 #: One colour each for the three roles, in every figure of the book.
 QUERY, KEY, VALUE = VERMILION, BLUE, GREEN
+#: The colours of weights, in static and in live figures: white is 0, blue is 1.
+WEIGHTS = LinearSegmentedColormap.from_list("weights", ["white", BLUE])
 #: Line styles in the order of the colours, for readers who do not see the colours.
 DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 
@@ -48,7 +51,7 @@ def use_style() -> None:
             + mpl.cycler(linestyle=list(DASHES)),
             "lines.linewidth": 1.8,
             "legend.frameon": False,
-            "image.cmap": "cividis",
+            "image.cmap": "Blues",
             "svg.hashsalt": "attention",
         }
     )
@@ -93,7 +96,7 @@ def heatmap(
     xlabel: str = "keys",
     ylabel: str = "queries",
 ) -> Axes:
-    """Draw attention weights: one row per query, one column per key, colours fixed from 0 to 1.
+    """Draw attention weights: one row per query, one column per key; white is 0 and blue is 1.
 
     Args:
         queries: labels of the rows, for instance words; None numbers them.
@@ -110,7 +113,7 @@ def heatmap(
             raise ValueError(f"{name} must have {length} labels, got {len(labels)}")
     if ax is None:
         ax = plt.subplots()[1]
-    image = ax.imshow(weights.detach().float().cpu().numpy(), cmap="cividis", vmin=0, vmax=1, aspect="auto")
+    image = ax.imshow(weights.detach().float().cpu().numpy(), cmap=WEIGHTS, vmin=0, vmax=1, aspect="auto")
     key_labels = [str(label) for label in (range(num_keys) if keys is None else keys)]
     rotated = any(len(label) > 3 for label in key_labels)
     ax.set_xticks(
@@ -121,7 +124,7 @@ def heatmap(
             label.set_rotation_mode("anchor")
     ax.set_yticks(range(num_queries), [str(q) for q in (range(num_queries) if queries is None else queries)])
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.spines[:].set_visible(False)
+    ax.spines[:].set(visible=True, color="lightgrey")  # white cells would have no edge
     ax.tick_params(length=0)
     if colorbar:
         colorbar_for([ax], image)

@@ -315,7 +315,8 @@ def show(value: object, *, width: int = 160) -> str:
         inner = ", ".join(show(item, width=width) for item in value)
         text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
     else:
-        text = getattr(value, "__name__", None) or repr(value)
+        named = f"<{type(value).__name__}>" if isinstance(value, torch.nn.Module) else repr(value)
+        text = getattr(value, "__name__", None) or named
     return text if len(text) <= width else text[: width - 3] + "..."
 
 

@@ -32,7 +32,7 @@ from utils.exercises.progress import VARIABLE
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 #: Seconds for one cell, so that one that never ends leaves the time for the others.
-CELL_LIMIT = 240.0
+CELL_LIMIT = 1200.0
 _IMPORT = re.compile(r"from utils\.exercises import (\w+) as check")
 _NOT_RUN = re.compile(r"^\s*(check\.\w+\(|float\(bool\(check\.|progress\()", re.MULTILINE)
 
@@ -189,7 +189,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "folder", type=Path, help="the folder; a folder a student inside it, or all files side by side"
     )
-    parser.add_argument("--seconds", type=float, default=900, help="the time that a notebook may take")
+    parser.add_argument("--seconds", type=float, default=3600, help="the time that a notebook may take")
     given = parser.parse_args(arguments)
     if not given.folder.is_dir():
         parser.error(f"{given.folder} is no folder")

@@ -205,13 +205,19 @@ export function render({ model, el }) {
       const x = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()).x;
       put(name, Math.round(((x - from) / (to - from)) * (controls[name].values.length - 1)));
     };
-    // A finger that moves up or down scrolls the page, so its touch alone changes nothing: it drags or taps.
+    // A finger that moves up or down scrolls the page, so it drags only once it has moved sideways.
+    let start = null;
     area.addEventListener("pointerdown", (e) => {
       stop();
       area.setPointerCapture(e.pointerId);
-      if (e.pointerType !== "touch") drag(e);
+      start = e.pointerType === "touch" ? e.clientX : null;
+      if (start === null) drag(e);
     });
-    area.addEventListener("pointermove", (e) => { if (area.hasPointerCapture(e.pointerId)) drag(e); });
+    area.addEventListener("pointermove", (e) => {
+      if (!area.hasPointerCapture(e.pointerId) || (start !== null && Math.abs(e.clientX - start) < 8)) return;
+      start = null;
+      drag(e);
+    });
     area.addEventListener("click", drag);
   }
   // An attribute that has its value already, to a hundredth, is not set again: a slow phone must answer a key within one or
