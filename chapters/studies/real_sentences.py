@@ -31,7 +31,7 @@ from safetensors.torch import load_file, save
 
 from utils.corpus.batches import ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import triples
-from utils.corpus.pairs import Pairs, find_file, normalise, read_pairs, tokenise
+from utils.corpus.pairs import find_file, normalise, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.metrics import (
@@ -114,15 +114,8 @@ class Study:
 
     def split(self, path: str, src: str, tgt: str) -> Split:
         """The pairs of a file, as the command line splits them."""
-        columns = ("en", "zh") if path == CHINESE else ("en", "fr")
-        return group_split(
-            _read(path, columns).between(src, tgt), num_test=self.num_test, num_valid=self.num_valid
-        )
-
-
-@cache
-def _read(path: str, columns: tuple[str, str]) -> Pairs:
-    return read_pairs(path, columns)
+        pairs = read_pairs(path, ("en", "zh") if path == CHINESE else ("en", "fr")).between(src, tgt)
+        return group_split(pairs, num_test=self.num_test, num_valid=self.num_valid)
 
 
 # What the page builds as well; its cells say what each does
@@ -208,7 +201,7 @@ def measure_file(study: Study) -> dict:
     """What is in the Chinese file, and which rows a random split shares with its test."""
     lines = find_file(CHINESE).read_text("utf-8").splitlines()
     raw = [tuple(line.split("\t")[:2]) for line in lines if line]
-    pairs = _read(CHINESE, ("en", "zh")).between("zh", "en")
+    pairs = read_pairs(CHINESE, ("en", "zh")).between("zh", "en")
     to_simplified, to_traditional = OpenCC("t2s").convert, OpenCC("s2t").convert
     characters = {character for _, zh in raw for character in zh}
     scripts = Counter(
@@ -455,9 +448,10 @@ def measure_leak(study: Study) -> dict:
     return stored
 
 
-def _share(found: Iterable[bool]) -> float:
+def _share(found: Iterable[bool]) -> float | None:
+    """The share of what is true; None if there is nothing."""
     found = list(found)
-    return round(sum(found) / len(found), 3)
+    return round(sum(found) / len(found), 3) if found else None
 
 
 def measure_units(study: Study) -> dict:
