@@ -31,6 +31,8 @@ from utils.exercises.progress import record_result
 #: Seconds that a check may take before it says that the answer does not come to an end.
 TIME_LIMIT = 20.0
 
+_ENDLESS = "Does each loop have an end that it reaches?"
+
 Status = Literal["right", "wrong", "unfinished", "open"]
 #: What an exercise asks for: a guess, a number by hand, code, a trial, or words that the reader judges.
 Kind = Literal["predict", "compute", "implement", "experiment", "open"]
@@ -167,7 +169,8 @@ def _report(
     except OpenAnswer as points:
         return Report(name, "open", points.rubric)
     except TimeUp:
-        return Report(name, "wrong", tuple(right), f"The answer takes longer than {TIME_LIMIT:.0f} seconds.")
+        wrong = f"The answer does not come to an end within {TIME_LIMIT:.0f} seconds."
+        return Report(name, "wrong", tuple(right), wrong, (_ENDLESS,))
     except Wrong as wrong:
         shown = (*wrong.hints, *hints)[: max(0, num_hints)]
         return Report(name, "wrong", tuple(right), str(wrong), shown, _first_lines(printed))
@@ -241,7 +244,7 @@ class ReadersFunction:
         except TimeUp:
             raise Wrong(
                 f"{call} does not come to an end within {TIME_LIMIT:.0f} seconds.",
-                "Does each loop have an end that it reaches?",
+                _ENDLESS,
             ) from None
         except (Exception, SystemExit) as error:
             raise Wrong(
