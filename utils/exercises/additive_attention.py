@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/additive_attention."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -10,6 +10,7 @@ from torch.nn.functional import pad
 from utils.attention import additive_scores
 from utils.exercises.checking import (
     LargestTensor,
+    Mistake,
     ReadersFunction,
     as_number,
     as_tensor,
@@ -19,6 +20,7 @@ from utils.exercises.checking import (
     expect,
     expect_close,
     expect_written,
+    recognise,
     show,
 )
 
@@ -42,6 +44,31 @@ def one_unit(answer: object) -> Iterator[str]:
     )
 
 
+#: Numbers that learners get for exercise 2.
+NUM_PARAMETERS = (
+    Mistake((3_000_000,), "these are W_q and W_k without w_v", "w_v has one number for each hidden unit."),
+    Mistake(
+        (3_002_000,), "this counts a bias for W_q and one for W_k", "The layer of this chapter has no bias."
+    ),
+    Mistake((3_003_001,), "this counts three biases", "The layer of this chapter has no bias."),
+    Mistake(
+        (2_000_000_000,),
+        "this is the product of the three widths",
+        "Each hidden unit has 1000 numbers for the query and 2000 for the key. Add these two.",
+    ),
+)
+NUM_BYTES = (
+    Mistake((200_000_000,), "this is how many numbers the tensor has", "Each number has 4 bytes."),
+    Mistake(
+        (800_000,), "these are the bytes of the scores", "The tensor holds h numbers for every query and key."
+    ),
+    Mistake((10_000_000,), "these are the bytes of one sentence pair", "The batch has 80 pairs."),
+    Mistake((16_000_000,), "these are the bytes of the projected keys", "Every key meets every query."),
+    Mistake((6_400_000_000,), "these are the bits", "A byte has 8 bits."),
+    Mistake((800,), "these are megabytes", "Write the number of bytes."),
+)
+
+
 @exercise(
     2,
     "compute",
@@ -50,49 +77,17 @@ def one_unit(answer: object) -> Iterator[str]:
 )
 def sizes_of_the_paper(num_parameters: object, num_bytes: object) -> Iterator[str]:
     parameters = as_number(num_parameters, name="num_parameters")
-    _expect_no_known_mistake(
-        parameters,
-        {
-            3_000_000: ("these are W_q and W_k without w_v", "w_v has one number for each hidden unit."),
-            3_002_000: (
-                "this counts a bias for W_q and one for W_k",
-                "The layer of this chapter has no bias.",
-            ),
-            3_003_001: ("this counts three biases", "The layer of this chapter has no bias."),
-            2_000_000_000: (
-                "this is the product of the three widths",
-                "Each hidden unit has 1000 numbers for the query and 2000 for the key. Add these two.",
-            ),
-        },
-    )
+    recognise([parameters], NUM_PARAMETERS, f"{parameters:,.0f}: ", ".")
     expect(parameters == 3_001_000, f"num_parameters is {parameters:,.0f}; expected another number.")
     yield "3,001,000 parameters: 1,000 hidden units with 1,000 + 2,000 + 1 numbers each"
     size = as_number(num_bytes, name="num_bytes")
-    _expect_no_known_mistake(
-        size,
-        {
-            200_000_000: ("this is how many numbers the tensor has", "Each number has 4 bytes."),
-            800_000: (
-                "these are the bytes of the scores",
-                "The tensor holds h numbers for every query and key.",
-            ),
-            10_000_000: ("these are the bytes of one sentence pair", "The batch has 80 pairs."),
-            16_000_000: ("these are the bytes of the projected keys", "Every key meets every query."),
-            6_400_000_000: ("these are the bits", "A byte has 8 bits."),
-            800: ("these are megabytes", "Write the number of bytes."),
-        },
-    )
+    recognise([size], NUM_BYTES, f"{size:,.0f}: ", ".")
     expect(
         size == 800_000_000,
         f"num_bytes is {size:,.0f}; expected another number.",
         "Multiply the four sizes of the axes, and then by 4.",
     )
     yield "800,000,000 bytes, 4 for each of 80 · 50 · 50 · 1,000 numbers"
-
-
-def _expect_no_known_mistake(number: float, mistakes: Mapping[int, tuple[str, str]]) -> None:
-    for wrong, (message, hint) in mistakes.items():
-        expect(number != wrong, f"{wrong:,}: {message}.", hint)
 
 
 @exercise(

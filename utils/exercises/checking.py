@@ -17,10 +17,10 @@ import math
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
@@ -394,6 +394,30 @@ def expect_close(
             f"{case}, {name}{where} is {show(got[place].item())}; expected {show(wanted[place].item())}.",
             *hints,
         )
+
+
+class Mistake(NamedTuple):
+    """A wrong result that learners get, what it is, and a hint."""
+
+    result: tuple[float, ...]
+    says: str
+    hint: str
+
+
+def recognise(
+    got: Tensor | Sequence[float],
+    mistakes: Iterable[Mistake],
+    case: str = "",
+    after: str = "",
+    *,
+    tolerance: float = 0.006,
+) -> None:
+    """Raise :class:`Wrong` if the result is one of these mistakes; ``case`` and ``after`` stand around what it says."""
+    numbers = torch.as_tensor(got).double().flatten()
+    for mistake in mistakes:
+        wrong = torch.tensor(mistake.result, dtype=torch.float64)
+        if numbers.shape == wrong.shape and torch.allclose(numbers, wrong, rtol=0, atol=tolerance):
+            raise Wrong(f"{case}{mistake.says}{after}", mistake.hint)
 
 
 def as_number(answer: object, *, name: str = "your number") -> float:

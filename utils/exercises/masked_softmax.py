@@ -6,6 +6,7 @@ import torch
 
 from utils.attention import length_mask
 from utils.exercises.checking import (
+    Mistake,
     ReadersFunction,
     as_number,
     as_tensor,
@@ -14,6 +15,7 @@ from utils.exercises.checking import (
     exercise,
     expect,
     expect_close,
+    recognise,
     show,
 )
 
@@ -34,6 +36,22 @@ def filled_with_zero(answer: object) -> Iterator[str]:
     )
 
 
+_EXPONENTIALS = (
+    "These are the exponentials. They are not weights yet, because they do not sum to 1.",
+    "Divide each exponential by the sum of the allowed ones.",
+)
+#: Numbers that learners get for exercise 2.
+NOT_MASKED_WEIGHTS = (
+    Mistake(
+        (1 / 153, 3 / 153, 1 - 4 / 153),
+        "These are the weights without the mask: the third word takes 0.97 of them.",
+        "The third word is padding: its score becomes -inf, whatever it was.",
+    ),
+    Mistake((1, 3, 0), *_EXPONENTIALS),
+    Mistake((1, 3, 148.41), *_EXPONENTIALS),
+)
+
+
 @exercise(
     2,
     "compute",
@@ -43,22 +61,10 @@ def filled_with_zero(answer: object) -> Iterator[str]:
 def weights_by_hand(first: object, second: object, third: object) -> Iterator[str]:
     weights = [as_number(w, name=name) for w, name in ((first, "w1"), (second, "w2"), (third, "w3"))]
 
-    def like(*expected: float) -> bool:
-        return all(abs(w - e) < 0.006 for w, e in zip(weights, expected, strict=True))
-
     expect(
         min(weights) >= 0, f"{show(min(weights))} is a negative weight.", "An exponential is never negative."
     )
-    expect(
-        not like(1 / 153, 3 / 153, 1 - 4 / 153),
-        "These are the weights without the mask: the third word takes 0.97 of them.",
-        "The third word is padding: its score becomes -inf, whatever it was.",
-    )
-    expect(
-        not like(1, 3, 0) and not like(1, 3, 148.4),
-        "These are the exponentials. They are not weights yet, because they do not sum to 1.",
-        "Divide each exponential by the sum of the allowed ones.",
-    )
+    recognise(weights, NOT_MASKED_WEIGHTS)
     expect(
         abs(weights[2]) < 1e-6,
         f"the padding has the weight {show(weights[2])}; expected exactly 0.",
@@ -72,11 +78,11 @@ def weights_by_hand(first: object, second: object, third: object) -> Iterator[st
     )
     yield "the weights of the real words sum to 1"
     expect(
-        not like(0.75, 0.25, 0),
+        abs(weights[0] - 0.75) > 0.006,
         "The two weights are exchanged: the larger score must get the larger weight.",
     )
     expect(
-        like(0.25, 0.75, 0),
+        abs(weights[0] - 0.25) < 0.006,
         f"the first weight is {show(weights[0])}; expected another number.",
         "The ratio of two weights is the exponential of the difference of their scores: here it is 3.",
     )

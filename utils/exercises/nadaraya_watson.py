@@ -2,15 +2,14 @@
 
 import functools
 import math
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
 
 from utils.exercises.checking import (
+    Mistake,
     ReadersFunction,
-    Wrong,
     as_number,
     as_tensor,
     choose,
@@ -19,6 +18,7 @@ from utils.exercises.checking import (
     expect,
     expect_close,
     expect_written,
+    recognise,
     show,
 )
 from utils.kernels import boxcar, epanechnikov, gaussian, nadaraya_watson, triangular
@@ -26,23 +26,6 @@ from utils.kernels import boxcar, epanechnikov, gaussian, nadaraya_watson, trian
 KERNELS = {"Gaussian": gaussian, "boxcar": boxcar, "triangular": triangular, "Epanechnikov": epanechnikov}
 #: The bandwidths that the chapter tries, in hours.
 WIDTHS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0]
-
-
-class Mistake(NamedTuple):
-    """A wrong result that learners get, what it is, and a hint."""
-
-    result: tuple[float, ...]
-    says: str
-    hint: str
-
-
-def recognise(
-    got: Tensor, mistakes: Iterable[Mistake], case: str, after: str = "", *, tolerance: float
-) -> None:
-    """Raise :class:`Wrong` if the result is one of the mistakes."""
-    for mistake in mistakes:
-        if torch.allclose(got, torch.tensor(mistake.result, dtype=got.dtype), rtol=0, atol=tolerance):
-            raise Wrong(f"{case}{mistake.says}{after}", mistake.hint)
 
 
 @exercise(
