@@ -12,6 +12,7 @@ import torch
 from utils.exercises import checking, masked_softmax
 from utils.exercises.checking import (
     LargestTensor,
+    Mistake,
     ReadersFunction,
     Report,
     Wrong,
@@ -21,6 +22,7 @@ from utils.exercises.checking import (
     compare_with_rubric,
     exercise,
     expect_close,
+    recognise,
     show,
 )
 from utils.exercises.progress import FILE, VARIABLE, progress
@@ -237,6 +239,15 @@ def test_numbers_in_lists_arrays_and_tensors_are_one() -> None:
         [(1, 2)],
     ):
         assert as_tensor(answer, shape=(1, 2)).equal(expected)
+
+
+def test_a_known_mistake_is_told_with_what_stands_around_it() -> None:
+    mistake = Mistake((0.25, 0.75), "exchanged.", "look again")
+    with pytest.raises(Wrong, match=r"^here exchanged\. Expected\.$") as told:
+        recognise([0.251, 0.749], [mistake], "here ", " Expected.", tolerance=0.002)
+    assert told.value.hints == ("look again",)
+    recognise([0.251, 0.749], [mistake], tolerance=0.0005)
+    recognise(torch.tensor([0.25]), [mistake])
 
 
 def test_choices_are_taken_in_every_form() -> None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from utils.exercises.checking import (
+    Mistake,
     ReadersFunction,
     as_number,
     as_tensor,
@@ -16,6 +17,7 @@ from utils.exercises.checking import (
     exercise,
     expect,
     expect_close,
+    recognise,
     show,
 )
 from utils.search import greedy
@@ -38,6 +40,41 @@ def after_hiding(answer: object) -> Iterator[str]:
     )
 
 
+# Numbers that learners get for exercise 2.
+SCORES = Mistake(
+    (-1.967, -1.967, -0.760),
+    "These are the scores. The weights come after the softmax.",
+    "The exponential of -1.967 is 0.140, and that of -0.760 is 0.468.",
+)
+OLD_STATE = Mistake(
+    (0.073, 0.073, 0.853),
+    "These are the weights of the page, for the state (1.5, 0.8).",
+    "Here the state is (0.2, 1.6).",
+)
+EXPONENTIALS = Mistake(
+    (0.140, 0.140, 0.468),
+    "These are the exponentials. They are not weights yet, because they do not sum to 1.",
+    "Divide each exponential by 0.140 + 0.140 + 0.468.",
+)
+OTHER_WEIGHTS = (
+    Mistake(
+        (0.018, 0.018, 0.965),
+        "These are the weights without the tanh.",
+        "The score of small is 2 tanh(-2.4) and not 2 times -2.4.",
+    ),
+    Mistake(
+        (0.261, 0.261, 0.478),
+        "These are the weights without the factor 2, which is w_v.",
+        "The score is 2 times the tanh.",
+    ),
+    Mistake(
+        (0.0435, 0.0435, 0.9125),
+        "These weights do not depend on the state: it is missing in the tanh.",
+        "The number of the state, -1.4, is added to the number of each word.",
+    ),
+)
+
+
 @exercise(
     2,
     "compute",
@@ -48,47 +85,17 @@ def another_query(small: object, white: object, flower: object) -> Iterator[str]
     names = ("small", "white", "flower")
     weights = [as_number(w, name=f"w_{name}") for w, name in zip((small, white, flower), names, strict=True)]
 
-    def like(*expected: float) -> bool:
-        return all(abs(w - e) < 0.0065 for w, e in zip(weights, expected, strict=True))
-
-    expect(
-        not like(-1.967, -1.967, -0.760),
-        "These are the scores. The weights come after the softmax.",
-        "The exponential of -1.967 is 0.140, and that of -0.760 is 0.468.",
-    )
+    recognise(weights, [SCORES], tolerance=0.0065)
     expect(min(weights) >= 0, f"{show(min(weights))} is a negative weight.", "An exponential is positive.")
     yield "no weight is negative"
-    expect(
-        not like(0.073, 0.073, 0.853),
-        "These are the weights of the page, for the state (1.5, 0.8).",
-        "Here the state is (0.2, 1.6).",
-    )
-    expect(
-        not like(0.140, 0.140, 0.468),
-        "These are the exponentials. They are not weights yet, because they do not sum to 1.",
-        "Divide each exponential by 0.140 + 0.140 + 0.468.",
-    )
+    recognise(weights, [OLD_STATE, EXPONENTIALS], tolerance=0.0065)
     expect(
         abs(sum(weights) - 1) < 0.006,
         f"the three weights sum to {show(sum(weights))}; expected 1.",
         "Divide each exponential by the sum of the three.",
     )
     yield "the weights sum to 1"
-    expect(
-        not like(0.018, 0.018, 0.965),
-        "These are the weights without the tanh.",
-        "The score of small is 2 tanh(-2.4) and not 2 times -2.4.",
-    )
-    expect(
-        not like(0.261, 0.261, 0.478),
-        "These are the weights without the factor 2, which is w_v.",
-        "The score is 2 times the tanh.",
-    )
-    expect(
-        not like(0.044, 0.044, 0.912) and not like(0.043, 0.043, 0.913),
-        "These weights do not depend on the state: it is missing in the tanh.",
-        "The number of the state, -1.4, is added to the number of each word.",
-    )
+    recognise(weights, OTHER_WEIGHTS, tolerance=0.0065)
     expect(
         abs(weights[0] - weights[1]) < 0.0065,
         f"small has the weight {show(weights[0])} and white {show(weights[1])}; expected the same.",
@@ -96,7 +103,7 @@ def another_query(small: object, white: object, flower: object) -> Iterator[str]
     )
     yield "small and white have the same weight, because both have the difference -1"
     expect(
-        like(0.187, 0.187, 0.626),
+        abs(weights[2] - 0.626) < 0.0065,
         f"flower has the weight {show(weights[2])}; expected another number.",
         "The score of flower is 2 tanh(-1.4 + 1).",
     )
@@ -138,7 +145,7 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
         tuple(context.shape) == (1, 2),
         f"the context has the shape {tuple(context.shape)}; expected (1, 2), one vector for each sentence.",
     )
-    _expect_no_usual_mistake(context, given)
+    recognise(context, _usual_mistakes(context), f"{given}, ", tolerance=2e-4)
     case = f"{given}, the scores are ln 3 and ln 2, so the weights are 0.6 and 0.4"
     expect_close(context, torch.tensor([[0.6, 0.4]]), case, name="the context")
     yield "the decoder asks with the new state"
@@ -158,39 +165,42 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
     yield "each sentence of a batch has weights of its own, over its words"
 
 
-def _expect_no_usual_mistake(context: Tensor, given: str) -> None:
-    old_state = torch.tensor([[1 / 3, 2 / 3]])
-    expect(
-        not _close(context, old_state),
-        f"{given}, the context is {show(context)}: the decoder asked with the old state. Expected [[0.6, 0.4]].",
-        "Compute the new state first, and use it in the scores.",
-    )
-    expect(
-        not _close(context, torch.tensor([[0.75, 0.25]])),
-        f"{given}, the context is {show(context)}: the decoder asked with the word y. Expected [[0.6, 0.4]].",
-        "The query is the new state.",
-    )
-    expect(
-        not _close(context, torch.tensor([[0.5, 0.5]])),
-        f"{given}, the context is the plain mean of the rows of h, as if all weights were equal.",
-        "The weights of one sentence sum to 1 over its words: the softmax runs over the axis of the words.",
-    )
-    expect(
-        not _close(context, torch.tensor([[1.0, 1.0]])),
-        f"{given}, the context is {show(context)}: every weight is 1. Expected [[0.6, 0.4]].",
-        "You took the softmax over an axis of length 1. The axis of the words is the one with n numbers.",
-    )
-    expect(
-        not _close(context, torch.tensor([[math.log(3), math.log(2)]])),
-        f"{given}, the context is {show(context)}: the scores are used as weights. Expected [[0.6, 0.4]].",
-        "The softmax turns scores into weights.",
-    )
-    scaled = torch.softmax(torch.tensor([[math.log(3), math.log(2)]]) / math.sqrt(2), dim=-1)
-    expect(
-        not _close(context, scaled),
-        f"{given}, the context is {show(context)}: the scores were divided by the square root of 2.",
-        "This exercise asks for the plain dot product, without a scale.",
-    )
+def _usual_mistakes(context: Tensor) -> list[Mistake]:
+    log_3, log_2 = math.log(3), math.log(2)
+    scaled = torch.softmax(torch.tensor([log_3, log_2]) / math.sqrt(2), dim=-1)
+    shown, expected = f"the context is {show(context)}: ", " Expected [[0.6, 0.4]]."
+    return [
+        Mistake(
+            (1 / 3, 2 / 3),
+            f"{shown}the decoder asked with the old state.{expected}",
+            "Compute the new state first, and use it in the scores.",
+        ),
+        Mistake(
+            (0.75, 0.25),
+            f"{shown}the decoder asked with the word y.{expected}",
+            "The query is the new state.",
+        ),
+        Mistake(
+            (0.5, 0.5),
+            "the context is the plain mean of the rows of h, as if all weights were equal.",
+            "The weights of one sentence sum to 1 over its words: the softmax runs over the axis of the words.",
+        ),
+        Mistake(
+            (1.0, 1.0),
+            f"{shown}every weight is 1.{expected}",
+            "You took the softmax over an axis of length 1. The axis of the words is the one with n numbers.",
+        ),
+        Mistake(
+            (log_3, log_2),
+            f"{shown}the scores are used as weights.{expected}",
+            "The softmax turns scores into weights.",
+        ),
+        Mistake(
+            tuple(scaled.tolist()),
+            f"{shown}the scores were divided by the square root of 2.",
+            "This exercise asks for the plain dot product, without a scale.",
+        ),
+    ]
 
 
 def _pair(result: object) -> tuple[Tensor, Tensor]:

@@ -9,6 +9,7 @@ from torch import Tensor
 from utils.attention import dot_scores, scaled_dot_scores
 from utils.exercises.checking import (
     LargestTensor,
+    Mistake,
     ReadersFunction,
     as_number,
     as_tensor,
@@ -17,6 +18,7 @@ from utils.exercises.checking import (
     exercise,
     expect,
     expect_close,
+    recognise,
     show,
 )
 from utils.kernels import nadaraya_watson
@@ -43,6 +45,14 @@ def divided_by_d(answer: object) -> Iterator[str]:
     )
 
 
+#: A pair that learners get for exercise 2.
+NOT_DIVIDED = Mistake(
+    (8, 12),
+    "(8, 12) is the sum of the values, each times its exponential. The exponentials are not weights yet.",
+    "Divide by the sum of the exponentials, 1 + 3.",
+)
+
+
 @exercise(
     2,
     "compute",
@@ -52,11 +62,7 @@ def divided_by_d(answer: object) -> Iterator[str]:
 def context_by_hand(first: object, second: object) -> Iterator[str]:
     context = [as_number(first, name="c1"), as_number(second, name="c2")]
 
-    def is_for(weight: float) -> bool:
-        """Whether this is the context if the first key gets this weight."""
-        return abs(context[0] - 8 * weight) < 0.02 and abs(context[1] - 4 * (1 - weight)) < 0.02
-
-    for weight, message, hint in (
+    for weight, what, hint in (
         (
             1 / 10,
             "without the scale: the scores 0 and 2 ln 3",
@@ -67,14 +73,9 @@ def context_by_hand(first: object, second: object) -> Iterator[str]:
         (3 / 4, "of exchanged weights", "The larger score gets the larger weight."),
         (0, "of the second key alone", "A softmax gives something to every key."),
     ):
-        expect(
-            not is_for(weight), f"({show(context[0])}, {show(context[1])}) is the context {message}.", hint
-        )
-    expect(
-        not (abs(context[0] - 8) < 0.02 and abs(context[1] - 12) < 0.02),
-        "(8, 12) is the sum of the values, each times its exponential. The exponentials are not weights yet.",
-        "Divide by the sum of the exponentials, 1 + 3.",
-    )
+        mistake = Mistake((8 * weight, 4 * (1 - weight)), f"the context {what}.", hint)
+        recognise(context, [mistake], f"({show(context[0])}, {show(context[1])}) is ", tolerance=0.02)
+    recognise(context, [NOT_DIVIDED], tolerance=0.02)
     expect(
         abs(context[0] / 8 + context[1] / 4 - 1) < 0.006,
         f"({show(context[0])}, {show(context[1])}) belongs to the weights {show(context[0] / 8)} and "
@@ -82,7 +83,10 @@ def context_by_hand(first: object, second: object) -> Iterator[str]:
         "The first component is 8 times the first weight, the second is 4 times the second weight.",
     )
     yield "the weights behind your context sum to 1"
-    expect(is_for(1 / 4), f"({show(context[0])}, {show(context[1])}) is the context of other weights.")
+    expect(
+        abs(context[0] - 2) < 0.02,
+        f"({show(context[0])}, {show(context[1])}) is the context of other weights.",
+    )
     yield "the weights are 1/4 and 3/4, so the context is (2, 3)"
 
 
