@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import pairwise
 from operator import mul
+from xml.sax.saxutils import quoteattr
 
-from utils.explorables.drawing import tag, text
 
 #: The parts that can be lit, in the order in which a step of decoding uses them.
 PARTS = ("encoder", "scores", "weights", "context", "decoder")
@@ -299,3 +299,23 @@ def _arrow(role: str, *corners: tuple[float, float]) -> list[str]:
     line = " ".join(f"{a:g},{b:g}" for a, b in (*corners[:-1], (x - dx, y - dy)))
     head = f"M{x:g},{y:g} {x - dx - dy / 2:g},{y - dy + dx / 2:g} {x - dx + dy / 2:g},{y - dy - dx / 2:g}z"
     return [tag("path", d=f"M{line}", class_=f"line {role}"), tag("path", d=head, class_=f"head {role}")]
+
+
+def tag(name: str, *children: str, **attributes: object) -> str:
+    """An element as text; ``class_`` gives ``class`` and underscores give dashes. Children are markup.
+
+    >>> tag("text", "a &lt; b", x=3, text_anchor="end")
+    '<text x="3" text-anchor="end">a &lt; b</text>'
+    """
+    written = "".join(
+        f" {key.rstrip('_').replace('_', '-')}={quoteattr(f'{value:.5g}' if isinstance(value, float) else str(value))}"
+        for key, value in attributes.items()
+        if value is not None
+    )
+    content = "".join(children)
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+def text(content: object, **attributes: object) -> str:
+    """A text element; the content is escaped."""
+    return tag("text", escape(str(content), quote=False), **attributes)

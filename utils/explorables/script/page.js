@@ -16,9 +16,7 @@ for (const type of ["keydown", "keyup"]) {
 for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   figure.dataset.ready = "";
   const { spec, state } = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
-  const still = figure.querySelector("img");
-  spec.svg = still.src.split(",")[1];
-  spec.alt = still.alt;
+  spec.alt = figure.querySelector("img").alt;
   const store = { ...state, spec };
   const listeners = {};
   // Browsers refuse more than a hundred or so changes of the address in half a minute.
@@ -44,8 +42,26 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
     return true;
   };
   const live = document.createElement("div");
-  render({ model, el: live });
   figure.replaceChildren(live);
+  render({ model, el: live });
   if (restore()) figure.scrollIntoView();
   addEventListener("hashchange", restore);
 }
+
+// A symbol of a formula lights its part in the next figure below it, or in the last one above, while the mouse is on it.
+let lit = null;
+document.addEventListener("pointerover", ({ target }) => {
+  const symbol = target.closest?.(".sym") ?? null;
+  if (symbol === lit) return;
+  const chipOf = (node) => {
+    const role = [...node.classList].find((name) => name.startsWith("sym-")).slice("sym-".length);
+    const chips = [...document.querySelectorAll(`.xp-symbol[data-role="${role}"]`)];
+    return chips.find((chip) => node.compareDocumentPosition(chip) & Node.DOCUMENT_POSITION_FOLLOWING) ?? chips.at(-1);
+  };
+  if (lit) chipOf(lit)?.dispatchEvent(new Event("pointerleave"));
+  if (symbol) chipOf(symbol)?.dispatchEvent(new Event("pointerenter"));
+  lit = symbol;
+});
+
+// On paper a figure stands with its numbers.
+addEventListener("beforeprint", () => { for (const table of document.querySelectorAll(".xp-table")) table.open = true; });
