@@ -60,7 +60,8 @@ FONT_SIZE = 11
 def use_style() -> None:
     """Set matplotlib's defaults to the look of the book, Chinese glyphs included; call once per notebook."""
     cjk = _add_cjk_font()
-    mpl.colormaps.register(WEIGHTS, force=True)
+    if WEIGHTS.name not in mpl.colormaps:
+        mpl.colormaps.register(WEIGHTS)
     mpl.rcParams.update(
         {
             "figure.figsize": SIZE,
@@ -87,7 +88,7 @@ def use_style() -> None:
     )
     if "text.language" in mpl.rcParams:  # matplotlib 3.11: the Chinese forms of the shared ideographs
         mpl.rcParams["text.language"] = "zh-Hans"
-    setattr(Figure, "_repr_svg_", svg)  # IPython asks for it, beside the PNG
+    mpl.figure.Figure._repr_svg_ = svg  # IPython asks for it, beside the PNG
 
 
 def _add_cjk_font() -> str:
@@ -106,7 +107,7 @@ def _add_cjk_font() -> str:
 _STYLE = (
     f".chart{{{css_variables(dark=False)};background:var(--paper);height:auto;max-width:100%}}"
     ".chart *{stroke-linejoin:round}"
-    ".chart text{font-family:var(--pst-font-family-base,system-ui,'DejaVu Sans',sans-serif,Chinese)}"
+    ".chart text{font-family:Chinese,var(--pst-font-family-base,system-ui,'DejaVu Sans',sans-serif)}"
     ".chart tspan{font-family:'DejaVu Sans',Verdana,sans-serif}"
     "html[data-theme] .chart{background:none}"
     '@media screen{html[data-theme="dark"] .chart,body[data-jp-theme-light="false"] .chart'
@@ -204,7 +205,7 @@ def _rename_ids(root: ElementTree.Element) -> None:
     """Keep only the ids that something refers to, and give them names that no other drawing has."""
     text = ElementTree.tostring(root, encoding="unicode")
     used = list(dict.fromkeys(re.findall(r'(?:href="|url\()#(\w+)', text)))
-    prefix = "c" + hashlib.sha256(text.encode()).hexdigest()[:8]
+    prefix = "x" + hashlib.sha256(text.encode()).hexdigest()[:8]
     names = {name: f"{prefix}-{number}" for number, name in enumerate(used)}
     for element in root.iter():
         for attribute, value in list(element.items()):
@@ -317,7 +318,7 @@ def shape_diagram(blocks: Sequence[tuple[str, tuple[int, int], str, str]], *, ax
         ax.add_patch(Rectangle((x, -rows / 2), columns, rows, facecolor=colour, edgecolor=colour, alpha=0.4))
         ax.text(x + columns / 2, half + unit, name, ha="center", va="bottom")
         ax.text(x + columns / 2, -half - unit, f"{rows} × {columns}", ha="center", va="top")
-        gap = unit * (2.5 if len(operator) < 3 else 1.5 + 0.6 * len(operator))
+        gap = unit * (3 if len(operator) < 3 else 2 + 0.8 * len(operator))
         ax.text(x + columns + gap / 2, 0, operator, ha="center", va="center")
         x += columns + gap
     ax.set(xlim=(-unit, x), ylim=(-half - 4 * unit, half + 4 * unit), aspect="equal")
