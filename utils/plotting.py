@@ -3,8 +3,8 @@
 Only this module imports matplotlib. Of the other modules of ``utils`` only ``heatmaps`` imports it, and only to draw a
 picture.
 A notebook stores each figure as an SVG whose text is text and whose colours are CSS variables, and as a PNG for viewers
-that show no SVG. ``book/_ext/inline_figures.py`` writes the SVG into the page itself, because only there it sees the
-theme of the page; as a file of its own, in JupyterLab or on a forge, it stands on white.
+that show no SVG. The book writes the SVG into the page itself (its extension ``inline_figures``), because only there the
+drawing sees the theme of the page; as a file of its own, in JupyterLab or on a forge, it stands on white.
 Its colours are explained in book/notation.
 """
 
@@ -109,10 +109,9 @@ _STYLE = (
     ".chart *{stroke-linejoin:round}"
     ".chart text{font-family:Chinese,var(--pst-font-family-base,system-ui,'DejaVu Sans',sans-serif)}"
     ".chart tspan{font-family:'DejaVu Sans',Verdana,sans-serif}"
-    "html[data-theme] .chart{background:none}"
     '@media screen{html[data-theme="dark"] .chart,body[data-jp-theme-light="false"] .chart'
     f"{{{css_variables(dark=True)}}}"
-    "html[data-theme] .chart{--paper:var(--pst-color-background)}}"
+    "html[data-theme] .chart{--paper:var(--pst-color-background);background:none}}"
     "@media(forced-colors:active){.chart{--ink:CanvasText;--paper:Canvas}}"
 )
 _VARIABLES = {light: f"var(--{name})" for name, (light, _) in COLOURS.items()} | {"#000000": "var(--ink)"}
