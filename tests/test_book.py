@@ -6,6 +6,7 @@
 import base64
 import io
 import re
+from collections import Counter
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -118,6 +119,23 @@ def test_pictures_say_what_they_show(page: str) -> None:
     for picture in html(page).select("article img"):
         assert len(picture.get("alt", "")) >= 30, picture["src"]
         assert not re.search(r"\.(png|svg)$|/", picture["alt"].split()[0])
+
+
+@every_page
+def test_no_id_stands_twice_on_a_page(page: str) -> None:
+    ids = [element["id"] for element in html(page).select("[id]")]
+    assert [name for name, times in Counter(ids).items() if times > 1] == []
+
+
+@every_chapter
+def test_drawings_of_matplotlib_stand_in_the_page_with_their_words(page: str) -> None:
+    drawings = html(page).select("figure svg.chart")
+    assert drawings
+    for drawing in drawings:
+        assert drawing["role"] == "img"
+        assert len(drawing["aria-label"]) >= 40
+        assert "@font-face" not in str(drawing), "the page has its own font for Chinese characters"
+    assert not html(page).select('img[src*="_images"][src$=".svg"], img[src*="_images"][src$=".png"]')
 
 
 @every_page

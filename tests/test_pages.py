@@ -150,6 +150,18 @@ def fonts_of_chinese(reader: Reader) -> set[str]:
     return tags
 
 
+#: Words, ink, ground, width and the smallest letters (indices of formulas left out) of each drawing by matplotlib.
+DRAWINGS = """[...document.querySelectorAll("main svg.chart")].map(svg => {
+    const { width } = svg.getBoundingClientRect(), scale = width / svg.viewBox.baseVal.width;
+    const sizes = [...svg.querySelectorAll("text:not(:has(tspan))")].map(t => parseFloat(getComputedStyle(t).fontSize));
+    const { backgroundColor } = getComputedStyle(svg), ink = svg.appendChild(svg.querySelector("path").cloneNode());
+    ink.style.fill = "var(--ink)";
+    const { fill } = getComputedStyle(ink);
+    ink.remove();
+    return [svg.ariaLabel, fill, backgroundColor, width, scale * Math.min(...sizes)];
+})"""
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_page(reader: Reader, name: str) -> None:
     page = reader.open(name)
@@ -169,12 +181,13 @@ def test_page(reader: Reader, name: str) -> None:
     reader.unfold()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     if name in CHAPTERS:
-        # Pictures with dark ink stay on white paper.
-        grounds = page.evaluate(
-            "[...document.querySelectorAll('.cell_output img')].map(i => getComputedStyle(i).backgroundColor)"
-        )
-        assert grounds
-        assert set(grounds) == {"rgb(255, 255, 255)"}
+        seen = page.evaluate(DRAWINGS)
+        assert seen
+        for words, ink, ground, width, smallest in seen:
+            assert len(words) >= 40
+            assert (ink, ground) == ("rgb(221, 221, 221)", "rgba(0, 0, 0, 0)"), words
+            assert width <= PHONE["width"], words
+            assert smallest >= 10, words
     if name in KINDS:
         check_for_obstacles(reader)
 

@@ -11,6 +11,11 @@ from itertools import pairwise
 from operator import mul
 from xml.sax.saxutils import quoteattr
 
+<<<<<<< HEAD
+=======
+from utils.colours import COLOURS
+from utils.explorables.drawing import tag, text
+>>>>>>> h/static
 
 #: The parts that can be lit, in the order in which a step of decoding uses them.
 PARTS = ("encoder", "scores", "weights", "context", "decoder")
@@ -30,12 +35,17 @@ SOURCE = tuple(VECTORS)
 #: The query of the first chapters that asks for a thing; the weights that are drawn are the softmax of its scores.
 QUERY = (1.5, 0.8)
 
+
+def _roles(*, dark: bool) -> str:
+    return ";".join(f"--{name[0]}:{COLOURS[name][dark]}" for name in ("query", "key", "value", "weight"))
+
+
 _STYLE = (
-    ".architecture{margin:1rem 0;--q:#d55e00;--k:#0072b2;--v:#00795a;--n:#555;--dim:#6b6b6b;--faint:#ccc;"
+    f".architecture{{margin:1rem 0;{_roles(dark=False)};--n:#555;--dim:#6b6b6b;--faint:#ccc;"
     "--paper:var(--pst-color-background,var(--jp-layout-color0,#fff))}"
     'html[data-theme="dark"] .architecture,body[data-jp-theme-light="false"] .architecture,'
     'body.vscode-dark .architecture,html[theme="dark"] .architecture'
-    "{--q:#ff9d5c;--k:#6cb8f0;--v:#4fd6ac;--n:#aaa;--dim:#949494;--faint:#484848}"
+    f"{{{_roles(dark=True)};--n:#aaa;--dim:#949494;--faint:#484848}}"
     ".architecture svg{display:block;width:100%;max-width:460px;height:auto}"
     ".architecture text{font:13px var(--pst-font-family-base,system-ui,sans-serif);fill:currentColor}"
     ".architecture .name{font-weight:600}.architecture .sub{font-size:10.6px}"
@@ -45,8 +55,8 @@ _STYLE = (
     ".architecture .box{fill:var(--paper);stroke:var(--c);stroke-width:1.3}"
     ".architecture .tint{fill:var(--c);fill-opacity:.25}.architecture .full{fill:var(--c)}"
     ".architecture .q{--c:var(--q)}.architecture .k{--c:var(--k)}.architecture .v{--c:var(--v)}"
-    ".architecture .n{--c:var(--n)}.architecture text:is(.q,.k,.v){fill:var(--c)}"
-    ".architecture .off{--q:var(--faint);--k:var(--faint);--v:var(--faint);--n:var(--faint)}"
+    ".architecture .w{--c:var(--w)}.architecture .n{--c:var(--n)}.architecture text:is(.q,.k,.v){fill:var(--c)}"
+    ".architecture .off{--q:var(--faint);--k:var(--faint);--v:var(--faint);--w:var(--faint);--n:var(--faint)}"
     ".architecture .off text{fill:var(--dim)}"
     # The theme puts HTML outputs on a light card in dark mode; the drawing has dark colours of its own.
     'html[data-theme="dark"] .bd-content div.cell_output .output.text_html:has(> .architecture)'
@@ -187,7 +197,7 @@ def _scores(rows: Sequence[float], bottom: float) -> list[str]:
 
 
 def _softmax(rows: Sequence[float], bottom: float) -> list[str]:
-    """All scores go through one softmax; a weight is the darker the larger it is, as in every heat map."""
+    """All scores go through one softmax; the larger a weight, the stronger its blue, as in every heat map."""
     parts = [_name("weights", _WEIGHT, _TOP - 21, "middle"), _shape("(1, n)", _WEIGHT, _TOP - 7)]
     parts.append(tag("rect", x=_SOFTMAX - 9, y=_TOP, width=18, height=bottom - _TOP, rx=5, class_="box n"))
     turned = f"translate({_SOFTMAX + 4} {(bottom + _TOP) / 2:g}) rotate(-90)"
@@ -197,7 +207,7 @@ def _softmax(rows: Sequence[float], bottom: float) -> list[str]:
         parts += _arrow("n", (_SOFTMAX + 9, y), (_WEIGHT - 12, y))
         cell = {"x": _WEIGHT - 12, "y": y - 6.5, "width": 24, "height": 13}
         parts.append(tag("rect", **cell, class_="box n"))
-        parts.append(tag("rect", **cell, class_="full k", style=f"fill-opacity:{weight:.3f}"))
+        parts.append(tag("rect", **cell, class_="full w", style=f"fill-opacity:{weight:.3f}"))
     return parts
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from utils.colours import css_variables
 from utils.explorables.chinese import font_face
 from utils.explorables.packing import stored_numbers
 
@@ -91,5 +92,5 @@ class Stage:
     def picture(self, state: dict, width: float = WIDTH) -> str:
         """The picture in a state as SVG text, with a font for its Chinese characters if it has any."""
         drawn = self._call("still", state, width, "")
-        style = font_face("Chinese", drawn) + read("picture.css")
+        style = f'{font_face("Chinese", drawn)}svg{{{css_variables(dark=False)}}}\n{read("picture.css")}'
         return drawn.replace("<style></style>", f"<style>{style.replace('&', '&amp;').replace('<', '&lt;')}</style>", 1)
