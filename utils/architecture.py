@@ -11,11 +11,7 @@ from itertools import pairwise
 from operator import mul
 from xml.sax.saxutils import quoteattr
 
-<<<<<<< HEAD
-=======
 from utils.colours import COLOURS
-from utils.explorables.drawing import tag, text
->>>>>>> h/static
 
 #: The parts that can be lit, in the order in which a step of decoding uses them.
 PARTS = ("encoder", "scores", "weights", "context", "decoder")
