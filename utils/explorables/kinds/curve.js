@@ -46,7 +46,7 @@ kinds.curve = {
       label(y_label, left, 14), label("weights of the readings", left, bottom + 22, { class: "halo" }),
       weightAxis(left, right, base, strip, [0, 1]),
       polyline(grid.map((hour, i) => [xOf(hour), yOf(truth[i])]), { class: "truth" }),
-      group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "output curve" }))),
+      group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
       x.map((hour, i) => rect(xOf(hour) - 3, base - strip * weights[i], 6, strip * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       path(`M${round(asked - 6)},${top - 16}h12l-6,8z`, { class: "query" }),
@@ -61,7 +61,7 @@ kinds.curve = {
         return [dotted, dragged("moved", (_, at) => ({ moved: { [i]: [x[i], levelOf(at)] } }),
           circle(cx, cy, 12, { ...picks({ point: i }), class: "pull upright" }))];
       }),
-      answered && circle(asked, yOf(figure.drawn("height")[0]), 6, { class: "output" }),
+      answered && circle(asked, yOf(figure.drawn("height")[0]), 6, { class: "context" }),
       point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}, weight ${weights[point].toFixed(2)}`,
         Math.min(Math.max(place(point)[0], left + 70), right - 70), place(point)[1] - 14, { class: "middle halo" }),
     ];

@@ -48,19 +48,16 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   addEventListener("hashchange", restore);
 }
 
-// A symbol of a formula lights its part in the next figure below it, or in the last one above, while the mouse is on it.
+// A symbol of a formula lights its marks in the next figure below it, or in the last one above, while the mouse is on it.
 let lit = null;
 document.addEventListener("pointerover", ({ target }) => {
-  const symbol = target.closest?.(".sym") ?? null;
-  if (symbol === lit) return;
-  const chipOf = (node) => {
-    const role = [...node.classList].find((name) => name.startsWith("sym-")).slice("sym-".length);
-    const chips = [...document.querySelectorAll(`.xp-symbol[data-role="${role}"]`)];
-    return chips.find((chip) => node.compareDocumentPosition(chip) & Node.DOCUMENT_POSITION_FOLLOWING) ?? chips.at(-1);
-  };
-  if (lit) chipOf(lit)?.dispatchEvent(new Event("pointerleave"));
-  if (symbol) chipOf(symbol)?.dispatchEvent(new Event("pointerenter"));
-  lit = symbol;
+  const glyph = target.closest?.("mjx-container[display] mjx-mi")?.firstElementChild;
+  const chips = glyph ? [...document.querySelectorAll(".xp-symbol")].filter((chip) => glyph.matches(chip.dataset.letter)) : [];
+  const chip = chips.find((each) => glyph.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING) ?? chips.at(-1);
+  if (chip === lit) return;
+  lit?.dispatchEvent(new Event("pointerleave"));
+  chip?.dispatchEvent(new Event("pointerenter"));
+  lit = chip;
 });
 
 // On paper a figure stands with its numbers.
