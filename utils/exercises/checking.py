@@ -474,11 +474,17 @@ class OpenAnswer(Exception):
         self.rubric = tuple(rubric)
 
 
+def _num_words(text: str) -> int:
+    """How many words a text has; two characters of a script without blanks, such as Chinese, count as one."""
+    without_blanks = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+    return len(without_blanks.sub("", text).split()) + len(without_blanks.findall(text)) // 2
+
+
 def compare_with_rubric(answer: object, rubric: Sequence[str], *, min_words: int = 20) -> Iterator[str]:
     """A check of an answer in words: shows the rubric once there is a text to compare with it."""
     expect_written(answer)
     expect(isinstance(answer, str), f"Your answer is {_kind(answer)}; write a text in quotes.")
-    num_words = len(str(answer).split())
+    num_words = _num_words(str(answer))
     if num_words == 0:
         raise Unfinished("Write your answer between the quotes, run that cell, then run this one again.")
     expect(
