@@ -34,7 +34,7 @@ answers.wrong(check.too_short, 54.9, 0.49, says="minus the length ratio", hint="
 answers.wrong(check.too_short, 51.3, 27, says="Take the penalty out", hint="Divide BLEU")
 answers.wrong(check.too_short, 51.3, 1.9, says="the other way round", hint="Divide BLEU")
 answers.wrong(check.too_short, 27, 1, says="the BLEU that it has", hint="precisions are 1")
-answers.wrong(check.too_short, 45.2, 0.6, says="highest is 45.2; expected", hint="0.667")
+answers.wrong(check.too_short, 47.2, 0.6, says="highest is 47.2; expected", hint="0.667")
 answers.wrong(check.too_short, 51.3, 0.27, says="left out the brevity penalty", hint="Divide BLEU")
 answers.wrong(check.too_short, 51.3, 0.45, says="divided by the length ratio", hint="Divide BLEU")
 answers.wrong(check.too_short, 51.3, 24.3, says="you took a difference", hint="Divide BLEU")
@@ -100,10 +100,6 @@ def wins_of_one_vector(attention, one_vector):
 
 def every_seed_with_every_seed(attention, one_vector):
     return (attention[:, None] > one_vector[None]).sum(dim=(0, 1))
-
-
-def sorted_first(attention, one_vector):
-    return (attention.sort(dim=0).values > one_vector.sort(dim=0).values).sum(dim=0)
 
 
 def share_of_the_seeds(attention, one_vector):
@@ -301,7 +297,7 @@ answers.wrong(
 )
 answers.wrong(check.missed_by_the_beam, [40, 35, 25], SECOND, says="in per cent", hint="0.5")
 answers.wrong(
-    check.missed_by_the_beam, [0.6, 0.5, -0.1], SECOND, says="[0.6, 0.5, -0.1]; expected", hint="below 0"
+    check.missed_by_the_beam, [0.6, 0.5, -0.1], SECOND, says="must lie between 0 and 1", hint="below 0"
 )
 
 # ---- Exercise 6 ----

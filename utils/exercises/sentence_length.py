@@ -86,7 +86,7 @@ def too_short(highest: object, precision: object) -> Iterator[str]:
     )
     expect(
         not is_near(got, BLEU / RATIO),
-        "highest is 45, which is 27 divided by the length ratio. It does not depend on the 27.",
+        "highest is 45, which is 27/0.6. How high it can be does not depend on the 27.",
         "If all n-grams are right, only the brevity penalty is left.",
     )
     expect(
@@ -304,13 +304,12 @@ def in_pieces(answer: ReadersFunction) -> Iterator[str]:
 def _expect_distribution(probabilities: Tensor, name: str) -> None:
     shown = f"{name} is {show(probabilities)}"
     if not (probabilities.isfinite().all() and probabilities.min() >= 0):
-        logarithms = probabilities.max() <= 0
-        raise Wrong(
-            f"{shown}; expected probabilities, from 0 to 1.",
-            "These are probabilities and not their logarithms."
-            if logarithms
-            else "No probability is below 0.",
-        )
+        if probabilities.max() <= 0:
+            raise Wrong(
+                f"{shown}; expected probabilities, from 0 to 1.",
+                "These are probabilities and not their logarithms.",
+            )
+        raise Wrong(f"{shown}; each number must lie between 0 and 1.", "No probability is below 0.")
     total = probabilities.sum().item()
     expect(
         abs(total - 100) > 0.1, f"{shown}, in per cent; expected numbers from 0 to 1.", "50 per cent is 0.5."
