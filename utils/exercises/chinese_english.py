@@ -3,7 +3,7 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cache
 
 import torch
@@ -113,6 +113,21 @@ def _from_right(text: str, dictionary: Container[str], longest: int) -> list[str
     return words
 
 
+def _expect_each_character(words: Sequence[str], text: str, case: str) -> None:
+    joined = "".join(words)
+    added = Counter(joined) - Counter(text)
+    expect(
+        not added,
+        f"{case}: {joined!r} in all, where {''.join(added)!r} stands too often.",
+        "When a word is cut off at the end, what is left of the text?",
+    )
+    expect(
+        len(joined) == len(text),
+        f"{case}: {joined!r} in all. Every character must be in one word.",
+        "A character that is in no word of the dictionary is a word by itself.",
+    )
+
+
 @exercise(
     3,
     "implement",
@@ -130,17 +145,7 @@ def longest_match_from_right(answer: ReadersFunction) -> Iterator[str]:
         expected = _from_right(text, dictionary, longest)
         limit = f" and longest={longest}" if longest != 4 else ""
         case = f"for {text!r} and the dictionary {sorted(dictionary)}{limit} the words are {show(list(got))}"
-        lost, added = Counter(text) - Counter("".join(got)), Counter("".join(got)) - Counter(text)
-        expect(
-            not added,
-            f"{case}: {''.join(got)!r} in all, where {''.join(added)!r} stands too often.",
-            "When a word is cut off at the end, what is left of the text?",
-        )
-        expect(
-            not lost,
-            f"{case}: {''.join(got)!r} in all. Every character must be in one word.",
-            "A character that is in no word of the dictionary is a word by itself.",
-        )
+        _expect_each_character(got, text, case)
         return list(got), f"{case}; expected {show(expected)}."
 
     words, message = cut("abc", {"ab", "bc"})

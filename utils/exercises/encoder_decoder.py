@@ -289,20 +289,30 @@ def two_layers(encoder: object, moved: object) -> Iterator[str]:
         "would be so.",
         "Measure the outputs of `deep`. Its second layer reads both halves of the first.",
     )
+    recognise(
+        got, _wrongly_moved(deep), f"moved is {show(got[:2])} for the first two words: ", tolerance=1e-3
+    )
+    right = _largest(_difference(deep, 4).abs())
+    place = int((got - right).abs().amax(dim=1).argmax())
+    expect(
+        torch.allclose(got, right.double(), rtol=1e-3, atol=1e-3),
+        f"for word {place + 1}, moved is {show(got[place])}; expected {show(right[place].double())}.",
+        "Change the fifth word to 9, and compare the outputs of the encoder before and after.",
+    )
+    yield "these are the changes of the second layer"
+    yield "both halves move at every word, and most at the fifth"
+
+
+def _wrongly_moved(deep: Encoder) -> list[Mistake]:
     difference = _difference(deep, 4).abs()
-    right = _largest(difference)
-
-    def close(expected: Tensor) -> bool:
-        return torch.allclose(got, expected.double(), rtol=1e-3, atol=1e-3)
-
     interleaved = difference.unflatten(-1, (16, 2)).amax(dim=1)
-    for mistaken, says, hint in (
+    mistakes = (
         (
             interleaved,
             "the halves are split wrongly: every other number is in a half",
             "The first 16 numbers are the forward half.",
         ),
-        (right.flip(1), "the two columns are exchanged", "The forward half comes first."),
+        (_largest(difference).flip(1), "the two columns are exchanged", "The forward half comes first."),
         (difference.unflatten(-1, (2, 16)).mean(dim=-1), "these are the mean changes", "Take the largest."),
         (
             difference.unflatten(-1, (2, 16)).sum(dim=-1),
@@ -320,16 +330,12 @@ def two_layers(encoder: object, moved: object) -> Iterator[str]:
             "nothing moves: place 3 held the id 9 already",
             "Places count from 0.",
         ),
-    ):
-        expect(not close(mistaken), f"moved is {show(got[:2])} for the first two words: {says}.", hint)
-    place = int((got - right).abs().amax(dim=1).argmax())
-    expect(
-        close(right),
-        f"for word {place + 1}, moved is {show(got[place])}; expected {show(right[place].double())}.",
-        "Change the fifth word to 9, and compare the outputs of the encoder before and after.",
     )
-    yield "these are the changes of the second layer"
-    yield "both halves move at every word, and most at the fifth"
+    return [
+        Mistake(tuple(moved.flatten().tolist()), f"{says}.", hint)
+        for moved, says, hint in mistakes
+        if not torch.allclose(moved, _largest(difference), atol=2e-3)
+    ]
 
 
 def _difference(encoder: Encoder, place: int) -> Tensor:

@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/sentence_length."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor
@@ -43,94 +43,100 @@ def larger_exponent(answer: object) -> Iterator[str]:
     )
 
 
-RATIO, BLEU = 0.6, 27.0
+# What learners get for exercise 2, with the length ratio 0.6 and 27 BLEU.
+_PENALTY = math.exp(1 - 1 / 0.6)
+_MEAN = 0.27 / _PENALTY
+_HIGHEST = (
+    Mistake(
+        (60,),
+        "highest is 60, which is 100 times the length ratio. The brevity penalty is another number.",
+        "The penalty is e to the power 1 - r/c.",
+    ),
+    Mistake(
+        (100 * math.exp(0.4),),
+        "highest is 149. No BLEU is above 100.",
+        "The length ratio is c/r. The penalty needs r/c.",
+    ),
+    Mistake(
+        (100 * math.exp(-0.4),),
+        "highest is 67: the exponent is c/r - 1. Expected 1 - r/c.",
+        "c/r is 0.6. What is r/c?",
+    ),
+    Mistake(
+        (100 * math.exp(-0.6),),
+        "highest is 54.9: the exponent is minus the length ratio. Expected 1 - r/c.",
+        "c/r is 0.6, so r/c is 1/0.6.",
+    ),
+    Mistake(
+        (_PENALTY,),
+        "highest is 0.513, which is the brevity penalty. BLEU has the factor 100.",
+        "If all n-grams are right, BLEU is 100 times the brevity penalty.",
+    ),
+    Mistake(
+        (27,),
+        "highest is 27, the BLEU that it has. How much could it have at most?",
+        "Take 1 for each of the four shares.",
+    ),
+    Mistake(
+        (100,),
+        "highest is 100, as if the translations were long enough. With the length ratio 0.6 there is a penalty.",
+        "Multiply 100 by the brevity penalty.",
+    ),
+    Mistake(
+        (45,),
+        "highest is 45, which is 27/0.6. How high it can be does not depend on the 27.",
+        "If all n-grams are right, only the brevity penalty is left.",
+    ),
+)
+_DIVIDE = "Divide BLEU by the BLEU of a translation without a wrong n-gram."
+_MEANS = (
+    Mistake((0.27,), "precision is 0.27: you left out the brevity penalty.", _DIVIDE),
+    Mistake((27,), "precision is 27, which is BLEU with its penalty. Take the penalty out.", _DIVIDE),
+    Mistake(
+        (0.45,),
+        "precision is 0.45: you divided by the length ratio. Expected the brevity penalty there.",
+        _DIVIDE,
+    ),
+    Mistake(
+        (1 / _MEAN,), "precision is 1.9: you divided the other way round. A share is at most 1.", _DIVIDE
+    ),
+    *(
+        Mistake((number,), "precision is a difference here. BLEU is a product.", _DIVIDE)
+        for number in (_PENALTY - 0.27, 100 * _PENALTY - 27)
+    ),
+    *(
+        Mistake(
+            (number,), "there is one power or root too many. BLEU has the mean itself as a factor.", _DIVIDE
+        )
+        for number in (_MEAN**4, _MEAN**0.25)
+    ),
+)
+
+
+def _recognise_one(number: float, mistakes: Iterable[Mistake]) -> None:
+    for mistake in mistakes:
+        recognise([number], [mistake], tolerance=0.012 * mistake.result[0])
 
 
 @exercise(
     2,
     "compute",
-    "If all n-grams are right, the four precisions are 1, and BLEU is 100 times the brevity penalty.",
+    "If all n-grams are right, the four shares are 1, and BLEU is 100 times the brevity penalty.",
     "r/c is 1/0.6, so the penalty is e to the power -0.667.",
 )
 def too_short(highest: object, precision: object) -> Iterator[str]:
     got = as_number(highest, name="highest")
-    penalty = math.exp(1 - 1 / RATIO)
-
-    def is_near(value: float, other: float) -> bool:
-        return abs(value - other) < 0.012 * abs(other)
-
-    expect(
-        not is_near(got, 100 * RATIO),
-        "highest is 60, which is 100 times the length ratio. The brevity penalty is another number.",
-        "The penalty is e to the power 1 - r/c.",
-    )
-    expect(
-        not is_near(got, 100 * math.exp(1 - RATIO)),
-        f"highest is {show(got)}. No BLEU is above 100.",
-        "The length ratio is c/r. The penalty needs r/c.",
-    )
-    expect(
-        not is_near(got, 100 * math.exp(RATIO - 1)),
-        f"highest is {show(got)}: the exponent is c/r - 1. Expected 1 - r/c.",
-        "c/r is 0.6. What is r/c?",
-    )
-    expect(
-        not is_near(got, penalty),
-        f"highest is {show(got)}, which is the brevity penalty. BLEU has the factor 100.",
-    )
-    expect(not is_near(got, BLEU), "highest is 27, the BLEU that it has. How much could it have at most?")
-    expect(
-        not is_near(got, 100),
-        "highest is 100, as if the translations were long enough. With the length ratio 0.6 there is a penalty.",
-        "Multiply 100 by the brevity penalty.",
-    )
-    expect(
-        not is_near(got, BLEU / RATIO),
-        "highest is 45, which is 27/0.6. How high it can be does not depend on the 27.",
-        "If all n-grams are right, only the brevity penalty is left.",
-    )
-    expect(
-        not is_near(got, 100 * math.exp(-RATIO)),
-        "highest is 54.9: the exponent is minus the length ratio. Expected 1 - r/c.",
-        "c/r is 0.6, so r/c is 1/0.6.",
-    )
-    expect(is_near(got, 100 * penalty), f"highest is {show(got)}; expected another number.")
-    yield f"with 0.6 of the words and no wrong one, BLEU would be {100 * penalty:.1f}"
+    _recognise_one(got, _HIGHEST)
+    expect(abs(got - 100 * _PENALTY) < 0.6, f"highest is {show(got)}; expected another number.")
+    yield f"with 0.6 of the words and no wrong one, BLEU would be {100 * _PENALTY:.1f}"
     got = as_number(precision, name="precision")
-    mean = BLEU / (100 * penalty)
-    hint = "Divide BLEU by the BLEU of a translation without a wrong n-gram."
-    expect(not is_near(got, BLEU / 100), "precision is 0.27: you left out the brevity penalty.", hint)
+    _recognise_one(got, _MEANS)
     expect(
-        not is_near(got, BLEU / 100 / RATIO),
-        "precision is 0.45: you divided by the length ratio. Expected the brevity penalty there.",
-        hint,
-    )
-    expect(
-        not is_near(got, BLEU),
-        "precision is 27, which is BLEU with its penalty. Take the penalty out.",
-        hint,
-    )
-    expect(
-        not is_near(got, 1 / mean),
-        "precision is 1.9: you divided the other way round. A share is at most 1.",
-        hint,
-    )
-    expect(
-        not any(is_near(got, scale * (penalty - BLEU / 100)) for scale in (1, 100)),
-        f"precision is {show(got)}: you took a difference. BLEU is a product.",
-        hint,
-    )
-    expect(
-        not is_near(got, mean**4) and not is_near(got, mean**0.25),
-        f"precision is {show(got)}: there is one power or root too many. BLEU has the mean itself as a factor.",
-        hint,
-    )
-    expect(
-        is_near(got, mean) or is_near(got, 100 * mean),
+        abs(got - _MEAN) < 0.006 or abs(got - 100 * _MEAN) < 0.6,
         f"precision is {show(got)}; expected another number.",
-        hint,
+        _DIVIDE,
     )
-    yield f"the geometric mean of the precisions is {mean:.2f}: many of the n-grams that it writes are wrong, too"
+    yield f"the geometric mean of the shares is {_MEAN:.2f}: many of the n-grams that it writes are wrong, too"
 
 
 #: Results that other ways of counting give for the tensors of :func:`wins`.
