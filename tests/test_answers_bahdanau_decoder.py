@@ -115,6 +115,22 @@ def divided_by_the_number_of_words(cell, y, s, h):
     return context / h.shape[1], new
 
 
+def the_best_row(cell, y, s, h):
+    new = cell(y, s)
+    return h[torch.arange(len(h)), (h @ new[:, :, None])[:, :, 0].argmax(dim=1)], new
+
+
+def scores_divided_by_their_sum(cell, y, s, h):
+    new = cell(y, s)
+    scores = h @ new[:, :, None]
+    return (scores / scores.sum(dim=1, keepdim=True) * h).sum(dim=1), new
+
+
+def added_up_over_the_words(cell, y, s, h):
+    new = cell(y, s)
+    return torch.softmax((new[:, None] * h).sum(dim=1), dim=-1), new
+
+
 def weights_for_the_context(cell, y, s, h):
     new = cell(y, s)
     return torch.softmax((h @ new[:, :, None]).squeeze(-1), dim=-1), new
@@ -163,9 +179,12 @@ for function, says, hint in (
     (returns_the_context_alone, "returns one thing", "return context, s"),
     (returns_the_weights_too, "returns 3 things", "return context, s"),
     (exchanges_word_and_state, "with the state first", "cell(y, s)"),
-    (scores_through_a_tanh, "went through a tanh", "no tanh"),
+    (scores_through_a_tanh, "went through a tanh", "without a tanh"),
     (divided_by_the_number_of_words, "divided by the number of words", "sum to 1 already"),
-    (weights_for_the_context, "these are the weights", "average of the rows"),
+    (weights_for_the_context, "weights of the three words", "average of the rows"),
+    (the_best_row, "only the row with the largest score", "average of all rows"),
+    (scores_divided_by_their_sum, "divided by their sum", "divides the exponentials"),
+    (added_up_over_the_words, "added up over the words", "along the last axis"),
     (weights_of_the_first_sentence, "states of width 7, the context", "over the words"),
     (makes_a_cell_of_its_own, "states of width 7, the new state", "that you are given"),
 ):

@@ -1,6 +1,7 @@
 """Answers to the exercises of chapters/chinese_english."""
 
 import re
+from fractions import Fraction
 from itertools import pairwise
 
 import torch
@@ -21,7 +22,7 @@ answers.wrong(check.folded_last, "a leak", says="none of the choices", hint="one
 
 # ---- Exercise 2 ----
 
-for p in (7 / 27, 0.26, "7/27", torch.tensor(0.259), "26 %"):
+for p in (7 / 27, Fraction(7, 27), 0.26, "7 / 27", "7/27", torch.tensor(0.259), "26 %"):
     answers.right(check.paired_by_hand, p)
 answers.wrong(check.paired_by_hand, 7, says="the number of the draws", hint="Divide it")
 answers.wrong(check.paired_by_hand, 4, says="a number of draws; expected their share", hint="by 27")
@@ -168,6 +169,10 @@ def rows_and_columns_exchanged(tokens, source, weights, dictionary):
     return four_cases(tokens, source, [weights[:, place] for place in range(len(tokens))], dictionary)
 
 
+def smallest_weight(tokens, source, weights, dictionary):
+    return four_cases(tokens, source, -weights, dictionary)
+
+
 def all_words_tested(tokens, source, weights, dictionary):
     looked = [source[place] for place in weights.argmax(dim=1)]
     found = [dictionary.get(w, w) if t == "<unk>" else t for t, w in zip(tokens, looked, strict=True)]
@@ -246,6 +251,7 @@ for answer in (four_cases, in_a_tuple):
     answers.right(check.replace_or_drop, answer)
 answers.wrong(check.replace_or_drop, attention_ignored, says="weights were not used", hint="largest weight")
 answers.wrong(check.replace_or_drop, rows_and_columns_exchanged, says="are exchanged", hint="a column to")
+answers.wrong(check.replace_or_drop, smallest_weight, says="smallest weight", hint="largest weight")
 answers.wrong(check.replace_or_drop, all_words_tested, says="stays, whatever letters", hint="only for")
 answers.wrong(check.replace_or_drop, all_words_of_ascii, says="also with an é", hint="only for")
 answers.wrong(

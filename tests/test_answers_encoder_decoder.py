@@ -172,6 +172,10 @@ def the_last_word(enc_outputs, src_lens):
     return enc_outputs[torch.arange(len(src_lens)), src_lens - 1]
 
 
+def without_the_last_of_the_words(enc_outputs, src_lens):
+    return torch.stack([row[: n - 1].mean(dim=0) for row, n in zip(enc_outputs, src_lens, strict=True)])
+
+
 def in_whole_numbers(enc_outputs, src_lens):
     return with_a_sum(enc_outputs, src_lens).int()
 
@@ -197,6 +201,7 @@ for function, says, hint in (
     (not_divided, "this is the sum", "Divide by"),
     (sum_of_all_places, "divided by 2", "may not enter"),
     (the_last_word, "this is the last word", "the same weight"),
+    (without_the_last_of_the_words, "the first word alone", "[:n]"),
     (in_whole_numbers, "after the point is lost", "with `/`"),
     (with_an_axis_of_queries, "the shape (1, 1, 1)", "squeeze(1)"),
     (one_mean_for_all, "for a batch with the lengths", "its own length"),

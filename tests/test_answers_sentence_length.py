@@ -122,6 +122,14 @@ def with_any_seed(attention, one_vector):
     return (attention > one_vector).any(dim=0)
 
 
+def with_most_seeds(attention, one_vector):
+    return ((attention > one_vector).sum(dim=0) > len(attention) / 2).int()
+
+
+def lost_seeds_subtracted(attention, one_vector):
+    return (attention - one_vector).sign().sum(dim=0)
+
+
 def with_an_axis_of_seeds(attention, one_vector):
     return (attention > one_vector).sum(dim=0, keepdim=True)
 
@@ -147,6 +155,8 @@ answers.wrong(check.wins, not_counted, says="which seed wins where", hint="Count
 answers.wrong(check.wins, wins_of_one_vector, says="the wins of one vector", hint="larger one")
 answers.wrong(check.wins, every_seed_with_every_seed, says="each seed with every seed", hint="share the seed")
 answers.wrong(check.wins, sum_of_the_differences, says="adds up the differences", hint="and count")
+answers.wrong(check.wins, with_most_seeds, says="wins with most seeds", hint="Count the seeds")
+answers.wrong(check.wins, lost_seeds_subtracted, says="counts as -1", hint="adds nothing")
 answers.wrong(check.wins, with_any_seed, says="wins with any seed", hint="Count the seeds")
 answers.wrong(check.wins, with_an_axis_of_seeds, says="with an axis of length 1", hint="keepdim")
 answers.wrong(

@@ -145,8 +145,12 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
         calls.append((y, s))
         return y + s
 
-    y, s, h = torch.tensor([[math.log(3), 0.0]]), torch.tensor([[0.0, math.log(2)]]), torch.eye(2)[None]
-    given = "for a cell that adds, y = [ln 3, 0], s = [0, ln 2] and h = [[1, 0], [0, 1]]"
+    y, s, h = (
+        torch.tensor([[math.log(3), 0.0]]),
+        torch.tensor([[0.0, math.log(2)]]),
+        torch.eye(3)[None, :, :2],
+    )
+    given = "for a cell that adds, y = [ln 3, 0], s = [0, ln 2] and h = [[1, 0], [0, 1], [0, 0]]"
     context, state = _pair(answer(sum_of_both, y, s, h))
     expect(
         not any(torch.equal(first, s) and torch.equal(second, y) for first, second in calls),
@@ -166,18 +170,10 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
     )
     expect_close(state, both, given, "The new state is `cell(y, s)`.", name="the new state")
     yield "the new state comes from the cell"
-    expect(
-        tuple(context.shape) != (1, 1, 2),
-        "the context has the shape (1, 1, 2), with an axis of length 1 in the middle; expected (1, 2).",
-        "Remove the axis of the query with `squeeze(1)`.",
-    )
-    expect(
-        tuple(context.shape) == (1, 2),
-        f"the context has the shape {tuple(context.shape)}; expected (1, 2), one vector for each sentence.",
-    )
+    _expect_one_vector(context, given)
     recognise(context, _usual_mistakes(context), f"{given}, ", tolerance=2e-4)
-    case = f"{given}, the scores are ln 3 and ln 2, so the weights are 0.6 and 0.4"
-    expect_close(context, torch.tensor([[0.6, 0.4]]), case, name="the context")
+    case = f"{given}, the scores are ln 3, ln 2 and 0, so the weights are 1/2, 1/3 and 1/6"
+    expect_close(context, torch.tensor([[1 / 2, 1 / 3]]), case, name="the context")
     yield "the decoder asks with the new state"
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
@@ -190,62 +186,74 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
         expect_close(
             state, new, case, "Call the cell that you are given, with y and s.", name="the new state"
         )
-        expect(
-            tuple(context.shape) != (2, 5),
-            "for a batch of 2 sentences with 5 words the first result has the shape (2, 5): these are the weights.",
-            "The context is the average of the rows of `h` with these weights.",
-        )
         hint = "The softmax runs over the words, the last axis of the scores."
         expect_close(context, torch.einsum("bn,bnd->bd", right, h), case, hint, name="the context")
     yield "each sentence of a batch has weights of its own, over its words"
 
 
+def _expect_one_vector(context: Tensor, given: str) -> None:
+    """For one sentence and vectors of two numbers."""
+    expect(
+        tuple(context.shape) != (1, 1, 2),
+        "the context has the shape (1, 1, 2), with an axis of length 1 in the middle; expected (1, 2).",
+        "Remove the axis of the query with `squeeze(1)`.",
+    )
+    expect(
+        tuple(context.shape) != (1, 3),
+        f"{given}, the first result is {show(context)}: these are the weights of the three words.",
+        "The context is the average of the rows of `h` with these weights.",
+    )
+    expect(
+        tuple(context.shape) == (1, 2),
+        f"the context has the shape {tuple(context.shape)}; expected (1, 2), one vector for each sentence.",
+    )
+
+
 def _usual_mistakes(context: Tensor) -> list[Mistake]:
-    log_3, log_2 = math.log(3), math.log(2)
-    scaled = torch.softmax(torch.tensor([log_3, log_2]) / math.sqrt(2), dim=-1)
-    shown, expected = f"the context is {show(context)}: ", " Expected [[0.6, 0.4]]."
-    return [
-        Mistake(
-            (1 / 3, 2 / 3),
-            f"{shown}the decoder asked with the old state.{expected}",
+    scores = torch.tensor([math.log(3), math.log(2), 0])
+    scaled, bounded = (
+        torch.softmax(other, dim=-1).tolist() for other in (scores / math.sqrt(2), scores.tanh())
+    )
+    shown, expected = f"the context is {show(context)}: ", " Expected [[0.5, 0.3333]]."
+    plain = "This exercise asks for the plain dot product, without a scale and without a tanh."
+    found = (
+        (
+            (1 / 4, 1 / 2),
+            "the decoder asked with the old state.",
             "Compute the new state first, and use it in the scores.",
         ),
-        Mistake(
-            (0.75, 0.25),
-            f"{shown}the decoder asked with the word y.{expected}",
-            "The query is the new state.",
-        ),
-        Mistake(
-            (0.5, 0.5),
-            "the context is the plain mean of the rows of h, as if all weights were equal.",
+        ((3 / 5, 1 / 5), "the decoder asked with the word y.", "The query is the new state."),
+        (
+            (1 / 3, 1 / 3),
+            "this is the plain mean of the rows of h, as if all weights were equal.",
             "The weights of one sentence sum to 1 over its words: the softmax runs over the axis of the words.",
         ),
-        Mistake(
-            (1.0, 1.0),
-            f"{shown}every weight is 1.{expected}",
+        (
+            (1, 1),
+            "every weight is 1.",
             "You took the softmax over an axis of length 1. The axis of the words is the one with n numbers.",
         ),
-        Mistake(
-            (log_3, log_2),
-            f"{shown}the scores are used as weights.{expected}",
-            "The softmax turns scores into weights.",
+        (scores.tolist()[:2], "the scores are used as weights.", "The softmax turns scores into weights."),
+        (
+            (scores / scores.sum()).tolist()[:2],
+            "the scores were divided by their sum.",
+            "The softmax divides the exponentials of the scores by their sum.",
         ),
-        Mistake(
-            tuple(scaled.tolist()),
-            f"{shown}the scores were divided by the square root of 2.",
-            "This exercise asks for the plain dot product, without a scale.",
-        ),
-        Mistake(
-            tuple(torch.softmax(torch.tensor([log_3, log_2]).tanh(), dim=-1).tolist()),
-            f"{shown}the scores went through a tanh.",
-            "This exercise asks for the plain dot product, which has no tanh.",
-        ),
-        Mistake(
-            (0.3, 0.2),
-            f"{shown}the weighted sum was divided by the number of words.{expected}",
+        (scaled[:2], "the scores were divided by the square root of 2.", plain),
+        (bounded[:2], "the scores went through a tanh.", plain),
+        ((1, 0), "only the row with the largest score is taken.", "The context is an average of all rows."),
+        (
+            (1 / 6, 1 / 9),
+            "the weighted sum was divided by the number of words.",
             "The weights sum to 1 already, so the sum is the average.",
         ),
-    ]
+        (
+            (3 / 5, 2 / 5),
+            "a dot product was added up over the words.",
+            "The score of a word adds up the products of the numbers of its own vector, along the last axis.",
+        ),
+    )
+    return [Mistake(tuple(numbers), f"{shown}{says}{expected}", hint) for numbers, says, hint in found]
 
 
 def _pair(result: object) -> tuple[Tensor, Tensor]:

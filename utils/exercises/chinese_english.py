@@ -215,6 +215,10 @@ _CASES_OF_DROPPING: list[
         {"是": "right", "买": "bought"},
         {
             "right bought": ("A known word must stay.", "Look words up only for `<unk>`."),
+            "yes right": (
+                "The word with the smallest weight was looked up.",
+                "The largest weight of the row counts.",
+            ),
             "yes <unk>": ("The unknown word has an entry.", "Ask `word in dictionary`."),
             "yes 买": ("The dictionary comes before the copy.", "Ask `word in dictionary` first."),
             "yes": ("A word of the dictionary must not be dropped.", "Ask `word in dictionary` first."),

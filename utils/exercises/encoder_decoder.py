@@ -235,6 +235,7 @@ def mean_context(answer: ReadersFunction) -> Iterator[str]:
         (7.0, "this is the sum", "Divide by the number of real words."),
         (18.5, "the sum of all three is divided by 2", "The pad may not enter the sum."),
         (5.0, "this is the last word, or the largest", "All real words have the same weight."),
+        (2.0, "this is the first word alone", "A slice does not hold its end: the n words are `[:n]`."),
         (3.0, "what stands after the point is lost", "Divide with `/`, and keep the kind of number."),
     ):
         expect(

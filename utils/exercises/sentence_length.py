@@ -166,6 +166,10 @@ _OTHER_COUNTS = (
     Mistake(
         (2 / 3, 1 / 3), "this is the share of the seeds, not their number.", "Use the sum, not the mean."
     ),
+    Mistake(
+        (1, 0), "this says whether attention wins with most seeds.", "Count the seeds with which it wins."
+    ),
+    Mistake((1, -1), "a seed that loses counts as -1.", "A seed that loses adds nothing."),
     Mistake((1, 1), "this says whether attention wins with any seed.", "Count the seeds with which it wins."),
     Mistake(
         (-30, 7), "this adds up the differences.", "Ask for each seed which number is larger, and count."
