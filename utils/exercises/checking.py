@@ -17,6 +17,7 @@ import math
 import re
 import signal
 import threading
+import tracemalloc
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -267,10 +268,12 @@ class ReadersFunction:
 class LargestTensor(TorchFunctionMode):
     """While it is entered, ``shape`` is that of the largest tensor that a function of torch has made.
 
-    ``shapes`` are those of all tensors of numbers with a point, except copies of whole arguments, and ``kept`` is how
-    many numbers such tensors held at most at one time. An axis that only repeats, as after ``expand``, has no numbers
-    of its own and counts as one.
+    ``shapes`` are those of all tensors of numbers with a point, except copies of arguments and of arrays and lists, and
+    ``kept`` is how many numbers such tensors held at most at one time. An axis that only repeats, as after ``expand``,
+    has no numbers of its own and counts as one.
     """
+
+    _COPIES = (Tensor.__deepcopy__, torch.tensor, torch.as_tensor, torch.from_numpy)
 
     def __init__(self) -> None:
         super().__init__()
@@ -284,7 +287,7 @@ class LargestTensor(TorchFunctionMode):
         for tensor in result if isinstance(result, tuple | list) else [result]:
             if isinstance(tensor, Tensor):
                 self.shape = max(self.shape, _own_shape(tensor), key=math.prod)
-                if tensor.is_floating_point() and function is not Tensor.__deepcopy__:
+                if tensor.is_floating_point() and tensor.dim() and function not in self._COPIES:
                     self._keep(tensor)
         return result
 
@@ -295,6 +298,16 @@ class LargestTensor(TorchFunctionMode):
         storages = {kept.untyped_storage().data_ptr(): kept for kept in alive}
         numbers = (kept.untyped_storage().nbytes() // kept.element_size() for kept in storages.values())
         self.kept = max(self.kept, sum(numbers))
+
+
+def memory_of(call: Callable[[], object]) -> int:
+    """Most bytes that lists and arrays of numpy take at one time during the call; tensors are not counted."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def _own_shape(tensor: Tensor) -> tuple[int, ...]:
