@@ -356,7 +356,7 @@ def queries_are_keys(own_4: object, own_256: object, width: object) -> Iterator[
     four, wide = as_number(own_4, name="own_4"), as_number(own_256, name="own_256")
     right, unscaled = _own_weight(4, scaled_dot_scores), _own_weight(4, dot_scores)
     expect(
-        abs(four / 100 - right) > 0.022,
+        not abs(four / 100 - right) <= 0.022,
         f"own_4 is {show(four)}: this is in per cent.",
         "A weight is a number from 0 to 1.",
     )
