@@ -109,6 +109,30 @@ def context_by_hand(first: object, second: object) -> Iterator[str]:
     yield "the weights are 1/4 and 3/4, so the context is (2, 3)"
 
 
+_EXPONENT = "The softmax takes the exponential. Return what stands in the exponent."
+#: For the query 1, how much larger than the score of the key 0 that of the key 6 is in exercise 3, by mistake.
+SECOND_MINUS_FIRST = (
+    Mistake((6,), "that of the dot product alone", "Which term is missing that differs from key to key?"),
+    Mistake(
+        (-30,),
+        "the whole squared length is taken away",
+        "The Gaussian kernel has ½ of the squared distance.",
+    ),
+    Mistake((24,), "the squared length is added", "Long keys are far away, so they must lose."),
+    Mistake((12,), "every score has the wrong sign", "A key that is far away has a low score."),
+    Mistake((3,), "half the length is taken away", "The term is half the *squared* length."),
+    Mistake((1,), "that of the cosine", "A dot product is not divided by the lengths."),
+    Mistake((-4,), "the distance is not squared", "The Gaussian kernel has ½ of the *squared* distance."),
+    Mistake((math.exp(-12.5) - math.exp(-0.5),), "this is the kernel", _EXPONENT),
+    Mistake((math.exp(-12) - 1,), "these are exponentials", _EXPONENT),
+    Mistake(
+        (-24,),
+        "the ½ of the squared distance is missing",
+        "The kernel of bandwidth 1 has the exponent −½‖q − k‖².",
+    ),
+)
+
+
 @exercise(
     3,
     "implement",
@@ -133,33 +157,9 @@ def gaussian_scores(answer: ReadersFunction) -> Iterator[str]:
         f"{given} the result is {show(got)}: these are weights.",
         "Return the scores, before the softmax.",
     )
-    kernel = "The softmax takes the exponential. Return what stands in the exponent."
     recognise(
         [difference],
-        (
-            Mistake(
-                (6,), "that of the dot product alone", "Which term is missing that differs from key to key?"
-            ),
-            Mistake(
-                (-30,),
-                "the whole squared length is taken away",
-                "The Gaussian kernel has ½ of the squared distance.",
-            ),
-            Mistake((24,), "the squared length is added", "Long keys are far away, so they must lose."),
-            Mistake((12,), "every score has the wrong sign", "A key that is far away has a low score."),
-            Mistake((3,), "half the length is taken away", "The term is half the *squared* length."),
-            Mistake((1,), "that of the cosine", "A dot product is not divided by the lengths."),
-            Mistake(
-                (-4,), "the distance is not squared", "The Gaussian kernel has ½ of the *squared* distance."
-            ),
-            Mistake((math.exp(-12.5) - math.exp(-0.5),), "this is the kernel", kernel),
-            Mistake((math.exp(-12) - 1,), "these are exponentials", kernel),
-            Mistake(
-                (-24,),
-                "the ½ of the squared distance is missing",
-                "The kernel of bandwidth 1 has the exponent −½‖q − k‖².",
-            ),
-        ),
+        SECOND_MINUS_FIRST,
         f"{case}: ",
         ". Expected −12.",
         tolerance=1e-3,
@@ -354,6 +354,33 @@ def _expect_not_half(result: object, name: str) -> None:
 )
 def queries_are_keys(own_4: object, own_256: object, width: object) -> Iterator[str]:
     four, wide = as_number(own_4, name="own_4"), as_number(own_256, name="own_256")
+    yield f"at d = 4 a row gives itself {_expect_own_weight(four, wide):.2f} of its weight"
+    expect(wide > 0.99, f"own_256 is {show(wide)}; expected more than 0.99.")
+    yield "at d = 256 a row gives itself nearly all its weight"
+    chosen = as_number(width, name="width")
+    powers = [2**power for power in range(9)]
+    expect(
+        chosen in powers,
+        f"width is {show(chosen)}; expected one of {show(powers)}.",
+        "Measure the mean at each of these nine widths.",
+    )
+    own = {power: _own_weight(power, scaled_dot_scores) for power in powers}
+    expect(
+        own[int(chosen)] > 0.9,
+        f"at width {int(chosen)} a row gives itself {own[int(chosen)]:.2f} of its weight; expected more than 0.9.",
+        "Try the larger widths, too.",
+    )
+    smallest = min(power for power in powers if own[power] > 0.9)
+    expect(
+        chosen == smallest,
+        f"at width {int(chosen)} it is {own[int(chosen)]:.3f}, but a smaller width gives more than 0.9 as well.",
+        "Measure all nine widths, and take the first.",
+    )
+    yield f"from width {smallest} on it gives itself more than 0.9"
+
+
+def _expect_own_weight(four: float, wide: float) -> float:
+    """The mean weight of a row for itself at d = 4, which ``four`` must be."""
     right, unscaled = _own_weight(4, scaled_dot_scores), _own_weight(4, dot_scores)
     expect(
         not abs(four / 100 - right) <= 0.022,
@@ -401,29 +428,7 @@ def queries_are_keys(own_4: object, own_256: object, width: object) -> Iterator[
         "Take the weight of each row for itself, which is not always the largest one, and the mean over the 10 rows of "
         "many tensors.",
     )
-    yield f"at d = 4 a row gives itself {right:.2f} of its weight"
-    expect(wide > 0.99, f"own_256 is {show(wide)}; expected more than 0.99.")
-    yield "at d = 256 a row gives itself nearly all its weight"
-    chosen = as_number(width, name="width")
-    powers = [2**power for power in range(9)]
-    expect(
-        chosen in powers,
-        f"width is {show(chosen)}; expected one of {show(powers)}.",
-        "Measure the mean at each of these nine widths.",
-    )
-    own = {power: _own_weight(power, scaled_dot_scores) for power in powers}
-    expect(
-        own[int(chosen)] > 0.9,
-        f"at width {int(chosen)} a row gives itself {own[int(chosen)]:.2f} of its weight; expected more than 0.9.",
-        "Try the larger widths, too.",
-    )
-    smallest = min(power for power in powers if own[power] > 0.9)
-    expect(
-        chosen == smallest,
-        f"at width {int(chosen)} it is {own[int(chosen)]:.3f}, but a smaller width gives more than 0.9 as well.",
-        "Measure all nine widths, and take the first.",
-    )
-    yield f"from width {smallest} on it gives itself more than 0.9"
+    return right
 
 
 def _own_weight(d: int, score: Callable[[Tensor, Tensor], Tensor], *, largest: bool = False) -> float:

@@ -156,6 +156,54 @@ def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
     yield "each row allows its real words, and nothing else"
 
 
+#: Lengths that learners get in exercise 4 for one sentence of 2 words and 3 queries.
+LENGTHS = (
+    Mistake((1, 2, 3), "query 2 sees a padded key.", "No query may see more keys than its sentence has."),
+    Mistake((2, 2, 2), "query 0 sees key 1, which comes later.", "Query i may see i + 1 keys at most."),
+    Mistake(
+        (1, 2, 0),
+        "query 2, at a padded position, sees nothing.",
+        "A query at a padded position sees all real words of its sentence.",
+    ),
+    Mistake(
+        (2, 2, 3),
+        "each of them is the larger of two limits.",
+        "Both limits hold, so the smaller one decides.",
+    ),
+    Mistake((1, 1, 1), "query 1 does not see key 1, itself.", "A sentence of 2 words has the keys 0 and 1."),
+)
+
+
+def _lengths(answer: ReadersFunction, valid: list[int], num_queries: int) -> torch.Tensor:
+    result = answer(torch.tensor(valid), num_queries)
+    got = as_tensor(result, name="the result")
+    expect(
+        not isinstance(result, torch.Tensor) or not result.is_floating_point(),
+        f"the lengths have the type {getattr(result, 'dtype', '')}, which `length_mask` refuses.",
+        "Lengths are integers: `torch.arange(1, 4)`, without a point.",
+    )
+    expect(
+        got.dtype != torch.bool,
+        "the result is a mask; expected lengths, which `length_mask` turns into a mask.",
+        "Return a number for each query: how many keys it may see.",
+    )
+    expect(
+        tuple(got.shape) != (len(valid),),
+        f"the result has the shape {tuple(got.shape)}: one length per sentence. Expected one for each query.",
+        "Bring the lengths into a column with `valid_lens[:, None]`.",
+    )
+    shape = (len(valid), num_queries)
+    expect(
+        tuple(got.shape) == shape,
+        f"for {len(valid)} {'sentence' if len(valid) == 1 else 'sentences'} and {num_queries} queries the shape is "
+        f"{tuple(got.shape)}; expected {shape}.",
+        "Take the number of queries from `num_queries`."
+        if got.dim() == 2 and len(got) == len(valid)
+        else "There is one row for each sentence, and it has one length for each query.",
+    )
+    return got
+
+
 @exercise(
     4,
     "implement",
@@ -164,36 +212,7 @@ def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
     "The limit is the smaller of i + 1 and the length of the sentence: `torch.minimum` with one row and one column.",
 )
 def causal_lens(answer: ReadersFunction) -> Iterator[str]:
-    def lens(valid: list[int], num_queries: int) -> torch.Tensor:
-        result = answer(torch.tensor(valid), num_queries)
-        got = as_tensor(result, name="the result")
-        expect(
-            not isinstance(result, torch.Tensor) or not result.is_floating_point(),
-            f"the lengths have the type {getattr(result, 'dtype', '')}, which `length_mask` refuses.",
-            "Lengths are integers: `torch.arange(1, 4)`, without a point.",
-        )
-        expect(
-            got.dtype != torch.bool,
-            "the result is a mask; expected lengths, which `length_mask` turns into a mask.",
-            "Return a number for each query: how many keys it may see.",
-        )
-        expect(
-            tuple(got.shape) != (len(valid),),
-            f"the result has the shape {tuple(got.shape)}: one length per sentence. Expected one for each query.",
-            "Bring the lengths into a column with `valid_lens[:, None]`.",
-        )
-        shape = (len(valid), num_queries)
-        expect(
-            tuple(got.shape) == shape,
-            f"for {len(valid)} {'sentence' if len(valid) == 1 else 'sentences'} and {num_queries} queries the shape is "
-            f"{tuple(got.shape)}; expected {shape}.",
-            "Take the number of queries from `num_queries`."
-            if got.dim() == 2 and len(got) == len(valid)
-            else "There is one row for each sentence, and it has one length for each query.",
-        )
-        return got
-
-    one = lens([2], 3)[0].tolist()
+    one = _lengths(answer, [2], 3)[0].tolist()
     yield "there is one length for each query"
     case = "for one sentence of 2 words and 3 queries the lengths are "
     expect(
@@ -202,35 +221,15 @@ def causal_lens(answer: ReadersFunction) -> Iterator[str]:
         "Positions count from 0, lengths from 1.",
     )
     yield "query 0 sees itself"
-    expect(
-        one != [1, 2, 3],
-        case + "[1, 2, 3]: query 2 sees a padded key. Expected [1, 2, 2].",
-        "No query may see more keys than its sentence has.",
-    )
-    expect(
-        one != [2, 2, 2],
-        case + "[2, 2, 2]: query 0 sees key 1, which comes later. Expected [1, 2, 2].",
-        "Query i may see i + 1 keys at most.",
-    )
-    expect(
-        one != [1, 2, 0],
-        case + "[1, 2, 0]: query 2, at a padded position, sees nothing. Expected [1, 2, 2].",
-        "A query at a padded position sees all real words of its sentence.",
-    )
-    expect(
-        one != [2, 2, 3],
-        case + "[2, 2, 3]: each of them is the larger of two limits. Expected [1, 2, 2].",
-        "Both limits hold, so the smaller one decides.",
-    )
-    expect(
-        one != [1, 1, 1],
-        case + "[1, 1, 1]: query 1 does not see key 1, itself. Expected [1, 2, 2].",
-        "A sentence of 2 words has the keys 0 and 1.",
-    )
+    recognise(one, LENGTHS, f"{case}{show(one)}: ", " Expected [1, 2, 2].")
     expect(one == [1, 2, 2], case + f"{show(one)}; expected [1, 2, 2].")
     for valid, num_queries in (([7, 3, 1], 7), ([5, 2], 3), ([0, 4], 5)):
         expected = torch.minimum(torch.arange(1, num_queries + 1), torch.tensor(valid)[:, None])
-        expect_close(lens(valid, num_queries), expected, f"for the lengths {valid} and {num_queries} queries")
+        expect_close(
+            _lengths(answer, valid, num_queries),
+            expected,
+            f"for the lengths {valid} and {num_queries} queries",
+        )
     yield "no query sees a later word or padding"
 
 
