@@ -210,6 +210,15 @@ def array_of_all_units(queries, keys, w_q, w_k, w_v):
     return np.tanh((queries @ w_q.T)[:, None] + keys @ w_k.T) @ w_v
 
 
+def by_vmap(queries, keys, w_q, w_k, w_v):
+    return torch.vmap(lambda q: torch.tanh(w_q @ q + keys @ w_k.T) @ w_v)(queries)
+
+
+def units_of_all_queries_kept(queries, keys, w_q, w_k, w_v):
+    units = [torch.tanh(w_q @ q + keys @ w_k.T) for q in queries]
+    return torch.stack([own @ w_v for own in units])
+
+
 def tanh_of_each_part(queries, keys, w_q, w_k, w_v):
     projected = torch.tanh(keys @ w_k.T)
     return torch.stack([(torch.tanh(w_q @ q) + projected) @ w_v for q in queries])
@@ -223,13 +232,16 @@ def matrices_not_transposed(queries, keys, w_q, w_k, w_v):
     return torch.stack([torch.tanh(q @ w_q + keys @ w_k) @ w_v for q in queries])
 
 
-for function in (loop_over_queries, loop_over_pairs, einsum_in_float64, loop_over_units, in_numpy):
+for function in (loop_over_queries, loop_over_pairs, einsum_in_float64, loop_over_units, in_numpy, by_vmap):
     answers.right(check.scores_by_query, function)
 answers.wrong(
     check.scores_by_query, all_at_once, says="a tensor of shape (31, 37, 41)", hint="one after the other"
 )
 answers.wrong(
     check.scores_by_query, array_of_all_units, says="an array or a list of 31", hint="one after the other"
+)
+answers.wrong(
+    check.scores_by_query, units_of_all_queries_kept, says="keeps up to", hint="not its hidden units"
 )
 answers.wrong(check.scores_by_query, tanh_of_each_part, says="of each part", hint="the tanh of the sum")
 answers.wrong(check.scores_by_query, scaled_scores, says="divided by √11", hint="no factor")

@@ -341,6 +341,15 @@ def context_in_float16(*inputs):
     return online(*inputs).half()
 
 
+def sum_of_the_blocks(queries, keys, values, block=4):
+    return len(keys.split(block)) * mean_of_the_blocks(queries, keys, values, block)
+
+
+def filled_up_with_zeros(queries, keys, values, block=4):
+    zeros = torch.zeros(-len(keys) % block, keys.shape[1]), torch.zeros(-len(keys) % block, values.shape[1])
+    return online(queries, torch.cat([keys, zeros[0]]), torch.cat([values, zeros[1]]), block)
+
+
 def values_not_in_blocks(queries, keys, values, block=4):
     exponentials = [torch.exp(queries @ k.T / math.sqrt(queries.shape[-1])) for k in keys.split(block)]
     return sum(e @ values for e in exponentials) / sum(e.sum(-1, keepdim=True) for e in exponentials)
@@ -360,6 +369,8 @@ for function, says, hint in (
     (never_divided, "the sum of the values is not divided", "at the end"),
     (context_and_weights, "the context alone", "one tensor"),
     (mean_of_the_blocks, "the mean of the blocks", "must count more"),
+    (sum_of_the_blocks, "each block has weights of its own", "of the other blocks"),
+    (filled_up_with_zeros, "zeros after the last key", "e^0 is 1"),
     (not_corrected, "the sums were not corrected", "second block"),
     (sum_of_exponentials_not_corrected, "the sum of the exponentials was not", "Both sums"),
     (sum_of_values_not_corrected, "the sum of the values was not", "Both sums"),

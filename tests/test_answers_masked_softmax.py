@@ -33,6 +33,7 @@ answers.wrong(check.weights_by_hand, 0, 1, 0, says="first weight is 0", hint="ra
 answers.wrong(check.weights_by_hand, -0.25, 1.25, 0, says="negative weight", hint="never negative")
 answers.wrong(check.weights_by_hand, 25, 75, 0, says="These are per cent", hint="from 0 to 1")
 answers.wrong(check.weights_by_hand, 0.25, 0.75, float("-inf"), says="-inf is a score", hint="exponential")
+answers.wrong(check.weights_by_hand, [0.25, 0.75, 0], 0.75, 0, says="w1 holds 3 numbers", hint="one number")
 answers.wrong(check.weights_by_hand, "a quarter", 0.75, 0, says="the text 'a quarter'", hint="ln 3")
 
 # ---- Exercise 3 ----
@@ -257,6 +258,8 @@ answers.wrong(check.renormalised, mask_before_the_softmax, BAD, says="expected 0
 answers.wrong(
     check.renormalised, divided_by_the_sum_of_all, BAD, says="(2, 3, 5), the result", hint="keepdim"
 )
+answers.wrong(check.renormalised, softmax_times_mask, min, says="is a function, not", hint="lists of numbers")
+answers.wrong(check.renormalised, BAD, BAD, says="got a Tensor; expected a function", hint="parentheses")
 answers.wrong(
     check.renormalised,
     softmax_times_mask,

@@ -311,6 +311,12 @@ def slope_counted_from_the_query(queries, keys, values, bandwidth):
     return mean_value + slope * (queries - weights @ keys)
 
 
+def parabola(queries, keys, values, bandwidth):
+    roots = nadaraya_watson(queries, keys, values, bandwidth=bandwidth)[1].double().numpy() ** 0.5
+    fits = [np.polyfit(keys.numpy(), values.numpy(), 2, w=row) for row in roots]
+    return [float(np.polyval(fit, query)) for fit, query in zip(fits, queries.tolist(), strict=True)]
+
+
 def one_column(queries, keys, values, bandwidth):
     return through_the_means(queries, keys, values, bandwidth)[:, None]
 
@@ -328,12 +334,11 @@ answers.wrong(check.local_line, weights_for_their_roots, says="counts with its s
 answers.wrong(check.local_line, slope_alone, says="the slope of the line", hint="Start at the weighted means")
 answers.wrong(check.local_line, slope_from_zero, says="is counted from 0", hint="through the means")
 answers.wrong(check.local_line, height_at_zero, says="height of the line at 0", hint="at the query")
-answers.wrong(
-    check.local_line, slope_without_weights, says="1 and the bandwidth 0.8, the est", hint="slope must"
-)
+answers.wrong(check.local_line, slope_without_weights, says="the estimate at [0] is 1.442", hint="slope must")
 answers.wrong(check.local_line, weights_of_the_first_query, says="for 3 queries", hint="Each query has")
 answers.wrong(check.local_line, with_the_weights, says="several things", hint="one height for each query")
 answers.wrong(check.local_line, a_constant, says="has the shape ()", hint="one height for each query")
+answers.wrong(check.local_line, parabola, says="the estimate at [0] is 0.6079", hint="slope must")
 answers.wrong(check.local_line, one_column, says="has the shape (1, 1)", hint="one height for each query")
 answers.wrong(check.local_line, with_another_kernel, says="the estimate is nan", hint="another kernel")
 answers.wrong(

@@ -212,7 +212,7 @@ def test_a_surprise_in_the_check_is_a_report_too() -> None:
 
 def test_a_result_in_place_of_a_function_is_told() -> None:
     report = doubled(torch.tensor([2.0, 4.0]))
-    assert report.wrong == "`answer` is a Tensor; expected a function."
+    assert report.wrong == "The check got a Tensor; expected a function."
     assert "without parentheses" in report.hints[0]
     assert doubled(...).status == "unfinished"
 

@@ -243,6 +243,11 @@ def _never_all_units(answer: ReadersFunction) -> str:
         f"{math.prod(largest.shape):,} numbers; 37 · 41 = {37 * 41:,} are enough.",
         "Go through the queries one after the other.",
     )
+    expect(
+        largest.kept < 31 * 37 * 41 // 2,
+        f"For 31 queries, 37 keys and h = 41 your function keeps up to {largest.kept:,} numbers at one time.",
+        "Keep the scores of a query, and not its hidden units.",
+    )
     if largest.shapes:
         return f"the largest tensor has the shape {largest.shape}"
     expect(  # numpy or lists

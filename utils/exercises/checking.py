@@ -188,7 +188,7 @@ def _expect_functions(examine: Callable[..., Iterator[str]], answers: Sequence[o
         if parameter.annotation is ReadersFunction and not isinstance(answer, ReadersFunction):
             expect_written(answer)
             raise Wrong(
-                f"`{parameter.name}` is {_kind(answer)}; expected a function.",
+                f"The check got {_kind(answer)}; expected a function.",
                 "Write the name of your function without parentheses.",
             )
 
@@ -294,6 +294,10 @@ class LargestTensor(TorchFunctionMode):
 
     def _keep(self, tensor: Tensor) -> None:
         self.shapes.add(_own_shape(tensor))
+        try:
+            tensor.untyped_storage()
+        except NotImplementedError:  # inside torch.vmap
+            return
         alive = [kept for reference in self._alive if (kept := reference()) is not None] + [tensor]
         self._alive = [weakref.ref(kept) for kept in alive]
         storages = {kept.untyped_storage().data_ptr(): kept for kept in alive}
@@ -408,7 +412,9 @@ def _plain(answer: object) -> object:
 
 
 def _kind(answer: object) -> str:
-    name = type(answer).__name__
+    if isinstance(answer, ReadersFunction):
+        return "a function"
+    name = "text" if isinstance(answer, str) else type(answer).__name__
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
@@ -477,7 +483,7 @@ def as_number(answer: object, *, name: str = "your number") -> float:
                 "Write digits alone, without a unit and without commas.",
             ) from None
     tensor = as_tensor(answer, name=name)
-    expect(tensor.numel() == 1, f"{name} holds {tensor.numel()} numbers; expected one.")
+    expect(tensor.numel() == 1, f"{name} holds {tensor.numel()} numbers; expected one.", "Write one number.")
     return tensor.double().item()
 
 

@@ -272,12 +272,22 @@ def _three_keys_by_hand(attend: Attend) -> Iterator[str]:
             9: ("the sum of the values is not divided", "Divide by the sum of the exponentials at the end."),
         },
         1: {
+            17: (
+                "each block has weights of its own, which sum to 1",
+                "A softmax of one block knows nothing of the other blocks.",
+            ),
             17 / 3: ("this is the mean of the blocks", "A block with larger scores must count more."),
             29 / 7: ("the sums were not corrected", "A larger score turned up in the second block."),
             27 / 7: ("the sum of the exponentials was not corrected", "Both sums must become smaller."),
             29 / 5: ("the sum of the values was not corrected", "Both sums must become smaller."),
         },
-        2: {4: ("the last key has no part in it", "The last block may be shorter than the others.")},
+        2: {
+            4: ("the last key has no part in it", "The last block may be shorter than the others."),
+            4.5: (
+                "zeros after the last key have got a share",
+                "A key of zeros has the score 0, and e^0 is 1.",
+            ),
+        },
     }
     for block, known in mistakes.items():
         got = attend(query, keys, values, block).item()

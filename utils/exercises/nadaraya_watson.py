@@ -302,13 +302,13 @@ def local_line(answer: ReadersFunction) -> Iterator[str]:
     yield "a straight line is found exactly, also at its end"
 
     keys, query = torch.arange(7.0), torch.tensor([1.0])
-    bent, expected = keys**2, _line(query, keys, keys**2, 0.8)
+    bent, expected = keys**3, _line(query, keys, keys**3, 0.8)
     got = _heights(answer, query, keys, bent, 0.8)
-    case = "for the keys 0 to 6, the values k², the query 1 and the bandwidth 0.8"
+    case = "for the keys 0 to 6, the values k³, the query 1 and the bandwidth 0.8"
     squared = _line(query, keys, bent, 0.8 / math.sqrt(2)).item()
     mistakes = (
         Mistake(
-            (1.0,),
+            (-5.0,),
             "every reading has the same weight in this fit.",
             "Multiply each squared error by its weight from `nadaraya_watson`.",
         ),
