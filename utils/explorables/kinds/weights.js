@@ -24,7 +24,7 @@ kinds.weights = {
       const { query: row_at, column, panel } = figure.hover;
       return group({ transform: `translate(0 ${y})` },
         title && label(title, first, 14, { class: "name" }),
-        k === 0 && scale(first + keys.length * step),
+        k === panels.length - 1 && scale(first + keys.length * step),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, edge: limit }),
         queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: i === chosen ? "end name" : "end" })),
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: "query frame" }),

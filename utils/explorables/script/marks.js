@@ -49,7 +49,7 @@ const bars = (numbers, { left, step, base, height, digits = 2, edge = Infinity, 
     const x = left + (j + 0.5) * step, tall = number * height;
     return group({},
       rect(x - step * 0.36, base - tall, step * 0.72, tall, { class: j >= edge ? `${role} forbidden` : role }),
-      label(number.toFixed(digits), x, base - tall - 5, { class: "middle number" }),
+      label(step < 26 ? number.toFixed(digits).replace(/^0/, "") : number.toFixed(digits), x, base - tall - 5, { class: "middle number" }),
       j >= edge && hatch(left + j * step, base - height, step, height));
   });
 

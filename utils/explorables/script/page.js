@@ -13,8 +13,7 @@ for (const type of ["keydown", "keyup"]) {
   }, true);
 }
 
-for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
-  figure.dataset.ready = "";
+const enliven = (figure) => {
   const { spec, state } = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
   spec.alt = figure.querySelector("img").alt;
   const store = { ...state, spec };
@@ -46,6 +45,16 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   render({ model, el: live });
   if (restore()) figure.scrollIntoView();
   addEventListener("hashchange", restore);
+};
+for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
+  figure.dataset.ready = "";
+  const still = [...figure.childNodes];
+  try {
+    enliven(figure);
+  } catch (error) { // the still picture stays, and so do the other figures
+    figure.replaceChildren(...still);
+    console.error(error);
+  }
 }
 
 // A symbol of a formula lights its marks in the next figure below it, or in the last one above, while the mouse is on it.
