@@ -125,6 +125,27 @@ def test_sphinx_left_no_error_on_the_page(page: str) -> None:
     assert html(page).select(".system-message, .problematic, .error") == []
 
 
+def test_the_font_of_icons_has_every_icon_of_the_book() -> None:
+    style = (BOOK / "_static" / "styles" / "pydata-sphinx-theme.css").read_text("utf-8")
+    names = {
+        name
+        for page in PAGES
+        for icon in html(page).select("i[class*='fa-']")
+        for name in icon["class"]
+        if name.startswith("fa-") and name not in ("fa-solid", "fa-brands", "fa-lg", "fa-fw")
+    }
+    assert len(names) > 10
+    shown = {name: re.search(rf'\.{name}:before[^{{]*\{{content:"\\(\w+)"', style) for name in names}
+    assert [name for name, rule in shown.items() if not rule] == []
+    drawn = {
+        code
+        for data in re.findall(r"Awesome[^}]*base64,([A-Za-z0-9+/=]+)", style)
+        for code in TTFont(io.BytesIO(base64.b64decode(data))).getBestCmap()
+    }
+    assert {int(rule[1], 16) for rule in shown.values()} <= drawn
+    assert len(drawn) < 100
+
+
 def test_the_first_page_leads_to_the_book() -> None:
     text = (BOOK / "index.html").read_text("utf-8")
     assert f"{TOC['root']}.html" in text

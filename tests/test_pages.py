@@ -1,7 +1,10 @@
 """The pages in a browser, opened from the disk: what they ask for, how they look, whom they shut out."""
 
+import gzip
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -11,6 +14,9 @@ from test_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, html
 
 PHONE = {"width": 360, "height": 740}
 LAPTOP = {"width": 1280, "height": 800}
+#: The most that a page may weigh.
+KILOBYTES = 600
+FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.DOTALL)
 #: The book itself, and what pages carry inside themselves.
 OWN = ("file:", "data:", "blob:", "about:")
 #: Pages that between them have every kind of thing that a page has.
@@ -27,12 +33,14 @@ class Reader:
         self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
+        self.requested: set[str] = set()
         self.page.on("request", self._note_request)
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("console", self._note_console)
         self.context.route(re.compile(r"^https?:"), lambda route: route.abort())
 
     def _note_request(self, request: Request) -> None:
+        self.requested.add(request.url)
         if not request.url.startswith(OWN):
             self.complaints.append(f"request to another host: {request.url}")
 
@@ -43,13 +51,20 @@ class Reader:
     def open(self, name: str) -> Page:
         """Opens a page in light mode on a laptop and waits until it is complete."""
         self.complaints.clear()
+        self.requested.clear()
         self.page.emulate_media(color_scheme="light")
         self.page.set_viewport_size(LAPTOP)
         self.page.goto(f"file://{BOOK}/{name}.html")
         if self.page.locator(".math").count():
             self.page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
             self.page.evaluate("MathJax.startup.promise")
+        self.page.evaluate("document.fonts.ready")
         return self.page
+
+    def weight(self) -> int:
+        """Bytes of the open page with all that it has loaded, compressed as by a server, without figures' numbers."""
+        files = {Path(unquote(urlsplit(url).path)) for url in self.requested if url.startswith("file:")}
+        return sum(len(gzip.compress(FIGURE_NUMBERS.sub(b"", path.read_bytes()), 6)) for path in files)
 
     def become(self, theme: str, viewport: dict) -> None:
         """The same page on another device."""
@@ -157,6 +172,11 @@ def test_page(reader: Reader, name: str) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     assert page.locator("mjx-merror").count() == 0
     assert page.locator(".math").count() <= page.locator("mjx-container").count()
+    # The tab key goes from link to link, and does not stop at each formula.
+    assert page.locator("mjx-container:is([tabindex], :has([tabindex]))").count() == 0
+    # What a screen reader reads of a formula.
+    assert page.locator("mjx-assistive-mml").count() == page.locator("mjx-container").count()
+    assert reader.weight() <= 1000 * KILOBYTES
     assert page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
     if IDEOGRAPHS.search(html(name).select_one("article").get_text()):
