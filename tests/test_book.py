@@ -247,16 +247,34 @@ def test_the_glossary_has_both_languages() -> None:
     assert all(term["lang"] == "zh-Hans" for term in chinese)
 
 
-def test_the_font_of_the_book_has_every_chinese_character_in_it() -> None:
-    sheet = (BOOK / "_static" / "chinese.css").read_text("utf-8")
-    (data,) = re.findall(r"base64,([A-Za-z0-9+/=]+)", sheet)
-    font = TTFont(io.BytesIO(base64.b64decode(data)))
-    wanted = {c for page in PAGES for c in IDEOGRAPHS.findall(html(page).get_text())}
-    assert wanted
-    assert wanted <= {chr(code) for code in font.getBestCmap()}
-    for page in PAGES:
-        if IDEOGRAPHS.search(html(page).select_one("article").get_text()):
-            assert html(page).select("link[href*='chinese.css']"), page
+@every_page
+def test_the_fonts_of_a_page_have_all_its_chinese_characters(page: str) -> None:
+    wanted = set(IDEOGRAPHS.findall(html(page).select_one("article").get_text()))
+    drawn = {
+        chr(code)
+        for link in html(page).select("link[href*='chinese-']")
+        for data in re.findall(
+            r"base64,([A-Za-z0-9+/=]+)",
+            (BOOK / "_static" / urlsplit(link["href"]).path.rpartition("/")[2]).read_text("utf-8"),
+        )
+        for code in TTFont(io.BytesIO(base64.b64decode(data))).getBestCmap()
+    }
+    assert wanted <= drawn
+
+
+def test_the_typeface_of_the_book_has_the_letters_of_its_text() -> None:
+    sheet = (BOOK / "_static" / "text_font.css").read_text("utf-8")
+    fonts = [
+        TTFont(io.BytesIO(base64.b64decode(data))) for data in re.findall(r"base64,([A-Za-z0-9+/=]+)", sheet)
+    ]
+    assert len(fonts) == 2
+    letters = re.compile(r"[a-zA-Z\u00c0-\u024f]")
+    wanted = {letter for page in PAGES for letter in letters.findall(html(page).get_text())}
+    assert {"é", "œ"} <= wanted
+    for font in fonts:
+        assert wanted <= {chr(code) for code in font.getBestCmap()}
+        # The licence reserves the name of the whole font.
+        assert not any("Source" in str(name) for name in font["name"].names if name.nameID in (1, 4, 6, 16))
 
 
 def test_the_font_draws_the_forms_of_mainland_china() -> None:

@@ -1,8 +1,9 @@
 """Pages load what they use and no more.
 
-The theme brings a script with two thousand icons, of which the book shows twenty, and each page would load style sheets
-and scripts for things that are not on it. Here the icons in use become a small font, which the theme's style sheet
-contains as data, and a page links only to the assets that it needs. MathJax comes without its
+The theme brings a script with two thousand icons, of which the book shows twenty, rules for many things that the book
+has not, and each page would load style sheets and scripts for what is not on it. Here the icons in use become a small
+font, which the theme's style sheet contains as data; the sheet keeps the rules that some page can use; and a page links
+only to the assets that it needs. MathJax comes without its
 menu, which is its largest part.
 """
 
@@ -30,11 +31,15 @@ NEEDED_FOR = {
 
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
 THEME_STYLE = Path("styles", "pydata-sphinx-theme.css")
-ICON_RULE = re.compile(r'((?:\.fa-[\w-]+::?before,?)+)\{content:"[^"]*"\}')
+RULE = re.compile(r"([^{}]+)(\{[^{}]*\})")
+#: The commas between selectors; those in brackets stay.
+BETWEEN_SELECTORS = re.compile(r",(?![^(]*\))")
+IN_BRACKETS = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
+CLASS = re.compile(r"\.(-?[a-zA-Z_][\w-]*)")
+WORD = re.compile(r"-?[a-zA-Z_][\w-]*")
 ICON_FACE = re.compile(
     r"@font-face\{[^}]*?(font-family:[^;]*Font Awesome[^;]*;).*?(font-weight:\d+);src:([^}]*)\}"
 )
-ICON_NAME = re.compile(r"\bfa-[a-z][\w-]*")
 #: A character of the range in which icons lie, as it is or as an escape.
 ICON = re.compile(r"[\ue000-\uf8ff]|\\([ef][0-9a-f]{3})\b")
 
@@ -57,17 +62,24 @@ def _drop_unused(_app: Sphinx, _page, _template, context: dict, _doctree) -> Non
         context[files] = [asset for asset in context[files] if is_used(asset)]
 
 
-def with_few_icons(style: str, names: set[str], others: str) -> str:
-    """The theme's style sheet with these icons only, and with a font of them in the place of a file.
+def lean_style(style: str, words: set[str], others: str) -> str:
+    """The theme's style sheet with the rules that a page can use, and with a small font of icons in the place of files.
 
     Args:
         style: the style sheet as the theme has it.
-        names: classes of the icons, such as ``fa-bars``.
+        words: all words of pages and scripts; a rule for a class that is not among them is left out.
         others: further style sheets that show icons.
     """
-    style = ICON_RULE.sub(
-        lambda rule: rule[0] if names.intersection(ICON_NAME.findall(rule[1])) else "", style
-    )
+
+    def used(rule: re.Match) -> str:
+        selectors = [
+            selector
+            for selector in BETWEEN_SELECTORS.split(rule[1])
+            if words.issuperset(CLASS.findall(IN_BRACKETS.sub("", selector)))
+        ]
+        return ",".join(selectors) + rule[2] if selectors else ""
+
+    style = RULE.sub(used, style)
     codes = {int(icon[1], 16) if icon[1] else ord(icon[0]) for icon in ICON.finditer(style + others)}
 
     def face(rule: re.Match) -> str:
@@ -100,11 +112,20 @@ def _write_style(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    used = [*out.rglob("*.html"), *(out / "_static" / "scripts").glob("*theme.js")]
-    names = {name for path in used for name in ICON_NAME.findall(path.read_text("utf-8"))}
+    used = [
+        *out.rglob("*.html"),
+        *(out / "_static").glob("*.js"),
+        *(out / "_static" / "scripts").glob("*.js"),
+    ]
+    words = {
+        word
+        for path in used
+        if path.name != "fontawesome.js"
+        for word in WORD.findall(path.read_text("utf-8"))
+    }
     sheets = (path for path in (out / "_static").rglob("*.css") if path.name != THEME_STYLE.name)
     others = "".join(path.read_text("utf-8") for path in sheets)
-    style = with_few_icons((THEME / THEME_STYLE).read_text("utf-8"), names, others)
+    style = lean_style((THEME / THEME_STYLE).read_text("utf-8"), words, others)
     (out / "_static" / THEME_STYLE).write_text(style, "utf-8")
 
 
