@@ -85,6 +85,12 @@ def reader(browser: Browser) -> Iterator[Reader]:
     reader.context.close()
 
 
+ICONS_NOT_DRAWN = """() => [...document.querySelectorAll("i[class*='fa-']")].filter(icon => {
+    const { content, fontFamily } = getComputedStyle(icon, "::before");
+    return content === "none" || !fontFamily.includes("Awesome");
+}).map(icon => icon.className)"""
+
+
 #: Of the coloured words in code, thousands on a page, leaves one of each class for axe to measure.
 LEAVE_ONE_OF_EACH_COLOUR = """() => {
     const known = new Set();
@@ -172,6 +178,7 @@ def test_page(reader: Reader, name: str) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     assert page.locator("mjx-merror").count() == 0
     assert page.locator(".math").count() <= page.locator("mjx-container").count()
+    assert page.evaluate(ICONS_NOT_DRAWN) == []
     # The tab key goes from link to link, and does not stop at each formula.
     assert page.locator("mjx-container:is([tabindex], :has([tabindex]))").count() == 0
     # What a screen reader reads of a formula.

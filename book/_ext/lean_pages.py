@@ -31,6 +31,7 @@ NEEDED_FOR = {
 
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
 THEME_STYLE = Path("styles", "pydata-sphinx-theme.css")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 RULE = re.compile(r"([^{}]+)(\{[^{}]*\})")
 #: The commas between selectors; those in brackets stay.
 BETWEEN_SELECTORS = re.compile(r",(?![^(]*\))")
@@ -79,7 +80,8 @@ def lean_style(style: str, words: set[str], others: str) -> str:
         ]
         return ",".join(selectors) + rule[2] if selectors else ""
 
-    style = RULE.sub(used, style)
+    rights = "\n".join(COMMENT.findall(style))
+    style = RULE.sub(used, COMMENT.sub("", style))
     codes = {int(icon[1], 16) if icon[1] else ord(icon[0]) for icon in ICON.finditer(style + others)}
 
     def face(rule: re.Match) -> str:
@@ -90,7 +92,7 @@ def lean_style(style: str, words: set[str], others: str) -> str:
             f"@font-face{{font-display:block;{rule[1]}font-style:normal;{rule[2]};{source}}}" if data else ""
         )
 
-    return ICON_FACE.sub(face, style)
+    return f"{rights}\n{ICON_FACE.sub(face, style)}"
 
 
 def _font(path: Path, codes: set[int]) -> str:

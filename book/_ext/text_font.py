@@ -16,11 +16,10 @@ from sphinx.application import Sphinx
 
 FAMILY = "Course Sans"
 STYLE_SHEET = "text_font.css"
-#: Western European letters, Greek letters, punctuation, and the signs that stand in text outside formulas.
+#: Western European letters, punctuation, and the signs that stand in text outside formulas.
 CHARACTERS = [
     *range(0x20, 0x7F),
     *range(0xA0, 0x100),
-    *range(0x391, 0x3CA),
     *range(0x2010, 0x2027),
     *map(ord, "ŒœŠšŽžŸ′″€→←↑↓−√×·≈≠≤≥∞"),
 ]
