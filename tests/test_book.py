@@ -113,6 +113,16 @@ def test_page_has_a_title_a_language_and_one_first_heading(page: str) -> None:
     assert len(document.select("article h1")) == 1
 
 
+def test_each_page_has_a_description_of_its_own() -> None:
+    described = {page: html(page).select_one("meta[name=description]")["content"] for page in PAGES}
+    assert [page for page, text in described.items() if not 30 <= len(text) <= 200] == []
+    assert len(set(described.values())) == len(PAGES)
+    for page, text in described.items():
+        shown = {tag["property"]: tag["content"] for tag in html(page).select("meta[property^='og:']")}
+        assert shown["og:description"] == text
+        assert shown["og:title"] in html(page).title.get_text()
+
+
 @every_page
 def test_pictures_say_what_they_show(page: str) -> None:
     for picture in html(page).select("article img"):

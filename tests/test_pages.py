@@ -240,9 +240,57 @@ def test_search_works_from_the_disk(reader: Reader) -> None:
     page.wait_for_selector("#search-results li a")
     links = page.locator("#search-results li a").evaluate_all("links => links.map(link => link.pathname)")
     assert any(path.endswith("chapters/nadaraya_watson.html") for path in links)
+    passages = page.locator("#search-results li .context mark").all_text_contents()
+    assert passages
+    assert {word.lower() for word in passages} == {"epanechnikov"}
     page.locator("#search-results li a", has_text=re.compile("average", re.IGNORECASE)).first.click()
     page.wait_for_url(re.compile(r"^(?!.*search\.html)"))
     assert [c for c in reader.complaints if "another host" in c] == []
+
+
+def test_search_lists_chapters_first_and_shows_what_each_hit_says(reader: Reader) -> None:
+    page = reader.page
+    page.goto(f"file://{BOOK}/search.html?q=masked+softmax")
+    expect(page.locator("#search-results .search-summary")).to_contain_text("found")
+    hits = page.locator("#search-results li").evaluate_all(
+        "hits => hits.map(hit => [hit.querySelector('a').pathname, hit.querySelector('.context')?.textContent])"
+    )
+    assert hits[0][0].endswith("chapters/masked_softmax.html")
+    in_reference = ["/book/api" in path for path, _ in hits]
+    assert True in in_reference
+    assert in_reference == sorted(in_reference)
+    assert [path for path, passage in hits if not re.search("mask|softmax", passage or "", re.I)] == []
+    assert obstacles(page) == []
+
+
+REFERENCE = [name for name in PAGES if name.startswith("book/api/")]
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_the_reference_is_a_short_list(reader: Reader, name: str) -> None:
+    page = reader.open(name)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 8000
+    entries = page.locator("details.entry")
+    assert entries.evaluate_all("all => all.filter(entry => entry.open).length") == 0
+    lines = entries.locator("> summary").evaluate_all("all => all.map(line => line.textContent)")
+    assert [line for line in lines if not re.fullmatch(r"[\w.]+ .{10,}", line, re.DOTALL)] == []
+
+
+def test_an_entry_of_the_reference_unfolds_where_it_is_named(reader: Reader) -> None:
+    page = reader.open("book/api/attention")
+    entry = page.locator("details.entry", has=page.locator("[id='utils.attention.AdditiveAttention']"))
+    expect(entry).not_to_have_attribute("open", "")
+    page.locator(".bd-sidebar-secondary a[href='#utils.attention.AdditiveAttention.forward']").click()
+    expect(entry).to_have_attribute("open", "")
+    expect(page.locator("[id='utils.attention.AdditiveAttention.forward']")).to_be_in_viewport()
+
+    page.goto("about:blank")
+    page.goto(f"file://{BOOK}/book/api/attention.html#utils.attention.masked_softmax")
+    expect(page.locator("[id='utils.attention.masked_softmax']")).to_be_in_viewport()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details.entry:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details.entry[open]").count() == 1
 
 
 def test_the_theme_switch_works(browser: Browser) -> None:

@@ -21,7 +21,7 @@ CHARACTERS = [
     *range(0x20, 0x7F),
     *range(0xA0, 0x100),
     *range(0x2010, 0x2027),
-    *map(ord, "ŒœŠšŽžŸ′″€→←↑↓−√×·≈≠≤≥∞"),
+    *map(ord, "ŒœŠšŽžŸāąćčęěłŁńőřśűůźŻż′″€→←↑↓−√×·≈≠≤≥∞"),
 ]
 #: Each file of the package, with the weights that the book needs of it.
 FACES = {
