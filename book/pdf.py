@@ -28,6 +28,7 @@ WIDTH = 643
 
 #: On paper nothing unfolds, and the numbers of a figure stand below it.
 STYLE = """
+    *, ::before, ::after { animation: none !important; transition: none !important; }
     #jb-print-docs-body, .viewcode-link { display: none !important; }
     .bd-article h1 { display: block !important; }
     .bd-article pre { font-size: 11.5px; }
@@ -41,7 +42,8 @@ PREPARE = """async () => {
     document.documentElement.dataset.theme = document.documentElement.dataset.mode = "light";
     for (const details of document.querySelectorAll("article details")) details.open = true;
     for (const line of document.querySelectorAll("article .cell summary")) {
-        const what = line.textContent.trim().replace(/^(?:Hide|Show) (?:the )?/, "");
+        const shown = line.querySelector(".collapsed") ?? line;
+        const what = shown.textContent.trim().replace(/^(?:Hide|Show) (?:the )?/, "");
         line.textContent = what[0].toUpperCase() + what.slice(1);
     }
     await new Promise(rest => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(rest))));
@@ -73,10 +75,9 @@ def print_page(page: Page, path: Path) -> tuple[str, bytes]:
     page.goto(path.as_uri())
     page.evaluate("window.MathJax?.startup?.promise")
     page.evaluate("document.fonts.ready")
+    page.add_style_tag(content=STYLE)
     page.evaluate(PREPARE)
-    title = page.locator("article h1").first.evaluate(
-        "h1 => h1.firstChild && h1.textContent.replace(/#$/, '')"
-    )
+    title = page.locator("article h1").first.text_content().removesuffix("#")
     return " ".join(title.split()), page.pdf(**PAPER, outline=True, tagged=True, print_background=True)
 
 
