@@ -19,6 +19,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
@@ -360,9 +361,11 @@ def as_tensor(answer: object, *, shape: tuple[int, ...] | None = None, name: str
 
 
 def _plain(answer: object) -> object:
-    """Lists in which tensors are replaced by their numbers."""
+    """Lists in which tensors are replaced by their numbers, and fractions by floats."""
     if isinstance(answer, Tensor):
         return answer.tolist()
+    if isinstance(answer, Fraction | Decimal):
+        return float(answer)
     return [_plain(item) for item in answer] if isinstance(answer, list | tuple) else answer
 
 
@@ -428,7 +431,8 @@ def as_number(answer: object, *, name: str = "your number") -> float:
     """
     if isinstance(answer, str):
         try:
-            return float(Fraction(answer.strip().rstrip("%"))) / (100 if answer.strip().endswith("%") else 1)
+            text = "".join(answer.split())
+            return float(Fraction(text.rstrip("%"))) / (100 if text.endswith("%") else 1)
         except (ValueError, ZeroDivisionError):
             raise Wrong(f"{name} is the text {answer!r}, not a number.") from None
     tensor = as_tensor(answer, name=name)
@@ -443,7 +447,7 @@ def as_choice(answer: object, letters: str) -> str:
         Wrong: it is none of the letters.
     """
     expect_written(answer)
-    chosen = re.sub(r"[\s().:]", "", answer).lower() if isinstance(answer, str) else ""
+    chosen = re.sub(r"\W", "", answer).lower() if isinstance(answer, str) else ""
     expect(
         len(chosen) == 1 and chosen in letters,
         f"{show(answer)} is none of the choices.",
@@ -474,11 +478,17 @@ class OpenAnswer(Exception):
         self.rubric = tuple(rubric)
 
 
+def _num_words(text: str) -> int:
+    """How many words a text has; two characters of a script without blanks, such as Chinese, count as one."""
+    without_blanks = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+    return len(without_blanks.sub("", text).split()) + len(without_blanks.findall(text)) // 2
+
+
 def compare_with_rubric(answer: object, rubric: Sequence[str], *, min_words: int = 20) -> Iterator[str]:
     """A check of an answer in words: shows the rubric once there is a text to compare with it."""
     expect_written(answer)
     expect(isinstance(answer, str), f"Your answer is {_kind(answer)}; write a text in quotes.")
-    num_words = len(str(answer).split())
+    num_words = _num_words(str(answer))
     if num_words == 0:
         raise Unfinished("Write your answer between the quotes, run that cell, then run this one again.")
     expect(
