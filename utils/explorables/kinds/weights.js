@@ -14,10 +14,10 @@ kinds.weights = {
     const left = Math.max(1.08 * widest(queries) + 12, 30), step = (across - left - 8) / keys.length;
     // Several maps on a phone have no room for bars: the numbers of the chosen row stand in its cells.
     const compact = !wide && panels.length > 1, row = wide ? 26 : 24, limit = edge ? figure.value(edge) : Infinity;
-    const tall = compact ? 0 : wide && !side ? 90 : 56, heading = 22;
+    const tall = compact ? 0 : wide && !side ? 90 : 56, heading = compact ? 19 : 22;
     const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
     const named = (k) => !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
-    const high = base + (compact ? 8 : labelled);
+    const high = base + (compact ? 4 : labelled);
     const marks = panels.map(([array, title], k) => {
       const x = side ? k * (across + gap) : 0, y = side ? 0 : k * high, first = x + left;
       const numbers = figure.drawn(array), chosen = figure.place.query;

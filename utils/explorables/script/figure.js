@@ -139,7 +139,7 @@ export function render({ model, el }) {
   };
   // Several controls play like the digits of a counter: the first moves, and at its end the next one.
   const player = (moving) => {
-    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false" }, `play ${moving.map(title).join(" and ")}`);
+    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false", "aria-label": `play ${moving.map(title).join(" and ")}` }, "play");
     const last = (name) => position(name) === controls[name].values.length - 1;
     const next = () => {
       const turn = moving.findIndex((name) => !last(name));
