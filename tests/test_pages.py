@@ -276,6 +276,15 @@ def test_search_lists_chapters_first_and_shows_what_each_hit_says(reader: Reader
     assert obstacles(page) == []
 
 
+def test_the_search_shows_chinese_characters(reader: Reader) -> None:
+    page = reader.page
+    page.goto(f"file://{BOOK}/search.html?q=alignment")
+    glossary = page.locator("#search-results li", has=page.locator("a[href*='glossary']")).first
+    expect(glossary.locator(".context")).to_contain_text(IDEOGRAPHS)
+    page.wait_for_function("document.head.querySelectorAll('link[href*=chinese]').length > 5")
+    assert "p" in fonts_of_chinese(reader)
+
+
 REFERENCE = [name for name in PAGES if name.startswith("book/api/")]
 
 

@@ -129,6 +129,9 @@ def _write_style(app: Sphinx, exception: Exception | None) -> None:
     others = "".join(path.read_text("utf-8") for path in sheets)
     style = lean_style((THEME / THEME_STYLE).read_text("utf-8"), words, others)
     (out / "_static" / THEME_STYLE).write_text(style, "utf-8")
+    for name in ("basic.css", "mystnb.*.css", "styles/sphinx-book-theme.css"):  # copied anew in every build
+        for sheet in (out / "_static").glob(name):
+            sheet.write_text(lean_style(sheet.read_text("utf-8"), words, ""), "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

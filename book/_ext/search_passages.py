@@ -21,6 +21,8 @@ def passages(article: Tag) -> list[tuple[str, str]]:
     """The anchor and the text of each section and each entry of the reference, in the order of the page."""
     for element in article.select(LEFT_OUT):
         element.extract()
+    for block in article.select("p, li, dt, dd, td, th, pre, figcaption, summary"):
+        block.append(" ")
     # From the inside to the outside, so that no text belongs to two.
     found = []
     for part in reversed(article.select("section[id], dl.py > dt[id]")):
@@ -48,7 +50,9 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
         page = BeautifulSoup(Path(app.builder.get_outfilename(name)).read_text("utf-8"), "html.parser")
         texts[name] = passages(page.find("article"))
     script = f"const PASSAGES = {json.dumps(texts, ensure_ascii=False, separators=(',', ':'))};\n"
-    Path(app.outdir, "_static", PASSAGES).write_text(script, "utf-8")
+    static = Path(app.outdir, "_static")
+    sheets = sorted(sheet.name for sheet in static.glob("chinese-*.css"))
+    (static / PASSAGES).write_text(f"{script}const CHINESE_SHEETS = {json.dumps(sheets)};\n", "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

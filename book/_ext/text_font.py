@@ -39,7 +39,7 @@ def style_sheet() -> str:
 def _face(name: str, style: str, weights: tuple[int, int]) -> str:
     (folder,) = find_spec("fontpkg_source_sans_3").submodule_search_locations
     font = TTFont(Path(folder, "files", name), recalcTimestamp=False)
-    features = ["kern", "mark", "mkmk", "ccmp", "locl"]
+    features = ["kern"]
     subsetter = subset.Subsetter(
         subset.Options(hinting=False, name_IDs=[0, 13, 14], layout_features=features)
     )
