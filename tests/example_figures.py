@@ -9,8 +9,22 @@ from utils.kernels import nadaraya_watson
 
 ENGLISH = ["Mary", "found", "the", "small", "white", "flower", "yesterday", "."]
 FRENCH = ["Marie", "a", "trouvé", "la", "petite", "fleur", "blanche", "hier", "."]
-KERNELS = {"Gaussian": "gaussian", "boxcar": "boxcar", "triangular": "triangular", "Epanechnikov": "epanechnikov"}
-PLACES = [(0.9, -0.3), (-0.6, -0.5), (-0.2, 0.1), (0.2, 1.2), (0.4, 1.6), (1.5, 0.5), (-0.8, 0.3), (-0.9, -0.9)]
+KERNELS = {
+    "Gaussian": "gaussian",
+    "boxcar": "boxcar",
+    "triangular": "triangular",
+    "Epanechnikov": "epanechnikov",
+}
+PLACES = [
+    (0.9, -0.3),
+    (-0.6, -0.5),
+    (-0.2, 0.1),
+    (0.2, 1.2),
+    (0.4, 1.6),
+    (1.5, 0.5),
+    (-0.8, 0.3),
+    (-0.9, -0.9),
+]
 
 
 def _weights(seed: int, *shape: int, scale: float = 2.0) -> torch.Tensor:
@@ -20,6 +34,7 @@ def _weights(seed: int, *shape: int, scale: float = 2.0) -> torch.Tensor:
 
 def heat_map(name: str = "heat") -> Weights:
     """One map, whose table and picks most tests use."""
+
     def compute(d, valid_length):
         weights = _weights(d, 5, 8, scale=d**0.5) * (torch.arange(8) < valid_length)
         return {"weights": weights, "top": weights.max(dim=-1).values, "best": weights.argmax(dim=-1)}
@@ -106,7 +121,10 @@ def curve(name: str = "curve", **changes) -> Curve:
             "x_label": "hour",
             "y_label": "level (m)",
             "kernels": KERNELS,
-            "say_moved": ("your readings give {height:2} m at {query}", "none of your readings is near {query}"),
+            "say_moved": (
+                "your readings give {height:2} m at {query}",
+                "none of your readings is near {query}",
+            ),
             "name": name,
             "alt": "Readings, the true curve, an estimate, and the weights of a query.",
             "say": ["the estimate for hour {query} is {height:2} m", "no reading is near hour {query}"],

@@ -1,4 +1,4 @@
-"""Pictures of figures read back as places and shapes, and what holds in every picture: nothing is cut, no texts touch."""
+"""Pictures of figures read back as places and shapes, and what holds in each: nothing is cut, no texts touch."""
 
 import itertools
 import re
@@ -77,7 +77,9 @@ class Picture:
     def of(self, tag: str, *classes: str, without: tuple[str, ...] = ()) -> list[Mark]:
         """The marks of this tag that have all these classes, in order."""
         return [
-            m for m in self.marks if m.tag == tag and m.classes >= set(classes) and not m.classes & set(without)
+            m
+            for m in self.marks
+            if m.tag == tag and m.classes >= set(classes) and not m.classes & set(without)
         ]
 
     def texts(self) -> list[str]:

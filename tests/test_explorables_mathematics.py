@@ -62,7 +62,10 @@ def test_the_cosine_with_a_vector_of_zeros_is_0() -> None:
     scorer = {"w_q": eye, "w_k": eye, "scale": 3}
     for query, key in (([0, 0], [1, 2]), ([1, 2], [0, 0]), ([0, 0], [0, 0])):
         assert computed("scores.cosine", scorer, query, key) == 0
-        assert torch.nn.functional.cosine_similarity(torch.tensor(query), torch.tensor(key), dim=0) == 0
+        assert (
+            torch.nn.functional.cosine_similarity(*torch.tensor([query, key], dtype=torch.float64), dim=0)
+            == 0
+        )
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

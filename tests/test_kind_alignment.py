@@ -117,7 +117,9 @@ def test_each_target_word_can_be_clicked(width: int) -> None:
         drawn = picture(figure, width)
         areas = drawn.of("rect", "pick")
         target = figure.labels["target"]
-        assert [area.attributes["data-pick"] for area in areas] == [f'{{"word":{i}}}' for i in range(len(target))]
+        assert [area.attributes["data-pick"] for area in areas] == [
+            f'{{"word":{i}}}' for i in range(len(target))
+        ]
         words = [mark for mark in drawn.of("text") if mark.text in target][-len(target) :]
         for area, word in zip(areas, words, strict=True):
             left, top, right, bottom = area.box

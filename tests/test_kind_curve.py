@@ -168,14 +168,16 @@ def test_a_moved_reading_is_drawn_where_it_was_put(width: int) -> None:
     figure = example()
     stage = Stage(figure.spec)
     drawn = read_picture(stage.picture(moved_state(figure, {4: 1.5}), width))
-    hour, level = scales(drawn)
+    _, level = scales(drawn)
     dot, before = drawn.of("circle", "dot")[4], picture(figure, width).of("circle", "dot")[4]
     assert dot["cx"] == before["cx"]
     assert level(dot["cy"]) == pytest.approx(1.5, abs=0.02)
     pull = drawn.of("circle", "pull")[4]
     assert (pull["cx"], pull["cy"]) == (dot["cx"], dot["cy"])
     (answer,) = drawn.of("circle", "output")
-    assert level(answer["cy"]) == pytest.approx(stage.numbers(moved_state(figure, {4: 1.5}), "height")[0], abs=0.02)
+    assert level(answer["cy"]) == pytest.approx(
+        stage.numbers(moved_state(figure, {4: 1.5}), "height")[0], abs=0.02
+    )
     assert stage.picture(moved_state(figure, {}), width) == figure.draw(width)
 
 
@@ -202,7 +204,7 @@ def test_what_does_not_fit_is_refused() -> None:
     for changes in ({"kernels": {"a": "gaussian"}}, {"kernels": KERNELS, "say_moved": ("", "")}):
         with pytest.raises(ValueError, match="kernels need the axes kernel and bandwidth"):
             small(**changes)
-    with pytest.raises(ValueError, match="kernels need .* and say_moved"):
+    with pytest.raises(ValueError, match=r"kernels need .* and say_moved"):
         example(say_moved=None)
     with pytest.raises(ValueError, match=r"'weights' of shape \(4,\), got \(3,\)"):
         small(points=(torch.arange(4.0), torch.arange(4.0)))

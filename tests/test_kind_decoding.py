@@ -77,7 +77,9 @@ def figure(**start) -> DecodingSteps:
 def panels(drawn: Picture) -> list[Mark]:
     """The grounds of the five panels, in order."""
     titles = [drawn.text(f"{k} {stage}") for k, stage in enumerate(STAGES, start=1)]
-    frames = [mark for mark in drawn.of("rect") if mark.classes in ({"grid"}, {"now"}) and "rx" in mark.attributes]
+    frames = [
+        mark for mark in drawn.of("rect") if mark.classes in ({"grid"}, {"now"}) and "rx" in mark.attributes
+    ]
     assert len(frames) == 5
     for title, frame in zip(titles, frames, strict=True):
         assert inside(title, frame)

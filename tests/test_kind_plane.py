@@ -30,7 +30,10 @@ def score(figure: Plane, name: str, query, keys) -> torch.Tensor:
 
 
 def moved(figure: Plane, name: str, places: dict[int, tuple[float, float]]) -> dict:
-    return {"place": {"score": SCORES.index(name)}, "moved": {str(i): list(place) for i, place in places.items()}}
+    return {
+        "place": {"score": SCORES.index(name)},
+        "moved": {str(i): list(place) for i, place in places.items()},
+    }
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -118,7 +121,9 @@ def test_where_there_is_room_the_scores_are_listed() -> None:
         numbers = score(figure, name, figure.query, PLACES)
         weights = torch.softmax(numbers, dim=0)
         drawn = picture(figure, 720, score=name)
-        listed = [mark.text for mark in drawn.of("text", "end", without=("quiet", "halo")) if mark.text != "thing"]
+        listed = [
+            mark.text for mark in drawn.of("text", "end", without=("quiet", "halo")) if mark.text != "thing"
+        ]
         assert [float(text) for text in listed[::2]] == pytest.approx(numbers.tolist(), abs=0.0051)
         assert [float(text) for text in listed[1::2]] == pytest.approx(weights.tolist(), abs=0.0051)
         lengths = np.array([bar["width"] for bar in drawn.of("rect", "weight")])
@@ -141,7 +146,14 @@ def test_nothing_is_cut_and_no_texts_touch(width: int) -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    options = {"keys": "ab", "points": [(0, 0), (1, 1)], "query": (0, 0), "box": (0, 1, 0, 1), "name": "f", "alt": ""}
+    options = {
+        "keys": "ab",
+        "points": [(0, 0), (1, 1)],
+        "query": (0, 0),
+        "box": (0, 1, 0, 1),
+        "name": "f",
+        "alt": "",
+    }
     dot = {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2)}
 
     def refused(message: str, scorers: dict | None = None, **changes) -> None:

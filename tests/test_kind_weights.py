@@ -109,8 +109,16 @@ def test_forbidden_columns_are_hatched_and_their_bars_pale(width: int, panels: i
         hatches = drawn.of("path", "hatch")
         assert len(drawn.of("rect", "forbidden")) == (5 - n if width == 720 or panels == 1 else 0) * panels
         # One hatched area in each map, and one around each bar; a map's is as high as its two rows.
-        maps = [hatch for hatch in hatches if hatch.box[3] - hatch.box[1] > 1.5 * (cells[0].box[3] - cells[0].box[1])]
-        tall = [hatch for hatch in maps if any(abs(hatch.box[1] - cells[10 * k].box[1]) < 9 for k in range(panels))]
+        maps = [
+            hatch
+            for hatch in hatches
+            if hatch.box[3] - hatch.box[1] > 1.5 * (cells[0].box[3] - cells[0].box[1])
+        ]
+        tall = [
+            hatch
+            for hatch in maps
+            if any(abs(hatch.box[1] - cells[10 * k].box[1]) < 9 for k in range(panels))
+        ]
         assert len(tall) == (panels if n < 5 else 0)
         for k, hatch in enumerate(tall):
             left, top, right, bottom = hatch.box
