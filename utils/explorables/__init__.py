@@ -7,4 +7,14 @@ from utils.explorables.figure import Figure
 from utils.explorables.kinds import Alignment, Bars, Curve, DecodingSteps, Plane, Weights, record_decoding
 from utils.explorables.live import play
 
-__all__ = ["Alignment", "Bars", "Curve", "DecodingSteps", "Figure", "Plane", "Weights", "play", "record_decoding"]
+__all__ = [
+    "Alignment",
+    "Bars",
+    "Curve",
+    "DecodingSteps",
+    "Figure",
+    "Plane",
+    "Weights",
+    "play",
+    "record_decoding",
+]

@@ -17,14 +17,21 @@ if TYPE_CHECKING:
     from utils.explorables.figure import Figure
 
 #: How the pages of books, JupyterLab and VS Code say that they are dark.
-_DARK = ('html[data-theme="dark"]', 'body[data-jp-theme-light="false"]', "body.vscode-dark", 'html[theme="dark"]')
+_DARK = (
+    'html[data-theme="dark"]',
+    'body[data-jp-theme-light="false"]',
+    "body.vscode-dark",
+    'html[theme="dark"]',
+)
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def style() -> str:
     """The style sheet of every figure, with the colours of the roles on a light ground and on a dark one."""
     dark = ",".join(f"{theme} .xp-live" for theme in _DARK)
-    return f".xp-live{{{css_variables(dark=False)}}}\n{dark}{{{css_variables(dark=True)}}}\n{read('figure.css')}"
+    return (
+        f".xp-live{{{css_variables(dark=False)}}}\n{dark}{{{css_variables(dark=True)}}}\n{read('figure.css')}"
+    )
 
 
 def script() -> str:

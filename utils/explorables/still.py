@@ -1,7 +1,7 @@
 """Pictures and sentences of a figure in one state, from the script that draws it in a page.
 
-Pictures are drawn in one place, the script. For pages without a script, for paper and for a notebook on a forge, V8 (the
-JavaScript engine of Chromium, package mini-racer) runs that script here.
+Pictures are drawn in one place, the script. For pages without a script, for paper and for a notebook on a forge, V8
+(the JavaScript engine of Chromium, package mini-racer) runs that script here.
 """
 
 import json
@@ -42,7 +42,9 @@ def read(name: str) -> str:
 def drawing_script() -> str:
     """All that makes a picture of numbers: the scripts that need no browser, and the drawing function of each kind."""
     kinds = sorted(path.name for path in (_HERE / "kinds").iterdir() if path.name.endswith(".js"))
-    return "\n".join([*(read(f"script/{name}.js") for name in _PURE), *(read(f"kinds/{name}") for name in kinds)])
+    return "\n".join(
+        [*(read(f"script/{name}.js") for name in _PURE), *(read(f"kinds/{name}") for name in kinds)]
+    )
 
 
 @cache
@@ -62,7 +64,7 @@ class Stage:
         spec: as a page holds it.
 
     Raises:
-        ValueError: a sentence or a drawing that names what there is not.
+        ValueError: a kind without a drawing, or a sentence that names what there is not.
     """
 
     def __init__(self, spec: dict) -> None:
@@ -73,10 +75,10 @@ class Stage:
         from py_mini_racer import JSEvalException
 
         context = engine()
-        if getattr(context, "shown", None) is not self:  # the engine holds one figure at a time
-            context.call("open", self._spec)
-            context.shown = self
         try:
+            if getattr(context, "shown", None) is not self:  # the engine holds one figure at a time
+                context.call("open", self._spec)
+                context.shown = self
             return context.call(function, json.dumps({"moved": {}} | state), *arguments)
         except JSEvalException as error:
             raise ValueError(str(error).split("Error: ")[-1].splitlines()[0]) from None
@@ -92,5 +94,7 @@ class Stage:
     def picture(self, state: dict, width: float = WIDTH) -> str:
         """The picture in a state as SVG text, with a font for its Chinese characters if it has any."""
         drawn = self._call("still", state, width, "")
-        style = f'{font_face("Chinese", drawn)}svg{{{css_variables(dark=False)}}}\n{read("picture.css")}'
-        return drawn.replace("<style></style>", f"<style>{style.replace('&', '&amp;').replace('<', '&lt;')}</style>", 1)
+        style = f"{font_face('Chinese', drawn)}svg{{{css_variables(dark=False)}}}\n{read('picture.css')}"
+        return drawn.replace(
+            "<style></style>", f"<style>{style.replace('&', '&amp;').replace('<', '&lt;')}</style>", 1
+        )

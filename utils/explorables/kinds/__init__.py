@@ -1,4 +1,7 @@
-"""The kinds of figures. Each has two files here: its Python, which says what it draws, and its drawing in the script."""
+"""The kinds of figures. Each has two files here: Python, which says what it draws, and a script that draws it.
+
+Explained in book/explorables.
+"""
 
 from utils.explorables.kinds.alignment import Alignment
 from utils.explorables.kinds.bars import Bars

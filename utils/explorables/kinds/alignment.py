@@ -1,4 +1,7 @@
-"""Two sentences, and where each word of one looks in the other."""
+"""Two sentences, and where each word of one looks in the other.
+
+Explained in book/explorables.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,4 +1,7 @@
-"""Distributions as bars."""
+"""Distributions as bars.
+
+Explained in book/explorables.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,4 +1,7 @@
-"""Kernel regression: readings, the true curve, the estimate, and the weights of one query."""
+"""Kernel regression: readings, the true curve, the estimate, and the weights of one query.
+
+Explained in book/explorables.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -50,8 +53,12 @@ class Curve(Figure):
     ):
         if query not in axes:
             raise ValueError(f"query must name an axis, got {query!r}")
-        if kernels and not (set(axes.get("kernel", ())) == set(kernels) and "bandwidth" in axes and say_moved):
-            raise ValueError("kernels need the axes kernel and bandwidth, a name for each kernel, and say_moved")
+        if kernels and not (
+            set(axes.get("kernel", ())) == set(kernels) and "bandwidth" in axes and say_moved
+        ):
+            raise ValueError(
+                "kernels need the axes kernel and bandwidth, a name for each kernel, and say_moved"
+            )
         self.query, self.x_label, self.y_label, self.kernels = query, x_label, y_label, kernels
         self.points_x, self.points_y = (np.asarray(side, dtype=float) for side in points)
         self.grid, self.truth = np.asarray(grid, dtype=float), np.asarray(truth, dtype=float)

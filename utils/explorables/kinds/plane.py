@@ -1,7 +1,11 @@
-"""Keys and a query as points of a plane, over the landscape of a score."""
+"""Keys and a query as points of a plane, over the landscape of a score.
+
+Explained in book/explorables.
+"""
 
 from collections.abc import Mapping, Sequence
 
+import torch
 from torch import Tensor
 
 from utils.explorables.figure import Figure
@@ -84,8 +88,14 @@ def _scorer(name: str, scorer: Mapping) -> dict:
         raise ValueError(f"the score {name!r} must have a form, one of {list(FORMS)}, got {form!r}")
     if missing := [matrix for matrix in FORMS[form] if matrix not in scorer]:
         raise ValueError(f"the score {name!r} needs {missing[0]!r}")
-    plain = {
-        key: [[round(float(x), 4) for x in row] for row in scorer[key]] if key != "w_v" else [round(float(x), 4) for x in scorer[key]]
-        for key in FORMS[form]
-    }
-    return {"form": form, "scale": float(scorer.get("scale", 1.0)), "one": bool(scorer.get("one", False))} | plain
+    plain = {key: _rounded(scorer[key]) for key in FORMS[form]}
+    return {
+        "form": form,
+        "scale": float(scorer.get("scale", 1.0)),
+        "one": bool(scorer.get("one", False)),
+    } | plain
+
+
+def _rounded(numbers: Tensor | Sequence) -> list:
+    """The numbers of a tensor, or of lists in lists, with four decimals."""
+    return torch.as_tensor(numbers, dtype=torch.float64).round(decimals=4).tolist()

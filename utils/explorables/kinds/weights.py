@@ -1,4 +1,7 @@
-"""Heat maps of the weights of queries by keys."""
+"""Heat maps of the weights of queries by keys.
+
+Explained in book/explorables.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 

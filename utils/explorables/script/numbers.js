@@ -17,6 +17,7 @@ const rowOf = (numbers, at, size) => numbers.slice(at * size, (at + 1) * size);
 
 // What a figure is: its controls by name, its numbers, and in `place` the position of each control.
 const makeFigure = (spec) => {
+  if (!kinds[spec.kind]) throw new Error(`no script draws the kind '${spec.kind}': it has no kinds.${spec.kind}`);
   const picks = Object.entries(spec.picks).map(([name, key]) => ({ name, labels: spec.labels[key], values: [...spec.labels[key].keys()] }));
   const controls = Object.fromEntries([...spec.axes, ...picks].map((control) => [control.name, control]));
   const arrays = Object.fromEntries(Object.entries(spec.arrays).map(([key, packed]) => {
