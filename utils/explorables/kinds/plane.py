@@ -91,11 +91,11 @@ def _scorer(name: str, scorer: Mapping) -> dict:
     plain = {key: _rounded(scorer[key]) for key in FORMS[form]}
     return {
         "form": form,
-        "scale": float(scorer.get("scale", 1.0)),
+        "scale": _rounded(scorer.get("scale", 1.0)),
         "one": bool(scorer.get("one", False)),
     } | plain
 
 
-def _rounded(numbers: Tensor | Sequence) -> list:
-    """The numbers of a tensor, or of lists in lists, with four decimals."""
-    return torch.as_tensor(numbers, dtype=torch.float64).round(decimals=4).tolist()
+def _rounded(numbers: Tensor | Sequence | float) -> list | float:
+    """A number, or the numbers of a tensor or of lists in lists, with four decimals."""
+    return torch.as_tensor(numbers, dtype=torch.float64).detach().round(decimals=4).tolist()
