@@ -22,7 +22,7 @@ from utils.translator.loop import Schedule
 from utils.translator.runs import PairData, Rows, build_model, load_run, prepare, save_run, train_run
 
 COLUMNS = ("en", "fr")
-ONE_EPOCH = Schedule(epochs=1, muon=0)
+ONE_EPOCH = Schedule(epochs=1, batch_size=32, muon=0)
 
 
 def test_a_model_is_built_by_its_settings_and_seed_alone():
