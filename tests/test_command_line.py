@@ -12,6 +12,7 @@ import sys
 import termios
 from dataclasses import replace
 from functools import partial
+from unittest.mock import ANY
 
 import pytest
 import torch
@@ -36,6 +37,10 @@ PROGRAM = [sys.executable, "-m", "utils"]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
 
 
+#: How the lines begin that say what a command does.
+TOLD = ("reading ", "learning the vocabularies", "translating ", "  ")
+
+
 def invoke(*arguments: object, stdin: str | bytes | None = None):
     result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -44,13 +49,15 @@ def invoke(*arguments: object, stdin: str | bytes | None = None):
 
 
 def mistake(*arguments: object, stdin: str | bytes | None = None) -> str:
-    """The error of a command that must fail: one line, nothing else printed."""
+    """The error of a command that must fail: one line after those that tell what it does, and no result."""
     result = invoke(*arguments, stdin=stdin)
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+    *told, error, end = result.stderr.split("\n")
+    assert all(line.startswith(TOLD) for line in told), told
+    assert error.startswith("error: ")
+    assert end == ""
+    return error
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +110,7 @@ def test_the_options_of_train_reach_the_training(tmp_path, monkeypatch):
         calls.append((*arguments, options))
         return None, History(losses=[2.0, 1.0], tokens=[30, 30], seconds=[1.0, 2.0]), Rows(90, 0, {}, 80, 10)
 
-    monkeypatch.setattr("utils.translator.commands.train_run", train_run)
+    monkeypatch.setattr("utils.translator.actions.train_run", train_run)
     pairs, out = tmp_path / "pairs.txt", tmp_path / "run"
     result = invoke("train", "--pairs", pairs, "--src", "en", "--tgt", "fr", "--out", out)
     assert result.exit_code == 0
@@ -116,7 +123,7 @@ def test_the_options_of_train_reach_the_training(tmp_path, monkeypatch):
     assert settings == Settings("en", "fr")
     assert schedule == Schedule(minutes=3)
     assert options == {
-        "out": out, "overwrite": False, "resume": False, "progress": False, "processes": Processes()
+        "out": out, "overwrite": False, "resume": False, "progress": False, "notify": ANY, "processes": Processes()
     }  # fmt: skip
     numbers = {"test-groups": 7, "valid-groups": 5, "vocabulary-size": 360, "width": 13, "dropout": 0.3}
     numbers |= {"seed": 3, "minutes": 0.5, "batch-size": 31, "muon": 0}
@@ -139,7 +146,7 @@ def small_corpora(monkeypatch, tmp_path):
     """The corpora of the course, of a few sentences and without an address, and an empty data folder."""
     corpora = {name: replace(corpus, num_rows=11, pinned=(), rolling=()) for name, corpus in CORPORA.items()}
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr("utils.translator.commands.get_corpus", partial(get_corpus, corpora=corpora))
+    monkeypatch.setattr("utils.translator.actions.get_corpus", partial(get_corpus, corpora=corpora))
 
 
 @pytest.mark.usefixtures("small_corpora")
@@ -216,8 +223,9 @@ def test_train_translate_evaluate_from_a_pair_file(tmp_path):
     lines = result.stdout.splitlines()
     assert lines[0] == f"{len(load_run(out).test)} sentences"
     assert re.fullmatch(r"BLEU \d+\.\d\d \[\d+\.\d, \d+\.\d\]  \S+\|tok:13a\|\S+", lines[1])
-    assert lines[2].startswith("chrF")
-    assert re.fullmatch(r" +0 to 5 +\d+  \d+\.\d\d \[.*\]", lines[4])
+    assert re.fullmatch(r"BLEU \d+\.\d\d \[\d+\.\d, \d+\.\d\]  \S+\|case:mixed\|\S+\|tok:13a\|\S+", lines[2])
+    assert lines[3].startswith("chrF")
+    assert re.fullmatch(r" +0 to 5 +\d+  \d+\.\d\d \[.*\]", lines[5])
     assert re.search(r"\nempty \d+\.\d%, cut off \d+\.\d%\n", result.stdout)
     assert sum(line.startswith("translation ") for line in lines) == 5
     printed = json.loads(invoke("evaluate", out, "--beam", "2", "--json").stdout)
@@ -278,11 +286,12 @@ def test_a_beam_gives_the_best_or_all_with_their_scores(folder):
     best = invoke("translate", folder, *sentences, "--beam", "3").stdout.splitlines()
     assert best == [translation.text for translation in translate(load_run(folder), sentences, beam=3)]
     lines = invoke("translate", folder, *sentences, "--beam", "3", "--n-best").stdout.splitlines()
-    scores, texts = zip(*(line.split("\t") for line in lines), strict=True)
-    assert len(lines) == 3 + 1
+    numbers, scores, texts = zip(*(line.split("\t") for line in lines), strict=True)
+    assert numbers == ("1", "1", "1", "2")
     assert [texts[0], texts[3]] == best
     assert 0 > float(scores[0]) > float(scores[1]) > float(scores[2])
-    assert invoke("translate", folder, "a", "--beam", "0").exit_code == 2
+    for beam in ("0", "101", str(10**12)):
+        assert invoke("translate", folder, "a", "--beam", beam).exit_code == 2
 
 
 def test_lines_end_where_the_file_says_so(folder):
@@ -368,7 +377,7 @@ def test_ctrl_c_and_a_closed_pipe_end_a_translation_quietly(folder, monkeypatch)
         def raising(*_, **__):
             raise error
 
-        monkeypatch.setattr("utils.translator.commands.translate_lines", raising)
+        monkeypatch.setattr("utils.translator.actions.translate_lines", raising)
         return invoke("translate", folder, "a")
 
     result = ended(KeyboardInterrupt)
@@ -519,14 +528,19 @@ def test_ctrl_c_saves_the_training_and_resume_continues_it(tmp_path):
     finally:
         hook.remove()
     assert result.exit_code == 130
-    assert result.stderr == "interrupted: the same command with --resume continues from here\n"
-    assert list(out.glob("checkpoint*"))
-    assert "holds an interrupted training" in mistake(*options, "--minutes", "60")
+    assert result.stderr.endswith("\ninterrupted: the same command with --resume continues from here\n")
+    assert not out.exists()
+    assert list(out.with_name("run.training").glob("checkpoint*"))
+    assert "was interrupted: continue it with --resume" in mistake(*options, "--minutes", "60")
+    different = mistake(*options, "--minutes", "60", "--resume", "--dropout", "0.3", "--seed", "1")
+    assert "dropout was 0.1, now 0.3; seed was 0, now 1" in different
     result = invoke(*options, "--minutes", "0.00001", "--resume")  # three steps have taken longer than this
     assert result.exit_code == 0
     assert f"{out}: 3 steps, " in result.stdout
     assert load_run(out).settings.d_hidden == 13
     assert not list(out.glob("checkpoint*"))
+    assert not out.with_name("run.training").exists()
+    assert len(load_run(out).record["resumed"]) == 1
 
 
 @pytest.mark.slow
@@ -548,7 +562,7 @@ def test_ctrl_c_ends_a_process_with_status_130(tmp_path):
         process.kill()
         process.wait()
         os.close(terminal)
-    assert list(out.glob("checkpoint*"))
+    assert list(out.with_name("run.training").glob("checkpoint*"))
 
 
 def test_files_that_are_not_there_or_not_right_are_one_line(tmp_path):

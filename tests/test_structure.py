@@ -84,7 +84,9 @@ def test_no_module_uses_private_names_of_another(path: Path):
             is_type = isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "type"
             assert not is_type, f"line {node.lineno} uses {node.attr} of a type"
             imported = isinstance(owner, ast.Name) and owner.id in _imported_names(TREES[path])
-            assert not imported or ast.unparse(node) in DOCUMENTED, f"line {node.lineno} uses {ast.unparse(node)}"
+            assert not imported or ast.unparse(node) in DOCUMENTED, (
+                f"line {node.lineno} uses {ast.unparse(node)}"
+            )
 
 
 def _imported_names(tree: ast.Module) -> set[str]:

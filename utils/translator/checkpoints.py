@@ -80,8 +80,8 @@ class Checkpoints:
                 continue
             if metadata.get("training") != training:
                 raise ValueError(
-                    f"{path} belongs to another training: other sentences, settings, seed, dtype of products or version; "
-                    "use another folder, or remove the file to start again"
+                    f"{path} belongs to another training: other sentences, settings, seed, dtype of products or "
+                    "version; use another folder, or remove the file to start again"
                 )
             if damaged:
                 warnings.warn(f"{'; '.join(damaged)}; continuing from {path.name}", stacklevel=2)

@@ -6,22 +6,14 @@ Explained in book/scaling.
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from enum import StrEnum
 from pathlib import Path
 
 import torch
 
+from utils.translator.options import Device
+
 #: The processor, which is the default everywhere.
 CPU = torch.device("cpu")
-
-
-class Device(StrEnum):
-    """The devices that a user can choose from. Explained in book/scaling."""
-
-    AUTO = "auto"
-    CPU = "cpu"
-    CUDA = "cuda"
-    MPS = "mps"
 
 
 def choose_device(name: Device = Device.AUTO) -> torch.device:
@@ -88,8 +80,8 @@ def check_memory(num_weights: int, device: torch.device = CPU) -> None:
     needed, present = 5 * 4 * num_weights, _memory()
     if device.type == "cpu" and present is not None and needed > present:
         raise ValueError(
-            f"a model of {num_weights:,} weights needs at least {needed / 2**30:,.0f} GB to train, and this machine has "
-            f"{present / 2**30:,.0f} GB: choose a smaller --width or --vocabulary-size"
+            f"a model of {num_weights:,} weights needs at least {needed / 2**30:,.0f} GB to train, and this machine "
+            f"has {present / 2**30:,.0f} GB: choose a smaller --width or --vocabulary-size"
         )
 
 

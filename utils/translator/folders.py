@@ -71,7 +71,9 @@ def check_place(place: str | Path, *, overwrite: bool) -> None:
     """
     folder = Path(os.path.realpath(place))
     if Path.cwd().is_relative_to(folder) or folder.is_mount():
-        raise ValueError(f"{place} cannot become a run: name a new folder for it, such as {Path(place) / 'run'}")
+        raise ValueError(
+            f"{place} cannot become a run: name a new folder for it, such as {Path(place) / 'run'}"
+        )
     if not folder.exists():
         return
     if not folder.is_dir():

@@ -14,13 +14,11 @@ from typing import NamedTuple, TypeVar
 from tqdm import tqdm
 
 from utils.translator.alignment import WordAlignment, align
+from utils.translator.options import AT_ONCE
 from utils.translator.runs import Run
 from utils.translator.translating import Translation, n_best
 
 T = TypeVar("T")
-
-#: Lines per round of reading and translating: enough to form batches of similar length.
-AT_ONCE = 512
 
 
 def read_lines(file: Iterable[bytes], name: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ Explained in book/api/command_line.
 
 import json
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
@@ -18,7 +19,8 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from utils.corpus.batches import ShuffledBatches
-from utils.corpus.pairs import find_file, read_pairs
+from utils.corpus.languages import doubts
+from utils.corpus.pairs import find_file, read_pairs, read_rows
 from utils.corpus.splits import Example, group_split
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
@@ -184,6 +186,8 @@ class Prepared(NamedTuple):
     sha256: str
 
 
+#: Longer sentences are left out when the vocabularies are learned: the time grows with the square of a word's length.
+MAX_LEARNT = 5000
 #: Takes a message to the user.
 Notify = Callable[[str], object]
 
@@ -203,7 +207,7 @@ def prepare(
         FileNotFoundError, ValueError: as ``read_pairs`` and ``group_split``, or ``survey``.
     """
     held_out = {"num_test": data.num_test, "num_valid": data.num_valid, "seed": settings.seed}
-    notify(f"reading {data.pairs}")
+    notify(f"reading {find_file(data.pairs)}")
     if data.stream:
         split = survey(data.pairs, data.columns, settings.src, settings.tgt, **held_out)
         sample, rows = split.sample, Rows(split.num_rows, split.num_bad, split.bad_rows, None, None)
@@ -212,6 +216,10 @@ def prepare(
         file, sha256 = read_pairs(data.pairs, data.columns), file_digest(find_file(data.pairs))
         split = group_split(file.between(settings.src, settings.tgt), **held_out)
         sample = split.train
+    _show_pairs(data, settings, sample, notify)
+    sample = [pair for pair in sample if max(map(len, pair)) <= MAX_LEARNT]
+    if not sample:
+        raise ValueError(f"no pair to train on has at most {MAX_LEARNT} characters on both sides")
     notify(f"learning the vocabularies from {len(sample)} pairs")
     src, tgt = (Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*sample, strict=True))
     if data.stream:
@@ -226,6 +234,18 @@ def prepare(
         rows = Rows(len(file.rows), len(file.bad_rows), first_bad, num_train, len(split.train) - num_train)
     valid = encode_pairs(split.valid, src, tgt, max_tokens=data.max_tokens) if split.valid else None
     return Prepared(src, tgt, batches, valid, split.test, rows, sha256)
+
+
+def _show_pairs(
+    data: PairData, settings: Settings, sample: Sequence[tuple[str, str]], notify: Notify
+) -> None:
+    """Show three pairs, and warn of columns that do not look like their languages."""
+    some = sample[:: len(sample) // 1000 + 1]
+    for source, target in some[:: len(some) // 3 or 1][:3]:
+        notify(f"  {settings.src}: {source[:60]}  {settings.tgt}: {target[:60]}")
+    first = next(row for _, row in read_rows(data.pairs, data.columns) if not isinstance(row, str))
+    for doubt in doubts((settings.src, settings.tgt), first, some):
+        warnings.warn(doubt, stacklevel=2)
 
 
 def train_run(
@@ -272,7 +292,9 @@ def train_run(
     checkpoints = Checkpoints(beside(out, "training"))
     with locked(out) if processes.is_first else nullcontext():
         if processes.is_first:
-            _prepare_folder(out, checkpoints, overwrite=overwrite, resume=resume, restarted=processes.restarted)
+            _prepare_folder(
+                out, checkpoints, overwrite=overwrite, resume=resume, restarted=processes.restarted
+            )
         processes.barrier()
         try:
             silent: Notify = lambda _: None  # noqa: E731
