@@ -5,7 +5,6 @@ import errno
 import hashlib
 import json
 import math
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -250,7 +249,7 @@ def test_a_process_that_dies_between_two_renames_leaves_a_run(tmp_path, monkeypa
             renames.append(path.name)
             if len(renames) == number:
                 raise InterruptedError
-        return Path(os.rename(path, target) or target)
+        return path.rename(target)
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", rename)
@@ -385,7 +384,7 @@ def test_a_model_that_does_not_fit_into_memory_is_refused_before_it_is_made(tmp_
 
 def test_a_sentence_of_ten_thousand_characters_is_not_learned_from(tmp_path):
     lines = [*pair_lines(), f"{'dogs' * 10_000}\tchiens"]
-    (tmp_path / "pairs.txt").write_text("\n".join(lines) * 2, encoding="utf-8")
+    (tmp_path / "pairs.txt").write_text(("\n".join(lines) + "\n") * 2, encoding="utf-8")
     data = PairData(tmp_path / "pairs.txt", COLUMNS, num_test=0, num_valid=0)
     told = []
     prepared = prepare(data, SETTINGS, batch_size=32, notify=told.append)

@@ -27,7 +27,7 @@ _NOBODYS = {".DS_Store"}
 def beside(place: str | Path, kind: str) -> Path:
     """The folder beside a run's place: "training" while it is made, "old" while it is replaced."""
     place = Path(os.path.realpath(place))
-    return place.with_name(f"{place.name}.{kind}")
+    return place.parent / f"{place.name}.{kind}"
 
 
 def complete(place: str | Path) -> Path:
@@ -41,10 +41,15 @@ def locked(place: str | Path) -> Iterator[None]:
     """Keep other processes from writing the run of this place within the block.
 
     Raises:
+        ValueError: the current folder, one that holds it, or the root of a disk: these cannot be replaced.
         FileExistsError: another process writes it now.
         OSError: nothing can be written beside the place.
     """
     folder = Path(os.path.realpath(place))
+    if Path.cwd().is_relative_to(folder) or folder.is_mount():
+        raise ValueError(
+            f"{place} cannot become a run: name a new folder for it, such as {Path(place) / 'run'}"
+        )
     folder.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder.with_name(f".{folder.name}.lock"), timeout=0)
     try:
@@ -66,14 +71,9 @@ def check_place(place: str | Path, *, overwrite: bool) -> None:
     """Raise an error if a run cannot be put in this place without losing something.
 
     Raises:
-        ValueError: the current folder, one that holds it, or the root of a disk: these cannot be replaced.
         FileExistsError: a file, or a folder that holds a run (unless ``overwrite``) or anything else.
     """
     folder = Path(os.path.realpath(place))
-    if Path.cwd().is_relative_to(folder) or folder.is_mount():
-        raise ValueError(
-            f"{place} cannot become a run: name a new folder for it, such as {Path(place) / 'run'}"
-        )
     if not folder.exists():
         return
     if not folder.is_dir():

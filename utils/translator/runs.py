@@ -356,6 +356,7 @@ def _planned(
 ) -> Record:
     """The plan of a training; that of the first command if this one continues it with the same options."""
     file = asdict(data) | {"pairs": printable(find_file(data.pairs).absolute()), "sha256": prepared.sha256}
+    file["columns"] = list(data.columns)
     record = plan(data=file, settings=asdict(settings), schedule=asdict(schedule))
     if not path.exists():
         return record
