@@ -5,7 +5,6 @@ Explained in book/api/command_line.
 """
 
 import os
-import select
 import signal
 import sys
 import threading
@@ -103,11 +102,11 @@ def obeyed() -> Iterator[None]:
 
 def _watch(pipe: int, left: threading.Event) -> None:
     """End the process some time after a signal, whatever its main thread does; return once the block is left."""
+    signals = 0
     while number := os.read(pipe, 1):
-        if number[0] not in SIGNALS:
-            continue
-        if _held and not select.select([pipe], [], [], 0)[0]:
-            continue  # the first signal; the training ends after its step
+        signals += number[0] in SIGNALS
+        if number[0] not in SIGNALS or (_held and signals == 1):
+            continue  # after the first signal a training ends by itself, when its step is done
         if not left.wait(PATIENCE):
             with suppress(OSError, ValueError, AttributeError):
                 os.write(sys.stderr.fileno(), b"interrupted\n")
