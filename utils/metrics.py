@@ -195,12 +195,14 @@ def paired_bootstrap(
     signatures, results = PairedTest(
         systems, metrics, _streams(references), test_type="bs", n_samples=resamples
     )()
-    return tuple(
-        Difference(
-            *(result.score for result in results[metric]), results[metric][1].p_value, str(signatures[metric])
-        )
-        for metric in metrics
-    )
+    # sacrebleu counts the resamples that differ by more than the systems do, of which identical ones have none.
+    same = list(first) == list(second)
+    differences = []
+    for metric in metrics:
+        one, other = results[metric]
+        p_value = 1.0 if same else float(other.p_value)
+        differences.append(Difference(one.score, other.score, p_value, str(signatures[metric])))
+    return differences[0], differences[1]
 
 
 class Bucket(NamedTuple):

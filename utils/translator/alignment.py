@@ -20,7 +20,7 @@ from utils.seq2seq import EncoderDecoder
 from utils.training import Ids
 from utils.translator.fast import attention_weights
 from utils.translator.runs import Run
-from utils.translator.translating import check_lengths
+from utils.translator.translating import check_characters, check_lengths
 
 
 @torch.no_grad()
@@ -242,6 +242,7 @@ class _Side(NamedTuple):
 
 
 def _read_side(texts: Sequence[str], lang: str, vocabulary: Vocabulary, *, tokenised: bool) -> _Side:
+    check_characters(texts)
     if tokenised:
         words = [text.split() for text in texts]
         joined = [detokenise([normalise(word, lang) for word in row], lang) for row in words]
