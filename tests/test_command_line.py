@@ -127,7 +127,8 @@ def test_the_options_of_train_reach_the_training(tmp_path, monkeypatch):
     assert settings == Settings("en", "fr")
     assert schedule == Schedule(minutes=3)
     assert options == {
-        "out": out, "overwrite": False, "resume": False, "progress": False, "notify": ANY, "processes": Processes()
+        "out": out, "overwrite": False, "resume": False, "progress": False, "notify": ANY, "threads": ANY,
+        "processes": Processes(),
     }  # fmt: skip
     numbers = {"test-groups": 7, "valid-groups": 5, "vocabulary-size": 360, "width": 13, "dropout": 0.3}
     numbers |= {"seed": 3, "minutes": 0.5, "batch-size": 31, "muon": 0}

@@ -47,6 +47,7 @@ from utils.translator.options import (
     TranslateOptions,
 )
 from utils.translator.runs import PairData, Rows, Run, Settings, load_run, train_run
+from utils.translator.threads import chosen_threads
 from utils.translator.translating import (
     Evaluation,
     Translation,
@@ -143,6 +144,7 @@ def train(options: TrainOptions) -> None:
         matmul_precision("medium"),
         processes_of_torchrun(choose_device(options.device)) as processes,
         _resumable(options.out, speaks=processes.is_first),
+        chosen_threads(options.threads) as threads,
     ):
         _, history, rows = train_run(
             data,
@@ -154,6 +156,7 @@ def train(options: TrainOptions) -> None:
             progress=_at_terminal(),
             notify=_tell,
             processes=processes,
+            threads=threads,
         )
     if processes.is_first:
         _print_training(options, settings, history, rows)
@@ -222,10 +225,10 @@ def translate(options: TranslateOptions) -> None:
         _sentences(options) as text,
         options.output.open("w", encoding="utf-8", newline="\n") if options.output else nullcontext() as file,
         Progress(text.num_lines, "tokens", visible=_at_terminal()) as progress,
+        chosen_threads(options.threads) as threads,
     ):
-        results = translate_lines(
-            run, text.lines, beam=options.beam, at_once=options.at_once, progress=progress
-        )
+        speed = {"at_once": options.at_once, "progress": progress, "threads": threads}
+        results = translate_lines(run, text.lines, beam=options.beam, **speed)
         first: list[Translation] = []  # up to two, since a heat map shows exactly one
         for number, (source, translations) in enumerate(results, start=1):
             for line in _translation_lines(number, source, translations, options):
@@ -363,8 +366,8 @@ def evaluate(options: EvaluateOptions) -> None:
     folder = complete(options.run) if test is None and _is_writable(complete(options.run)) else None
     _tell_of_tokenizer(run)
     _tell(f"translating {len(run.test if test is None else test)} sentences")
-    with matmul_precision("medium"):
-        result = evaluate_run(run, beam=options.beam, test=test)
+    with matmul_precision("medium"), chosen_threads(options.threads) as threads:
+        result = evaluate_run(run, beam=options.beam, test=test, threads=threads)
     if options.as_json:
         typer.echo(result.to_json())
     else:

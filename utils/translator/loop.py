@@ -12,6 +12,7 @@ import math
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -29,6 +30,7 @@ from utils.translator.distributed import ALONE, Processes, SharedLoss
 from utils.translator.fast import fast_loss
 from utils.translator.interrupts import Held, Interrupted, held
 from utils.translator.optimizers import Optimizers
+from utils.translator.threads import Threads
 
 
 @runtime_checkable
@@ -98,6 +100,7 @@ def train(
     progress: bool = False,
     checkpoints: Checkpoints | None = None,
     processes: Processes = ALONE,
+    threads: Threads | None = None,
 ) -> History:
     """Train with teacher forcing by :func:`utils.translator.fast.fast_loss`.
 
@@ -119,6 +122,8 @@ def train(
             ``epochs``, in one process on the CPU: elsewhere dropout starts from another seed).
         processes: those that train this model together, each with its shard of every batch, and the device to train
             on, which the model must be on already. The first process saves the checkpoints.
+        threads: chooses how many threads compute a step. Their number changes the last bits of the weights. None
+            leaves it as it is.
 
     Returns:
         The history of all steps, including those before an interruption.
@@ -155,14 +160,15 @@ def train(
                 clock.start()
                 if (spent := clock.spent()) == 1 and schedule.epochs is None:
                     break
-                with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
-                    value = shared_loss(batch)
-                rate = min(spent / schedule.warmup, 1) * (1 - spent)
-                _descend(state, value, clip=schedule.clip, rate=rate, checkpoints=checkpoints)
+                with threads.measured(batch.num_tokens) if threads else nullcontext():
+                    with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
+                        value = shared_loss(batch)
+                    rate = min(spent / schedule.warmup, 1) * (1 - spent)
+                    _descend(state, value, clip=schedule.clip, rate=rate, checkpoints=checkpoints)
                 history.add(shared_loss.of_batch(value), batch.num_tokens, clock.seconds())
                 state.batches_done += 1
                 _save_if_due(state, checkpoints, training, processes, signalled)
-                _show(bar, history, clock.spent())
+                _show(bar, history, clock.spent(), threads)
             state.end_epoch()
             if valid is not None:
                 history.valid_losses.append(_valid_loss(model, valid, schedule.batch_size, processes))
@@ -356,7 +362,9 @@ def _bar(progress: bool) -> tqdm:
     )
 
 
-def _show(bar: tqdm, history: History, spent: float) -> None:
-    rate = f"{history.tokens_per_second:.0f}"
-    bar.set_postfix(loss=f"{history.losses[-1]:.2f}", tokens_s=rate, refresh=False)
+def _show(bar: tqdm, history: History, spent: float, threads: Threads | None) -> None:
+    numbers = {"loss": f"{history.losses[-1]:.2f}", "tokens_s": f"{history.tokens_per_second:.0f}"}
+    if threads is not None:
+        numbers["threads"] = str(threads.number)
+    bar.set_postfix(numbers, refresh=False)
     bar.update(spent - bar.n)

@@ -42,6 +42,16 @@ Beam = Annotated[
 OnDevice = Annotated[
     Device, typer.Option("--device", help="Device to compute on; auto takes a GPU if there is one.")
 ]
+NumThreads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        min=1,
+        max=1024,
+        help="Number of threads; by default as many as pay, which is measured now and then.",
+        show_default=False,
+    ),
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 Columns = Annotated[
     str | None,
@@ -139,6 +149,7 @@ class TrainOptions:
         typer.Option("--stream", help="Read the file again in every epoch: for files larger than memory."),
     ] = False
     device: OnDevice = Device.AUTO
+    threads: NumThreads = None
     as_json: AsJson = False
 
 
@@ -176,6 +187,7 @@ class TranslateOptions:
         ),
     ] = None
     device: OnDevice = Device.AUTO
+    threads: NumThreads = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,6 +240,7 @@ class EvaluateOptions:
         int, typer.Option(min=0, help="Number of translations to print with their references.")
     ] = 5
     device: OnDevice = Device.AUTO
+    threads: NumThreads = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,6 +44,7 @@ from utils.translator.folders import (
 from utils.translator.loop import Schedule, train
 from utils.translator.records import Record, differences, file_digest, now, plan, printable, result_of
 from utils.translator.streaming import BatchStream, survey
+from utils.translator.threads import Threads
 
 
 @dataclass(frozen=True)
@@ -259,6 +260,7 @@ def train_run(
     progress: bool = False,
     notify: Notify = lambda _: None,
     processes: Processes = ALONE,
+    threads: Threads | None = None,
 ) -> tuple[Run, History, Rows]:
     """From a pair file to a trained translator: read, split, learn vocabularies, train, save.
 
@@ -278,6 +280,7 @@ def train_run(
         notify: gets a message before each part that may take long.
         processes: those that train together, and the device they train on. The first of them saves the run; processes
             that were restarted after one failed go on with its training.
+        threads: chooses the number of threads, as for :func:`utils.translator.loop.train`.
 
     Returns:
         The run, how its training went, and which rows of the file it left out.
@@ -299,6 +302,7 @@ def train_run(
         try:
             silent: Notify = lambda _: None  # noqa: E731
             options = {"progress": progress, "notify": notify if processes.is_first else silent}
+            options["threads"] = threads
             run, history, rows = _train(data, settings, schedule, checkpoints, processes, **options)
             if processes.is_first:
                 write_run(run, checkpoints.folder)
@@ -319,6 +323,7 @@ def _train(
     *,
     progress: bool,
     notify: Notify,
+    threads: Threads | None,
 ) -> tuple[Run, History, Rows]:
     """Train in a folder that is ready, and record the plan there before."""
     prepared = prepare(data, settings, batch_size=schedule.batch_size, notify=notify)
@@ -346,6 +351,7 @@ def _train(
         progress=progress and processes.is_first,
         checkpoints=checkpoints,
         processes=processes,
+        threads=threads,
     )
     record |= {"rows": asdict(prepared.rows), "result": result_of(history, digest((), model.state_dict()))}
     return Run(settings, model, *vocabularies, prepared.test, record), history, prepared.rows

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from utils.translator.fast import steps_for
 from utils.translator.folders import EVALUATION, complete
 from utils.translator.options import MAX_BEAM
 from utils.translator.runs import Run
+from utils.translator.threads import Threads
 
 
 class Translation(NamedTuple):
@@ -83,7 +85,12 @@ def check_lengths(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
 
 
 def translate(
-    run: Run, sentences: Sequence[str], *, beam: int = 1, batch_size: int = 64
+    run: Run,
+    sentences: Sequence[str],
+    *,
+    beam: int = 1,
+    batch_size: int = 64,
+    threads: Threads | None = None,
 ) -> list[Translation]:
     """Translate text, in batches of sentences of similar length.
 
@@ -92,6 +99,7 @@ def translate(
         sentences: plain text; the translation of a sentence that is empty after normalisation is empty.
         beam: number of hypotheses in beam search; 1 is greedy search.
         batch_size: sentences per batch.
+        threads: chooses how many threads compute a batch; None leaves their number as it is.
 
     Returns:
         One translation per sentence, in the same order; no translation has a line break.
@@ -101,10 +109,12 @@ def translate(
 
     Explained in book/api/command_line.
     """
-    return [best[0] for best in n_best(run, sentences, beam=beam, batch_size=batch_size)]
+    return [best[0] for best in n_best(run, sentences, beam=beam, batch_size=batch_size, threads=threads)]
 
 
-def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 64) -> list[list[Translation]]:
+def n_best(
+    run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 64, threads: Threads | None = None
+) -> list[list[Translation]]:
     """The ``beam`` best translations of each sentence, the best first.
 
     Their tokens all differ. The text of two may be the same, since subwords can spell a word in several ways.
@@ -122,11 +132,12 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
     for batch, max_len in _batches(ids, batch_size):
         src = [ids[row] for row in batch]
         padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
-        if beam == 1:
-            hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, steps=steps)
-            best = [[hypothesis] for hypothesis in hypotheses]
-        else:
-            best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, steps=steps)
+        with threads.measured(sum(map(len, src))) if threads else nullcontext():
+            if beam == 1:
+                hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, steps=steps)
+                best = [[hypothesis] for hypothesis in hypotheses]
+            else:
+                best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, steps=steps)
         for row, row_ids, hypotheses in zip(batch, src, best, strict=True):
             src_tokens = run.src_vocabulary.tokens(row_ids)
             translations[row] = [_translation(run, src_tokens, hypothesis) for hypothesis in hypotheses]
@@ -245,7 +256,12 @@ def examples_in(run: Run, path: str | Path, columns: Sequence[str] | None = None
 
 
 def evaluate_run(
-    run: Run, *, beam: int = 1, folder: str | Path | None = None, test: Sequence[Example] | None = None
+    run: Run,
+    *,
+    beam: int = 1,
+    folder: str | Path | None = None,
+    test: Sequence[Example] | None = None,
+    threads: Threads | None = None,
 ) -> Evaluation:
     """Translate the held-out sentences of a run and score them against all their references.
 
@@ -253,6 +269,7 @@ def evaluate_run(
         beam: as for :func:`translate`.
         folder: where to write the result, as ``evaluation.json``; None does not write it.
         test: other sentences to measure it on; None for those of the run.
+        threads: as for :func:`translate`.
 
     Raises:
         ValueError: no test sentences, or a beam out of its range.
@@ -264,7 +281,7 @@ def evaluate_run(
         raise ValueError("the run has no test sentences (--test-groups 0): name a file of pairs with --on")
     sources = [example.source for example in test]
     references = [example.references for example in test]
-    translations = translate(run, sources, beam=beam)
+    translations = translate(run, sources, beam=beam, threads=threads)
     texts = [translation.text for translation in translations]
     lang = run.settings.tgt
     score = {"lang": lang, "resamples": RESAMPLES}
