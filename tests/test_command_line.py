@@ -616,7 +616,6 @@ def train_options(folder: Path, *more: object) -> list[object]:
         (["--width", "1000000"], "choose a smaller --width"),
         (["--test-groups", "1000"], "smaller --test-groups and --valid-groups leave more"),
         (["--vocabulary-size", "99"], "--vocabulary-size"),
-        (["--resume"], "there is no interrupted training into"),
         (["--out", ""], "cannot become a run: name a new folder"),
         (["--out", "."], "cannot become a run: name a new folder"),
         (["--src", "english"], "a language code has two or three letters, such as en, zh, pt-BR; got 'english'"),
@@ -643,6 +642,15 @@ def test_numbers_that_cannot_be_are_a_wrong_option(tmp_path, options):
 def test_a_training_may_have_a_number_of_steps_or_of_epochs(tmp_path, option, number):
     result = invoke(*train_options(tmp_path, option, number, "--batch-size", "32", "--json"))
     assert json.loads(result.stdout)["steps"] == {"--steps": 5, "--epochs": 6}[option]
+
+
+def test_resume_without_a_training_to_resume_says_that_it_begins_anew(tmp_path):
+    """A mistyped name is seen at once; a job of a cluster may always give the option."""
+    result = invoke(*train_options(tmp_path, "--steps", 2, "--resume"))
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[0] == (
+        f"warning: there is no interrupted training into {tmp_path / 'run'}: this training begins anew"
+    )
 
 
 def test_the_pairs_are_shown_and_doubts_are_said(tmp_path):

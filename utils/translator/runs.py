@@ -275,7 +275,8 @@ def train_run(
             torch's Muon uses such products, and is fifty times slower on a processor without them.
         out: folder of the run.
         overwrite: replace a run that the folder holds already, or an interrupted training into it.
-        resume: go on with an interrupted training; its state is saved once per minute.
+        resume: go on with an interrupted training, whose state is saved once per minute; a warning says if there is
+            none.
         progress: show a progress bar.
         notify: gets a message before each part that may take long.
         processes: those that train together, and the device they train on. The first of them saves the run; processes
@@ -287,7 +288,7 @@ def train_run(
 
     Raises:
         FileExistsError: the folder holds something that may not be replaced, or another process trains into it.
-        FileNotFoundError: ``resume`` without a training to resume, or as :func:`prepare`.
+        FileNotFoundError: as :func:`prepare`.
         ValueError: ``resume`` with other options, too little memory, or as :func:`prepare` and
             :func:`utils.translator.loop.train`.
         FloatingPointError: as :func:`utils.translator.loop.train`.
@@ -389,8 +390,9 @@ def _prepare_folder(
             )
         shutil.rmtree(checkpoints.folder)
     elif resume and not restarted and not checkpoints.exist:
-        raise FileNotFoundError(
-            f"there is no interrupted training into {out}: check the name, or leave out --resume"
+        # Not an error: a job of a cluster begins with the same command as it continues with.
+        warnings.warn(
+            f"there is no interrupted training into {out}: this training begins anew", stacklevel=2
         )
     if not checkpoints.exist and checkpoints.folder.exists():
         shutil.rmtree(checkpoints.folder)  # of a training that ended before its first state was saved
