@@ -852,6 +852,9 @@ def test_a_run_tells_how_it_was_trained(tmp_path):
     assert lines["loss"].count(",") == 2
     facts = json.loads(invoke("info", tmp_path / "run", "--json").stdout)
     assert facts["record"] == json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    run = load_run(tmp_path / "run")
+    save_run(replace(run, record={"data": {}}), tmp_path / "newer")
+    assert "run.json is of another version of this course" in invoke("info", tmp_path / "newer").stderr
     save_run(trained_run(), tmp_path / "old")
     assert "record    none: an earlier version" in invoke("info", tmp_path / "old").stdout
 

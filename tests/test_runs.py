@@ -320,6 +320,7 @@ def test_the_record_says_how_a_run_was_trained(tmp_path):
     assert record["data"]["sha256"] == hashlib.sha256(pairs.read_bytes()).hexdigest()
     assert record["settings"] == dataclasses.asdict(SETTINGS)
     assert record["schedule"]["batch_size"] == 32
+    assert record["optimizer"] == "Adam"
     assert record["rows"]["train"] == 86
     assert record["versions"]["torch"] == torch.__version__
     assert record["result"]["losses"] == [

@@ -24,7 +24,7 @@ from utils.translator.alignment import WordAlignment, score_alignments
 from utils.translator.checkpoints import Checkpoints, write_part
 from utils.translator.devices import choose_device, matmul_precision
 from utils.translator.distributed import processes_of_torchrun
-from utils.translator.folders import EVALUATION, beside, complete
+from utils.translator.folders import EVALUATION, RECORD, beside, complete
 from utils.translator.gold_links import format_links, read_gold
 from utils.translator.heatmaps import check_heatmap_path, save_heatmap
 from utils.translator.interrupts import Interrupted
@@ -452,8 +452,13 @@ def info(options: InfoOptions) -> None:
     }
     if options.as_json:
         _print_json(facts)
-    else:
+        return
+    try:
         _print_facts(options.run, facts)
+    except (KeyError, TypeError) as error:
+        raise ValueError(
+            f"{options.run / RECORD} is of another version of this course: {error}; --json prints all of it"
+        ) from error
 
 
 def _print_facts(folder: Path, facts: dict) -> None:
@@ -468,6 +473,7 @@ def _print_facts(folder: Path, facts: dict) -> None:
         typer.echo(f"rows      {Rows(**record['rows'])}")
         typer.echo(f"command   {' '.join(record['command'])}")
         schedule = {name: value for name, value in record["schedule"].items() if value is not None}
+        schedule["optimizer"] = record["optimizer"]
         typer.echo("schedule  " + ", ".join(f"{name} {value}" for name, value in schedule.items()))
         machine = record["machine"] | record["versions"]
         typer.echo("with      " + ", ".join(f"{name} {value}" for name, value in machine.items()))

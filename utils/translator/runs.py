@@ -341,6 +341,7 @@ def _train(
         record = _planned(data, settings, schedule, prepared, checkpoints.folder / RECORD)
         record["machine"] = {"device": str(processes.device), "products": str(products)}
         record["machine"] |= {"processes": processes.world}
+        record["optimizer"] = "Muon and Adam" if schedule.muon else "Adam"
         write_atomically(checkpoints.folder / RECORD, _to_json(record).encode())
     history = train(
         model,
@@ -391,9 +392,7 @@ def _prepare_folder(
         shutil.rmtree(checkpoints.folder)
     elif resume and not restarted and not checkpoints.exist:
         # Not an error: a job of a cluster begins with the same command as it continues with.
-        warnings.warn(
-            f"there is no interrupted training into {out}: this training begins anew", stacklevel=2
-        )
+        warnings.warn(f"there is no interrupted training into {out}: this training begins anew", stacklevel=2)
     if not checkpoints.exist and checkpoints.folder.exists():
         shutil.rmtree(checkpoints.folder)  # of a training that ended before its first state was saved
     checkpoints.folder.mkdir(exist_ok=True)
