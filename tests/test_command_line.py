@@ -42,7 +42,7 @@ ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
 
 
 #: How the lines begin that say what a command does.
-TOLD = ("reading ", "learning the vocabularies", "translating ", "  ")
+TOLD = ("warning: ", "reading ", "learning the vocabularies", "translating ", "  ")
 
 
 def invoke(*arguments: object, stdin: str | bytes | None = None):

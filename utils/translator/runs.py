@@ -193,9 +193,11 @@ MAX_LEARNT = 5000
 Notify = Callable[[str], object]
 
 
-def prepare(
-    data: PairData, settings: Settings, *, batch_size: int, notify: Notify = lambda _: None
-) -> Prepared:
+def silent(_message: str) -> None:
+    """Tell nobody."""
+
+
+def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Notify = silent) -> Prepared:
     """Read a pair file, split it without leaks and learn its vocabularies.
 
     Args:
@@ -240,13 +242,13 @@ def prepare(
 def _show_pairs(
     data: PairData, settings: Settings, sample: Sequence[tuple[str, str]], notify: Notify
 ) -> None:
-    """Show three pairs, and warn of columns that do not look like their languages."""
+    """Tell three pairs, and warn of columns that do not look like their languages."""
     some = sample[:: len(sample) // 1000 + 1]
     for source, target in some[:: len(some) // 3 or 1][:3]:
         notify(f"  {settings.src}: {source[:60]}  {settings.tgt}: {target[:60]}")
     first = next(row for _, row in read_rows(data.pairs, data.columns) if not isinstance(row, str))
     for doubt in doubts((settings.src, settings.tgt), first, some):
-        warnings.warn(doubt, stacklevel=2)
+        notify(f"warning: {doubt}")
 
 
 def train_run(
@@ -258,7 +260,7 @@ def train_run(
     overwrite: bool = False,
     resume: bool = False,
     progress: bool = False,
-    notify: Notify = lambda _: None,
+    notify: Notify = silent,
     processes: Processes = ALONE,
     threads: Threads | None = None,
 ) -> tuple[Run, History, Rows]:
@@ -301,9 +303,7 @@ def train_run(
             )
         processes.barrier()
         try:
-            silent: Notify = lambda _: None  # noqa: E731
-            options = {"progress": progress, "notify": notify if processes.is_first else silent}
-            options["threads"] = threads
+            options = {"progress": progress, "notify": notify, "threads": threads}
             run, history, rows = _train(data, settings, schedule, checkpoints, processes, **options)
             if processes.is_first:
                 write_run(run, checkpoints.folder)
@@ -327,6 +327,7 @@ def _train(
     threads: Threads | None,
 ) -> tuple[Run, History, Rows]:
     """Train in a folder that is ready, and record the plan there before."""
+    notify = notify if processes.is_first else silent
     prepared = prepare(data, settings, batch_size=schedule.batch_size, notify=notify)
     vocabularies = prepared.src_vocabulary, prepared.tgt_vocabulary
     with torch.device("meta"):
