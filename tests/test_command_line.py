@@ -206,7 +206,7 @@ def test_data_get_without_a_terminal_shows_no_bar(tmp_path, monkeypatch):
 def test_train_translate_evaluate_from_a_pair_file(tmp_path):
     pairs, out = write_pairs(tmp_path / "pairs.txt"), tmp_path / "runs" / "fr-en"
     before = torch.get_float32_matmul_precision()
-    common = ["train", "--pairs", pairs, "--columns", "en,fr", "--minutes", "0.02", "--out", out, *SMALL]
+    common = ["train", "--pairs", pairs, "--columns", "en,fr", "--steps", "30", "--out", out, *SMALL]
     result = invoke(*common, "--src", "fr", "--tgt", "en", "--seed", "3")
     assert result.exit_code == 0
     assert "target tokens per second" in result.stdout
@@ -256,7 +256,7 @@ def test_a_pair_of_languages_never_seen_before_needs_no_code(tmp_path):
     ]
     (tmp_path / "deu.tsv").write_text("\r\n".join(lines), encoding="utf-8-sig")
     out = tmp_path / "run"
-    options = ["--src", "de", "--tgt", "en", "--minutes", "0.02", "--out", out, "--json"]
+    options = ["--src", "de", "--tgt", "en", "--steps", "30", "--out", out, "--json"]
     result = invoke("train", "--pairs", tmp_path / "deu.tsv", *options, *SMALL)
     assert result.exit_code == 0
     facts = json.loads(result.stdout)
