@@ -850,6 +850,7 @@ def test_a_run_tells_how_it_was_trained(tmp_path):
     assert "steps 3, batch_size 128" in lines["schedule"]
     assert lines["trained"].startswith("3 steps in 0.0")
     assert lines["loss"].count(",") == 2
+    assert "threads 1, " in lines["with"]
     facts = json.loads(invoke("info", tmp_path / "run", "--json").stdout)
     assert facts["record"] == json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
     run = load_run(tmp_path / "run")

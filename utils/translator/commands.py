@@ -47,10 +47,8 @@ app.add_typer(data, name="data")
 def main() -> None:
     """Run the console command."""
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # the name of a file may hold bytes that are no text
+        if stream is not None:  # the name of a file may hold bytes that are no text
+            stream.reconfigure(errors="backslashreplace")
     app(prog_name=NAME)
 
 

@@ -356,6 +356,8 @@ def _train(
         processes=processes,
         threads=threads,
     )
+    if threads is not None and processes.is_first:
+        record["machine"] |= {"threads": threads.number}
     record |= {"rows": asdict(prepared.rows), "result": result_of(history, digest((), model.state_dict()))}
     return Run(settings, model, *vocabularies, prepared.test, record), history, prepared.rows
 
