@@ -2,7 +2,7 @@
 
 Run as ``python tests/bench_quality.py fr-en --minutes 5 --minutes 15``; without a direction all four are trained,
 without minutes each for one minute. It needs the data folder and an idle machine. The table of book/quality.md comes
-from here; each row comes from two commands of ``python -m utils``.
+from here; each row comes from two commands of ``attention-course``.
 """
 
 import json
@@ -26,7 +26,7 @@ DIRECTIONS = {
 
 
 def command(*arguments: object) -> dict:
-    """What a command of ``python -m utils`` prints with ``--json``."""
+    """What a command of ``attention-course`` prints with ``--json``."""
     line = [sys.executable, "-m", "utils", *map(str, arguments), "--json"]
     return json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout)
 

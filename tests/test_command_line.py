@@ -10,30 +10,39 @@ import signal
 import subprocess
 import sys
 import termios
+import tomllib
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 import torch
-from tiny import pair_lines, trained_run, write_pairs
+from tiny import SETTINGS, pair_lines, trained_run, write_pairs
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from typer.testing import CliRunner
 
 from utils.corpus.download import CORPORA, get_corpus
 from utils.training import History
 from utils.translator.alignment import align
-from utils.translator.commands import app
+from utils.translator.commands import NAME, app
 from utils.translator.distributed import Processes
 from utils.translator.gold_links import parse_links
 from utils.translator.loop import Schedule
-from utils.translator.runs import PairData, Rows, Settings, load_run, save_run
+from utils.translator.options import CorpusName
+from utils.translator.runs import PairData, Rows, Settings, build_model, load_run, save_run
 from utils.translator.translating import translate
 
+ROOT = Path(__file__).parents[1]
 SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
 
 #: The program in a process of its own; most tests call it in theirs, which saves the seconds of the import.
 PROGRAM = [sys.executable, "-m", "utils"]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
+
+
+#: How the lines begin that say what a command does.
+TOLD = ("warning: ", "reading ", "learning the vocabularies", "translating ", "  ")
 
 
 def invoke(*arguments: object, stdin: str | bytes | None = None):
@@ -44,13 +53,15 @@ def invoke(*arguments: object, stdin: str | bytes | None = None):
 
 
 def mistake(*arguments: object, stdin: str | bytes | None = None) -> str:
-    """The error of a command that must fail: one line, nothing else printed."""
+    """The error of a command that must fail: one line after those that tell what it does, and no result."""
     result = invoke(*arguments, stdin=stdin)
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    return result.stderr
+    *told, error, end = result.stderr.split("\n")
+    assert all(line.startswith(TOLD) for line in told), told
+    assert error.startswith("error: ")
+    assert end == ""
+    return error
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +114,7 @@ def test_the_options_of_train_reach_the_training(tmp_path, monkeypatch):
         calls.append((*arguments, options))
         return None, History(losses=[2.0, 1.0], tokens=[30, 30], seconds=[1.0, 2.0]), Rows(90, 0, {}, 80, 10)
 
-    monkeypatch.setattr("utils.translator.commands.train_run", train_run)
+    monkeypatch.setattr("utils.translator.actions.train_run", train_run)
     pairs, out = tmp_path / "pairs.txt", tmp_path / "run"
     result = invoke("train", "--pairs", pairs, "--src", "en", "--tgt", "fr", "--out", out)
     assert result.exit_code == 0
@@ -116,7 +127,8 @@ def test_the_options_of_train_reach_the_training(tmp_path, monkeypatch):
     assert settings == Settings("en", "fr")
     assert schedule == Schedule(minutes=3)
     assert options == {
-        "out": out, "overwrite": False, "resume": False, "progress": False, "processes": Processes()
+        "out": out, "overwrite": False, "resume": False, "progress": False, "notify": ANY, "threads": ANY,
+        "processes": Processes(),
     }  # fmt: skip
     numbers = {"test-groups": 7, "valid-groups": 5, "vocabulary-size": 360, "width": 13, "dropout": 0.3}
     numbers |= {"seed": 3, "minutes": 0.5, "batch-size": 31, "muon": 0}
@@ -139,7 +151,7 @@ def small_corpora(monkeypatch, tmp_path):
     """The corpora of the course, of a few sentences and without an address, and an empty data folder."""
     corpora = {name: replace(corpus, num_rows=11, pinned=(), rolling=()) for name, corpus in CORPORA.items()}
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr("utils.translator.commands.get_corpus", partial(get_corpus, corpora=corpora))
+    monkeypatch.setattr("utils.translator.actions.get_corpus", partial(get_corpus, corpora=corpora))
 
 
 @pytest.mark.usefixtures("small_corpora")
@@ -194,7 +206,7 @@ def test_data_get_without_a_terminal_shows_no_bar(tmp_path, monkeypatch):
 def test_train_translate_evaluate_from_a_pair_file(tmp_path):
     pairs, out = write_pairs(tmp_path / "pairs.txt"), tmp_path / "runs" / "fr-en"
     before = torch.get_float32_matmul_precision()
-    common = ["train", "--pairs", pairs, "--columns", "en,fr", "--minutes", "0.02", "--out", out, *SMALL]
+    common = ["train", "--pairs", pairs, "--columns", "en,fr", "--steps", "30", "--out", out, *SMALL]
     result = invoke(*common, "--src", "fr", "--tgt", "en", "--seed", "3")
     assert result.exit_code == 0
     assert "target tokens per second" in result.stdout
@@ -216,8 +228,9 @@ def test_train_translate_evaluate_from_a_pair_file(tmp_path):
     lines = result.stdout.splitlines()
     assert lines[0] == f"{len(load_run(out).test)} sentences"
     assert re.fullmatch(r"BLEU \d+\.\d\d \[\d+\.\d, \d+\.\d\]  \S+\|tok:13a\|\S+", lines[1])
-    assert lines[2].startswith("chrF")
-    assert re.fullmatch(r" +0 to 5 +\d+  \d+\.\d\d \[.*\]", lines[4])
+    assert re.fullmatch(r"BLEU \d+\.\d\d \[\d+\.\d, \d+\.\d\]  \S+\|case:mixed\|\S+\|tok:13a\|\S+", lines[2])
+    assert lines[3].startswith("chrF")
+    assert re.fullmatch(r" +0 to 5 +\d+  \d+\.\d\d \[.*\]", lines[5])
     assert re.search(r"\nempty \d+\.\d%, cut off \d+\.\d%\n", result.stdout)
     assert sum(line.startswith("translation ") for line in lines) == 5
     printed = json.loads(invoke("evaluate", out, "--beam", "2", "--json").stdout)
@@ -243,7 +256,7 @@ def test_a_pair_of_languages_never_seen_before_needs_no_code(tmp_path):
     ]
     (tmp_path / "deu.tsv").write_text("\r\n".join(lines), encoding="utf-8-sig")
     out = tmp_path / "run"
-    options = ["--src", "de", "--tgt", "en", "--minutes", "0.02", "--out", out, "--json"]
+    options = ["--src", "de", "--tgt", "en", "--steps", "30", "--out", out, "--json"]
     result = invoke("train", "--pairs", tmp_path / "deu.tsv", *options, *SMALL)
     assert result.exit_code == 0
     facts = json.loads(result.stdout)
@@ -278,11 +291,12 @@ def test_a_beam_gives_the_best_or_all_with_their_scores(folder):
     best = invoke("translate", folder, *sentences, "--beam", "3").stdout.splitlines()
     assert best == [translation.text for translation in translate(load_run(folder), sentences, beam=3)]
     lines = invoke("translate", folder, *sentences, "--beam", "3", "--n-best").stdout.splitlines()
-    scores, texts = zip(*(line.split("\t") for line in lines), strict=True)
-    assert len(lines) == 3 + 1
+    numbers, scores, texts = zip(*(line.split("\t") for line in lines), strict=True)
+    assert numbers == ("1", "1", "1", "2")
     assert [texts[0], texts[3]] == best
     assert 0 > float(scores[0]) > float(scores[1]) > float(scores[2])
-    assert invoke("translate", folder, "a", "--beam", "0").exit_code == 2
+    for beam in ("0", "101", str(10**12)):
+        assert invoke("translate", folder, "a", "--beam", beam).exit_code == 2
 
 
 def test_lines_end_where_the_file_says_so(folder):
@@ -368,7 +382,7 @@ def test_ctrl_c_and_a_closed_pipe_end_a_translation_quietly(folder, monkeypatch)
         def raising(*_, **__):
             raise error
 
-        monkeypatch.setattr("utils.translator.commands.translate_lines", raising)
+        monkeypatch.setattr("utils.translator.actions.translate_lines", raising)
         return invoke("translate", folder, "a")
 
     result = ended(KeyboardInterrupt)
@@ -519,14 +533,19 @@ def test_ctrl_c_saves_the_training_and_resume_continues_it(tmp_path):
     finally:
         hook.remove()
     assert result.exit_code == 130
-    assert result.stderr == "interrupted: the same command with --resume continues from here\n"
-    assert list(out.glob("checkpoint*"))
-    assert "holds an interrupted training" in mistake(*options, "--minutes", "60")
+    assert result.stderr.endswith("\ninterrupted: the same command with --resume continues from here\n")
+    assert not out.exists()
+    assert list(out.with_name("run.training").glob("checkpoint*"))
+    assert "was interrupted: continue it with --resume" in mistake(*options, "--minutes", "60")
+    different = mistake(*options, "--minutes", "60", "--resume", "--dropout", "0.3", "--seed", "1")
+    assert "dropout was 0.1, now 0.3; seed was 0, now 1" in different
     result = invoke(*options, "--minutes", "0.00001", "--resume")  # three steps have taken longer than this
     assert result.exit_code == 0
     assert f"{out}: 3 steps, " in result.stdout
     assert load_run(out).settings.d_hidden == 13
     assert not list(out.glob("checkpoint*"))
+    assert not out.with_name("run.training").exists()
+    assert len(load_run(out).record["resumed"]) == 1
 
 
 @pytest.mark.slow
@@ -548,7 +567,7 @@ def test_ctrl_c_ends_a_process_with_status_130(tmp_path):
         process.kill()
         process.wait()
         os.close(terminal)
-    assert list(out.glob("checkpoint*"))
+    assert list(out.with_name("run.training").glob("checkpoint*"))
 
 
 def test_files_that_are_not_there_or_not_right_are_one_line(tmp_path):
@@ -580,3 +599,300 @@ def test_the_program_runs_as_a_module_and_reads_utf_8(folder):
     assert lines[1] == ""
     assert len(lines) == 4
     assert result.stderr == b""
+
+
+# Faults: each is one line that says what helps, and nothing is lost
+
+
+def train_options(folder: Path, *more: object) -> list[object]:
+    pairs = write_pairs(folder / "pairs.txt")
+    return ["train", "--pairs", pairs, "--src", "en", "--tgt", "fr", "--out", folder / "run", *SMALL, *more]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--minutes", "0.0000001", "--json"], "before the weights have changed: give it more --minutes"),
+        (["--width", "1000000"], "choose a smaller --width"),
+        (["--test-groups", "1000"], "smaller --test-groups and --valid-groups leave more"),
+        (["--vocabulary-size", "99"], "--vocabulary-size"),
+        (["--out", ""], "cannot become a run: name a new folder"),
+        (["--out", "."], "cannot become a run: name a new folder"),
+        (["--src", "english"], "a language code has two or three letters, such as en, zh, pt-BR; got 'english'"),
+        (["--pairs", "/dev/null"], "not a regular file"),
+    ],
+)  # fmt: skip
+def test_a_training_that_cannot_succeed_is_one_line_and_leaves_nothing(tmp_path, options, message):
+    assert message in mistake(*train_options(tmp_path), *options)
+    assert {path.name for path in tmp_path.iterdir()} <= {"pairs.txt", ".run.lock"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *(["--muon", "1e300"], ["--muon", "nan"], ["--minutes", "nan"], ["--vocabulary-size", "1000000000"]),
+        *(["--steps", "1"], ["--seed", "-1"], ["--steps", "2", "--epochs", "2"], ["--minutes", "1", "--steps", "2"]),
+    ],
+)  # fmt: skip
+def test_numbers_that_cannot_be_are_a_wrong_option(tmp_path, options):
+    assert invoke(*train_options(tmp_path), *options).exit_code == 2
+
+
+@pytest.mark.parametrize(("option", "number"), [("--steps", 5), ("--epochs", 2)])
+def test_a_training_may_have_a_number_of_steps_or_of_epochs(tmp_path, option, number):
+    result = invoke(*train_options(tmp_path, option, number, "--batch-size", "32", "--json"))
+    assert json.loads(result.stdout)["steps"] == {"--steps": 5, "--epochs": 6}[option]
+
+
+def test_resume_without_a_training_to_resume_says_that_it_begins_anew(tmp_path):
+    """A mistyped name is seen at once; a job of a cluster may always give the option."""
+    result = invoke(*train_options(tmp_path, "--steps", 2, "--resume"))
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[0] == (
+        f"warning: there is no interrupted training into {tmp_path / 'run'}: this training begins anew"
+    )
+
+
+def test_the_pairs_are_shown_and_doubts_are_said(tmp_path):
+    options = train_options(tmp_path, "--steps", 2)
+    text = (tmp_path / "pairs.txt").read_text("utf-8")
+    (tmp_path / "pairs.txt").write_text(f"English\tFrench\n{text}", encoding="utf-8")
+    options[options.index("fr")] = "cmn"
+    told = invoke(*options).stderr.splitlines()
+    assert told[0] == f"reading {tmp_path / 'pairs.txt'}"
+    assert sum(line.startswith("  en: ") and "  zh: " in line for line in told) == 3
+    assert told[4:] == [
+        "warning: the zh column does not look like Chinese: 100% of its letters are Latin",
+        "learning the vocabularies from 87 pairs",
+    ]
+    options = [*options[: options.index("cmn")], "fr", *options[options.index("cmn") + 1 :], "--overwrite"]
+    assert "warning: the first row looks like a header: English, French" in invoke(*options).stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
+def test_a_signal_before_the_first_step_keeps_nothing_and_says_so(tmp_path, monkeypatch, number, status):
+    monkeypatch.setattr("utils.translator.runs.read_pairs", lambda *_: signal.raise_signal(number))
+    result = invoke(*train_options(tmp_path))
+    assert result.exit_code == status
+    assert result.stderr.splitlines()[-1] == "interrupted before the first step: nothing is kept"
+    assert not (tmp_path / "run.training").exists()
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_request_to_end_keeps_the_state_like_ctrl_c(tmp_path, number, status):
+    steps = []
+
+    def end_at_the_second_step(*_):
+        steps.append(None)
+        if len(steps) == 2:
+            signal.raise_signal(number)
+
+    hook = register_optimizer_step_post_hook(end_at_the_second_step)
+    try:
+        result = invoke(*train_options(tmp_path, "--muon", 0))
+    finally:
+        hook.remove()
+    assert result.exit_code == status
+    assert result.stderr.splitlines()[-1] == "interrupted: the same command with --resume continues from here"
+    assert invoke(*train_options(tmp_path, "--muon", 0, "--resume", "--minutes", 0.001)).exit_code == 0
+
+
+def test_a_word_of_ten_million_letters_is_refused_before_it_is_cut(folder):
+    assert "a sentence has 10000000 characters" in mistake("translate", folder, stdin="x" * 10**7)
+    assert "a sentence has 10000000 characters" in mistake("align", folder, stdin="a\t" + "x" * 10**7)
+
+
+def test_an_argument_that_is_no_text_is_named(folder):
+    assert mistake("translate", folder, "a", "\udcff") == "error: sentence 2 is not UTF-8"
+    assert "holds no trained run" in mistake("translate", "\udcff", "a")
+
+
+def test_a_closed_standard_input_is_named(folder, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(SystemExit) as ended:
+        app(["translate", str(folder)])
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "error: standard input is closed: name a file\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_output_is_one_line(folder):
+    with Path("/dev/full").open("wb") as full:
+        result = subprocess.run(
+            [*PROGRAM, "translate", folder, "I see two dogs."],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+            check=False,
+        )
+    assert result.returncode == 1
+    assert result.stderr == b"error: [Errno 28] No space left on device\n"
+
+
+def test_too_little_memory_is_one_line_and_other_faults_of_the_program_are_not_hidden(folder, monkeypatch):
+    def raising(error):
+        def raise_it(*_, **__):
+            raise error
+
+        monkeypatch.setattr("utils.translator.actions.translate_lines", raise_it)
+
+    raising(RuntimeError("DefaultCPUAllocator: not enough memory:\nyou tried to allocate 4000000 bytes"))
+    assert "not enough memory: you tried" in mistake("translate", folder, "a")
+    raising(MemoryError())
+    assert mistake("translate", folder, "a") == "error: MemoryError"
+    raising(RuntimeError("a bug"))
+    with pytest.raises(RuntimeError, match="a bug"):
+        invoke("translate", folder, "a")
+
+
+# evaluate, compare and info
+
+
+@pytest.fixture
+def own_folder(tmp_path):
+    save_run(trained_run(), tmp_path / "own")
+    return tmp_path / "own"
+
+
+def failing_to_write(*_: object) -> None:
+    raise PermissionError(errno.EACCES, "Permission denied")
+
+
+def test_a_run_that_cannot_be_written_to_is_measured_and_the_scores_are_printed(own_folder, monkeypatch):
+    monkeypatch.setattr("utils.translator.actions.write_part", failing_to_write)
+    result = invoke("evaluate", own_folder)
+    assert result.exit_code == 0
+    assert result.stdout.startswith("7 sentences\nBLEU ")
+    warning, told = result.stderr.splitlines()
+    assert warning == (
+        f"warning: nothing can be written to {own_folder} (Permission denied): the scores are only printed"
+    )
+    assert told == "translating 7 sentences"
+
+
+def test_a_disk_that_is_full_in_the_end_does_not_take_the_scores_away(own_folder, monkeypatch):
+    monkeypatch.setattr("utils.translator.translating.write_atomically", failing_to_write)
+    result = invoke("evaluate", own_folder)
+    assert (result.exit_code, result.stdout[:12]) == (1, "7 sentences\n")
+    assert result.stderr.splitlines()[-1] == "error: [Errno 13] Permission denied"
+
+
+def test_an_evaluation_belongs_to_its_weights_its_sentences_and_its_beam(own_folder, tmp_path):
+    assert "scores    none" in invoke("info", own_folder).stdout
+    invoke("evaluate", own_folder, "--beam", 2)
+    assert re.search(
+        r"scores    BLEU \d+\.\d\d, chrF \d+\.\d\d with beam 2\n", invoke("info", own_folder).stdout
+    )
+    run = load_run(own_folder)
+    stored = (own_folder / "evaluation.json").read_text("utf-8")
+    untrained = build_model(SETTINGS, len(run.src_vocabulary), len(run.tgt_vocabulary))
+    for other in (replace(run, test=run.test[1:]), replace(run, model=untrained)):
+        save_run(other, tmp_path / "other")
+        assert not (tmp_path / "other" / "evaluation.json").exists()
+        (tmp_path / "other" / "evaluation.json").write_text(stored, "utf-8")
+        assert "belongs to another run" in mistake("info", tmp_path / "other")
+        invoke("evaluate", tmp_path / "other")
+        assert invoke("info", tmp_path / "other").exit_code == 0
+    (own_folder / "evaluation.json").write_text("{", "utf-8")
+    assert "is damaged: run evaluate again" in mistake("info", own_folder)
+
+
+def test_a_run_is_measured_on_any_file_with_all_its_references(folder, tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    before = sorted(path.name for path in folder.iterdir())
+    facts = json.loads(invoke("evaluate", folder, "--on", pairs, "--json").stdout)
+    assert facts["num_sentences"] == 75
+    references = {entry["source"]: entry["references"] for entry in facts["translations"]}
+    assert len(references["I see two dogs."]) == 2
+    assert facts["bleu"]["value"] > 90
+    assert sorted(path.name for path in folder.iterdir()) == before
+    swapped = "".join("\t".join(reversed(line.split("\t"))) + "\n" for line in pair_lines())
+    (tmp_path / "swapped.txt").write_text(swapped, encoding="utf-8")
+    again = invoke("evaluate", folder, "--on", tmp_path / "swapped.txt", "--columns", "fra,eng", "--json")
+    assert json.loads(again.stdout)["bleu"] == facts["bleu"]
+    assert invoke("evaluate", folder, "--columns", "fr,en").exit_code == 2
+    assert "must be the two columns" in mistake("evaluate", folder, "--on", pairs, "--columns", "de,en")
+
+
+def test_two_runs_are_compared_by_a_paired_bootstrap(folder, tmp_path):
+    run = load_run(folder)
+    sizes = len(run.src_vocabulary), len(run.tgt_vocabulary)
+    save_run(replace(run, model=build_model(SETTINGS, *sizes)), tmp_path / "untrained")
+    lines = invoke("compare", folder, tmp_path / "untrained").stdout.splitlines()
+    assert lines[0] == "7 sentences"
+    assert lines[1].split() == ["BLEU", "chrF"]
+    assert lines[2].split()[0] == str(folder)
+    assert lines[4].split()[0] == "p-value"
+    facts = json.loads(invoke("compare", folder, tmp_path / "untrained", "--json").stdout)
+    assert facts["bleu"]["first"] > 50 > facts["bleu"]["second"]
+    assert facts["bleu"]["p_value"] < 0.05
+    assert "bs:1000" in facts["bleu"]["signature"]
+    same = json.loads(invoke("compare", folder, folder, "--json").stdout)
+    assert same["bleu"]["first"] == same["bleu"]["second"]
+    assert same["bleu"]["p_value"] == 1
+    save_run(replace(run, test=run.test[1:]), tmp_path / "other")
+    assert "other test sentences: name a file of pairs with --on" in mistake(
+        "compare", folder, tmp_path / "other"
+    )
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    assert invoke("compare", folder, tmp_path / "other", "--on", pairs).stdout.startswith("75 sentences\n")
+    save_run(replace(run, settings=replace(run.settings, tgt="de")), tmp_path / "german")
+    assert "the same languages, got en-fr and en-de" in mistake("compare", folder, tmp_path / "german")
+
+
+def test_a_run_tells_how_it_was_trained(tmp_path):
+    assert invoke(*train_options(tmp_path, "--steps", 3)).exit_code == 0
+    lines = dict(line.split(maxsplit=1) for line in invoke("info", tmp_path / "run").stdout.splitlines()[1:])
+    assert lines["data"].startswith(f"{tmp_path / 'pairs.txt'}, sha256 ")
+    assert lines["rows"] == "100 pairs, 86 to train on"
+    assert "steps 3, batch_size 128" in lines["schedule"]
+    assert lines["trained"].startswith("3 steps in 0.0")
+    assert lines["loss"].count(",") == 2
+    assert "threads 1, " in lines["with"]
+    facts = json.loads(invoke("info", tmp_path / "run", "--json").stdout)
+    assert facts["record"] == json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    run = load_run(tmp_path / "run")
+    save_run(replace(run, record={"data": {}}), tmp_path / "newer")
+    assert "run.json is of another version of this course" in invoke("info", tmp_path / "newer").stderr
+    save_run(trained_run(), tmp_path / "old")
+    assert "record    none: an earlier version" in invoke("info", tmp_path / "old").stdout
+
+
+# The program
+
+
+def test_help_does_not_wait_for_torch():
+    script = "import sys, utils.translator.commands; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
+
+
+def test_the_choices_of_data_get_are_the_corpora():
+    assert list(CorpusName) == list(CORPORA)
+
+
+def test_the_program_tells_its_version_and_completes_commands():
+    result = invoke("--version")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("attention-course")
+    assert "--install-completion" in invoke("--help").stdout
+
+
+def test_the_console_command_does_not_run_a_file_of_the_reader_s_folder(tmp_path):
+    """A script in a folder of programs, as pip installs it, beside a folder with the reader's own utils.py."""
+    entry = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"][NAME]
+    module, function = entry.split(":")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "program").write_text(f"from {module} import {function}\n{function}()\n")
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "utils.py").write_text("raise SystemExit('this is the file of the reader')\n")
+    result = subprocess.run(
+        [sys.executable, tmp_path / "bin" / "program", "--version"],
+        cwd=tmp_path / "here",
+        env=ENVIRONMENT | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.startswith(NAME)

@@ -234,7 +234,7 @@ ticks = count()
 loop.time = SimpleNamespace(perf_counter=lambda: next(ticks))
 loop.Optimizers = Mortal
 runs.Checkpoints = EveryStep
-app(prog_name="python -m utils")
+app(prog_name="attention-course")
 """
 
 

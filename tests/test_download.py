@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace as changed
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import requests
@@ -313,6 +314,25 @@ def test_a_silent_server_is_given_up(server, get, monkeypatch, num_bytes):
     server.answers["/pinned.zip"] = stall
     with pytest.raises(DownloadError, match=r"/pinned\.zip: no answer for 0\.2 s"):
         get()
+
+
+def test_a_server_that_drips_is_given_up(server, get, monkeypatch):
+    """It always sends something before the time is over, but it would take days to send all."""
+    now = itertools.count(0, 5)
+    monkeypatch.setattr(download, "time", SimpleNamespace(monotonic=lambda: next(now)))
+
+    def drip(handler: Handler) -> None:
+        handler.reply(200, b"", Content_Type="application/zip", Content_Length=len(GOOD))
+        for number in range(len(GOOD)):
+            handler.wfile.write(GOOD[number : number + 1])
+            handler.wfile.flush()
+            if server.released.wait(0.01):
+                return
+
+    server.answers["/pinned.zip"] = server.answers["/rolling.zip"] = drip
+    with pytest.raises(DownloadError, match=r"pinned.zip: only \d+ bytes in 35 s"):
+        get()
+    server.released.set()
 
 
 @pytest.fixture

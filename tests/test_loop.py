@@ -88,8 +88,38 @@ def test_minutes_are_kept_and_settle_the_learning_rate(timed, monkeypatch):
     rates = []
     monkeypatch.setattr(Optimizers, "step", lambda self, share: rates.append(share))
     history = train(model(), timed, Schedule(minutes=1, warmup=0.25))
-    assert history.seconds == pytest.approx([6, 12, 18, 24, 30, 36, 42, 48, 54])
-    assert rates == pytest.approx([0.4 * 0.9, 0.8 * 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
+    assert history.seconds == pytest.approx([0, 6, 12, 18, 24, 30, 36, 42, 48, 54])
+    assert rates == pytest.approx([0, 0.4 * 0.9, 0.8 * 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
+
+
+def test_the_time_until_the_first_batch_is_not_counted(timed, monkeypatch):
+    """Reading a large file and sorting its sentences must not use up the minutes."""
+    epoch = timed.epoch
+
+    def slow_to_begin(generator):
+        timed.now += 3600
+        yield from epoch(generator)
+
+    monkeypatch.setattr(timed, "epoch", slow_to_begin)
+    history = train(model(), timed, Schedule(minutes=0.4))
+    assert history.seconds[:4] == pytest.approx([0, 6, 12, 18])
+
+
+def test_so_many_steps_are_made_with_a_learning_rate_that_falls_to_0(monkeypatch):
+    rates = []
+    monkeypatch.setattr(Optimizers, "step", lambda self, share: rates.append(share))
+    history = train(model(), shuffled(29, batch_size=8), Schedule(steps=5, warmup=0.2), valid=VALID)
+    assert len(history.losses) == 5
+    assert len(history.valid_losses) == 2  # after the four steps of the first epoch, and at the end
+    assert rates == pytest.approx([0, 0.8, 0.6, 0.4, 0.2])
+
+
+@pytest.mark.parametrize("schedule", [Schedule(minutes=1e-9), Schedule(steps=1), Schedule(epochs=1)])
+def test_a_training_that_has_not_changed_the_weights_is_an_error(schedule):
+    with pytest.raises(
+        ValueError, match=r"ended after [01] steps, before the weights have changed.*--minutes"
+    ):
+        train(model(), shuffled(5), schedule)
 
 
 def test_a_training_that_goes_on_counts_the_minutes_it_had_before(timed, tmp_path):
@@ -108,7 +138,7 @@ def test_a_training_that_goes_on_counts_the_minutes_it_had_before(timed, tmp_pat
     timed.now += 3600  # between the two nobody trains
     # The batch that comes first is drawn again, and so are the three before it.
     history = train(model(), timed, Schedule(minutes=1), checkpoints=Checkpoints(tmp_path))
-    assert history.seconds == pytest.approx([6, 12, 18, 42, 48, 54])
+    assert history.seconds == pytest.approx([0, 6, 12, 12, 18, 24, 30, 36, 42, 48, 54])
 
 
 # Held-out sentences
@@ -148,11 +178,11 @@ def test_a_thread_trains_too():
     """Signals belong to the main thread: elsewhere the loop must not ask for them."""
     histories: list[History] = []
     thread = threading.Thread(
-        target=lambda: histories.append(train(model(), shuffled(5), Schedule(epochs=1)))
+        target=lambda: histories.append(train(model(), shuffled(5), Schedule(epochs=2)))
     )
     thread.start()
     thread.join()
-    assert [len(history.losses) for history in histories] == [1]
+    assert [len(history.losses) for history in histories] == [2]
 
 
 def test_a_loss_that_is_not_finite_stops_at_its_step_with_the_weights_before_it():
@@ -170,8 +200,10 @@ def test_a_loss_that_is_not_finite_stops_at_its_step_with_the_weights_before_it(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "exactly one of minutes and epochs"),
-        ({"minutes": 1.0, "epochs": 1}, "exactly one of minutes and epochs"),
+        ({}, "exactly one of minutes, epochs and steps"),
+        ({"minutes": 1.0, "epochs": 1}, "exactly one of minutes, epochs and steps"),
+        ({"epochs": 1, "steps": 1}, "exactly one of minutes, epochs and steps"),
+        ({"steps": 0}, "steps must be positive and finite, got 0"),
         ({"minutes": 0.0}, "minutes must be positive and finite, got 0.0"),
         ({"minutes": math.inf}, "minutes must be positive and finite, got inf"),
         ({"epochs": -1}, "epochs must be positive and finite, got -1"),

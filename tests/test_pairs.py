@@ -120,7 +120,9 @@ def test_another_encoding_is_an_error(tmp_path, encoding, message):
         read_pairs(write(tmp_path / "p.txt", "hot\tété\nhot\tété\n".encode(encoding)))
 
 
-@pytest.mark.parametrize("columns", [("en",), (), ("en", "en"), ("en", "fr", "zh"), ("en", ""), ("EN", "fr")])
+@pytest.mark.parametrize(
+    "columns", [("en",), (), ("en", "en"), ("en", "fr", "zh"), ("en", ""), ("english", "fr"), ("cmn", "zh")]
+)
 def test_columns_must_be_two_languages(tmp_path, columns):
     with pytest.raises(ValueError, match="columns must be two different language codes"):
         read_pairs(write(tmp_path / "p.txt", "a\tb\n"), columns)

@@ -211,6 +211,17 @@ def test_the_workflow_publishes_only_where_the_url_is_its_own() -> None:
     assert jobs["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
 
 
+def test_the_workflow_may_only_read_and_a_bot_keeps_what_it_uses_fresh() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    assert {name for name, job in workflow["jobs"].items() if "permissions" in job} == {"publish"}
+    bot = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text("utf-8"))
+    watched = {update["package-ecosystem"]: update["directory"] for update in bot["updates"]}
+    assert watched == {"github-actions": "/", "pip": "/"}
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in steps if "uses" in step)
+
+
 def test_no_file_names_an_unknown_host() -> None:
     if not (ROOT / ".git").exists():
         pytest.skip("no git checkout, so nothing tells the course's files from others in the folder")

@@ -1,7 +1,15 @@
 """Runs: trained from a pair file, kept safely in a folder, read again or refused by name."""
 
 import dataclasses
+import errno
+import hashlib
 import json
+import math
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 
 import pytest
 import torch
@@ -18,11 +26,14 @@ from tiny import (
 
 from utils.corpus.splits import Example
 from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
+from utils.translator.checkpoints import Checkpoints, digest, write_atomically
+from utils.translator.folders import locked
 from utils.translator.loop import Schedule
+from utils.translator.records import differences, thinned
 from utils.translator.runs import PairData, Rows, build_model, load_run, prepare, save_run, train_run
 
 COLUMNS = ("en", "fr")
-ONE_EPOCH = Schedule(epochs=1, muon=0)
+ONE_EPOCH = Schedule(epochs=1, batch_size=32, muon=0)
 
 
 def test_a_model_is_built_by_its_settings_and_seed_alone():
@@ -192,3 +203,192 @@ def test_nothing_in_a_run_is_pickled(saved):
     header = (saved / "weights.safetensors").read_bytes()
     size = int.from_bytes(header[:8], "little")
     assert "__metadata__" in json.loads(header[8 : 8 + size])
+
+
+# The folder: made beside its place, under a lock, and renamed into it
+
+
+@contextmanager
+def nothing_changes(folder: Path) -> Iterator[None]:
+    """Every file in the folder is the same at the end of the block."""
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    yield
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def failing(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("name", ["settings.json", "weights.safetensors"])
+def test_a_full_disk_leaves_the_old_run_and_the_state_of_the_new_training(tmp_path, monkeypatch, name):
+    run, _ = train_tiny(tmp_path, epochs=2)
+
+    def full_for_one(path, content):
+        return failing() if path.name == name else write_atomically(path, content)
+
+    with monkeypatch.context() as patch, nothing_changes(tmp_path / "run"):
+        patch.setattr("utils.translator.runs.write_atomically", full_for_one)
+        patch.setattr("utils.translator.runs.Checkpoints", partial(Checkpoints, seconds=0))
+        with pytest.raises(OSError, match="No space left"):
+            train_run(tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "run", overwrite=True)
+    _, history, _ = train_run(
+        tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "run", overwrite=True, resume=True
+    )
+    assert len(history.losses) == 3  # the training was complete and is not done again
+    assert not torch.equal(weights_of(load_run(tmp_path / "run").model), weights_of(run.model))
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_process_that_dies_between_two_renames_leaves_a_run(tmp_path, monkeypatch, number):
+    first, _ = train_tiny(tmp_path, epochs=2)
+    renames = []
+
+    def rename(path: Path, target: Path) -> Path:
+        if path.is_dir():
+            renames.append(path.name)
+            if len(renames) == number:
+                raise InterruptedError
+        return path.rename(target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", rename)
+        with pytest.raises(InterruptedError):
+            save_run(dataclasses.replace(trained_run(), record=None), tmp_path / "run")
+    assert renames == ["run", "run.new"][:number]
+    assert torch.equal(weights_of(load_run(tmp_path / "run").model), weights_of(first.model))
+    save_run(trained_run(), tmp_path / "run")
+    assert torch.equal(weights_of(load_run(tmp_path / "run").model), weights_of(trained_run().model))
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"pairs.txt", "run", ".run.lock"}
+
+
+def test_a_second_training_into_the_same_folder_is_refused_while_the_first_goes_on(tmp_path):
+    with locked(tmp_path / "run"), pytest.raises(FileExistsError, match="another process is training into"):
+        train_tiny(tmp_path, epochs=1)
+    assert train_tiny(tmp_path, epochs=1)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (["settings.json", "test.json"], "holds settings.json, which is of no run"),
+        (["weights.safetensors", "notes.txt"], "holds notes.txt, which is of no run"),
+        (["checkpoint.safetensors"], "a training that an earlier version of this course left"),
+        (["weights.safetensors"], "holds a trained run already"),
+    ],
+)
+def test_what_a_folder_holds_is_not_replaced(tmp_path, files, message):
+    (tmp_path / "run").mkdir()
+    for name in files:
+        (tmp_path / "run" / name).write_text("mine")
+    with nothing_changes(tmp_path / "run"), pytest.raises(FileExistsError, match=message):
+        train_tiny(tmp_path, epochs=1)
+    if "of no run" in message:
+        with nothing_changes(tmp_path / "run"), pytest.raises(FileExistsError, match=message):
+            save_run(trained_run(), tmp_path / "run")
+
+
+def test_the_current_folder_and_those_above_it_do_not_become_a_run(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for place in ("", ".", "..", tmp_path, "/"):
+        with pytest.raises(ValueError, match="cannot become a run: name a new folder"):
+            save_run(trained_run(), place)
+    save_run(trained_run(), "run")
+    (tmp_path / "link").symlink_to(tmp_path / "here" / "run")
+    save_run(trained_run(), tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_training_that_fails_before_its_first_state_leaves_nothing(tmp_path):
+    data = PairData(write_pairs(tmp_path / "pairs.txt"), COLUMNS, num_test=1000)
+    with pytest.raises(ValueError, match="--test-groups"):
+        train_run(data, SETTINGS, ONE_EPOCH, out=tmp_path / "run")
+    assert {path.name for path in tmp_path.iterdir()} == {"pairs.txt", ".run.lock"}
+
+
+# The record
+
+
+def test_the_record_says_how_a_run_was_trained(tmp_path):
+    run, history = train_tiny(tmp_path, epochs=2)
+    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert load_run(tmp_path / "run").record == run.record == record
+    pairs = tmp_path / "pairs.txt"
+    assert record["data"]["pairs"] == str(pairs)
+    assert record["data"]["sha256"] == hashlib.sha256(pairs.read_bytes()).hexdigest()
+    assert record["settings"] == dataclasses.asdict(SETTINGS)
+    assert record["schedule"]["batch_size"] == 32
+    assert record["optimizer"] == "Adam"
+    assert record["rows"]["train"] == 86
+    assert record["versions"]["torch"] == torch.__version__
+    assert record["result"]["losses"] == [
+        [step, round(loss, 4)] for step, loss in enumerate(history.losses, start=1)
+    ]
+    assert record["result"]["weights"] == digest((), load_run(tmp_path / "run").model.state_dict())
+
+
+def test_a_record_without_its_run_and_a_run_without_its_record_are_noticed(tmp_path):
+    train_tiny(tmp_path, epochs=2)
+    (tmp_path / "run" / "run.json").rename(tmp_path / "run.json")
+    with pytest.raises(ValueError, match="damaged or not of one run"):
+        load_run(tmp_path / "run")
+    shutil.copytree(STORED_RUN, tmp_path / "old")
+    assert load_run(tmp_path / "old").record is None
+    (tmp_path / "run.json").rename(tmp_path / "old" / "run.json")
+    with pytest.raises(ValueError, match="damaged or not of one run"):
+        load_run(tmp_path / "old")
+
+
+def test_a_long_curve_is_thinned_to_means():
+    curve = thinned([float(step) for step in range(1, 1001)])
+    assert len(curve) == 200
+    assert curve[0] == [5, 3.0]  # the mean of 1 to 5
+    assert curve[-1] == [1000, 998.0]
+    assert thinned([]) == []
+
+
+def test_what_differs_between_two_plans_is_named_but_for_the_minutes():
+    before = {"settings": {"dropout": 0.1}, "schedule": {"minutes": 1.0}, "data": {"columns": ("en", "fr")}}
+    after = {"settings": {"dropout": 0.1}, "schedule": {"minutes": 2.0}, "data": {"columns": ["en", "fr"]}}
+    assert differences(before, after) == []
+    assert differences(before, after | {"data": {}}) == ["columns was ['en', 'fr'], now None"]
+
+
+# Weights that are not numbers, models that are too large
+
+
+def test_weights_that_are_not_finite_are_neither_saved_nor_loaded(tmp_path, monkeypatch):
+    run = trained_run()
+    weights = {name: tensor.clone() for name, tensor in run.model.state_dict().items()}
+    weights["decoder.output.bias"][3] = math.nan
+    broken = build_model(SETTINGS, len(run.src_vocabulary), len(run.tgt_vocabulary))
+    broken.load_state_dict(weights)
+    broken_run = dataclasses.replace(run, model=broken)
+    message = r"decoder\.output\.bias has numbers that are not finite"
+    with pytest.raises(FloatingPointError, match=message):
+        save_run(broken_run, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr("utils.translator.runs._check_weights", lambda *_: None)
+        save_run(broken_run, tmp_path / "run")
+    with pytest.raises(FloatingPointError, match=message):
+        load_run(tmp_path / "run")
+
+
+def test_a_model_that_does_not_fit_into_memory_is_refused_before_it_is_made(tmp_path):
+    wide = dataclasses.replace(SETTINGS, d_embed=10**6, d_hidden=10**6)
+    with pytest.raises(ValueError, match=r"weights needs at least [\d,]+ GB to train.*smaller --width"):
+        train_run(tiny_data(tmp_path), wide, ONE_EPOCH, out=tmp_path / "run")
+
+
+def test_a_sentence_of_ten_thousand_characters_is_not_learned_from(tmp_path):
+    lines = [*pair_lines(), f"{'dogs' * 10_000}\tchiens"]
+    (tmp_path / "pairs.txt").write_text(("\n".join(lines) + "\n") * 2, encoding="utf-8")
+    data = PairData(tmp_path / "pairs.txt", COLUMNS, num_test=0, num_valid=0)
+    told = []
+    prepared = prepare(data, SETTINGS, batch_size=32, notify=told.append)
+    assert told[0].startswith("reading ")
+    assert told[-1] == f"learning the vocabularies from {2 * len(lines) - 2} pairs"
+    assert prepared.rows.too_long == 2

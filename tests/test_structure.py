@@ -10,6 +10,8 @@ ROOT = Path(__file__).parents[1]
 MODULES = sorted([*ROOT.glob("utils/**/*.py"), *ROOT.glob("chapters/studies/*.py")])
 TREES = {path: ast.parse(path.read_text("utf-8")) for path in MODULES}
 MOST_LINES, MOST_PARAMETERS = 60, 10
+#: Public in spite of their underscore: the library's documentation describes them.
+DOCUMENTED = {"os._exit"}
 
 #: What a module may import of `utils`, besides itself and what stands in the rows above it.
 LAYERS = [
@@ -82,7 +84,9 @@ def test_no_module_uses_private_names_of_another(path: Path):
             is_type = isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "type"
             assert not is_type, f"line {node.lineno} uses {node.attr} of a type"
             imported = isinstance(owner, ast.Name) and owner.id in _imported_names(TREES[path])
-            assert not imported, f"line {node.lineno} uses {ast.unparse(node)}"
+            assert not imported or ast.unparse(node) in DOCUMENTED, (
+                f"line {node.lineno} uses {ast.unparse(node)}"
+            )
 
 
 def _imported_names(tree: ast.Module) -> set[str]:

@@ -64,7 +64,7 @@ def test_the_n_best_start_with_the_best_and_differ():
             t.weights is None or t.weights.shape == (len(t.tgt_tokens), len(t.src_tokens))
             for t in translations
         )
-    with pytest.raises(ValueError, match="beam must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="beam must be from 1 to 100, got 0"):
         translate(run, sentences, beam=0)
 
 

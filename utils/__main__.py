@@ -1,6 +1,6 @@
-"""``python -m utils``: the command line of ``translator``."""
+"""``python -m utils``: the same as the console command ``attention-course``."""
 
-from utils.translator.commands import app
+from utils.translator.commands import main
 
 if __name__ == "__main__":
-    app(prog_name="python -m utils")
+    main()

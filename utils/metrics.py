@@ -7,11 +7,14 @@ Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
 
 import math
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from jaxtyping import Float
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
+
+from utils.corpus.languages import has_blanks, name, primary
 
 Links = Iterable[tuple[int, int]]
 References = Sequence[Sequence[str]]
@@ -46,7 +49,7 @@ def bleu(
     Args:
         hypotheses: one translation per sentence.
         references: for each sentence its accepted translations, at least one; their number may differ.
-        lang: language of the text, which decides the tokenizer of sacrebleu: "zh" (characters) or "13a" (words).
+        lang: language of the text, which decides the tokenizer of sacrebleu (:func:`bleu_tokenizer`).
         lowercase: ignore case.
         resamples: number of bootstrap resamples for the interval; 0 for no interval. A few hundred are enough.
 
@@ -58,8 +61,39 @@ def bleu(
 
     Source: Papineni et al. (2002); Post (2018). Explained in chapters/encoder_decoder.
     """
-    metric = BLEU(lowercase=lowercase, tokenize="zh" if lang == "zh" else "13a")
+    metric = BLEU(lowercase=lowercase, tokenize=bleu_tokenizer(lang)[0])
     return _corpus_score(metric, hypotheses, references, resamples)
+
+
+def bleu_tokenizer(lang: str) -> tuple[str, str | None]:
+    """The tokenizer of sacrebleu for a language, and what a reader of the score should know about it, or None.
+
+    Chinese has one of its own; Japanese and Korean have too, if the packages are installed that they need. Other
+    languages without blanks between words are cut into characters. The tokenizer for all others is "13a".
+
+    >>> bleu_tokenizer("fr"), bleu_tokenizer("cmn"), bleu_tokenizer("th")[0]
+    (('13a', None), ('zh', None), 'char')
+
+    Explained in book/api/command_line.
+    """
+    lang, known = primary(lang), name(lang)
+    if lang in ("zh", "yue"):
+        return "zh", None
+    if lang in _MECAB:
+        package, otherwise = _MECAB[lang]
+        if find_spec(package) is not None:
+            return f"{lang}-mecab", None
+        note = f"the tokenizer of sacrebleu for {known} is not installed (pip install 'sacrebleu[{lang}]')"
+        return otherwise, f"{note}, so BLEU uses the tokenizer {otherwise}"
+    if not has_blanks(lang):
+        return "char", f"sacrebleu has no tokenizer for {known}, so BLEU counts characters"
+    if known is None:
+        return "13a", f"{lang} is no language code that we know, so BLEU cuts the text into words at blanks"
+    return "13a", None
+
+
+#: The package that sacrebleu's tokenizer needs, and the tokenizer without it.
+_MECAB = {"ja": ("MeCab", "char"), "ko": ("mecab_ko", "13a")}
 
 
 def chrf(
@@ -91,11 +125,7 @@ def _corpus_score(
     for row, accepted in enumerate(references):
         if isinstance(accepted, str) or not accepted:
             raise ValueError(f"references[{row}] must be a list of at least one text, got {accepted!r}")
-    # sacrebleu takes one list per reference, with None where a sentence has fewer references.
-    streams = [
-        [accepted[i] if i < len(accepted) else None for accepted in references]
-        for i in range(max(map(len, references)))
-    ]
+    streams = _streams(references)
     score = metric.corpus_score(list(hypotheses), streams)
     interval = None
     if resamples:
@@ -107,6 +137,72 @@ def _corpus_score(
         # It is symmetric about the mean, so a few bad translations could take it out of the range of scores.
         interval = max(0.0, mean - half), min(100.0, mean + half)
     return Score(score.score, str(metric.get_signature()), interval)
+
+
+def _streams(references: References) -> list[list[str | None]]:
+    """The references as sacrebleu takes them: one list per reference, with None where a sentence has fewer."""
+    return [
+        [accepted[i] if i < len(accepted) else None for accepted in references]
+        for i in range(max(map(len, references)))
+    ]
+
+
+class Difference(NamedTuple):
+    """A score of two systems on the same sentences.
+
+    Attributes:
+        first: the score of the first.
+        second: the score of the second.
+        p_value: how often a difference as large as theirs comes about if both are equally good.
+        signature: the settings and the version of sacrebleu.
+    """
+
+    first: float
+    second: float
+    p_value: float
+    signature: str
+
+
+def paired_bootstrap(
+    first: Sequence[str],
+    second: Sequence[str],
+    references: References,
+    *,
+    lang: str = "en",
+    resamples: int = 1000,
+) -> tuple[Difference, Difference]:
+    """BLEU and chrF of two systems, without regard to case, with a paired bootstrap test of each.
+
+    Args:
+        first: the translations of a system.
+        second: the translations of another.
+        references: as for :func:`bleu`.
+        lang: as for :func:`bleu`.
+        resamples: number of resamples of the sentences; 1,000 tell p-values down to 0.001.
+
+    Raises:
+        ValueError: as for :func:`bleu`.
+
+    Source: Koehn (2004); as implemented in sacrebleu. Explained in book/api/command_line.
+    """
+    for system in (first, second):
+        bleu(system, references, lang=lang)  # checks them
+    metrics = {
+        "BLEU": BLEU(lowercase=True, tokenize=bleu_tokenizer(lang)[0]),
+        "chrF2": CHRF(lowercase=True),
+    }
+    systems = [("first", list(first)), ("second", list(second))]
+    signatures, results = PairedTest(
+        systems, metrics, _streams(references), test_type="bs", n_samples=resamples
+    )()
+    # sacrebleu counts the resamples that differ by more than the systems do, of which identical ones have none.
+    same = list(first) == list(second)
+    differences = []
+    for metric in metrics:
+        one, other = results[metric]
+        p_value = 1.0 if same else float(other.p_value)
+        differences.append(Difference(one.score, other.score, p_value, str(signatures[metric])))
+    return differences[0], differences[1]
 
 
 class Bucket(NamedTuple):

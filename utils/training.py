@@ -94,7 +94,7 @@ class History:
     @property
     def tokens_per_second(self) -> float:
         """Target tokens per second, over the whole training."""
-        return sum(self.tokens) / self.seconds[-1] if self.seconds else 0.0
+        return sum(self.tokens) / self.seconds[-1] if self.seconds and self.seconds[-1] > 0 else 0.0
 
 
 def fit(

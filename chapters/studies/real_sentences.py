@@ -404,7 +404,7 @@ class Chinese(NamedTuple):
 
 @cache
 def chinese(study: Study) -> Chinese:
-    """The translator that most parts look at; what ``python -m utils train`` trains, too."""
+    """The translator that most parts look at; what ``attention-course train`` trains, too."""
     split = study.split(CHINESE, "zh", "en")
     src, tgt = (pieces(side, study.vocabulary_size) for side in zip(*split.train, strict=True))
     return Chinese(split, src, tgt, *trained("zh-en", study, src, tgt, split, study.settings("zh", "en")))

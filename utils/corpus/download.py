@@ -11,6 +11,7 @@ import io
 import json
 import re
 import tempfile
+import time
 import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -18,8 +19,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-import pooch
 import requests
+import urllib3
+from tqdm import tqdm
 
 from utils.corpus.pairs import SOURCE_PAGE, data_folder, read_pairs
 
@@ -27,6 +29,8 @@ from utils.corpus.pairs import SOURCE_PAGE, data_folder, read_pairs
 USER_AGENT = "attention-course/unreleased (sentence pairs for teaching)"
 #: Seconds without data from a server after which its download fails.
 TIMEOUT = 30.0
+#: Bytes per second below which a download fails, once it has taken as long as ``TIMEOUT``.
+SLOWEST = 1000
 #: Largest archive, and largest text in it; those of this course have less than 12 MB.
 MAX_BYTES = 64 << 20
 
@@ -174,22 +178,36 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-class _LimitedBuffer(io.BytesIO):
-    """Holds a download in memory, so that an interrupted one leaves no file; its size is limited."""
-
-    def write(self, content: bytes) -> int:
-        if self.tell() + len(content) > MAX_BYTES:
-            raise ValueError(f"the archive is larger than the {MAX_BYTES} bytes allowed")
-        return super().write(content)
-
-
 def _fetch(address: str, *, progress: bool) -> bytes:
-    """Download an address; raise an error for a bad status or for fewer bytes than the server announced."""
-    buffer = _LimitedBuffer()
+    """Download an address into memory, so that an interrupted download leaves no file.
+
+    Raises:
+        requests.RequestException: no answer, a bad status, or fewer bytes than the server announced.
+        ValueError: too many bytes, or too few per second.
+    """
     options = {"headers": {"User-Agent": USER_AGENT}, "hooks": {"response": _refuse_insecure_redirect}}
-    download = pooch.HTTPDownloader(progressbar=progress, chunk_size=1 << 16, timeout=TIMEOUT, **options)
-    download(address, buffer, None)
-    return buffer.getvalue()
+    content, start = io.BytesIO(), time.monotonic()
+    with requests.get(address, stream=True, timeout=TIMEOUT, **options) as response:
+        response.raise_for_status()
+        total = int(response.headers.get("Content-Length", 0)) or None
+        with tqdm(total=total, disable=not progress, unit="B", unit_scale=True) as bar:
+            # As many bytes as have come. To wait for a whole block may take for ever, if they come one by one.
+            while part := _read(response):
+                content.write(part)
+                bar.update(len(part))
+                if content.tell() > MAX_BYTES:
+                    raise ValueError(f"the archive is larger than the {MAX_BYTES} bytes allowed")
+                seconds = time.monotonic() - start
+                if seconds > TIMEOUT and content.tell() < SLOWEST * seconds:
+                    raise ValueError(f"only {content.tell()} bytes in {seconds:.0f} s")
+    return content.getvalue()
+
+
+def _read(response: requests.Response) -> bytes:
+    try:
+        return response.raw.read1(1 << 16, decode_content=True)
+    except urllib3.exceptions.HTTPError as error:
+        raise requests.ConnectionError(error) from error
 
 
 def _refuse_insecure_redirect(response: requests.Response, **_: object) -> None:

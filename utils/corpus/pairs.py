@@ -16,6 +16,8 @@ from pathlib import Path
 import platformdirs
 from opencc import OpenCC
 
+from utils.corpus.languages import canonical, primary
+
 #: Name of the environment variable that names the data folder.
 DATA_VARIABLE = "ATTENTION_DATA"
 #: A page with pair files of many languages.
@@ -34,7 +36,10 @@ _CHINESE_BLANK = re.compile(
 )
 _WORDS = re.compile(r"\w+(?:'\w+)*|[^\w\s]")
 _FRENCH_WORDS = re.compile(r"\w+'|\w+|[^\w\s]")  # clitics are words: l' homme
-_CHINESE_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+|[^\w\s]")
+_KANA = "\u3040-\u30ff"
+_CHARACTERS_AS_WORDS = re.compile(rf"[{_HAN}{_KANA}]|[^\W{_HAN}{_KANA}]+|[^\w\s]")
+#: The largest number of characters in a sentence; a word of ten million would be cut into subwords for hours.
+MAX_CHARACTERS = 100_000
 
 
 def data_folder() -> Path:
@@ -48,15 +53,20 @@ def find_file(path: str | Path) -> Path:
 
     Raises:
         FileNotFoundError: in neither place. The message names both places and where to get such files.
+        ValueError: a folder, a pipe or a device.
     """
     places = [Path(path), data_folder() / path]
     for place in places:
         if place.is_file():
             return place
+        if place.exists():
+            raise ValueError(
+                f"{place} is not a regular file, and it is read more than once: write a pipe to a file first"
+            )
     tried = " nor ".join(str(place) for place in dict.fromkeys(places))
     raise FileNotFoundError(
         f"no file {tried}. {DATA_VARIABLE} names the data folder "
-        f"({os.environ.get(DATA_VARIABLE) or 'not set'}). `python -m utils data get` fetches the pair files of "
+        f"({os.environ.get(DATA_VARIABLE) or 'not set'}). `attention-course data get` fetches the pair files of "
         f"this course; more come from {SOURCE_PAGE}: download one, unpack it and name its .txt file"
     )
 
@@ -66,8 +76,8 @@ def choose_languages(
 ) -> tuple[tuple[str, str], str, str]:
     """Fill in what is None and return (columns, src, tgt), with the columns in the file's order.
 
-    Missing columns are (source, target). A missing source or target is the other column; if both are missing, the
-    source is the first column.
+    Codes that mean the same become the same (:func:`utils.corpus.languages.canonical`). Missing columns are (source,
+    target). A missing source or target is the other column; if both are missing, the source is the first column.
 
     Raises:
         ValueError: neither columns nor both source and target, columns that are not two different language codes,
@@ -77,7 +87,10 @@ def choose_languages(
     (('en', 'fr'), 'fr', 'en')
     >>> choose_languages(None, "de", "en")
     (('de', 'en'), 'de', 'en')
+    >>> choose_languages(["eng", "cmn"], "zh-Hans", None)
+    (('en', 'zh'), 'zh', 'en')
     """
+    src, tgt = (code if code is None else canonical(code) for code in (src, tgt))
     if columns is None:
         if src is None or tgt is None:
             raise ValueError("name the columns, or both source and target")
@@ -95,10 +108,13 @@ def choose_languages(
 
 
 def _checked_columns(columns: Sequence[str]) -> tuple[str, str]:
-    if len(columns) != 2 or len(set(columns)) != 2 or not all(re.fullmatch("[a-z]{2,3}", c) for c in columns):
-        raise ValueError(
-            f"columns must be two different language codes such as en,fr, got {','.join(columns) or 'none'}"
-        )
+    given = ",".join(columns) or "none"
+    try:
+        columns = [canonical(column) for column in columns]
+    except ValueError:
+        columns = []
+    if len(columns) != 2 or len(set(columns)) != 2:
+        raise ValueError(f"columns must be two different language codes such as en,fr, got {given}")
     return columns[0], columns[1]
 
 
@@ -122,8 +138,8 @@ class Pairs:
         Raises:
             ValueError: languages that are not the two columns.
         """
-        choose_languages(self.columns, src, tgt)
-        return list(self.rows) if src == self.columns[0] else [(second, first) for first, second in self.rows]
+        columns, src, _ = choose_languages(self.columns, src, tgt)
+        return list(self.rows) if src == columns[0] else [(second, first) for first, second in self.rows]
 
 
 def read_pairs(
@@ -209,6 +225,8 @@ def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
         raise ValueError(f"byte {error.start + 1} is not UTF-8") from error
     if "\0" in "".join(fields[:2]):
         raise ValueError("a NUL byte")
+    if (length := max(map(len, fields[:2]))) > MAX_CHARACTERS:
+        raise ValueError(f"a side has {length} characters, more than {MAX_CHARACTERS}")
     if len(fields) < 2:
         raise ValueError("a row must have two columns separated by a tab, got one")
     first, second = (normalise(text, lang) for text, lang in zip(fields, columns, strict=False))
@@ -225,7 +243,7 @@ def normalise(text: str, lang: str) -> str:
     converted to simplified characters, without blanks beside them.
 
     Args:
-        lang: language code; only "zh" makes a difference.
+        lang: language code; only Chinese makes a difference.
 
     >>> normalise(" C’est\u202fquoi\u202f? ", "fr")
     "C'est quoi ?"
@@ -233,7 +251,7 @@ def normalise(text: str, lang: str) -> str:
     '汉语很难。'
     """
     text = " ".join(unicodedata.normalize("NFC", text).translate(_CHARACTERS).split())
-    if lang == "zh":
+    if primary(lang) == "zh":
         text = _CHINESE_BLANK.sub("", _to_simplified().convert(text))
     return text
 
@@ -244,7 +262,7 @@ def _to_simplified() -> OpenCC:
 
 
 def tokenise(text: str, lang: str) -> list[str]:
-    """Words and punctuation marks of a European language, characters of Chinese.
+    """Words and punctuation marks of a European language, characters of Chinese and Japanese.
 
     Latin words and numbers within Chinese stay whole, French clitics are separate words, and other words keep an
     apostrophe inside them.
@@ -254,4 +272,6 @@ def tokenise(text: str, lang: str) -> list[str]:
     >>> tokenise("汤姆买了3本book。", "zh")
     ['汤', '姆', '买', '了', '3', '本', 'book', '。']
     """
-    return {"fr": _FRENCH_WORDS, "zh": _CHINESE_WORDS}.get(lang, _WORDS).findall(text)
+    if primary(lang) in ("zh", "yue", "ja"):
+        return _CHARACTERS_AS_WORDS.findall(text)
+    return (_FRENCH_WORDS if primary(lang) == "fr" else _WORDS).findall(text)

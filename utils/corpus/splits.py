@@ -52,6 +52,7 @@ def group_split(
         raise ValueError(
             f"{len(pairs)} pairs form {len(groups)} groups that share no sentence: too few to keep {num_test}"
             f" for testing and {num_valid} for validation and to train on the rest"
+            " (smaller --test-groups and --valid-groups leave more)"
         )
     random.Random(seed).shuffle(groups)
     test, valid, train = (

@@ -12,6 +12,8 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 #: Ids that all vocabularies share: padding, beginning and end of sentence, and the unknown word.
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
+#: The largest vocabulary of subwords; the trainer takes memory for all of them before it begins.
+MAX_SIZE = 1_000_000
 #: A subword vocabulary holds every byte, so that it can encode characters that were not in its texts.
 _BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
 
@@ -93,10 +95,12 @@ class Vocabulary:
         smallest = len(SPECIAL_TOKENS) + len(_BYTES) + characters
         if not any(texts):
             raise ValueError("texts must hold at least one character, got none")
+        if size > MAX_SIZE:
+            raise ValueError(f"size must be at most {MAX_SIZE}, got {size} (--vocabulary-size)")
         if size < smallest:
             raise ValueError(
                 f"size must be at least {smallest} (4 special tokens, 256 bytes and the {characters} "
-                f"characters of the text), got {size}"
+                f"characters of the text), got {size} (--vocabulary-size)"
             )
         trainer = trainers.BpeTrainer(
             vocab_size=size, min_frequency=2, special_tokens=[*SPECIAL_TOKENS, *_BYTES], show_progress=False

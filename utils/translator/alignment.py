@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from utils.corpus.batches import make_batch
+from utils.corpus.languages import has_blanks
 from utils.corpus.pairs import normalise, tokenise
 from utils.corpus.vocabulary import Vocabulary
 from utils.metrics import AlignmentScore, GoldLinks, alignment_score, diagonal_links, links_from_weights
@@ -20,7 +21,7 @@ from utils.seq2seq import EncoderDecoder
 from utils.training import Ids
 from utils.translator.fast import attention_weights
 from utils.translator.runs import Run
-from utils.translator.translating import check_lengths
+from utils.translator.translating import check_characters, check_lengths
 
 
 @torch.no_grad()
@@ -220,7 +221,7 @@ def detokenise(words: Sequence[str], lang: str) -> tuple[str, list[int]]:
     for word in words:
         text += word if joins_next or not word or before.fullmatch(word) else f" {word}"
         ends.append(len(text))
-        joins_next = lang == "zh" or after.fullmatch(word) is not None or (joins_next and not word)
+        joins_next = not has_blanks(lang) or after.fullmatch(word) is not None or (joins_next and not word)
     return text, ends
 
 
@@ -242,6 +243,7 @@ class _Side(NamedTuple):
 
 
 def _read_side(texts: Sequence[str], lang: str, vocabulary: Vocabulary, *, tokenised: bool) -> _Side:
+    check_characters(texts)
     if tokenised:
         words = [text.split() for text in texts]
         joined = [detokenise([normalise(word, lang) for word in row], lang) for row in words]

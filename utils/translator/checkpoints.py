@@ -17,6 +17,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from utils.translator.folders import CHECKPOINTS
+
 
 class Checkpoints:
     """The last two states of a training in a folder, so that one of them is complete whenever the process dies.
@@ -28,7 +30,7 @@ class Checkpoints:
 
     def __init__(self, folder: str | Path, *, seconds: float = 60.0):
         self.folder, self.seconds = Path(folder), seconds
-        self.paths = [self.folder / "checkpoint.safetensors", self.folder / "checkpoint.previous.safetensors"]
+        self.paths = [self.folder / name for name in CHECKPOINTS]
         self._last = time.monotonic()
 
     @property
@@ -78,8 +80,8 @@ class Checkpoints:
                 continue
             if metadata.get("training") != training:
                 raise ValueError(
-                    f"{path} belongs to another training: other sentences, settings, seed or dtype of products; "
-                    "use another folder, or remove the file to start again"
+                    f"{path} belongs to another training: other sentences, settings, seed, dtype of products or "
+                    "version; use another folder, or remove the file to start again"
                 )
             if damaged:
                 warnings.warn(f"{'; '.join(damaged)}; continuing from {path.name}", stacklevel=2)

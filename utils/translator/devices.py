@@ -5,22 +5,15 @@ Explained in book/scaling.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from enum import StrEnum
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import torch
 
+from utils.translator.options import Device
+
 #: The processor, which is the default everywhere.
 CPU = torch.device("cpu")
-
-
-class Device(StrEnum):
-    """The devices that a user can choose from. Explained in book/scaling."""
-
-    AUTO = "auto"
-    CPU = "cpu"
-    CUDA = "cuda"
-    MPS = "mps"
 
 
 def choose_device(name: Device = Device.AUTO) -> torch.device:
@@ -70,6 +63,37 @@ def fastest_products(device: torch.device = CPU) -> torch.dtype:
     else:
         supported = False
     return torch.bfloat16 if supported else torch.float32
+
+
+def check_memory(num_weights: int, device: torch.device = CPU) -> None:
+    """Check that the weights, their gradients, Adam's two means and the best weights so far fit into memory.
+
+    Args:
+        num_weights: of the model, in float32.
+        device: to train on; the memory of a GPU is not checked, because torch reports when it is full.
+
+    Raises:
+        ValueError: they need more memory than this machine has.
+
+    Explained in book/scaling.
+    """
+    needed, present = 5 * 4 * num_weights, _memory()
+    if device.type == "cpu" and present is not None and needed > present:
+        raise ValueError(
+            f"a model of {num_weights:,} weights needs at least {needed / 2**30:,.0f} GB to train, and this machine "
+            f"has {present / 2**30:,.0f} GB: choose a smaller --width or --vocabulary-size"
+        )
+
+
+def _memory() -> int | None:
+    """The bytes of memory that this process may use; None if the system does not say."""
+    try:
+        present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+    with suppress(OSError, ValueError):  # the limit of a container
+        present = min(present, int(Path("/sys/fs/cgroup/memory.max").read_text("ascii")))
+    return present
 
 
 @contextmanager

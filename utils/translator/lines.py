@@ -14,13 +14,12 @@ from typing import NamedTuple, TypeVar
 from tqdm import tqdm
 
 from utils.translator.alignment import WordAlignment, align
+from utils.translator.options import AT_ONCE
 from utils.translator.runs import Run
+from utils.translator.threads import Threads
 from utils.translator.translating import Translation, n_best
 
 T = TypeVar("T")
-
-#: Lines per round of reading and translating: enough to form batches of similar length.
-AT_ONCE = 512
 
 
 def read_lines(file: Iterable[bytes], name: str) -> Iterator[str]:
@@ -126,17 +125,24 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def update(self, num_sentences: int, num_units: int) -> None:
-        """Add some sentences, and the number of units of output for them."""
+    def update(self, num_sentences: int, num_units: int, threads: Threads | None = None) -> None:
+        """Add some sentences, and the number of units of output for them; show the number of threads."""
         self._num_units += num_units
         if not self._bar.disable:
             rate = self._num_units / max(self._bar.format_dict["elapsed"], 1e-9)
-            self._bar.set_postfix_str(f"{rate:.0f} {self._unit}/s", refresh=False)
+            number = "" if threads is None else f", {threads.number} threads"
+            self._bar.set_postfix_str(f"{rate:.0f} {self._unit}/s{number}", refresh=False)
         self._bar.update(num_sentences)
 
 
 def translate_lines(
-    run: Run, lines: Iterable[str], *, beam: int = 1, at_once: int = AT_ONCE, progress: Progress | None = None
+    run: Run,
+    lines: Iterable[str],
+    *,
+    beam: int = 1,
+    at_once: int = AT_ONCE,
+    progress: Progress | None = None,
+    threads: Threads | None = None,
 ) -> Iterator[tuple[str, list[Translation]]]:
     """Translate a stream of lines: each line with its translations, the best first, in the order of the lines.
 
@@ -147,14 +153,15 @@ def translate_lines(
         at_once: number of lines to read before they are translated. With 1 each translation comes before the next line
             is read; a larger number is faster.
         progress: a bar to update.
+        threads: chooses how many threads compute a batch; None leaves their number as it is.
 
     Raises:
         ValueError: a beam or a number of lines below 1, or a sentence that is too long.
     """
     for batch in _batches(lines, at_once):
-        translations = n_best(run, batch, beam=beam)
+        translations = n_best(run, batch, beam=beam, threads=threads)
         if progress is not None:
-            progress.update(len(batch), sum(len(best.tgt_tokens) for best, *_ in translations))
+            progress.update(len(batch), sum(len(best.tgt_tokens) for best, *_ in translations), threads)
         yield from zip(batch, translations, strict=True)
 
 

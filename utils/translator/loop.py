@@ -10,10 +10,9 @@ import hashlib
 import json
 import math
 import signal
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -29,7 +28,9 @@ from utils.training import History, Ids, check_finite, check_positive, seeded, s
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.distributed import ALONE, Processes, SharedLoss
 from utils.translator.fast import fast_loss
+from utils.translator.interrupts import Held, Interrupted, held
 from utils.translator.optimizers import Optimizers
+from utils.translator.threads import Threads
 
 
 @runtime_checkable
@@ -52,8 +53,9 @@ class Schedule:
     """How long a model is trained, and the settings of the optimizers.
 
     Attributes:
-        minutes: wall-clock budget; the training ends at most one step after it.
+        minutes: wall-clock budget, counted from the first batch; the training ends at most one step after it.
         epochs: number of passes over the sentences, instead of ``minutes``.
+        steps: number of steps, instead of ``minutes``.
         batch_size: sentence pairs per step.
         lr: highest learning rate of Adam.
         muon: highest learning rate of Muon for the matrices between hidden layers (:mod:`utils.translator.optimizers`);
@@ -64,11 +66,12 @@ class Schedule:
         patience: epochs without a lower held-out loss after which training stops.
 
     Raises:
-        ValueError: both or neither of ``minutes`` and ``epochs``, or a number out of its range.
+        ValueError: not exactly one of ``minutes``, ``epochs`` and ``steps``, or a number out of its range.
     """
 
     minutes: float | None = None
     epochs: int | None = None
+    steps: int | None = None
     batch_size: int = 128
     lr: float = 3e-3
     muon: float | None = None
@@ -78,9 +81,9 @@ class Schedule:
     patience: int | None = None
 
     def __post_init__(self):
-        if (self.minutes is None) == (self.epochs is None):
-            raise ValueError("give exactly one of minutes and epochs")
-        names = ("minutes", "epochs", "batch_size", "lr", "clip", "patience")
+        if [self.minutes, self.epochs, self.steps].count(None) != 2:
+            raise ValueError("give exactly one of minutes, epochs and steps")
+        names = ("minutes", "epochs", "steps", "batch_size", "lr", "clip", "patience")
         check_positive(**{name: getattr(self, name) for name in names}, muon=self.muon or None)
         if not 0 < self.warmup < 1:
             raise ValueError(f"warmup must be a share between 0 and 1, got {self.warmup}")
@@ -97,11 +100,12 @@ def train(
     progress: bool = False,
     checkpoints: Checkpoints | None = None,
     processes: Processes = ALONE,
+    threads: Threads | None = None,
 ) -> History:
     """Train with teacher forcing by :func:`utils.translator.fast.fast_loss`.
 
-    The learning rate falls to 0 at the end of the budget, whether it is short or long. With ``epochs`` the same seed
-    gives the same weights on one machine; with ``minutes`` they depend on the machine's speed.
+    The learning rate falls to 0 at the end of the budget, whether it is short or long. With ``epochs`` or ``steps`` the
+    same seed gives the same weights on one machine; with ``minutes`` they depend on the machine's speed.
 
     Args:
         model: trained in place, and left in evaluation mode.
@@ -118,16 +122,18 @@ def train(
             ``epochs``, in one process on the CPU: elsewhere dropout starts from another seed).
         processes: those that train this model together, each with its shard of every batch, and the device to train
             on, which the model must be on already. The first process saves the checkpoints.
+        threads: chooses how many threads compute a step. Their number changes the last bits of the weights. None
+            leaves it as it is.
 
     Returns:
         The history of all steps, including those before an interruption.
 
     Raises:
-        ValueError: ``patience`` without ``valid``, checkpoints of another training or all damaged, or processes
-            whose sentences or settings differ.
+        ValueError: ``patience`` without ``valid``, checkpoints of another training or all damaged, processes
+            whose sentences or settings differ, or a budget that ends before the weights have changed.
         FloatingPointError: a loss or gradient that is not finite, with the step and the last checkpoint; the
             weights are those before it.
-        KeyboardInterrupt: Ctrl-C, once the current step is done and its state is saved.
+        Interrupted: Ctrl-C or another signal that ends programs, once the current step is done and its state is saved.
     """
     if schedule.patience is not None and valid is None:
         raise ValueError("patience needs valid, the held-out sentences whose loss it follows")
@@ -139,46 +145,63 @@ def train(
     loss = partial(fast_loss, label_smoothing=schedule.label_smoothing)
     shared_loss = SharedLoss(model, loss, processes=processes)
 
-    with seeded(seed), _bar(progress) as bar, _delayed_interrupt() as interrupted:
+    with seeded(seed), _bar(progress) as bar, held() as signalled:
         if checkpoints is not None and (saved := checkpoints.load(training=training)):
             state.restore(saved)
         # The checkpoint holds the random state of one process on the CPU; elsewhere dropout gets a new seed.
         if processes.world > 1 or processes.device.type != "cpu":
             torch.manual_seed(seed + len(history.losses) * processes.world + processes.rank)
-        clock = _Clock(schedule, state, num_steps=(schedule.epochs or 0) * len(batches), processes=processes)
+        num_steps = schedule.steps or (schedule.epochs or 0) * len(batches)
+        clock = _Clock(schedule, state, num_steps=num_steps, processes=processes)
         # An epoch that was interrupted after its last step still needs its held-out loss.
         while (state.in_epoch or not clock.over()) and not best.stop:
             model.train()
             for batch in state.rest_of_epoch(batches):
-                if (spent := clock.spent()) == 1 and schedule.minutes is not None:
+                clock.start()
+                if (spent := clock.spent()) == 1 and schedule.epochs is None:
                     break
-                with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
-                    value = shared_loss(batch)
-                rate = min(spent / schedule.warmup, 1) * (1 - spent)
-                _descend(state, value, clip=schedule.clip, rate=rate, checkpoints=checkpoints)
+                with threads.measured(batch.num_tokens) if threads else nullcontext():
+                    with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
+                        value = shared_loss(batch)
+                    rate = min(spent / schedule.warmup, 1) * (1 - spent)
+                    _descend(state, value, clip=schedule.clip, rate=rate, checkpoints=checkpoints)
                 history.add(shared_loss.of_batch(value), batch.num_tokens, clock.seconds())
                 state.batches_done += 1
-                _save_if_due(state, checkpoints, training, processes, interrupted)
-                _show(bar, history, clock.spent())
+                _save_if_due(state, checkpoints, training, processes, signalled)
+                _show(bar, history, clock.spent(), threads)
             state.end_epoch()
             if valid is not None:
                 history.valid_losses.append(_valid_loss(model, valid, schedule.batch_size, processes))
                 best.update(model, history.valid_losses[-1])
         best.restore(model)
     model.eval()
+    if len(history.losses) < 2:  # the learning rate of the first step is 0
+        raise ValueError(
+            f"the training ended after {len(history.losses)} steps, before the weights have changed: "
+            "give it more --minutes, --epochs or --steps"
+        )
     return history
 
 
 class _Clock:
-    """How much of the budget is spent. A training that was resumed counts the seconds before the interruption too."""
+    """How much of the budget is spent, from the first batch on: before it, files are read and sentences sorted.
+
+    A training that was resumed counts the seconds before the interruption too.
+    """
 
     def __init__(self, schedule: Schedule, state: "_State", *, num_steps: int, processes: Processes):
         self._schedule, self._state = schedule, state
         self._num_steps, self._processes = num_steps, processes
-        self._start = time.perf_counter() - (state.history.seconds[-1] if state.history.seconds else 0.0)
+        self._before = state.history.seconds[-1] if state.history.seconds else 0.0
+        self._start: float | None = None
+
+    def start(self) -> None:
+        """Begin to count at the first batch; later calls change nothing."""
+        if self._start is None:
+            self._start = time.perf_counter()
 
     def seconds(self) -> float:
-        return time.perf_counter() - self._start
+        return self._before + (0.0 if self._start is None else time.perf_counter() - self._start)
 
     def spent(self) -> float:
         """The share of the budget, at most 1, the same in all processes."""
@@ -188,7 +211,7 @@ class _Clock:
 
     def over(self) -> bool:
         """Whether the training ends before another epoch."""
-        if self._schedule.minutes is None:
+        if self._schedule.epochs is not None:
             return self._state.epochs_done == self._schedule.epochs
         return self.spent() == 1
 
@@ -201,10 +224,12 @@ def _fingerprint(
     batches: ResumableBatches,
     valid: tuple[Ids, Ids] | None,
 ) -> str:
-    """A digest of what distinguishes this training from others: model shapes, settings, sentences."""
+    """A digest of what distinguishes this training from others: shapes, dropout, settings, sentences."""
     shapes = {name: list(value.shape) for name, value in model.state_dict().items()}
+    dropout = [module.p for module in model.modules() if isinstance(module, nn.Dropout)]
     settings = asdict(schedule) | {"minutes": None, "seed": seed, "products": str(products)}
-    return hashlib.sha256(json.dumps([shapes, settings, batches.identity, valid]).encode()).hexdigest()
+    identity = [shapes, dropout, settings, batches.identity, valid]
+    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 
 def _descend(
@@ -228,14 +253,14 @@ def _save_if_due(
     checkpoints: Checkpoints | None,
     training: str,
     processes: Processes,
-    interrupted: threading.Event,
+    signalled: Held,
 ) -> None:
-    """Save a checkpoint when it is due; after Ctrl-C in any process, save one and stop all processes."""
-    [num_interrupted] = processes.sum(interrupted.is_set())
-    if checkpoints is not None and processes.is_first and (checkpoints.due or num_interrupted):
+    """Save a checkpoint when it is due; after a signal to any process, save one and stop all processes."""
+    [num_signalled] = processes.sum(signalled.number > 0)
+    if checkpoints is not None and processes.is_first and (checkpoints.due or num_signalled):
         checkpoints.save(state.tensors(), training=training)
-    if num_interrupted:
-        raise KeyboardInterrupt
+    if num_signalled:
+        raise Interrupted(signalled.number or signal.SIGINT)
 
 
 def _valid_loss(
@@ -328,20 +353,6 @@ class _State:
             getattr(self.history, name)[:] = saved[name].tolist()
 
 
-@contextmanager
-def _delayed_interrupt() -> Iterator[threading.Event]:
-    """Delay Ctrl-C until the current step is done (main thread only)."""
-    pressed = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield pressed
-        return
-    previous_handler = signal.signal(signal.SIGINT, lambda *_: pressed.set())
-    try:
-        yield pressed
-    finally:
-        signal.signal(signal.SIGINT, previous_handler)
-
-
 def _bar(progress: bool) -> tqdm:
     return tqdm(
         total=1.0,
@@ -351,7 +362,9 @@ def _bar(progress: bool) -> tqdm:
     )
 
 
-def _show(bar: tqdm, history: History, spent: float) -> None:
-    rate = f"{history.tokens_per_second:.0f}"
-    bar.set_postfix(loss=f"{history.losses[-1]:.2f}", tokens_s=rate, refresh=False)
+def _show(bar: tqdm, history: History, spent: float, threads: Threads | None) -> None:
+    numbers = {"loss": f"{history.losses[-1]:.2f}", "tokens_s": f"{history.tokens_per_second:.0f}"}
+    if threads is not None:
+        numbers["threads"] = str(threads.number)
+    bar.set_postfix(numbers, refresh=False)
     bar.update(spent - bar.n)

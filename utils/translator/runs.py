@@ -5,7 +5,10 @@ Explained in book/api/command_line.
 """
 
 import json
-from collections.abc import Sequence
+import shutil
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -13,19 +16,35 @@ from typing import NamedTuple
 
 import torch
 from safetensors.torch import save
-from torch import nn
+from torch import Tensor, nn
 
 from utils.corpus.batches import ShuffledBatches
-from utils.corpus.pairs import read_pairs
+from utils.corpus.languages import doubts
+from utils.corpus.pairs import find_file, read_pairs, read_rows
 from utils.corpus.splits import Example, group_split
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import History, Ids, seeded
 from utils.translator.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
-from utils.translator.devices import CPU, fastest_products
+from utils.translator.devices import CPU, check_memory, fastest_products
 from utils.translator.distributed import ALONE, Processes
+from utils.translator.folders import (
+    RECORD,
+    SETTINGS,
+    SRC,
+    TEST,
+    TGT,
+    WEIGHTS,
+    beside,
+    check_place,
+    complete,
+    locked,
+    publish,
+)
 from utils.translator.loop import Schedule, train
+from utils.translator.records import Record, differences, file_digest, now, plan, printable, result_of
 from utils.translator.streaming import BatchStream, survey
+from utils.translator.threads import Threads
 
 
 @dataclass(frozen=True)
@@ -63,6 +82,7 @@ class Run:
         src_vocabulary: of the source language.
         tgt_vocabulary: of the target language.
         test: the held-out examples.
+        record: how it was trained (:mod:`utils.translator.records`); None if that is not known.
     """
 
     settings: Settings
@@ -70,6 +90,7 @@ class Run:
     src_vocabulary: Vocabulary
     tgt_vocabulary: Vocabulary
     test: list[Example]
+    record: Record | None = None
 
 
 @dataclass(frozen=True)
@@ -154,6 +175,7 @@ class Prepared(NamedTuple):
         valid: ids of the sources and targets for the held-out loss; None if there are none.
         test: the examples for testing.
         rows: how the rows of the file were used.
+        sha256: of the file.
     """
 
     src_vocabulary: Vocabulary
@@ -162,27 +184,46 @@ class Prepared(NamedTuple):
     valid: tuple[Ids, Ids] | None
     test: list[Example]
     rows: Rows
+    sha256: str
 
 
-def prepare(data: PairData, settings: Settings, *, batch_size: int) -> Prepared:
+#: Longer sentences are left out when the vocabularies are learned: the time grows with the square of a word's length.
+MAX_LEARNT = 5000
+#: Takes a message to the user.
+Notify = Callable[[str], object]
+
+
+def silent(_message: str) -> None:
+    """Tell nobody."""
+
+
+def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Notify = silent) -> Prepared:
     """Read a pair file, split it without leaks and learn its vocabularies.
 
     Args:
         data: the file and its split.
         settings: languages, size of the vocabularies and seed of the split.
         batch_size: sentence pairs per batch.
+        notify: gets a message before each part that may take long.
 
     Raises:
         FileNotFoundError, ValueError: as ``read_pairs`` and ``group_split``, or ``survey``.
     """
     held_out = {"num_test": data.num_test, "num_valid": data.num_valid, "seed": settings.seed}
+    notify(f"reading {find_file(data.pairs)}")
     if data.stream:
         split = survey(data.pairs, data.columns, settings.src, settings.tgt, **held_out)
         sample, rows = split.sample, Rows(split.num_rows, split.num_bad, split.bad_rows, None, None)
+        sha256 = split.sha256
     else:
-        file = read_pairs(data.pairs, data.columns)
+        file, sha256 = read_pairs(data.pairs, data.columns), file_digest(find_file(data.pairs))
         split = group_split(file.between(settings.src, settings.tgt), **held_out)
         sample = split.train
+    _show_pairs(data, settings, sample, notify)
+    sample = [pair for pair in sample if max(map(len, pair)) <= MAX_LEARNT]
+    if not sample:
+        raise ValueError(f"no pair to train on has at most {MAX_LEARNT} characters on both sides")
+    notify(f"learning the vocabularies from {len(sample)} pairs")
     src, tgt = (Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*sample, strict=True))
     if data.stream:
         batches = BatchStream(split, src, tgt, max_tokens=data.max_tokens, batch_size=batch_size)
@@ -195,7 +236,19 @@ def prepare(data: PairData, settings: Settings, *, batch_size: int) -> Prepared:
         num_train = len(ids[0])
         rows = Rows(len(file.rows), len(file.bad_rows), first_bad, num_train, len(split.train) - num_train)
     valid = encode_pairs(split.valid, src, tgt, max_tokens=data.max_tokens) if split.valid else None
-    return Prepared(src, tgt, batches, valid, split.test, rows)
+    return Prepared(src, tgt, batches, valid, split.test, rows, sha256)
+
+
+def _show_pairs(
+    data: PairData, settings: Settings, sample: Sequence[tuple[str, str]], notify: Notify
+) -> None:
+    """Tell three pairs, and warn of columns that do not look like their languages."""
+    some = sample[:: len(sample) // 1000 + 1]
+    for source, target in some[:: len(some) // 3 or 1][:3]:
+        notify(f"  {settings.src}: {source[:60]}  {settings.tgt}: {target[:60]}")
+    first = next(row for _, row in read_rows(data.pairs, data.columns) if not isinstance(row, str))
+    for doubt in doubts((settings.src, settings.tgt), first, some):
+        notify(f"warning: {doubt}")
 
 
 def train_run(
@@ -207,9 +260,14 @@ def train_run(
     overwrite: bool = False,
     resume: bool = False,
     progress: bool = False,
+    notify: Notify = silent,
     processes: Processes = ALONE,
+    threads: Threads | None = None,
 ) -> tuple[Run, History, Rows]:
     """From a pair file to a trained translator: read, split, learn vocabularies, train, save.
+
+    The files are written into a folder beside ``out``, with ".training" after its name. It is renamed to ``out`` when
+    the run is complete; until then a run that ``out`` holds stays as it is. A lock keeps a second training out.
 
     Args:
         data: the pair file and its split.
@@ -217,33 +275,75 @@ def train_run(
         schedule: of the training; its budget does not include the reading of the file. Where its ``muon`` is None,
             Muon's learning rate is 0.02 on a device with bfloat16 products, and elsewhere Adam trains all weights:
             torch's Muon uses such products, and is fifty times slower on a processor without them.
-        out: folder to save the run in (:func:`save_run`).
-        overwrite: replace a run that the folder holds already, or an interrupted training.
-        resume: go on with an interrupted training; its state is saved in the folder once per minute.
+        out: folder of the run.
+        overwrite: replace a run that the folder holds already, or an interrupted training into it.
+        resume: go on with an interrupted training, whose state is saved once per minute; a warning says if there is
+            none.
         progress: show a progress bar.
+        notify: gets a message before each part that may take long.
         processes: those that train together, and the device they train on. The first of them saves the run; processes
             that were restarted after one failed go on with its training.
+        threads: chooses the number of threads, as for :func:`utils.translator.loop.train`.
 
     Returns:
         The run, how its training went, and which rows of the file it left out.
 
     Raises:
-        FileExistsError: the folder holds a run or an interrupted training, and neither ``overwrite`` nor ``resume``
-            is given.
-        FileNotFoundError, ValueError, FloatingPointError: as :func:`prepare` and :func:`utils.translator.loop.train`.
+        FileExistsError: the folder holds something that may not be replaced, or another process trains into it.
+        FileNotFoundError: as :func:`prepare`.
+        ValueError: ``resume`` with other options, too little memory, or as :func:`prepare` and
+            :func:`utils.translator.loop.train`.
+        FloatingPointError: as :func:`utils.translator.loop.train`.
     """
-    out, checkpoints = Path(out), Checkpoints(out)
-    if processes.is_first:
-        _prepare_folder(out, checkpoints, overwrite=overwrite, resume=resume or processes.restarted)
-    processes.barrier()
-    prepared = prepare(data, settings, batch_size=schedule.batch_size)
-    if processes.is_first:
-        out.mkdir(parents=True, exist_ok=True)  # so that an error comes before the training, not after it
+    checkpoints = Checkpoints(beside(out, "training"))
+    with locked(out) if processes.is_first else nullcontext():
+        if processes.is_first:
+            _prepare_folder(
+                out, checkpoints, overwrite=overwrite, resume=resume, restarted=processes.restarted
+            )
+        processes.barrier()
+        try:
+            options = {"progress": progress, "notify": notify, "threads": threads}
+            run, history, rows = _train(data, settings, schedule, checkpoints, processes, **options)
+            if processes.is_first:
+                write_run(run, checkpoints.folder)
+                publish(checkpoints.folder, out)
+                Checkpoints(out).remove()
+        finally:
+            if processes.is_first and not checkpoints.exist:
+                shutil.rmtree(checkpoints.folder, ignore_errors=True)
+    return run, history, rows
+
+
+def _train(
+    data: PairData,
+    settings: Settings,
+    schedule: Schedule,
+    checkpoints: Checkpoints,
+    processes: Processes,
+    *,
+    progress: bool,
+    notify: Notify,
+    threads: Threads | None,
+) -> tuple[Run, History, Rows]:
+    """Train in a folder that is ready, and record the plan there before."""
+    notify = notify if processes.is_first else silent
+    prepared = prepare(data, settings, batch_size=schedule.batch_size, notify=notify)
     vocabularies = prepared.src_vocabulary, prepared.tgt_vocabulary
+    with torch.device("meta"):
+        num_weights = sum(p.numel() for p in build_model(settings, *map(len, vocabularies)).parameters())
+    check_memory(num_weights, processes.device)
     model = build_model(settings, *map(len, vocabularies)).to(processes.device)
     products = fastest_products(processes.device)
     if schedule.muon is None:
         schedule = replace(schedule, muon=0.02 if products == torch.bfloat16 else 0.0)
+    record = {}
+    if processes.is_first:
+        record = _planned(data, settings, schedule, prepared, checkpoints.folder / RECORD)
+        record["machine"] = {"device": str(processes.device), "products": str(products)}
+        record["machine"] |= {"processes": processes.world}
+        record["optimizer"] = "Muon and Adam" if schedule.muon else "Adam"
+        write_atomically(checkpoints.folder / RECORD, _to_json(record).encode())
     history = train(
         model,
         prepared.batches,
@@ -254,53 +354,96 @@ def train_run(
         progress=progress and processes.is_first,
         checkpoints=checkpoints,
         processes=processes,
+        threads=threads,
     )
-    run = Run(settings, model, *vocabularies, prepared.test)
-    if processes.is_first:
-        save_run(run, out)
-        checkpoints.remove()
-    return run, history, prepared.rows
+    if threads is not None and processes.is_first:
+        record["machine"] |= {"threads": threads.number}
+    record |= {"rows": asdict(prepared.rows), "result": result_of(history, digest((), model.state_dict()))}
+    return Run(settings, model, *vocabularies, prepared.test, record), history, prepared.rows
 
 
-def _prepare_folder(out: Path, checkpoints: Checkpoints, *, overwrite: bool, resume: bool) -> None:
-    """Remove old checkpoints if asked to; raise FileExistsError rather than lose a run or a checkpoint unasked."""
-    if (out / _WEIGHTS).exists() and not overwrite:
-        raise FileExistsError(
-            f"{out} holds a trained run already: name another folder, or ask to overwrite it"
+def _planned(
+    data: PairData, settings: Settings, schedule: Schedule, prepared: Prepared, path: Path
+) -> Record:
+    """The plan of a training; that of the first command if this one continues it with the same options."""
+    file = asdict(data) | {"pairs": printable(find_file(data.pairs).absolute()), "sha256": prepared.sha256}
+    file["columns"] = list(data.columns)
+    record = plan(data=file, settings=asdict(settings), schedule=asdict(schedule))
+    if not path.exists():
+        return record
+    first = json.loads(path.read_bytes())
+    compared = ("data", "settings", "schedule")
+    if other := differences(*({part: each[part] for part in compared} for each in (first, record))):
+        raise ValueError(
+            f"the training to resume began with other options: {'; '.join(other)}: give the same options, "
+            "or begin again with --overwrite"
         )
-    if overwrite and not resume:
-        checkpoints.remove()
-    elif checkpoints.exist and not resume:
-        raise FileExistsError(f"{out} holds an interrupted training: resume it, or ask to overwrite it")
+    again = {"date": now(), "command": record["command"], "minutes": schedule.minutes}
+    return first | {"resumed": [*first.get("resumed", []), again]}
 
 
-#: The files of a run's folder. The weights are written last; their metadata have the digest of all files.
-_SETTINGS, _SRC, _TGT, _TEST, _WEIGHTS = (
-    "settings.json", "src.vocabulary.json", "tgt.vocabulary.json", "test.json", "weights.safetensors",
-)  # fmt: skip
+def _prepare_folder(
+    out: str | Path, checkpoints: Checkpoints, *, overwrite: bool, resume: bool, restarted: bool
+) -> None:
+    """Make the folder to train in; raise an error rather than lose a run or a state of a training unasked."""
+    check_place(out, overwrite=overwrite)
+    if checkpoints.exist and not (resume or restarted):
+        if not overwrite:
+            raise FileExistsError(
+                f"a training into {out} was interrupted: continue it with --resume, or begin again with --overwrite"
+            )
+        shutil.rmtree(checkpoints.folder)
+    elif resume and not restarted and not checkpoints.exist:
+        # Not an error: a job of a cluster begins with the same command as it continues with.
+        warnings.warn(f"there is no interrupted training into {out}: this training begins anew", stacklevel=2)
+    if not checkpoints.exist and checkpoints.folder.exists():
+        shutil.rmtree(checkpoints.folder)  # of a training that ended before its first state was saved
+    checkpoints.folder.mkdir(exist_ok=True)
 
 
 def save_run(run: Run, folder: str | Path) -> None:
     """Save a run in a folder: the weights as safetensors, everything else as JSON, nothing pickled.
 
-    Each file is replaced atomically, the weights last.
+    The files are written beside the folder and renamed into it together.
 
     Args:
-        folder: made if it does not exist; files of an earlier run in it are replaced.
+        folder: made if it does not exist; a run in it is replaced.
+
+    Raises:
+        ValueError, FileExistsError: the folder holds something else than a run.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        check_place(folder, overwrite=True)
+        new = beside(folder, "new")
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir()
+        try:
+            write_run(run, new)
+            publish(new, folder)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+
+
+def write_run(run: Run, folder: Path) -> None:
+    """Write the files of a run into a folder that is there, the weights last.
+
+    Raises:
+        FloatingPointError: a weight that is not a finite number.
+    """
+    weights = run.model.state_dict()
+    _check_weights(weights, "the weights after the training")
     texts = {
-        _SETTINGS: _to_json(asdict(run.settings)),
-        _SRC: run.src_vocabulary.to_json(),
-        _TGT: run.tgt_vocabulary.to_json(),
-        _TEST: _to_json([example._asdict() for example in run.test]),
+        SETTINGS: _to_json(asdict(run.settings)),
+        SRC: run.src_vocabulary.to_json(),
+        TGT: run.tgt_vocabulary.to_json(),
+        TEST: _to_json([example._asdict() for example in run.test]),
     }
+    if run.record is not None:
+        texts[RECORD] = _to_json(run.record)
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
-    weights = run.model.state_dict()
     metadata = {"digest": digest([text.encode() for text in texts.values()], weights)}
-    write_atomically(folder / _WEIGHTS, save(weights, metadata=metadata))
+    write_atomically(folder / WEIGHTS, save(weights, metadata=metadata))
 
 
 def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
@@ -313,27 +456,39 @@ def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
     Raises:
         FileNotFoundError: no such folder, or no complete run in it.
         ValueError: a file that is damaged, or that belongs to another run.
+        FloatingPointError: a weight that is not a finite number.
     """
-    folder = Path(folder)
-    for name in (_SETTINGS, _SRC, _TGT, _TEST, _WEIGHTS):
+    folder = complete(folder)
+    for name in (SETTINGS, SRC, TGT, TEST, WEIGHTS):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} holds no trained run: {name} is missing")
-    texts = [(folder / name).read_bytes() for name in (_SETTINGS, _SRC, _TGT, _TEST)]
-    weights, metadata = read_safetensors(folder / _WEIGHTS)
+    # A run of an earlier version has no record.
+    has_record = (folder / RECORD).is_file()
+    names = (SETTINGS, SRC, TGT, TEST, *([RECORD] if has_record else []))
+    texts = [(folder / name).read_bytes() for name in names]
+    weights, metadata = read_safetensors(folder / WEIGHTS)
     if metadata.get("digest") != digest(texts, weights):
         raise ValueError(f"the files in {folder} are damaged or not of one run: restore them or train again")
     try:
         settings = Settings(**json.loads(texts[0]))
     except TypeError as error:
-        raise ValueError(f"{folder / _SETTINGS} is of another version of this course: {error}") from error
-    src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / _SRC), Vocabulary.load(folder / _TGT)
+        raise ValueError(f"{folder / SETTINGS} is of another version of this course: {error}") from error
+    src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / SRC), Vocabulary.load(folder / TGT)
+    _check_weights(weights, f"{folder / WEIGHTS}")
     model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
     try:
         model.load_state_dict(weights)
     except RuntimeError as error:
-        raise ValueError(f"{folder / _WEIGHTS} holds the weights of another model: {error}") from error
+        raise ValueError(f"{folder / WEIGHTS} holds the weights of another model: {error}") from error
     test = [Example(example["source"], tuple(example["references"])) for example in json.loads(texts[3])]
-    return Run(settings, model.to(device), src_vocabulary, tgt_vocabulary, test)
+    record = json.loads(texts[4]) if has_record else None
+    return Run(settings, model.to(device), src_vocabulary, tgt_vocabulary, test, record)
+
+
+def _check_weights(weights: Mapping[str, Tensor], where: str) -> None:
+    for name, tensor in weights.items():
+        if not tensor.isfinite().all():
+            raise FloatingPointError(f"{where}: {name} has numbers that are not finite; train again")
 
 
 def _to_json(value: object) -> str:

@@ -130,7 +130,7 @@ def survey(
     if len(groups) < num_test + num_valid or not to_learn_from:
         raise ValueError(
             f"{path} has too few different sentences to keep {num_test} for testing and {num_valid} for validation"
-            " and to train on the rest"
+            " and to train on the rest (smaller --test-groups and --valid-groups leave more)"
         )
     with path.open("rb") as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()

@@ -4,9 +4,11 @@ The search is in ``utils.search``, the measures are in ``utils.metrics``.
 Explained in book/api/command_line.
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -15,12 +17,16 @@ from jaxtyping import Float
 from torch import Tensor, tensor
 
 from utils.corpus.batches import pad_ids
-from utils.corpus.pairs import normalise, tokenise
-from utils.metrics import Bucket, Score, bleu, bleu_by_length, chrf
+from utils.corpus.pairs import MAX_CHARACTERS, choose_languages, normalise, read_pairs, tokenise
+from utils.corpus.splits import Example, examples_of
+from utils.metrics import Bucket, Difference, Score, bleu, bleu_by_length, chrf, paired_bootstrap
 from utils.search import Hypothesis, beam_search, greedy
-from utils.translator.checkpoints import write_atomically
+from utils.translator.checkpoints import digest, write_atomically
 from utils.translator.fast import steps_for
+from utils.translator.folders import EVALUATION, complete
+from utils.translator.options import MAX_BEAM
 from utils.translator.runs import Run
+from utils.translator.threads import Threads
 
 
 class Translation(NamedTuple):
@@ -48,6 +54,21 @@ class Translation(NamedTuple):
 MAX_TOKENS = 1000
 
 
+def check_characters(texts: Sequence[str]) -> None:
+    """Raise an error for a text of more than ``MAX_CHARACTERS`` characters, before it is cut into tokens.
+
+    Raises:
+        ValueError: with the length and the first words of the first such text.
+
+    Explained in book/api/command_line.
+    """
+    for text in texts:
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(
+                f"a sentence has {len(text)} characters, the limit is {MAX_CHARACTERS}: split {text[:40]!r}…"
+            )
+
+
 def check_lengths(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
     """Raise an error for a sentence of more than ``MAX_TOKENS`` tokens, before it fills the memory.
 
@@ -64,7 +85,12 @@ def check_lengths(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
 
 
 def translate(
-    run: Run, sentences: Sequence[str], *, beam: int = 1, batch_size: int = 64
+    run: Run,
+    sentences: Sequence[str],
+    *,
+    beam: int = 1,
+    batch_size: int = 64,
+    threads: Threads | None = None,
 ) -> list[Translation]:
     """Translate text, in batches of sentences of similar length.
 
@@ -73,19 +99,22 @@ def translate(
         sentences: plain text; the translation of a sentence that is empty after normalisation is empty.
         beam: number of hypotheses in beam search; 1 is greedy search.
         batch_size: sentences per batch.
+        threads: chooses how many threads compute a batch; None leaves their number as it is.
 
     Returns:
         One translation per sentence, in the same order; no translation has a line break.
 
     Raises:
-        ValueError: a beam below 1, or a sentence of more than ``MAX_TOKENS`` subwords.
+        ValueError: a beam below 1 or above ``MAX_BEAM``, or a sentence of more than ``MAX_TOKENS`` subwords.
 
     Explained in book/api/command_line.
     """
-    return [best[0] for best in n_best(run, sentences, beam=beam, batch_size=batch_size)]
+    return [best[0] for best in n_best(run, sentences, beam=beam, batch_size=batch_size, threads=threads)]
 
 
-def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 64) -> list[list[Translation]]:
+def n_best(
+    run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 64, threads: Threads | None = None
+) -> list[list[Translation]]:
     """The ``beam`` best translations of each sentence, the best first.
 
     Their tokens all differ. The text of two may be the same, since subwords can spell a word in several ways.
@@ -93,6 +122,9 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
 
     Explained in book/api/command_line.
     """
+    if not 1 <= beam <= MAX_BEAM:
+        raise ValueError(f"beam must be from 1 to {MAX_BEAM}, got {beam}")
+    check_characters(sentences)
     device, steps = next(run.model.parameters()).device, steps_for(run.model)
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
     check_lengths(ids, sentences)
@@ -100,11 +132,12 @@ def n_best(run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 6
     for batch, max_len in _batches(ids, batch_size):
         src = [ids[row] for row in batch]
         padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
-        if beam == 1:
-            hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, steps=steps)
-            best = [[hypothesis] for hypothesis in hypotheses]
-        else:
-            best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, steps=steps)
+        with threads.measured(sum(map(len, src))) if threads else nullcontext():
+            if beam == 1:
+                hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, steps=steps)
+                best = [[hypothesis] for hypothesis in hypotheses]
+            else:
+                best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, steps=steps)
         for row, row_ids, hypotheses in zip(batch, src, best, strict=True):
             src_tokens = run.src_vocabulary.tokens(row_ids)
             translations[row] = [_translation(run, src_tokens, hypothesis) for hypothesis in hypotheses]
@@ -146,25 +179,29 @@ RESAMPLES = 500
 
 
 class Evaluation(NamedTuple):
-    """The scores of a run on its held-out sentences.
+    """The scores of a run on sentences that it was not trained on.
 
     Attributes:
-        num_sentences: number of held-out sentences.
-        bleu: BLEU against all references, with its interval.
+        num_sentences: number of sentences.
+        bleu: BLEU against all references without regard to case, with its interval.
+        cased_bleu: the same where case counts.
         chrf: chrF against all references, with its interval.
         by_length: BLEU for each range of source lengths.
         empty: share of the translations that are empty.
         cut_off: share of the translations that the length limit cut off.
         examples: source, translation and references of each sentence, in the order of the run.
+        of: to what the scores belong: "weights" and "test", the digests of these, and "beam".
     """
 
     num_sentences: int
     bleu: Score
+    cased_bleu: Score
     chrf: Score
     by_length: list[Bucket]
     empty: float
     cut_off: float
     examples: list[tuple[str, str, tuple[str, ...]]]
+    of: dict[str, str | int]
 
     def to_json(self) -> str:
         """The evaluation as a JSON object."""
@@ -177,31 +214,74 @@ class Evaluation(NamedTuple):
             }
             for bucket in self.by_length
         ]
-        scores = {"bleu": self.bleu._asdict(), "chrf": self.chrf._asdict(), "by_length": buckets}
+        scores = {name: getattr(self, name)._asdict() for name in ("bleu", "cased_bleu", "chrf")}
+        scores["by_length"] = buckets
         translations = [
             {"source": source, "translation": text, "references": references}
             for source, text, references in self.examples
         ]
         shares = {"empty": self.empty, "cut_off": self.cut_off}
-        result = {"num_sentences": self.num_sentences} | scores | shares | {"translations": translations}
+        result = (
+            {"of": self.of, "num_sentences": self.num_sentences}
+            | scores
+            | shares
+            | {"translations": translations}
+        )
         return json.dumps(result, ensure_ascii=False, indent=1)
 
+    def save(self, folder: str | Path) -> None:
+        """Write the evaluation into the folder of its run, as ``evaluation.json``."""
+        write_atomically(Path(folder) / EVALUATION, self.to_json().encode())
 
-def evaluate_run(run: Run, *, beam: int = 1, folder: str | Path | None = None) -> Evaluation:
+
+def belongs_to(run: Run, test: Sequence[Example], beam: int) -> dict[str, str | int]:
+    """What an evaluation is of, so that it is not taken for one of other weights, sentences or another beam."""
+    sentences = json.dumps(test, ensure_ascii=False).encode()
+    weights = digest((), run.model.state_dict())
+    return {"weights": weights, "test": hashlib.sha256(sentences).hexdigest(), "beam": beam}
+
+
+def examples_in(run: Run, path: str | Path, columns: Sequence[str] | None = None) -> list[Example]:
+    """All pairs of a file to measure a run on: each source once, with all its translations.
+
+    Args:
+        columns: languages of the file's columns; None for source, target.
+
+    Raises:
+        FileNotFoundError, ValueError: as :func:`utils.corpus.pairs.read_pairs`.
+    """
+    src, tgt = run.settings.src, run.settings.tgt
+    columns, src, tgt = choose_languages(columns, src, tgt)
+    return examples_of(read_pairs(path, columns).between(src, tgt))
+
+
+def evaluate_run(
+    run: Run,
+    *,
+    beam: int = 1,
+    folder: str | Path | None = None,
+    test: Sequence[Example] | None = None,
+    threads: Threads | None = None,
+) -> Evaluation:
     """Translate the held-out sentences of a run and score them against all their references.
 
     Args:
         beam: as for :func:`translate`.
         folder: where to write the result, as ``evaluation.json``; None does not write it.
+        test: other sentences to measure it on; None for those of the run.
+        threads: as for :func:`translate`.
 
     Raises:
-        ValueError: a run without test sentences, or a beam below 1.
+        ValueError: no test sentences, or a beam out of its range.
 
     Explained in book/api/command_line.
     """
-    sources = [example.source for example in run.test]
-    references = [example.references for example in run.test]
-    translations = translate(run, sources, beam=beam)
+    test = run.test if test is None else test
+    if not test:
+        raise ValueError("the run has no test sentences (--test-groups 0): name a file of pairs with --on")
+    sources = [example.source for example in test]
+    references = [example.references for example in test]
+    translations = translate(run, sources, beam=beam, threads=threads)
     texts = [translation.text for translation in translations]
     lang = run.settings.tgt
     score = {"lang": lang, "resamples": RESAMPLES}
@@ -209,12 +289,78 @@ def evaluate_run(run: Run, *, beam: int = 1, folder: str | Path | None = None) -
     result = Evaluation(
         num_sentences=len(texts),
         bleu=bleu(texts, references, **score),
+        cased_bleu=bleu(texts, references, lowercase=False, **score),
         chrf=chrf(texts, references, resamples=RESAMPLES),
         by_length=bleu_by_length(texts, references, lengths, edges=LENGTHS, **score),
         empty=texts.count("") / len(texts),
         cut_off=sum(not translation.finished for translation in translations) / len(texts),
         examples=list(zip(sources, texts, references, strict=True)),
+        of=belongs_to(run, test, beam),
     )
     if folder is not None:
-        write_atomically(Path(folder) / "evaluation.json", result.to_json().encode())
+        result.save(folder)
     return result
+
+
+def stored_evaluation(folder: str | Path, run: Run) -> dict | None:
+    """The evaluation that lies in a run's folder, as JSON; None if there is none.
+
+    Raises:
+        ValueError: it is damaged, or it belongs to other weights or test sentences.
+    """
+    path = complete(folder) / EVALUATION
+    if not path.is_file():
+        return None
+    try:
+        stored = json.loads(path.read_bytes())
+        of = stored.get("of", {})
+    except (ValueError, AttributeError) as error:
+        raise ValueError(f"{path} is damaged: run evaluate again") from error
+    if of != belongs_to(run, run.test, of.get("beam", 0)):
+        raise ValueError(f"{path} belongs to another run or version of this course: run evaluate again")
+    return stored
+
+
+class Comparison(NamedTuple):
+    """Two runs on the same sentences.
+
+    Attributes:
+        num_sentences: number of sentences.
+        bleu: of both, and how likely their difference is chance.
+        chrf: the same for chrF.
+    """
+
+    num_sentences: int
+    bleu: Difference
+    chrf: Difference
+
+
+def compare_runs(
+    first: Run, second: Run, *, beam: int = 1, test: Sequence[Example] | None = None
+) -> Comparison:
+    """Translate the same sentences with two runs, and test whether one is better.
+
+    Args:
+        beam: as for :func:`translate`.
+        test: the sentences; None for the test sentences of the runs.
+
+    Raises:
+        ValueError: runs for other languages, no sentences, or without ``test`` runs with other test sentences.
+
+    Explained in book/api/command_line.
+    """
+    languages = [(run.settings.src, run.settings.tgt) for run in (first, second)]
+    if languages[0] != languages[1]:
+        pairs = " and ".join(f"{src}-{tgt}" for src, tgt in languages)
+        raise ValueError(f"both runs must translate between the same languages, got {pairs}")
+    if test is None and first.test != second.test:
+        raise ValueError(
+            "the runs have other test sentences: name a file of pairs with --on that neither was trained on"
+        )
+    test = first.test if test is None else test
+    if not test:
+        raise ValueError("the runs have no test sentences (--test-groups 0): name a file of pairs with --on")
+    sources, references = [example.source for example in test], [example.references for example in test]
+    systems = [[t.text for t in translate(run, sources, beam=beam)] for run in (first, second)]
+    bleu_difference, chrf_difference = paired_bootstrap(*systems, references, lang=first.settings.tgt)
+    return Comparison(len(test), bleu_difference, chrf_difference)

@@ -1,0 +1,121 @@
+"""Language codes: the same language by any name, scored by a tokenizer that fits it, and doubted if it looks wrong."""
+
+import re
+
+import pytest
+from tiny import pair_lines
+
+from utils.corpus.languages import canonical, doubts, has_blanks, name, primary, script
+from utils.corpus.pairs import choose_languages, normalise, read_pairs, tokenise
+from utils.metrics import bleu, bleu_tokenizer
+
+CHINESE = ["我们今天晚上去看电影。", "他在火车站等了两个小时。"]
+
+
+@pytest.mark.parametrize("code", ["zh", "cmn", "zho", "chi", "zh-Hans", "ZH", "zh_Hans"])
+def test_every_code_of_chinese_gives_the_same_text_and_the_same_score(code):
+    assert canonical(code) == primary(code) == "zh"
+    assert normalise("漢語 很 難。", code) == "汉语很难。"
+    assert tokenise("汤姆买了book。", code) == ["汤", "姆", "买", "了", "book", "。"]
+    score = bleu(CHINESE, [[text] for text in CHINESE], lang=code)
+    assert (round(score.value), "tok:zh" in score.signature) == (100, True)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("jpn", "ja"),
+        ("deu", "de"),
+        ("pt-br", "pt-BR"),
+        ("zh-TW", "zh-TW"),
+        ("zh-Hant", "zh-Hant"),
+        ("xx", "xx"),
+    ],
+)
+def test_a_code_becomes_short_and_keeps_what_tells_it_apart(code, expected):
+    assert canonical(code) == expected
+
+
+@pytest.mark.parametrize("code", ["", "e", "english", "12", "en fr", "../x", "\udcff"])
+def test_what_has_not_the_form_of_a_code_is_refused(code):
+    with pytest.raises(ValueError, match="a language code has two or three letters"):
+        canonical(code)
+    assert primary(code) == code
+    assert name(code) is None
+
+
+def test_columns_and_languages_may_use_other_codes_of_the_same_language(tmp_path):
+    assert choose_languages(["en", "cmn"], "zh-Hans", None) == (("en", "zh"), "zh", "en")
+    (tmp_path / "pairs.txt").write_text("It is hard.\t很難。\n", encoding="utf-8")
+    pairs = read_pairs(tmp_path / "pairs.txt", ("eng", "zho"))
+    assert pairs.columns == ("en", "zh")
+    assert pairs.between("cmn", "en") == [("很难。", "It is hard.")]
+    with pytest.raises(ValueError, match="must be two different language codes"):
+        read_pairs(tmp_path / "pairs.txt", ("zh", "cmn"))
+
+
+def test_japanese_is_not_one_word_a_sentence():
+    text = ["私は毎朝コーヒーを飲みます。"]
+    assert tokenise(text[0], "jpn")[:4] == ["私", "は", "毎", "朝"]
+    assert round(bleu(text, [text], lang="ja").value) == 100
+
+
+@pytest.mark.parametrize(
+    ("lang", "installed", "tokenizer", "note"),
+    [
+        ("ja", True, "ja-mecab", None),
+        ("ja", False, "char", r"pip install 'sacrebleu\[ja\]'"),
+        ("ko", True, "ko-mecab", None),
+        ("kor", False, "13a", r"pip install 'sacrebleu\[ko\]'"),
+        ("th", False, "char", "no tokenizer for Thai"),
+        ("yue", False, "zh", None),
+        ("xx", False, "13a", "xx is no language code that we know"),
+    ],
+)
+def test_the_tokenizer_fits_the_language_and_what_is_missing_is_said(
+    monkeypatch, lang, installed, tokenizer, note
+):
+    monkeypatch.setattr("utils.metrics.find_spec", lambda _: object() if installed else None)
+    chosen, said = bleu_tokenizer(lang)
+    assert chosen == tokenizer
+    assert (said is None) == (note is None)
+    assert note is None or re.search(note, said)
+
+
+def test_scripts_and_blanks():
+    assert [script(code) for code in ("ru", "sr-Latn", "el", "xx")] == ["Cyrl", "Latn", "Grek", None]
+    assert [has_blanks(code) for code in ("ko", "km", "cmn", "xx")] == [True, False, False, True]
+
+
+ENGLISH_FRENCH = [tuple(line.split("\t")) for line in pair_lines()] + [
+    ("That is the man that he saw.", "C'est l'homme que vous voyez."),
+    ("The dog is in the garden, and it was what they have.", "Le chien est dans le jardin, et il est là."),
+] * 10
+
+
+@pytest.mark.parametrize(
+    ("languages", "sample", "expected"),
+    [
+        (("en", "fr"), ENGLISH_FRENCH, []),
+        (("fr", "en"), ENGLISH_FRENCH, ["the fr column", "its words are rather English"]),
+        (("en", "cmn"), ENGLISH_FRENCH, ["the cmn column does not look like Chinese: 100% of its letters are Latin"]),
+        (("en", "ru"), ENGLISH_FRENCH, ["the ru column does not look like Russian"]),
+        (("en", "xx"), ENGLISH_FRENCH, ["xx is no language code that we know"]),
+        (("en", "zh"), [("Yes.", text) for text in CHINESE], []),
+        (("zh", "en"), [("Yes.", text) for text in CHINESE], ["the zh column", "the en column"]),
+        (("en", "ja"), [("Yes.", "はい、そうです。")], []),
+        (("en", "ko"), [("Yes.", "네, 그래요.")], []),
+    ],
+)  # fmt: skip
+def test_a_column_in_another_language_is_doubted(languages, sample, expected):
+    found = "; ".join(doubts(languages, sample[0], sample))
+    assert bool(found) == bool(expected)
+    assert all(part in found for part in expected)
+
+
+@pytest.mark.parametrize(
+    "header", [("source", "target"), ("English", "French"), ("en", "fr"), ("src ", "TGT")]
+)
+def test_a_header_is_doubted(header):
+    [doubt] = doubts(("en", "fr"), header, ENGLISH_FRENCH)
+    assert doubt.startswith("the first row looks like a header")

@@ -1,0 +1,114 @@
+"""The record of a run, ``run.json``: from which data, by which command and how it was trained.
+
+It is written in two parts: the plan before the training, which ``--resume`` compares, and the result after it.
+Explained in book/api/command_line.
+"""
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from utils.training import History
+
+#: What is recorded; JSON can hold it.
+Record = dict[str, object]
+#: The most points of the curve of the loss.
+MAX_POINTS = 200
+#: What may differ between the command that began a training and the one that continues it.
+_FREE = {"command", "date", "versions", "data.path", "schedule.minutes", "schedule.threads"}
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """The versions of this course, of Python and of the packages that a result depends on."""
+    found = {"python": sys.version.split()[0]}
+    for name in ("attention-course", "torch", "tokenizers", "sacrebleu"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+def plan(**parts: object) -> Record:
+    """What is known before a training: date, command and versions, and the parts given."""
+    command = [printable(argument) for argument in (Path(sys.argv[0]).name, *sys.argv[1:])]
+    return {"date": now(), "command": command, "versions": versions(), **parts}
+
+
+def now() -> str:
+    """The time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def printable(text: str | os.PathLike) -> str:
+    r"""A path or an argument as text that UTF-8 can hold; other bytes of it become ``\x`` and two digits.
+
+    >>> printable("run")
+    'run'
+    """
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
+
+
+def result_of(history: History, weights: str) -> Record:
+    """What is known after a training.
+
+    Args:
+        history: of the training.
+        weights: the digest of the weights.
+    """
+    return {
+        "date": now(),
+        "steps": len(history.losses),
+        "minutes": round(history.seconds[-1] / 60, 2) if history.seconds else 0.0,
+        "target_tokens": sum(history.tokens),
+        "losses": thinned(history.losses),
+        "held_out_losses": [round(loss, 4) for loss in history.valid_losses],
+        "weights": weights,
+    }
+
+
+def thinned(losses: list[float]) -> list[list[float]]:
+    """At most ``MAX_POINTS`` points of a curve: the last step of each piece, and the mean loss over the piece.
+
+    >>> thinned([3.0, 2.0, 1.0])
+    [[1, 3.0], [2, 2.0], [3, 1.0]]
+    """
+    pieces = min(len(losses), MAX_POINTS)
+    ends = [(piece + 1) * len(losses) // pieces for piece in range(pieces)]
+    return [
+        [end, round(sum(losses[start:end]) / (end - start), 4)]
+        for start, end in zip([0, *ends], ends, strict=False)
+    ]
+
+
+def differences(before: Record, after: Record) -> list[str]:
+    """What of a plan differs from another, one phrase each, without what does not change the training.
+
+    >>> differences({"settings": {"dropout": 0.1, "seed": 0}}, {"settings": {"dropout": 0.3, "seed": 0}})
+    ['dropout was 0.1, now 0.3']
+    """
+    old, new = dict(_flat(before)), dict(_flat(after))
+    names = [name for name in {**old, **new} if name not in _FREE and name.split(".")[0] not in _FREE]
+    return [
+        f"{name.split('.')[-1]} was {old.get(name)}, now {new.get(name)}"
+        for name in names
+        if old.get(name) != new.get(name)
+    ]
+
+
+def _flat(record: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, list(value) if isinstance(value, tuple) else value
