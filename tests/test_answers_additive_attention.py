@@ -26,7 +26,13 @@ answers.right(check.sizes_of_the_paper, 3_001_000, 800_000_000)
 answers.right(check.sizes_of_the_paper, torch.tensor(3_001_000), 8e8)
 for parameters, says, hint in (
     (3_000_000, "without w_v", "each hidden unit"),
-    (3_002_000, "for W_q and one for W_k", "no bias"),
+    (3_000_001, "w_v counts as one number", "each hidden unit"),
+    (3_001_001, "a bias for w_v", "no bias"),
+    (3_002_000, "a bias for each hidden unit", "no bias"),
+    (3_003_000, "for W_q and one for W_k", "no bias"),
+    (12_004_000, "the bytes of the parameters", "not their bytes"),
+    (800_000_000, "the bytes of the tensor", "comes first"),
+    ("3,001,000", "the text '3,001,000'", "without commas"),
     (3_003_001, "three biases", "no bias"),
     (1000 * 1000 * 2000, "product of the three widths", "Add these two"),
     (4_001_000, "num_parameters is 4,001,000", "shapes of W_q"),
@@ -38,7 +44,10 @@ for size, says, hint in (
     (50 * 50 * 1000 * 4, "one sentence pair", "80 pairs"),
     (80 * 50 * 1000 * 4, "the projected keys", "every query"),
     (80 * 50 * 50 * 1000 * 32, "the bits", "8 bits"),
-    (800, "megabytes", "number of bytes"),
+    (800, "num_bytes is 800: ", "number of bytes"),
+    (762.9, "num_bytes is 762.9: ", "number of bytes"),
+    (0.8, "num_bytes is 0.8: ", "number of bytes"),
+    (1_600_000_000, "numbers of 8 bytes", "32 bits"),
     (80 * 50 * 50 * 3000 * 4, "num_bytes is 2,400,000,000", "four sizes"),
 ):
     answers.wrong(check.sizes_of_the_paper, 3_001_000, size, says=says, hint=hint)
@@ -196,10 +205,48 @@ def one_row_after_the_other(queries, keys, w_q, w_k, w_v):
     return loop_over_queries(queries, keys, w_q, w_k, w_v).flatten()[None]
 
 
-for function in (loop_over_queries, loop_over_pairs, einsum_in_float64, loop_over_units, in_numpy):
+def array_of_all_units(queries, keys, w_q, w_k, w_v):
+    queries, keys, w_q, w_k, w_v = (part.numpy() for part in (queries, keys, w_q, w_k, w_v))
+    return np.tanh((queries @ w_q.T)[:, None] + keys @ w_k.T) @ w_v
+
+
+def by_vmap(queries, keys, w_q, w_k, w_v):
+    return torch.vmap(lambda q: torch.tanh(w_q @ q + keys @ w_k.T) @ w_v)(queries)
+
+
+def units_of_all_queries_kept(queries, keys, w_q, w_k, w_v):
+    units = [torch.tanh(w_q @ q + keys @ w_k.T) for q in queries]
+    return torch.stack([own @ w_v for own in units])
+
+
+def tanh_of_each_part(queries, keys, w_q, w_k, w_v):
+    projected = torch.tanh(keys @ w_k.T)
+    return torch.stack([(torch.tanh(w_q @ q) + projected) @ w_v for q in queries])
+
+
+def scaled_scores(queries, keys, w_q, w_k, w_v):
+    return loop_over_queries(queries, keys, w_q, w_k, w_v) / math.sqrt(len(w_v))
+
+
+def matrices_not_transposed(queries, keys, w_q, w_k, w_v):
+    return torch.stack([torch.tanh(q @ w_q + keys @ w_k) @ w_v for q in queries])
+
+
+for function in (loop_over_queries, loop_over_pairs, einsum_in_float64, loop_over_units, in_numpy, by_vmap):
     answers.right(check.scores_by_query, function)
 answers.wrong(
     check.scores_by_query, all_at_once, says="a tensor of shape (31, 37, 41)", hint="one after the other"
+)
+answers.wrong(
+    check.scores_by_query, array_of_all_units, says="an array or a list of 31", hint="one after the other"
+)
+answers.wrong(
+    check.scores_by_query, units_of_all_queries_kept, says="keeps up to", hint="not its hidden units"
+)
+answers.wrong(check.scores_by_query, tanh_of_each_part, says="of each part", hint="the tanh of the sum")
+answers.wrong(check.scores_by_query, scaled_scores, says="divided by √11", hint="no factor")
+answers.wrong(
+    check.scores_by_query, matrices_not_transposed, says="<tensor of shape (5, 2)>", hint="a cell of your own"
 )
 answers.wrong(check.scores_by_query, without_the_tanh, says="the tanh is missing", hint="before w_v")
 answers.wrong(check.scores_by_query, without_w_v, says="w_v is missing", hint="and add")
@@ -235,7 +282,17 @@ answers.right(check.peaks, nn.Parameter(queries), nn.Parameter(keys), nn.Paramet
 answers.wrong(check.peaks, *units(1.0), says="for 96.5 of 100 spots; expected 99.", hint="smaller c")
 answers.wrong(check.peaks, *units(3.0), says="for 66.4 of 100 spots; expected 99.", hint="smaller c")
 answers.wrong(check.peaks, queries, keys, -ones, says="has the lowest score", hint="sign of `peak_v`")
-answers.wrong(check.peaks, -queries, keys, ones, says="Guessing", hint="Which sign")
+answers.wrong(check.peaks, -queries, keys, ones, says="5.9 of 100", hint="Which sign")
+answers.wrong(check.peaks, queries, units(1.0)[1], ones, says="24.7 of 100", hint="which size")
+answers.wrong(check.peaks, *units(0.1, bias=0.0), says="No unit has the 1", hint="constant 1")
+answers.wrong(
+    check.peaks,
+    queries,
+    keys,
+    torch.tensor([1.0, -1, 1, -1]),
+    says="The four units are right, and `peak_v` is not",
+    hint="subtract",
+)
 answers.wrong(check.peaks, *units(0.0), says="all words have the same score", hint="from the key")
 answers.wrong(
     check.peaks, queries[:, :2], keys, ones, says="peak_q has the shape (4, 2)", hint="In the first unit"

@@ -22,6 +22,7 @@ answers.wrong(check.after_hiding, 0.91, says="0.91 is none", hint="one letter in
 # ---- Exercise 2 ----
 
 answers.right(check.another_query, 0.187, 0.187, 0.626)
+answers.right(check.another_query, 0.19, 0.19, 0.63)  # their sum is 1.01
 answers.right(check.another_query, "0.19", torch.tensor(0.19), [0.62])
 answers.right(check.another_query, *torch.softmax(torch.tensor([-1.967, -1.967, -0.760]), dim=0))
 answers.wrong(check.another_query, -1.967, -1.967, -0.76, says="These are the scores", hint="0.468")
@@ -31,8 +32,14 @@ answers.wrong(check.another_query, 0.0177, 0.0177, 0.9647, says="without the tan
 answers.wrong(check.another_query, 0.261, 0.261, 0.478, says="without the factor 2", hint="2 times the tanh")
 answers.wrong(check.another_query, 0.0435, 0.0435, 0.913, says="do not depend on the state", hint="-1.4")
 answers.wrong(check.another_query, 0.3, 0.3, 0.3, says="sum to 0.9", hint="Divide")
-answers.wrong(check.another_query, 0.626, 0.187, 0.187, says="expected the same", hint="0.4 - 1.4")
-answers.wrong(check.another_query, 0.493, 0.493, 0.014, says="flower has the weight 0.014", hint="-1.4 + 1")
+answers.wrong(check.another_query, 0.35, 0.50, 0.15, says="expected the same", hint="0.4 - 1.4")
+answers.wrong(check.another_query, 0.33, 0.33, 0.34, says="flower has the weight 0.34", hint="-1.4 + 1")
+answers.wrong(
+    check.another_query, 0.626, 0.187, 0.187, says="in the wrong order", hint="small, white, flower"
+)
+answers.wrong(check.another_query, 0.493, 0.493, 0.014, says="are multiplied", hint="-1.4 + 1")
+answers.wrong(check.another_query, 0.435, 0.435, 0.13, says="is subtracted", hint="-1.4 + 1")
+answers.wrong(check.another_query, 18.7, 18.7, 62.6, says="in per cent", hint="0.19")
 answers.wrong(check.another_query, -0.1, 0.1, 1, says="a negative weight", hint="positive")
 answers.wrong(check.another_query, "low", "low", "high", says="the text 'low'", hint="Subtract")
 
@@ -97,6 +104,38 @@ def mean_of_the_rows(cell, y, s, h):
     return h.mean(dim=1), cell(y, s)
 
 
+def scores_through_a_tanh(cell, y, s, h):
+    new = cell(y, s)
+    weights = torch.softmax(torch.tanh(h @ new[:, :, None]), dim=1)
+    return (weights * h).sum(dim=1), new
+
+
+def divided_by_the_number_of_words(cell, y, s, h):
+    context, new = with_a_product(cell, y, s, h)
+    return context / h.shape[1], new
+
+
+def the_best_row(cell, y, s, h):
+    new = cell(y, s)
+    return h[torch.arange(len(h)), (h @ new[:, :, None])[:, :, 0].argmax(dim=1)], new
+
+
+def scores_divided_by_their_sum(cell, y, s, h):
+    new = cell(y, s)
+    scores = h @ new[:, :, None]
+    return (scores / scores.sum(dim=1, keepdim=True) * h).sum(dim=1), new
+
+
+def added_up_over_the_words(cell, y, s, h):
+    new = cell(y, s)
+    return torch.softmax((new[:, None] * h).sum(dim=1), dim=-1), new
+
+
+def weights_for_the_context(cell, y, s, h):
+    new = cell(y, s)
+    return torch.softmax((h @ new[:, :, None]).squeeze(-1), dim=-1), new
+
+
 def keeps_the_axis_of_the_query(cell, y, s, h):
     context, new = with_a_product(cell, y, s, h)
     return context[:, None], new
@@ -139,7 +178,13 @@ for function, says, hint in (
     (keeps_the_axis_of_the_query, "the shape (1, 1, 2)", "squeeze(1)"),
     (returns_the_context_alone, "returns one thing", "return context, s"),
     (returns_the_weights_too, "returns 3 things", "return context, s"),
-    (exchanges_word_and_state, "raised RuntimeError", "a cell of your own"),
+    (exchanges_word_and_state, "with the state first", "cell(y, s)"),
+    (scores_through_a_tanh, "went through a tanh", "without a tanh"),
+    (divided_by_the_number_of_words, "divided by the number of words", "sum to 1 already"),
+    (weights_for_the_context, "weights of the three words", "average of the rows"),
+    (the_best_row, "only the row with the largest score", "average of all rows"),
+    (scores_divided_by_their_sum, "divided by their sum", "divides the exponentials"),
+    (added_up_over_the_words, "added up over the words", "along the last axis"),
     (weights_of_the_first_sentence, "states of width 7, the context", "over the words"),
     (makes_a_cell_of_its_own, "states of width 7, the new state", "that you are given"),
 ):
@@ -164,9 +209,9 @@ def largest_as_a_tensor(model, ids):
 
 
 @torch.no_grad()
-def largest_by_steps(model, ids, length=40):
+def largest_by_steps(model, ids):
     padded = torch.tensor([[*ids, *[0] * (40 - len(ids))]])
-    memory, state = model.start(padded, torch.tensor([length]))
+    memory, state = model.start(padded, torch.tensor([40]))
     word, best = torch.tensor([[1]]), 0.0
     for _ in range(51):
         logits, state, weights = model.decoder(word, memory, state)
@@ -187,10 +232,6 @@ def in_per_cent(model, ids):
 
 def right_length(model, ids):
     return weights_of(model, ids, len(ids))[:, len(ids) :].max().item()
-
-
-def right_length_by_steps(model, ids):
-    return largest_by_steps(model, ids, len(ids))
 
 
 def of_all_places(model, ids):
@@ -221,6 +262,18 @@ def last_step(model, ids):
     return weights_of(model, ids)[-1, len(ids) :].max().item()
 
 
+def first_place_left_out(model, ids):
+    return weights_of(model, ids)[:, len(ids) + 1 :].max().item()
+
+
+def last_word_counted_too(model, ids):
+    return weights_of(model, ids)[:, len(ids) - 1 :].max().item()
+
+
+def rows_for_columns(model, ids):
+    return weights_of(model, ids)[len(ids) :].max().item()
+
+
 def all_weights(model, ids):
     return weights_of(model, ids)[:, len(ids) :]
 
@@ -230,8 +283,10 @@ for function in (largest, largest_as_a_tensor, largest_by_steps):
 for function, says, hint in (
     (always_one, "the result is 1; expected", "40 zeros"),
     (in_per_cent, "between 0 and 1", "share in per cent"),
-    (right_length, "raised RuntimeError", "a cell of your own"),
-    (right_length_by_steps, "the mask hid the padding", "on purpose"),
+    (right_length, "the mask hid the padding", "on purpose"),
+    (first_place_left_out, "from the second place", "count from 0"),
+    (last_word_counted_too, "the last word and the padding", "len(ids) - 1"),
+    (rows_for_columns, "of the steps from number 3", "Rows are steps"),
     (of_all_places, "largest weight of all 40", "len(ids)"),
     (of_the_words, "on a real word", "begins at column"),
     (mean, "the mean weight", "maximum"),
@@ -239,7 +294,7 @@ for function, says, hint in (
     (sum_of_a_step, "the sum of the weights", "add up"),
     (first_step, "of the first step alone", "every step"),
     (last_step, "of the last step alone", "every step"),
-    (all_weights, "numbers; expected one", "40 zeros"),
+    (all_weights, "numbers; expected one", "all steps and of all places"),
 ):
     answers.wrong(check.weight_on_padding, function, says=says, hint=hint)
 

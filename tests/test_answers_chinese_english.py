@@ -1,6 +1,7 @@
 """Answers to the exercises of chapters/chinese_english."""
 
 import re
+from fractions import Fraction
 from itertools import pairwise
 
 import torch
@@ -21,13 +22,15 @@ answers.wrong(check.folded_last, "a leak", says="none of the choices", hint="one
 
 # ---- Exercise 2 ----
 
-for p in (7 / 27, 0.26, "7/27", torch.tensor(0.259), "26 %"):
+for p in (7 / 27, Fraction(7, 27), 0.26, "7 / 27", "7/27", torch.tensor(0.259), "26 %"):
     answers.right(check.paired_by_hand, p)
 answers.wrong(check.paired_by_hand, 7, says="the number of the draws", hint="Divide it")
 answers.wrong(check.paired_by_hand, 4, says="a number of draws; expected their share", hint="by 27")
 answers.wrong(check.paired_by_hand, 20 / 27, says="in these draws B is better", hint="share 1")
 answers.wrong(check.paired_by_hand, 1 / 3, says="share of the sentences", hint="sums of three")
 answers.wrong(check.paired_by_hand, 4 / 27, says="the same sum", hint="the sum is 0")
+answers.wrong(check.paired_by_hand, 6 / 27, says="B loses most", hint="three times")
+answers.wrong(check.paired_by_hand, 25.9, says="25.9, which is in per cent", hint="0.5")
 answers.wrong(check.paired_by_hand, 1 / 27, says="one draw with -1 three times", hint="1, -1 and -1")
 answers.wrong(check.paired_by_hand, 0.3, says="without their order", hint="three orders")
 answers.wrong(check.paired_by_hand, 0, says="drawn once", hint="more than once")
@@ -99,6 +102,20 @@ def longest_ignored(text, dictionary, longest=4):
     return from_right(text, dictionary, 4)
 
 
+def never_as_long_as_longest(text, dictionary, longest=4):
+    return from_right(text, dictionary, longest - 1)
+
+
+def cut_off_at_the_beginning(text, dictionary, longest=4):
+    words = []
+    while text:
+        lengths = range(min(longest, len(text)), 1, -1)
+        n = next((n for n in lengths if text[-n:] in dictionary), 1)
+        words.insert(0, text[-n:])
+        text = text[n:]
+    return words
+
+
 def words_in_one_string(text, dictionary, longest=4):
     return " ".join(from_right(text, dictionary, longest))
 
@@ -113,6 +130,12 @@ answers.wrong(
     check.longest_match_from_right, unknown_characters_lost, says="'bc' in all", hint="a word by itself"
 )
 answers.wrong(check.longest_match_from_right, longest_ignored, says="longer than `longest`", hint="n begins")
+answers.wrong(
+    check.longest_match_from_right, never_as_long_as_longest, says="as long as `longest`", hint="itself"
+)
+answers.wrong(
+    check.longest_match_from_right, cut_off_at_the_beginning, says="'c' stands too often", hint="is left"
+)
 answers.wrong(check.longest_match_from_right, words_in_one_string, says="a list of words", hint="Collect")
 
 # ---- Exercise 4 ----
@@ -140,6 +163,33 @@ def in_a_tuple(tokens, source, weights, dictionary):
 
 def attention_ignored(tokens, source, weights, dictionary):
     return four_cases(tokens, source, torch.eye(len(source))[: len(tokens)], dictionary)
+
+
+def rows_and_columns_exchanged(tokens, source, weights, dictionary):
+    return four_cases(tokens, source, [weights[:, place] for place in range(len(tokens))], dictionary)
+
+
+def smallest_weight(tokens, source, weights, dictionary):
+    return four_cases(tokens, source, -weights, dictionary)
+
+
+def all_words_tested(tokens, source, weights, dictionary):
+    looked = [source[place] for place in weights.argmax(dim=1)]
+    found = [dictionary.get(w, w) if t == "<unk>" else t for t, w in zip(tokens, looked, strict=True)]
+    return [word for word in found if re.fullmatch("[A-Za-z0-9]+", word)]
+
+
+def all_words_of_ascii(tokens, source, weights, dictionary):
+    looked = [source[place] for place in weights.argmax(dim=1)]
+    found = [dictionary.get(w, w) if t == "<unk>" else t for t, w in zip(tokens, looked, strict=True)]
+    return [word for word in found if word.isascii()]
+
+
+def ascii_copied(tokens, source, weights, dictionary):
+    copied = {word: word for word in source if word.isascii()} | dictionary
+    looked = [source[place] for place in weights.argmax(dim=1)]
+    found = [copied.get(w, "") if t == "<unk>" else t for t, w in zip(tokens, looked, strict=True)]
+    return [word for word in found if word]
 
 
 def chinese_is_alnum_too(tokens, source, weights, dictionary):
@@ -200,6 +250,13 @@ def one_string(tokens, source, weights, dictionary):
 for answer in (four_cases, in_a_tuple):
     answers.right(check.replace_or_drop, answer)
 answers.wrong(check.replace_or_drop, attention_ignored, says="weights were not used", hint="largest weight")
+answers.wrong(check.replace_or_drop, rows_and_columns_exchanged, says="are exchanged", hint="a column to")
+answers.wrong(check.replace_or_drop, smallest_weight, says="smallest weight", hint="largest weight")
+answers.wrong(check.replace_or_drop, all_words_tested, says="stays, whatever letters", hint="only for")
+answers.wrong(check.replace_or_drop, all_words_of_ascii, says="also with an é", hint="only for")
+answers.wrong(
+    check.replace_or_drop, ascii_copied, says="expected ['Zoé', 'book', '.']. C++ has", hint="isascii"
+)
 answers.wrong(check.replace_or_drop, chinese_is_alnum_too, says="must not be copied", hint="isalnum")
 answers.wrong(check.replace_or_drop, known_words_looked_up, says="known word must stay", hint="only for")
 answers.wrong(check.replace_or_drop, dictionary_ignored, says="must not be dropped", hint="in dictionary")
@@ -212,7 +269,7 @@ answers.wrong(check.replace_or_drop, one_string, says="a list of words", hint="A
 
 # ---- Exercise 5 ----
 
-for same in ("乾幹榦", ["臺", "檯", "颱"], ("歷", "曆", "厤"), "墰壇壜罈罎"):
+for same in ("乾幹榦", "臺, 檯, 颱", ["臺", "檯", "颱"], ("歷", "曆", "厤"), "墰壇壜罈罎"):
     answers.right(check.same_when_folded, same)
 answers.wrong(check.same_when_folded, "發髮", says="has 2 characters", hint="another group")
 answers.wrong(check.same_when_folded, "发發髮", says="a simplified character itself", hint="changes")
@@ -225,6 +282,10 @@ answers.wrong(check.same_when_folded, 3, says="three characters in quotes", hint
 
 answers.right(
     check.higher_score, "I would ask for the checksum of the file and for the rows of the test. " * 3
+)
+answers.right(
+    check.higher_score,
+    "我要先知道他用的是哪个版本的文件，测试集是按行还是按组分的，折叠在分之前还是之后，以及 BLEU 的设置。",
 )
 answers.wrong(check.higher_score, "35 is better.", says="Your answer has 3 words", hint="before you look")
 

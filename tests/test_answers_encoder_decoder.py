@@ -31,6 +31,10 @@ answers.wrong(check.score_by_hand, 1 / 4, PENALTY, 57.9, says="both words très 
 answers.wrong(
     check.score_by_hand, 0.679, PENALTY, 55.6, says="the mean of the four shares", hint="multiplies"
 )
+answers.wrong(check.score_by_hand, 0.669, PENALTY, 54.75, says="the fourth root of", hint="for the score")
+answers.wrong(check.score_by_hand, 1 / 15, PENALTY, 41.6, says="those of the reference", hint="4 pairs")
+answers.wrong(check.score_by_hand, 20, PENALTY, 54.75, says="product in per cent", hint="0.8")
+answers.wrong(check.score_by_hand, 1 / 5, -0.2, 54.75, says="is the exponent", hint="between 0 and 1")
 answers.wrong(check.score_by_hand, 2 / 15, PENALTY, 49, says="is 0.1333; expected", hint="4/5")
 answers.wrong(check.score_by_hand, 1 / 5, 1, 66.9, says="not shorter than the reference", hint="1 - 6/5")
 answers.wrong(check.score_by_hand, 1 / 5, math.exp(1 / 6), 79, says="r and c are exchanged", hint="6")
@@ -90,6 +94,14 @@ def moved_in_a_circle(embedded, lens):
     return embedded.roll(1, dims=1)
 
 
+def pads_put_first(embedded, lens):
+    return torch.stack([torch.cat([row[n:], row[:n].flip(0)]) for row, n in zip(embedded, lens, strict=True)])
+
+
+def without_the_last_word(embedded, lens):
+    return by_places(embedded, lens - 1)
+
+
 def first_length_for_all(embedded, lens):
     return by_places(embedded, lens[:1].expand(len(lens)))
 
@@ -107,13 +119,15 @@ def written_into_the_argument(embedded, lens):
 for function in (row_by_row, by_places, in_lists_with_zeros_at_the_pads):
     answers.right(check.reverse_words, function)
 for function, says, hint in (
-    (flipped, "the pads come first", "leave the pads"),
+    (flipped, "[9, 90], [8, 80], [3, 30]: the pads come first", "leave the pads"),
+    (pads_put_first, "[8, 80], [9, 90], [3, 30]: the pads come first", "leave the pads"),
+    (without_the_last_word, "the last word stays", "[:n]"),
     (flipped_vectors, "the numbers inside each vector", "axis of the words"),
-    (flipped_batch, "nothing is turned around", "last word comes first"),
+    (flipped_batch, "nothing is turned around", "along axis 1"),
     (one_place_too_far, "one place too late", "lens - 1"),
     (moved_in_a_circle, "the words are moved", "last word comes first"),
     (first_length_for_all, "in sentence 1 of 2 words", "a length of its own"),
-    (cut_to_the_longest, "the shape is (1, 2, 2)", "the shape of `embedded`"),
+    (cut_to_the_longest, "the shape is (1, 3, 2)", "the shape of `embedded`"),
     (written_into_the_argument, "changes what it is given", "new object"),
 ):
     answers.wrong(check.reverse_words, function, says=says, hint=hint)
@@ -158,6 +172,14 @@ def the_last_word(enc_outputs, src_lens):
     return enc_outputs[torch.arange(len(src_lens)), src_lens - 1]
 
 
+def without_the_last_of_the_words(enc_outputs, src_lens):
+    return torch.stack([row[: n - 1].mean(dim=0) for row, n in zip(enc_outputs, src_lens, strict=True)])
+
+
+def in_whole_numbers(enc_outputs, src_lens):
+    return with_a_sum(enc_outputs, src_lens).int()
+
+
 def with_an_axis_of_queries(enc_outputs, src_lens):
     return with_a_sum(enc_outputs, src_lens)[:, None]
 
@@ -179,6 +201,8 @@ for function, says, hint in (
     (not_divided, "this is the sum", "Divide by"),
     (sum_of_all_places, "divided by 2", "may not enter"),
     (the_last_word, "this is the last word", "the same weight"),
+    (without_the_last_of_the_words, "the first word alone", "[:n]"),
+    (in_whole_numbers, "after the point is lost", "with `/`"),
     (with_an_axis_of_queries, "the shape (1, 1, 1)", "squeeze(1)"),
     (one_mean_for_all, "for a batch with the lengths", "its own length"),
     (one_number_for_each_sentence, "has the shape (1,)", "as wide as"),
@@ -189,6 +213,7 @@ for function, says, hint in (
 
 torch.manual_seed(0)
 DEEP = Encoder(10, 8, 16, num_layers=2)
+SHALLOW = Encoder(10, 8, 16)
 SRC, LENS = torch.tensor([[4, 7, 5, 9, 6, 8, 4]]), torch.tensor([7])
 
 
@@ -215,6 +240,8 @@ for moved, says, hint in (
     (changes(4).unflatten(-1, (2, 16)).abs().mean(dim=-1), "the mean changes", "largest"),
     (changes(4).unflatten(-1, (2, 16)).abs().sum(dim=-1), "the sums of the changes", "largest"),
     (changes(4).unflatten(-1, (2, 16)).amin(dim=-1), "are negative", "absolute"),
+    (changes(4).unflatten(-1, (2, 16)).amax(dim=-1), "with their signs", "absolute values before"),
+    (halves(changes(4, SHALLOW)), "In one layer it would be so", "second layer"),
     (halves(changes(5)), "the sixth word was changed", "from 0"),
     (halves(changes(3)), "nothing moves", "from 0"),
     (RIGHT.T, "has the shape (2, 7)", "moved.T"),

@@ -5,7 +5,7 @@ import torch
 from answers import Answers
 
 from utils.exercises import nadaraya_watson as check
-from utils.kernels import nadaraya_watson
+from utils.kernels import nadaraya_watson, triangular
 
 answers = Answers(check)
 
@@ -31,12 +31,14 @@ for context, says, hint in (
     (2.8, "nearest reading alone", "u = 1/2"),
     (2.0, "are exchanged", "nearer reading"),
     (2.1, "have the same weight", "Compare K(1/2)"),
+    (9.571, "an average of the hours", "averages the values"),
     (45.2, "45.2 m is not the context", "Divide them by h"),
-    ("2,2", "the text '2,2'", "Divide them by h"),
+    ("2,2", "the text '2,2'", "without commas"),
 ):
     answers.wrong(check.by_hand, context, 1.4, 5, says=says, hint=hint)
 answers.wrong(check.by_hand, 2.2, 0, 100, says="a narrower range", hint="lower than each")
 answers.wrong(check.by_hand, 2.2, 9, 12, says="9 and 12 are hours", hint="average of the values")
+answers.wrong(check.by_hand, 2.2, 0, 1, says="between these lie the weights", hint="in metres")
 answers.wrong(check.by_hand, 2.2, 5, 1.4, says="lowest is 5 and highest", hint="smaller one comes first")
 answers.wrong(check.by_hand, 2.2, 1.4, 2.8, says="near 12 hours has a higher", hint="small bandwidth")
 answers.wrong(check.by_hand, 2.2, 2.2, 5, says="near 9 hours has a lower", hint="small bandwidth")
@@ -116,6 +118,21 @@ def no_square(difference, bandwidths):
 
 
 @with_weights
+def farthest_wins(difference, bandwidths):
+    return torch.softmax(0.5 * (difference / bandwidths).square().sum(dim=-1), dim=1)
+
+
+@with_weights
+def square_not_divided_twice(difference, bandwidths):
+    return torch.softmax(-0.5 * (difference.square() / bandwidths).sum(dim=-1), dim=1)
+
+
+@with_weights
+def mean_over_the_coordinates(difference, bandwidths):
+    return torch.softmax(-0.5 * (difference / bandwidths).square().mean(dim=-1), dim=1)
+
+
+@with_weights
 def no_softmax(difference, bandwidths):
     return -0.5 * (difference / bandwidths).square().sum(dim=-1)
 
@@ -150,6 +167,11 @@ def contexts_alone(queries, keys, values, bandwidths):
     return by_three_steps(queries, keys, values, bandwidths)[0]
 
 
+def keys_as_rows(queries, keys, values, bandwidths):
+    contexts, weights = by_three_steps(queries, keys, values, bandwidths)
+    return contexts, weights.T
+
+
 def two_numbers(queries, keys, values, bandwidths):
     return 1, 2
 
@@ -162,11 +184,17 @@ def mean_of_the_values(queries, keys, values, bandwidths):
 for right in (by_three_steps, by_the_function_of_the_chapter, by_loops, by_matrix_products):
     answers.right(check.attend, right)
 answers.wrong(check.attend, softmax_over_queries, says="runs over the queries", hint="dim=1")
-answers.wrong(check.attend, bandwidths_ignored, says="bandwidths have no effect", hint="second one by 0.5")
+answers.wrong(check.attend, bandwidths_ignored, says="bandwidths have no effect", hint="second one by 0.6")
 answers.wrong(check.attend, bandwidths_multiplied, says="multiplied by its", hint="count less")
 answers.wrong(check.attend, first_bandwidth, says="the first bandwidth", hint="of its own")
 answers.wrong(check.attend, no_half, says="factor 1/2 is missing", hint="exp(-u²/2)")
 answers.wrong(check.attend, no_square, says="is not squared", hint="exp(-u²/2)")
+answers.wrong(check.attend, farthest_wins, says="the sign of the scores", hint="*minus*")
+answers.wrong(check.attend, square_not_divided_twice, says="not by its square", hint="then take the square")
+answers.wrong(
+    check.attend, mean_over_the_coordinates, says="the mean over the coordinates", hint="is the sum"
+)
+answers.wrong(check.attend, keys_as_rows, says="has the shape (2, 1)", hint="a weight for each key")
 answers.wrong(check.attend, no_softmax, says="these are scores", hint="by a softmax")
 answers.wrong(check.attend, exponentials, says="they do not sum to 1", hint="sum of its row")
 answers.wrong(check.attend, sum_of_exponentials, says="for the query 300", hint="highest score first")
@@ -266,6 +294,33 @@ def with_the_weights(queries, keys, values, bandwidth):
     return through_the_means(queries, keys, values, bandwidth), keys
 
 
+def with_another_kernel(queries, keys, values, bandwidth):
+    mean_value, weights = nadaraya_watson(queries, keys, values, kernel=triangular, bandwidth=bandwidth)
+    mean_key = weights @ keys
+    offsets = keys - mean_key[:, None]
+    slope = (weights * offsets * values).sum(dim=1) / (weights * offsets**2).sum(dim=1)
+    return mean_value + slope * (queries - mean_key)
+
+
+def slope_counted_from_the_query(queries, keys, values, bandwidth):
+    mean_value, weights = nadaraya_watson(queries, keys, values, bandwidth=bandwidth)
+    offsets = keys - queries[:, None]
+    slope = (weights * offsets * (values - mean_value[:, None])).sum(dim=1) / (weights * offsets**2).sum(
+        dim=1
+    )
+    return mean_value + slope * (queries - weights @ keys)
+
+
+def parabola(queries, keys, values, bandwidth):
+    roots = nadaraya_watson(queries, keys, values, bandwidth=bandwidth)[1].double().numpy() ** 0.5
+    fits = [np.polyfit(keys.numpy(), values.numpy(), 2, w=row) for row in roots]
+    return [float(np.polyval(fit, query)) for fit, query in zip(fits, queries.tolist(), strict=True)]
+
+
+def one_column(queries, keys, values, bandwidth):
+    return through_the_means(queries, keys, values, bandwidth)[:, None]
+
+
 def a_constant(queries, keys, values, bandwidth):
     return 1.0
 
@@ -279,12 +334,19 @@ answers.wrong(check.local_line, weights_for_their_roots, says="counts with its s
 answers.wrong(check.local_line, slope_alone, says="the slope of the line", hint="Start at the weighted means")
 answers.wrong(check.local_line, slope_from_zero, says="is counted from 0", hint="through the means")
 answers.wrong(check.local_line, height_at_zero, says="height of the line at 0", hint="at the query")
-answers.wrong(
-    check.local_line, slope_without_weights, says="1 and the bandwidth 0.8, the est", hint="slope must"
-)
+answers.wrong(check.local_line, slope_without_weights, says="the estimate at [0] is 1.442", hint="slope must")
 answers.wrong(check.local_line, weights_of_the_first_query, says="for 3 queries", hint="Each query has")
 answers.wrong(check.local_line, with_the_weights, says="several things", hint="one height for each query")
-answers.wrong(check.local_line, a_constant, says="has the shape ()", hint="weighted mean of the keys")
+answers.wrong(check.local_line, a_constant, says="has the shape ()", hint="one height for each query")
+answers.wrong(check.local_line, parabola, says="the estimate at [0] is 0.6079", hint="slope must")
+answers.wrong(check.local_line, one_column, says="has the shape (1, 1)", hint="one height for each query")
+answers.wrong(check.local_line, with_another_kernel, says="the estimate is nan", hint="another kernel")
+answers.wrong(
+    check.local_line,
+    slope_counted_from_the_query,
+    says="the estimate at [0] is 8.606",
+    hint="differences from these means",
+)
 
 # ---- Exercise 5 ----
 
@@ -297,14 +359,22 @@ for widths, says, hint in (
     ([0.7] * 4, "of the Gaussian for all kernels", "Without `kernel=`"),
     ([0.7, 2.0, 2.0, 2.0], "the 0 of an empty window", "weights.sum(dim=1) > 0"),
     ([0.05] * 4, "repeat each reading best", "not with the readings"),
-    ([0.5, 1.0, 1.5, 1.5], "that leave-one-out chooses", "may use the truth"),
+    ([0.5, 1.0, 1.5, 1.5], "[0.5, 1, 1.5, 1.5] are the bandwidths that leave-one-out", "may use the truth"),
+    ([0.5, 0.3, 1.5, 1.5], "[0.5, 0.3, 1.5, 1.5] are the bandwidths that leave-one-out", "may use the truth"),
+    ([1.5, 1.5, 1.0, 0.7], "in another order", "Gaussian, boxcar"),
+    ([5, 6, 7, 7], "are places in the list", "widths[place]"),
+    (list(check.KERNELS), "is a list, not numbers", "lists of numbers"),
+    ([0.7, 1.0, 1.5], "has the shape (3,)", "for each kernel"),
     ([3] * 4, "Gaussian: h = 3", "for all bandwidths"),
     ([0.7, 1.0, 2.0, 1.5], "triangular: h = 2", "for all bandwidths"),
     ([0.23, 0.25, 0.23, 0.24], "0.23 is not in `widths`", "not errors"),
-    (0.7, "has the shape ()", "two loops"),
+    (0.7, "has the shape ()", "for each kernel"),
 ):
     answers.wrong(check.best_widths, widths, 0.027, says=says, hint=hint)
 answers.wrong(check.best_widths, BEST, 0.8, says="in hours", hint="at its best bandwidth")
+answers.wrong(check.best_widths, BEST, -0.027, says="the wrong way round", hint="from the largest")
+answers.wrong(check.best_widths, BEST, 0.0129, says="two mean squares", hint="`rmse`")
+answers.wrong(check.best_widths, BEST, float("nan"), says="spread is nan", hint="no query")
 answers.wrong(check.best_widths, BEST, 2.7, says="these are centimetres", hint="in metres")
 answers.wrong(check.best_widths, BEST, 0.115, says="closer together", hint="the smallest of these four")
 answers.wrong(check.best_widths, BEST, 0.0, says="farther apart", hint="the smallest of these four")

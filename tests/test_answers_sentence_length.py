@@ -27,15 +27,20 @@ answers.right(check.too_short, [100 * math.exp(-2 / 3)], 52.6)
 answers.wrong(check.too_short, 60, 0.45, says="100 times the length ratio", hint="1 - r/c")
 answers.wrong(check.too_short, 149.2, 0.18, says="No BLEU is above 100", hint="needs r/c")
 answers.wrong(check.too_short, 67.0, 0.40, says="the exponent is c/r - 1", hint="What is r/c?")
-answers.wrong(check.too_short, 0.513, 0.526, says="has the factor 100", hint="precisions are 1")
-answers.wrong(check.too_short, 27, 1, says="the BLEU that it has", hint="precisions are 1")
-answers.wrong(check.too_short, 45.2, 0.6, says="highest is 45.2; expected", hint="0.667")
+answers.wrong(check.too_short, 0.513, 0.526, says="has the factor 100", hint="100 times")
+answers.wrong(check.too_short, 100, 0.27, says="long enough", hint="Multiply 100")
+answers.wrong(check.too_short, 45, 0.45, says="does not depend on the 27", hint="penalty is left")
+answers.wrong(check.too_short, 54.9, 0.49, says="minus the length ratio", hint="1/0.6")
+answers.wrong(check.too_short, 51.3, 27, says="Take the penalty out", hint="Divide BLEU")
+answers.wrong(check.too_short, 51.3, 1.9, says="the other way round", hint="Divide BLEU")
+answers.wrong(check.too_short, 27, 1, says="the BLEU that it has", hint="four shares")
+answers.wrong(check.too_short, 47.2, 0.6, says="highest is 47.2; expected", hint="0.667")
 answers.wrong(check.too_short, 51.3, 0.27, says="left out the brevity penalty", hint="Divide BLEU")
 answers.wrong(check.too_short, 51.3, 0.45, says="divided by the length ratio", hint="Divide BLEU")
-answers.wrong(check.too_short, 51.3, 24.3, says="you took a difference", hint="Divide BLEU")
+answers.wrong(check.too_short, 51.3, 24.3, says="a difference here", hint="Divide BLEU")
 answers.wrong(check.too_short, 51.3, 0.852, says="one power or root too many", hint="Divide BLEU")
 answers.wrong(check.too_short, 51.3, 1.0, says="precision is 1; expected", hint="Divide BLEU")
-answers.wrong(check.too_short, "about half", 0.5, says="the text 'about half'", hint="precisions are 1")
+answers.wrong(check.too_short, "about half", 0.5, says="the text 'about half'", hint="shares are 1")
 
 # ---- Exercise 3 ----
 
@@ -97,12 +102,36 @@ def every_seed_with_every_seed(attention, one_vector):
     return (attention[:, None] > one_vector[None]).sum(dim=(0, 1))
 
 
-def sorted_first(attention, one_vector):
-    return (attention.sort(dim=0).values > one_vector.sort(dim=0).values).sum(dim=0)
-
-
 def share_of_the_seeds(attention, one_vector):
     return (attention > one_vector).float().mean(dim=0)
+
+
+def against_the_mean_of_the_seeds(attention, one_vector):
+    return (attention > one_vector.mean(dim=0)).sum(dim=0)
+
+
+def against_the_best_seed(attention, one_vector):
+    return (attention > one_vector.amax(dim=0)).sum(dim=0)
+
+
+def sum_of_the_differences(attention, one_vector):
+    return (attention - one_vector).sum(dim=0)
+
+
+def with_any_seed(attention, one_vector):
+    return (attention > one_vector).any(dim=0)
+
+
+def with_most_seeds(attention, one_vector):
+    return ((attention > one_vector).sum(dim=0) > len(attention) / 2).int()
+
+
+def lost_seeds_subtracted(attention, one_vector):
+    return (attention - one_vector).sign().sum(dim=0)
+
+
+def with_an_axis_of_seeds(attention, one_vector):
+    return (attention > one_vector).sum(dim=0, keepdim=True)
 
 
 def ties_are_wins(attention, one_vector):
@@ -125,7 +154,17 @@ answers.wrong(check.wins, summed_over_all, says="the one number 3", hint="over t
 answers.wrong(check.wins, not_counted, says="which seed wins where", hint="Count along")
 answers.wrong(check.wins, wins_of_one_vector, says="the wins of one vector", hint="larger one")
 answers.wrong(check.wins, every_seed_with_every_seed, says="each seed with every seed", hint="share the seed")
-answers.wrong(check.wins, sorted_first, says="seeds are mixed", hint="Keep the rows")
+answers.wrong(check.wins, sum_of_the_differences, says="adds up the differences", hint="and count")
+answers.wrong(check.wins, with_most_seeds, says="wins with most seeds", hint="Count the seeds")
+answers.wrong(check.wins, lost_seeds_subtracted, says="counts as -1", hint="adds nothing")
+answers.wrong(check.wins, with_any_seed, says="wins with any seed", hint="Count the seeds")
+answers.wrong(check.wins, with_an_axis_of_seeds, says="with an axis of length 1", hint="keepdim")
+answers.wrong(
+    check.wins, against_the_mean_of_the_seeds, says="[2, 2]: this compares numbers of", hint="Keep the rows"
+)
+answers.wrong(
+    check.wins, against_the_best_seed, says="[2, 0]: this compares numbers of", hint="Keep the rows"
+)
 answers.wrong(check.wins, share_of_the_seeds, says="share of the seeds", hint="not the mean")
 answers.wrong(check.wins, ties_are_wins, says="A tie is no win", hint="Count along")
 answers.wrong(check.wins, of_the_first_three_seeds, says="for 5 seeds and 7 buckets", hint="any number")
@@ -250,8 +289,8 @@ answers.wrong(
     check.missed_by_the_beam,
     FIRST,
     torch.tensor(SECOND).T,
-    says="second[0] is [0.34, 0.4, 0.9]",
-    hint="Some word must come",
+    says="the columns of second sum to 1",
+    hint="Row i has",
 )
 answers.wrong(
     check.missed_by_the_beam,
@@ -261,7 +300,14 @@ answers.wrong(
     hint="not their logarithms",
 )
 answers.wrong(
-    check.missed_by_the_beam, FIRST, [0.9, 0.05, 0.05], says="has the shape (3,)", hint="the beam drops"
+    check.missed_by_the_beam, FIRST, [0.9, 0.05, 0.05], says="has the shape (3,)", hint="a row for each"
+)
+answers.wrong(
+    check.missed_by_the_beam, [0.6, 0.4], SECOND, says="has the shape (2,)", hint="words 0, 1 and 2"
+)
+answers.wrong(check.missed_by_the_beam, [40, 35, 25], SECOND, says="in per cent", hint="0.5")
+answers.wrong(
+    check.missed_by_the_beam, [0.6, 0.5, -0.1], SECOND, says="must lie between 0 and 1", hint="below 0"
 )
 
 # ---- Exercise 6 ----

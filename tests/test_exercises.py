@@ -1,11 +1,13 @@
 """What runs the checks of the exercises: whatever an answer does, the reader gets a report and no traceback."""
 
+import copy
 import json
 import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -22,6 +24,7 @@ from utils.exercises.checking import (
     compare_with_rubric,
     exercise,
     expect_close,
+    memory_of,
     recognise,
     show,
 )
@@ -209,7 +212,7 @@ def test_a_surprise_in_the_check_is_a_report_too() -> None:
 
 def test_a_result_in_place_of_a_function_is_told() -> None:
     report = doubled(torch.tensor([2.0, 4.0]))
-    assert report.wrong == "`answer` is a Tensor; expected a function."
+    assert report.wrong == "The check got a Tensor; expected a function."
     assert "without parentheses" in report.hints[0]
     assert doubled(...).status == "unfinished"
 
@@ -345,3 +348,20 @@ def test_the_largest_tensor_is_noted_and_repeated_numbers_count_once() -> None:
     with LargestTensor() as largest:
         torch.ones(2, 2, 5).unbind(0)
     assert largest.shape == (2, 2, 5)
+
+
+def test_what_a_function_of_torch_keeps_is_counted_at_one_time() -> None:
+    given = torch.ones(7, 3)
+    with LargestTensor() as made:
+        copied = copy.deepcopy(given)
+        rows = [copied[:5] @ torch.ones(3, 2) for _ in range(4)]
+        del rows
+        _ = torch.ones(2, 11)
+    assert (7, 3) not in made.shapes
+    assert {(5, 3), (3, 2), (5, 2), (2, 11)} <= made.shapes
+    assert 4 * 10 <= made.kept < 4 * 10 + 22 + 21 + 6
+
+
+def test_the_memory_of_arrays_and_lists_is_measured() -> None:
+    assert memory_of(lambda: np.ones(100_000).sum()) >= 800_000
+    assert memory_of(lambda: sum(float(np.ones(1000).sum()) for _ in range(100))) < 100_000

@@ -138,7 +138,7 @@ def test_bars_are_as_long_as_their_numbers(width: int) -> None:
         assert proportional(lengths, kept.probabilities[word])
         parts = [bar["height"] for bar in within(drawn, average, "rect", "value")]
         assert proportional(parts, np.abs(steps.frames("parts")[word]).reshape(-1))
-        summed = [bar["height"] for bar in within(drawn, average, "rect", "output")]
+        summed = [bar["height"] for bar in within(drawn, average, "rect", "context")]
         assert proportional(summed, np.abs(steps.frames("contexts")[word]))
         before = [bar["height"] for bar in within(drawn, state, "rect", "trace")]
         after = [bar["height"] for bar in within(drawn, state, "rect", "query")]

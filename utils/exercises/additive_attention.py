@@ -20,6 +20,7 @@ from utils.exercises.checking import (
     expect,
     expect_close,
     expect_written,
+    memory_of,
     recognise,
     show,
 )
@@ -47,10 +48,21 @@ def one_unit(answer: object) -> Iterator[str]:
 #: Numbers that learners get for exercise 2.
 NUM_PARAMETERS = (
     Mistake((3_000_000,), "these are W_q and W_k without w_v", "w_v has one number for each hidden unit."),
+    Mistake((3_000_001,), "w_v counts as one number here", "w_v has one number for each hidden unit."),
+    Mistake((3_001_001,), "this counts a bias for w_v", "The layer of this chapter has no bias."),
     Mistake(
-        (3_002_000,), "this counts a bias for W_q and one for W_k", "The layer of this chapter has no bias."
+        (3_002_000,), "this counts a bias for each hidden unit", "The layer of this chapter has no bias."
+    ),
+    Mistake(
+        (3_003_000,), "this counts a bias for W_q and one for W_k", "The layer of this chapter has no bias."
     ),
     Mistake((3_003_001,), "this counts three biases", "The layer of this chapter has no bias."),
+    Mistake(
+        (12_004_000,), "these are the bytes of the parameters", "Count the numbers, and not their bytes."
+    ),
+    Mistake(
+        (800_000_000,), "these are the bytes of the tensor", "num_parameters comes first, then num_bytes."
+    ),
     Mistake(
         (2_000_000_000,),
         "this is the product of the three widths",
@@ -65,7 +77,7 @@ NUM_BYTES = (
     Mistake((10_000_000,), "these are the bytes of one sentence pair", "The batch has 80 pairs."),
     Mistake((16_000_000,), "these are the bytes of the projected keys", "Every key meets every query."),
     Mistake((6_400_000_000,), "these are the bits", "A byte has 8 bits."),
-    Mistake((800,), "these are megabytes", "Write the number of bytes."),
+    Mistake((1_600_000_000,), "this is right for numbers of 8 bytes", "float32 has 32 bits for each number."),
 )
 
 
@@ -81,6 +93,11 @@ def sizes_of_the_paper(num_parameters: object, num_bytes: object) -> Iterator[st
     expect(parameters == 3_001_000, f"num_parameters is {parameters:,.0f}; expected another number.")
     yield "3,001,000 parameters: 1,000 hidden units with 1,000 + 2,000 + 1 numbers each"
     size = as_number(num_bytes, name="num_bytes")
+    expect(
+        not abs(size) <= 1000,
+        f"num_bytes is {show(size)}: this is the number of megabytes or gigabytes.",
+        "Write the number of bytes.",
+    )
     recognise([size], NUM_BYTES, f"{size:,.0f}: ", ".")
     expect(
         size == 800_000_000,
@@ -155,6 +172,20 @@ def _expect_weight(scale: float, weight: float, num_keys: int) -> None:
     )
 
 
+#: Scores that learners get in exercise 4 for the query 1, the keys 0 and 2, the matrices 1 and w_v = 2.
+ONE_QUERY = (
+    Mistake((2, 6), "the tanh is missing", "Apply the tanh to the sum, before w_v."),
+    Mistake((0.7616, 0.9951), "w_v is missing", "Multiply each unit by its number of w_v, and add."),
+    Mistake((0.9640, 1.0), "the tanh comes after w_v", "First the tanh, then w_v."),
+    Mistake(
+        (1.5232, 3.4513),
+        "the tanh is taken of each part, and then the parts are added",
+        "First add the two parts, then take the tanh of the sum.",
+    ),
+    Mistake((0.3853, 0.6147), "these are weights", "Return the scores, before the softmax."),
+)
+
+
 @exercise(
     4,
     "implement",
@@ -170,18 +201,9 @@ def scores_by_query(answer: ReadersFunction) -> Iterator[str]:
         f"{case} the result has the shape {tuple(got.shape)}; expected (1, 2).",
         "Rows are queries, columns are keys.",
     )
-    sums, units = torch.tensor([1.0, 3.0]).double(), torch.tensor([0.7616, 0.9951]).double()
-    for mistake, message, hint in (
-        (2 * sums, "the tanh is missing", "Apply the tanh to the sum, before w_v."),
-        (units, "w_v is missing", "Multiply each unit by its number of w_v, and add."),
-        (torch.tanh(2 * sums), "the tanh comes after w_v", "First the tanh, then w_v."),
-        (torch.softmax(2 * units, 0), "these are weights", "Return the scores, before the softmax."),
-    ):
-        expect(
-            not torch.allclose(got[0].double(), mistake, atol=1e-3),
-            f"{case} the result is {show(got)}: {message}. Expected [[1.523, 1.99]].",
-            hint,
-        )
+    recognise(
+        got, ONE_QUERY, f"{case} the result is {show(got)}: ", ". Expected [[1.523, 1.99]].", tolerance=1e-3
+    )
     expect_close(got, torch.tensor([[1.5232, 1.9901]]), case, tolerance=1e-3)
     yield "for one query the scores are right"
     case = "For 5 queries of width 2, 7 keys of width 3 and h = 11"
@@ -192,14 +214,25 @@ def scores_by_query(answer: ReadersFunction) -> Iterator[str]:
         f"{case} the result has the shape {tuple(got.shape)}; expected (5, 7).",
         "Rows are queries, columns are keys.",
     )
+    scores = _scores(*arrays)
+    for divisor in (11, 2, 3):
+        expect(
+            not torch.allclose(got.double(), scores.double() / math.sqrt(divisor), atol=1e-4),
+            f"{case} the scores are divided by √{divisor}.",
+            "The additive score has no factor 1/√d.",
+        )
     expect_close(
         got,
-        _scores(*arrays),
+        scores,
         case,
         "Add the projection of query i to the projections of all keys.",
         name="the score",
     )
     yield "rows are queries and columns are keys"
+    yield _never_all_units(answer)
+
+
+def _never_all_units(answer: ReadersFunction) -> str:
     arrays = _random_layer(31, 37, 2, 3, 41)
     with LargestTensor() as largest:
         got = answer(*arrays)
@@ -210,7 +243,19 @@ def scores_by_query(answer: ReadersFunction) -> Iterator[str]:
         f"{math.prod(largest.shape):,} numbers; 37 · 41 = {37 * 41:,} are enough.",
         "Go through the queries one after the other.",
     )
-    yield f"the largest tensor has the shape {largest.shape}"
+    expect(
+        largest.kept < 31 * 37 * 41 // 2,
+        f"For 31 queries, 37 keys and h = 41 your function keeps up to {largest.kept:,} numbers at one time.",
+        "Keep the scores of a query, and not its hidden units.",
+    )
+    if largest.shapes:
+        return f"the largest tensor has the shape {largest.shape}"
+    expect(  # numpy or lists
+        memory_of(lambda: answer(*arrays)) < 2 * 31 * 37 * 41,
+        "For 31 queries, 37 keys and h = 41 your function makes an array or a list of 31 · 37 · 41 numbers.",
+        "Go through the queries one after the other.",
+    )
+    return "no array has h numbers for every query and key"
 
 
 def _random_layer(
@@ -254,7 +299,13 @@ def peaks(peak_q: object, peak_k: object, peak_v: object) -> Iterator[str]:
         return (scores.argmax(-1) == right).double().mean().item()
 
     reached = share(scores)
+    plain = _scores(*inputs, w_q, w_k, torch.ones_like(w_v))
     said = f"Your layer gives the highest score to the nearest word for {100 * reached:.1f} of 100 spots; expected 99."
+    expect(
+        (w_q[:, 2] + w_k[:, 2]).any() or not w_k[:, :2].any(),
+        f"{said} No unit has the 1 of 1 + x.",
+        "Queries and keys end in a constant 1: which number multiplies it?",
+    )
     expect(
         (scores.amax(-1) - scores.amin(-1)).min() > 1e-9,
         f"{said} For some spot all words have the same score.",
@@ -271,9 +322,15 @@ def peaks(peak_q: object, peak_k: object, peak_v: object) -> Iterator[str]:
         "The score has a valley where it should have a peak. Look at the sign of `peak_v`.",
     )
     expect(
+        reached > 0.55 or share(plain) < 0.9,
+        f"{said} The four units are right, and `peak_v` is not.",
+        "Does *g* add its two tanh, or does it subtract one?",
+    )
+    expect(
         reached > 0.55,
         f"{said} Guessing reaches 12.5.",
-        "Where k = q, key and query must cancel in each unit. Which sign have the rows of `peak_q` then?",
+        "Where k = q, key and query must cancel in each unit. Which sign and which size have the numbers of `peak_q` "
+        "then?",
     )
     expect(
         reached >= 0.99,

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from utils.exercises.checking import (
     Mistake,
     ReadersFunction,
+    Wrong,
     as_number,
     as_tensor,
     choose,
@@ -56,7 +57,27 @@ EXPONENTIALS = Mistake(
     "These are the exponentials. They are not weights yet, because they do not sum to 1.",
     "Divide each exponential by 0.140 + 0.140 + 0.468.",
 )
+PER_CENT = Mistake(
+    (18.7, 18.7, 62.6),
+    "These are the weights in per cent. Weights sum to 1, not to 100.",
+    "19 per cent is 0.19.",
+)
 OTHER_WEIGHTS = (
+    Mistake(
+        (0.626, 0.187, 0.187),
+        "These are the weights of flower, white and small, in the wrong order.",
+        "The order is small, white, flower.",
+    ),
+    Mistake(
+        (0.493, 0.493, 0.014),
+        "These are the weights if the numbers of state and word are multiplied. Additive attention adds them.",
+        "The score of flower is 2 tanh(-1.4 + 1).",
+    ),
+    Mistake(
+        (0.435, 0.435, 0.130),
+        "These are the weights if the number of each word is subtracted from that of the state; expected their sum.",
+        "The score of flower is 2 tanh(-1.4 + 1).",
+    ),
     Mistake(
         (0.018, 0.018, 0.965),
         "These are the weights without the tanh.",
@@ -88,9 +109,10 @@ def another_query(small: object, white: object, flower: object) -> Iterator[str]
     recognise(weights, [SCORES], tolerance=0.0065)
     expect(min(weights) >= 0, f"{show(min(weights))} is a negative weight.", "An exponential is positive.")
     yield "no weight is negative"
+    recognise(weights, [PER_CENT], tolerance=0.65)
     recognise(weights, [OLD_STATE, EXPONENTIALS], tolerance=0.0065)
     expect(
-        abs(sum(weights) - 1) < 0.006,
+        abs(sum(weights) - 1) < 0.016,  # three numbers of two decimals each: 0.19 + 0.19 + 0.63 is 1.01
         f"the three weights sum to {show(sum(weights))}; expected 1.",
         "Divide each exponential by the sum of the three.",
     )
@@ -117,12 +139,24 @@ def another_query(small: object, white: object, flower: object) -> Iterator[str]
     "The score of row j is the dot product of the new state and `h[:, j]`. `h @ s[:, :, None]` computes all of them.",
 )
 def luong_step(answer: ReadersFunction) -> Iterator[str]:
+    calls = []
+
     def sum_of_both(y: Tensor, s: Tensor) -> Tensor:
+        calls.append((y, s))
         return y + s
 
-    y, s, h = torch.tensor([[math.log(3), 0.0]]), torch.tensor([[0.0, math.log(2)]]), torch.eye(2)[None]
-    given = "for a cell that adds, y = [ln 3, 0], s = [0, ln 2] and h = [[1, 0], [0, 1]]"
+    y, s, h = (
+        torch.tensor([[math.log(3), 0.0]]),
+        torch.tensor([[0.0, math.log(2)]]),
+        torch.eye(3)[None, :, :2],
+    )
+    given = "for a cell that adds, y = [ln 3, 0], s = [0, ln 2] and h = [[1, 0], [0, 1], [0, 0]]"
     context, state = _pair(answer(sum_of_both, y, s, h))
+    expect(
+        not any(torch.equal(first, s) and torch.equal(second, y) for first, second in calls),
+        "you call the cell with the state first. Expected the word first, and then the state.",
+        "The new state is `cell(y, s)`.",
+    )
     both = torch.tensor([[math.log(3), math.log(2)]])
     expect(
         not (_close(context, both) and not _close(state, both)),
@@ -136,18 +170,10 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
     )
     expect_close(state, both, given, "The new state is `cell(y, s)`.", name="the new state")
     yield "the new state comes from the cell"
-    expect(
-        tuple(context.shape) != (1, 1, 2),
-        "the context has the shape (1, 1, 2), with an axis of length 1 in the middle; expected (1, 2).",
-        "Remove the axis of the query with `squeeze(1)`.",
-    )
-    expect(
-        tuple(context.shape) == (1, 2),
-        f"the context has the shape {tuple(context.shape)}; expected (1, 2), one vector for each sentence.",
-    )
+    _expect_one_vector(context, given)
     recognise(context, _usual_mistakes(context), f"{given}, ", tolerance=2e-4)
-    case = f"{given}, the scores are ln 3 and ln 2, so the weights are 0.6 and 0.4"
-    expect_close(context, torch.tensor([[0.6, 0.4]]), case, name="the context")
+    case = f"{given}, the scores are ln 3, ln 2 and 0, so the weights are 1/2, 1/3 and 1/6"
+    expect_close(context, torch.tensor([[1 / 2, 1 / 3]]), case, name="the context")
     yield "the decoder asks with the new state"
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
@@ -165,42 +191,69 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
     yield "each sentence of a batch has weights of its own, over its words"
 
 
+def _expect_one_vector(context: Tensor, given: str) -> None:
+    """For one sentence and vectors of two numbers."""
+    expect(
+        tuple(context.shape) != (1, 1, 2),
+        "the context has the shape (1, 1, 2), with an axis of length 1 in the middle; expected (1, 2).",
+        "Remove the axis of the query with `squeeze(1)`.",
+    )
+    expect(
+        tuple(context.shape) != (1, 3),
+        f"{given}, the first result is {show(context)}: these are the weights of the three words.",
+        "The context is the average of the rows of `h` with these weights.",
+    )
+    expect(
+        tuple(context.shape) == (1, 2),
+        f"the context has the shape {tuple(context.shape)}; expected (1, 2), one vector for each sentence.",
+    )
+
+
 def _usual_mistakes(context: Tensor) -> list[Mistake]:
-    log_3, log_2 = math.log(3), math.log(2)
-    scaled = torch.softmax(torch.tensor([log_3, log_2]) / math.sqrt(2), dim=-1)
-    shown, expected = f"the context is {show(context)}: ", " Expected [[0.6, 0.4]]."
-    return [
-        Mistake(
-            (1 / 3, 2 / 3),
-            f"{shown}the decoder asked with the old state.{expected}",
+    scores = torch.tensor([math.log(3), math.log(2), 0])
+    scaled, bounded = (
+        torch.softmax(other, dim=-1).tolist() for other in (scores / math.sqrt(2), scores.tanh())
+    )
+    shown, expected = f"the context is {show(context)}: ", " Expected [[0.5, 0.3333]]."
+    plain = "This exercise asks for the plain dot product, without a scale and without a tanh."
+    found = (
+        (
+            (1 / 4, 1 / 2),
+            "the decoder asked with the old state.",
             "Compute the new state first, and use it in the scores.",
         ),
-        Mistake(
-            (0.75, 0.25),
-            f"{shown}the decoder asked with the word y.{expected}",
-            "The query is the new state.",
-        ),
-        Mistake(
-            (0.5, 0.5),
-            "the context is the plain mean of the rows of h, as if all weights were equal.",
+        ((3 / 5, 1 / 5), "the decoder asked with the word y.", "The query is the new state."),
+        (
+            (1 / 3, 1 / 3),
+            "this is the plain mean of the rows of h, as if all weights were equal.",
             "The weights of one sentence sum to 1 over its words: the softmax runs over the axis of the words.",
         ),
-        Mistake(
-            (1.0, 1.0),
-            f"{shown}every weight is 1.{expected}",
+        (
+            (1, 1),
+            "every weight is 1.",
             "You took the softmax over an axis of length 1. The axis of the words is the one with n numbers.",
         ),
-        Mistake(
-            (log_3, log_2),
-            f"{shown}the scores are used as weights.{expected}",
-            "The softmax turns scores into weights.",
+        (scores.tolist()[:2], "the scores are used as weights.", "The softmax turns scores into weights."),
+        (
+            (scores / scores.sum()).tolist()[:2],
+            "the scores were divided by their sum.",
+            "The softmax divides the exponentials of the scores by their sum.",
         ),
-        Mistake(
-            tuple(scaled.tolist()),
-            f"{shown}the scores were divided by the square root of 2.",
-            "This exercise asks for the plain dot product, without a scale.",
+        (scaled[:2], "the scores were divided by the square root of 2.", plain),
+        (bounded[:2], "the scores went through a tanh.", plain),
+        ((1, 0), "only the row with the largest score is taken.", "The context is an average of all rows."),
+        (
+            (1 / 6, 1 / 9),
+            "the weighted sum was divided by the number of words.",
+            "The weights sum to 1 already, so the sum is the average.",
         ),
-    ]
+        (
+            (3 / 5, 2 / 5),
+            "a dot product was added up over the words.",
+            "The score of a word adds up the products of the numbers of its own vector, along the last axis.",
+        ),
+    )
+    return [Mistake(tuple(numbers), f"{shown}{says}{expected}", hint) for numbers, says, hint in found]
 
 
 def _pair(result: object) -> tuple[Tensor, Tensor]:
@@ -231,19 +284,14 @@ def weight_on_padding(answer: ReadersFunction) -> Iterator[str]:
     for seed, ids in ((104, [5, 8, 4]), (76, [4, 9, 6, 7, 10])):
         model = _small_translator(seed)
         weights = _weights_with_wrong_length(model, ids)
-        got = as_number(answer(model, ids), name="the result")
         case = f"for a small model that was not trained and the ids {ids}"
+        got = _one_weight(answer, model, ids, case)
         expect(
             0 <= got <= 1,
             f"{case}, the result is {show(got)}; a weight lies between 0 and 1.",
             "Return one weight, not a sum over steps or a share in per cent.",
         )
         yield f"for {len(ids)} ids the result is a possible weight"
-        expect(
-            got > 1e-9,
-            f"{case}, the result is 0: the mask hid the padding.",
-            "The exercise gives a wrong length on purpose: 40, although only the first places are words.",
-        )
         padding, words = weights[:, len(ids) :], weights[:, : len(ids)]
         for mistaken, says, hint in (
             (weights.max(), "the largest weight of all 40 places", "Leave out the first `len(ids)` columns."),
@@ -254,6 +302,21 @@ def weight_on_padding(answer: ReadersFunction) -> Iterator[str]:
                 padding.sum(dim=-1).max(),
                 "the sum of the weights on the padding in one step",
                 "Do not add up.",
+            ),
+            (
+                padding[:, 1:].max(),
+                "the largest weight from the second place of the padding on",
+                "The first place of the padding is column `len(ids)`, because places count from 0.",
+            ),
+            (
+                weights[:, len(ids) - 1 :].max(),
+                "the largest weight on the last word and the padding",
+                "The last word is at the place `len(ids) - 1`.",
+            ),
+            (
+                weights[len(ids) :].max() if len(weights) > len(ids) else padding.max(),
+                f"the largest weight of the steps from number {len(ids)} on",
+                "Rows are steps and columns are places: `weights[:, len(ids):]`.",
             ),
             (padding[0].max(), "the largest weight of the first step alone", "Look at every step."),
             (padding[-1].max(), "the largest weight of the last step alone", "Look at every step."),
@@ -270,6 +333,36 @@ def weight_on_padding(answer: ReadersFunction) -> Iterator[str]:
             f"{case}, the result is {show(got)}; expected {show(padding.max().item())}.",
         )
         yield f"for {len(ids)} ids it is the largest weight that any step gives to the padding"
+
+
+def _one_weight(answer: ReadersFunction, model: EncoderDecoder, ids: list[int], case: str) -> float:
+    """What the answer returns; says so if the answer gives the encoder the right length."""
+    lengths: list[int] = []
+
+    def note(_: nn.Module, args: tuple[Tensor, ...], options: dict[str, Tensor]) -> None:
+        lengths.extend([*args, *options.values()][-1].tolist())
+
+    handle = model.encoder.register_forward_pre_hook(note, with_kwargs=True)
+    try:
+        result = answer(model, ids)
+    except Wrong:
+        if lengths != [len(ids)]:
+            raise
+        result = 0.0  # no weights on the padding
+    finally:
+        handle.remove()
+    expect(
+        lengths != [len(ids)],
+        f"{case}, the model got the length {len(ids)}, so the mask hid the padding.",
+        "The exercise gives a wrong length on purpose: 40, although only the first places are words.",
+    )
+    got = as_tensor(result, name="the result")
+    expect(
+        got.numel() == 1,
+        f"{case}, the result holds {got.numel()} numbers; expected one.",
+        "Take the largest weight of all steps and of all places of the padding.",
+    )
+    return got.double().item()
 
 
 @cache

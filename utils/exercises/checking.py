@@ -17,8 +17,11 @@ import math
 import re
 import signal
 import threading
+import tracemalloc
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
@@ -185,7 +188,7 @@ def _expect_functions(examine: Callable[..., Iterator[str]], answers: Sequence[o
         if parameter.annotation is ReadersFunction and not isinstance(answer, ReadersFunction):
             expect_written(answer)
             raise Wrong(
-                f"`{parameter.name}` is {_kind(answer)}; expected a function.",
+                f"The check got {_kind(answer)}; expected a function.",
                 "Write the name of your function without parentheses.",
             )
 
@@ -237,16 +240,16 @@ class ReadersFunction:
         call = f"`{self.name}({_arguments(args, options)})`"
         try:
             result = self.function(*own_args, **own_options)
-        except NotImplementedError:
-            raise Unfinished(
-                "Write the body of your function, run its cell, then run this one again."
-            ) from None
         except TimeUp:
             raise Wrong(
                 f"{call} does not come to an end within {TIME_LIMIT:.0f} seconds.",
                 _ENDLESS,
             ) from None
         except (Exception, SystemExit) as error:
+            if isinstance(error, NotImplementedError) and not str(error):  # a stub's own, torch's say what is missing
+                raise Unfinished(
+                    "Write the body of your function, run its cell, then run this one again."
+                ) from None
             raise Wrong(
                 f"{call} raised {type(error).__name__}: {_first_lines(io.StringIO(str(error)), limit=2)}",
                 "Call your function on these inputs in a cell of your own, and look at the shape of each step.",
@@ -266,19 +269,50 @@ class ReadersFunction:
 class LargestTensor(TorchFunctionMode):
     """While it is entered, ``shape`` is that of the largest tensor that a function of torch has made.
 
-    An axis that only repeats, as after ``expand``, has no numbers of its own and counts as one.
+    ``shapes`` are those of all tensors of numbers with a point, except copies of arguments and of arrays and lists, and
+    ``kept`` is how many numbers such tensors held at most at one time. An axis that only repeats, as after ``expand``,
+    has no numbers of its own and counts as one.
     """
+
+    _COPIES = (Tensor.__deepcopy__, torch.tensor, torch.as_tensor, torch.from_numpy)
 
     def __init__(self) -> None:
         super().__init__()
         self.shape: tuple[int, ...] = (0,)
+        self.shapes: set[tuple[int, ...]] = set()
+        self.kept = 0
+        self._alive: list[weakref.ref[Tensor]] = []
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
         for tensor in result if isinstance(result, tuple | list) else [result]:
             if isinstance(tensor, Tensor):
                 self.shape = max(self.shape, _own_shape(tensor), key=math.prod)
+                if tensor.is_floating_point() and tensor.dim() and function not in self._COPIES:
+                    self._keep(tensor)
         return result
+
+    def _keep(self, tensor: Tensor) -> None:
+        self.shapes.add(_own_shape(tensor))
+        try:
+            tensor.untyped_storage()
+        except NotImplementedError:  # inside torch.vmap
+            return
+        alive = [kept for reference in self._alive if (kept := reference()) is not None] + [tensor]
+        self._alive = [weakref.ref(kept) for kept in alive]
+        storages = {kept.untyped_storage().data_ptr(): kept for kept in alive}
+        numbers = (kept.untyped_storage().nbytes() // kept.element_size() for kept in storages.values())
+        self.kept = max(self.kept, sum(numbers))
+
+
+def memory_of(call: Callable[[], object]) -> int:
+    """Most bytes that lists and arrays of numpy take at one time during the call; tensors are not counted."""
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 def _own_shape(tensor: Tensor) -> tuple[int, ...]:
@@ -286,8 +320,8 @@ def _own_shape(tensor: Tensor) -> tuple[int, ...]:
 
 
 def _arguments(args: Sequence[object], options: Mapping[str, object]) -> str:
-    named = [f"{name}={show(value)}" for name, value in options.items()]
-    return ", ".join([show(value) for value in args] + named)
+    named = [f"{name}={show(value, most=8)}" for name, value in options.items()]
+    return ", ".join([show(value, most=8) for value in args] + named)
 
 
 def _same(left: object, right: object) -> bool:
@@ -306,16 +340,20 @@ def _same(left: object, right: object) -> bool:
     return callable(left) or left == right
 
 
-def show(value: object, *, width: int = 160) -> str:
-    """A value as a reader would write it: tensors as nested lists of short numbers, large ones as their shape."""
+def show(value: object, *, width: int = 160, most: int = 24) -> str:
+    """A value as a reader would write it: tensors as nested lists of short numbers, large ones as their shape.
+
+    Args:
+        most: a tensor of more numbers than this is large.
+    """
     if isinstance(value, Tensor):
-        if value.numel() > 24:
+        if value.numel() > most:
             return f"<tensor of shape {tuple(value.shape)}>"
         value = value.tolist()
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
-        inner = ", ".join(show(item, width=width) for item in value)
+        inner = ", ".join(show(item, width=width, most=most) for item in value)
         text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
     else:
         named = f"<{type(value).__name__}>" if isinstance(value, torch.nn.Module) else repr(value)
@@ -338,8 +376,13 @@ def expect(condition: object, message: str, *hints: str) -> None:
         raise Wrong(message, *hints)
 
 
-def as_tensor(answer: object, *, shape: tuple[int, ...] | None = None, name: str = "the result") -> Tensor:
+def as_tensor(
+    answer: object, *hints: str, shape: tuple[int, ...] | None = None, name: str = "the result"
+) -> Tensor:
     """The answer as a float64 tensor (boolean stays boolean): a tensor, an array, a number or nested lists.
+
+    Args:
+        hints: what to say if the shape is another.
 
     Raises:
         Wrong: it is none of these, or its shape is another.
@@ -350,24 +393,28 @@ def as_tensor(answer: object, *, shape: tuple[int, ...] | None = None, name: str
     except (TypeError, ValueError, RuntimeError):
         raise Wrong(
             f"{name} is {_kind(answer)}, not numbers.",
-            "Return a tensor, or lists of numbers of equal length.",
+            "A tensor will do, and so will a number or lists of numbers of equal length.",
         ) from None
     if tensor.is_complex():
         raise Wrong(f"{name} holds complex numbers.")
     if shape is not None and tuple(tensor.shape) != shape:
-        raise Wrong(f"{name} has the shape {tuple(tensor.shape)}; expected {shape}.")
+        raise Wrong(f"{name} has the shape {tuple(tensor.shape)}; expected {shape}.", *hints)
     return tensor if tensor.dtype == torch.bool else tensor.double()
 
 
 def _plain(answer: object) -> object:
-    """Lists in which tensors are replaced by their numbers."""
+    """Lists in which tensors are replaced by their numbers, and fractions by floats."""
     if isinstance(answer, Tensor):
         return answer.tolist()
+    if isinstance(answer, Fraction | Decimal):
+        return float(answer)
     return [_plain(item) for item in answer] if isinstance(answer, list | tuple) else answer
 
 
 def _kind(answer: object) -> str:
-    name = type(answer).__name__
+    if isinstance(answer, ReadersFunction):
+        return "a function"
+    name = "text" if isinstance(answer, str) else type(answer).__name__
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
@@ -428,11 +475,15 @@ def as_number(answer: object, *, name: str = "your number") -> float:
     """
     if isinstance(answer, str):
         try:
-            return float(Fraction(answer.strip().rstrip("%"))) / (100 if answer.strip().endswith("%") else 1)
+            text = "".join(answer.split())
+            return float(Fraction(text.rstrip("%"))) / (100 if text.endswith("%") else 1)
         except (ValueError, ZeroDivisionError):
-            raise Wrong(f"{name} is the text {answer!r}, not a number.") from None
+            raise Wrong(
+                f"{name} is the text {answer!r}, not a number.",
+                "Write digits alone, without a unit and without commas.",
+            ) from None
     tensor = as_tensor(answer, name=name)
-    expect(tensor.numel() == 1, f"{name} holds {tensor.numel()} numbers; expected one.")
+    expect(tensor.numel() == 1, f"{name} holds {tensor.numel()} numbers; expected one.", "Write one number.")
     return tensor.double().item()
 
 
@@ -443,7 +494,7 @@ def as_choice(answer: object, letters: str) -> str:
         Wrong: it is none of the letters.
     """
     expect_written(answer)
-    chosen = re.sub(r"[\s().:]", "", answer).lower() if isinstance(answer, str) else ""
+    chosen = re.sub(r"\W", "", answer).lower() if isinstance(answer, str) else ""
     expect(
         len(chosen) == 1 and chosen in letters,
         f"{show(answer)} is none of the choices.",
@@ -474,16 +525,23 @@ class OpenAnswer(Exception):
         self.rubric = tuple(rubric)
 
 
+def _num_words(text: str) -> int:
+    """How many words a text has; two characters of a script without blanks, such as Chinese, count as one."""
+    without_blanks = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+    return len(without_blanks.sub("", text).split()) + len(without_blanks.findall(text)) // 2
+
+
 def compare_with_rubric(answer: object, rubric: Sequence[str], *, min_words: int = 20) -> Iterator[str]:
     """A check of an answer in words: shows the rubric once there is a text to compare with it."""
     expect_written(answer)
     expect(isinstance(answer, str), f"Your answer is {_kind(answer)}; write a text in quotes.")
-    num_words = len(str(answer).split())
+    num_words = _num_words(str(answer))
     if num_words == 0:
         raise Unfinished("Write your answer between the quotes, run that cell, then run this one again.")
     expect(
         num_words >= min_words,
-        f"Your answer has {num_words} words. The points to compare it with come when it has {min_words}.",
+        f"Your answer has {num_words} {'word' if num_words == 1 else 'words'}. The points to compare it with come when "
+        f"it has {min_words}.",
         "Write down what you think before you look: you remember more of what you have tried to say.",
     )
     raise OpenAnswer(rubric)

@@ -18,6 +18,7 @@ from utils.exercises.checking import (
     exercise,
     expect,
     expect_close,
+    memory_of,
     recognise,
     show,
 )
@@ -45,11 +46,40 @@ def divided_by_d(answer: object) -> Iterator[str]:
     )
 
 
-#: A pair that learners get for exercise 2.
-NOT_DIVIDED = Mistake(
-    (8, 12),
-    "(8, 12) is the sum of the values, each times its exponential. The exponentials are not weights yet.",
-    "Divide by the sum of the exponentials, 1 + 3.",
+_WEIGHT = math.exp(2) / (math.exp(2) + 3)
+_WEIGHT_WITH_5 = math.exp(2.5) / (math.exp(2.5) + 3)
+#: Pairs that learners get for exercise 2 and that are contexts, and pairs that are none.
+OTHER_CONTEXTS = tuple(
+    Mistake((8 * weight, 4 * (1 - weight)), f"the context {what}.", hint)
+    for weight, what, hint in (
+        (
+            1 / 10,
+            "without the scale: the scores 0 and 2 ln 3",
+            "Divide the scores by √d. How many components has a key?",
+        ),
+        (1 / (1 + math.sqrt(3)), "of scores that are divided by 4", "Divide by √d and not by d."),
+        (1 / 2, "of equal weights", "The scores are not equal, so the weights are not."),
+        (3 / 4, "of exchanged weights", "The larger score gets the larger weight."),
+        (0, "of the second key alone", "A softmax gives something to every key."),
+        (_WEIGHT, "with 2 + 2 as the first dot product", "One component of the first key is negative."),
+        (
+            _WEIGHT_WITH_5,
+            "with the 5 of the first key in its score",
+            "What does the query have in that place?",
+        ),
+    )
+)
+NO_CONTEXTS = (
+    Mistake(
+        (8, 12),
+        "is the sum of the values, each times its exponential. The exponentials are not weights yet.",
+        "Divide by the sum of the exponentials, 1 + 3.",
+    ),
+    Mistake(
+        (1 / 4, 3 / 4), "are the two weights.", "The context is the sum of the values, each times its weight."
+    ),
+    Mistake((0, math.log(3)), "are the two scores.", "Turn them into weights, and then average the values."),
+    Mistake((3, 2), "is the context with its two numbers exchanged.", "The first value is (8, 0)."),
 )
 
 
@@ -62,20 +92,9 @@ NOT_DIVIDED = Mistake(
 def context_by_hand(first: object, second: object) -> Iterator[str]:
     context = [as_number(first, name="c1"), as_number(second, name="c2")]
 
-    for weight, what, hint in (
-        (
-            1 / 10,
-            "without the scale: the scores 0 and 2 ln 3",
-            "Divide the scores by √d. How many components has a key?",
-        ),
-        (1 / (1 + math.sqrt(3)), "of scores that are divided by 4", "Divide by √d and not by d."),
-        (1 / 2, "of equal weights", "The scores are not equal, so the weights are not."),
-        (3 / 4, "of exchanged weights", "The larger score gets the larger weight."),
-        (0, "of the second key alone", "A softmax gives something to every key."),
-    ):
-        mistake = Mistake((8 * weight, 4 * (1 - weight)), f"the context {what}.", hint)
-        recognise(context, [mistake], f"({show(context[0])}, {show(context[1])}) is ", tolerance=0.02)
-    recognise(context, [NOT_DIVIDED], tolerance=0.02)
+    pair = f"({show(context[0])}, {show(context[1])}) "
+    recognise(context, OTHER_CONTEXTS, f"{pair}is ", tolerance=0.02)
+    recognise(context, NO_CONTEXTS, pair, tolerance=0.02)
     expect(
         abs(context[0] / 8 + context[1] / 4 - 1) < 0.006,
         f"({show(context[0])}, {show(context[1])}) belongs to the weights {show(context[0] / 8)} and "
@@ -90,6 +109,30 @@ def context_by_hand(first: object, second: object) -> Iterator[str]:
     yield "the weights are 1/4 and 3/4, so the context is (2, 3)"
 
 
+_EXPONENT = "The softmax takes the exponential. Return what stands in the exponent."
+#: For the query 1, how much larger than the score of the key 0 that of the key 6 is in exercise 3, by mistake.
+SECOND_MINUS_FIRST = (
+    Mistake((6,), "that of the dot product alone", "Which term is missing that differs from key to key?"),
+    Mistake(
+        (-30,),
+        "the whole squared length is taken away",
+        "The Gaussian kernel has ½ of the squared distance.",
+    ),
+    Mistake((24,), "the squared length is added", "Long keys are far away, so they must lose."),
+    Mistake((12,), "every score has the wrong sign", "A key that is far away has a low score."),
+    Mistake((3,), "half the length is taken away", "The term is half the *squared* length."),
+    Mistake((1,), "that of the cosine", "A dot product is not divided by the lengths."),
+    Mistake((-4,), "the distance is not squared", "The Gaussian kernel has ½ of the *squared* distance."),
+    Mistake((math.exp(-12.5) - math.exp(-0.5),), "this is the kernel", _EXPONENT),
+    Mistake((math.exp(-12) - 1,), "these are exponentials", _EXPONENT),
+    Mistake(
+        (-24,),
+        "the ½ of the squared distance is missing",
+        "The kernel of bandwidth 1 has the exponent −½‖q − k‖².",
+    ),
+)
+
+
 @exercise(
     3,
     "implement",
@@ -97,7 +140,7 @@ def context_by_hand(first: object, second: object) -> Iterator[str]:
     "Half the squared length of each key has the shape (n,). It broadcasts over the rows of the scores.",
 )
 def gaussian_scores(answer: ReadersFunction) -> Iterator[str]:
-    query, keys = torch.tensor([[1.0]]), torch.tensor([[0.0], [4.0]])
+    query, keys = torch.tensor([[1.0]]), torch.tensor([[0.0], [6.0]])
     got = as_tensor(answer(query, keys), name="the result")
     expect(
         tuple(got.shape) == (1, 2),
@@ -106,30 +149,22 @@ def gaussian_scores(answer: ReadersFunction) -> Iterator[str]:
     )
     got = got[0]
     difference = (got[1] - got[0]).item()
-    case = "For the query [1] and the keys [0] and [4] the second score minus the first is"
+    given = "For the query [1] and the keys [0] and [6]"
+    case = f"{given} the second score minus the first is {show(difference)}"
+    expect(got.isfinite().all(), f"{given} the result is {show(got)}.")
     expect(
-        abs(got.sum() - 1) > 1e-3 or got.min() < 0,
-        f"For the query [1] and the keys [0] and [4] the result is {show(got)}: these are weights.",
+        abs(got.sum() - 1) > 2e-6 or got.min() <= 0,
+        f"{given} the result is {show(got)}: these are weights.",
         "Return the scores, before the softmax.",
     )
-    for wrong, message, hint in (
-        (4, "that of the dot product alone", "Which term is missing that differs from key to key?"),
-        (-12, "the whole squared length is taken away", "The Gaussian kernel has ½ of the squared distance."),
-        (12, "the squared length is added", "Long keys are far away, so they must lose."),
-        (2, "half the length is taken away", "The term is half the *squared* length."),
-        (
-            math.exp(-4.5) - math.exp(-0.5),
-            "this is the kernel",
-            "The softmax takes the exponential. Return what stands in the exponent.",
-        ),
-        (
-            -8,
-            "the ½ of the squared distance is missing",
-            "The kernel of bandwidth 1 has the exponent −½‖q − k‖².",
-        ),
-    ):
-        expect(abs(difference - wrong) > 1e-3, f"{case} {show(difference)}: {message}. Expected −4.", hint)
-    expect(abs(difference + 4) < 1e-3, f"{case} {show(difference)}; expected −4.")
+    recognise(
+        [difference],
+        SECOND_MINUS_FIRST,
+        f"{case}: ",
+        ". Expected −12.",
+        tolerance=1e-3,
+    )
+    expect(abs(difference + 12) < 1e-3, f"{case}; expected −12.")
     yield "a long key loses half its squared length"
     queries, keys = _normal((3, 5), (7, 5))
     result = answer(queries, keys)
@@ -137,13 +172,17 @@ def gaussian_scores(answer: ReadersFunction) -> Iterator[str]:
     _expect_not_half(result, "the result")
     weights = torch.softmax(scores, dim=-1)
     _, expected = nadaraya_watson(queries, keys, keys)
-    scaled = torch.softmax(scaled_dot_scores(queries, keys) - keys.square().sum(-1) / 2, dim=-1)
-    expect(
-        not torch.allclose(weights, scaled.double(), atol=1e-4),
-        f"For width 5 the first weight is {show(weights[0, 0].item())}; expected {show(expected[0, 0].item())}. "
-        "Your dot products are divided by √5.",
-        "The squared distance has no scale.",
-    )
+    penalty = keys.square().sum(-1) / 2
+    for what, scaled in (
+        ("dot products", scaled_dot_scores(queries, keys) - penalty),
+        ("scores", (dot_scores(queries, keys) - penalty) / math.sqrt(5)),
+    ):
+        expect(
+            not torch.allclose(weights, torch.softmax(scaled, dim=-1).double(), atol=1e-4),
+            f"For width 5 the first weight is {show(weights[0, 0].item())}; expected {show(expected[0, 0].item())}. "
+            f"Your {what} are divided by √5.",
+            "The squared distance has no scale.",
+        )
     expect_close(weights, expected.double(), "For 3 queries and 7 keys of width 5", name="the weight")
     yield "for keys of any length the softmax gives the weights of the kernel"
     with LargestTensor() as largest:
@@ -151,7 +190,7 @@ def gaussian_scores(answer: ReadersFunction) -> Iterator[str]:
     expect(
         math.prod(largest.shape) < 31 * 37 * 41 // 2,
         f"For 31 queries and 37 keys of width 41 your function makes a tensor of shape {largest.shape}: "
-        "the differences of all queries and keys.",
+        "a number for each query, key and component, as in the differences of all queries and keys.",
         "Use the product of matrices `queries @ keys.T`.",
     )
     yield f"the largest tensor has the shape {largest.shape}, without all differences"
@@ -166,22 +205,61 @@ def gaussian_scores(answer: ReadersFunction) -> Iterator[str]:
 def attend_in_blocks(answer: ReadersFunction) -> Iterator[str]:
     def attend(queries: Tensor, keys: Tensor, values: Tensor, block: int) -> Tensor:
         result = answer(queries, keys, values, block)
+        expect(
+            not isinstance(result, tuple),
+            "the function returns several things; expected the context alone.",
+            "End it with `return` and one tensor.",
+        )
         shape = (len(queries), values.shape[1])
-        got = as_tensor(result, shape=shape, name=f"for {len(queries)} queries the context")
+        many = f"{len(queries)} {'query' if len(queries) == 1 else 'queries'}"
+        got = as_tensor(
+            result,
+            "Each query has one context, which is as wide as a value.",
+            shape=shape,
+            name=f"for {many} the context",
+        )
         _expect_not_half(result, "the context")
         return got
 
     yield from _three_keys_by_hand(attend)
     yield from _equals_the_layer(attend)
-    queries, keys, values = _normal((53, 3), (59, 3), (59, 2))
-    with LargestTensor() as largest:
-        attend(queries, keys, values, 4)
+    yield _looks_at_one_block_at_a_time(answer)
+
+
+def _looks_at_one_block_at_a_time(answer: ReadersFunction) -> str:
+    m, n, block = 23, 83, 5
+    queries, keys, values = _normal((m, 3), (n, 3), (n, 2))
+    with LargestTensor() as made:
+        answer(queries, keys, values, block)
+    if not made.shapes:  # numpy or lists
+        many = _normal((307, 2), (311, 2), (311, 1))
+        expect(
+            memory_of(lambda: answer(*many, block)) < 4 * 307 * 311,
+            "for 307 queries, 311 keys and blocks of 5 your function needs the memory of all scores.",
+            "Take the next `block` keys only, and compute the scores of these.",
+        )
+        return "for 307 queries and 311 keys it needs less memory than all scores would"
+    case = f"for {m} queries, {n} keys and blocks of {block} your function"
+    next_block = "Take the next `block` keys only, and compute the scores of these."
+    inputs = {(n, 3), (3, n), (n, 2), (2, n)}
+    for shape in sorted(made.shapes, key=math.prod, reverse=True):
+        own = tuple(size for size in shape if size > 1)
+        expect(n not in own or own in inputs, f"{case} makes a tensor of shape {shape}.", next_block)
     expect(
-        math.prod(largest.shape) < 53 * 59 // 2,
-        f"for 53 queries, 59 keys and blocks of 4 your function makes a tensor of shape {largest.shape}.",
-        "Take the next `block` keys only, and compute the scores of these.",
+        any(block in shape for shape in made.shapes),
+        f"{case} never looks at {block} keys: it makes tensors of the shapes "
+        f"{', '.join(map(str, sorted(made.shapes, key=math.prod)[-3:]))}.",
+        "`keys[start:start + block]` has the next `block` keys.",
     )
-    yield f"for 53 queries and 59 keys the largest tensor has the shape {largest.shape}"
+    expect(
+        made.kept < m * n,
+        f"{case} keeps up to {made.kept:,} numbers at one time, and all scores are {m * n:,}.",
+        "Keep no scores and no exponentials of earlier blocks, only their sums.",
+    )
+    return (
+        f"for {m} queries and {n} keys it keeps at most {made.kept:,} numbers at one time, and all scores are "
+        f"{m * n:,}"
+    )
 
 
 def _three_keys_by_hand(attend: Attend) -> Iterator[str]:
@@ -189,18 +267,36 @@ def _three_keys_by_hand(attend: Attend) -> Iterator[str]:
     values = torch.tensor([[1.0], [5.0], [11.0]])
     case = "for the scores [0, ln 3, 0], the values [1, 5, 11] and"
     mistakes = {
-        3: {17: ("the weights do not sum to 1", "Divide by the sum of the exponentials of one query.")},
+        3: {
+            17: ("the weights do not sum to 1", "Divide by the sum of the exponentials of one query."),
+            9: ("the sum of the values is not divided", "Divide by the sum of the exponentials at the end."),
+        },
         1: {
+            17: (
+                "each block has weights of its own, which sum to 1",
+                "A softmax of one block knows nothing of the other blocks.",
+            ),
             17 / 3: ("this is the mean of the blocks", "A block with larger scores must count more."),
             29 / 7: ("the sums were not corrected", "A larger score turned up in the second block."),
             27 / 7: ("the sum of the exponentials was not corrected", "Both sums must become smaller."),
             29 / 5: ("the sum of the values was not corrected", "Both sums must become smaller."),
         },
-        2: {4: ("the last key has no part in it", "The last block may be shorter than the others.")},
+        2: {
+            4: ("the last key has no part in it", "The last block may be shorter than the others."),
+            4.5: (
+                "zeros after the last key have got a share",
+                "A key of zeros has the score 0, and e^0 is 1.",
+            ),
+        },
     }
     for block, known in mistakes.items():
         got = attend(query, keys, values, block).item()
         said = f"{case} blocks of {block} the context is {show(got)}; expected 5.4"
+        expect(
+            math.isfinite(got),
+            f"{said}.",
+            "Before the first block the largest score is −∞. What does your factor become when it grows from there?",
+        )
         for number, (message, hint) in known.items():
             expect(abs(got - number) > 1e-3, f"{said}: {message}.", hint)
         expect(abs(got - 5.4) < 1e-3, f"{said}.")
@@ -235,6 +331,15 @@ def _equals_the_layer(attend: Attend) -> Iterator[str]:
             )
             expect_close(got, expected, f"for {case} and blocks of {block}", name="the context")
         yield f"for {case} it equals `DotProductAttention`"
+    low, keys = -1000 * torch.ones(3, 5), keys.abs() + 1
+    got, expected = attend(low, keys, values, 4), torch.softmax(scaled_dot_scores(low, keys), dim=-1) @ values
+    expect(
+        got.isfinite().all(),
+        f"for scores that all lie below −1000 the context holds {got[~got.isfinite()][:1].tolist()}.",
+        "Which number is the largest score so far, before the first block? 0 is larger than all these scores.",
+    )
+    expect_close(got, expected, "for scores that all lie below −1000", name="the context")
+    yield "low scores do no harm"
 
 
 def _normal(*shapes: tuple[int, ...]) -> list[Tensor]:
@@ -259,34 +364,16 @@ def _expect_not_half(result: object, name: str) -> None:
 )
 def queries_are_keys(own_4: object, own_256: object, width: object) -> Iterator[str]:
     four, wide = as_number(own_4, name="own_4"), as_number(own_256, name="own_256")
-    for number, name in ((four, "own_4"), (wide, "own_256")):
-        expect(
-            0 <= number <= 1.0001,
-            f"{name} is {show(number)}. A weight lies between 0 and 1.",
-            "Did you take the scores, or a sum in place of a mean?",
-        )
-    measured = _own_weight(4, scaled_dot_scores), _own_weight(4, dot_scores)
-    expect(
-        abs(four - measured[1]) > 0.04,
-        f"own_4 is {show(four)}: this is the mean weight without the scale.",
-        "Divide the scores by √d.",
-    )
-    expect(
-        abs(four - 0.1) > 0.03,
-        f"own_4 is {show(four)}, the mean of all weights of a row, which is 1/10.",
-        "Take the weight of each row for itself, with the same `x` as queries and as keys.",
-    )
-    expect(
-        abs(four - measured[0]) < 0.03,
-        f"own_4 is {show(four)}; the mean over 5,000 rows is another number.",
-        "Take the mean over the 10 rows of many tensors.",
-    )
-    yield f"at d = 4 a row gives itself {measured[0]:.2f} of its weight"
+    yield f"at d = 4 a row gives itself {_expect_own_weight(four, wide):.2f} of its weight"
     expect(wide > 0.99, f"own_256 is {show(wide)}; expected more than 0.99.")
     yield "at d = 256 a row gives itself nearly all its weight"
     chosen = as_number(width, name="width")
     powers = [2**power for power in range(9)]
-    expect(chosen in powers, f"width is {show(chosen)}; expected one of {show(powers)}.")
+    expect(
+        chosen in powers,
+        f"width is {show(chosen)}; expected one of {show(powers)}.",
+        "Measure the mean at each of these nine widths.",
+    )
     own = {power: _own_weight(power, scaled_dot_scores) for power in powers}
     expect(
         own[int(chosen)] > 0.9,
@@ -302,10 +389,63 @@ def queries_are_keys(own_4: object, own_256: object, width: object) -> Iterator[
     yield f"from width {smallest} on it gives itself more than 0.9"
 
 
-def _own_weight(d: int, score: Callable[[Tensor, Tensor], Tensor]) -> float:
+def _expect_own_weight(four: float, wide: float) -> float:
+    """The mean weight of a row for itself at d = 4, which ``four`` must be."""
+    right, unscaled = _own_weight(4, scaled_dot_scores), _own_weight(4, dot_scores)
+    expect(
+        not abs(four / 100 - right) <= 0.022,
+        f"own_4 is {show(four)}: this is in per cent.",
+        "A weight is a number from 0 to 1.",
+    )
+    for number, name in ((four, "own_4"), (wide, "own_256")):
+        expect(
+            0 <= number <= 1.0001,
+            f"{name} is {show(number)}. A weight lies between 0 and 1.",
+            "Did you take the scores, or a sum in place of a mean?",
+        )
+    recognise(
+        [four],
+        (
+            Mistake((unscaled,), "this is the mean weight without the scale.", "Divide the scores by √d."),
+            Mistake(
+                (_own_weight(4, lambda x, y: dot_scores(x, y) / 4),),
+                "this is the mean weight of scores that are divided by 4.",
+                "Divide the scores by √d and not by d.",
+            ),
+        ),
+        f"own_4 is {show(four)}: ",
+        tolerance=0.012,
+    )
+    expect(
+        not (0.104 < four < 0.13 and 0.2 < wide < 0.4),
+        f"own_4 is {show(four)} and own_256 is {show(wide)}: this happens if the numbers lie between 0 and 1.",
+        "Standard normal numbers have mean 0: take `torch.randn`, and not `torch.rand`.",
+    )
+    expect(
+        abs(four - 0.1) > 0.03,
+        f"own_4 is {show(four)}, the mean of all weights of a row, which is 1/10.",
+        "Take the weight of each row for itself, with the same `x` as queries and as keys.",
+    )
+    expect(
+        four < 0.99 or abs(wide - right) > 0.022,
+        f"own_4 is {show(four)} and own_256 is {show(wide)}: the two are exchanged.",
+        "The wider the vectors, the more a row gives to itself.",
+    )
+    largest = _own_weight(4, scaled_dot_scores, largest=True)
+    expect(
+        abs(four - right) < 0.022 and abs(four - right) < abs(four - largest),
+        f"own_4 is {show(four)}; the mean over 5,000 rows is another number.",
+        "Take the weight of each row for itself, which is not always the largest one, and the mean over the 10 rows of "
+        "many tensors.",
+    )
+    return right
+
+
+def _own_weight(d: int, score: Callable[[Tensor, Tensor], Tensor], *, largest: bool = False) -> float:
+    """Mean weight of a row for itself, or the mean of the largest weight of each row."""
     x = torch.randn(500, 10, d, generator=torch.Generator().manual_seed(11))
     weights = torch.softmax(score(x, x), dim=-1)
-    return weights.diagonal(dim1=-2, dim2=-1).mean().item()
+    return (weights.amax(dim=-1) if largest else weights.diagonal(dim1=-2, dim2=-1)).mean().item()
 
 
 @exercise(6, "open")

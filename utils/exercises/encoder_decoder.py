@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from utils.exercises.checking import (
+    Mistake,
     ReadersFunction,
     as_number,
     as_tensor,
@@ -16,6 +17,7 @@ from utils.exercises.checking import (
     expect,
     expect_close,
     expect_written,
+    recognise,
     show,
 )
 from utils.seq2seq import Encoder
@@ -35,6 +37,52 @@ def closed_to_words(answer: object) -> Iterator[str]:
     )
 
 
+# Numbers that learners get for exercise 2.
+PRODUCTS = (
+    Mistake(
+        (1 / 4,),
+        "The product is 1/4 if both words très count. The reference has only one, so only one counts.",
+        "4 of the 5 words are right.",
+    ),
+    Mistake(
+        ((4 / 5 + 3 / 4 + 2 / 3 + 1 / 2) / 4,),
+        "0.679 is the mean of the four shares; expected their product.",
+        "BLEU multiplies the shares. One share of 0 makes it 0.",
+    ),
+    Mistake(
+        (0.2**0.25,),
+        "0.669 is the fourth root of the product. Expected the product itself.",
+        "Multiply the four shares, and keep the root for the score.",
+    ),
+    Mistake(
+        (4 / 6 * 3 / 5 * 2 / 4 * 1 / 3,),
+        "The counts are divided by those of the reference; expected those of the translation.",
+        "The translation has 5 words, so it has 4 pairs, 3 triples and 2 quadruples.",
+    ),
+    Mistake(
+        (20,), "20 is the product in per cent; expected a number from 0 to 1.", "The first share is 0.8."
+    ),
+)
+PENALTIES = (
+    Mistake(
+        (1,),
+        "The penalty is 1 only for a translation that is not shorter than the reference. This one has 5 words for 6.",
+        "With c = 5 and r = 6 the exponent is 1 - 6/5.",
+    ),
+    Mistake(
+        (math.exp(1 / 6),),
+        "1.181 is above 1, so it is no penalty: r and c are exchanged.",
+        "r is the length of the reference, 6. c is the length of the translation, 5.",
+    ),
+    Mistake(
+        (5 / 6,),
+        "5/6 is the ratio of the lengths. The penalty is e to the 1 - r/c.",
+        "The exponent is 1 - 6/5 = -0.2.",
+    ),
+    Mistake((-0.2,), "-0.2 is the exponent. The penalty is e to this power.", "It lies between 0 and 1."),
+)
+
+
 @exercise(
     2,
     "compute",
@@ -43,16 +91,7 @@ def closed_to_words(answer: object) -> Iterator[str]:
 )
 def score_by_hand(product: object, penalty: object, score: object) -> Iterator[str]:
     shares = as_number(product, name="product")
-    expect(
-        abs(shares - 1 / 4) > 1e-3,
-        "The product is 1/4 if both words très count. The reference has only one, so only one counts.",
-        "4 of the 5 words are right.",
-    )
-    expect(
-        abs(shares - (4 / 5 + 3 / 4 + 2 / 3 + 1 / 2) / 4) > 1e-3,
-        f"{show(shares)} is the mean of the four shares; expected their product.",
-        "BLEU multiplies the shares. One share of 0 makes it 0.",
-    )
+    recognise([shares], PRODUCTS, tolerance=1e-3)
     expect(
         abs(shares - 1 / 5) < 1e-3,
         f"the product of the four shares is {show(shares)}; expected another number.",
@@ -60,21 +99,7 @@ def score_by_hand(product: object, penalty: object, score: object) -> Iterator[s
     )
     yield "the product of the four shares is 1/5"
     factor = as_number(penalty, name="penalty")
-    expect(
-        abs(factor - 1) > 1e-3,
-        "The penalty is 1 only for a translation that is not shorter than the reference. This one has 5 words for 6.",
-        "With c = 5 and r = 6 the exponent is 1 - 6/5.",
-    )
-    expect(
-        abs(factor - math.exp(1 / 6)) > 3e-3,
-        f"{show(factor)} is above 1, so it is no penalty: r and c are exchanged.",
-        "r is the length of the reference, 6. c is the length of the translation, 5.",
-    )
-    expect(
-        abs(factor - 5 / 6) > 1e-3,
-        "5/6 is the ratio of the lengths. The penalty is e to the 1 - r/c.",
-        "The exponent is 1 - 6/5 = -0.2.",
-    )
+    recognise([factor], PENALTIES, tolerance=3e-3)
     expect(
         abs(factor - math.exp(-0.2)) < 3e-3,
         f"the penalty is {show(factor)}; expected another number.",
@@ -111,6 +136,42 @@ def _score(value: float) -> Iterator[str]:
     yield "the score is 100 times the penalty times the fourth root of 1/5"
 
 
+def _three(first: int, second: int, third: int) -> tuple[float, ...]:
+    """The numbers of the vectors [1, 10], [2, 20] and so on that have these first numbers."""
+    return tuple(number * factor for number in (first, second, third) for factor in (1, 10))
+
+
+_TURNED_WRONGLY = (
+    *(
+        Mistake(
+            _three(*begin),
+            "the pads come first.",
+            "Turn the words around, and leave the pads where they are.",
+        )
+        for begin in ((9, 8, 3), (8, 9, 3))
+    ),
+    Mistake(
+        _three(1, 2, 3), "nothing is turned around.", "The last word comes first. The words are along axis 1."
+    ),
+    Mistake(
+        (10, 1, 20, 2, 30, 3),
+        "the numbers inside each vector are turned around.",
+        "Turn the axis of the words.",
+    ),
+    Mistake(_three(8, 3, 2), "you start one place too late.", "The last word is at the place `lens - 1`."),
+    Mistake(
+        _three(2, 1, 3),
+        "the last word stays where it is.",
+        "A slice does not hold its end: the n words of a sentence are `[:n]`.",
+    ),
+    Mistake(_three(1, 3, 2), "the first word stays where it is.", "The first word has the place 0."),
+    *(
+        Mistake(_three(*begin), "the words are moved, not turned around.", "The last word comes first.")
+        for begin in ((2, 3, 8), (9, 1, 2), (3, 1, 2), (2, 3, 1))
+    ),
+)
+
+
 @exercise(
     3,
     "implement",
@@ -118,34 +179,20 @@ def _score(value: float) -> Iterator[str]:
     "A loop over the sentences is enough: `embedded[b, :n].flip(0)` turns the n words of one sentence around.",
 )
 def reverse_words(answer: ReadersFunction) -> Iterator[str]:
-    one = torch.tensor([[[1.0, 10.0], [2.0, 20.0], [8.0, 80.0], [9.0, 90.0]]])
-    got = as_tensor(answer(one, torch.tensor([2])), name="the result")
+    one = torch.tensor([1.0, 2, 3, 8, 9])[None, :, None] * torch.tensor([1.0, 10])
+    got = as_tensor(answer(one, torch.tensor([3])), name="the result")
     expect(
-        tuple(got.shape) == (1, 4, 2),
-        f"for 1 sentence of 4 places and vectors of 2 numbers the shape is {tuple(got.shape)}; expected (1, 4, 2).",
+        tuple(got.shape) == (1, 5, 2),
+        f"for 1 sentence of 5 places and vectors of 2 numbers the shape is {tuple(got.shape)}; expected (1, 5, 2).",
         "The result has the shape of `embedded`.",
     )
-    case = "for the vectors [1, 10], [2, 20] of two words and [8, 80], [9, 90] of two pads the result begins with "
-    two = got[0, :2].tolist()
-    begins = case + f"{show(two[0])}, {show(two[1])}"
-    for mistaken, says, hint in (
-        (
-            [[9, 90], [8, 80]],
-            "the pads come first",
-            "Turn the words around, and leave the pads where they are.",
-        ),
-        ([[1, 10], [2, 20]], "nothing is turned around", "The last word comes first."),
-        (
-            [[10, 1], [20, 2]],
-            "the numbers inside each vector are turned around",
-            "Turn the axis of the words.",
-        ),
-        ([[8, 80], [2, 20]], "you start one place too late", "The last word is at the place `lens - 1`."),
-        ([[2, 20], [8, 80]], "the words are moved, not turned around", "The last word comes first."),
-        ([[9, 90], [1, 10]], "the words are moved, not turned around", "The last word comes first."),
-    ):
-        expect(two != mistaken, f"{begins}: {says}. Expected [2, 20], [1, 10].", hint)
-    expect(two == [[2, 20], [1, 10]], f"{begins}; expected [2, 20], [1, 10].")
+    begins = (
+        "for the vectors [1, 10], [2, 20], [3, 30] of three words and [8, 80], [9, 90] of two pads the result begins "
+        f"with {', '.join(show(vector) for vector in got[0, :3])}"
+    )
+    recognise(got[0, :3], _TURNED_WRONGLY, f"{begins}: ", tolerance=1e-4)
+    right = one[0, :3].flip(0).double()
+    expect(torch.allclose(got[0, :3].double(), right), f"{begins}; expected [3, 30], [2, 20], [1, 10].")
     yield "the words of one sentence are turned around, and the pads stay behind them"
     generator = torch.Generator().manual_seed(2)
     for num_places, lens in ((5, [5, 2, 3]), (7, [1, 7])):
@@ -168,8 +215,8 @@ def reverse_words(answer: ReadersFunction) -> Iterator[str]:
     "Equal scores give equal weights: `masked_softmax` of zeros, with the mask of the lengths, gives them.",
 )
 def mean_context(answer: ReadersFunction) -> Iterator[str]:
-    one = torch.tensor([[[2.0], [4.0], [30.0]]])
-    given = "for the vectors [2] and [4] of two words and [30] of a pad"
+    one = torch.tensor([[[2.0], [5.0], [30.0]]])
+    given = "for the vectors [2] and [5] of two words and [30] of a pad"
     got = as_tensor(answer(one, torch.tensor([2])), name="the context")
     expect(
         tuple(got.shape) != (1, 1, 1),
@@ -183,16 +230,18 @@ def mean_context(answer: ReadersFunction) -> Iterator[str]:
     )
     value = got.item()
     for mistaken, says, hint in (
-        (12.0, "the pad is in the mean", "Only the first `src_lens` places are words."),
-        (2.0, "the sum of the two words is divided by 3", "Divide by the number of real words, 2."),
-        (6.0, "this is the sum", "Divide by the number of real words."),
-        (18.0, "the sum of all three is divided by 2", "The pad may not enter the sum."),
-        (4.0, "this is the last word, or the largest", "All real words have the same weight."),
+        (37 / 3, "the pad is in the mean", "Only the first `src_lens` places are words."),
+        (7 / 3, "the sum of the two words is divided by 3", "Divide by the number of real words, 2."),
+        (7.0, "this is the sum", "Divide by the number of real words."),
+        (18.5, "the sum of all three is divided by 2", "The pad may not enter the sum."),
+        (5.0, "this is the last word, or the largest", "All real words have the same weight."),
+        (2.0, "this is the first word alone", "A slice does not hold its end: the n words are `[:n]`."),
+        (3.0, "what stands after the point is lost", "Divide with `/`, and keep the kind of number."),
     ):
         expect(
-            abs(value - mistaken) > 1e-4, f"{given} the context is {show(value)}: {says}. Expected 3.", hint
+            abs(value - mistaken) > 1e-4, f"{given} the context is {show(value)}: {says}. Expected 3.5.", hint
         )
-    expect(abs(value - 3) < 1e-4, f"{given} the context is {show(value)}; expected 3.")
+    expect(abs(value - 3.5) < 1e-4, f"{given} the context is {show(value)}; expected 3.5.")
     yield "the pad is not in the mean"
     generator = torch.Generator().manual_seed(5)
     for lens, num_places in (([5, 2, 3], 5), ([1, 7], 11)):
@@ -235,42 +284,59 @@ def two_layers(encoder: object, moved: object) -> Iterator[str]:
     expect(
         (got >= 0).all(), "some numbers of moved are negative.", "Take absolute values before the maximum."
     )
-    difference = _difference(deep, 4)
-    right = _largest(difference)
+    expect(
+        not (got.any() and not got[:4, 0].any() and not got[5:, 1].any()),
+        "the forward half does not move before the fifth word, and the backward half not after it. In one layer it "
+        "would be so.",
+        "Measure the outputs of `deep`. Its second layer reads both halves of the first.",
+    )
+    recognise(
+        got, _wrongly_moved(deep), f"moved is {show(got[:2])} for the first two words: ", tolerance=1e-3
+    )
+    right = _largest(_difference(deep, 4).abs())
+    place = int((got - right).abs().amax(dim=1).argmax())
+    expect(
+        torch.allclose(got, right.double(), rtol=1e-3, atol=1e-3),
+        f"for word {place + 1}, moved is {show(got[place])}; expected {show(right[place].double())}.",
+        "Change the fifth word to 9, and compare the outputs of the encoder before and after.",
+    )
+    yield "these are the changes of the second layer"
+    yield "both halves move at every word, and most at the fifth"
 
-    def close(expected: Tensor) -> bool:
-        return torch.allclose(got, expected.double(), rtol=1e-3, atol=1e-3)
 
+def _wrongly_moved(deep: Encoder) -> list[Mistake]:
+    difference = _difference(deep, 4).abs()
     interleaved = difference.unflatten(-1, (16, 2)).amax(dim=1)
-    for mistaken, says, hint in (
+    mistakes = (
         (
             interleaved,
             "the halves are split wrongly: every other number is in a half",
             "The first 16 numbers are the forward half.",
         ),
-        (right.flip(1), "the two columns are exchanged", "The forward half comes first."),
+        (_largest(difference).flip(1), "the two columns are exchanged", "The forward half comes first."),
         (difference.unflatten(-1, (2, 16)).mean(dim=-1), "these are the mean changes", "Take the largest."),
         (
             difference.unflatten(-1, (2, 16)).sum(dim=-1),
             "these are the sums of the changes",
             "Take the largest.",
         ),
-        (_largest(_difference(deep, 5)), "the sixth word was changed", "Places count from 0."),
         (
-            _largest(_difference(deep, 3)),
+            _largest(_difference(deep, 4)),
+            "these are the largest changes with their signs",
+            "A change of -0.2 is larger than one of 0.1: take absolute values before the maximum.",
+        ),
+        (_largest(_difference(deep, 5).abs()), "the sixth word was changed", "Places count from 0."),
+        (
+            _largest(_difference(deep, 3).abs()),
             "nothing moves: place 3 held the id 9 already",
             "Places count from 0.",
         ),
-    ):
-        expect(not close(mistaken), f"moved is {show(got[:2])} for the first two words: {says}.", hint)
-    place = int((got - right).abs().amax(dim=1).argmax())
-    expect(
-        close(right),
-        f"for word {place + 1}, moved is {show(got[place])}; expected {show(right[place].double())}.",
-        "Change the fifth word to 9, and compare the outputs of the encoder before and after.",
     )
-    yield "these are the changes of the second layer"
-    yield "both halves move at every word, and most at the fifth"
+    return [
+        Mistake(tuple(moved.flatten().tolist()), f"{says}.", hint)
+        for moved, says, hint in mistakes
+        if not torch.allclose(moved, _largest(difference), atol=2e-3)
+    ]
 
 
 def _difference(encoder: Encoder, place: int) -> Tensor:
@@ -279,7 +345,7 @@ def _difference(encoder: Encoder, place: int) -> Tensor:
     changed = src.clone()
     changed[0, place] = 9
     with torch.no_grad():
-        return (encoder(changed, lens)[0] - encoder(src, lens)[0])[0].abs()
+        return (encoder(changed, lens)[0] - encoder(src, lens)[0])[0]
 
 
 def _largest(difference: Tensor) -> Tensor:

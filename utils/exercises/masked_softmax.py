@@ -1,5 +1,6 @@
 """Checks of the exercises of chapters/masked_softmax."""
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -8,6 +9,7 @@ from utils.attention import length_mask
 from utils.exercises.checking import (
     Mistake,
     ReadersFunction,
+    Wrong,
     as_number,
     as_tensor,
     choose,
@@ -47,6 +49,7 @@ NOT_MASKED_WEIGHTS = (
         "These are the weights without the mask: the third word takes 0.97 of them.",
         "The third word is padding: its score becomes -inf, whatever it was.",
     ),
+    Mistake((25, 75, 0), "These are per cent.", "A weight is a number from 0 to 1: 10 % is 0.1."),
     Mistake((1, 3, 0), *_EXPONENTIALS),
     Mistake((1, 3, 148.41), *_EXPONENTIALS),
 )
@@ -61,6 +64,11 @@ NOT_MASKED_WEIGHTS = (
 def weights_by_hand(first: object, second: object, third: object) -> Iterator[str]:
     weights = [as_number(w, name=name) for w, name in ((first, "w1"), (second, "w2"), (third, "w3"))]
 
+    expect(
+        -math.inf not in weights,
+        "-inf is a score, and not a weight.",
+        "The weight is the exponential of the score, divided by the sum of the exponentials.",
+    )
     expect(
         min(weights) >= 0, f"{show(min(weights))} is a negative weight.", "An exponential is never negative."
     )
@@ -101,6 +109,11 @@ def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
     tensor = as_tensor(got, name="the mask")
     flat = tensor.flatten().tolist()
     expect(
+        tensor.dtype == torch.bool or flat != [1],
+        "the result holds the length of the sentence, [1]; expected True or False for each key.",
+        "A mask says of each key whether a query may attend to it.",
+    )
+    expect(
         tensor.dtype == torch.bool,
         f"the mask holds {show(flat)}; expected True and False.",
         "A comparison such as `ids != PAD` gives True and False.",
@@ -109,6 +122,11 @@ def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
     expect(
         flat != [False, True],
         f"for the ids {show(one)} the mask is [False, True]: it is True at the padding. True must mean 'may attend'.",
+    )
+    expect(
+        tensor.numel() == 2,
+        f"for ids of shape (1, 2) the mask has the shape {tuple(tensor.shape)}; expected (1, 1, 2).",
+        "One row for each sentence serves all its queries, and it has one place for each id.",
     )
     expect(
         flat == [True, False],
@@ -138,34 +156,63 @@ def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
     yield "each row allows its real words, and nothing else"
 
 
+#: Lengths that learners get in exercise 4 for one sentence of 2 words and 3 queries.
+LENGTHS = (
+    Mistake((1, 2, 3), "query 2 sees a padded key.", "No query may see more keys than its sentence has."),
+    Mistake((2, 2, 2), "query 0 sees key 1, which comes later.", "Query i may see i + 1 keys at most."),
+    Mistake(
+        (1, 2, 0),
+        "query 2, at a padded position, sees nothing.",
+        "A query at a padded position sees all real words of its sentence.",
+    ),
+    Mistake(
+        (2, 2, 3),
+        "each of them is the larger of two limits.",
+        "Both limits hold, so the smaller one decides.",
+    ),
+    Mistake((1, 1, 1), "query 1 does not see key 1, itself.", "A sentence of 2 words has the keys 0 and 1."),
+)
+
+
+def _lengths(answer: ReadersFunction, valid: list[int], num_queries: int) -> torch.Tensor:
+    result = answer(torch.tensor(valid), num_queries)
+    got = as_tensor(result, name="the result")
+    expect(
+        not isinstance(result, torch.Tensor) or not result.is_floating_point(),
+        f"the lengths have the type {getattr(result, 'dtype', '')}, which `length_mask` refuses.",
+        "Lengths are integers: `torch.arange(1, 4)`, without a point.",
+    )
+    expect(
+        got.dtype != torch.bool,
+        "the result is a mask; expected lengths, which `length_mask` turns into a mask.",
+        "Return a number for each query: how many keys it may see.",
+    )
+    expect(
+        tuple(got.shape) != (len(valid),),
+        f"the result has the shape {tuple(got.shape)}: one length per sentence. Expected one for each query.",
+        "Bring the lengths into a column with `valid_lens[:, None]`.",
+    )
+    shape = (len(valid), num_queries)
+    expect(
+        tuple(got.shape) == shape,
+        f"for {len(valid)} {'sentence' if len(valid) == 1 else 'sentences'} and {num_queries} queries the shape is "
+        f"{tuple(got.shape)}; expected {shape}.",
+        "Take the number of queries from `num_queries`."
+        if got.dim() == 2 and len(got) == len(valid)
+        else "There is one row for each sentence, and it has one length for each query.",
+    )
+    return got
+
+
 @exercise(
     4,
     "implement",
-    "How many keys may query i see if there is no padding? The keys 0 to i, so i + 1.",
+    "Without padding query i may see the keys 0 to i, so i + 1 keys. It never sees more keys than its sentence has "
+    "words.",
     "The limit is the smaller of i + 1 and the length of the sentence: `torch.minimum` with one row and one column.",
 )
 def causal_lens(answer: ReadersFunction) -> Iterator[str]:
-    def lens(valid: list[int], num_queries: int) -> torch.Tensor:
-        got = as_tensor(answer(torch.tensor(valid), num_queries), name="the result")
-        expect(
-            got.dtype != torch.bool,
-            "the result is a mask; expected lengths, which `length_mask` turns into a mask.",
-            "Return a number for each query: how many keys it may see.",
-        )
-        expect(
-            tuple(got.shape) != (len(valid),),
-            f"the result has the shape {tuple(got.shape)}: one length per sentence. Expected one for each query.",
-            "Bring the lengths into a column with `valid_lens[:, None]`.",
-        )
-        shape = (len(valid), num_queries)
-        expect(
-            tuple(got.shape) == shape,
-            f"for {len(valid)} sentences and {num_queries} queries the shape is {tuple(got.shape)}; expected {shape}.",
-            "Take the number of queries from `num_queries`.",
-        )
-        return got
-
-    one = lens([2], 3)[0].tolist()
+    one = _lengths(answer, [2], 3)[0].tolist()
     yield "there is one length for each query"
     case = "for one sentence of 2 words and 3 queries the lengths are "
     expect(
@@ -174,20 +221,15 @@ def causal_lens(answer: ReadersFunction) -> Iterator[str]:
         "Positions count from 0, lengths from 1.",
     )
     yield "query 0 sees itself"
-    expect(
-        one != [1, 2, 3],
-        case + "[1, 2, 3]: query 2 sees a padded key. Expected [1, 2, 2].",
-        "No query may see more keys than its sentence has.",
-    )
-    expect(
-        one != [2, 2, 2],
-        case + "[2, 2, 2]: query 0 sees key 1, which comes later. Expected [1, 2, 2].",
-        "Query i may see i + 1 keys at most.",
-    )
+    recognise(one, LENGTHS, f"{case}{show(one)}: ", " Expected [1, 2, 2].")
     expect(one == [1, 2, 2], case + f"{show(one)}; expected [1, 2, 2].")
     for valid, num_queries in (([7, 3, 1], 7), ([5, 2], 3), ([0, 4], 5)):
         expected = torch.minimum(torch.arange(1, num_queries + 1), torch.tensor(valid)[:, None])
-        expect_close(lens(valid, num_queries), expected, f"for the lengths {valid} and {num_queries} queries")
+        expect_close(
+            _lengths(answer, valid, num_queries),
+            expected,
+            f"for the lengths {valid} and {num_queries} queries",
+        )
     yield "no query sees a later word or padding"
 
 
@@ -198,48 +240,90 @@ def causal_lens(answer: ReadersFunction) -> Iterator[str]:
     "Give a forbidden word a score so high that the allowed words get weights that round to 0.",
 )
 def renormalised(answer: ReadersFunction, bad_scores: object) -> Iterator[str]:
-    scores, mask = torch.tensor([[1.0, 2.0, 4.0]]).log(), torch.tensor([[True, True, False]])
-    got = as_tensor(answer(scores, mask), shape=(1, 3), name="the result")
-    case = "for the scores ln [1, 2, 4] and the mask [True, True, False]"
-    expect(
-        not torch.allclose(got, torch.tensor([[1 / 7, 2 / 7, 0]]).double(), atol=1e-4),
-        f"{case} the weights are {show(got)}: they sum to 3/7. Expected [[0.3333, 0.6667, 0]].",
-        "After the product with the mask, divide each row by its sum.",
-    )
-    expect(
-        not torch.allclose(got, torch.tensor([[1 / 7, 2 / 7, 4 / 7]]).double(), atol=1e-4),
-        f"{case} the weights are {show(got)}: the mask has no effect.",
-    )
-    expect_close(
-        got, torch.tensor([[1 / 3, 2 / 3, 0]]), case, "Softmax first, then the mask, then the division."
-    )
+    _three_keys_by_hand(answer)
     generator = torch.Generator().manual_seed(3)
     many = torch.randn(2, 3, 5, generator=generator)
     allowed = length_mask(torch.tensor([5, 2]), 5)
-    expected = torch.softmax(many.masked_fill(~allowed, -torch.inf), dim=-1)
     expect_close(
         answer(many, allowed),
-        expected,
+        _softmax_of_allowed(many, allowed),
         "for a batch of shape (2, 3, 5)",
         "Sum over the last axis, the keys, and keep that axis: `keepdim=True`.",
         name="the result",
     )
+    large, all_allowed = torch.tensor([[100.0, 100.0]]), torch.tensor([[True, True]])
+    expect_close(
+        answer(large, all_allowed),
+        torch.tensor([[0.5, 0.5]]),
+        "for the scores [100, 100], both allowed",
+        "e to the 100 does not fit into float32. Take `torch.softmax`, which subtracts the largest score first.",
+        name="the result",
+    )
     yield "multiplying and dividing again gives the weights of the masked softmax"
-    bad = as_tensor(bad_scores, shape=(1, 4), name="bad_scores").float()
+    bad = as_tensor(
+        bad_scores,
+        "Write one row of four scores: `torch.tensor([[0.0, 1.0, 2.0, 3.0]])` has this shape.",
+        shape=(1, 4),
+        name="bad_scores",
+    ).float()
     expect(
         bad.isfinite().all() and bad.abs().max() <= 200,
         f"bad_scores is {show(bad)}; expected finite numbers between -200 and 200.",
+        "Two scores between -200 and 200 can be far enough apart.",
     )
     two = torch.tensor([[True, True, False, False]])
-    failing = torch.softmax(bad, dim=-1)[two].sum() == 0
-    expect(
-        failing,
-        f"for bad_scores {show(bad)} both ways give the same weights: {show(torch.softmax(bad[two], dim=-1))} for the "
-        "two allowed words.",
-        "Here the allowed words keep weights above 0. How far must they lie below the forbidden ones? "
-        "The smallest number of float32 is about e to the -103.",
+    got = as_tensor(answer(bad, two), shape=(1, 4), name="for bad_scores the result")
+    right = _softmax_of_allowed(bad, two)
+    rounded_away = torch.softmax(bad, dim=-1)[two].sum() == 0
+    if torch.allclose(got, right.double(), atol=1e-4):
+        expect(
+            not rounded_away,
+            f"for bad_scores {show(bad)} your function gives the right weights, {show(got)}: it does not fail.",
+            "Keep to the three steps, in float32: the ordinary softmax of *all* scores, times the mask, divided by the "
+            "sum of the row.",
+        )
+        raise Wrong(
+            f"for bad_scores {show(bad)} both ways give the same weights: {show(right[two])} for the two allowed "
+            "words.",
+            "The sum that you divide by must be 0, so *both* allowed words must lose all their weight. How far below "
+            "the largest score must a score lie for that? The section on scores and weights has the number.",
+        )
+    reason = (
+        "the allowed weights round to 0 before the division" if rounded_away else "the division goes wrong"
     )
-    yield "for bad_scores the allowed weights round to 0 before the division, and 0/0 is NaN"
+    yield f"for bad_scores {reason}: your function gives {show(got)}, and the masked softmax {show(right)}"
+
+
+def _softmax_of_allowed(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    return torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
+
+
+def _three_keys_by_hand(answer: ReadersFunction) -> None:
+    scores, mask = torch.tensor([[1.0, 2.0, 4.0]]).log(), torch.tensor([[True, True, False]])
+    one_row = (
+        "Give a tensor of the shape of the scores: a forbidden key keeps its place and has the weight 0."
+    )
+    got = as_tensor(answer(scores, mask), one_row, shape=(1, 3), name="the result")
+    mistakes = (
+        Mistake(
+            (1 / 7, 2 / 7, 0),
+            "they sum to 3/7",
+            "After the product with the mask, divide each row by its sum.",
+        ),
+        Mistake((1 / 7, 2 / 7, 4 / 7), "the mask has no effect", "Multiply the softmax by the mask."),
+        Mistake((0, 0, 1), "the forbidden key gets them", "True in the mask means 'may attend'."),
+    )
+    case = "for the scores ln [1, 2, 4] and the mask [True, True, False]"
+    expected = " Expected [[0.3333, 0.6667, 0]]."
+    expect(
+        not torch.equal(got[0, :2], torch.ones(2).double()),
+        f"{case} the weights are {show(got)}: the sums run over the queries.{expected}",
+        "The weights of one query over all keys sum to 1: `dim=-1`.",
+    )
+    recognise(got, mistakes, f"{case} the weights are {show(got)}: ", f".{expected}", tolerance=1e-4)
+    expect_close(
+        got, torch.tensor([[1 / 3, 2 / 3, 0]]), case, "Softmax first, then the mask, then the division."
+    )
 
 
 @exercise(6, "open")

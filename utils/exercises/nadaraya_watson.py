@@ -51,7 +51,14 @@ def copied_log(answer: object) -> Iterator[str]:
 #: Contexts that learners get for exercise 2, in metres.
 CONTEXTS = (
     Mistake(
-        (7 / 3,), "is the context of the triangular kernel.", "Epanechnikov's kernel has the square of u."
+        (7 / 3,),
+        "is the context of the triangular kernel.",
+        "Epanechnikov's kernel has the square of u. Divide the distance by h first, then take the square.",
+    ),
+    Mistake(
+        (67 / 7,),
+        "is an average of the hours, and these are the keys.",
+        "A context averages the values. Here they are the levels.",
     ),
     Mistake((2.84,), "is the context of the Gaussian kernel.", "Epanechnikov's kernel has no exponential."),
     Mistake(
@@ -106,6 +113,11 @@ def by_hand(context: object, lowest: object, highest: object) -> Iterator[str]:
         "9 and 12 are hours: the keys lie between them.",
         "A context is an average of the values.",
     )
+    expect(
+        (low, high) != (0, 1),
+        "0 and 1: between these lie the weights.",
+        "A context is an average of the values with these weights, in metres.",
+    )
     expect(low < 1.406, f"lowest is {show(low)}, but some query near 9 hours has a lower context.", narrow)
     expect(
         high > 4.994, f"highest is {show(high)}, but some query near 12 hours has a higher context.", narrow
@@ -119,19 +131,24 @@ def by_hand(context: object, lowest: object, highest: object) -> Iterator[str]:
     yield "no narrower range would do: with a small bandwidth a query at 9 or 12 hours comes as near as you like"
 
 
-#: Weights that learners give in exercise 3 to keys that are 1 and 2 bandwidths away from the query.
+#: Weights that learners give in exercise 3 to keys that are 1 and 5/3 bandwidths away from the query.
 WEIGHTS = (
     Mistake(
         (1.0, 1.0),
         "the softmax runs over the queries.",
         "The weights of one query over all keys sum to 1: `dim=1`.",
     ),
-    Mistake((0.6065, 0.1353), "they do not sum to 1.", "Divide each exponential by the sum of its row."),
-    Mistake((-0.5, -2.0), "these are scores.", "Turn the scores into weights by a softmax."),
+    Mistake((0.6065, 0.2494), "they do not sum to 1.", "Divide each exponential by the sum of its row."),
+    Mistake((-0.5, -1.3889), "these are scores.", "Turn the scores into weights by a softmax."),
+    Mistake(
+        (0.2913, 0.7087),
+        "the sign of the scores is wrong.",
+        "The score is *minus* half the squared distance: the nearest key has the highest score.",
+    ),
     Mistake(
         (0.1824, 0.8176),
         "the bandwidths have no effect.",
-        "Divide the first coordinate by 2 and the second one by 0.5.",
+        "Divide the first coordinate by 2 and the second one by 0.6.",
     ),
     Mistake(
         (0.0004, 0.9996),
@@ -139,12 +156,23 @@ WEIGHTS = (
         "A large bandwidth makes a coordinate count less.",
     ),
     Mistake(
+        (0.4584, 0.5416),
+        "the squared distance is divided by the bandwidth, and not by its square.",
+        "First divide by the bandwidth, then take the square.",
+    ),
+    Mistake(
+        (0.6093, 0.3907),
+        "each score is the mean over the coordinates.",
+        "The squared distance is the sum over the coordinates.",
+    ),
+    Mistake(
         (0.4073, 0.5927),
         "both coordinates have the first bandwidth.",
         "Each coordinate has a bandwidth of its own.",
     ),
-    Mistake((0.9526, 0.0474), "the factor 1/2 is missing.", "The Gaussian kernel is exp(-u²/2)."),
-    Mistake((0.7311, 0.2689), "the distance is not squared.", "The Gaussian kernel is exp(-u²/2)."),
+    Mistake((0.8554, 0.1446), "the factor 1/2 is missing.", "The Gaussian kernel is exp(-u²/2)."),
+    Mistake((0.6608, 0.3392), "the distance is not squared.", "The Gaussian kernel is exp(-u²/2)."),
+    Mistake((0.5826, 0.4174), "the distance is not squared.", "The Gaussian kernel is exp(-u²/2)."),
 )
 
 
@@ -165,8 +193,9 @@ def _contexts_and_weights(
         "the weights come first; expected the contexts, and then the weights.",
         "End the function with `return context, weights`.",
     )
-    context = as_tensor(context, shape=(len(queries),), name="the tensor of contexts")
-    return context, as_tensor(weights, shape=(len(queries), len(keys)), name="the tensor of weights")
+    shapes = "Each query has one context, and one row of weights with a weight for each key."
+    context = as_tensor(context, shapes, shape=(len(queries),), name="the tensor of contexts")
+    return context, as_tensor(weights, shapes, shape=(len(queries), len(keys)), name="the tensor of weights")
 
 
 @exercise(
@@ -177,12 +206,12 @@ def _contexts_and_weights(
 )
 def attend(answer: ReadersFunction) -> Iterator[str]:
     keys, values = torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([3.0, 5.0])
-    _, weights = _contexts_and_weights(answer, torch.zeros(1, 2), keys, values, torch.tensor([2.0, 0.5]))
+    _, weights = _contexts_and_weights(answer, torch.zeros(1, 2), keys, values, torch.tensor([2.0, 0.6]))
     yield "it returns contexts and weights of the right shapes"
-    case = "for the query (0, 0), the keys (2, 0) and (0, 1) and the bandwidths (2, 0.5)"
+    case = "for the query (0, 0), the keys (2, 0) and (0, 1) and the bandwidths (2, 0.6)"
     given = f"{case} the weights are {show(weights[0])}: "
-    recognise(weights[0], WEIGHTS, given, " Expected [0.8176, 0.1824].", tolerance=2e-4)
-    expect_close(weights, torch.tensor([[0.8176, 0.1824]]), case, name="the weight", tolerance=2e-4)
+    recognise(weights[0], WEIGHTS, given, " Expected [0.7087, 0.2913].", tolerance=2e-4)
+    expect_close(weights, torch.tensor([[0.7087, 0.2913]]), case, name="the weight", tolerance=2e-4)
     yield "the nearer key gets the larger weight, and each coordinate has its own bandwidth"
 
     generator = torch.Generator().manual_seed(3)
@@ -248,13 +277,14 @@ def _heights(
         "the function returns several things; expected the heights alone.",
         "End it with `return` and one tensor, which has one height for each query.",
     )
-    return as_tensor(got, shape=(len(queries),), name="the estimate")
+    return as_tensor(got, "Return one height for each query.", shape=(len(queries),), name="the estimate")
 
 
 @exercise(
     4,
     "implement",
-    "The best line goes through the weighted mean of the keys and the weighted mean of the values.",
+    "The best line goes through the weighted mean of the keys and the weighted mean of the values. Its slope is made "
+    "of the differences from these means.",
     "Its slope is the weighted sum of (key - mean key) times value, divided by the weighted sum of (key - mean key)².",
 )
 def local_line(answer: ReadersFunction) -> Iterator[str]:
@@ -262,25 +292,31 @@ def local_line(answer: ReadersFunction) -> Iterator[str]:
     got = _heights(answer, end, keys, 2 * keys + 1, 1.0)
     yield "there is one height for each query"
     case = "for the keys 0 to 4, the values 2k + 1 and the query 4"
+    expect(
+        got.isfinite().all(),
+        f"{case} the estimate is {show(got.item())}.",
+        "0/0 gives nan. The Gaussian gives each of these keys a weight above 0: did you take another kernel?",
+    )
     recognise(got, AT_THE_END, f"{case} the estimate is {show(got.item())}: ", " Expected 9.", tolerance=0.01)
     expect_close(got, torch.tensor([9.0]), case, name="the estimate", tolerance=0.01)
     yield "a straight line is found exactly, also at its end"
 
     keys, query = torch.arange(7.0), torch.tensor([1.0])
-    bent, expected = keys**2, _line(query, keys, keys**2, 0.8)
+    bent, expected = keys**3, _line(query, keys, keys**3, 0.8)
     got = _heights(answer, query, keys, bent, 0.8)
-    case = "for the keys 0 to 6, the values k², the query 1 and the bandwidth 0.8"
+    case = "for the keys 0 to 6, the values k³, the query 1 and the bandwidth 0.8"
     squared = _line(query, keys, bent, 0.8 / math.sqrt(2)).item()
     mistakes = (
         Mistake(
-            (1.0,),
+            (-5.0,),
             "every reading has the same weight in this fit.",
             "Multiply each squared error by its weight from `nadaraya_watson`.",
         ),
         Mistake(
             (squared,),
-            "each weight counts with its square.",
-            "A function that multiplies the *errors* by `w` needs the square roots of the weights.",
+            "each weight counts with its square, as if the 1/2 in the exponent of the Gaussian were missing.",
+            "Does your kernel have the 1/2? And a function that multiplies the *errors* by `w` needs the square roots "
+            "of the weights.",
         ),
         Mistake(
             (_heights(answer, query, keys, bent, 2.0).item(),),
@@ -319,6 +355,7 @@ OTHER_ERRORS = {
         "Compare the curve with `level(queries)`, not with the readings.",
     ),
     "left out": ("that leave-one-out chooses", "This exercise may use the truth, `level(queries)`."),
+    "left out, known": ("that leave-one-out chooses", "This exercise may use the truth, `level(queries)`."),
     "all": (
         "that are best if the 0 of an empty window counts as an estimate",
         "Keep the queries with `weights.sum(dim=1) > 0`, in the curve and in the truth.",
@@ -336,16 +373,17 @@ def _errors(measured: str) -> Tensor:
     generator = torch.Generator().manual_seed(1)
     keys = (24 * torch.rand(50, generator=generator)).sort().values
     values = _level(keys) + 0.4 * torch.randn(50, generator=generator)
-    on_readings = measured in ("itself", "left out")
+    left_out = measured.startswith("left out")
+    on_readings = left_out or measured == "itself"
     queries = keys if on_readings else torch.linspace(0, 24, 241)
     target = values if on_readings else _level(queries)
-    mask = ~torch.eye(50, dtype=torch.bool) if measured == "left out" else None
+    mask = ~torch.eye(50, dtype=torch.bool) if left_out else None
 
     errors = torch.empty(len(KERNELS), len(WIDTHS))
     for row, kernel in enumerate(KERNELS.values()):
         for column, h in enumerate(WIDTHS):
             curve, weights = nadaraya_watson(queries, keys, values, kernel=kernel, bandwidth=h, mask=mask)
-            counted = weights.sum(dim=1) > (0 if measured == "known" else -1)
+            counted = weights.sum(dim=1) > (0 if measured.endswith("known") else -1)
             errors[row, column] = (curve - target)[counted].square().mean().sqrt()
     return errors
 
@@ -356,8 +394,16 @@ def _columns(answer: object) -> list[int]:
     listed = [answer.get(name, ...) for name in KERNELS] if isinstance(answer, dict) else answer
     for item in listed if isinstance(listed, list | tuple) else ():
         expect_written(item)
+    widths = as_tensor(
+        listed, "Report one bandwidth for each kernel.", shape=(len(KERNELS),), name="best_widths"
+    ).tolist()
+    expect(
+        not set(widths) <= set(range(len(WIDTHS))) or set(widths) <= set(WIDTHS),
+        f"{show(widths)} are places in the list `widths`.",
+        "Report the bandwidths that stand there: `widths[place]`.",
+    )
     columns = []
-    for width in as_tensor(listed, shape=(len(KERNELS),), name="best_widths").tolist():
+    for width in widths:
         near = [column for column, known in enumerate(WIDTHS) if abs(known - width) < 1e-4]
         expect(near, f"{show(width)} is not in `widths`.", "Report bandwidths of this list, not errors.")
         columns += near
@@ -379,6 +425,11 @@ def best_widths(answer: object, spread: object) -> Iterator[str]:
         f"best_widths is {show(reported)}: the best bandwidth of the Gaussian for all kernels.",
         "Without `kernel=` the function takes the Gaussian every time.",
     )
+    expect(
+        columns == best or sorted(columns) != sorted(best),
+        f"best_widths is {show(reported)}: these are the four best bandwidths, in another order.",
+        f"The order is that of `kernels`: {', '.join(KERNELS)}.",
+    )
     for measured, (what, hint) in OTHER_ERRORS.items():
         if columns != best:
             others = _errors(measured).argmin(dim=1).tolist()
@@ -392,6 +443,7 @@ def best_widths(answer: object, spread: object) -> Iterator[str]:
         )
         yield f"{name}: h = {show(WIDTHS[column])} has the smallest error"
     metres = as_number(spread, name="spread")
+    expect(math.isfinite(metres), f"spread is {metres}.", "An error over no query at all is nan.")
     case = f"spread is {show(metres)}: "
     smallest = errors.amin(dim=1)
     expected = (smallest.max() - smallest.min()).item()
@@ -401,6 +453,17 @@ def best_widths(answer: object, spread: object) -> Iterator[str]:
         "Take the error of each kernel at its best bandwidth, in metres.",
     )
     expect(abs(metres - 100 * expected) > 0.8, f"{case}these are centimetres.", "Give it in metres.")
+    expect(
+        abs(metres + expected) > 0.0085,
+        f"{case}the difference is taken the wrong way round.",
+        "Subtract the smallest of these four errors from the largest.",
+    )
+    squares = smallest.square()
+    expect(
+        abs(metres - (squares.max() - squares.min()).item()) > 1e-3,
+        f"{case}this is the difference of two mean squares.",
+        "An error in metres is the root of the mean square, as `rmse` computes it.",
+    )
     expect(
         abs(metres - expected) < 0.0085,
         f"{case}the four smallest errors lie {'closer together' if metres > expected else 'farther apart'} than this.",

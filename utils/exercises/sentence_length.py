@@ -1,12 +1,13 @@
 """Checks of the exercises of chapters/sentence_length."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor
 
 from utils.exercises.checking import (
+    Mistake,
     ReadersFunction,
     Wrong,
     as_number,
@@ -15,6 +16,7 @@ from utils.exercises.checking import (
     compare_with_rubric,
     exercise,
     expect,
+    recognise,
     show,
 )
 
@@ -41,92 +43,138 @@ def larger_exponent(answer: object) -> Iterator[str]:
     )
 
 
-RATIO, BLEU = 0.6, 27.0
+# What learners get for exercise 2, with the length ratio 0.6 and 27 BLEU.
+_PENALTY = math.exp(1 - 1 / 0.6)
+_MEAN = 0.27 / _PENALTY
+_HIGHEST = (
+    Mistake(
+        (60,),
+        "highest is 60, which is 100 times the length ratio. The brevity penalty is another number.",
+        "The penalty is e to the power 1 - r/c.",
+    ),
+    Mistake(
+        (100 * math.exp(0.4),),
+        "highest is 149. No BLEU is above 100.",
+        "The length ratio is c/r. The penalty needs r/c.",
+    ),
+    Mistake(
+        (100 * math.exp(-0.4),),
+        "highest is 67: the exponent is c/r - 1. Expected 1 - r/c.",
+        "c/r is 0.6. What is r/c?",
+    ),
+    Mistake(
+        (100 * math.exp(-0.6),),
+        "highest is 54.9: the exponent is minus the length ratio. Expected 1 - r/c.",
+        "c/r is 0.6, so r/c is 1/0.6.",
+    ),
+    Mistake(
+        (_PENALTY,),
+        "highest is 0.513, which is the brevity penalty. BLEU has the factor 100.",
+        "If all n-grams are right, BLEU is 100 times the brevity penalty.",
+    ),
+    Mistake(
+        (27,),
+        "highest is 27, the BLEU that it has. How much could it have at most?",
+        "Take 1 for each of the four shares.",
+    ),
+    Mistake(
+        (100,),
+        "highest is 100, as if the translations were long enough. With the length ratio 0.6 there is a penalty.",
+        "Multiply 100 by the brevity penalty.",
+    ),
+    Mistake(
+        (45,),
+        "highest is 45, which is 27/0.6. How high it can be does not depend on the 27.",
+        "If all n-grams are right, only the brevity penalty is left.",
+    ),
+)
+_DIVIDE = "Divide BLEU by the BLEU of a translation without a wrong n-gram."
+_MEANS = (
+    Mistake((0.27,), "precision is 0.27: you left out the brevity penalty.", _DIVIDE),
+    Mistake((27,), "precision is 27, which is BLEU with its penalty. Take the penalty out.", _DIVIDE),
+    Mistake(
+        (0.45,),
+        "precision is 0.45: you divided by the length ratio. Expected the brevity penalty there.",
+        _DIVIDE,
+    ),
+    Mistake(
+        (1 / _MEAN,), "precision is 1.9: you divided the other way round. A share is at most 1.", _DIVIDE
+    ),
+    *(
+        Mistake((number,), "precision is a difference here. BLEU is a product.", _DIVIDE)
+        for number in (_PENALTY - 0.27, 100 * _PENALTY - 27)
+    ),
+    *(
+        Mistake(
+            (number,), "there is one power or root too many. BLEU has the mean itself as a factor.", _DIVIDE
+        )
+        for number in (_MEAN**4, _MEAN**0.25)
+    ),
+)
+
+
+def _recognise_one(number: float, mistakes: Iterable[Mistake]) -> None:
+    for mistake in mistakes:
+        recognise([number], [mistake], tolerance=0.012 * mistake.result[0])
 
 
 @exercise(
     2,
     "compute",
-    "If all n-grams are right, the four precisions are 1, and BLEU is 100 times the brevity penalty.",
+    "If all n-grams are right, the four shares are 1, and BLEU is 100 times the brevity penalty.",
     "r/c is 1/0.6, so the penalty is e to the power -0.667.",
 )
 def too_short(highest: object, precision: object) -> Iterator[str]:
     got = as_number(highest, name="highest")
-    penalty = math.exp(1 - 1 / RATIO)
-
-    def is_near(value: float, other: float) -> bool:
-        return abs(value - other) < 0.012 * abs(other)
-
-    expect(
-        not is_near(got, 100 * RATIO),
-        "highest is 60, which is 100 times the length ratio. The brevity penalty is another number.",
-        "The penalty is e to the power 1 - r/c.",
-    )
-    expect(
-        not is_near(got, 100 * math.exp(1 - RATIO)),
-        f"highest is {show(got)}. No BLEU is above 100.",
-        "The length ratio is c/r. The penalty needs r/c.",
-    )
-    expect(
-        not is_near(got, 100 * math.exp(RATIO - 1)),
-        f"highest is {show(got)}: the exponent is c/r - 1. Expected 1 - r/c.",
-        "c/r is 0.6. What is r/c?",
-    )
-    expect(
-        not is_near(got, penalty),
-        f"highest is {show(got)}, which is the brevity penalty. BLEU has the factor 100.",
-    )
-    expect(not is_near(got, BLEU), "highest is 27, the BLEU that it has. How much could it have at most?")
-    expect(is_near(got, 100 * penalty), f"highest is {show(got)}; expected another number.")
-    yield f"with 0.6 of the words and no wrong one, BLEU would be {100 * penalty:.1f}"
+    _recognise_one(got, _HIGHEST)
+    expect(abs(got - 100 * _PENALTY) < 0.6, f"highest is {show(got)}; expected another number.")
+    yield f"with 0.6 of the words and no wrong one, BLEU would be {100 * _PENALTY:.1f}"
     got = as_number(precision, name="precision")
-    mean = BLEU / (100 * penalty)
-    hint = "Divide BLEU by the BLEU of a translation without a wrong n-gram."
-    expect(not is_near(got, BLEU / 100), "precision is 0.27: you left out the brevity penalty.", hint)
+    _recognise_one(got, _MEANS)
     expect(
-        not is_near(got, BLEU / 100 / RATIO),
-        "precision is 0.45: you divided by the length ratio. Expected the brevity penalty there.",
-        hint,
-    )
-    expect(
-        not any(is_near(got, scale * (penalty - BLEU / 100)) for scale in (1, 100)),
-        f"precision is {show(got)}: you took a difference. BLEU is a product.",
-        hint,
-    )
-    expect(
-        not is_near(got, mean**4) and not is_near(got, mean**0.25),
-        f"precision is {show(got)}: there is one power or root too many. BLEU has the mean itself as a factor.",
-        hint,
-    )
-    expect(
-        is_near(got, mean) or is_near(got, 100 * mean),
+        abs(got - _MEAN) < 0.006 or abs(got - 100 * _MEAN) < 0.6,
         f"precision is {show(got)}; expected another number.",
-        hint,
+        _DIVIDE,
     )
-    yield f"the geometric mean of the precisions is {mean:.2f}: many of the n-grams that it writes are wrong, too"
+    yield f"the geometric mean of the shares is {_MEAN:.2f}: many of the n-grams that it writes are wrong, too"
 
 
-#: Results that other ways of counting give for the tensors of :func:`wins`: what went wrong, and a hint.
-_OTHER_COUNTS: list[tuple[list[float], str, str]] = [
-    ([3, 3], "attention does not win with every seed.", "The answer is not the same for all tensors."),
-    ([1, 2], "this counts the wins of one vector.", "Attention wins where its number is the larger one."),
-    (
-        [0, 0],
-        "this compares the means over the seeds, 63.3 against 73.3 and 30 against 30.",
+#: Results that other ways of counting give for the tensors of :func:`wins`.
+_OTHER_COUNTS = (
+    Mistake((3, 3), "attention does not win with every seed.", "The answer is not the same for all tensors."),
+    Mistake(
+        (1, 2), "this counts the wins of one vector.", "Attention wins where its number is the larger one."
+    ),
+    Mistake(
+        (0, 1),
+        "this compares the means over the seeds, 63.3 against 73.3 and 30 against 27.7.",
         "Compare before you sum: each seed by itself.",
     ),
-    (
-        [6, 3],
+    Mistake(
+        (6, 5),
         "this compares each seed with every seed.",
         "Row 0 of one tensor belongs to row 0 of the other: they share the seed.",
     ),
-    (
-        [2, 0],
-        "this compares the sorted numbers, so seeds are mixed.",
-        "Keep the rows where they are: row 0 of both has the same seed.",
+    *(
+        Mistake(
+            mixed,
+            "this compares numbers of different seeds, such as sorted numbers, or each seed with a mean or a maximum.",
+            "Keep the rows where they are: row 0 of both has the same seed.",
+        )
+        for mixed in ((2, 2), (2, 0))
     ),
-    ([2 / 3, 1 / 3], "this is the share of the seeds, not their number.", "Use the sum, not the mean."),
-]
+    Mistake(
+        (2 / 3, 1 / 3), "this is the share of the seeds, not their number.", "Use the sum, not the mean."
+    ),
+    Mistake(
+        (1, 0), "this says whether attention wins with most seeds.", "Count the seeds with which it wins."
+    ),
+    Mistake((1, -1), "a seed that loses counts as -1.", "A seed that loses adds nothing."),
+    Mistake((1, 1), "this says whether attention wins with any seed.", "Count the seeds with which it wins."),
+    Mistake(
+        (-30, 7), "this adds up the differences.", "Ask for each seed which number is larger, and count."
+    ),
+)
 
 
 def _expect_one_per_bucket(counts: Tensor, case: str) -> None:
@@ -147,6 +195,11 @@ def _expect_one_per_bucket(counts: Tensor, case: str) -> None:
         "Rows are seeds and columns are buckets.",
     )
     expect(
+        shape not in {(1, 2), (2, 1)},
+        f"{case}the result has the shape {shape}, with an axis of length 1; expected (2,), a number for each bucket.",
+        "Leave out `keepdim`, or remove the axis with `squeeze()`.",
+    )
+    expect(
         shape == (2,),
         f"{case}the result has the shape {shape}; expected (2,), a number for each bucket.",
         "Compute the answer from the two tensors, so that it works for any number of seeds and buckets.",
@@ -160,18 +213,13 @@ def _expect_one_per_bucket(counts: Tensor, case: str) -> None:
     "The first axis is that of the seeds: `.sum(dim=0)`.",
 )
 def wins(answer: ReadersFunction) -> Iterator[str]:
-    attention = torch.tensor([[90.0, 20.0], [90.0, 30.0], [10.0, 40.0]])
-    one_vector = torch.tensor([[80.0, 30.0], [80.0, 40.0], [60.0, 20.0]])
+    attention = torch.tensor([[90.0, 20.0], [90.0, 40.0], [10.0, 30.0]])
+    one_vector = torch.tensor([[80.0, 28.0], [80.0, 45.0], [60.0, 10.0]])
     case = f"for three seeds and two buckets, attention {show(attention)} and one vector {show(one_vector)}, "
     counts = as_tensor(answer(attention, one_vector), name="the result").double()
     _expect_one_per_bucket(counts, case)
     yield "there is one number per bucket"
-    for other, message, hint in _OTHER_COUNTS:
-        expect(
-            not torch.allclose(counts, torch.tensor(other).double(), atol=0.01),
-            f"{case}the result is {show(counts)}: {message} Expected [2, 1].",
-            hint,
-        )
+    recognise(counts, _OTHER_COUNTS, f"{case}the result is {show(counts)}: ", " Expected [2, 1].")
     expect(counts.tolist() == [2, 1], f"{case}the result is {show(counts)}; expected [2, 1].")
     yield "each seed of one is compared with the same seed of the other"
     tied = as_tensor(answer(torch.tensor([[7.0]]), torch.tensor([[7.0]])), shape=(1,)).double()
@@ -264,15 +312,21 @@ def in_pieces(answer: ReadersFunction) -> Iterator[str]:
 
 
 def _expect_distribution(probabilities: Tensor, name: str) -> None:
-    expect(
-        probabilities.isfinite().all() and probabilities.min() >= 0,
-        f"{name} is {show(probabilities)}; expected probabilities, from 0 to 1.",
-        "These are probabilities and not their logarithms.",
-    )
+    shown = f"{name} is {show(probabilities)}"
+    if not (probabilities.isfinite().all() and probabilities.min() >= 0):
+        if probabilities.max() <= 0:
+            raise Wrong(
+                f"{shown}; expected probabilities, from 0 to 1.",
+                "These are probabilities and not their logarithms.",
+            )
+        raise Wrong(f"{shown}; each number must lie between 0 and 1.", "No probability is below 0.")
     total = probabilities.sum().item()
     expect(
+        abs(total - 100) > 0.1, f"{shown}, in per cent; expected numbers from 0 to 1.", "50 per cent is 0.5."
+    )
+    expect(
         abs(total - 1) < 1e-3,
-        f"{name} is {show(probabilities)}, with the sum {show(total)}; expected 1.",
+        f"{shown}, with the sum {show(total)}; expected 1.",
         "Some word must come next, so the probabilities of the three words sum to 1.",
     )
 
@@ -284,9 +338,27 @@ def _expect_distribution(probabilities: Tensor, name: str) -> None:
     "After the dropped word, let one word be nearly certain. After the two other words, let all three be about equal.",
 )
 def missed_by_the_beam(first: object, second: object) -> Iterator[str]:
-    start = as_tensor(first, shape=(3,), name="first").double()
-    then = as_tensor(second, shape=(3, 3), name="second").double()
+    start = as_tensor(first, name="first").double()
+    then = as_tensor(second, name="second").double()
+    for tensor, name, shape, hint in (
+        (start, "first", (3,), "There is a probability for each of the words 0, 1 and 2."),
+        (
+            then,
+            "second",
+            (3, 3),
+            "There is a row for each first word, with the probabilities of the next word.",
+        ),
+    ):
+        shown = f"{name} has the shape {tuple(tensor.shape)}; expected {shape}."
+        expect(tuple(tensor.shape) == shape, shown, hint)
     _expect_distribution(start, "first")
+    columns, rows = then.sum(dim=0), then.sum(dim=1)
+    expect(
+        not torch.allclose(columns, torch.ones_like(columns), atol=1e-3)
+        or torch.allclose(rows, torch.ones_like(rows), atol=1e-3),
+        f"the columns of second sum to 1, and its rows to {show(rows)}; expected 1 for each row.",
+        "Row i has the probabilities of the words that follow word i.",
+    )
     for word in range(3):
         _expect_distribution(then[word], f"second[{word}]")
     yield "first and each row of second are probabilities"

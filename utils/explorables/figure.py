@@ -23,7 +23,7 @@ MAX_BYTES = 200_000
 #: Set to "live" or "static" to choose what a notebook's output holds; see :meth:`Figure._repr_mimebundle_`.
 MODE_VARIABLE = "ATTENTION_FIGURES"
 #: What the marks of a picture stand for. Each has one colour in all figures.
-ROLES = ("query", "key", "value", "weight", "output")
+ROLES = ("query", "key", "value", "weight", "context")
 
 
 class Figure:
@@ -47,7 +47,7 @@ class Figure:
         constants: named arrays that are the same at every point.
         invite: a short sentence above the picture that says what to do with it.
         symbols: the symbol of the chapter's formulas for each of :data:`ROLES` that is drawn. A button with the symbol
-            lights its marks in the picture, and the symbol in the formulas that give it the class ``sym-ROLE``.
+            lights its marks in the picture, and its first letter in the displayed formulas of the page.
 
     Raises:
         ValueError: names that clash, no value on an axis, a start that is not on the grid, arrays that change

@@ -40,14 +40,16 @@ kinds.curve = {
     for (let level = Math.ceil(low / unit) * unit; level <= high; level += unit) levels.push(level);
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
-    const { point } = figure.hover;
+    const { point } = figure.hover, heaviest = Math.max(...figure.array("weights")), most = [0.1, 0.2, 0.5, 1].find((tick) => heaviest <= tick) ?? 1;
+    const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
+    const within = (level) => Math.min(highest, Math.max(lowest, level)), bar = strip / most;
     const marks = [
       levels.map((level) => [line(left, yOf(level), right, yOf(level), { class: "grid" }), label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" })]),
       label(y_label, left, 14), label("weights of the readings", left, bottom + 22, { class: "halo" }),
-      weightAxis(left, right, base, strip, [0, 1]),
+      weightAxis(left, right, base, bar, [0, most]),
       polyline(grid.map((hour, i) => [xOf(hour), yOf(truth[i])]), { class: "truth" }),
-      group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "output curve" }))),
-      x.map((hour, i) => rect(xOf(hour) - 3, base - strip * weights[i], 6, strip * weights[i], { class: "weight" })),
+      group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
+      x.map((hour, i) => rect(xOf(hour) - 3, base - bar * weights[i], 6, bar * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       path(`M${round(asked - 6)},${top - 16}h12l-6,8z`, { class: "query" }),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
@@ -58,10 +60,10 @@ kinds.curve = {
       x.map((_, i) => {
         const [cx, cy] = place(i), dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
         if (!kernels) return dotted;
-        return [dotted, dragged("moved", (_, at) => ({ moved: { [i]: [x[i], levelOf(at)] } }),
+        return [dotted, dragged("moved", (_, at) => ({ moved: { [i]: [x[i], within(levelOf(at))] } }),
           circle(cx, cy, 12, { ...picks({ point: i }), class: "pull upright" }))];
       }),
-      answered && circle(asked, yOf(figure.drawn("height")[0]), 6, { class: "output" }),
+      answered && circle(asked, yOf(figure.drawn("height")[0]), 6, { class: "context" }),
       point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}, weight ${weights[point].toFixed(2)}`,
         Math.min(Math.max(place(point)[0], left + 70), right - 70), place(point)[1] - 14, { class: "middle halo" }),
     ];

@@ -3,12 +3,12 @@ kinds.decoding = {
   draw(figure, width) {
     const { source, target, candidates } = figure.labels, chosen = figure.place.word, stage = figure.place.stage;
     const stages = figure.controls.stage.labels, reached = (k) => stage >= k;
-    const numBest = candidates.length / target.length, row = 21, wide = width >= 600;
+    const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 18;
     const { marks: sentence, bottom } = writtenSentence(target, chosen, stage === stages.length - 1, width);
-    const top = bottom + 44, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
+    const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
     const words = Math.max(8 + widest(source), 44), scored = words + 6;
     // Left, top, width and height of the five panels: one row on a desk, three rows on a phone.
-    const boxes = wide ? spreadBoxes(scored, width, top, end + 40 - top) : stackedBoxes(scored, width, top, end, numBest);
+    const boxes = wide ? spreadBoxes(scored, width, top, end + 40 - top) : stackedBoxes(scored, width, top, end, listed);
     const high = Math.max(...boxes.map(([, y, , h]) => y + h)) + 2;
     const contents = [this.scores, this.weights, this.average, this.state, this.words];
     return { width, height: high, marks: [
@@ -21,7 +21,7 @@ kinds.decoding = {
       boxes.map(([x, y, w, h], k) => {
         const frame = { rx: 5, class: k === stage ? "now" : "grid" };
         return [rect(x, y, w, h, frame), label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
-          reached(k) && contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest })];
+          reached(k) && contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest, listed })];
       }),
     ] };
   },
@@ -52,7 +52,7 @@ kinds.decoding = {
     return [
       rows.map((y, j) => strip(parts.slice(first + j * size, first + (j + 1) * size), x + 6, step, y, 9.5, most, "value")),
       line(x + 4, end + 1, x + width - 4, end + 1, { class: "rule" }),
-      strip(contexts, x + 6, step, end + 18, 12, most, "output"),
+      strip(contexts, x + 6, step, end + 18, 12, most, "context"),
       label("context", x - 6, end + 22, { class: "end name halo" }),
     ];
   },
@@ -66,10 +66,10 @@ kinds.decoding = {
     ];
   },
 
-  words(figure, [x, y, width], { chosen, numBest }) {
+  words(figure, [x, y, width], { chosen, numBest, listed }) {
     const { candidates, target } = figure.labels, room = width - 134;
-    return [...figure.chosen("probabilities", "word")].map((probability, k) => {
-      const word = candidates[chosen * numBest + k], at = y + 38 + 20 * k;
+    return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
+      const word = candidates[chosen * numBest + k], at = y + 36 + 18 * k;
       return [
         label(word, x + 8, at + 4, { class: word === target[chosen] ? "name" : "" }),
         rect(x + 86, at - 5.5, room * probability, 11, { class: "plain" }), label(probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
@@ -112,8 +112,8 @@ const spreadBoxes = (left, width, top, height) => {
   return shares.map((share) => { x += share * room; return [x - share * room, top, share * room - gap, height]; });
 };
 
-const stackedBoxes = (left, width, top, end, numBest) => {
-  const third = (width - left - 1) / 3, below = end + 40, height = 44 + 20 * numBest;
+const stackedBoxes = (left, width, top, end, listed) => {
+  const third = (width - left - 1) / 3, below = end + 35, height = 36 + 18 * listed;
   return [
     [left, top, third - 6, end - top + 4], [left + third, top, third - 6, end - top + 4], [left + 2 * third, top, third, below - top - 6],
     [1, below, width * 0.4, height], [width * 0.4 + 8, below, width * 0.6 - 9, height],

@@ -60,21 +60,35 @@ const nearestTo = ([x, y], places) => {
   return distances.indexOf(Math.min(...distances));
 };
 
-// The ground in ten shades, from the lowest value of a function of the place to its highest.
-const landscape = (height, left, top, right, bottom, shades = 10) => {
-  const across = 48, down = Math.round((across * (bottom - top)) / (right - left)), w = (right - left) / across, h = (bottom - top) / down;
-  const heights = Array.from({ length: across * down }, (_, at) => height(left + ((at % across) + 0.5) * w, top + (Math.floor(at / across) + 0.5) * h));
-  const low = Math.min(...heights), range = Math.max(...heights) - low || 1;
-  const shadeOf = (value) => Math.min(shades - 1, Math.floor(((value - low) / range) * shades));
-  const layers = Array(shades).fill("");
-  // Cells of one shade that stand side by side are one rectangle; half a pixel more closes the seams.
-  for (let i = 0; i < down; i++) {
-    for (let j = 0, from = 0; j < across; j++) {
-      const shade = shadeOf(heights[i * across + j]);
-      if (j + 1 < across && shadeOf(heights[i * across + j + 1]) === shade) continue;
-      layers[shade] += `M${round(left + from * w)},${round(top + i * h)}h${round((j + 1 - from) * w)}v${round(h + 0.4)}h${round((from - j - 1) * w)}z`;
-      from = j + 1;
+// The ground in nine shades, from the lowest value of a function of the place to its highest: for each level the area
+// above it, with edges where the function, linear between the corners of small squares, has that level.
+const landscape = (height, left, top, right, bottom, shades = 9) => {
+  const across = 48, down = Math.round((across * (bottom - top)) / (right - left));
+  const xs = Array.from({ length: across + 1 }, (_, j) => left + (j * (right - left)) / across);
+  const ys = Array.from({ length: down + 1 }, (_, i) => top + (i * (bottom - top)) / down);
+  const heights = ys.map((y) => xs.map((x) => height(x, y))), all = heights.flat();
+  const low = Math.min(...all), range = Math.max(...all) - low;
+  return Array.from({ length: shades }, (_, n) => {
+    const level = low + (range * (n + 1)) / (shades + 1);
+    let d = "";
+    for (let i = 0; range && i < down; i++) {
+      let full = 0; // how many squares to the left are wholly above the level: they become one rectangle
+      for (let j = 0; j <= across; j++) {
+        const corners = j < across ? [[j, i], [j + 1, i], [j + 1, i + 1], [j, i + 1]] : [];
+        const above = corners.filter(([a, b]) => heights[b][a] >= level).length;
+        if (above === 4) { full++; continue; }
+        if (full) d += `M${round(xs[j - full])},${round(ys[i])}H${round(xs[j])}V${round(ys[i + 1])}H${round(xs[j - full])}z`;
+        full = 0;
+        if (!above) continue;
+        const edge = corners.flatMap(([a, b], k) => {
+          const [c, e] = corners[(k + 1) % 4], here = heights[b][a], there = heights[e][c], points = here >= level ? [[xs[a], ys[b]]] : [];
+          if (here >= level === there >= level) return points;
+          const share = (level - here) / (there - here);
+          return [...points, [xs[a] + share * (xs[c] - xs[a]), ys[b] + share * (ys[e] - ys[b])]];
+        });
+        d += `M${edge.map(([x, y]) => `${round(x)},${round(y)}`).join("L")}z`;
+      }
     }
-  }
-  return layers.map((d, shade) => path(d, { class: "weight", "fill-opacity": round((0.62 * shade) / (shades - 1)) }));
+    return path(d, { class: "weight", "fill-opacity": 0.08 });
+  });
 };

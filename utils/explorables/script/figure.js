@@ -38,6 +38,13 @@ const patch = (node, marks, before) => {
   for (let i = before.length; i > marks.length; i--) node.lastChild.remove();
 };
 
+// How MathJax names the glyph of a symbol's first letter, which formulas set in italics.
+const glyphOf = (sign) => {
+  const code = sign.codePointAt(0);
+  const italic = code === 0x68 ? 0x210e : code < 0x80 ? 0x1d44e + code - 0x61 : 0x1d6fc + code - 0x3b1;
+  return `mjx-c.mjx-c${italic.toString(16).toUpperCase()}`;
+};
+
 export function render({ model, el }) {
   const figure = makeFigure(model.get("spec"));
   const { axes, controls, movable } = figure;
@@ -132,7 +139,7 @@ export function render({ model, el }) {
   };
   // Several controls play like the digits of a counter: the first moves, and at its end the next one.
   const player = (moving) => {
-    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false" }, `play ${moving.map(title).join(" and ")}`);
+    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false", "aria-label": `play ${moving.map(title).join(" and ")}` }, "play");
     const last = (name) => position(name) === controls[name].values.length - 1;
     const next = () => {
       const turn = moving.findIndex((name) => !last(name));
@@ -149,16 +156,17 @@ export function render({ model, el }) {
     return play;
   };
 
-  // -- roles: what a symbol of the formulas stands for is lit in the picture, and the symbol with it ---------------
-  const light = (role) => {
+  // -- roles: a symbol lights its marks in the picture, and itself in the formulas of the page ---------------------
+  const light = (role, letter) => {
     if (role) svg.dataset.lit = role;
     else delete svg.dataset.lit;
-    for (const symbol of document.querySelectorAll(".sym")) symbol.classList.toggle("lit", !!role && symbol.classList.contains(`sym-${role}`));
+    for (const glyph of document.querySelectorAll(`mjx-container[display] ${letter}`)) glyph.parentNode.classList.toggle("xp-lit", !!role);
   };
   const symbol = ([role, sign]) => {
-    const chip = element("button", { type: "button", class: "xp-symbol", "data-role": role, title: `shows the ${role} in the picture` }, element("i", {}, sign), ` ${role}`);
-    for (const on of ["pointerenter", "focus"]) chip.addEventListener(on, () => light(role));
-    for (const off of ["pointerleave", "blur"]) chip.addEventListener(off, () => light(null));
+    const letter = glyphOf(sign);
+    const chip = element("button", { type: "button", class: "xp-symbol", "data-role": role, "data-letter": letter, title: `shows the ${role} in the picture` }, element("i", {}, sign), ` ${role}`);
+    for (const on of ["pointerenter", "focus"]) chip.addEventListener(on, () => light(role, letter));
+    for (const off of ["pointerleave", "blur"]) chip.addEventListener(off, () => light(null, letter));
     return chip;
   };
 

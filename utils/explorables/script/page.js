@@ -13,8 +13,7 @@ for (const type of ["keydown", "keyup"]) {
   }, true);
 }
 
-for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
-  figure.dataset.ready = "";
+const enliven = (figure) => {
   const { spec, state } = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
   spec.alt = figure.querySelector("img").alt;
   const store = { ...state, spec };
@@ -46,21 +45,28 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   render({ model, el: live });
   if (restore()) figure.scrollIntoView();
   addEventListener("hashchange", restore);
+};
+for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
+  figure.dataset.ready = "";
+  const still = [...figure.childNodes];
+  try {
+    enliven(figure);
+  } catch (error) { // the still picture stays, and so do the other figures
+    figure.replaceChildren(...still);
+    console.error(error);
+  }
 }
 
-// A symbol of a formula lights its part in the next figure below it, or in the last one above, while the mouse is on it.
+// A symbol of a formula lights its marks in the next figure below it, or in the last one above, while the mouse is on it.
 let lit = null;
 document.addEventListener("pointerover", ({ target }) => {
-  const symbol = target.closest?.(".sym") ?? null;
-  if (symbol === lit) return;
-  const chipOf = (node) => {
-    const role = [...node.classList].find((name) => name.startsWith("sym-")).slice("sym-".length);
-    const chips = [...document.querySelectorAll(`.xp-symbol[data-role="${role}"]`)];
-    return chips.find((chip) => node.compareDocumentPosition(chip) & Node.DOCUMENT_POSITION_FOLLOWING) ?? chips.at(-1);
-  };
-  if (lit) chipOf(lit)?.dispatchEvent(new Event("pointerleave"));
-  if (symbol) chipOf(symbol)?.dispatchEvent(new Event("pointerenter"));
-  lit = symbol;
+  const glyph = target.closest?.("mjx-container[display] mjx-mi")?.firstElementChild;
+  const chips = glyph ? [...document.querySelectorAll(".xp-symbol")].filter((chip) => glyph.matches(chip.dataset.letter)) : [];
+  const chip = chips.find((each) => glyph.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING) ?? chips.at(-1);
+  if (chip === lit) return;
+  lit?.dispatchEvent(new Event("pointerleave"));
+  chip?.dispatchEvent(new Event("pointerenter"));
+  lit = chip;
 });
 
 // On paper a figure stands with its numbers.
