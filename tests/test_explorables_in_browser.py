@@ -187,11 +187,11 @@ COLLISIONS = """figure => {
     const svg = figure.querySelector(".xp-picture").shadowRoot.querySelector("svg");
     const frame = svg.getBoundingClientRect();
     const texts = [...svg.querySelectorAll("text")].filter(text => text.textContent.trim());
-    const outside = texts.filter(text => {
-        const box = text.getBoundingClientRect();
-        return box.left < frame.left - 2 || box.right > frame.right + 2 || box.bottom > frame.bottom + 2;
-    }).map(text => [text.textContent, "the edge"]);
     // Turned texts have boxes that are larger than they are.
+    const outside = texts.filter(text => {
+        const box = text.getBoundingClientRect(), slack = text.getAttribute("transform") ? 8 : 2;
+        return box.left < frame.left - slack || box.right > frame.right + slack || box.bottom > frame.bottom + slack;
+    }).map(text => [text.textContent, "the edge"]);
     const straight = texts.filter(text => !text.getAttribute("transform"));
     const boxes = straight.map(text => [text.textContent, text.getBoundingClientRect()]);
     const touching = boxes.flatMap(([one, a], i) => boxes.slice(i + 1)

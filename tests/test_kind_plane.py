@@ -96,13 +96,17 @@ def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> No
     drawn = picture(figure, width, score=name)
     x, y = scales(drawn, figure)
     # Layers of one shade lie on one another, each where the score is above its level.
-    layers = [[Outline(points) for points in stretches(m.attributes["d"])] for m in drawn.of("path", "weight")]
+    layers = [
+        [Outline(points) for points in stretches(m.attributes["d"])] for m in drawn.of("path", "weight")
+    ]
     (frame,) = drawn.of("rect", "grid")
     across, down = np.random.default_rng(3).random((2, 211))
     places = np.c_[frame.box[0] + across * frame["width"], frame.box[1] + down * frame["height"]]
     depth = [sum(any(part.contains_point(place) for part in layer) for layer in layers) for place in places]
     scores = score(figure, name, figure.query, np.c_[x(places[:, 0]), y(places[:, 1])]).numpy()
-    corners = score(figure, name, figure.query, [(a, b) for a in figure.box[:2] for b in figure.box[2:]]).numpy()
+    corners = score(
+        figure, name, figure.query, [(a, b) for a in figure.box[:2] for b in figure.box[2:]]
+    ).numpy()
     low, high = min(scores.min(), corners.min()), max(scores.max(), corners.max())
     expected = (len(layers) + 1) * (scores - low) / (high - low)
     # The corners and the places at random miss a little of the range.

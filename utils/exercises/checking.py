@@ -246,7 +246,9 @@ class ReadersFunction:
                 _ENDLESS,
             ) from None
         except (Exception, SystemExit) as error:
-            if isinstance(error, NotImplementedError) and not str(error):  # a stub's own, torch's say what is missing
+            if isinstance(error, NotImplementedError) and not str(
+                error
+            ):  # a stub's own, torch's say what is missing
                 raise Unfinished(
                     "Write the body of your function, run its cell, then run this one again."
                 ) from None
