@@ -198,7 +198,9 @@ export function render({ model, el }) {
     patch(svg, now, drawn);
     drawn = now;
     const box = `0 0 ${width} ${Math.round(height)}`;
-    if (svg.getAttribute("viewBox") !== box) svg.setAttribute("viewBox", box);
+    if (svg.getAttribute("viewBox") === box) return;
+    svg.setAttribute("viewBox", box);
+    holder.style.height = `${(height * (holder.clientWidth || width)) / width}px`;
   };
   const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };
 
@@ -209,18 +211,21 @@ export function render({ model, el }) {
     const blended = progress < 1 && from?.length === numbers.length ? numbers.map((number, i) => from[i] + (number - from[i]) * progress) : numbers;
     return last[name] = blended;
   };
-  const STEPS = 200; // milliseconds
+  const STEPS = 200, SLOW = 40; // milliseconds
   const glide = () => {
     if (still.matches || dragging || !drawn.length) return paintSoon();
     origin = last;
     last = {};
-    const start = performance.now(), running = progress < 1;
+    const running = progress < 1;
+    let before = Infinity;
     const step = (time) => {
-      progress = Math.min(1, Math.max(0, (time - begun) / STEPS));
+      // Where a frame takes too long, the new numbers come at once.
+      progress = time - before > SLOW ? 1 : Math.min(1, Math.max(0, (time - begun) / STEPS));
+      before = time;
       paint();
       if (progress < 1) requestAnimationFrame(step);
     };
-    begun = start;
+    begun = performance.now();
     progress = 0;
     if (!running) requestAnimationFrame(step);
   };

@@ -43,13 +43,19 @@ const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
     label(value, left - 5, base - height * value + 4, { class: "end quiet" }),
   ]);
 
+// A number above a bar, upright where the bars stand too close for it.
+const numberAbove = (text, x, y, step) =>
+  textWidth(text, 11) < step
+    ? label(text, x, y, { class: "middle number" })
+    : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
+
 // Bars that stand on `base` with their numbers above them; those from `edge` on are forbidden.
 const bars = (numbers, { left, step, base, height, digits = 2, edge = Infinity, role = "weight" }) =>
   [...numbers].map((number, j) => {
     const x = left + (j + 0.5) * step, tall = number * height;
     return group({},
       rect(x - step * 0.36, base - tall, step * 0.72, tall, { class: j >= edge ? `${role} forbidden` : role }),
-      label(step < 26 ? number.toFixed(digits).replace(/^0/, "") : number.toFixed(digits), x, base - tall - 5, { class: "middle number" }),
+      numberAbove(number.toFixed(digits), x, base - tall - 5, step),
       j >= edge && hatch(left + j * step, base - height, step, height));
   });
 
