@@ -17,7 +17,7 @@ ARGUMENTS = (
     "--disable-sync",
 )
 #: Milliseconds that a busy machine may take for what takes a second on one at rest.
-PATIENCE = 15_000
+PATIENCE = 120_000
 MISSING = (
     "make test opens the pages in Chromium, and there is none here: install it (Debian, Ubuntu: apt-get install "
     "chromium; Fedora: dnf install chromium; macOS: brew install --cask chromium) or set CHROMIUM to its path."

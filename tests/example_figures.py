@@ -130,7 +130,7 @@ def curve(name: str = "curve", **changes) -> Curve:
             "say": ["the estimate for hour {query} is {height:2} m", "no reading is near hour {query}"],
             "start": {"query": 7.0, "bandwidth": 1.0},
             "invite": "Drag the query, or pull a reading up.",
-            "symbols": {"query": "x", "value": "yᵢ", "weight": "αᵢ", "output": "f(x)"},
+            "symbols": {"query": "x", "value": "yᵢ", "weight": "αᵢ", "context": "f(x)"},
         }
         | changes,
     )

@@ -138,15 +138,15 @@ def stretches(d: str) -> list[np.ndarray]:
         numbers = [float(number) for number in re.findall(r"-?[\d.]+", written)]
         if letter == "M":
             found.append([])
-        for values in [numbers] if letter in "hv" else _pairs(numbers):
+        for values in [numbers] if letter in "hvHV" else _pairs(numbers):
             if letter in "MLC":
                 x, y = values
             elif letter == "l":
                 x, y = x + values[0], y + values[1]
-            elif letter == "h":
-                x += values[0]
-            elif letter == "v":
-                y += values[0]
+            elif letter in "hH":
+                x = values[0] + (x if letter == "h" else 0)
+            elif letter in "vV":
+                y = values[0] + (y if letter == "v" else 0)
             found[-1].append((x, y))
     return [np.array(points) for points in found]
 

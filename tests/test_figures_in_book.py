@@ -220,7 +220,7 @@ def test_keys_move_each_control_and_the_page_follows(laptop: Visit, page_name: s
     names = [" and ".join(controls).replace("_", " ") for controls in played]
     buttons = shown.locator(".xp-tools button").all_inner_texts()
     symbols = [f"{symbol} {role}" for role, symbol in figure.spec["symbols"].items()]
-    assert buttons == [*(f"play {name}" for name in names), "reset", *symbols]
+    assert buttons == [*("play" for _ in names), "reset", *symbols]
     expect(shown.locator(".xp-tools button").first).to_be_focused()
     for controls, name in zip(played, names, strict=True):
         at_the_end = {control: states(figure)[control][-1] for control in controls}

@@ -62,12 +62,12 @@ def test_curves_run_through_their_numbers_and_have_gaps_where_nothing_is_known(w
     drawn = picture(small(), width)
     (truth,) = read_curve(drawn, "truth")
     assert truth == pytest.approx(np.c_[GRID, ESTIMATE / 2], abs=0.02)
-    alone, pair, last = read_curve(drawn, "output", "curve")
+    alone, pair, last = read_curve(drawn, "context", "curve")
     # A point alone is a line of no length, which a round end makes visible.
     assert alone == pytest.approx(np.array([[0, 2], [0, 2]]), abs=0.02)
     assert pair == pytest.approx(np.c_[GRID, ESTIMATE][2:4], abs=0.02)
     assert last == pytest.approx(np.array([[3, 0.5], [3, 0.5]]), abs=0.02)
-    (whole,) = read_curve(picture(small(), width, query=3), "output", "curve")
+    (whole,) = read_curve(picture(small(), width, query=3), "context", "curve")
     assert whole == pytest.approx(np.c_[GRID, ESTIMATE], abs=0.02)
 
 
@@ -97,7 +97,7 @@ def test_the_query_stands_at_its_hour_with_the_estimate_on_it_if_there_is_one(wi
         hour, level = scales(drawn)
         (line,) = drawn.of("line", "query")
         assert hour(line["x1"]) == pytest.approx(query, abs=0.02)
-        answers = drawn.of("circle", "output")
+        answers = drawn.of("circle", "context")
         assert len(answers) == (query != 2)
         for answer in answers:
             assert (hour(answer["cx"]), level(answer["cy"])) == pytest.approx((query, -1), abs=0.02)
@@ -174,7 +174,7 @@ def test_a_moved_reading_is_drawn_where_it_was_put(width: int) -> None:
     assert level(dot["cy"]) == pytest.approx(1.5, abs=0.02)
     pull = drawn.of("circle", "pull")[4]
     assert (pull["cx"], pull["cy"]) == (dot["cx"], dot["cy"])
-    (answer,) = drawn.of("circle", "output")
+    (answer,) = drawn.of("circle", "context")
     assert level(answer["cy"]) == pytest.approx(
         stage.numbers(moved_state(figure, {4: 1.5}), "height")[0], abs=0.02
     )

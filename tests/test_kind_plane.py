@@ -5,6 +5,7 @@ import pytest
 import torch
 from example_figures import ENGLISH, PLACES
 from example_figures import plane as example
+from matplotlib.path import Path as Outline
 from pictures import WIDTHS, Picture, check_legible, picture, read_picture, stretches
 
 from utils.attention import additive_scores
@@ -94,25 +95,23 @@ def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> No
     figure = example()
     drawn = picture(figure, width, score=name)
     x, y = scales(drawn, figure)
-    layers = drawn.of("path", "weight")
-    opacities = [layer["fill-opacity"] for layer in layers]
-    assert opacities == sorted(set(opacities))
-    means, area = [], 0.0
-    for layer in layers:
-        found = stretches(layer.attributes["d"]) if layer.attributes["d"] else []
-        centres, areas = [], []
-        for corners in found:
-            (left, top), (right, bottom) = corners.min(axis=0), corners.max(axis=0)
-            centres.append((x((left + right) / 2), y((top + bottom) / 2)))
-            areas.append((right - left) * (bottom - top))
-        area += sum(areas)
-        if areas:
-            # Long cells of one shade bend with the score: their middles stand for them.
-            means.append(float(np.average(score(figure, name, figure.query, centres), weights=areas)))
-    assert means == sorted(means)
-    assert len(means) == len(layers)
+    # Layers of one shade lie on one another, each where the score is above its level.
+    layers = [
+        [Outline(points) for points in stretches(m.attributes["d"])] for m in drawn.of("path", "weight")
+    ]
     (frame,) = drawn.of("rect", "grid")
-    assert area == pytest.approx(frame["width"] * frame["height"], rel=0.1)
+    across, down = np.random.default_rng(3).random((2, 211))
+    places = np.c_[frame.box[0] + across * frame["width"], frame.box[1] + down * frame["height"]]
+    depth = [sum(any(part.contains_point(place) for part in layer) for layer in layers) for place in places]
+    scores = score(figure, name, figure.query, np.c_[x(places[:, 0]), y(places[:, 1])]).numpy()
+    corners = score(
+        figure, name, figure.query, [(a, b) for a in figure.box[:2] for b in figure.box[2:]]
+    ).numpy()
+    low, high = min(scores.min(), corners.min()), max(scores.max(), corners.max())
+    expected = (len(layers) + 1) * (scores - low) / (high - low)
+    # The corners and the places at random miss a little of the range.
+    assert np.abs(np.array(depth) + 0.5 - expected).max() < 1.2
+    assert set(depth) == set(range(len(layers) + 1))
 
 
 def test_where_there_is_room_the_scores_are_listed() -> None:

@@ -75,7 +75,7 @@ def test_the_chosen_row_is_framed_and_stands_as_bars_under_its_cells(width: int)
         assert [mark.text for mark in drawn.of("text", "name")] == [["one", "two"][query]]
         lines = drawn.of("line", "grid")
         value = linear([line["y1"] for line in lines], [0, 0.5, 1])
-        bars = drawn.of("rect", "weight", without=("cell",))
+        bars = drawn.of("rect", "weight", without=("cell", "swatch"))
         numbers = figure.array("weights")[query]
         assert [value(bar.box[1]) for bar in bars] == pytest.approx(numbers, abs=1e-3)
         assert all(abs(value(bar.box[3])) < 1e-3 for bar in bars)
@@ -90,7 +90,7 @@ def test_the_chosen_row_is_framed_and_stands_as_bars_under_its_cells(width: int)
 def test_on_a_phone_the_row_of_several_maps_is_written_into_its_cells() -> None:
     drawn = picture(small(2), 328, query=1)
     written = drawn.of("text", "number")
-    assert drawn.of("rect", "weight", without=("cell",)) == []
+    assert drawn.of("rect", "weight", without=("cell", "swatch")) == []
     assert [mark.text for mark in written] == [
         *("0.50", "0.13", "0.38", "0.00", "0.00"),
         *("0.25", "0.06", "0.19", "0.00", "0.00"),

@@ -41,7 +41,8 @@ kinds.curve = {
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
     const { point } = figure.hover, heaviest = Math.max(...figure.array("weights")), most = [0.1, 0.2, 0.5, 1].find((tick) => heaviest <= tick) ?? 1;
-    const within = (level) => Math.min(high + reach, Math.max(low - reach, level)), bar = strip / most;
+    const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
+    const within = (level) => Math.min(highest, Math.max(lowest, level)), bar = strip / most;
     const marks = [
       levels.map((level) => [line(left, yOf(level), right, yOf(level), { class: "grid" }), label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" })]),
       label(y_label, left, 14), label("weights of the readings", left, bottom + 22, { class: "halo" }),
