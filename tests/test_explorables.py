@@ -154,12 +154,11 @@ def test_an_array_that_does_not_change_along_an_axis_is_stored_without_it():
         name="f",
         alt="",
         say="{of_e:0}",
-        constants={"c": np.arange(11)},
     )
     over = {key: packed["over"] for key, packed in figure.spec["arrays"].items()}
-    assert over == {"weights": ["d"], "fixed": [], "of_e": ["e"], "c": []}
+    assert over == {"weights": ["d"], "fixed": [], "of_e": ["e"]}
     assert figure.sentence(e=7, d=2) == "7"
-    np.testing.assert_array_equal(figure.array("c"), np.arange(11))
+    np.testing.assert_array_equal(figure.array("fixed"), np.arange(5))
 
 
 def test_the_sentence_looks_numbers_labels_and_shares_up():
@@ -232,8 +231,7 @@ def test_what_would_not_work_is_refused_with_its_name():
     refuse("play must name axes and picks, got 'e'", play=("d", "e"))
     refuse("the sentence names 'e'", say="{e}")
     refuse("pick 'query' needs labels", queries=[])
-    refuse("'top' names two things", constants={"top": np.zeros(2)})
-    refuse("'query' names two things", constants={"query": np.zeros(2)})
+    refuse("'query' names two things", compute=lambda **at: weights(**at) | {"query": torch.zeros(2)})
     refuse("array 'weights': NaN", compute=lambda d, valid_length: {"weights": torch.full((3, 7), math.nan)})
     growing = iter(range(2, 9))
     refuse(

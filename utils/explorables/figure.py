@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from html import escape
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor
@@ -40,11 +41,9 @@ class Figure:
             ``{top[query]:2}`` the entry that a pick chooses, and ``{best[query]|keys}`` the label with that number. Of
             several sentences the integer array ``case`` chooses one.
         labels: texts by name, for the picks, the tables and ``|`` in sentences.
-        picks: choices made in the picture, which are not axes of the grid: name of the pick to name of its labels.
         start: the opening point; an axis or pick that it does not name starts at its first value.
         play: the axis that a play button runs through, if any; or an axis and further axes or picks, each of which
             moves by one step when those before it have reached their end.
-        constants: named arrays that are the same at every point.
         invite: a short sentence above the picture that says what to do with it.
         symbols: the symbol of the chapter's formulas for each of :data:`ROLES` that is drawn. A button with the symbol
             lights its marks in the picture, and its first letter in the displayed formulas of the page.
@@ -57,6 +56,8 @@ class Figure:
 
     #: Name of the kind: its drawing function is ``kinds.NAME`` in a script of this name.
     kind = "figure"
+    #: Choices made in the picture, which are not axes of the grid: name of the pick to name of its labels.
+    picks: ClassVar[dict[str, str]] = {}
     #: The array that the table under the picture shows, with the labels of its rows and columns.
     table: tuple[str, str, str] | None = None
     #: Milliseconds between two steps of the play button; None takes the default of the script.
@@ -71,10 +72,8 @@ class Figure:
         alt: str,
         say: str | Sequence[str],
         labels: Mapping[str, Sequence[object]] | None = None,
-        picks: Mapping[str, str] | None = None,
         start: Mapping[str, object] | None = None,
         play: str | Sequence[str] | None = None,
-        constants: Mapping[str, Tensor | np.ndarray] | None = None,
         invite: str = "",
         symbols: Mapping[str, str] | None = None,
     ):
@@ -83,14 +82,13 @@ class Figure:
         self.name, self.alt = name, alt
         self.axes = {axis: [_plain(value) for value in values] for axis, values in axes.items()}
         self.labels = {key: [str(label) for label in values] for key, values in (labels or {}).items()}
-        self.picks = dict(picks or {})
         self.sentences = [say] if isinstance(say, str) else list(say)
         self.invite, self.symbols = invite, dict(symbols or {})
         self.play = [play] if isinstance(play, str) else list(play or ())
         self._check_names()
         self.point = self._opening(start or {})
         self.compute = compute
-        self._packed = self._pack_grid(constants or {})
+        self._packed = self._pack_grid()
         self._check_arrays({key: tuple(p["shape"][len(p["over"]) :]) for key, p in self._packed.items()})
         self._check_sentences()
 
@@ -134,7 +132,7 @@ class Figure:
             return value
         raise ValueError(f"{key} has no value {value!r}; it has {labels}")
 
-    def _pack_grid(self, constants: Mapping[str, Tensor | np.ndarray]) -> dict[str, dict]:
+    def _pack_grid(self) -> dict[str, dict]:
         frames: dict[str, list[np.ndarray]] = {}
         shapes: dict[str, tuple[int, ...]] = {}
         for point in itertools.product(*self.axes.values()):
@@ -148,17 +146,12 @@ class Figure:
                 )
             for key, array in arrays.items():
                 frames.setdefault(key, []).append(array)
-        constant_arrays = {key: _array(value) for key, value in constants.items()}
-        for key in frames.keys() & constant_arrays.keys() | (frames.keys() | constant_arrays.keys()) & (
-            self.axes.keys() | self.picks
-        ):
+        for key in frames.keys() & (self.axes.keys() | self.picks):
             raise ValueError(f"{key!r} names two things")
         grid = tuple(len(values) for values in self.axes.values())
-        gridded = {key: np.stack(arrays).reshape(grid + shapes[key]) for key, arrays in frames.items()}
         packed = {}
-        for key, array in (
-            gridded | {k: v.reshape((1,) * len(grid) + v.shape) for k, v in constant_arrays.items()}
-        ).items():
+        for key, arrays in frames.items():
+            array = np.stack(arrays).reshape(grid + shapes[key])
             try:
                 packed[key] = self._pack_one(array)
             except ValueError as error:

@@ -4,7 +4,9 @@ Pictures are drawn in one place, the script. For pages without a script, for pap
 (the JavaScript engine of Chromium, package mini-racer) runs that script here.
 """
 
+import atexit
 import json
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -49,10 +51,14 @@ def drawing_script() -> str:
 
 @cache
 def engine() -> "MiniRacer":
-    """V8 with the drawing script."""
+    """V8 with the drawing script, until the process ends."""
     from py_mini_racer import MiniRacer
 
-    context = MiniRacer()
+    # In a thread: in a notebook's own it would wait for the notebook's event loop. Closed in time: what Python's end
+    # closes by itself sometimes waits for ever.
+    with ThreadPoolExecutor(1) as thread:
+        context = thread.submit(MiniRacer).result()
+    atexit.register(context.close)
     context.eval(drawing_script() + _IN_PYTHON)
     return context
 

@@ -4,6 +4,7 @@ Explained in book/explorables.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 from utils.explorables.figure import Figure
 
@@ -26,6 +27,7 @@ class Alignment(Figure):
     """
 
     kind = "alignment"
+    picks: ClassVar = {"word": "target"}
     table = ("weights", "target", "source")
 
     def __init__(
@@ -47,7 +49,7 @@ class Alignment(Figure):
                 )
         self.gold = [[int(i), int(j)] for i, j in gold]
         labels = {"source": source, "target": target} | options.pop("labels", {})
-        super().__init__(compute, axes, labels=labels, picks={"word": "target"}, **options)
+        super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """weights: (target, source)."""

@@ -5,6 +5,7 @@ Explained in book/explorables.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -146,6 +147,7 @@ class DecodingSteps(Figure):
     """
 
     kind = "decoding"
+    picks: ClassVar = {"word": "target"}
     table = ("weights", "target", "source")
     pace = 1500
 
@@ -171,7 +173,6 @@ class DecodingSteps(Figure):
                 "before": [BEGIN, *record.target[:-1]],
                 "candidates": [word for row in record.candidates for word in row],
             },
-            picks={"word": "target"},
             start=start,
             play=("stage", "word"),
             **options,

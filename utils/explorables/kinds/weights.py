@@ -4,6 +4,7 @@ Explained in book/explorables.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 from utils.explorables.figure import Figure
 
@@ -32,6 +33,7 @@ class Weights(Figure):
     """
 
     kind = "weights"
+    picks: ClassVar = {"query": "queries"}
 
     def __init__(
         self,
@@ -49,7 +51,7 @@ class Weights(Figure):
         if edge is not None and edge not in axes:
             raise ValueError(f"edge must name an axis, got {edge!r}")
         labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
-        super().__init__(compute, axes, labels=labels, picks={"query": "queries"}, **options)
+        super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Each panel: (queries, keys)."""
