@@ -30,7 +30,9 @@ kinds.plane = {
       label("darker ground: higher score", left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = 4 + 14 * Math.sqrt(weights[i]);
-        const left_side = x > right - textWidth(word) - 40;
+        // A word's label keeps off the frame and off the query.
+        const wide_label = textWidth(`${word} 0.00`) + r + 4, hidden = Math.abs(qy - y) < 16 && qx > x && qx - 10 < x + wide_label;
+        const left_side = x - wide_label > left && (hidden || x > right - wide_label);
         return [
           circle(x, y, r, { class: "key ring" }),
           label(`${word} ${weights[i].toFixed(2)}`, x + (left_side ? -r - 4 : r + 4), y + 4, { class: left_side ? "end halo" : "halo" }),
