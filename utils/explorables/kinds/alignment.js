@@ -63,7 +63,7 @@ kinds.alignment = {
           label(weights[j].toFixed(2), 1 + cell / 2, y + 4, { class: "middle halo" }), label(word, left - 7, y + 4, { class: "end" }),
         ];
       }),
-      rect(right + 2, place(chosen, target.length) - 12, widest(target) + 12, 24, { class: "query frame", rx: 4 }),
+      rect(right + 2, place(chosen, target.length) - 12, widest(target) + 10, 24, { class: "query frame", rx: 4 }),
       target.map((word, i) => {
         const y = place(i, target.length);
         return [label(word, right + 8, y + 4), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];

@@ -23,6 +23,7 @@ kinds.plane = {
     const weights = figure.drawn("weights"), numbers = figure.array("scores"), best = figure.array("best")[0];
     const vector = (place) => (scorer.one ? [...place, 1] : place), asked = vector(at(count));
     const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
+    const taken = [[qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => [xOf(at(i)[0]) - 5, yOf(at(i)[1]) - 5, 10, 10])];
     return { width, height: bottom + 34, marks: [
       landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), left, top, right, bottom),
       rect(left, top, right - left, bottom - top, { class: "grid" }),
@@ -30,10 +31,14 @@ kinds.plane = {
       label("darker ground: higher score", left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = 4 + 14 * Math.sqrt(weights[i]);
-        const left_side = x > right - textWidth(word) - 40;
+        const text = `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
+        // The label takes the first place, right, left, below or above, where it covers nothing else.
+        const spots = [[x + beside, y + 4], [x - beside - wide, y + 4], [x - wide / 2, y + r + 13], [x - wide / 2, y - r - 5]];
+        const spot = spots.find(([a, b]) => a > left && a + wide < right && !taken.some(([c, d, w, h]) => a < c + w && c < a + wide && b - 9 < d + h && d < b + 2)) ?? spots[0];
+        taken.push([spot[0], spot[1] - 9, wide, 11]);
         return [
           circle(x, y, r, { class: "key ring" }),
-          label(`${word} ${weights[i].toFixed(2)}`, x + (left_side ? -r - 4 : r + 4), y + 4, { class: left_side ? "end halo" : "halo" }),
+          label(text, ...spot, { class: "halo" }),
           dragged("moved", (px, py) => ({ moved: { [i]: inside(px, py) } }), circle(x, y, Math.max(r, 13), { class: "pull" })),
         ];
       }),
