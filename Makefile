@@ -12,7 +12,8 @@ FREE_KB_NEEDED := 4000000
 
 CHAPTERS := $(sort $(wildcard chapters/*.ipynb))
 SELECTED := $(if $(CHAPTER),$(CHAPTER:%=chapters/%.ipynb),$(CHAPTERS))
-BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) $(shell find book utils -type f ! -name '*.pyc' 2>/dev/null)
+BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) \
+	$(shell find book utils -type f ! -name '*.pyc' ! -path book/pdf.py 2>/dev/null)
 
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # All tests of a file run in one process, since they share models and files.
@@ -23,7 +24,7 @@ TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py t
 LONGEST := $(addprefix chapters/,bahdanau_decoder.ipynb encoder_decoder.ipynb)
 ALL_TESTS := $(LONGEST) $(filter-out $(LONGEST),$(CHAPTERS)) chapters/studies tests utils
 # Not part of `make check`: they need the built book, a browser, time to train, or they build books and run chapters.
-LEFT_TO_TEST := test_book test_pages test_quizzes_in_book test_publishing test_marking test_machines \
+LEFT_TO_TEST := test_book test_pages test_pdf test_quizzes_in_book test_publishing test_marking test_machines \
 	test_chapter_figures test_figures_in_book test_figures_in_jupyterlab test_explorables_in_browser \
 	test_architecture test_command_line test_translating test_length_study test_real_sentences \
 	test_own_decoders test_training test_loop test_distributed test_checkpoints
@@ -41,13 +42,16 @@ NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help book serve browser test test-all check test-machines lint lab notebooks handout mark bench linkcheck links clean
+.PHONY: help book pdf serve browser test test-all check test-machines lint lab notebooks handout mark bench linkcheck links clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 book: $(BOOK)/.built  ## make the environment and build the book; prints where it is
 	@echo "The book: file://$(CURDIR)/$(BOOK)/index.html"
+
+pdf: browser book  ## print the book into one file, _build/book.pdf
+	$(BIN)/python book/pdf.py $(BOOK) _build/book.pdf
 
 serve: book  ## build the book, then serve it on this computer (PORT=8000)
 	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
@@ -116,7 +120,7 @@ clean:  ## remove what was built, the environment included
 
 # Sphinx builds changed pages, but does not notice changed extensions or assets and does not remove deleted pages.
 $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
-	@$(if $(filter _%.yml book/_assets/% book/_ext/% utils/explorables/% $(INSTALLED),$?),rm -rf $(BOOK) _build/.doctrees)
+	@$(if $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/explorables/% $(INSTALLED),$?),rm -rf $(BOOK) _build/.doctrees)
 	$(BIN)/jupyter-book build . --quiet
 	@touch $@
 
@@ -126,7 +130,7 @@ $(TESTED)/.built: $(INSTALLED) $(BOOK_SOURCES)
 	@touch $@
 
 $(TESTED)/.updated: $(INSTALLED) $(BOOK_SOURCES)
-	@$(if $(filter _%.yml book/_assets/% book/_ext/% utils/explorables/% $(INSTALLED),$?),rm -rf _build/tested)
+	@$(if $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/explorables/% $(INSTALLED),$?),rm -rf _build/tested)
 	$(BIN)/jupyter-book build . --path-output _build/tested --quiet -W -n --keep-going
 	@touch $@
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from utils.explorables.decoding import END, DecodingRecord
+from utils.explorables.kinds.decoding import END, DecodingRecord
 
 SOURCE, TARGET = ["the", "red", "car"], ["la", "voiture", "rouge", END]
 

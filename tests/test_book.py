@@ -6,6 +6,7 @@
 import base64
 import io
 import re
+from collections import Counter
 from functools import cache
 from html import unescape
 from pathlib import Path
@@ -113,6 +114,16 @@ def test_page_has_a_title_a_language_and_one_first_heading(page: str) -> None:
     assert len(document.select("article h1")) == 1
 
 
+def test_each_page_has_a_description_of_its_own() -> None:
+    described = {page: html(page).select_one("meta[name=description]")["content"] for page in PAGES}
+    assert [page for page, text in described.items() if not 30 <= len(text) <= 200] == []
+    assert len(set(described.values())) == len(PAGES)
+    for page, text in described.items():
+        shown = {tag["property"]: tag["content"] for tag in html(page).select("meta[property^='og:']")}
+        assert shown["og:description"] == text
+        assert shown["og:title"] in html(page).title.get_text()
+
+
 @every_page
 def test_pictures_say_what_they_show(page: str) -> None:
     for picture in html(page).select("article img"):
@@ -121,8 +132,46 @@ def test_pictures_say_what_they_show(page: str) -> None:
 
 
 @every_page
+def test_no_id_stands_twice_on_a_page(page: str) -> None:
+    ids = [element["id"] for element in html(page).select("[id]")]
+    assert [name for name, times in Counter(ids).items() if times > 1] == []
+
+
+@every_chapter
+def test_drawings_of_matplotlib_stand_in_the_page_with_their_words(page: str) -> None:
+    drawings = html(page).select("figure svg.chart")
+    assert drawings
+    for drawing in drawings:
+        assert drawing["role"] == "img"
+        assert len(drawing["aria-label"]) >= 40
+        assert "@font-face" not in str(drawing), "the page has its own font for Chinese characters"
+    assert not html(page).select('img[src*="_images"][src$=".svg"], img[src*="_images"][src$=".png"]')
+
+
+@every_page
 def test_sphinx_left_no_error_on_the_page(page: str) -> None:
     assert html(page).select(".system-message, .problematic, .error") == []
+
+
+def test_the_font_of_icons_has_every_icon_of_the_book() -> None:
+    style = (BOOK / "_static" / "styles" / "pydata-sphinx-theme.css").read_text("utf-8")
+    names = {
+        name
+        for page in PAGES
+        for icon in html(page).select("i[class*='fa-']")
+        for name in icon["class"]
+        if name.startswith("fa-") and name not in ("fa-solid", "fa-brands", "fa-lg", "fa-fw")
+    }
+    assert len(names) > 10
+    shown = {name: re.search(rf'\.{name}:before[^{{]*\{{content:"\\(\w+)"', style) for name in names}
+    assert [name for name, rule in shown.items() if not rule] == []
+    drawn = {
+        code
+        for data in re.findall(r"Awesome[^}]*base64,([A-Za-z0-9+/=]+)", style)
+        for code in TTFont(io.BytesIO(base64.b64decode(data))).getBestCmap()
+    }
+    assert {int(rule[1], 16) for rule in shown.values()} <= drawn
+    assert len(drawn) < 100
 
 
 def test_the_first_page_leads_to_the_book() -> None:
@@ -185,7 +234,7 @@ def test_the_reference_covers_every_module() -> None:
     # Inner modules: the grammar corpus is used through its package, figures are drawn by their kinds, and the
     # commands have a page of their own. The checks of a chapter are used in the chapter alone.
     inner = re.compile(
-        r"utils\.corpus\.grammar\.\w+|utils\.explorables\.(packing|drawing|shapes|chinese)|utils\.translator\.commands|"
+        r"utils\.corpus\.grammar\.\w+|utils\.explorables\.(packing|still|chinese|kinds\.\w+)|utils\.translator\.commands|"
         rf"utils\.exercises\.({'|'.join(page.removeprefix('chapters/') for page in CHAPTERS)})"
     )
     modules = {
@@ -226,16 +275,34 @@ def test_the_glossary_has_both_languages() -> None:
     assert all(term["lang"] == "zh-Hans" for term in chinese)
 
 
-def test_the_font_of_the_book_has_every_chinese_character_in_it() -> None:
-    sheet = (BOOK / "_static" / "chinese.css").read_text("utf-8")
-    (data,) = re.findall(r"base64,([A-Za-z0-9+/=]+)", sheet)
-    font = TTFont(io.BytesIO(base64.b64decode(data)))
-    wanted = {c for page in PAGES for c in IDEOGRAPHS.findall(html(page).get_text())}
-    assert wanted
-    assert wanted <= {chr(code) for code in font.getBestCmap()}
-    for page in PAGES:
-        if IDEOGRAPHS.search(html(page).select_one("article").get_text()):
-            assert html(page).select("link[href*='chinese.css']"), page
+@every_page
+def test_the_fonts_of_a_page_have_all_its_chinese_characters(page: str) -> None:
+    wanted = set(IDEOGRAPHS.findall(html(page).select_one("article").get_text()))
+    drawn = {
+        chr(code)
+        for link in html(page).select("link[href*='chinese-']")
+        for data in re.findall(
+            r"base64,([A-Za-z0-9+/=]+)",
+            (BOOK / "_static" / urlsplit(link["href"]).path.rpartition("/")[2]).read_text("utf-8"),
+        )
+        for code in TTFont(io.BytesIO(base64.b64decode(data))).getBestCmap()
+    }
+    assert wanted <= drawn
+
+
+def test_the_typeface_of_the_book_has_the_letters_of_its_text() -> None:
+    sheet = (BOOK / "_static" / "text_font.css").read_text("utf-8")
+    fonts = [
+        TTFont(io.BytesIO(base64.b64decode(data))) for data in re.findall(r"base64,([A-Za-z0-9+/=]+)", sheet)
+    ]
+    assert len(fonts) == 2
+    letters = re.compile(r"[a-zA-Z\u00c0-\u024f]")
+    wanted = {letter for page in PAGES for letter in letters.findall(html(page).get_text())}
+    assert {"é", "œ"} <= wanted
+    for font in fonts:
+        assert wanted <= {chr(code) for code in font.getBestCmap()}
+        # The licence reserves the name of the whole font.
+        assert not any("Source" in str(name) for name in font["name"].names if name.nameID in (1, 4, 6, 16))
 
 
 def test_the_font_draws_the_forms_of_mainland_china() -> None:

@@ -24,6 +24,8 @@ CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
 MAX_NOTEBOOK_BYTES = 600 * 1024
 MAX_PICTURE_BYTES = 50 * 1024
+#: What a phone of 360 pixels leaves for a figure, and the smallest letters there.
+PHONE_WIDTH, MIN_LETTER = 328, 10
 MAX_CELL_LINES = 30
 MAX_CODE_CELLS_IN_A_ROW = 2
 #: Columns of code that a page shows on a laptop without scrolling.
@@ -204,6 +206,25 @@ def pictures_are_small(notebook: NotebookNode) -> Iterator[str]:
                 size = len(base64.b64decode(png))
                 if size > MAX_PICTURE_BYTES:
                     yield f"a picture of {size:,} bytes (at most {MAX_PICTURE_BYTES:,})"
+
+
+@guard
+def drawings_can_be_read_on_a_phone(notebook: NotebookNode) -> Iterator[str]:
+    for cell in code_cells(notebook):
+        for output in cell.outputs:
+            if "image/png" not in output.get("data", {}):
+                continue
+            drawing = output.data.get("image/svg+xml", "")
+            if 'class="chart"' not in drawing:
+                yield f"a picture that is not drawn in the style of utils.plotting: {cell.source[:60]!r}"
+                continue
+            width = float(re.search(r'viewBox="0 0 ([\d.]+)', drawing)[1])
+            letters = re.findall(r"<text[^>]*font-size:([\d.]+)px", drawing)
+            shown = PHONE_WIDTH / width * min(map(float, letters))
+            if shown < MIN_LETTER:
+                yield f"letters of {shown:.1f} pixels on a phone: draw it narrower: {cell.source[:60]!r}"
+            if len(drawing) > MAX_PICTURE_BYTES:
+                yield f"a drawing of {len(drawing):,} bytes (at most {MAX_PICTURE_BYTES:,})"
 
 
 @guard
@@ -408,6 +429,7 @@ def test_the_book_has_every_chapter() -> None:
 # ---- The guards themselves: a notebook that passes, and for each guard some that do not. ----
 
 PNG = base64.b64encode(b"\x89PNG" + bytes(100)).decode()
+DRAWING = '<svg class="chart" viewBox="0 0 360 200"><text style="font-size:11px">1</text></svg>'
 
 
 def folded(summary: str) -> NotebookNode:
@@ -419,7 +441,8 @@ def good() -> NotebookNode:
 
     def figure() -> NotebookNode:
         alt = "A line that rises from the lower left corner to the upper right one."
-        cell = new_code_cell("plt.show()", outputs=[new_output("display_data", {"image/png": PNG})])
+        kinds = {"image/png": PNG, "image/svg+xml": DRAWING}
+        cell = new_code_cell("plt.show()", outputs=[new_output("display_data", kinds)])
         cell.metadata["mystnb"] = {
             "image": {"alt": alt},
             "figure": {"caption": "A line.", "name": "fig-line"},
@@ -463,6 +486,10 @@ def good() -> NotebookNode:
     for number, cell in enumerate(code_cells(notebook), start=1):
         cell.execution_count = number
     return notebook
+
+
+def draw(cell: NotebookNode, drawing: str) -> None:
+    cell.outputs[0].data["image/svg+xml"] = drawing
 
 
 def set_output(cell: NotebookNode, *outputs: NotebookNode) -> None:
@@ -538,6 +565,11 @@ BROKEN: dict[str, list[tuple[Change, str]]] = {
             ),
             "60,000",
         ),
+    ],
+    "drawings_can_be_read_on_a_phone": [
+        (lambda nb, c: c[1].outputs[0].data.pop("image/svg+xml"), "not drawn in the style"),
+        (lambda nb, c: draw(c[1], DRAWING.replace("360", "432")), "letters of 8.4 pixels"),
+        (lambda nb, c: draw(c[1], DRAWING + " " * 60_000), "a drawing of 60,"),
     ],
     "notebook_is_small": [(lambda nb, c: set_output(c[0], stream("1" * MAX_NOTEBOOK_BYTES)), "bytes")],
     "headings_are_those_of_a_chapter": [

@@ -1,7 +1,10 @@
 """The pages in a browser, opened from the disk: what they ask for, how they look, whom they shut out."""
 
+import gzip
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -11,6 +14,9 @@ from test_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, html
 
 PHONE = {"width": 360, "height": 740}
 LAPTOP = {"width": 1280, "height": 800}
+#: The most that a page may weigh.
+KILOBYTES = 600
+FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.DOTALL)
 #: The book itself, and what pages carry inside themselves.
 OWN = ("file:", "data:", "blob:", "about:")
 #: Pages that between them have every kind of thing that a page has.
@@ -27,12 +33,14 @@ class Reader:
         self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
+        self.requested: set[str] = set()
         self.page.on("request", self._note_request)
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("console", self._note_console)
         self.context.route(re.compile(r"^https?:"), lambda route: route.abort())
 
     def _note_request(self, request: Request) -> None:
+        self.requested.add(request.url)
         if not request.url.startswith(OWN):
             self.complaints.append(f"request to another host: {request.url}")
 
@@ -43,13 +51,20 @@ class Reader:
     def open(self, name: str) -> Page:
         """Opens a page in light mode on a laptop and waits until it is complete."""
         self.complaints.clear()
+        self.requested.clear()
         self.page.emulate_media(color_scheme="light")
         self.page.set_viewport_size(LAPTOP)
         self.page.goto(f"file://{BOOK}/{name}.html")
         if self.page.locator(".math").count():
             self.page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
             self.page.evaluate("MathJax.startup.promise")
+        self.page.evaluate("document.fonts.ready")
         return self.page
+
+    def weight(self) -> int:
+        """Bytes of the open page with all that it has loaded, compressed as by a server, without figures' numbers."""
+        files = {Path(unquote(urlsplit(url).path)) for url in self.requested if url.startswith("file:")}
+        return sum(len(gzip.compress(FIGURE_NUMBERS.sub(b"", path.read_bytes()), 6)) for path in files)
 
     def become(self, theme: str, viewport: dict) -> None:
         """The same page on another device."""
@@ -68,6 +83,12 @@ def reader(browser: Browser) -> Iterator[Reader]:
     reader = Reader(browser)
     yield reader
     reader.context.close()
+
+
+ICONS_NOT_DRAWN = """() => [...document.querySelectorAll("i[class*='fa-']")].filter(icon => {
+    const { content, fontFamily } = getComputedStyle(icon, "::before");
+    return content === "none" || !fontFamily.includes("Awesome");
+}).map(icon => icon.className)"""
 
 
 #: Of the coloured words in code, thousands on a page, leaves one of each class for axe to measure.
@@ -150,6 +171,18 @@ def fonts_of_chinese(reader: Reader) -> set[str]:
     return tags
 
 
+#: Words, ink, ground, width and the smallest letters (indices of formulas left out) of each drawing by matplotlib.
+DRAWINGS = """[...document.querySelectorAll("main svg.chart")].map(svg => {
+    const { width } = svg.getBoundingClientRect(), scale = width / svg.viewBox.baseVal.width;
+    const sizes = [...svg.querySelectorAll("text:not(:has(tspan))")].map(t => parseFloat(getComputedStyle(t).fontSize));
+    const { backgroundColor } = getComputedStyle(svg), ink = svg.appendChild(svg.querySelector("path").cloneNode());
+    ink.style.fill = "var(--ink)";
+    const { fill } = getComputedStyle(ink);
+    ink.remove();
+    return [svg.ariaLabel, fill, backgroundColor, width, scale * Math.min(...sizes)];
+})"""
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_page(reader: Reader, name: str) -> None:
     page = reader.open(name)
@@ -157,6 +190,12 @@ def test_page(reader: Reader, name: str) -> None:
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     assert page.locator("mjx-merror").count() == 0
     assert page.locator(".math").count() <= page.locator("mjx-container").count()
+    assert page.evaluate(ICONS_NOT_DRAWN) == []
+    # The tab key goes from link to link, and does not stop at each formula.
+    assert page.locator("mjx-container:is([tabindex], :has([tabindex]))").count() == 0
+    # What a screen reader reads of a formula.
+    assert page.locator("mjx-assistive-mml").count() == page.locator("mjx-container").count()
+    assert reader.weight() <= 1000 * KILOBYTES
     assert page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
     if IDEOGRAPHS.search(html(name).select_one("article").get_text()):
@@ -169,12 +208,13 @@ def test_page(reader: Reader, name: str) -> None:
     reader.unfold()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     if name in CHAPTERS:
-        # Pictures with dark ink stay on white paper.
-        grounds = page.evaluate(
-            "[...document.querySelectorAll('.cell_output img')].map(i => getComputedStyle(i).backgroundColor)"
-        )
-        assert grounds
-        assert set(grounds) == {"rgb(255, 255, 255)"}
+        seen = page.evaluate(DRAWINGS)
+        assert seen
+        for words, ink, ground, width, smallest in seen:
+            assert len(words) >= 40
+            assert (ink, ground) == ("rgb(221, 221, 221)", "rgba(0, 0, 0, 0)"), words
+            assert width <= PHONE["width"], words
+            assert smallest >= 10, words
     if name in KINDS:
         check_for_obstacles(reader)
 
@@ -213,9 +253,66 @@ def test_search_works_from_the_disk(reader: Reader) -> None:
     page.wait_for_selector("#search-results li a")
     links = page.locator("#search-results li a").evaluate_all("links => links.map(link => link.pathname)")
     assert any(path.endswith("chapters/nadaraya_watson.html") for path in links)
+    passages = page.locator("#search-results li .context mark").all_text_contents()
+    assert passages
+    assert {word.lower() for word in passages} == {"epanechnikov"}
     page.locator("#search-results li a", has_text=re.compile("average", re.IGNORECASE)).first.click()
     page.wait_for_url(re.compile(r"^(?!.*search\.html)"))
     assert [c for c in reader.complaints if "another host" in c] == []
+
+
+def test_search_lists_chapters_first_and_shows_what_each_hit_says(reader: Reader) -> None:
+    page = reader.page
+    page.goto(f"file://{BOOK}/search.html?q=masked+softmax")
+    expect(page.locator("#search-results .search-summary")).to_contain_text("found")
+    hits = page.locator("#search-results li").evaluate_all(
+        "hits => hits.map(hit => [hit.querySelector('a').pathname, hit.querySelector('.context')?.textContent])"
+    )
+    assert hits[0][0].endswith("chapters/masked_softmax.html")
+    in_reference = ["/book/api" in path for path, _ in hits]
+    assert True in in_reference
+    assert in_reference == sorted(in_reference)
+    assert [path for path, passage in hits if not re.search("mask|softmax", passage or "", re.I)] == []
+    assert obstacles(page) == []
+
+
+def test_the_search_shows_chinese_characters(reader: Reader) -> None:
+    page = reader.page
+    page.goto(f"file://{BOOK}/search.html?q=alignment")
+    glossary = page.locator("#search-results li", has=page.locator("a[href*='glossary']")).first
+    expect(glossary.locator(".context")).to_contain_text(IDEOGRAPHS)
+    page.wait_for_function("document.head.querySelectorAll('link[href*=chinese]').length > 5")
+    assert "p" in fonts_of_chinese(reader)
+
+
+REFERENCE = [name for name in PAGES if name.startswith("book/api/")]
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_the_reference_is_a_short_list(reader: Reader, name: str) -> None:
+    page = reader.open(name)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 8000
+    entries = page.locator("details.entry")
+    assert entries.evaluate_all("all => all.filter(entry => entry.open).length") == 0
+    lines = entries.locator("> summary").evaluate_all("all => all.map(line => line.textContent)")
+    assert [line for line in lines if not re.fullmatch(r"[\w.]+ .{10,}", line, re.DOTALL)] == []
+
+
+def test_an_entry_of_the_reference_unfolds_where_it_is_named(reader: Reader) -> None:
+    page = reader.open("book/api/attention")
+    entry = page.locator("details.entry", has=page.locator("[id='utils.attention.AdditiveAttention']"))
+    expect(entry).not_to_have_attribute("open", "")
+    page.locator(".bd-sidebar-secondary a[href='#utils.attention.AdditiveAttention.forward']").click()
+    expect(entry).to_have_attribute("open", "")
+    expect(page.locator("[id='utils.attention.AdditiveAttention.forward']")).to_be_in_viewport()
+
+    page.goto("about:blank")
+    page.goto(f"file://{BOOK}/book/api/attention.html#utils.attention.masked_softmax")
+    expect(page.locator("[id='utils.attention.masked_softmax']")).to_be_in_viewport()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details.entry:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details.entry[open]").count() == 1
 
 
 def test_the_theme_switch_works(browser: Browser) -> None:

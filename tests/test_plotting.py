@@ -3,8 +3,10 @@
 import importlib.util
 import inspect
 import itertools
+import re
 import sys
 import warnings
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -49,9 +51,9 @@ def labels(axis):
 
 def test_style_sets_size_colours_and_map():
     plotting.use_style()
-    assert tuple(mpl.rcParams["figure.figsize"]) == (6.4, 3.6)
+    assert tuple(mpl.rcParams["figure.figsize"]) == (5.0, 3.2)
     assert mpl.rcParams["figure.dpi"] == mpl.rcParams["savefig.dpi"] == 100
-    assert mpl.rcParams["image.cmap"] == "Blues"
+    assert mpl.colormaps[mpl.rcParams["image.cmap"]] == plotting.WEIGHTS
     assert not mpl.rcParams["axes.spines.top"]
     assert not mpl.rcParams["axes.spines.right"]
     assert mpl.rcParams["figure.constrained_layout.use"]
@@ -62,7 +64,7 @@ def test_style_draws_each_line_with_its_own_colour_and_its_own_dash():
     plotting.use_style()
     cycle = mpl.rcParams["axes.prop_cycle"].by_key()
     assert (
-        len(set(cycle["color"])) == len(set(cycle["linestyle"])) == len(mpl.rcParams["axes.prop_cycle"]) == 5
+        len(set(cycle["color"])) == len(set(cycle["linestyle"])) == len(mpl.rcParams["axes.prop_cycle"]) == 4
     )
 
 
@@ -80,10 +82,8 @@ def test_style_asks_for_chinese_forms_where_matplotlib_can():
     assert mpl.rcParams["text.language"] == "zh-Hans"
 
 
-def test_roles_have_three_colours_of_the_palette():
-    roles = {plotting.QUERY, plotting.KEY, plotting.VALUE}
-    assert len(roles) == 3
-    assert roles <= {plotting.BLUE, plotting.VERMILION, plotting.GREEN}
+def test_curves_have_no_colour_of_a_role():
+    assert not {plotting.QUERY, plotting.KEY, plotting.VALUE, plotting.WEIGHT} & set(plotting.SERIES)
 
 
 # ---------------------------------------------------------------------------------------------- the glyphs
@@ -150,7 +150,7 @@ def test_panels_stand_side_by_side_and_share_what_is_asked():
 
 def test_panels_are_of_the_usual_size_unless_told():
     figure, axes = plotting.panels(1)
-    assert tuple(figure.get_size_inches()) == (6.4, 3.6)
+    assert tuple(figure.get_size_inches()) == (5.0, 3.2)
     assert isinstance(axes, list)
 
 
@@ -160,7 +160,7 @@ def test_panels_are_of_the_usual_size_unless_told():
 def test_heatmap_draws_one_row_per_query_and_one_column_per_key():
     w = weights(2, 3)
     ax = plotting.heatmap(w)
-    np.testing.assert_array_equal(ax.images[0].get_array(), w.numpy())
+    np.testing.assert_array_equal(ax.collections[0].get_array(), w.numpy())
     assert labels(ax.xaxis) == ["0", "1", "2"]
     assert labels(ax.yaxis) == ["0", "1"]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("keys", "queries")
@@ -170,17 +170,17 @@ def test_heatmap_draws_one_row_per_query_and_one_column_per_key():
 @pytest.mark.parametrize("w", [torch.full((2, 3), 1 / 3), torch.zeros(2, 3), torch.eye(3)])
 def test_heatmap_colours_mean_the_same_weight_in_every_figure(w):
     ax = plotting.heatmap(w)
-    assert ax.images[0].get_clim() == (0, 1)
-    light, dark = ax.images[0].cmap(0.0), ax.images[0].cmap(1.0)
-    assert light == (1, 1, 1, 1)
-    assert dark == mpl.colors.to_rgba(plotting.BLUE)
+    (cells,) = ax.collections
+    assert cells.get_clim() == (0, 1)
+    assert cells.cmap(0.0)[3] == 0, "the ground shows through"
+    assert cells.cmap(1.0) == mpl.colors.to_rgba(plotting.WEIGHT)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_heatmap_takes_any_float_and_leaves_gradients_alone(dtype):
     w = weights(2, 3).to(dtype).requires_grad_()
     ax = plotting.heatmap(w)
-    np.testing.assert_array_equal(ax.images[0].get_array(), w.detach().float().numpy())
+    np.testing.assert_array_equal(ax.collections[0].get_array(), w.detach().float().numpy())
     assert w.requires_grad
 
 
@@ -197,7 +197,19 @@ def test_heatmap_names_its_rows_and_columns():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("source", "target")
 
 
-@pytest.mark.parametrize(("word", "turn"), [("see", 0), ("seen", 60)])
+def test_heatmap_hatches_the_cells_where_a_query_may_not_attend():
+    ax = plotting.heatmap(weights(2, 3), mask=torch.tensor([[True, True, False], [True, False, False]]))
+    assert [cell.get_xy() for cell in ax.patches] == [(1.5, -0.5), (0.5, 0.5), (1.5, 0.5)]
+    assert all(cell.get_hatch() and not cell.get_fill() for cell in ax.patches)
+    assert not plotting.heatmap(weights(2, 3), mask=torch.ones(2, 3, dtype=torch.bool)).patches
+
+
+def test_heatmap_of_many_queries_is_higher():
+    low, high = (plotting.heatmap(weights(num, 3)).figure.get_figheight() for num in (2, 17))
+    assert low == plotting.SIZE[1] < high
+
+
+@pytest.mark.parametrize(("word", "turn"), [("see", 0), ("seen", 60), ("猫", 0), ("小猫", 60)])
 def test_heatmap_turns_long_labels(word, turn):
     ax = plotting.heatmap(weights(2, 3), keys=["I", word, "it"])
     assert {label.get_rotation() for label in ax.get_xticklabels()} == {turn}
@@ -235,7 +247,7 @@ def test_heatmap_wants_one_matrix():
 def test_heatmap_draws_on_the_axes_it_is_given():
     figure, (left, right) = plotting.panels(2)
     assert plotting.heatmap(weights(2, 3), ax=right, colorbar=False) is right
-    assert not left.images
+    assert not left.collections
     assert plt.get_fignums() == [figure.number]
 
 
@@ -248,6 +260,8 @@ def test_a_heat_map_of_its_own_has_one_colour_bar_from_0_to_1():
     assert bar.get_ylabel() == "weight"
     assert bar.get_ylim() == (0, 1)
     assert labels(bar.yaxis) == ["0.0", "0.5", "1.0"]
+    shown = [plotting.WEIGHTS(value) for value in bar.collections[0].get_array().flatten()]
+    assert [round(colour[3], 1) for colour in shown[::5]] == [0.0, 0.3, 0.5, 0.8]
 
 
 def test_panels_share_one_colour_bar():
@@ -261,15 +275,6 @@ def test_panels_share_one_colour_bar():
     drawn()
     bar = figure.axes[-1].get_position()
     assert all(ax.get_position().x1 < bar.x0 for ax in axes), "the bar stands right of every panel"
-
-
-def test_colour_bar_can_belong_to_another_image():
-    _, axes = plotting.panels(2)
-    plotting.heatmap(weights(2, 3), ax=axes[0], colorbar=False)
-    plotting.heatmap(weights(2, 5), ax=axes[1], colorbar=False)
-    plotting.colorbar_for(axes, axes[1].images[0])
-    assert axes[1].images[0].colorbar is not None
-    assert axes[0].images[0].colorbar is None
 
 
 # ---------------------------------------------------------------------------------------------- shapes
@@ -309,3 +314,92 @@ def test_shape_diagram_draws_on_the_axes_it_is_given():
     figure, (_, right) = plotting.panels(2)
     assert plotting.shape_diagram(BLOCKS, ax=right) is right
     assert plt.get_fignums() == [figure.number]
+
+
+# ---------------------------------------------------------------------------------------------- drawings as SVG
+
+
+def example():
+    """Curves with markers, a hatched bar, text in French and Chinese, a heat map with its colour bar."""
+    figure, (left, right) = plotting.panels(2)
+    left.plot([1, 2], [1, 3], "o--", label="été", color=plotting.QUERY)
+    left.bar([1, 2], [1, 2], color=plotting.VIOLET, edgecolor=plotting.PAPER, hatch="//")
+    left.set(title="猫 & <chat>", xlabel="k")
+    left.legend()
+    plotting.heatmap(weights(2, 3), ax=right)
+    return figure
+
+
+def drawing(figure=None):
+    plotting.use_style()
+    return ElementTree.fromstring(plotting.svg(figure or example()))
+
+
+def named(root, kind):
+    return root.iter(f"{{http://www.w3.org/2000/svg}}{kind}")
+
+
+def test_letters_are_text_in_the_font_of_the_page():
+    root = drawing()
+    words = {text.text for text in named(root, "text")}
+    assert {"猫 & <chat>", "été", "k", "keys", "weight", "0.5"} <= words
+    assert all("font-family" not in text.get("style") for text in named(root, "text"))
+
+
+def test_chinese_letters_travel_with_the_drawing_and_no_others_do():
+    assert "@font-face" in next(named(drawing(), "style")).text
+    _, ax = plt.subplots()
+    ax.set_title("cat")
+    assert "@font-face" not in next(named(drawing(ax.figure), "style")).text
+
+
+def test_every_colour_follows_the_theme():
+    for element in drawing().iter():
+        if not element.tag.endswith("style"):
+            assert not re.search("#[0-9a-f]{6}", str(element.attrib)), element.attrib
+    _, ax = plt.subplots()
+    ax.axhline(0, color="#123456")
+    assert "stroke:#123456" in plotting.svg(ax.figure), "a colour that has no variable stays as it is"
+
+
+def test_a_drawing_has_no_ground_and_no_picture_of_pixels():
+    root = drawing()
+    assert not list(named(root, "image"))
+    assert not [path for path in named(root, "path") if path.get("style") == "fill:none"]
+
+
+def test_the_same_figure_gives_the_same_drawing():
+    plotting.use_style()
+    assert plotting.svg(example()) == plotting.svg(example())
+
+
+def test_two_drawings_have_no_id_in_common_and_refer_to_their_own():
+    def ids(root):
+        return {element.get("id") for element in root.iter() if element.get("id")}
+
+    first, second = drawing(), drawing(plotting.heatmap(weights(5, 7)).figure)
+    assert ids(first)
+    assert ids(second)
+    assert not ids(first) & ids(second)
+    for root in (first, second):
+        text = ElementTree.tostring(root, encoding="unicode")
+        assert set(re.findall(r'(?:href="|url\()#([\w-]+)', text)) == ids(root)
+
+
+def test_coordinates_have_one_decimal():
+    plotting.use_style()
+    text = re.sub("<style.*?</style>", "", plotting.svg(example()), flags=re.DOTALL)
+    assert not re.search(r'[MLC ]-?\d+\.\d\d[^"]*"', " ".join(re.findall(r' d="[^"]*"', text)))
+    assert "-0 " not in text
+
+
+def test_notebooks_store_the_drawing_beside_the_picture():
+    plotting.use_style()
+    assert example()._repr_svg_().startswith("<svg ")
+
+
+def test_letters_have_ten_pixels_on_a_phone():
+    plotting.use_style()
+    sizes = [float(size) for size in re.findall(r"font-size:([\d.]+)px", plotting.svg(example()))]
+    assert sizes
+    assert min(sizes) * 328 / (plotting.SIZE[0] * 72) >= 10

@@ -54,7 +54,7 @@ def build(folder: Path, url: str) -> Path:
     """The HTML of a small book with the course's configuration and this address."""
     (folder / "_config.yml").write_text(config_with(url), "utf-8")
     shutil.copy(ROOT / "_toc.yml", folder)
-    for name in ("_assets", "_ext"):
+    for name in ("_assets", "_ext", "_templates"):
         shutil.copytree(ROOT / "book" / name, folder / "book" / name)
     shutil.copy(ROOT / "book" / "references.bib", folder / "book")
     for page in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text("utf-8")):
@@ -103,7 +103,9 @@ def test_without_a_url_a_page_names_no_other_host(unpublished: Path) -> None:
     page = soup(unpublished, CHAPTER)
     assert outside_addresses(page) == set()
     assert page.select(".dropdown-download-buttons")
-    assert not page.select(".dropdown-launch-buttons, .dropdown-source-buttons, [property='og:url']")
+    assert not page.select(
+        ".dropdown-launch-buttons, .dropdown-source-buttons, [property='og:url'], [property='og:image']"
+    )
 
 
 def test_with_a_url_every_button_of_a_page_leads_there(published: Path) -> None:
@@ -115,7 +117,10 @@ def test_with_a_url_every_button_of_a_page_leads_there(published: Path) -> None:
         f"{URL}/edit/{BRANCH}/{CHAPTER}.ipynb",
         f"{URL}/issues/new?title=Issue%20on%20page%20%2F{CHAPTER}.html&body=Your%20issue%20content%20here.",
         f"{SITE}{CHAPTER}.html",
+        f"{SITE}_static/page.png",
     }
+    assert (published / "_static" / "page.png").is_file()
+    assert page.select_one("[property='og:image']")["content"] == f"{SITE}_static/page.png"
     assert page.select_one("[property='og:url']")["content"] == f"{SITE}{CHAPTER}.html"
     assert page.select_one("link[rel=canonical]")["href"] == f"{SITE}{CHAPTER}.html"
 

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import pairwise
 from operator import mul
+from xml.sax.saxutils import quoteattr
 
-from utils.explorables.drawing import tag, text
+from utils.colours import COLOURS
 
 #: The parts that can be lit, in the order in which a step of decoding uses them.
 PARTS = ("encoder", "scores", "weights", "context", "decoder")
@@ -30,12 +31,17 @@ SOURCE = tuple(VECTORS)
 #: The query of the first chapters that asks for a thing; the weights that are drawn are the softmax of its scores.
 QUERY = (1.5, 0.8)
 
+
+def _roles(*, dark: bool) -> str:
+    return ";".join(f"--{name[0]}:{COLOURS[name][dark]}" for name in ("query", "key", "value", "weight"))
+
+
 _STYLE = (
-    ".architecture{margin:1rem 0;--q:#d55e00;--k:#0072b2;--v:#00795a;--n:#555;--dim:#6b6b6b;--faint:#ccc;"
+    f".architecture{{margin:1rem 0;{_roles(dark=False)};--n:#555;--dim:#6b6b6b;--faint:#ccc;"
     "--paper:var(--pst-color-background,var(--jp-layout-color0,#fff))}"
     'html[data-theme="dark"] .architecture,body[data-jp-theme-light="false"] .architecture,'
     'body.vscode-dark .architecture,html[theme="dark"] .architecture'
-    "{--q:#ff9d5c;--k:#6cb8f0;--v:#4fd6ac;--n:#aaa;--dim:#949494;--faint:#484848}"
+    f"{{{_roles(dark=True)};--n:#aaa;--dim:#949494;--faint:#484848}}"
     ".architecture svg{display:block;width:100%;max-width:460px;height:auto}"
     ".architecture text{font:13px var(--pst-font-family-base,system-ui,sans-serif);fill:currentColor}"
     ".architecture .name{font-weight:600}.architecture .sub{font-size:10.6px}"
@@ -45,8 +51,8 @@ _STYLE = (
     ".architecture .box{fill:var(--paper);stroke:var(--c);stroke-width:1.3}"
     ".architecture .tint{fill:var(--c);fill-opacity:.25}.architecture .full{fill:var(--c)}"
     ".architecture .q{--c:var(--q)}.architecture .k{--c:var(--k)}.architecture .v{--c:var(--v)}"
-    ".architecture .n{--c:var(--n)}.architecture text:is(.q,.k,.v){fill:var(--c)}"
-    ".architecture .off{--q:var(--faint);--k:var(--faint);--v:var(--faint);--n:var(--faint)}"
+    ".architecture .w{--c:var(--w)}.architecture .n{--c:var(--n)}.architecture text:is(.q,.k,.v){fill:var(--c)}"
+    ".architecture .off{--q:var(--faint);--k:var(--faint);--v:var(--faint);--w:var(--faint);--n:var(--faint)}"
     ".architecture .off text{fill:var(--dim)}"
     # The theme puts HTML outputs on a light card in dark mode; the drawing has dark colours of its own.
     'html[data-theme="dark"] .bd-content div.cell_output .output.text_html:has(> .architecture)'
@@ -187,7 +193,7 @@ def _scores(rows: Sequence[float], bottom: float) -> list[str]:
 
 
 def _softmax(rows: Sequence[float], bottom: float) -> list[str]:
-    """All scores go through one softmax; a weight is the darker the larger it is, as in every heat map."""
+    """All scores go through one softmax; the larger a weight, the stronger its blue, as in every heat map."""
     parts = [_name("weights", _WEIGHT, _TOP - 21, "middle"), _shape("(1, n)", _WEIGHT, _TOP - 7)]
     parts.append(tag("rect", x=_SOFTMAX - 9, y=_TOP, width=18, height=bottom - _TOP, rx=5, class_="box n"))
     turned = f"translate({_SOFTMAX + 4} {(bottom + _TOP) / 2:g}) rotate(-90)"
@@ -197,7 +203,7 @@ def _softmax(rows: Sequence[float], bottom: float) -> list[str]:
         parts += _arrow("n", (_SOFTMAX + 9, y), (_WEIGHT - 12, y))
         cell = {"x": _WEIGHT - 12, "y": y - 6.5, "width": 24, "height": 13}
         parts.append(tag("rect", **cell, class_="box n"))
-        parts.append(tag("rect", **cell, class_="full k", style=f"fill-opacity:{weight:.3f}"))
+        parts.append(tag("rect", **cell, class_="full w", style=f"fill-opacity:{weight:.3f}"))
     return parts
 
 
@@ -299,3 +305,23 @@ def _arrow(role: str, *corners: tuple[float, float]) -> list[str]:
     line = " ".join(f"{a:g},{b:g}" for a, b in (*corners[:-1], (x - dx, y - dy)))
     head = f"M{x:g},{y:g} {x - dx - dy / 2:g},{y - dy + dx / 2:g} {x - dx + dy / 2:g},{y - dy - dx / 2:g}z"
     return [tag("path", d=f"M{line}", class_=f"line {role}"), tag("path", d=head, class_=f"head {role}")]
+
+
+def tag(name: str, *children: str, **attributes: object) -> str:
+    """An element as text; ``class_`` gives ``class`` and underscores give dashes. Children are markup.
+
+    >>> tag("text", "a &lt; b", x=3, text_anchor="end")
+    '<text x="3" text-anchor="end">a &lt; b</text>'
+    """
+    written = "".join(
+        f" {key.rstrip('_').replace('_', '-')}={quoteattr(f'{value:.5g}' if isinstance(value, float) else str(value))}"
+        for key, value in attributes.items()
+        if value is not None
+    )
+    content = "".join(children)
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+def text(content: object, **attributes: object) -> str:
+    """A text element; the content is escaped."""
+    return tag("text", escape(str(content), quote=False), **attributes)

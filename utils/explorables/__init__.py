@@ -3,9 +3,18 @@
 torch computes every frame in advance; the same script draws the frames in both places.
 """
 
-from utils.explorables.decoding import DecodingSteps, record_decoding
 from utils.explorables.figure import Figure
-from utils.explorables.kinds import Alignment, Bars, Curve, Weights
+from utils.explorables.kinds import Alignment, Bars, Curve, DecodingSteps, Plane, Weights, record_decoding
 from utils.explorables.live import play
 
-__all__ = ["Alignment", "Bars", "Curve", "DecodingSteps", "Figure", "Weights", "play", "record_decoding"]
+__all__ = [
+    "Alignment",
+    "Bars",
+    "Curve",
+    "DecodingSteps",
+    "Figure",
+    "Plane",
+    "Weights",
+    "play",
+    "record_decoding",
+]

@@ -11,18 +11,20 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from html import escape
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor
 
-from utils.explorables.drawing import fixed, significant
 from utils.explorables.packing import num_bytes, pack, unpack
+from utils.explorables.still import WIDTH, Stage
 
 #: Most bytes of numbers that one figure may bring to a page.
 MAX_BYTES = 200_000
 #: Set to "live" or "static" to choose what a notebook's output holds; see :meth:`Figure._repr_mimebundle_`.
 MODE_VARIABLE = "ATTENTION_FIGURES"
-_FIELD = re.compile(r"\{(\w+)(?:\[(\w+)\])?(?::(\d+)([%g]?))?(?:\|(\w+))?\}")
+#: What the marks of a picture stand for. Each has one colour in all figures.
+ROLES = ("query", "key", "value", "weight", "context")
 
 
 class Figure:
@@ -39,11 +41,12 @@ class Figure:
             ``{top[query]:2}`` the entry that a pick chooses, and ``{best[query]|keys}`` the label with that number. Of
             several sentences the integer array ``case`` chooses one.
         labels: texts by name, for the picks, the tables and ``|`` in sentences.
-        picks: choices made in the picture, which are not axes of the grid: name of the pick to name of its labels.
         start: the opening point; an axis or pick that it does not name starts at its first value.
         play: the axis that a play button runs through, if any; or an axis and further axes or picks, each of which
             moves by one step when those before it have reached their end.
-        constants: named arrays that are the same at every point.
+        invite: a short sentence above the picture that says what to do with it.
+        symbols: the symbol of the chapter's formulas for each of :data:`ROLES` that is drawn. A button with the symbol
+            lights its marks in the picture, and its first letter in the displayed formulas of the page.
 
     Raises:
         ValueError: names that clash, no value on an axis, a start that is not on the grid, arrays that change
@@ -51,8 +54,10 @@ class Figure:
 
     """
 
-    #: Name of the kind in the HTML; the script draws all kinds in the same way.
+    #: Name of the kind: its drawing function is ``kinds.NAME`` in a script of this name.
     kind = "figure"
+    #: Choices made in the picture, which are not axes of the grid: name of the pick to name of its labels.
+    picks: ClassVar[dict[str, str]] = {}
     #: The array that the table under the picture shows, with the labels of its rows and columns.
     table: tuple[str, str, str] | None = None
     #: Milliseconds between two steps of the play button; None takes the default of the script.
@@ -67,26 +72,25 @@ class Figure:
         alt: str,
         say: str | Sequence[str],
         labels: Mapping[str, Sequence[object]] | None = None,
-        picks: Mapping[str, str] | None = None,
         start: Mapping[str, object] | None = None,
         play: str | Sequence[str] | None = None,
-        constants: Mapping[str, Tensor | np.ndarray] | None = None,
+        invite: str = "",
+        symbols: Mapping[str, str] | None = None,
     ):
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise ValueError(f"name must be lower-case letters, digits and dashes, got {name!r}")
         self.name, self.alt = name, alt
         self.axes = {axis: [_plain(value) for value in values] for axis, values in axes.items()}
         self.labels = {key: [str(label) for label in values] for key, values in (labels or {}).items()}
-        self.picks = dict(picks or {})
         self.sentences = [say] if isinstance(say, str) else list(say)
+        self.invite, self.symbols = invite, dict(symbols or {})
         self.play = [play] if isinstance(play, str) else list(play or ())
         self._check_names()
         self.point = self._opening(start or {})
         self.compute = compute
-        self._packed = self._pack_grid(constants or {})
+        self._packed = self._pack_grid()
         self._check_arrays({key: tuple(p["shape"][len(p["over"]) :]) for key, p in self._packed.items()})
-        for sentence in range(len(self.sentences)):
-            self.sentence(sentence=sentence)  # raises an error for an unknown name
+        self._check_sentences()
 
     # -- the grid ---------------------------------------------------------------------------------------------
 
@@ -128,7 +132,7 @@ class Figure:
             return value
         raise ValueError(f"{key} has no value {value!r}; it has {labels}")
 
-    def _pack_grid(self, constants: Mapping[str, Tensor | np.ndarray]) -> dict[str, dict]:
+    def _pack_grid(self) -> dict[str, dict]:
         frames: dict[str, list[np.ndarray]] = {}
         shapes: dict[str, tuple[int, ...]] = {}
         for point in itertools.product(*self.axes.values()):
@@ -142,17 +146,12 @@ class Figure:
                 )
             for key, array in arrays.items():
                 frames.setdefault(key, []).append(array)
-        constant_arrays = {key: _array(value) for key, value in constants.items()}
-        for key in frames.keys() & constant_arrays.keys() | (frames.keys() | constant_arrays.keys()) & (
-            self.axes.keys() | self.picks
-        ):
+        for key in frames.keys() & (self.axes.keys() | self.picks):
             raise ValueError(f"{key!r} names two things")
         grid = tuple(len(values) for values in self.axes.values())
-        gridded = {key: np.stack(arrays).reshape(grid + shapes[key]) for key, arrays in frames.items()}
         packed = {}
-        for key, array in (
-            gridded | {k: v.reshape((1,) * len(grid) + v.shape) for k, v in constant_arrays.items()}
-        ).items():
+        for key, arrays in frames.items():
+            array = np.stack(arrays).reshape(grid + shapes[key])
             try:
                 packed[key] = self._pack_one(array)
             except ValueError as error:
@@ -199,36 +198,40 @@ class Figure:
         """The numbers of an array at all points, as the page shows them; the axes along which it changes come first."""
         return unpack(self._packed[key])
 
-    def sentence(self, *, sentence: int | None = None, **point: object) -> str:
-        """The sentence at a point, as the page writes it."""
+    @cached_property
+    def _stage(self) -> Stage:
+        return Stage(self.spec)
+
+    def _state(self, point: Mapping[str, object]) -> dict:
+        """The position of each control at a point, as the script counts them."""
         at = self.point | {key: self._on_grid(key, value) for key, value in point.items()}
-        grid = {axis: at[axis] for axis in self.axes}
-        if sentence is None:
-            sentence = int(self.array("case", **grid)) if "case" in self._packed else 0
+        return {"place": {key: self.axes[key].index(v) if key in self.axes else v for key, v in at.items()}}
 
-        def field_text(field: re.Match) -> str:
-            key, pick, digits, form, labels = field.groups()
-            if key in self.picks:
-                return self.labels[self.picks[key]][at[key]]
-            if key in self.axes:
-                return _label(at[key])
-            if key not in self._packed:
-                raise ValueError(f"the sentence names {key!r}, which is not an axis, a pick or an array")
-            number = self.array(key, **grid)
-            number = float(number[at[pick]] if pick else number)
-            if labels:
-                return self.labels[labels][int(number)]
-            if form == "g":
-                return significant(number, int(digits))
-            return f"{fixed(100 * number, int(digits))}%" if form else fixed(number, int(digits or 0))
+    def _check_sentences(self) -> None:
+        """Each sentence must name only what there is."""
+        for sentence in self.sentences:
+            unchosen = {key: record for key, record in self._packed.items() if key != "case"}
+            Stage(self.spec | {"say": [sentence], "arrays": unchosen}).sentence(self._state({}))
 
-        return _FIELD.sub(field_text, self.sentences[sentence])
+    def sentence(self, **point: object) -> str:
+        """The sentence at a point, as the page writes it."""
+        return self._stage.sentence(self._state(point))
 
     # -- the two outputs --------------------------------------------------------------------------------------
 
-    def draw(self) -> str:
-        """The picture in its opening state as SVG text with bindings; each kind draws its own."""
-        raise NotImplementedError
+    def draw(self, width: float = WIDTH, **point: object) -> str:
+        """The picture at a point as SVG text, as the page draws it in a column of this many pixels."""
+        return self._stage.picture(self._state(point), width)
+
+    @property
+    def options(self) -> dict:
+        """What the drawing function of the kind gets besides numbers and labels, ready for JSON."""
+        return {}
+
+    @property
+    def movable(self) -> dict | None:
+        """Points that readers move: their ``labels``, ``places``, and ``names`` and ``bounds`` of both directions."""
+        return None
 
     @cached_property
     def spec(self) -> dict:
@@ -246,12 +249,15 @@ class Figure:
                 }
                 for axis, values in self.axes.items()
             ],
+            "invite": self.invite,
             "kind": self.kind,
             "labels": self.labels,
+            "movable": self.movable,
             "name": self.name,
+            "options": self.options,
             "picks": self.picks,
             "say": self.sentences,
-            "svg": base64.b64encode(self.draw().encode()).decode(),
+            "symbols": self.symbols,
             "table": self.table,
         } | ({"pace": self.pace} if self.pace else {})
 
@@ -263,8 +269,9 @@ class Figure:
         return make_widget(self)
 
     def _repr_html_(self) -> str:
-        still = f'<img class="xp-still" alt="{escape(self.alt)}" src="data:image/svg+xml;base64,{self.spec["svg"]}">'
-        store = {"spec": {k: v for k, v in self.spec.items() if k not in ("alt", "svg")}, "state": self.point}
+        picture = base64.b64encode(self.draw().encode()).decode()
+        still = f'<img class="xp-still" alt="{escape(self.alt)}" src="data:image/svg+xml;base64,{picture}">'
+        store = {"spec": {k: v for k, v in self.spec.items() if k != "alt"}, "state": self.point}
         store_json = json.dumps(store, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
         store_json = store_json.replace("<", "\\u003c")  # so that no label can close the script element
         return (

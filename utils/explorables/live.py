@@ -4,33 +4,46 @@ Explained in book/explorables.
 """
 
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from utils.colours import css_variables
+from utils.explorables.still import drawing_script, read
 
 if TYPE_CHECKING:
     from utils.explorables.figure import Figure
 
-_HERE = Path(__file__).parent
+#: How the pages of books, JupyterLab and VS Code say that they are dark.
+_DARK = (
+    'html[data-theme="dark"]',
+    'body[data-jp-theme-light="false"]',
+    "body.vscode-dark",
+    'html[theme="dark"]',
+)
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def style() -> str:
-    """The style sheet of every figure."""
-    return (_HERE / "figure.css").read_text(encoding="utf-8")
+    """The style sheet of every figure, with the colours of the roles on a light ground and on a dark one."""
+    dark = ",".join(f"{theme} .xp-live" for theme in _DARK)
+    return (
+        f".xp-live{{{css_variables(dark=False)}}}\n{dark}{{{css_variables(dark=True)}}}\n{read('figure.css')}"
+    )
 
 
 def script() -> str:
     """The script of every figure, as one ES module."""
-    return "\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("shapes.js", "figure.js"))
+    look = f"const PICTURE_STYLE = {json.dumps(read('picture.css'))};"
+    return "\n".join([drawing_script(), look, read("script/figure.js")])
 
 
 def page_script() -> str:
     """One classic script for a page: a module would not load from ``file://``."""
     drawing = script().replace("export default { render };", "").replace("export function", "function")
-    return f"(() => {{\n{drawing}\n{(_HERE / 'page.js').read_text(encoding='utf-8')}}})();\n"
+    return f"(() => {{\n{drawing}\n{read('script/page.js')}}})();\n"
 
 
 def standalone_html(figure: "Figure") -> str:

@@ -57,14 +57,23 @@ def _dtype_for(array: np.ndarray) -> tuple[str, float]:
     return dtype, _STEPS[dtype]
 
 
+def stored_numbers(packed: dict) -> list[int] | list[float]:
+    """The stored numbers of a packed array, before they are multiplied by its step.
+
+    >>> stored_numbers(pack(np.array([0.0, 1.0])))
+    [0, 255]
+    """
+    return np.frombuffer(base64.b64decode(packed["data"]), _DTYPES[packed["dtype"]]).tolist()
+
+
 def unpack(packed: dict) -> np.ndarray:
     """The numbers of a packed array in float64, as JavaScript reads them.
 
     >>> unpack(pack(np.array([[2, -3]])))
     array([[ 2., -3.]])
     """
-    stored = np.frombuffer(base64.b64decode(packed["data"]), _DTYPES[packed["dtype"]])
-    return np.asarray(stored.astype(np.float64).reshape(packed["shape"]) * packed["step"])
+    stored = np.array(stored_numbers(packed), dtype=np.float64)
+    return stored.reshape(packed["shape"]) * packed["step"]
 
 
 def num_bytes(packed: dict) -> int:

@@ -1,15 +1,15 @@
 """The figure that walks through decoding: the numbers that it records, and what it shows at each stage."""
 
-import xml.etree.ElementTree as ET
-
+import numpy as np
 import pytest
 import torch
 from decoding_example import SOURCE, TARGET, record
+from pictures import WIDTHS, Mark, Picture, check_legible, picture
 
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import Vocabulary
 from utils.explorables import DecodingSteps, record_decoding
-from utils.explorables.decoding import END, STAGES
+from utils.explorables.kinds.decoding import END, STAGES
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
@@ -74,23 +74,31 @@ def figure(**start) -> DecodingSteps:
     return DecodingSteps(record(), name="f", start=start)
 
 
-def shown_texts(steps: DecodingSteps) -> list[str]:
-    """The texts of the opening picture that are not hidden."""
-    found = []
-
-    def visit(node: ET.Element, seen: bool) -> None:
-        seen = {"visible": True, "hidden": False, None: seen}[node.get("visibility")]
-        if node.tag.endswith("text") and seen:
-            found.append(node.text)
-        for child in node:
-            visit(child, seen)
-
-    visit(ET.fromstring(steps.draw()), True)
-    return found
+def panels(drawn: Picture) -> list[Mark]:
+    """The grounds of the five panels, in order."""
+    titles = [drawn.text(f"{k} {stage}") for k, stage in enumerate(STAGES, start=1)]
+    frames = [
+        mark for mark in drawn.of("rect") if mark.classes in ({"grid"}, {"now"}) and "rx" in mark.attributes
+    ]
+    assert len(frames) == 5
+    for title, frame in zip(titles, frames, strict=True):
+        assert inside(title, frame)
+    return frames
 
 
-def test_each_stage_shows_its_numbers_and_those_of_the_stages_before() -> None:
-    kept = record()
+def inside(mark: Mark, frame: Mark, slack: float = 1.0) -> bool:
+    left, top, right, bottom = mark.box
+    x1, y1, x2, y2 = frame.box
+    return left >= x1 - slack and top >= y1 - slack and right <= x2 + slack and bottom <= y2 + slack
+
+
+def within(drawn: Picture, frame: Mark, tag: str, *classes: str) -> list[Mark]:
+    return [mark for mark in drawn.of(tag, *classes) if inside(mark, frame) and mark is not frame]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_each_stage_shows_its_numbers_and_those_of_the_stages_before(width: int) -> None:
+    kept, steps = record(), figure()
     for word in range(4):
         numbers = [
             [f"{score:.1f}" for score in kept.scores[word]],
@@ -100,15 +108,75 @@ def test_each_stage_shows_its_numbers_and_those_of_the_stages_before() -> None:
             [f"{share:.3f}" for share in kept.probabilities[word]],
         ]
         for at, stage in enumerate(STAGES):
-            texts = shown_texts(figure(word=word, stage=stage))
-            given = [text for text in texts if text.lstrip("-")[0].isdigit() and "." in text]
-            assert given == [n for some in numbers[: at + 1] for n in some]
+            drawn = picture(steps, width, word=word, stage=stage)
+            frames = panels(drawn)
+            assert ["now" in frame.classes for frame in frames] == [k == at for k in range(5)]
+            for k, frame in enumerate(frames):
+                texts = [mark.text for mark in within(drawn, frame, "text")]
+                given = [text for text in texts if text.lstrip("-")[0].isdigit() and "." in text]
+                assert given == (numbers[k] if k <= at else [])
+                # What is not computed yet leaves the panel empty.
+                assert bool(within(drawn, frame, "rect")) == (k <= at)
             listed = kept.candidates[word] if stage == "word" else []
-            assert texts[texts.index("5 word") + 1 :][: len(listed)] == listed
-            # Each word of the sentence stands there once, and again in full once it is written.
-            for i, target in enumerate(TARGET):
-                written = i < word or (i == word and stage == "word")
-                assert texts.count(target) == 1 + written + listed.count(target)
+            assert [m.text for m in within(drawn, frames[4], "text")][1::2] == listed
+            pale = [mark.text for mark in drawn.of("text", "pale")]
+            assert pale == TARGET[word + (stage == "word") :]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_bars_are_as_long_as_their_numbers(width: int) -> None:
+    kept, steps = record(), figure()
+    for word in range(4):
+        drawn = picture(steps, width, word=word, stage="word")
+        scores, weights, average, state, words = panels(drawn)
+        lengths = [bar["width"] for bar in within(drawn, scores, "rect", "plain")]
+        assert proportional(lengths, kept.scores[word].abs())
+        full = within(drawn, weights, "rect", "grid")[0]["width"]
+        lengths = [bar["width"] for bar in within(drawn, weights, "rect", "weight")]
+        assert lengths == pytest.approx((full * kept.weights[word]).tolist(), abs=0.02)
+        lengths = [bar["width"] for bar in within(drawn, words, "rect", "plain")]
+        assert proportional(lengths, kept.probabilities[word])
+        parts = [bar["height"] for bar in within(drawn, average, "rect", "value")]
+        assert proportional(parts, np.abs(steps.frames("parts")[word]).reshape(-1))
+        summed = [bar["height"] for bar in within(drawn, average, "rect", "context")]
+        assert proportional(summed, np.abs(steps.frames("contexts")[word]))
+        before = [bar["height"] for bar in within(drawn, state, "rect", "trace")]
+        after = [bar["height"] for bar in within(drawn, state, "rect", "query")]
+        assert proportional(
+            before + after, np.abs(np.r_[steps.frames("queries")[word], steps.frames("states")[word]])
+        )
+        # The query above the panels is the state before.
+        query = [bar for bar in drawn.of("rect", "query", without=("frame",)) if not inside(bar, state)]
+        assert proportional([bar["height"] for bar in query], np.abs(steps.frames("queries")[word]))
+
+
+def proportional(lengths: list[float], numbers) -> bool:
+    """Whether bars are drawn in one scale; they are written to a hundredth of a pixel."""
+    numbers = np.asarray(numbers)
+    assert len(lengths) == len(numbers)
+    scale = max(lengths) / numbers.max()
+    return bool(np.abs(np.array(lengths) - scale * numbers).max() < 0.03)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_scores_below_0_run_to_the_other_side(width: int) -> None:
+    kept = record()
+    assert (kept.scores < 0).any()
+    for word in range(4):
+        drawn = picture(figure(), width, word=word)
+        scores, *_ = panels(drawn)
+        (zero,) = within(drawn, scores, "line", "grid")
+        for bar, score in zip(within(drawn, scores, "rect", "plain"), kept.scores[word], strict=True):
+            assert bar.box[2 if score < 0 else 0] == pytest.approx(zero["x1"], abs=0.02)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_cut_and_no_texts_touch(width: int) -> None:
+    long = DecodingSteps(record_decoding(model(), ENGLISH * 3, FRENCH * 5, EN, FR), name="f")
+    for steps in (figure(), long):
+        for stage in STAGES:
+            for word in (0, 3):
+                check_legible(picture(steps, width, stage=stage, word=word), width)
 
 
 def test_the_terms_add_up_to_the_context_and_the_drawn_numbers_are_numbers_of_the_vectors() -> None:
@@ -116,7 +184,7 @@ def test_the_terms_add_up_to_the_context_and_the_drawn_numbers_are_numbers_of_th
     contexts = steps.frames("contexts")
     assert contexts.shape == (4, 6)
     torch.testing.assert_close(
-        sum(torch.tensor(steps.frames(f"part_{j}")) for j in range(3)),
+        torch.tensor(steps.frames("parts")).sum(dim=1),
         torch.tensor(contexts),
         atol=1e-5,
         rtol=0,
@@ -163,13 +231,15 @@ def test_one_source_word_has_no_second() -> None:
     assert "«flower» gets 1.00" in steps.sentence(stage="softmax")
 
 
-def test_a_long_target_takes_a_second_line_and_no_word_leaves_the_picture() -> None:
-    translator = model()
-    long = DecodingSteps(record_decoding(translator, ENGLISH, FRENCH * 5, EN, FR), name="f")
-    short = DecodingSteps(record_decoding(translator, ENGLISH, FRENCH, EN, FR), name="f")
-    tall, low = (ET.fromstring(steps.draw()) for steps in (long, short))
-    areas = tall.findall(".//*[@data-pick]")
-    assert len(areas) == 21
-    assert all(float(a.get("x")) + float(a.get("width")) <= 340 for a in areas)
-    assert len({a.get("y") for a in areas}) == 3
-    assert float(tall.get("viewBox").split()[3]) - float(low.get("viewBox").split()[3]) == 48
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_long_target_takes_more_lines_and_each_word_can_be_clicked(width: int) -> None:
+    long = DecodingSteps(record_decoding(model(), ENGLISH, FRENCH * 8, EN, FR), name="f")
+    drawn = picture(long, width, word=32)
+    areas = drawn.of("rect", "pick")
+    assert [area.attributes["data-pick"] for area in areas] == [f'{{"word":{i}}}' for i in range(33)]
+    assert all(inside(drawn.of("text", "middle")[i], area) for i, area in enumerate(areas))
+    assert all(area.box[2] <= width and area["height"] >= 24 for area in areas)
+    lines = sorted({area["y"] for area in areas})
+    assert len(lines) == {720: 2, 328: 4}[width]
+    (frame,) = drawn.of("rect", "query", "frame")
+    assert inside(areas[32], frame)

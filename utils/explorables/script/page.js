@@ -13,12 +13,9 @@ for (const type of ["keydown", "keyup"]) {
   }, true);
 }
 
-for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
-  figure.dataset.ready = "";
+const enliven = (figure) => {
   const { spec, state } = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
-  const still = figure.querySelector("img");
-  spec.svg = still.src.split(",")[1];
-  spec.alt = still.alt;
+  spec.alt = figure.querySelector("img").alt;
   const store = { ...state, spec };
   const listeners = {};
   // Browsers refuse more than a hundred or so changes of the address in half a minute.
@@ -44,8 +41,33 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
     return true;
   };
   const live = document.createElement("div");
-  render({ model, el: live });
   figure.replaceChildren(live);
+  render({ model, el: live });
   if (restore()) figure.scrollIntoView();
   addEventListener("hashchange", restore);
+};
+for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
+  figure.dataset.ready = "";
+  const still = [...figure.childNodes];
+  try {
+    enliven(figure);
+  } catch (error) { // the still picture stays, and so do the other figures
+    figure.replaceChildren(...still);
+    console.error(error);
+  }
 }
+
+// A symbol of a formula lights its marks in the next figure below it, or in the last one above, while the mouse is on it.
+let lit = null;
+document.addEventListener("pointerover", ({ target }) => {
+  const glyph = target.closest?.("mjx-container[display] mjx-mi")?.firstElementChild;
+  const chips = glyph ? [...document.querySelectorAll(".xp-symbol")].filter((chip) => glyph.matches(chip.dataset.letter)) : [];
+  const chip = chips.find((each) => glyph.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING) ?? chips.at(-1);
+  if (chip === lit) return;
+  lit?.dispatchEvent(new Event("pointerleave"));
+  chip?.dispatchEvent(new Event("pointerenter"));
+  lit = chip;
+});
+
+// On paper a figure stands with its numbers.
+addEventListener("beforeprint", () => { for (const table of document.querySelectorAll(".xp-table")) table.open = true; });

@@ -1,0 +1,61 @@
+"""The search shows the passage of each hit, also where the book is opened from the disk.
+
+The search of Sphinx fetches each page that it has found, which browsers refuse for files on the disk. So the texts of
+all pages lie in one script, which only the page of the search loads. `search.js` shows the passages.
+"""
+
+import json
+from pathlib import Path
+
+from bs4 import BeautifulSoup, Tag
+from sphinx.application import Sphinx
+
+PASSAGES, SCRIPT = "passages.js", "search.js"
+#: Not text, or not to be read before the reader has tried.
+LEFT_OUT = (
+    "script, style, template, svg, .headerlink, .xp-table, .tag_solution, .quiz details, .viewcode-link"
+)
+
+
+def passages(article: Tag) -> list[tuple[str, str]]:
+    """The anchor and the text of each section and each entry of the reference, in the order of the page."""
+    for element in article.select(LEFT_OUT):
+        element.extract()
+    for block in article.select("p, li, dt, dd, td, th, pre, figcaption, summary"):
+        block.append(" ")
+    # From the inside to the outside, so that no text belongs to two.
+    found = []
+    for part in reversed(article.select("section[id], dl.py > dt[id]")):
+        source = part
+        if part.name == "dt":
+            source = part.find_parent("details") or part.find_next_sibling("dd")
+        if source is not None:
+            text = " ".join(source.get_text().replace(r"\(", "").replace(r"\)", "").split())
+            found.append((f"#{part['id']}", text))
+            (source if source is part else part.parent).extract()
+    return found[::-1]
+
+
+def _link(app: Sphinx, page: str, _template, _context: dict, _doctree) -> None:
+    if page == "search":
+        app.add_js_file(PASSAGES)
+        app.add_js_file(SCRIPT)
+
+
+def _write(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.format != "html":
+        return
+    texts = {}
+    for name in sorted(app.env.found_docs):
+        page = BeautifulSoup(Path(app.builder.get_outfilename(name)).read_text("utf-8"), "html.parser")
+        texts[name] = passages(page.find("article"))
+    script = f"const PASSAGES = {json.dumps(texts, ensure_ascii=False, separators=(',', ':'))};\n"
+    static = Path(app.outdir, "_static")
+    sheets = sorted(sheet.name for sheet in static.glob("chinese-*.css"))
+    (static / PASSAGES).write_text(f"{script}const CHINESE_SHEETS = {json.dumps(sheets)};\n", "utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("html-page-context", _link)
+    app.connect("build-finished", _write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,219 @@
+"""A figure of each kind, as large as those of the chapters; the numbers are drawn at random."""
+
+import torch
+from decoding_example import record
+
+import utils.kernels
+from utils.explorables import Alignment, Bars, Curve, DecodingSteps, Figure, Plane, Weights
+from utils.kernels import nadaraya_watson
+
+ENGLISH = ["Mary", "found", "the", "small", "white", "flower", "yesterday", "."]
+FRENCH = ["Marie", "a", "trouvé", "la", "petite", "fleur", "blanche", "hier", "."]
+KERNELS = {
+    "Gaussian": "gaussian",
+    "boxcar": "boxcar",
+    "triangular": "triangular",
+    "Epanechnikov": "epanechnikov",
+}
+PLACES = [
+    (0.9, -0.3),
+    (-0.6, -0.5),
+    (-0.2, 0.1),
+    (0.2, 1.2),
+    (0.4, 1.6),
+    (1.5, 0.5),
+    (-0.8, 0.3),
+    (-0.9, -0.9),
+]
+
+
+def _weights(seed: int, *shape: int, scale: float = 2.0) -> torch.Tensor:
+    draw = torch.Generator().manual_seed(seed)
+    return torch.softmax(scale * torch.randn(*shape, generator=draw), dim=-1)
+
+
+def heat_map(name: str = "heat") -> Weights:
+    """One map, whose table and picks most tests use."""
+
+    def compute(d, valid_length):
+        weights = _weights(d, 5, 8, scale=d**0.5) * (torch.arange(8) < valid_length)
+        return {"weights": weights, "top": weights.max(dim=-1).values, "best": weights.argmax(dim=-1)}
+
+    return Weights(
+        compute,
+        {"d": [1, 4, 16], "valid_length": range(9)},
+        queries=[f"query {i}" for i in range(1, 6)],
+        keys=ENGLISH,
+        edge="valid_length",
+        name=name,
+        alt="A heat map of five queries by eight words, and the weights of one query as bars.",
+        say="At d = {d} {query} takes {top[query]:2} ({top[query]:0%}) from {best[query]|keys}.",
+        start={"d": 4, "valid_length": 6, "query": "query 2"},
+        invite="Click a row, then make d larger.",
+        symbols={"query": "q", "weight": "α"},
+    )
+
+
+def two_maps(name: str = "maps") -> Weights:
+    return Weights(
+        lambda d: {"plain": _weights(d, 5, 8, scale=d), "scaled": _weights(d, 5, 8)},
+        {"d": [1, 2, 8]},
+        queries=[f"query {i}" for i in range(1, 6)],
+        keys=ENGLISH,
+        panels={"plain": "scores", "scaled": "scores / √d"},
+        name=name,
+        alt="Two heat maps, the second of scores that are divided by the root of d.",
+        say="{query} at d = {d}.",
+        play="d",
+    )
+
+
+def bars(name: str = "bars") -> Bars:
+    return Bars(
+        lambda valid_length, fill: {
+            "p": _weights(valid_length, 8) * (torch.arange(8) < valid_length + 1),
+            "q": torch.ones(8) / 8,
+            "q_known": torch.tensor(valid_length > 3),
+            "tiny": 0.000065 / 10 ** (3 * valid_length),
+        },
+        {"valid_length": range(9), "fill": ["−10⁶ in place", "−10⁹", "−∞", "masked_softmax"]},
+        panels={"p": "weights in float32", "q": "weights in float16"},
+        bars=ENGLISH,
+        edge="valid_length",
+        name=name,
+        alt="Two distributions over the words of a sentence.",
+        say="n = {valid_length}, filled with {fill}: {tiny:2g}.",
+        start={"valid_length": 5},
+        invite="Drag the dashed line.",
+        symbols={"weight": "α"},
+    )
+
+
+def curve(name: str = "curve", **changes) -> Curve:
+    grid = torch.linspace(0, 24, 61)
+    draw = torch.Generator().manual_seed(5)
+    x = torch.rand(23, generator=draw).mul(24).sort().values
+    y = torch.sin(x / 2) + 3 + 0.2 * torch.randn(23, generator=draw)
+
+    def compute(kernel, bandwidth, query):
+        at = torch.cat([grid, torch.tensor([query])])
+        context, weights = nadaraya_watson(
+            at, x, y, kernel=getattr(utils.kernels, KERNELS[kernel]), bandwidth=bandwidth
+        )
+        known = weights.sum(dim=1) > 0
+        return {
+            "estimate": context[:-1],
+            "estimate_known": known[:-1],
+            "weights": weights[-1],
+            "height": context[-1],
+            "height_known": known[-1],
+            "case": torch.tensor(0 if known[-1] else 1),
+        }
+
+    return Curve(
+        compute,
+        {"kernel": list(KERNELS), "bandwidth": [0.25, 1.0, 3.0], "query": [float(i) for i in range(25)]},
+        **{
+            "query": "query",
+            "points": (x, y),
+            "grid": grid,
+            "truth": torch.sin(grid / 2) + 3,
+            "x_label": "hour",
+            "y_label": "level (m)",
+            "kernels": KERNELS,
+            "say_moved": (
+                "your readings give {height:2} m at {query}",
+                "none of your readings is near {query}",
+            ),
+            "name": name,
+            "alt": "Readings, the true curve, an estimate, and the weights of a query.",
+            "say": ["the estimate for hour {query} is {height:2} m", "no reading is near hour {query}"],
+            "start": {"query": 7.0, "bandwidth": 1.0},
+            "invite": "Drag the query, or pull a reading up.",
+            "symbols": {"query": "x", "value": "yᵢ", "weight": "αᵢ", "context": "f(x)"},
+        }
+        | changes,
+    )
+
+
+def alignment(name: str = "align") -> Alignment:
+    return Alignment(
+        lambda step, gold_links: {"weights": _weights(step, 9, 8, scale=step)},
+        {"step": [0, 1, 2, 5], "gold_links": ["hidden", "shown"]},
+        source=ENGLISH,
+        target=FRENCH,
+        gold=[(0, 0), (5, 5)],
+        name=name,
+        alt="Two sentences and bands between their words.",
+        say="{word} at step {step}.",
+        start={"step": 2, "word": "fleur"},
+        play="step",
+        invite="Choose a French word, then press play.",
+        symbols={"query": "s", "weight": "α"},
+    )
+
+
+def chinese(name: str = "chinese") -> Alignment:
+    """Short enough for two lines on a desk, and with characters of another script."""
+    return Alignment(
+        lambda step: {"weights": _weights(step, 3, 4, scale=step)},
+        {"step": [0, 3]},
+        source=["红", "车", "很", "快"],
+        target=["the", "red", "car"],
+        name=name,
+        alt="A Chinese and an English sentence and bands between their words.",
+        say="{word} looks at {step}.",
+    )
+
+
+def decoding(name: str = "decoding") -> DecodingSteps:
+    return DecodingSteps(record(), name=name, invite="Press play to follow the decoder.")
+
+
+def plane(name: str = "plane") -> Plane:
+    draw = torch.Generator().manual_seed(0)
+    return Plane(
+        {
+            "dot": {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2), "scale": 1.5},
+            "cosine": {"form": "cosine", "w_q": torch.eye(2), "w_k": torch.eye(2), "scale": 4, "one": False},
+            "additive": {
+                "form": "additive",
+                "w_q": torch.randn(5, 3, generator=draw),
+                "w_k": torch.randn(5, 3, generator=draw),
+                "w_v": 2 * torch.randn(5, generator=draw),
+                "one": True,
+            },
+        },
+        points=PLACES,
+        keys=ENGLISH,
+        query=(1.4, -0.8),
+        box=(-1.6, 2.0, -1.1, 1.8),
+        axes_labels=("thing", "quality"),
+        name=name,
+        alt="Eight words as points of a plane, and a query.",
+        say="{score}: most weight goes to {best|points}, {top:0%}. The nearest key is {nearest|points}.",
+        invite="Drag the query or a word.",
+        symbols={"query": "q", "key": "k", "weight": "α"},
+    )
+
+
+#: Labels that markup, JSON and fonts could spoil.
+AWKWARD = ['"quoted"', "a'b", "</script><b>", "<!--", "😀", "שלום", "火车", "&amp;", "a\\b"]
+
+
+def awkward(name: str = "awkward") -> Weights:
+    return Weights(
+        lambda d: {"weights": torch.full((len(AWKWARD), 2), 1 / d)},
+        {"d": [2, 4]},
+        queries=AWKWARD,
+        keys=["x", "</svg>"],
+        name=name,
+        alt='An "alt" with <b>markup</b> and </figure>.',
+        say="{query}",
+    )
+
+
+def examples() -> dict[str, Figure]:
+    """By name; every kind, and Weights and Alignment in both forms that they have."""
+    made = [heat_map(), two_maps(), bars(), curve(), alignment(), chinese(), decoding(), plane()]
+    return {figure.name: figure for figure in made}

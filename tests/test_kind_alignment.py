@@ -1,0 +1,158 @@
+"""Two sentences: bands as broad as weights, bars over the words, and known links."""
+
+import numpy as np
+import pytest
+import torch
+from example_figures import alignment as example
+from example_figures import chinese
+from pictures import WIDTHS, Picture, check_legible, picture, stretches
+
+from utils.explorables import Alignment
+
+#: How far the middle of a text, which is estimated, may lie from the place that it marks.
+WORD = 1.5
+WEIGHTS = torch.tensor([[0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
+
+
+def small(**changes) -> Alignment:
+    options = {
+        "source": ["red", "car", "."], "target": ["voiture", "rouge"], "gold": [(0, 1), (1, 0)],
+        "name": "f", "alt": "Two sentences.", "say": "{word}",
+    }  # fmt: skip
+    return Alignment(
+        lambda gold_links: {"weights": WEIGHTS}, {"gold_links": ["hidden", "shown"]}, **(options | changes)
+    )
+
+
+def bands(drawn: Picture, *classes: str) -> list[tuple[float, float, float]]:
+    """Of each band its source end, its target end, both along the words, and its breadth."""
+    (path,) = drawn.of("path", *classes)
+    found = []
+    along = 0 if in_lines(drawn) else 1
+    for points in stretches(path.attributes["d"]):
+        a1, b1, b2, a2 = (points[i][along] for i in (0, 3, 4, 7))
+        assert a2 - a1 == pytest.approx(b2 - b1, abs=0.03)
+        found.append(((a1 + a2) / 2, (b1 + b2) / 2, a2 - a1))
+    return found
+
+
+def in_lines(drawn: Picture) -> bool:
+    return bool(drawn.of("text", "word"))
+
+
+def places(drawn: Picture, words: list[str]) -> list[float]:
+    """Where the words stand, along the line or the column that they stand in."""
+    middles = [drawn.text(word).middle for word in words]
+    if in_lines(drawn):
+        assert len({round(float(y), 2) for _, y in middles}) == 1
+    return [float(middle[0 if in_lines(drawn) else 1]) for middle in middles]
+
+
+def test_on_a_desk_sentences_are_lines_and_on_a_phone_columns_if_they_are_too_long() -> None:
+    assert in_lines(picture(example(), 720))
+    assert not in_lines(picture(example(), 328))
+    assert in_lines(picture(chinese(), 328))
+
+
+LONG = ["red", "automobile", "international", "extraordinary", "transportation", "."]
+
+
+def both_forms() -> list[Picture]:
+    """The small example in lines, and with words that are too long for a phone in columns."""
+    weights = torch.zeros(2, 6)
+    weights[:, :3] = WEIGHTS
+    columns = Alignment(
+        lambda step: {"weights": weights}, {"step": [0]}, source=LONG, target=["voiture", "rouge"],
+        name="f", alt="Two sentences.", say="{word}",
+    )  # fmt: skip
+    return [(picture(small(), 720), ["red", "car", "."]), (picture(columns, 328), LONG)]
+
+
+def test_bands_are_as_broad_as_weights_and_join_their_words() -> None:
+    for drawn, source in both_forms():
+        red, car, *_ = places(drawn, source)
+        voiture, rouge = places(drawn, ["voiture", "rouge"])
+        full = 14 if in_lines(drawn) else 10
+        expected = [(red, voiture, full / 4), (car, voiture, 0.75 * full), (red, rouge, full)]
+        # A weight of exactly 0 has no band.
+        for found, wanted in zip(bands(drawn, "trace"), expected, strict=True):
+            assert found[:2] == pytest.approx(wanted[:2], abs=WORD)
+            assert found[2] == pytest.approx(wanted[2], abs=0.03)
+        for found, wanted in zip(bands(drawn, "weight", "link"), expected[:2], strict=True):
+            assert found[:2] == pytest.approx(wanted[:2], abs=WORD)
+            assert found[2] == pytest.approx(wanted[2], abs=0.03)
+
+
+def test_the_chosen_words_weights_are_bars_with_their_numbers_at_the_source_words() -> None:
+    for drawn, source in both_forms():
+        bars = drawn.of("rect", "weight")
+        long = 1 if in_lines(drawn) else 0
+        sizes = [bar.box[2 + long] - bar.box[long] for bar in bars]
+        assert sizes[2:] == [0] * (len(source) - 2)
+        assert sizes[1] == pytest.approx(3 * sizes[0], abs=0.02)
+        assert [bar.middle[1 - long] for bar in bars] == pytest.approx(places(drawn, source), abs=WORD)
+        numbers = [mark.text for mark in drawn.of("text", "middle") if mark.text[:1].isdigit()]
+        assert numbers == ["0.25", "0.75"] + ["0.00"] * (len(source) - 2)
+        (frame,) = drawn.of("rect", "query", "frame")
+        word = drawn.text("voiture").box
+        assert frame.box[0] < word[0] < word[2] < frame.box[2]
+        assert frame.box[1] < word[1] < word[3] < frame.box[3]
+
+
+def test_gold_links_join_their_words_where_they_are_shown() -> None:
+    hidden, shown = (picture(small(), gold_links=value) for value in ("hidden", "shown"))
+    assert hidden.of("path", "gold") == []
+    ends = [link.corners()[[0, -1], 0] for link in shown.of("path", "gold")]
+    red, car, _ = places(shown, ["red", "car", "."])
+    voiture, rouge = places(shown, ["voiture", "rouge"])
+    assert np.array(ends) == pytest.approx(np.array([[car, voiture], [red, rouge]]), abs=WORD)
+    lines = picture(example(), 328, gold_links="shown").of("line", "gold")
+    assert len(lines) == 2
+    assert lines[1]["y2"] == pytest.approx(picture(example(), 328).text("fleur").middle[1], abs=WORD)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_each_target_word_can_be_clicked(width: int) -> None:
+    for figure in (example(), chinese()):
+        drawn = picture(figure, width)
+        areas = drawn.of("rect", "pick")
+        target = figure.labels["target"]
+        assert [area.attributes["data-pick"] for area in areas] == [
+            f'{{"word":{i}}}' for i in range(len(target))
+        ]
+        words = [mark for mark in drawn.of("text") if mark.text in target][-len(target) :]
+        for area, word in zip(areas, words, strict=True):
+            left, top, right, bottom = area.box
+            assert left <= word.middle[0] <= right
+            assert top <= word.middle[1] <= bottom
+            assert min(right - left, bottom - top) >= 24
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_cut_and_no_texts_touch(width: int) -> None:
+    for figure in (example(), chinese(), small()):
+        for word in range(len(figure.labels["target"])):
+            check_legible(picture(figure, width, word=word), width)
+
+
+def test_long_sentences_make_the_picture_higher_and_not_wider() -> None:
+    heights = []
+    for length in (12, 24):
+        words = ["restaurant", "in", "Washington", *"abcdefghijklmnopqrstuvwxyz"][:length]
+        figure = Alignment(
+            lambda step, n=length: {"weights": torch.eye(n) * step}, {"step": [0, 1]},
+            source=words, target=words[::-1], name="f", alt="", say="",
+        )  # fmt: skip
+        drawn = picture(figure, 328, step=1)
+        check_legible(drawn, 328)
+        heights.append(drawn.height)
+    assert heights[1] == 2 * heights[0]
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match='axis "gold_links"'):
+        Alignment(lambda d: {}, {"d": [1]}, source="ab", target="xy", gold=[(0, 0)], name="f", alt="", say="")
+    with pytest.raises(ValueError, match=r"\(2, 0\) does not fit 2 target and 3 source"):
+        small(gold=[(2, 0)])
+    with pytest.raises(ValueError, match=r"'weights' of shape \(2, 2\), got \(2, 3\)"):
+        small(source="ab", gold=[])

@@ -1,0 +1,210 @@
+"""Kernel regression: curves run through their numbers, gaps are gaps, and what a moved reading changes is computed."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from example_figures import KERNELS
+from example_figures import curve as example
+from pictures import WIDTHS, Picture, check_legible, linear, picture, read_picture, stretches
+
+import utils.kernels
+from utils.explorables import Curve
+from utils.explorables.still import Stage
+from utils.kernels import nadaraya_watson
+
+X, Y = torch.tensor([0.0, 1.0, 3.0]), torch.tensor([2.0, -1.0, 0.5])
+KNOWN = torch.tensor([True, False, True, True, False, False, True])
+GRID = torch.linspace(0, 3, 7)
+ESTIMATE = torch.tensor([2.0, 0.0, -1.0, -0.5, 0.0, 0.0, 0.5])
+
+
+def small(**changes) -> Curve:
+    options = {
+        "query": "query", "points": (X, Y), "grid": GRID, "truth": ESTIMATE / 2, "start": {"query": 1},
+        "x_label": "hour", "y_label": "level (m)", "name": "f", "alt": "A curve.", "say": "{query}",
+    }  # fmt: skip
+    return Curve(
+        lambda query: {
+            "estimate": ESTIMATE,
+            "estimate_known": KNOWN | torch.tensor(query == 3),
+            "weights": torch.tensor([1.0, 0.25, 0.0]),
+            "height": Y[1],
+            "height_known": torch.tensor(query != 2),
+        },
+        {"query": [0, 1, 2, 3]},
+        **(options | changes),
+    )
+
+
+def scales(drawn: Picture):
+    """From places in the picture to hours and levels, by the numbers at the axes."""
+    levels = {m["y"] - 4: float(m.text) for m in drawn.of("text", "end", "quiet")[:-2]}
+    hours = {m["x"]: float(m.text) for m in drawn.of("text", "middle", "quiet")}
+    assert len(levels) > 2
+    assert len(hours) == 5
+    return linear(list(hours), list(hours.values())), linear(list(levels), list(levels.values()))
+
+
+def read_curve(drawn: Picture, *classes: str) -> list[np.ndarray]:
+    """Hours and levels of each stretch of a curve."""
+    hour, level = scales(drawn)
+    found = []
+    for path in drawn.of("path", *classes):
+        (points,) = stretches(path.attributes["d"])
+        found.append(np.c_[hour(points[:, 0]), level(points[:, 1])])
+    return found
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_curves_run_through_their_numbers_and_have_gaps_where_nothing_is_known(width: int) -> None:
+    drawn = picture(small(), width)
+    (truth,) = read_curve(drawn, "truth")
+    assert truth == pytest.approx(np.c_[GRID, ESTIMATE / 2], abs=0.02)
+    alone, pair, last = read_curve(drawn, "context", "curve")
+    # A point alone is a line of no length, which a round end makes visible.
+    assert alone == pytest.approx(np.array([[0, 2], [0, 2]]), abs=0.02)
+    assert pair == pytest.approx(np.c_[GRID, ESTIMATE][2:4], abs=0.02)
+    assert last == pytest.approx(np.array([[3, 0.5], [3, 0.5]]), abs=0.02)
+    (whole,) = read_curve(picture(small(), width, query=3), "context", "curve")
+    assert whole == pytest.approx(np.c_[GRID, ESTIMATE], abs=0.02)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_readings_are_dots_and_their_weights_bars_below_them(width: int) -> None:
+    drawn = picture(small(), width)
+    hour, level = scales(drawn)
+    dots = drawn.of("circle", "value", "dot")
+    assert [(hour(dot["cx"]), level(dot["cy"])) for dot in dots] == [
+        pytest.approx(place, abs=0.02) for place in zip(X.tolist(), Y.tolist(), strict=True)
+    ]
+    # The area that a weight adds grows with the weight: its root is what the radius shows.
+    grown = np.array([dot["r"] for dot in dots]) - dots[2]["r"]
+    assert grown[0] == pytest.approx(2 * grown[1])
+    bars = drawn.of("rect", "weight")
+    assert [bar.middle[0] for bar in bars] == pytest.approx([dot["cx"] for dot in dots], abs=0.02)
+    (base, full) = (m["y"] - 4 for m in drawn.of("text", "end", "quiet")[-2:])
+    share = linear([base, full], [0, 1])
+    assert [share(bar.box[1]) for bar in bars] == pytest.approx([1, 0.25, 0], abs=1e-3)
+    assert all(bar.box[1] > max(dot["cy"] for dot in dots) for bar in bars)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_query_stands_at_its_hour_with_the_estimate_on_it_if_there_is_one(width: int) -> None:
+    for query in range(4):
+        drawn = picture(small(), width, query=query)
+        hour, level = scales(drawn)
+        (line,) = drawn.of("line", "query")
+        assert hour(line["x1"]) == pytest.approx(query, abs=0.02)
+        answers = drawn.of("circle", "context")
+        assert len(answers) == (query != 2)
+        for answer in answers:
+            assert (hour(answer["cx"]), level(answer["cy"])) == pytest.approx((query, -1), abs=0.02)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_cut_and_no_texts_touch(width: int) -> None:
+    for kernel in KERNELS:
+        for query in (0.0, 7.0, 24.0):
+            check_legible(picture(example(), width, kernel=kernel, query=query), width)
+    check_legible(picture(small(), width), width)
+
+
+# -- moved readings -------------------------------------------------------------------------------------------
+
+
+def moved_state(figure: Curve, moved: dict[int, float], **point: object) -> dict:
+    places = {str(i): [float(figure.options["x"][i]), level] for i, level in moved.items()}
+    at = figure.point | point
+    return {"place": {name: figure.axes[name].index(value) for name, value in at.items()}, "moved": places}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_with_moved_readings_the_page_computes_what_the_course_does(kernel: str) -> None:
+    figure = example()
+    stage = Stage(figure.spec)
+    x, y = (torch.tensor(figure.options[side], dtype=torch.float64) for side in "xy")
+    moved = {2: 1.25, 17: 4.5, 22: 2.0}
+    for i, level in moved.items():
+        y[i] = level
+    grid = torch.tensor(figure.options["grid"], dtype=torch.float64)
+    unknown = 0
+    for bandwidth in figure.axes["bandwidth"]:
+        for query in (0.0, 7.0, 13.0, 24.0):
+            state = moved_state(figure, moved, kernel=kernel, bandwidth=bandwidth, query=query)
+            asked = torch.cat([grid, torch.tensor([query], dtype=torch.float64)])
+            context, weights = nadaraya_watson(
+                asked, x, y, kernel=getattr(utils.kernels, KERNELS[kernel]), bandwidth=bandwidth
+            )
+            known = weights.sum(dim=1) > 0
+            expected = {
+                "estimate": context[:-1] * known[:-1],
+                "estimate_known": known[:-1].double(),
+                "weights": weights[-1],
+                "height": context[-1:] * known[-1:],
+                "height_known": known[-1:].double(),
+                "case": torch.tensor([2.0 if known[-1] else 3.0]),
+            }
+            for key, numbers in expected.items():
+                np.testing.assert_allclose(stage.numbers(state, key), numbers, atol=1e-9, err_msg=key)
+            says = figure.sentences[2 if known[-1] else 3]
+            assert stage.sentence(state) == says.format(
+                height=_Decimals(float(context[-1])), query=f"{query:g}"
+            )
+            unknown += int((~known).sum())
+    assert (unknown > 0) == (kernel != "Gaussian")
+
+
+class _Decimals(float):
+    """A number that takes the format of a figure's sentence: the count of decimals."""
+
+    def __format__(self, digits: str) -> str:
+        return f"{float(self):.{digits}f}"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_moved_reading_is_drawn_where_it_was_put(width: int) -> None:
+    figure = example()
+    stage = Stage(figure.spec)
+    drawn = read_picture(stage.picture(moved_state(figure, {4: 1.5}), width))
+    _, level = scales(drawn)
+    dot, before = drawn.of("circle", "dot")[4], picture(figure, width).of("circle", "dot")[4]
+    assert dot["cx"] == before["cx"]
+    assert level(dot["cy"]) == pytest.approx(1.5, abs=0.02)
+    pull = drawn.of("circle", "pull")[4]
+    assert (pull["cx"], pull["cy"]) == (dot["cx"], dot["cy"])
+    (answer,) = drawn.of("circle", "context")
+    assert level(answer["cy"]) == pytest.approx(
+        stage.numbers(moved_state(figure, {4: 1.5}), "height")[0], abs=0.02
+    )
+    assert stage.picture(moved_state(figure, {}), width) == figure.draw(width)
+
+
+def test_readings_can_be_moved_only_where_the_page_knows_the_kernel() -> None:
+    assert small().movable is None
+    assert picture(small()).of("circle", "pull") == []
+    movable = example().movable
+    assert movable["names"] == ["hour", "level (m)"]
+    assert movable["labels"][0] == f"hour {example().points_x[0]:.4g}"
+    assert movable["bounds"][0] is None
+    low, high = movable["bounds"][1]
+    assert low <= min(y for _, y in movable["places"]) + 0.005
+    assert high >= max(y for _, y in movable["places"]) - 0.005
+    assert json.dumps(example().spec["movable"])
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="query must name an axis, got 'q'"):
+        small(query="q")
+    with pytest.raises(ValueError, match="x and y of points must have the same shape"):
+        small(points=(X[:1], Y))
+    with pytest.raises(ValueError, match="grid and truth must have the same shape"):
+        small(truth=Y)
+    for changes in ({"kernels": {"a": "gaussian"}}, {"kernels": KERNELS, "say_moved": ("", "")}):
+        with pytest.raises(ValueError, match="kernels need the axes kernel and bandwidth"):
+            small(**changes)
+    with pytest.raises(ValueError, match=r"kernels need .* and say_moved"):
+        example(say_moved=None)
+    with pytest.raises(ValueError, match=r"'weights' of shape \(4,\), got \(3,\)"):
+        small(points=(torch.arange(4.0), torch.arange(4.0)))

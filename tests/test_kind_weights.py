@@ -1,0 +1,155 @@
+"""Heat maps of weights: each number is a shade, and those of the chosen row are bars or written numbers."""
+
+import numpy as np
+import pytest
+import torch
+from example_figures import heat_map, two_maps
+from pictures import WIDTHS, Picture, check_legible, linear, picture
+
+from utils.explorables import Weights
+
+NUMBERS = torch.tensor([[1.0, 0.25, 0.07, 0.0, 1e-7], [0.5, 0.125, 0.375, 0.0, 0.0]])
+
+
+def small(panels: int = 1) -> Weights:
+    names = ["weights", "scaled", "third"][:panels]
+    return Weights(
+        lambda d, n: {name: NUMBERS / (d + k) for k, name in enumerate(names)},
+        {"d": [1, 2], "n": range(6)},
+        queries=["one", "two"],
+        keys="abcde",
+        panels={name: f"map {name}" for name in names} if panels > 1 else None,
+        edge="n",
+        name="small",
+        alt="Two rows of weights.",
+        say="{query}",
+        start={"n": 5},
+    )
+
+
+def check_cells(drawn: Picture, numbers: list[np.ndarray]) -> None:
+    """Each number is one cell in its place, as dark as it is large; exact zeros, and only they, have dashed edges."""
+    rows, columns = numbers[0].shape
+    cells = drawn.of("rect", "cell")
+    assert len(cells) == len(numbers) * rows * columns
+    zeros = [s.mean(axis=0) for path in drawn.of("path", "zeros") for s in _squares(path)]
+    for k, expected in enumerate(numbers):
+        grid = np.array(cells[k * rows * columns :][: rows * columns]).reshape(rows, columns)
+        middles = np.array([[cell.middle for cell in row] for row in grid])
+        assert np.ptp(middles[:, :, 0], axis=0) == pytest.approx(0, abs=0.01)
+        assert np.ptp(middles[:, :, 1], axis=1) == pytest.approx(0, abs=0.01)
+        assert (np.diff(middles[:, :, 0], axis=1) > 10).all()
+        assert (np.diff(middles[:, :, 1], axis=0) > 10).all()
+        shades = np.array([[cell["fill-opacity"] for cell in row] for row in grid])
+        assert shades == pytest.approx(expected, abs=0.0051)
+        dashed = [[any(np.abs(m - z).max() < 0.1 for z in zeros) for m in row] for row in middles]
+        assert dashed == (expected == 0).tolist()
+    assert len(zeros) == sum((expected == 0).sum() for expected in numbers)
+
+
+def _squares(path) -> list[np.ndarray]:
+    corners = path.corners()
+    return list(corners.reshape(-1, 4, 2)) if len(corners) else []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_cell_is_as_dark_as_its_number(width: int) -> None:
+    for d in (1, 2):
+        check_cells(picture(small(), width, d=d), [small().array("weights", d=d)])
+        check_cells(
+            picture(small(3), width, d=d),
+            [small(3).array(name, d=d) for name in ("weights", "scaled", "third")],
+        )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_chosen_row_is_framed_and_stands_as_bars_under_its_cells(width: int) -> None:
+    figure = small()
+    for query in (0, 1):
+        drawn = picture(figure, width, query=query)
+        row = drawn.of("rect", "cell")[5 * query :][:5]
+        (frame,) = drawn.of("rect", "query", "frame")
+        left, top, right, bottom = frame.box
+        assert all(left < cell.box[0] and cell.box[2] < right for cell in row)
+        assert all(top < cell.box[1] and cell.box[3] < bottom for cell in row)
+        assert [mark.text for mark in drawn.of("text", "name")] == [["one", "two"][query]]
+        lines = drawn.of("line", "grid")
+        value = linear([line["y1"] for line in lines], [0, 0.5, 1])
+        bars = drawn.of("rect", "weight", without=("cell", "swatch"))
+        numbers = figure.array("weights")[query]
+        assert [value(bar.box[1]) for bar in bars] == pytest.approx(numbers, abs=1e-3)
+        assert all(abs(value(bar.box[3])) < 1e-3 for bar in bars)
+        labels = [drawn.text(key) for key in "abcde"]
+        for bar, cell, label in zip(bars, row, labels, strict=True):
+            assert bar.middle[0] == pytest.approx(cell.middle[0], abs=0.02)
+            assert bar.middle[0] == pytest.approx(label.middle[0], abs=0.5)
+            assert label.box[1] >= bar.box[3]
+        assert [mark.text for mark in drawn.of("text", "number")] == [f"{n + 1e-12:.2f}" for n in numbers]
+
+
+def test_on_a_phone_the_row_of_several_maps_is_written_into_its_cells() -> None:
+    drawn = picture(small(2), 328, query=1)
+    written = drawn.of("text", "number")
+    assert drawn.of("rect", "weight", without=("cell", "swatch")) == []
+    assert [mark.text for mark in written] == [
+        *("0.50", "0.13", "0.38", "0.00", "0.00"),
+        *("0.25", "0.06", "0.19", "0.00", "0.00"),
+    ]
+    cells = drawn.of("rect", "cell")
+    for text, cell in zip(written, [*cells[5:10], *cells[15:20]], strict=True):
+        assert np.abs(text.middle - cell.middle).max() < 3
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("panels", [1, 2])
+def test_forbidden_columns_are_hatched_and_their_bars_pale(width: int, panels: int) -> None:
+    for n in range(6):
+        drawn = picture(small(panels), width, n=n)
+        cells = drawn.of("rect", "cell")
+        hatches = drawn.of("path", "hatch")
+        assert len(drawn.of("rect", "forbidden")) == (5 - n if width == 720 or panels == 1 else 0) * panels
+        # One hatched area in each map, and one around each bar; a map's is as high as its two rows.
+        maps = [
+            hatch
+            for hatch in hatches
+            if hatch.box[3] - hatch.box[1] > 1.5 * (cells[0].box[3] - cells[0].box[1])
+        ]
+        tall = [
+            hatch
+            for hatch in maps
+            if any(abs(hatch.box[1] - cells[10 * k].box[1]) < 9 for k in range(panels))
+        ]
+        assert len(tall) == (panels if n < 5 else 0)
+        for k, hatch in enumerate(tall):
+            left, top, right, bottom = hatch.box
+            first, last = cells[10 * k + n], cells[10 * k + 9]
+            assert (left, top) == pytest.approx(first.box[:2], abs=9)
+            assert (right, bottom) == pytest.approx(last.box[2:], abs=9)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("figure", [heat_map(), two_maps(), small(3)], ids=lambda figure: figure.name)
+def test_nothing_is_cut_and_no_texts_touch(figure: Weights, width: int) -> None:
+    for query in range(len(figure.labels["queries"])):
+        for d in figure.axes["d"]:
+            check_legible(picture(figure, width, query=query, d=d), width)
+
+
+def test_each_cell_can_be_clicked_and_chooses_its_row() -> None:
+    drawn = picture(small(2), 720)
+    areas = [mark.attributes["data-pick"] for mark in drawn.of("rect", "pick")]
+    for k in range(2):
+        for i in range(2):
+            assert f'{{"query":{i}}}' in areas
+            for j in range(5):
+                assert f'{{"query":{i},"column":{j},"panel":{k}}}' in areas
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    options = {"queries": "ab", "keys": "xyz", "name": "f", "alt": "", "say": ""}
+    with pytest.raises(ValueError, match=r"'weights' of shape \(2, 3\), got \(3, 2\)"):
+        Weights(lambda d: {"weights": torch.zeros(3, 2)}, {"d": [1]}, **options)
+    with pytest.raises(ValueError, match=r"'other' of shape \(2, 3\), got None"):
+        Weights(lambda d: {"weights": torch.zeros(2, 3)}, {"d": [1]}, panels={"other": ""}, **options)
+    with pytest.raises(ValueError, match="edge must name an axis, got 'n'"):
+        Weights(lambda d: {"weights": torch.zeros(2, 3)}, {"d": [1]}, edge="n", **options)

@@ -1,0 +1,76 @@
+// Two sentences and bands between them, from the chosen target word to the source words that it looks at.
+kinds.alignment = {
+  draw(figure, width) {
+    const { source, target } = figure.labels, gap = 14;
+    const fits = (words) => words.reduce((sum, word) => sum + textWidth(word, 14) + gap, 0) <= width;
+    return fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
+  },
+
+  // On a desk the sentences are two lines, one above the other.
+  lines(figure, width) {
+    const { source, target } = figure.labels, tall = 64, words = tall + 26, from = words + 10, to = from + 116, height = to + 34;
+    const spread = (texts) => {
+      const widths = texts.map((text) => textWidth(text, 14)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
+      let x = 0;
+      return widths.map((w) => { x += w + free; return { middle: x - (w + free) / 2, width: w, room: w + free }; });
+    };
+    const places = spread(source), asking = spread(target), chosen = figure.place.word;
+    const weights = figure.chosen("weights", "word"), bend = (from + to) / 2;
+    const band = (j, i, weight) => {
+      const a = places[j].middle, b = asking[i].middle, half = 7 * weight;
+      if (half < 0.05) return "";
+      const [a1, a2, b1, b2] = [a - half, a + half, b - half, b + half].map(round);
+      return `M${a1},${from}C${a1},${bend} ${b1},${bend} ${b1},${to}L${b2},${to}C${b2},${bend} ${a2},${bend} ${a2},${from}z`;
+    };
+    const { middle, width: wide } = asking[chosen];
+    return { width, height, marks: [
+      path(target.map((_, i) => [...figure.row("weights", i)].map((weight, j) => band(j, i, weight)).join("")).join(""), { class: "trace" }),
+      path([...weights].map((weight, j) => band(j, chosen, weight)).join(""), { class: "weight link" }),
+      goldLinks(figure, (i, j) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: "gold" })),
+      source.map((word, j) => [
+        rect(places[j].middle - 13, tall - 46 * weights[j] + 6, 26, 46 * weights[j], { class: "weight" }),
+        label(weights[j].toFixed(2), places[j].middle, tall - 46 * weights[j] + 1, { class: "middle number" }),
+        label(word, places[j].middle, words, { class: "middle word" }),
+      ]),
+      line(0, tall + 6, width, tall + 6, { class: "grid" }),
+      rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: "query frame", rx: 4 }),
+      target.map((word, i) => [
+        label(word, asking[i].middle, to + 24, { class: "middle word" }),
+        rect(asking[i].middle - asking[i].room / 2, bend + 20, asking[i].room, height - bend - 20, picks({ word: i })),
+      ]),
+    ] };
+  },
+
+  // On a phone they are two columns, so that long sentences do not make the picture wider.
+  columns(figure, width) {
+    const { source, target } = figure.labels, row = 25, cell = 40, rows = Math.max(source.length, target.length);
+    const left = cell + 14 + widest(source), right = Math.min(width - 14 - widest(target), left + 150), chosen = figure.place.word;
+    const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word");
+    const band = (j, i, weight) => {
+      const a = place(j, source.length), b = place(i, target.length), half = round(5 * weight), bend = round((left + right) / 2);
+      if (half < 0.05) return "";
+      const [a1, a2, b1, b2] = [a - half, a + half, b - half, b + half].map(round);
+      return `M${round(left)},${a1}C${bend},${a1} ${bend},${b1} ${round(right)},${b1}L${round(right)},${b2}C${bend},${b2} ${bend},${a2} ${round(left)},${a2}z`;
+    };
+    return { width, height: row * rows, marks: [
+      path(target.map((_, i) => [...figure.row("weights", i)].map((weight, j) => band(j, i, weight)).join("")).join(""), { class: "trace" }),
+      path([...weights].map((weight, j) => band(j, chosen, weight)).join(""), { class: "weight link" }),
+      goldLinks(figure, (i, j) => line(left, place(j, source.length), right, place(i, target.length), { class: "gold" })),
+      source.map((word, j) => {
+        const y = place(j, source.length);
+        return [
+          rect(1, y - 10, cell, 20, { class: "grid" }), rect(1, y - 10, cell * weights[j], 20, { class: "weight" }),
+          label(weights[j].toFixed(2), 1 + cell / 2, y + 4, { class: "middle halo" }), label(word, left - 7, y + 4, { class: "end" }),
+        ];
+      }),
+      rect(right + 2, place(chosen, target.length) - 12, widest(target) + 10, 24, { class: "query frame", rx: 4 }),
+      target.map((word, i) => {
+        const y = place(i, target.length);
+        return [label(word, right + 8, y + 4), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
+      }),
+    ] };
+  },
+};
+
+const goldLinks = (figure, link) =>
+  figure.controls.gold_links && figure.value("gold_links") === "shown" ? figure.options.gold.map(([i, j]) => link(i, j)) : [];

@@ -1,0 +1,32 @@
+// Distributions as bars. A dashed line, which can be dragged, stands where the forbidden ones begin.
+kinds.bars = {
+  draw(figure, width) {
+    const { panels, edge, unknown } = figure.options, labels = figure.labels.bars;
+    const side = width >= 560 && panels.length > 1, gap = 28, tall = width >= 560 ? 130 : 92;
+    const across = side ? (width - gap * (panels.length - 1)) / panels.length : width;
+    const left = 30, step = Math.min(110, (across - left - 6) / labels.length), right = left + labels.length * step;
+    const limit = edge ? figure.value(edge) : Infinity, base = 44 + tall;
+    const marks = panels.map(([array, title], k) => {
+      // Panels below one another have the same columns, so only the last one names them.
+      const named = side || k === panels.length - 1;
+      const at = side ? `translate(${round(k * (across + gap))} 0)` : `translate(0 ${k * (base + 4)})`;
+      const known = !figure.has(`${array}_known`) || figure.array(`${array}_known`)[0];
+      const x = left + limit * step;
+      return group({ transform: at },
+        label(title, left, 14, { class: "name" }),
+        weightAxis(left, right, base, tall),
+        group({}, known
+          ? bars(figure.drawn(array), { left, step, base, height: tall, edge: limit, digits: step < 44 ? 2 : 3 })
+          : label(unknown, (left + right) / 2, base - tall / 2 + 4, { class: "middle" })),
+        named && columnLabels(labels, left, step, base),
+        edge && [
+          line(x, base - tall - 14, x, base, { class: "edge" }),
+          path(`M${round(x - 5)},${base - tall - 20}h10l-5,7z`, { class: "handle" }),
+          dragged(edge, (at) => ({ [edge]: nearestStep(at - (side ? k * (across + gap) : 0), left, right, labels.length + 1) }),
+            rect(left - 10, base - tall - 24, right - left + 20, tall + 24, { class: "drag" })),
+        ]);
+    });
+    const last = labelsHeight(labels, step) + 4;
+    return { width, height: side ? base + last : (base + 4) * panels.length + last, marks };
+  },
+};

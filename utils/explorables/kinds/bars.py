@@ -1,0 +1,54 @@
+"""Distributions as bars.
+
+Explained in book/explorables.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from utils.explorables.figure import Figure
+
+
+class Bars(Figure):
+    """Distributions as bars, side by side where there is room.
+
+    ``compute`` returns an array of shape (bars,), numbers from 0 to 1, for each name in ``panels``. If a panel may
+    have no numbers, ``compute`` also returns an array with its name and ``_known``, of shape (): 1 if the panel has
+    numbers, 0 if not. In the second case the panel shows only the text ``unknown``.
+
+    Args:
+        panels: name of each array to its title.
+        bars: labels of the bars.
+        unknown: the text of a panel without numbers.
+        edge: an axis whose value n forbids the bars from n on, for instance the length of a mask; its values are
+            0, 1 and so on. Readers can drag the line before the first forbidden bar.
+        options: as for :class:`utils.explorables.figure.Figure`.
+    """
+
+    kind = "bars"
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping],
+        axes: Mapping[str, Sequence],
+        *,
+        panels: Mapping[str, str],
+        bars: Sequence[object],
+        unknown: str = "no numbers",
+        edge: str | None = None,
+        **options,
+    ):
+        if edge is not None and list(axes.get(edge, ())) != list(range(len(bars) + 1)):
+            raise ValueError(f"edge must name an axis of the values 0 to {len(bars)}, got {edge!r}")
+        self.panels, self.unknown, self.edge = dict(panels), unknown, edge
+        labels = {"bars": bars} | options.pop("labels", {})
+        super().__init__(compute, axes, labels=labels, **options)
+
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Each panel: (bars,); each ``_known``: ()."""
+        required = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
+        return required | self._optional({f"{array}_known": () for array in self.panels})
+
+    @property
+    def options(self) -> dict:
+        """The panels with their titles, the text of one without numbers, and the axis of the forbidden bars."""
+        return {"panels": list(self.panels.items()), "unknown": self.unknown, "edge": self.edge}

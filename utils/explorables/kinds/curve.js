@@ -1,0 +1,72 @@
+// Readings, the true curve and the estimate; a query that is dragged, and its weights under the readings.
+kinds.curve = {
+  // Once a reading was moved, the page computes the estimate itself.
+  compute(figure) {
+    if (!Object.keys(figure.moved).length) return {};
+    const { x, y, grid, query, kernels, bandwidth } = figure.options;
+    const kernel = kernels[figure.value("kernel")], width = figure.value(bandwidth);
+    const values = y.map((level, i) => figure.moved[i]?.[1] ?? level);
+    const estimates = [...grid, figure.value(query)].map((at) => {
+      const weights = kernelWeights(kernel, at, x, width);
+      return { weights, known: weights.some((weight) => weight > 0), height: dot(weights, values) };
+    });
+    const asked = estimates.pop();
+    return {
+      estimate: estimates.map(({ height }) => height), estimate_known: estimates.map(({ known }) => +known),
+      weights: asked.weights, height: [asked.height], height_known: [+asked.known],
+      case: [figure.say.length - (asked.known ? 2 : 1)],
+    };
+  },
+  draw(figure, width) {
+    const { x, y, grid, truth, query, x_label, y_label, kernels } = figure.options;
+    const wide = width >= 560, left = 30, right = width - 12, top = 26, bottom = top + (wide ? 230 : 150);
+    const strip = wide ? 74 : 52, base = bottom + 30 + strip;
+    const low = Math.min(...y, ...truth), high = Math.max(...y, ...truth), reach = (high - low) * 0.08;
+    const first = grid[0], last = grid.at(-1);
+    const xOf = (hour) => left + ((hour - first) / (last - first)) * (right - left);
+    const yOf = (level) => bottom - ((level - low + reach) / (high - low + 2 * reach)) * (bottom - top);
+    const levelOf = (at) => low - reach + ((bottom - at) / (bottom - top)) * (high - low + 2 * reach);
+    const estimate = figure.drawn("estimate"), weights = figure.drawn("weights");
+    const known = figure.has("estimate_known") ? figure.array("estimate_known") : null;
+    const stretches = [];
+    estimate.forEach((level, i) => {
+      if (known && !known[i]) return;
+      if (!i || (known && !known[i - 1])) stretches.push([]);
+      stretches.at(-1).push([xOf(grid[i]), yOf(level)]);
+    });
+    const values = figure.controls[query].values, asked = xOf(figure.value(query));
+    const answered = !figure.has("height_known") || figure.array("height_known")[0];
+    const unit = 10 ** Math.floor(Math.log10(high - low)), levels = [];
+    for (let level = Math.ceil(low / unit) * unit; level <= high; level += unit) levels.push(level);
+    const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
+    const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
+    const { point } = figure.hover, heaviest = Math.max(...figure.array("weights")), most = [0.1, 0.2, 0.5, 1].find((tick) => heaviest <= tick) ?? 1;
+    const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
+    const within = (level) => Math.min(highest, Math.max(lowest, level)), bar = strip / most;
+    const marks = [
+      levels.map((level) => [line(left, yOf(level), right, yOf(level), { class: "grid" }), label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" })]),
+      label(y_label, left, 14), label("weights of the readings", left, bottom + 22, { class: "halo" }),
+      weightAxis(left, right, base, bar, [0, most]),
+      polyline(grid.map((hour, i) => [xOf(hour), yOf(truth[i])]), { class: "truth" }),
+      group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
+      x.map((hour, i) => rect(xOf(hour) - 3, base - bar * weights[i], 6, bar * weights[i], { class: "weight" })),
+      line(asked, top - 8, asked, base, { class: "query frame" }),
+      path(`M${round(asked - 6)},${top - 16}h12l-6,8z`, { class: "query" }),
+      hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
+      label(x_label, (left + right) / 2, base + 32, { class: "middle" }),
+      dragged(query, (at) => ({ [query]: nearestStep(at, xOf(values[0]), xOf(values.at(-1)), values.length) }),
+        rect(left, top - 18, right - left, base - top + 18, { class: "drag" })),
+      // The more a reading weighs, the larger its dot.
+      x.map((_, i) => {
+        const [cx, cy] = place(i), dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
+        if (!kernels) return dotted;
+        return [dotted, dragged("moved", (_, at) => ({ moved: { [i]: [x[i], within(levelOf(at))] } }),
+          circle(cx, cy, 12, { ...picks({ point: i }), class: "pull upright" }))];
+      }),
+      answered && circle(asked, yOf(figure.drawn("height")[0]), 6, { class: "context" }),
+      point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}, weight ${weights[point].toFixed(2)}`,
+        Math.min(Math.max(place(point)[0], left + 70), right - 70), place(point)[1] - 14, { class: "middle halo" }),
+    ];
+    return { width, height: base + 40, marks };
+  },
+};

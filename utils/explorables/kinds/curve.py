@@ -1,0 +1,106 @@
+"""Kernel regression: readings, the true curve, the estimate, and the weights of one query.
+
+Explained in book/explorables.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from torch import Tensor
+
+from utils.explorables.figure import Figure
+
+
+class Curve(Figure):
+    """Readings, the true curve and the estimate; a query that readers drag, and its weights under the readings.
+
+    ``compute`` returns ``estimate`` (grid,), the estimated curve, ``weights`` (points,), numbers from 0 to 1, and
+    ``height`` (), the estimate at the query. If an estimate may be missing, ``estimate_known`` (grid,) and
+    ``height_known`` () are 1 where there is one; where they are 0, nothing is drawn.
+
+    With ``kernels`` readers can also drag the readings up and down. The page then computes weights and estimate itself.
+
+    Args:
+        query: the axis whose values lie on the x axis; readers drag it in the picture.
+        points: observed x and y, each (points,).
+        grid: x of the drawn curves, (grid,).
+        truth: the true y on that grid, (grid,).
+        x_label: label of the x axis, with its unit.
+        y_label: label of the y axis, with its unit.
+        kernels: for each value of the axis ``kernel`` the name of that kernel in ``utils.kernels``; the bandwidth is
+            the axis ``bandwidth``.
+        say_moved: the sentence once a reading was moved, and the sentence where then no reading has a weight. Both may
+            name ``height`` and the axes.
+        options: as for :class:`utils.explorables.figure.Figure`.
+    """
+
+    kind = "curve"
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping],
+        axes: Mapping[str, Sequence],
+        *,
+        query: str,
+        points: tuple[Tensor, Tensor],
+        grid: Tensor,
+        truth: Tensor,
+        x_label: str = "",
+        y_label: str = "",
+        kernels: Mapping[str, str] | None = None,
+        say_moved: tuple[str, str] | None = None,
+        **options,
+    ):
+        if query not in axes:
+            raise ValueError(f"query must name an axis, got {query!r}")
+        if kernels and not (
+            set(axes.get("kernel", ())) == set(kernels) and "bandwidth" in axes and say_moved
+        ):
+            raise ValueError(
+                "kernels need the axes kernel and bandwidth, a name for each kernel, and say_moved"
+            )
+        self.query, self.x_label, self.y_label, self.kernels = query, x_label, y_label, kernels
+        self.points_x, self.points_y = (np.asarray(side, dtype=float) for side in points)
+        self.grid, self.truth = np.asarray(grid, dtype=float), np.asarray(truth, dtype=float)
+        for names, x, y in (
+            ("x and y of points", self.points_x, self.points_y),
+            ("grid and truth", self.grid, self.truth),
+        ):
+            if x.shape != y.shape:
+                raise ValueError(f"{names} must have the same shape, got {x.shape} and {y.shape}")
+        say = options.pop("say")
+        sentences = [*([say] if isinstance(say, str) else say), *(say_moved or ())]
+        super().__init__(compute, axes, say=sentences, **options)
+
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
+        """estimate and estimate_known: (grid,); weights: (points,); height and height_known: ()."""
+        required = {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
+        return required | self._optional({"estimate_known": self.grid.shape, "height_known": ()})
+
+    @property
+    def options(self) -> dict:
+        """The readings, both curves and the names of the axes."""
+        return {
+            "x": self.points_x.round(4).tolist(),
+            "y": self.points_y.round(4).tolist(),
+            "grid": self.grid.round(4).tolist(),
+            "truth": self.truth.round(4).tolist(),
+            "query": self.query,
+            "bandwidth": "bandwidth",
+            "kernels": self.kernels,
+            "x_label": self.x_label,
+            "y_label": self.y_label,
+        }
+
+    @property
+    def movable(self) -> dict | None:
+        """The readings go up and down, as far as the picture shows."""
+        if not self.kernels:
+            return None
+        levels = np.concatenate([self.points_y, self.truth])
+        return {
+            "labels": [f"{self.x_label} {x:.4g}" for x in self.points_x],
+            "places": [list(place) for place in zip(self.options["x"], self.options["y"], strict=True)],
+            "names": [self.x_label, self.y_label],
+            "bounds": [None, [round(float(levels.min()), 2), round(float(levels.max()), 2)]],
+        }

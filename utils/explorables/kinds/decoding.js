@@ -1,0 +1,121 @@
+// One step of decoding in five panels: scores, weights, context, next state, next word.
+kinds.decoding = {
+  draw(figure, width) {
+    const { source, target, candidates } = figure.labels, chosen = figure.place.word, stage = figure.place.stage;
+    const stages = figure.controls.stage.labels, reached = (k) => stage >= k;
+    const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 18;
+    const { marks: sentence, bottom } = writtenSentence(target, chosen, stage === stages.length - 1, width);
+    const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
+    const words = Math.max(8 + widest(source), 44), scored = words + 6;
+    // Left, top, width and height of the five panels: one row on a desk, three rows on a phone.
+    const boxes = wide ? spreadBoxes(scored, width, top, end + 40 - top) : stackedBoxes(scored, width, top, end, listed);
+    const high = Math.max(...boxes.map(([, y, , h]) => y + h)) + 2;
+    const contents = [this.scores, this.weights, this.average, this.state, this.words];
+    return { width, height: high, marks: [
+      sentence,
+      label("query", words, bottom + 24, { class: "end name" }),
+      strip(figure.chosen("queries", "word"), scored + 4, 7, bottom + 20, 12, largest(figure, "queries", "states"), "query"),
+      path(`M${scored + 40},${bottom + 34}h10l-5,6z`, { class: "query" }),
+      label(`${figure.shape("queries")[1]} of its ${figure.options.state_size} numbers`, scored + 98, bottom + 24, { class: "quiet" }),
+      source.map((word, j) => label(word, words, rows[j] + 4, { class: "end" })),
+      boxes.map(([x, y, w, h], k) => {
+        const frame = { rx: 5, class: k === stage ? "now" : "grid" };
+        return [rect(x, y, w, h, frame), label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
+          reached(k) && contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest, listed })];
+      }),
+    ] };
+  },
+
+  scores(figure, [x, , width], { rows, end, chosen }) {
+    const all = figure.allOf("scores"), low = Math.min(0, ...all), high = Math.max(0, ...all), room = width - 44;
+    const zero = x + 38 - (low * room) / (high - low || 1);
+    return [
+      line(zero, rows[0] - 9, zero, end - 2, { class: "grid" }),
+      [...figure.chosen("scores", "word")].map((score, j) => {
+        const reach = (score * room) / (high - low || 1);
+        return [rect(Math.min(zero, zero + reach), rows[j] - 5.5, Math.abs(reach), 11, { class: "plain" }), label(score.toFixed(1), x + 34, rows[j] + 4, { class: "end" })];
+      }),
+    ];
+  },
+
+  weights(figure, [x, , width], { rows, chosen }) {
+    return [...figure.chosen("weights", "word")].map((weight, j) => [
+      rect(x + 38, rows[j] - 6, width - 44, 12, { class: "grid" }), rect(x + 38, rows[j] - 6, (width - 44) * weight, 12, { class: "weight" }),
+      label(weight.toFixed(2), x + 33, rows[j] + 4, { class: "end" }),
+    ]);
+  },
+
+  // Each value times its weight, and under the line their sum, all in one scale.
+  average(figure, [x, , width], { rows, end, chosen }) {
+    const contexts = figure.chosen("contexts", "word"), size = contexts.length, step = (width - 12) / size, parts = figure.drawn("parts");
+    const most = largest(figure, "parts", "contexts"), first = chosen * rows.length * size;
+    return [
+      rows.map((y, j) => strip(parts.slice(first + j * size, first + (j + 1) * size), x + 6, step, y, 9.5, most, "value")),
+      line(x + 4, end + 1, x + width - 4, end + 1, { class: "rule" }),
+      strip(contexts, x + 6, step, end + 18, 12, most, "context"),
+      label("context", x - 6, end + 22, { class: "end name halo" }),
+    ];
+  },
+
+  state(figure, [x, y, width, height], { chosen }) {
+    const before = figure.chosen("queries", "word"), after = figure.chosen("states", "word");
+    const step = (width - 16) / before.length, middle = y + (height + 6) / 2, tall = Math.min(40, (height - 52) / 2), most = largest(figure, "queries", "states");
+    return [
+      strip(before, x + 8, step, middle, tall, most, "trace"), strip(after, x + 8, step, middle, tall, most, "query", 0.5),
+      label("grey: before", x + 8, y + height - 8, { class: "quiet" }),
+    ];
+  },
+
+  words(figure, [x, y, width], { chosen, numBest, listed }) {
+    const { candidates, target } = figure.labels, room = width - 134;
+    return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
+      const word = candidates[chosen * numBest + k], at = y + 36 + 18 * k;
+      return [
+        label(word, x + 8, at + 4, { class: word === target[chosen] ? "name" : "" }),
+        rect(x + 86, at - 5.5, room * probability, 11, { class: "plain" }), label(probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
+      ];
+    });
+  },
+};
+
+const largest = (figure, ...arrays) => Math.max(...arrays.map((key) => figure.allOf(key).reduce((most, number) => Math.max(most, Math.abs(number)), 0))) || 1;
+
+// Numbers as small bars, up or down from a line.
+const strip = (numbers, left, step, middle, tall, most, role, share = 0.8) => [
+  line(left, middle, left + step * numbers.length, middle, { class: "grid" }),
+  [...numbers].map((number, k) => {
+    const reach = (Math.abs(number) * tall) / most;
+    return rect(left + step * (k + (1 - share) / 2), number > 0 ? middle - reach : middle, step * share, reach, { class: role });
+  }),
+];
+
+// The words in as many lines as they take, those to come paler, a frame around the one that is being written.
+const writtenSentence = (target, chosen, done, width) => {
+  let x = 1, y = 1;
+  const slots = target.map((word) => {
+    const room = textWidth(word) + 12;
+    if (x > 1 && x + room > width - 1) { x = 1; y += 27; }
+    x += room;
+    return [x - room, y, room];
+  });
+  const marks = slots.map(([left, above, room], i) => [
+    i === chosen && rect(left, above, room, 24, { class: "query frame", rx: 4 }),
+    label(target[i], left + room / 2, above + 16, { class: i < chosen + done ? "middle" : "middle pale" }),
+    rect(left, above, room, 24, picks({ word: i })),
+  ]);
+  return { marks, bottom: y + 28 };
+};
+
+const spreadBoxes = (left, width, top, height) => {
+  const shares = [0.18, 0.18, 0.19, 0.2, 0.25], room = width - left - 1, gap = 6;
+  let x = left;
+  return shares.map((share) => { x += share * room; return [x - share * room, top, share * room - gap, height]; });
+};
+
+const stackedBoxes = (left, width, top, end, listed) => {
+  const third = (width - left - 1) / 3, below = end + 35, height = 36 + 18 * listed;
+  return [
+    [left, top, third - 6, end - top + 4], [left + third, top, third - 6, end - top + 4], [left + 2 * third, top, third, below - top - 6],
+    [1, below, width * 0.4, height], [width * 0.4 + 8, below, width * 0.6 - 9, height],
+  ];
+};

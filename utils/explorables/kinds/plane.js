@@ -1,0 +1,99 @@
+// Keys and a query as points of a plane, which the reader drags, over the landscape of a score.
+kinds.plane = {
+  compute(figure) {
+    const { points, query, scorers } = figure.options, count = points.length;
+    const scorer = scorers[figure.value("score")], at = (i, start) => figure.moved[i] ?? start;
+    const vector = (place) => (scorer.one ? [...place, 1] : place);
+    const asked = at(count, query), keys = points.map((point, i) => at(i, point));
+    const numbers = keys.map((key) => scores[scorer.form](scorer, vector(asked), vector(key)));
+    const weights = softmax(numbers), best = weights.indexOf(Math.max(...weights));
+    return { scores: numbers, weights, best: [best], top: [weights[best]], nearest: [nearestTo(asked, keys)] };
+  },
+  draw(figure, width) {
+    const { points, query, scorers, box, x_label, y_label } = figure.options, words = figure.labels.points;
+    const scorer = scorers[figure.value("score")], [x0, x1, y0, y1] = box;
+    const wide = width >= 560, left = 26, listed = wide ? 190 : 0, right = width - 4 - listed, top = 22;
+    const bottom = top + Math.min(((right - left) * (y1 - y0)) / (x1 - x0), wide ? 380 : 280);
+    const xOf = (x) => left + ((x - x0) / (x1 - x0)) * (right - left), yOf = (y) => bottom - ((y - y0) / (y1 - y0)) * (bottom - top);
+    const inside = (x, y) => [
+      Math.min(x1, Math.max(x0, x0 + ((x - left) / (right - left)) * (x1 - x0))),
+      Math.min(y1, Math.max(y0, y0 + ((bottom - y) / (bottom - top)) * (y1 - y0))),
+    ];
+    const at = (i) => figure.moved[i] ?? points[i] ?? query, count = points.length;
+    const weights = figure.drawn("weights"), numbers = figure.array("scores"), best = figure.array("best")[0];
+    const vector = (place) => (scorer.one ? [...place, 1] : place), asked = vector(at(count));
+    const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
+    const taken = [[qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => [xOf(at(i)[0]) - 5, yOf(at(i)[1]) - 5, 10, 10])];
+    return { width, height: bottom + 34, marks: [
+      landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), left, top, right, bottom),
+      rect(left, top, right - left, bottom - top, { class: "grid" }),
+      label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
+      label("darker ground: higher score", left, bottom + 17, { class: "quiet" }),
+      words.map((word, i) => {
+        const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = 4 + 14 * Math.sqrt(weights[i]);
+        const text = `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
+        // The label takes the first place, right, left, below or above, where it covers nothing else.
+        const spots = [[x + beside, y + 4], [x - beside - wide, y + 4], [x - wide / 2, y + r + 13], [x - wide / 2, y - r - 5]];
+        const spot = spots.find(([a, b]) => a > left && a + wide < right && !taken.some(([c, d, w, h]) => a < c + w && c < a + wide && b - 9 < d + h && d < b + 2)) ?? spots[0];
+        taken.push([spot[0], spot[1] - 9, wide, 11]);
+        return [
+          circle(x, y, r, { class: "key ring" }),
+          label(text, ...spot, { class: "halo" }),
+          dragged("moved", (px, py) => ({ moved: { [i]: inside(px, py) } }), circle(x, y, Math.max(r, 13), { class: "pull" })),
+        ];
+      }),
+      path(`M${round(qx)},${round(qy - 9)}l9,9l-9,9l-9,-9z`, { class: "query outlined" }),
+      label("query", qx, qy - 13, { class: "middle halo name" }),
+      dragged("moved", (px, py) => ({ moved: { [count]: inside(px, py) } }), circle(qx, qy, 15, { class: "pull" })),
+      listed && [
+        label("score", right + 128, top + 8, { class: "end quiet" }), label("weight", right + 184, top + 8, { class: "end quiet" }),
+        words.map((word, i) => {
+          const y = top + 32 + i * 28;
+          return [
+            rect(right + 14, y + 6, 170 * weights[i], 4, { class: "weight" }),
+            label(word, right + 14, y, { class: i === best ? "name" : "" }),
+            label(numbers[i].toFixed(2), right + 128, y, { class: "end" }), label(weights[i].toFixed(2), right + 184, y, { class: "end" }),
+          ];
+        }),
+      ],
+    ] };
+  },
+};
+
+const nearestTo = ([x, y], places) => {
+  const distances = places.map(([a, b]) => Math.hypot(a - x, b - y));
+  return distances.indexOf(Math.min(...distances));
+};
+
+// The ground in nine shades, from the lowest value of a function of the place to its highest: for each level the area
+// above it, with edges where the function, linear between the corners of small squares, has that level.
+const landscape = (height, left, top, right, bottom, shades = 9) => {
+  const across = 48, down = Math.round((across * (bottom - top)) / (right - left));
+  const xs = Array.from({ length: across + 1 }, (_, j) => left + (j * (right - left)) / across);
+  const ys = Array.from({ length: down + 1 }, (_, i) => top + (i * (bottom - top)) / down);
+  const heights = ys.map((y) => xs.map((x) => height(x, y))), all = heights.flat();
+  const low = Math.min(...all), range = Math.max(...all) - low;
+  return Array.from({ length: shades }, (_, n) => {
+    const level = low + (range * (n + 1)) / (shades + 1);
+    let d = "";
+    for (let i = 0; range && i < down; i++) {
+      let full = 0; // how many squares to the left are wholly above the level: they become one rectangle
+      for (let j = 0; j <= across; j++) {
+        const corners = j < across ? [[j, i], [j + 1, i], [j + 1, i + 1], [j, i + 1]] : [];
+        const above = corners.filter(([a, b]) => heights[b][a] >= level).length;
+        if (above === 4) { full++; continue; }
+        if (full) d += `M${round(xs[j - full])},${round(ys[i])}H${round(xs[j])}V${round(ys[i + 1])}H${round(xs[j - full])}z`;
+        full = 0;
+        if (!above) continue;
+        const edge = corners.flatMap(([a, b], k) => {
+          const [c, e] = corners[(k + 1) % 4], here = heights[b][a], there = heights[e][c], points = here >= level ? [[xs[a], ys[b]]] : [];
+          if (here >= level === there >= level) return points;
+          const share = (level - here) / (there - here);
+          return [...points, [xs[a] + share * (xs[c] - xs[a]), ys[b] + share * (ys[e] - ys[b])]];
+        });
+        d += `M${edge.map(([x, y]) => `${round(x)},${round(y)}`).join("L")}z`;
+      }
+    }
+    return path(d, { class: "weight", "fill-opacity": 0.08 });
+  });
+};

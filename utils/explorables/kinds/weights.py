@@ -1,0 +1,63 @@
+"""Heat maps of the weights of queries by keys.
+
+Explained in book/explorables.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
+
+from utils.explorables.figure import Figure
+
+
+class Weights(Figure):
+    """Heat maps of queries by keys, and under each the row of the chosen query as bars.
+
+    ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``.
+
+    Args:
+        queries: labels of the rows.
+        keys: labels of the columns.
+        panels: name of each array to the title of its map; one map of the array ``weights`` by default.
+        edge: an axis whose value n forbids the columns from n on, for instance the valid length.
+        options: as for :class:`utils.explorables.figure.Figure`.
+
+    >>> import torch
+    >>> figure = Weights(
+    ...     lambda d: {"weights": torch.softmax(torch.eye(2) * d, dim=-1)},
+    ...     {"d": [0, 1]}, queries=["a", "b"], keys=["x", "y"],
+    ...     name="tiny", alt="Two rows of weights.", say="{query} at d = {d}",
+    ... )
+    >>> figure
+    Weights tiny: d (2)
+    a at d = 0
+    """
+
+    kind = "weights"
+    picks: ClassVar = {"query": "queries"}
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping],
+        axes: Mapping[str, Sequence],
+        *,
+        queries: Sequence[object],
+        keys: Sequence[object],
+        panels: Mapping[str, str] | None = None,
+        edge: str | None = None,
+        **options,
+    ):
+        self.panels, self.edge = dict(panels or {"weights": ""}), edge
+        self.table = (next(iter(self.panels)), "queries", "keys")
+        if edge is not None and edge not in axes:
+            raise ValueError(f"edge must name an axis, got {edge!r}")
+        labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
+        super().__init__(compute, axes, labels=labels, **options)
+
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Each panel: (queries, keys)."""
+        return dict.fromkeys(self.panels, (len(self.labels["queries"]), len(self.labels["keys"])))
+
+    @property
+    def options(self) -> dict:
+        """The maps with their titles, and the axis of the forbidden columns."""
+        return {"panels": list(self.panels.items()), "edge": self.edge}

@@ -1,0 +1,347 @@
+// A figure in a page or a notebook: its controls, and its picture, drawn anew at each change. anywidget calls
+// render({ model, el }) in a notebook, and page.js calls it with a model of its own.
+
+const NARROWEST = 300, WIDEST = 760;
+let serial = 0;
+
+const element = (tag, attributes = {}, ...children) => {
+  const node = document.createElement(tag);
+  for (const key in attributes) node.setAttribute(key, attributes[key]);
+  node.append(...children);
+  return node;
+};
+
+// Calls the function once no request has come for `wait` milliseconds.
+const debounce = (wait, call) => {
+  let timer = 0;
+  return () => { clearTimeout(timer); timer = setTimeout(call, wait); };
+};
+
+// Makes the children of a node the marks that a picture consists of now, and changes only what is different.
+const create = ({ tag, attributes, children, text }) => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const key in attributes) if (attributes[key] !== undefined) node.setAttribute(key, attributes[key]);
+  if (text === undefined) children.forEach((child) => node.append(create(child)));
+  else node.textContent = text;
+  return node;
+};
+const patch = (node, marks, before) => {
+  marks.forEach((now, i) => {
+    const old = before[i], child = node.childNodes[i];
+    if (!old) return node.append(create(now));
+    if (old.tag !== now.tag) return child.replaceWith(create(now));
+    for (const key in now.attributes) if (now.attributes[key] !== old.attributes[key]) child.setAttribute(key, now.attributes[key]);
+    for (const key in old.attributes) if (now.attributes[key] === undefined) child.removeAttribute(key);
+    if (now.text === undefined) patch(child, now.children, old.children);
+    else if (now.text !== old.text) child.firstChild.data = now.text;
+  });
+  for (let i = before.length; i > marks.length; i--) node.lastChild.remove();
+};
+
+// How MathJax names the glyph of a symbol's first letter, which formulas set in italics.
+const glyphOf = (sign) => {
+  const code = sign.codePointAt(0);
+  const italic = code === 0x68 ? 0x210e : code < 0x80 ? 0x1d44e + code - 0x61 : 0x1d6fc + code - 0x3b1;
+  return `mjx-c.mjx-c${italic.toString(16).toUpperCase()}`;
+};
+
+export function render({ model, el }) {
+  const figure = makeFigure(model.get("spec"));
+  const { axes, controls, movable } = figure;
+  const names = Object.keys(controls);
+  const opening = Object.fromEntries(names.map((name) => [name, model.get(name)]));
+  const position = (name) => controls[name].values.indexOf(model.get(name));
+  const put = (name, at) => {
+    const { values } = controls[name];
+    const value = values[Math.max(0, Math.min(values.length - 1, at))];
+    if (model.get(name) === value) return;
+    model.set(name, value);
+    model.save_changes();
+  };
+  const move = (moved) => {
+    figure.moved = moved;
+    change();
+  };
+
+  // -- controls: native inputs, so that keyboard, touch and screen readers work as everywhere --------------------
+  const uid = `xp${++serial}`;
+  const panel = element("div", { class: "xp-controls" });
+  // JupyterLab binds single keys in command mode, so it must not see the keys that are for a control.
+  panel.addEventListener("keydown", (e) => { if (/^(Arrow|Page|Home|End| |Enter)/.test(e.key)) e.stopPropagation(); });
+  const refresh = [];
+  const title = (name) => name.replaceAll("_", " ");
+  const widestLabel = (labels) => Math.min(11, Math.max(...labels.map((text) => 0.62 * text.length)));
+
+  const slider = ({ name, labels }) => {
+    const id = uid + name;
+    const input = element("input", { type: "range", id, min: 0, max: labels.length - 1, step: 1 });
+    // The slider speaks its own value.
+    const value = element("span", { class: "xp-value", "aria-hidden": "true", style: `min-width: ${widestLabel(labels)}em` }, "");
+    input.addEventListener("input", () => { stop(); put(name, +input.value); });
+    refresh.push(() => {
+      const at = position(name);
+      if (value.textContent === labels[at]) return;
+      input.value = at;
+      input.setAttribute("aria-valuetext", `${title(name)} ${labels[at]}`);
+      value.firstChild.data = labels[at];
+    });
+    return element("div", { class: "xp-row" }, element("label", { for: id }, title(name)), input, value);
+  };
+
+  const buttons = ({ name, labels }) => {
+    const box = element("div", { class: "xp-choices" });
+    const inputs = labels.map((text, at) => {
+      const input = element("input", { type: "radio", name: uid + name, id: `${uid}${name}-${at}` });
+      input.addEventListener("change", () => { stop(); put(name, at); });
+      box.append(element("label", { for: input.id }, input, text));
+      return input;
+    });
+    refresh.push(() => { inputs[position(name)].checked = true; });
+    return element("div", { class: "xp-row", role: "radiogroup", "aria-label": title(name) }, element("span", {}, title(name)), box);
+  };
+
+  // What the mouse drags, the keyboard moves with these: which point, and its place.
+  const mover = () => {
+    const { labels, bounds } = movable;
+    const choice = element("select", { id: `${uid}point` }, ...labels.map((text, i) => element("option", { value: i }, text)));
+    const row = element("div", { class: "xp-row" }, element("label", { for: choice.id }, "point"), choice);
+    const sliders = bounds.map((range, side) => {
+      if (!range) return null;
+      const id = `${uid}side${side}`, [low, high] = range;
+      const input = element("input", { type: "range", id, min: low, max: high, step: (high - low) / 100 });
+      input.addEventListener("input", () => {
+        const place = [...placeOf(+choice.value)];
+        place[side] = +input.value;
+        move({ ...figure.moved, [choice.value]: place });
+      });
+      return { side, input, row: element("div", { class: "xp-row" }, element("label", { for: id }, movable.names[side]), input, element("span", { class: "xp-value" })) };
+    }).filter(Boolean);
+    const placeOf = (i) => figure.moved[i] ?? movable.places[i];
+    const follow = () => sliders.forEach(({ side, input }) => {
+      const at = placeOf(+choice.value)[side];
+      input.value = at;
+      input.setAttribute("aria-valuetext", `${labels[+choice.value]}, ${movable.names[side]} ${at.toFixed(2)}`);
+    });
+    choice.addEventListener("change", follow);
+    refresh.push(follow);
+    return element("details", { class: "xp-mover" }, element("summary", {}, "move a point with the keyboard"), row, ...sliders.map((each) => each.row));
+  };
+
+  // -- play ------------------------------------------------------------------------------------------------------
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  let clock = 0;
+  let play = null;
+  const stop = () => {
+    if (!clock) return;
+    clearInterval(clock);
+    clock = 0;
+    play.setAttribute("aria-pressed", "false");
+  };
+  // Several controls play like the digits of a counter: the first moves, and at its end the next one.
+  const player = (moving) => {
+    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false", "aria-label": `play ${moving.map(title).join(" and ")}` }, "play");
+    const last = (name) => position(name) === controls[name].values.length - 1;
+    const next = () => {
+      const turn = moving.findIndex((name) => !last(name));
+      moving.slice(0, turn).forEach((name) => put(name, 0));
+      put(moving[turn], position(moving[turn]) + 1);
+    };
+    play.addEventListener("click", () => {
+      if (clock) return stop();
+      if (moving.every(last)) moving.forEach((name) => put(name, 0));
+      if (still.matches) return next(); // reduced motion: one step per press
+      play.setAttribute("aria-pressed", "true");
+      clock = setInterval(() => { next(); if (moving.every(last)) stop(); }, figure.pace ?? 700);
+    });
+    return play;
+  };
+
+  // -- roles: a symbol lights its marks in the picture, and itself in the formulas of the page ---------------------
+  const light = (role, letter) => {
+    if (role) svg.dataset.lit = role;
+    else delete svg.dataset.lit;
+    for (const glyph of document.querySelectorAll(`mjx-container[display] ${letter}`)) glyph.parentNode.classList.toggle("xp-lit", !!role);
+  };
+  const symbol = ([role, sign]) => {
+    const letter = glyphOf(sign);
+    const chip = element("button", { type: "button", class: "xp-symbol", "data-role": role, "data-letter": letter, title: `shows the ${role} in the picture` }, element("i", {}, sign), ` ${role}`);
+    for (const on of ["pointerenter", "focus"]) chip.addEventListener(on, () => light(role, letter));
+    for (const off of ["pointerleave", "blur"]) chip.addEventListener(off, () => light(null, letter));
+    return chip;
+  };
+
+  for (const axis of axes) panel.append(axis.buttons ? buttons(axis) : slider(axis));
+  for (const name of Object.keys(figure.picks)) panel.append(slider(controls[name]));
+  const tools = element("div", { class: "xp-tools" });
+  for (const { name, play: also } of axes.filter((axis) => axis.play)) tools.append(player([name, ...(also.length ? also : [])]));
+  const reset = element("button", { type: "button" }, "reset");
+  reset.addEventListener("click", () => {
+    stop();
+    figure.moved = {};
+    for (const name in opening) put(name, controls[name].values.indexOf(opening[name]));
+    change();
+  });
+  tools.append(reset, ...Object.entries(figure.symbols).map(symbol));
+  panel.append(tools);
+  if (movable) panel.append(mover());
+
+  // -- picture: in a shadow tree only its own style rules apply ----------------------------------------------------
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table have the same content
+  const holder = element("div", { class: "xp-picture", role: "img", "aria-label": figure.alt });
+  holder.attachShadow({ mode: "open" }).append(element("style", {}, PICTURE_STYLE), svg);
+  let drawn = [], width = 0, waiting = 0;
+  const paint = () => {
+    waiting = 0;
+    const { height, marks } = figure.draw(width);
+    const now = marks.flat(Infinity).filter(Boolean);
+    patch(svg, now, drawn);
+    drawn = now;
+    const box = `0 0 ${width} ${Math.round(height)}`;
+    if (svg.getAttribute("viewBox") === box) return;
+    svg.setAttribute("viewBox", box);
+    holder.style.height = `${(height * (holder.clientWidth || width)) / width}px`;
+  };
+  const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };
+
+  // A change by a control is drawn in steps; a drag, and a reader who wants no motion, get the new numbers at once.
+  let origin = {}, last = {}, progress = 1, dragging = null;
+  figure.blend = (name, numbers) => {
+    const from = origin[name];
+    const blended = progress < 1 && from?.length === numbers.length ? numbers.map((number, i) => from[i] + (number - from[i]) * progress) : numbers;
+    return last[name] = blended;
+  };
+  const STEPS = 200, SLOW = 40; // milliseconds
+  const glide = () => {
+    if (still.matches || dragging || !drawn.length) return paintSoon();
+    origin = last;
+    last = {};
+    const running = progress < 1;
+    let before = Infinity;
+    const step = (time) => {
+      // Where a frame takes too long, the new numbers come at once.
+      progress = time - before > SLOW ? 1 : Math.min(1, Math.max(0, (time - begun) / STEPS));
+      before = time;
+      paint();
+      if (progress < 1) requestAnimationFrame(step);
+    };
+    begun = performance.now();
+    progress = 0;
+    if (!running) requestAnimationFrame(step);
+  };
+  let begun = 0;
+
+  // -- the mouse and the finger: hovering shows, only a click, a tap or a drag chooses ----------------------------
+  // The mark of a node: its place among the children, level by level, is that of the mark.
+  const markOf = (node) => {
+    const way = [];
+    for (let at = node; at !== svg; at = at.parentNode) way.unshift([...at.parentNode.childNodes].indexOf(at));
+    return way.reduce((found, i) => (found.children ?? found)[i], drawn);
+  };
+  const picked = (event) => JSON.parse(event.target.closest?.("[data-pick]")?.dataset.pick ?? "{}");
+  const place = (event) => {
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    return [x, y];
+  };
+  const show = (hover) => {
+    if (JSON.stringify(hover) === JSON.stringify(figure.hover)) return;
+    figure.hover = hover;
+    look();
+    paintSoon();
+  };
+  svg.addEventListener("pointerover", (event) => { if (event.pointerType !== "touch" && !dragging) show(picked(event)); });
+  svg.addEventListener("pointerleave", () => show({}));
+  // The focus stays on a control: the page is laid out anew when it leaves the figure, between press and release.
+  svg.addEventListener("mousedown", (event) => event.preventDefault());
+  svg.addEventListener("click", (event) => {
+    stop();
+    for (const [name, at] of Object.entries(picked(event))) if (controls[name]) put(name, at);
+  });
+  const drag = (event) => {
+    const { moved, ...positions } = dragging.drag(...place(event));
+    for (const name in positions) put(name, positions[name]);
+    if (moved) move({ ...figure.moved, ...moved });
+  };
+  svg.addEventListener("pointerdown", (event) => {
+    const target = event.target.closest?.("[data-drag]");
+    if (!target || event.button) return;
+    stop();
+    svg.setPointerCapture(event.pointerId);
+    // A finger that moves up or down scrolls the page, unless it pulls a point that can go up and down.
+    dragging = { drag: markOf(target).drag, start: event.pointerType === "touch" && !target.classList.contains("pull") ? event.clientX : null };
+    if (dragging.start === null && !target.classList.contains("pull")) drag(event);
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (!dragging || (dragging.start !== null && Math.abs(event.clientX - dragging.start) < 8)) return;
+    dragging.start = null;
+    drag(event);
+  });
+  svg.addEventListener("touchmove", (event) => { if (event.target.closest?.(".pull")) event.preventDefault(); }, { passive: false });
+  svg.addEventListener("pointerup", (event) => { if (dragging?.start != null) drag(event); dragging = null; });
+  svg.addEventListener("pointercancel", () => { dragging = null; });
+
+  // -- words and numbers -------------------------------------------------------------------------------------------
+  const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
+  const spoken = element("p", { class: "xp-spoken", role: "status" }, "");
+  const parts = [holder, say, spoken, panel];
+  if (figure.invite) parts.unshift(element("p", { class: "xp-invite" }, figure.invite));
+  let fill = () => {};
+  if (figure.table) {
+    const [array, rows, columns] = figure.table;
+    const table = element("table");
+    const details = element("details", { class: "xp-table" }, element("summary", {}, "the numbers as a table"),
+      element("div", { class: "xp-scroll", tabindex: "0", role: "group", "aria-label": "the numbers as a table" }, table));
+    const cells = []; // made when the table is first opened, then reused, so that a screen reader keeps its place
+    const head = (scope, text) => element("th", { scope }, text);
+    const make = () => {
+      table.append(element("tr", {}, element("td"), ...figure.labels[columns].map((text) => head("col", text))));
+      for (const text of figure.labels[rows]) {
+        const numbers = figure.labels[columns].map(() => element("td", {}, ""));
+        table.append(element("tr", {}, head("row", text), ...numbers));
+        cells.push(...numbers);
+      }
+    };
+    fill = () => {
+      if (!details.open) return;
+      if (!cells.length) make();
+      const numbers = figure.array(array);
+      cells.forEach((cell, i) => { cell.firstChild.data = numbers[i].toFixed(3); });
+    };
+    details.addEventListener("toggle", fill);
+    parts.push(details);
+  }
+  el.classList.add("xp-live");
+  el.replaceChildren(element("div", { class: "xp-body" }, ...parts));
+
+  // Delayed, so that a screen reader speaks only the last one, and nothing that only the mouse shows.
+  const speak = debounce(400, () => {
+    fill(); // writing two hundred numbers would delay the picture
+    if (!Object.keys(figure.hover).length) spoken.firstChild.data = say.textContent;
+  });
+  const look = () => {
+    figure.put(Object.fromEntries(names.map((name) => [name, figure.hover[name] ?? position(name)])));
+    const words = figure.sentence();
+    if (words !== say.textContent) say.firstChild.data = words;
+    speak();
+  };
+  const change = () => {
+    figure.hover = {};
+    for (const update of refresh) update();
+    look();
+    glide();
+  };
+  for (const name of names) model.on(`change:${name}`, change);
+  const fit = new ResizeObserver(() => {
+    const room = Math.round(Math.max(NARROWEST, Math.min(WIDEST, holder.clientWidth)));
+    if (!holder.clientWidth || room === width) return;
+    width = room;
+    paint();
+  });
+  width = Math.round(Math.max(NARROWEST, Math.min(WIDEST, el.clientWidth || 640)));
+  change();
+  paint();
+  fit.observe(holder);
+  return () => { stop(); fit.disconnect(); };
+}
+
+export default { render };

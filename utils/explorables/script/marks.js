@@ -1,0 +1,96 @@
+// The marks that pictures are made of: plain objects, which figure.js puts into the page and Python writes as text.
+
+const round = (number) => Math.round(100 * number) / 100;
+
+const mark = (tag, attributes = {}, ...children) => ({ tag, attributes, children: children.flat(Infinity).filter(Boolean) });
+const label = (text, x, y, attributes = {}) => ({ tag: "text", attributes: { x: round(x), y: round(y), ...attributes }, text: `${text}` });
+const rect = (x, y, width, height, attributes = {}) =>
+  mark("rect", { x: round(x), y: round(y), width: round(Math.max(width, 0)), height: round(Math.max(height, 0)), ...attributes });
+const line = (x1, y1, x2, y2, attributes = {}) => mark("line", { x1: round(x1), y1: round(y1), x2: round(x2), y2: round(y2), ...attributes });
+const circle = (cx, cy, r, attributes = {}) => mark("circle", { cx: round(cx), cy: round(cy), r: round(r), ...attributes });
+const path = (d, attributes = {}) => mark("path", { d, ...attributes });
+const group = (attributes, ...children) => mark("g", attributes, ...children);
+
+// An invisible area: a click on it makes these choices, for example { word: 3 }.
+const picks = (choices) => ({ class: "pick", "data-pick": JSON.stringify(choices) });
+// A mark that can be dragged: `drag` gets the pointer's place in the picture and returns the new positions of controls,
+// or under `moved` the new places of points.
+const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...marked.attributes, "data-drag": what } });
+
+// About how wide a text is drawn; text of 12 pixels unless told.
+const textWidth = (text, size = 12) =>
+  [..."" + text].reduce((sum, c) => sum + (c > "\u2e7f" ? 1 : /[fijlrt.,;:!'() |]/.test(c) ? 0.34 : /[mwMW@]/.test(c) ? 0.86 : 0.57), 0) * size;
+const widest = (texts) => Math.max(...texts.map((text) => textWidth(text)));
+
+// The position of `x` among `count` values that are spread evenly from `low` to `high`.
+const nearestStep = (x, low, high, count) => Math.max(0, Math.min(count - 1, Math.round(((x - low) / (high - low)) * (count - 1))));
+
+const polyline = (points, attributes) => path(points.map(([x, y], i) => `${i ? "L" : "M"}${round(x)},${round(y)}`).join(""), attributes);
+
+// Diagonal lines that fill a rectangle: what is forbidden.
+const hatch = (x, y, width, height, step = 6) => {
+  let d = "";
+  for (let c = step; c < width + height; c += step) {
+    d += `M${round(x + Math.max(0, c - height))},${round(y + Math.min(c, height))}L${round(x + Math.min(c, width))},${round(y + Math.max(0, c - width))}`;
+  }
+  return path(d, { class: "hatch" });
+};
+
+// Lines and numbers at 0, 0.5 and 1 of an axis of weights.
+const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
+  ticks.map((value) => [
+    line(left, base - height * value, right, base - height * value, { class: "grid" }),
+    label(value, left - 5, base - height * value + 4, { class: "end quiet" }),
+  ]);
+
+// A number above a bar, upright where the bars stand too close for it.
+const numberAbove = (text, x, y, step) =>
+  textWidth(text, 11) < step
+    ? label(text, x, y, { class: "middle number" })
+    : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
+
+// Bars that stand on `base` with their numbers above them; those from `edge` on are forbidden.
+const bars = (numbers, { left, step, base, height, digits = 2, edge = Infinity, role = "weight" }) =>
+  [...numbers].map((number, j) => {
+    const x = left + (j + 0.5) * step, tall = number * height;
+    return group({},
+      rect(x - step * 0.36, base - tall, step * 0.72, tall, { class: j >= edge ? `${role} forbidden` : role }),
+      numberAbove(number.toFixed(digits), x, base - tall - 5, step),
+      j >= edge && hatch(left + j * step, base - height, step, height));
+  });
+
+// Labels under columns: straight if they fit, else turned. `labelsHeight` says how much room they take.
+const turns = (labels, step) => widest(labels) > step - 4;
+const labelsHeight = (labels, step) => (turns(labels, step) ? 10 + 0.72 * widest(labels) : 20);
+const columnLabels = (labels, left, step, top, role = "") =>
+  labels.map((text, j) => {
+    const x = left + (j + 0.5) * step;
+    return turns(labels, step)
+      ? label(text, 0, 0, { transform: `translate(${round(x + 3)} ${round(top + 12)}) rotate(-45)`, class: `end ${role}` })
+      : label(text, x, top + 15, { class: `middle ${role}` });
+  });
+
+// A heat map of rows by columns: the larger a number, the darker its cell; exact zeros have dashed edges.
+const cells = (numbers, columns, { left, top, step, height, edge = Infinity }) => {
+  let zeros = "";
+  const filled = [...numbers].map((number, at) => {
+    const i = Math.floor(at / columns), j = at % columns, x = left + j * step, y = top + i * height;
+    if (number === 0) zeros += `M${round(x + 1)},${round(y + 1)}h${round(step - 2)}v${round(height - 2)}h${round(2 - step)}z`;
+    return rect(x + 0.5, y + 0.5, step - 1, height - 1, { class: "weight cell", "fill-opacity": Math.min(1, Math.max(0, round(number))) });
+  });
+  const rows = numbers.length / columns, first = Math.min(edge, columns);
+  return group({},
+    rect(left, top, columns * step, rows * height, { class: "ground" }), ...filled, path(zeros, { class: "zeros" }),
+    first < columns && hatch(left + first * step, top, (columns - first) * step, rows * height, 8));
+};
+
+// The picture as SVG text.
+const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+const escapeText = (text) => `${text}`.replace(/[&<>"]/g, (c) => ESCAPES[c]);
+const written = ({ tag, attributes, children, text }) => {
+  const set = Object.entries(attributes).filter(([, value]) => value !== undefined).map(([key, value]) => ` ${key}="${escapeText(value)}"`).join("");
+  return `<${tag}${set}>${text === undefined ? children.map(written).join("") : escapeText(text)}</${tag}>`;
+};
+const svgText = ({ width, height, marks }, style) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${round(width)} ${round(height)}" width="${round(width)}" height="${round(height)}">` +
+  `<style>${escapeText(style)}</style><rect width="100%" height="100%" class="paper"></rect>${marks.flat(Infinity).filter(Boolean).map(written).join("")}</svg>`;

@@ -1,0 +1,43 @@
+// The little mathematics that the page computes itself when a reader drags a point. The tests compare each function with
+// the one of PyTorch or of this course that it repeats.
+
+const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+const times = (matrix, vector) => matrix.map((row) => dot(row, vector));
+
+const softmax = (scores) => {
+  const largest = Math.max(...scores);
+  const powers = scores.map((score) => Math.exp(score - largest));
+  const total = powers.reduce((a, b) => a + b, 0);
+  return powers.map((power) => power / total);
+};
+
+// Scores of a query and a key, both projected by matrices that were trained.
+const scores = {
+  dot: ({ w_q, w_k, scale }, query, key) => scale * dot(times(w_q, query), times(w_k, key)),
+  cosine: ({ w_q, w_k, scale }, query, key) => {
+    const q = times(w_q, query), k = times(w_k, key);
+    return (scale * dot(q, k)) / (Math.sqrt(dot(q, q) * dot(k, k)) || 1);
+  },
+  additive: ({ w_q, w_k, w_v }, query, key) => {
+    const k = times(w_k, key);
+    return dot(w_v, times(w_q, query).map((q, i) => Math.tanh(q + k[i])));
+  },
+};
+
+// Kernels of u, which is the distance divided by the bandwidth, up to a constant factor.
+const kernelOf = {
+  gaussian: (u) => Math.exp((-u * u) / 2),
+  boxcar: (u) => (Math.abs(u) <= 1 ? 1 : 0),
+  triangular: (u) => Math.max(0, 1 - Math.abs(u)),
+  epanechnikov: (u) => Math.max(0, 1 - u * u),
+};
+
+// Weights of all keys for one query; all are 0 where no key lies in the window.
+const kernelWeights = (kernel, query, keys, bandwidth) => {
+  const distances = keys.map((key) => Math.abs(query - key) / bandwidth);
+  // A Gaussian of far keys is 0 in floating point; relative to the nearest key it is not.
+  const nearest = kernel === "gaussian" ? Math.min(...distances) : 0;
+  const values = distances.map((u) => (kernel === "gaussian" ? Math.exp((nearest - u) * (nearest / 2 + u / 2)) : kernelOf[kernel](u)));
+  const total = values.reduce((a, b) => a + b, 0);
+  return values.map((value) => (total ? value / total : 0));
+};

@@ -1,0 +1,66 @@
+// A figure's numbers and words in one of its states. Nothing here or in the drawing functions needs a browser, so Python
+// runs the same code for still pictures.
+
+const VIEWS = { u1: Uint8Array, u2: Uint16Array, i4: Int32Array, f4: Float32Array };
+const FIELD = /\{(\w+)(?:\[(\w+)\])?(?::(\d+)([%g]?))?(?:\|(\w+))?\}/g;
+
+// Each kind of figure adds its drawing function here.
+const kinds = {};
+
+const bytes = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+
+// The numbers of a packed array; Python, which has no atob, gives the stored integers as a list.
+const unpack = ({ data, dtype, step }) =>
+  Float64Array.from(typeof data === "string" ? new VIEWS[dtype](bytes(data).buffer) : data, (stored) => stored * step);
+
+const rowOf = (numbers, at, size) => numbers.slice(at * size, (at + 1) * size);
+
+// What a figure is: its controls by name, its numbers, and in `place` the position of each control.
+const makeFigure = (spec) => {
+  if (!kinds[spec.kind]) throw new Error(`no script draws the kind '${spec.kind}': it has no kinds.${spec.kind}`);
+  const picks = Object.entries(spec.picks).map(([name, key]) => ({ name, labels: spec.labels[key], values: [...spec.labels[key].keys()] }));
+  const controls = Object.fromEntries([...spec.axes, ...picks].map((control) => [control.name, control]));
+  const arrays = Object.fromEntries(Object.entries(spec.arrays).map(([key, packed]) => {
+    const shape = packed.shape.slice(packed.over.length);
+    return [key, { all: unpack(packed), over: packed.over, shape, size: shape.reduce((a, b) => a * b, 1) }];
+  }));
+  const figure = {
+    ...spec, controls, place: {},
+    moved: {}, // where the reader has put points: number of the point to [x, y]
+    hover: {}, // the mark under the mouse: what it picks, and its column
+    computed: {}, // numbers that the page computes itself, because a point was moved
+    has: (key) => key in arrays || key in figure.computed,
+    shape: (key) => arrays[key].shape,
+    value: (name) => controls[name].values[figure.place[name]],
+    array: (key) => {
+      if (key in figure.computed) return figure.computed[key];
+      const { all, over, size } = arrays[key];
+      const first = size * over.reduce((sum, name) => sum * controls[name].values.length + figure.place[name], 0);
+      return all.subarray(first, first + size);
+    },
+    // What a picture draws: `blend` makes it, in a page, a step on the way from the numbers that were drawn before.
+    blend: (_, numbers) => numbers,
+    drawn: (key) => figure.blend(key, figure.array(key)),
+    row: (key, at) => rowOf(figure.drawn(key), at, arrays[key].shape.at(-1)),
+    chosen: (key, pick) => figure.blend(`chosen ${key}`, rowOf(figure.array(key), figure.place[pick], arrays[key].shape.at(-1))),
+    allOf: (key) => arrays[key].all,
+    sentence: () => {
+      const chosen = figure.has("case") ? figure.array("case")[0] : 0;
+      return spec.say[chosen].replace(FIELD, (_, key, pick, digits, form, labels) => {
+        if (controls[key]) return controls[key].labels[figure.place[key]];
+        if (!figure.has(key)) throw new Error(`the sentence names '${key}', which is not an axis, a pick or an array`);
+        const value = figure.array(key)[pick ? figure.place[pick] : 0];
+        if (labels) return spec.labels[labels][value];
+        if (form === "g") return value.toPrecision(digits);
+        return form ? `${(100 * value).toFixed(digits)}%` : value.toFixed(digits ?? 0);
+      });
+    },
+    // Puts the controls at these positions; where points were moved, computes what depends on them.
+    put: (place) => {
+      Object.assign(figure.place, place);
+      figure.computed = kinds[spec.kind].compute?.(figure) ?? {};
+    },
+    draw: (width) => kinds[spec.kind].draw(figure, width),
+  };
+  return figure;
+};
