@@ -319,7 +319,11 @@ export function render({ model, el }) {
     parts.push(details);
   }
   el.classList.add("xp-live");
-  el.replaceChildren(element("div", { class: "xp-body" }, ...parts));
+  const body = element("div", { class: "xp-body" }, ...parts);
+  el.replaceChildren(body);
+  // With a fixed height the browser can lay out this box without the rest of the page.
+  const hold = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
+  hold.observe(body);
 
   // Delayed, so that a screen reader speaks only the last one, and nothing that only the mouse shows.
   const speak = debounce(400, () => {
@@ -349,7 +353,7 @@ export function render({ model, el }) {
   change();
   paint();
   fit.observe(holder);
-  return () => { stop(); fit.disconnect(); };
+  return () => { stop(); fit.disconnect(); hold.disconnect(); };
 }
 
 export default { render };
