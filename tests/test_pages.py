@@ -199,6 +199,7 @@ def test_page(reader: Reader, name: str) -> None:
     assert page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
     if IDEOGRAPHS.search(html(name).select_one("article").get_text()):
+        reader.unfold()
         tags = fonts_of_chinese(reader)
         assert tags
         if any(IDEOGRAPHS.search(figure.get_text()) for figure in html(name).select("figure.xp")):
