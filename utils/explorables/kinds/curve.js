@@ -40,7 +40,7 @@ kinds.curve = {
     for (let level = Math.ceil(low / unit) * unit; level <= high; level += unit) levels.push(level);
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
-    const { point } = figure.hover, heaviest = Math.max(...figure.array("weights")), most = [0.1, 0.2, 0.5, 1].find((tick) => heaviest <= tick) ?? 1;
+    const point = figure.hover.point ?? figure.taken, heaviest = Math.max(...figure.array("weights")), most = [0.1, 0.2, 0.5, 1].find((tick) => heaviest <= tick) ?? 1;
     const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
     const within = (level) => Math.min(highest, Math.max(lowest, level)), bar = strip / most;
     const marks = [
@@ -61,7 +61,7 @@ kinds.curve = {
         const [cx, cy] = place(i), dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
         if (!kernels) return dotted;
         return [dotted, dragged("moved", (_, at) => ({ moved: { [i]: [x[i], within(levelOf(at))] } }),
-          circle(cx, cy, 12, { ...picks({ point: i }), class: "pull upright" }))];
+          circle(cx, cy, 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
       }),
       answered && circle(asked, yOf(figure.drawn("height")[0]), 6, { class: "context" }),
       point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}, weight ${weights[point].toFixed(2)}`,

@@ -178,6 +178,7 @@ export function render({ model, el }) {
   reset.addEventListener("click", () => {
     stop();
     figure.moved = {};
+    figure.taken = undefined;
     for (const name in opening) put(name, controls[name].values.indexOf(opening[name]));
     change();
   });
@@ -263,12 +264,13 @@ export function render({ model, el }) {
     if (moved) move({ ...figure.moved, ...moved });
   };
   svg.addEventListener("pointerdown", (event) => {
-    const target = event.target.closest?.("[data-drag]");
-    if (!target || event.button) return;
+    const touched = event.target.closest?.("[data-drag]"), finger = event.pointerType === "touch";
+    if (!touched || event.button) return;
     stop();
     svg.setPointerCapture(event.pointerId);
-    // A finger that moves up or down scrolls the page, unless it pulls a point that can go up and down.
-    dragging = { drag: markOf(target).drag, start: event.pointerType === "touch" && !target.classList.contains("pull") ? event.clientX : null };
+    // A finger that moves up or down scrolls the page, unless it pulls a point; one of many points it must tap first.
+    const target = finger && touched.matches(".upright:not(.taken)") ? svg.querySelector(".drag") : touched;
+    dragging = { drag: markOf(target).drag, taken: finger ? picked(event).point : undefined, start: finger && !target.classList.contains("pull") ? event.clientX : null };
     if (dragging.start === null && !target.classList.contains("pull")) drag(event);
   });
   svg.addEventListener("pointermove", (event) => {
@@ -276,8 +278,14 @@ export function render({ model, el }) {
     dragging.start = null;
     drag(event);
   });
-  svg.addEventListener("touchmove", (event) => { if (event.target.closest?.(".pull")) event.preventDefault(); }, { passive: false });
-  svg.addEventListener("pointerup", (event) => { if (dragging?.start != null) drag(event); dragging = null; });
+  svg.addEventListener("touchmove", (event) => { if (event.target.closest?.(".pull:not(.upright), .taken")) event.preventDefault(); }, { passive: false });
+  svg.addEventListener("pointerup", (event) => {
+    if (!dragging) return;
+    if (dragging.start !== null && dragging.taken === undefined) drag(event); // a tap
+    figure.taken = dragging.taken;
+    dragging = null;
+    paintSoon();
+  });
   svg.addEventListener("pointercancel", () => { dragging = null; });
 
   // -- words and numbers -------------------------------------------------------------------------------------------
@@ -311,7 +319,11 @@ export function render({ model, el }) {
     parts.push(details);
   }
   el.classList.add("xp-live");
-  el.replaceChildren(element("div", { class: "xp-body" }, ...parts));
+  const body = element("div", { class: "xp-body" }, ...parts);
+  el.replaceChildren(body);
+  // With a fixed height the browser can lay out this box without the rest of the page.
+  const hold = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
+  hold.observe(body);
 
   // Delayed, so that a screen reader speaks only the last one, and nothing that only the mouse shows.
   const speak = debounce(400, () => {
@@ -341,7 +353,7 @@ export function render({ model, el }) {
   change();
   paint();
   fit.observe(holder);
-  return () => { stop(); fit.disconnect(); };
+  return () => { stop(); fit.disconnect(); hold.disconnect(); };
 }
 
 export default { render };

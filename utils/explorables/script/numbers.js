@@ -28,6 +28,7 @@ const makeFigure = (spec) => {
     ...spec, controls, place: {},
     moved: {}, // where the reader has put points: number of the point to [x, y]
     hover: {}, // the mark under the mouse: what it picks, and its column
+    taken: undefined, // the point that was clicked or tapped
     computed: {}, // numbers that the page computes itself, because a point was moved
     has: (key) => key in arrays || key in figure.computed,
     shape: (key) => arrays[key].shape,
