@@ -189,6 +189,10 @@ TABLES_TOO_WIDE = """() => [...document.querySelectorAll("article table:not(.xp-
     return [box.scrollWidth - box.clientWidth, table.textContent.trim().slice(0, 60)];
 }).filter(([over]) => over > 0)"""
 
+#: Pictures that the theme puts on white in its dark mode.
+ON_WHITE = """[...document.querySelectorAll("main img")]
+    .filter(image => getComputedStyle(image).backgroundColor === "rgb(255, 255, 255)").map(image => image.src)"""
+
 
 @pytest.mark.parametrize("name", PAGES)
 def test_page(reader: Reader, name: str) -> None:
@@ -215,6 +219,7 @@ def test_page(reader: Reader, name: str) -> None:
 
     reader.become("dark", PHONE)
     reader.unfold()
+    assert page.evaluate(ON_WHITE) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert page.evaluate(TABLES_TOO_WIDE) == []
     if name in CHAPTERS:

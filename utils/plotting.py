@@ -3,8 +3,9 @@
 Only this module imports matplotlib. Of the other modules of ``utils`` only ``heatmaps`` imports it, and only to draw a
 picture.
 A notebook stores each figure as an SVG whose text is text and whose colours are CSS variables, and as a small PNG for
-JupyterLab, which shows no SVG of a notebook that it does not trust yet. The book writes the SVG into the page itself (its extension ``inline_figures``), because only there
-the drawing sees the theme of the page; as a file of its own, in JupyterLab or on a forge, it stands on white.
+JupyterLab, which shows no SVG of a notebook that it does not trust yet. The book writes the SVG into the page itself
+(its extension ``inline_figures``), because only there the drawing sees the theme of the page; as a file of its own, in
+JupyterLab or on a forge, it stands on white.
 Its colours are explained in book/notation.
 """
 
