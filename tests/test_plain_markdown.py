@@ -46,6 +46,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
             "extensions": ["myst_nb", "quiz", "plain_markdown"],
             "myst_enable_extensions": ["colon_fence"],
             "nb_execution_mode": "off",
+            "source_suffix": {".ipynb": "myst-nb"},  # the default would be shared with other tests
         }
         folders = (str(tmp_path / name) for name in ("out", "doctrees"))
         with docutils_namespace():
@@ -75,6 +76,12 @@ def test_a_comment_names_a_question_and_its_folded_answers_end_it(build) -> None
     for box in boxes:
         assert box.details.li.get_text().strip() == "Right: 8. Yes."
         assert not re.search("Before|After|<!--", str(box))
+
+
+def test_the_example_of_the_guide_is_a_question(build) -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (example,) = re.findall(r"^```markdown\n(<!-- quiz.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    assert build(new_markdown_cell(example)).select_one(".quiz")["data-kind"] == "one"
 
 
 @pytest.mark.parametrize(
