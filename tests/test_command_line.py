@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 import tomllib
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -90,6 +91,29 @@ def test_help_names_the_commands_and_every_option_is_explained():
     ):
         text = invoke(command, "--help").stdout
         assert all(option in text for option in options)
+
+
+@pytest.mark.parametrize("command", ["train", "translate", "align", "evaluate", "compare"])
+def test_every_command_that_computes_takes_a_number_of_threads(tmp_path, folder, monkeypatch, command):
+    used = []
+
+    @contextmanager
+    def measured(threads, _work):
+        used.append((threads.number, torch.get_num_threads()))
+        yield
+
+    monkeypatch.setattr("utils.translator.threads.Threads.measured", measured)
+    arguments = {
+        "train": train_options(tmp_path, "--steps", 2)[1:],
+        "translate": [folder, "I see two dogs."],
+        "align": [folder, write_pairs(tmp_path / "pairs.txt")],
+        "evaluate": [folder, "--on", write_pairs(tmp_path / "pairs.txt")],
+        "compare": [folder, folder],
+    }
+    before = torch.get_num_threads()
+    assert invoke(command, *arguments[command], "--threads", before + 1).exit_code == 0
+    assert set(used) == {(before + 1, before + 1)}
+    assert torch.get_num_threads() == before
 
 
 @pytest.mark.parametrize(
@@ -699,9 +723,17 @@ def test_a_request_to_end_keeps_the_state_like_ctrl_c(tmp_path, number, status):
     assert invoke(*train_options(tmp_path, "--muon", 0, "--resume", "--minutes", 0.001)).exit_code == 0
 
 
-def test_a_word_of_ten_million_letters_is_refused_before_it_is_cut(folder):
-    assert "a sentence has 10000000 characters" in mistake("translate", folder, stdin="x" * 10**7)
-    assert "a sentence has 10000000 characters" in mistake("align", folder, stdin="a\t" + "x" * 10**7)
+def test_a_word_of_ten_million_letters_is_refused_before_it_is_cut(folder, tmp_path):
+    too_long = "standard input, line 1: more than 1,048,576 bytes"
+    assert too_long in mistake("translate", folder, stdin="x" * 10**7)
+    assert too_long in mistake("align", folder, stdin="a\t" + "x" * 10**7)
+    (tmp_path / "pairs.txt").write_text("a\tb\na\t" + "x" * 10**7, encoding="utf-8")
+    assert "line 2: more than 1,048,576 bytes" in mistake("evaluate", folder, "--on", tmp_path / "pairs.txt")
+    for sides in ("{}", "a\t{}"):
+        command = "align" if "\t" in sides else "translate"
+        assert "a sentence has 100001 characters" in mistake(
+            command, folder, stdin=sides.format("x" * 100_001)
+        )
 
 
 def test_an_argument_that_is_no_text_is_named(folder):
@@ -840,6 +872,22 @@ def test_two_runs_are_compared_by_a_paired_bootstrap(folder, tmp_path):
     assert invoke("compare", folder, tmp_path / "other", "--on", pairs).stdout.startswith("75 sentences\n")
     save_run(replace(run, settings=replace(run.settings, tgt="de")), tmp_path / "german")
     assert "the same languages, got en-fr and en-de" in mistake("compare", folder, tmp_path / "german")
+
+
+@pytest.mark.parametrize(("lang", "tokenizer"), [("ja", "char"), ("ko", "13a")])
+def test_a_tokenizer_that_is_not_installed_is_named_and_replaced(
+    folder, tmp_path, monkeypatch, lang, tokenizer
+):
+    monkeypatch.setattr("utils.metrics.find_spec", lambda _: None)
+    run = load_run(folder)
+    save_run(replace(run, settings=replace(run.settings, tgt=lang)), tmp_path / "run")
+    for command in (["evaluate", tmp_path / "run"], ["compare", tmp_path / "run", tmp_path / "run"]):
+        result = invoke(*command)
+        assert result.exit_code == 0
+        assert f"|tok:{tokenizer}|" in result.stdout
+        warning = result.stderr.splitlines()[0]
+        assert f"is not installed (pip install 'sacrebleu[{lang}]')" in warning
+        assert warning.endswith(f"so BLEU uses the tokenizer {tokenizer}")
 
 
 def test_a_run_tells_how_it_was_trained(tmp_path):
