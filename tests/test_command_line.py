@@ -686,6 +686,7 @@ def test_the_pairs_are_shown_and_doubts_are_said(tmp_path):
     assert told[0] == f"reading {tmp_path / 'pairs.txt'}"
     assert sum(line.startswith("  en: ") and "  zh: " in line for line in told) == 3
     assert told[4:] == [
+        "warning: the first row looks like a header: English, French",
         "warning: the zh column does not look like Chinese: 100% of its letters are Latin",
         "learning the vocabularies from 87 pairs",
     ]

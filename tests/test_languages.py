@@ -118,7 +118,8 @@ def test_a_column_in_another_language_is_doubted(languages, sample, expected):
 
 
 @pytest.mark.parametrize(
-    "header", [("source", "target"), ("English", "French"), ("en", "fr"), ("src ", "TGT")]
+    "header",
+    [("source", "target"), ("English", "French"), ("French", "Chinese"), ("en", "fr"), ("src ", "TGT")],
 )
 def test_a_header_is_doubted(header):
     [doubt] = doubts(("en", "fr"), header, ENGLISH_FRENCH)
