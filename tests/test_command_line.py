@@ -319,8 +319,11 @@ def test_a_beam_gives_the_best_or_all_with_their_scores(folder):
     assert numbers == ("1", "1", "1", "2")
     assert [texts[0], texts[3]] == best
     assert 0 > float(scores[0]) > float(scores[1]) > float(scores[2])
-    for beam in ("0", "101", str(10**12)):
-        assert invoke("translate", folder, "a", "--beam", beam).exit_code == 2
+    for beam in ("0", "101", "1000", str(10**12)):
+        for command in (["translate", folder, "a"], ["evaluate", folder], ["compare", folder, folder]):
+            result = invoke(*command, "--beam", beam)
+            assert result.exit_code == 2
+            assert "--beam" in result.stderr
 
 
 def test_lines_end_where_the_file_says_so(folder):
@@ -649,6 +652,17 @@ def train_options(folder: Path, *more: object) -> list[object]:
 def test_a_training_that_cannot_succeed_is_one_line_and_leaves_nothing(tmp_path, options, message):
     assert message in mistake(*train_options(tmp_path), *options)
     assert {path.name for path in tmp_path.iterdir()} <= {"pairs.txt", ".run.lock"}
+
+
+def test_a_pipe_in_place_of_a_pair_file_is_one_line(tmp_path):
+    """As a shell makes one of ``<(command)``; nothing ever writes into this one."""
+    os.mkfifo(tmp_path / "pipe")
+    options = ["--src", "en", "--tgt", "fr", "--out", tmp_path / "run"]
+    for command in (
+        ["train", "--pairs", tmp_path / "pipe", *options],
+        ["data", "get", "fra", "--from", tmp_path / "pipe"],
+    ):
+        assert "not a regular file" in mistake(*command)
 
 
 @pytest.mark.parametrize(
