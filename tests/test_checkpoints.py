@@ -265,6 +265,8 @@ def test_a_state_is_not_saved_while_it_changes(tmp_path):
     assert not checkpoints.exist
     with state.changing():
         pass
+    with largest_file(1000):
+        assert not state.rescue(checkpoints, "a full disk")
     assert state.rescue(checkpoints, "a step")
     assert checkpoints.load(training="a step")
 

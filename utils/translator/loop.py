@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -182,7 +182,7 @@ def train(
     model.eval()
     if len(history.losses) < 2:  # the learning rate of the first step is 0
         raise ValueError(
-            f"the training ended after {len(history.losses)} steps, before the weights have changed: "
+            f"the training ended after step {len(history.losses)}, before the weights have changed: "
             "give it more --minutes, --epochs or --steps"
         )
     return history
@@ -343,14 +343,15 @@ class _State:
         """Save the state before the step in progress, from another thread that then ends the program.
 
         Returns:
-            False if there is no state of an epoch now.
+            False if it cannot be saved: it is half changed, an epoch is over, or the disk is full.
         """
-        self._lock.acquire()  # and not released, so that nothing changes any more
-        if not self._is_whole or not self.in_epoch:
-            self._lock.release()
-            return False
-        checkpoints.save(self.tensors(), training=training)
-        return True
+        self._lock.acquire()
+        if self._is_whole and self.in_epoch:
+            with suppress(OSError):
+                checkpoints.save(self.tensors(), training=training)
+                return True  # with the lock, so that nothing changes any more
+        self._lock.release()
+        return False
 
     def tensors(self) -> dict[str, Tensor]:
         """The state by name, with the states of the generators of shuffling and of dropout."""
