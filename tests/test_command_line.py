@@ -19,7 +19,7 @@ from unittest.mock import ANY
 
 import pytest
 import torch
-from tiny import SETTINGS, pair_lines, trained_run, write_pairs
+from tiny import SETTINGS, STORED_RUN, pair_lines, trained_run, write_pairs
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from typer.testing import CliRunner
 
@@ -765,10 +765,13 @@ def test_a_closed_standard_input_is_named(folder, monkeypatch, capsys):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_output_is_one_line(folder):
+@pytest.mark.parametrize(
+    "arguments", [["translate", STORED_RUN, "I see two dogs."], ["--help"], ["--version"]]
+)
+def test_a_full_output_is_one_line(arguments):
     with Path("/dev/full").open("wb") as full:
         result = subprocess.run(
-            [*PROGRAM, "translate", folder, "I see two dogs."],
+            [*PROGRAM, *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             env=ENVIRONMENT,
