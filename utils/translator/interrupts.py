@@ -44,9 +44,9 @@ class Held:
 
     Attributes:
         number: of the signal; 0 if there is none.
-        rescue: what a thread calls if the program has not ended by itself ``PATIENCE`` seconds after the signal: it
-            saves what it can and returns whether it has; then the thread ends the program. None: nothing can be saved
-            before the block is done.
+        rescue: what a thread calls if the program has not ended by itself some time after the signal: it saves what it
+            can and returns whether it has; then the thread ends the program. None: nothing can be saved before the
+            block is done.
     """
 
     def __init__(self):
@@ -126,7 +126,7 @@ def _watch(pipe: int, left: threading.Event) -> None:
 
 def _rescued(pipe: int, left: threading.Event) -> bool:
     """Give a block that holds a signal back some time; then rescue what can be saved, unless a second signal came."""
-    while not left.wait(PATIENCE):
+    while not left.wait(PATIENCE / 2):  # the other half is for saving
         rescue = _held[-1].rescue if _held else None
         if rescue is None or select.select([pipe], [], [], 0)[0]:
             return False
