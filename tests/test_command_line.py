@@ -938,11 +938,29 @@ def test_the_choices_of_data_get_are_the_corpora():
     assert list(CorpusName) == list(CORPORA)
 
 
-def test_the_program_tells_its_version_and_completes_commands():
+def test_the_program_tells_its_version():
     result = invoke("--version")
     assert result.exit_code == 0
     assert result.stdout.startswith("attention-course")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("tr", "train translate"), ("data get ", "cmn fra"), ("train --st", "--steps --stream")],
+)
+def test_a_shell_completes_commands_names_and_options(typed, offered):
     assert "--install-completion" in invoke("--help").stdout
+    words = f"{NAME} {typed}"
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    result = subprocess.run(
+        PROGRAM,
+        env=ENVIRONMENT | asked | {"_ATTENTION_COURSE_COMPLETE": "complete_bash"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stdout.split() == offered.split()
 
 
 def test_the_console_command_does_not_run_a_file_of_the_reader_s_folder(tmp_path):
