@@ -179,7 +179,8 @@ export function render({ model, el }) {
     stop();
     figure.taken = undefined;
     for (const name in opening) put(name, controls[name].values.indexOf(opening[name]));
-    move({});
+    if (Object.keys(figure.moved).length) move({});
+    else change(); // without a new address
   });
   tools.append(reset, ...Object.entries(figure.symbols).map(symbol));
   panel.append(tools);
