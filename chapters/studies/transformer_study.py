@@ -22,7 +22,6 @@ import typer
 from torch import Tensor
 from tqdm import tqdm
 
-from studies.length_study import RESULTS as RECURRENT
 from studies.length_study import Study, score
 from utils.attention import DotProductAttention
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch, pad_ids
@@ -66,7 +65,7 @@ class Setup:
         repeats: times that each cost is measured; the median counts.
     """
 
-    seconds: float = 40.0
+    seconds: float = 30.0
     width: int = 64
     lrs: tuple[float, float] = (6e-3, 6e-3)
     limits: tuple[int, ...] = (20, 50)
@@ -379,12 +378,6 @@ def decoding(setup: Setup, *, width: int = 128, vocab: int = 500) -> list[dict]:
             {"words": length, "milliseconds": {name: round(1e3 * n, 1) for name, n in seconds.items()}}
         )
     return results
-
-
-def recurrent_bleu(limit: int, path: Path = RECURRENT) -> list[list[float]]:
-    """BLEU by length of the recurrent translators of the length study, one list per seed."""
-    stored = json.loads(path.read_text("utf-8"))["grammar"]["trainings"]
-    return [one["bleu"] for one in stored if (one["limit"], one["decoder"]) == (limit, "attention")]
 
 
 def _main(
