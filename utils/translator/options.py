@@ -254,6 +254,7 @@ class AlignOptions:
     at_once: AtOnce = AT_ONCE
     as_json: AsJson = False
     device: OnDevice = Device.AUTO
+    threads: NumThreads = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -295,6 +296,7 @@ class CompareOptions:
     columns: Columns = None
     as_json: AsJson = False
     device: OnDevice = Device.AUTO
+    threads: NumThreads = None
 
 
 @dataclass(frozen=True, kw_only=True)
