@@ -220,7 +220,8 @@ QUESTIONS = [
     {"query": "after", "input_feeding": True},
 ]
 EVERY = [
-    *({"score": score, **question} for score in SCORES for question in QUESTIONS),
+    *({"score": score, "query": "after"} for score in SCORES),
+    *QUESTIONS,
     {"layers": 2, "query": "after", "input_feeding": True},
     {"layers": 2, "query": "after"},
     {"cell": "context", "query": "after", "input_feeding": True},

@@ -65,10 +65,19 @@ VARIANTS = {
     "general, local": {"local": True} | _AFTER,
     "general, sparse": {"sparse": True} | _AFTER,
 }
-#: The translators that are also trained for the same processor time: those that differ in score or question alone.
-TIMED = tuple(VARIANTS)[:8]
-#: The translators of long sentences.
-LONG = ("plain", "coverage")
+#: The translators that differ in score or question alone.
+COMPARED = tuple(VARIANTS)[:8]
+#: Those that are also trained for the same processor time: *concat* and *additive* are one function.
+TIMED = tuple(name for name in COMPARED if name != "concat")
+#: The translators of long sentences, with the options of their decoders.
+#:
+#: :meta hide-value:
+LONG = {
+    "plain": {},
+    "coverage": {"coverage": True},
+    "general": VARIANTS["general"],
+    "location": VARIANTS["location"],
+}
 #: The translators of sentences with names that no vocabulary has.
 NAMES = ("unknown", "pointer")
 
@@ -81,7 +90,7 @@ class Study:
         num_sentences: training sentences.
         num_test: test sentences.
         max_words: longest training sentence, in English words.
-        long_words: fewest and most words of the sentences of the part on coverage.
+        long_words: fewest and most words of the long sentences.
         width: of the embeddings, of the decoder's state and of both directions of the encoder together.
         batch_size: sentence pairs per step.
         steps: steps of each training, except those in the same processor time.
@@ -256,8 +265,8 @@ def run_variant(study: Study, name: str, seed: int, *, steps: int) -> dict:
 
 
 def run_long(study: Study, kind: str, seed: int, *, steps: int) -> dict:
-    """Train on long sentences, with coverage or without, and count what is missing and what comes twice."""
-    model = build(study, seed=seed, coverage=kind == "coverage")
+    """Train on long sentences; score the translations, and count what is missing and what comes twice."""
+    model = build(study, seed=seed, **LONG[kind])
     loss = coverage_loss if kind == "coverage" else batch_loss
     ids = study.encode(study.sentences("train", long=True))
     result = train(study, model, ids, steps=steps, seed=seed, loss=loss)
