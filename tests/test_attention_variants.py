@@ -273,7 +273,7 @@ def test_it_is_a_decoder_without_a_fast_form_and_learns(options):
     assert isinstance(model.decoder, Decoder)
     assert steps_for(model) is DecoderSteps
     before = held_out_loss(model, src, src)
-    history = fit(model, ShuffledBatches(src, src, batch_size=3), epochs=25, lr=2e-2, label_smoothing=0.0)
+    history = fit(model, ShuffledBatches(src, src, batch_size=3), epochs=15, lr=3e-2, label_smoothing=0.0)
     assert history.losses[-1] < history.losses[0]
     assert held_out_loss(model, src, src) < before / 2
     batch = make_batch(src, src)
@@ -403,7 +403,7 @@ def test_it_learns_to_copy_unknown_words():
         sources.append([*words[:place], UNK, *words[place:]])
         targets.append([13 + place, *words[::-1]])
     model = translator(PointerDecoder, unknown=UNK, width=16)
-    fit(model, ShuffledBatches(sources, targets, batch_size=10), epochs=25, lr=1e-2, label_smoothing=0.0)
+    fit(model, ShuffledBatches(sources, targets, batch_size=15), epochs=20, lr=2e-2, label_smoothing=0.0)
     batch = make_batch(sources, targets)
     found = greedy(model, batch.src, batch.src_lens, max_len=6)
     right = sum(

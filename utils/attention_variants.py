@@ -555,8 +555,7 @@ class PointerDecoder(AttentionDecoder):
         g = \sigma(w_g^\top [s_i; y_{i-1}; c_i] + b)
 
     It reads a pointer as the unknown word. Train it without label smoothing, which would give some probability to
-    pointers at padding. Arguments as for :class:`AttentionDecoder`, and:
-        unknown: id of the unknown word.
+    pointers at padding. Arguments as for :class:`AttentionDecoder`, and ``unknown``, the id of the unknown word.
 
     Source: See et al. (2017), equations 8 and 9, where the two probabilities of a word that is in the vocabulary and in
     the source are added; here source and target are two languages. Explained in chapters/attention_variants.

@@ -184,8 +184,8 @@ class RecurrentDecoder(nn.Module):
     """The part that the decoders of this module share: s_0, the recurrence and the readout.
 
     A subclass defines :meth:`start`, which makes the memory, and :meth:`attend`, which gives the context of a step.
-    Arguments as for :class:`BahdanauDecoder`, except ``d_attention``, and:
-        d_read: width of what the first cell reads beside the word, the context; ``d_enc`` if None.
+    Arguments as for :class:`BahdanauDecoder`, except ``d_attention``. In addition, ``d_read`` is the width of what the
+    first cell reads beside the word, the context; ``d_enc`` if None.
     """
 
     def __init__(
