@@ -1,6 +1,7 @@
 """What every test shares: shapes in the signatures of `utils` are checked at run time; a browser."""
 
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,12 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 # Products this small are slower on two threads than on one, above all where tests run side by side.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# `nohup make test` ignores SIGHUP and `make test &` in a script ignores Ctrl-C, and every process that a test starts
+# would inherit that. A handler is not inherited; the one for SIGHUP does nothing, as the user wants.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, lambda *_: None)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 # Tests keep nothing of what they tried on the exercises.
 os.environ["ATTENTION_PROGRESS"] = ""

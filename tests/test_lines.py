@@ -8,6 +8,7 @@ from itertools import count, islice
 import pytest
 from tiny import trained_run
 
+from utils.corpus.pairs import MAX_LINE
 from utils.translator.lines import (
     Progress,
     align_lines,
@@ -39,6 +40,47 @@ def test_a_line_that_is_no_text_is_named_and_those_before_it_are_given(content, 
         list(lines)
 
 
+class WithoutEnd(io.RawIOBase):
+    """Two lines, and a third one that never ends."""
+
+    def __init__(self):
+        self.start, self.bytes_read = io.BytesIO(b"I see\tJe vois\nWe have\tNous avons\n"), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        given = self.start.read(len(buffer)) or b"x" * len(buffer)
+        buffer[: len(given)] = given
+        self.bytes_read += len(given)
+        return len(given)
+
+
+def test_a_line_without_an_end_is_refused_before_it_fills_memory():
+    run, file = trained_run(), WithoutEnd()
+    results = translate_lines(run, read_lines(io.BufferedReader(file), "standard input"))
+    assert [source for source, _ in islice(results, 2)] == ["I see\tJe vois", "We have\tNous avons"]
+    with pytest.raises(ValueError, match=f"standard input, line 3: more than {MAX_LINE:,} bytes"):
+        next(results)
+    assert file.bytes_read < 2 * MAX_LINE
+    with open_text(None, io.BufferedReader(WithoutEnd())) as text:
+        alignments = align_lines(run, read_pair_lines(text.lines, text.name))
+        assert [alignment.src_words for alignment in islice(alignments, 2)] == [["I", "see"], ["We", "have"]]
+        with pytest.raises(ValueError, match="standard input, line 3: more than"):
+            next(alignments)
+
+
+def test_a_line_may_be_as_long_as_the_limit_and_a_longer_one_is_counted(tmp_path):
+    longest = b"x" * (MAX_LINE - 1) + b"\n"
+    assert [len(line) for line in read_lines(io.BytesIO(longest + b"y"), "file")] == [MAX_LINE - 1, 1]
+    path = tmp_path / "text"
+    path.write_bytes(b"a\n" + 3 * longest[:-1] + b"\nb\n")
+    with open_text(path, None, count=True) as text:
+        assert text.num_lines == 3
+        with pytest.raises(ValueError, match=f"{path}, line 2: more than"):
+            list(text.lines)
+
+
 def test_pairs_stand_on_either_side_of_a_tab_or_of_bars():
     lines = ["a b\tc\tattribution", "a ||| b | c", "  ", "\tb", "a\t"]
     assert list(read_pair_lines(lines, "x")) == [("a b", "c"), ("a", "b | c"), ("", ""), ("", "b"), ("a", "")]
@@ -49,13 +91,16 @@ def test_pairs_stand_on_either_side_of_a_tab_or_of_bars():
 def test_a_file_is_counted_where_that_is_asked_for(tmp_path):
     path = tmp_path / "text"
     path.write_bytes(b"a\nb\nc")
-    with open_text(path, [], count=True) as text:
+    with open_text(path, None, count=True) as text:
         assert (list(text.lines), text.num_lines, text.name) == (["a", "b", "c"], 3, str(path))
-    with open_text(path, []) as text:
+    with open_text(path, None) as text:
         assert text.num_lines is None
-    with open_text(None, [b"a\n"], count=True) as text:
+    with open_text(None, io.BytesIO(b"a\n"), count=True) as text:
         assert (list(text.lines), text.num_lines, text.name) == (["a"], None, "standard input")
-    with open_text(None, [b"\0"]) as text, pytest.raises(ValueError, match="standard input, line 1: a NUL"):
+    with (
+        open_text(None, io.BytesIO(b"\0")) as text,
+        pytest.raises(ValueError, match="standard input, line 1: a NUL"),
+    ):
         list(text.lines)
 
 
@@ -89,7 +134,7 @@ def test_a_stream_without_an_end_is_translated_as_it_comes():
 
 def test_the_lines_before_a_bad_one_are_answered_first():
     run = trained_run()
-    results = translate_lines(run, read_lines([b"a", b"b", b"I see", b"\0"], "file"), at_once=2)
+    results = translate_lines(run, read_lines(io.BytesIO(b"a\nb\nI see\n\0"), "file"), at_once=2)
     assert [source for source, _ in islice(results, 3)] == ["a", "b", "I see"]
     with pytest.raises(ValueError, match="file, line 4: a NUL byte"):
         next(results)
@@ -100,7 +145,7 @@ def test_a_pipe_has_no_number_of_lines_and_is_read_all_the_same(tmp_path):
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(b"a\nb\n",), daemon=True)
     writer.start()
-    with open_text(pipe, [], count=True) as text:
+    with open_text(pipe, None, count=True) as text:
         assert (list(text.lines), text.num_lines) == (["a", "b"], None)
     writer.join()
 

@@ -117,7 +117,7 @@ def test_so_many_steps_are_made_with_a_learning_rate_that_falls_to_0(monkeypatch
 @pytest.mark.parametrize("schedule", [Schedule(minutes=1e-9), Schedule(steps=1), Schedule(epochs=1)])
 def test_a_training_that_has_not_changed_the_weights_is_an_error(schedule):
     with pytest.raises(
-        ValueError, match=r"ended after [01] steps, before the weights have changed.*--minutes"
+        ValueError, match=r"ended after step [01], before the weights have changed.*--minutes"
     ):
         train(model(), shuffled(5), schedule)
 

@@ -105,6 +105,16 @@ def test_bad_rows_are_counted_and_named(tmp_path):
         read_pairs(path)
 
 
+def test_a_long_side_or_a_longer_line_is_a_bad_row_and_the_next_lines_keep_their_numbers(tmp_path):
+    rows = ["a\tb", "a\t" + "b" * 100_001, "a\tb" + "c" * 3_000_000, "c\td", "e\tf\t" + "by" * 100_000]
+    pairs = read_pairs(write(tmp_path / "p.txt", "\n".join(rows)), max_bad_share=0.5)
+    assert pairs.rows == [("a", "b"), ("c", "d"), ("e", "f")]
+    assert pairs.bad_rows == {
+        2: "a side has 100001 characters, more than 100000",
+        3: "more than 1,048,576 bytes",
+    }
+
+
 @pytest.mark.parametrize("content", ["", "\n \r\n", "\ufeff"])
 def test_a_file_without_rows_is_an_error(tmp_path, content):
     with pytest.raises(ValueError, match=r"p\.txt holds no sentence pair"):

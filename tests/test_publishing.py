@@ -8,6 +8,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,6 +16,8 @@ import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
@@ -220,6 +223,23 @@ def test_the_workflow_may_only_read_and_a_bot_keeps_what_it_uses_fresh() -> None
     assert watched == {"github-actions": "/", "pip": "/"}
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in steps if "uses" in step)
+
+
+def test_every_package_that_the_course_asks_for_has_an_exact_version_in_its_range() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = map(Requirement, project["dependencies"] + project["optional-dependencies"]["dev"])
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    pins = [
+        re.fullmatch(r"([\w.-]+)==([\w.+-]+)(?: ;.*)?", line) for line in lines if line[:1] not in ("", "#")
+    ]
+    assert all(pins)
+    versions = {canonicalize_name(pin[1]): pin[2] for pin in pins}
+    for package in wanted:
+        assert versions[canonicalize_name(package.name)] in package.specifier, package
+    page = (ROOT / "book/testing.md").read_text("utf-8")
+    [reasons] = re.findall(r"## What is pinned, and why\n(.*?)\n## ", page, re.DOTALL)
+    for pinned in ("constraints.txt", "pyproject.toml", "SHA-256", "dependabot", "major version"):
+        assert pinned in reasons
 
 
 def test_no_file_names_an_unknown_host() -> None:

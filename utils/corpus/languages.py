@@ -143,8 +143,7 @@ def doubts(
 
     Explained in book/api/command_line.
     """
-    names = _HEADERS | {part.lower() for code in languages for part in (code, name(code)) if part}
-    if all(cell.strip().lower() in names for cell in first):
+    if all(cell.strip().lower() in _headers(languages) for cell in first):
         yield f"the first row looks like a header: {', '.join(first)}"
     for code, column in zip(languages, zip(*sample, strict=True), strict=True):
         if name(code) is None:
@@ -152,6 +151,13 @@ def doubts(
         doubt = _script_doubt(code, column) or _words_doubt(code, column)
         if doubt:
             yield f"the {code} column does not look like {name(code) or code}: {doubt}"
+
+
+@lru_cache(maxsize=10)
+def _headers(languages: tuple[str, str]) -> set[str]:
+    """What stands in a header: the names of columns and of languages, and the codes of these two."""
+    names = {name.lower() for name in Locale("en").languages.values()}
+    return _HEADERS | names | {code.lower() for code in languages}
 
 
 def _script_doubt(code: str, texts: Sequence[str]) -> str | None:

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BufferedIOBase
 from pathlib import Path
 
 import platformdirs
@@ -40,6 +41,8 @@ _KANA = "\u3040-\u30ff"
 _CHARACTERS_AS_WORDS = re.compile(rf"[{_HAN}{_KANA}]|[^\W{_HAN}{_KANA}]+|[^\w\s]")
 #: The largest number of characters in a sentence; a word of ten million would be cut into subwords for hours.
 MAX_CHARACTERS = 100_000
+#: The largest number of bytes in a line, which holds two such sentences in any script and an attribution.
+MAX_LINE = 1 << 20
 
 
 def data_folder() -> Path:
@@ -184,7 +187,10 @@ def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, t
     columns = _checked_columns(columns)
     path = find_file(path)
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        for number, line in enumerate(bounded_lines(file), start=1):
+            if line is None:
+                yield number, f"more than {MAX_LINE:,} bytes"
+                continue
             if number == 1:
                 if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                     raise ValueError(f"{path} is UTF-16; save it as UTF-8")
@@ -195,6 +201,26 @@ def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, t
                 yield number, _read_row(line.removesuffix(b"\n"), columns)
             except ValueError as error:
                 yield number, str(error)
+
+
+def bounded_lines(file: BufferedIOBase) -> Iterator[bytes | None]:
+    """The lines of a file with their line ends; None in place of a line of more than ``MAX_LINE`` bytes.
+
+    Memory never holds more than that of a line. What is left of a long line is read when the next line is asked for.
+
+    >>> from io import BytesIO
+    >>> [line and len(line) for line in bounded_lines(BytesIO(b"a\\n" + b"b" * 3_000_000 + b"\\nc"))]
+    [2, None, 1]
+
+    Explained in book/api/command_line.
+    """
+    while line := file.readline(MAX_LINE + 1):
+        if len(line) <= MAX_LINE:
+            yield line
+            continue
+        yield None
+        while line and not line.endswith(b"\n"):
+            line = file.readline(MAX_LINE)
 
 
 def check_share(

@@ -94,6 +94,24 @@ OTHER_WEIGHTS = (
         "The number of the state, -1.4, is added to the number of each word.",
     ),
 )
+# For the score of flower.
+FLOWER_SCORES = (
+    Mistake(
+        (1.967,),
+        "This is the score of flower for the state (1.6, 0.2).",
+        "W_q subtracts the second number of the state from the first: 0.2 - 1.6.",
+    ),
+    Mistake(
+        (1.871,),
+        "This is the score of flower for the state (1.5, 0.8) of the page.",
+        "Here the state is (0.2, 1.6).",
+    ),
+    Mistake((-0.8,), "This is 2 times -0.4. The tanh is missing.", "The score is 2 tanh(-1.4 + 1)."),
+    Mistake((-0.38,), "This is tanh(-1.4 + 1). The factor 2 is missing, which is w_v.", "-0.38 times 2."),
+    Mistake(
+        (0.626,), "This is the weight of flower. The score comes before the softmax.", "2 tanh(-1.4 + 1)."
+    ),
+)
 
 
 @exercise(
@@ -102,8 +120,9 @@ OTHER_WEIGHTS = (
     "Subtract in the state first: 0.2 - 1.6 = -1.4. Then in each word: -1, -1 and 1.",
     "Add the two, take the tanh, multiply by 2. Then come the exponentials, each divided by their sum.",
 )
-def another_query(small: object, white: object, flower: object) -> Iterator[str]:
+def another_query(flower_score: object, small: object, white: object, flower: object) -> Iterator[str]:
     names = ("small", "white", "flower")
+    score = as_number(flower_score, name="e_flower")
     weights = [as_number(w, name=f"w_{name}") for w, name in zip((small, white, flower), names, strict=True)]
 
     recognise(weights, [SCORES], tolerance=0.0065)
@@ -130,6 +149,13 @@ def another_query(small: object, white: object, flower: object) -> Iterator[str]
         "The score of flower is 2 tanh(-1.4 + 1).",
     )
     yield "flower is still first"
+    recognise([score], FLOWER_SCORES, tolerance=0.0065)
+    expect(
+        abs(score + 0.760) < 0.0065,
+        f"e_flower is {show(score)}; expected another score.",
+        "The score of flower is 2 tanh(-1.4 + 1).",
+    )
+    yield "its score is that of the state (0.2, 1.6)"
 
 
 @exercise(

@@ -271,9 +271,10 @@ class ReadersFunction:
 class LargestTensor(TorchFunctionMode):
     """While it is entered, ``shape`` is that of the largest tensor that a function of torch has made.
 
-    ``shapes`` are those of all tensors of numbers with a point, except copies of arguments and of arrays and lists, and
-    ``kept`` is how many numbers such tensors held at most at one time. An axis that only repeats, as after ``expand``,
-    has no numbers of its own and counts as one.
+    ``shapes`` are those of all tensors of numbers with a point, except copies of arguments and of arrays and lists.
+    ``num_made`` is the number of such tensors, and ``kept`` is how many numbers they held at most at one time. An axis
+    that only repeats, as after ``expand``, has no numbers of its own and counts as one. Within ``torch.vmap`` a tensor
+    has the axis of all calls, and ``in_vmap`` says whether there was one.
     """
 
     _COPIES = (Tensor.__deepcopy__, torch.tensor, torch.as_tensor, torch.from_numpy)
@@ -282,24 +283,25 @@ class LargestTensor(TorchFunctionMode):
         super().__init__()
         self.shape: tuple[int, ...] = (0,)
         self.shapes: set[tuple[int, ...]] = set()
-        self.kept = 0
+        self.kept = self.num_made = 0
+        self.in_vmap = False
         self._alive: list[weakref.ref[Tensor]] = []
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
-        for tensor in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(tensor, Tensor):
+        for made in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(made, Tensor):
+                tensor = torch.func.debug_unwrap(made)  # within torch.vmap, the tensor of all calls
+                self.in_vmap |= tensor is not made
                 self.shape = max(self.shape, _own_shape(tensor), key=math.prod)
-                if tensor.is_floating_point() and tensor.dim() and function not in self._COPIES:
-                    self._keep(tensor)
+                if tensor.is_floating_point() and function not in self._COPIES:
+                    self.num_made += 1
+                    if tensor.dim():
+                        self._keep(tensor)
         return result
 
     def _keep(self, tensor: Tensor) -> None:
         self.shapes.add(_own_shape(tensor))
-        try:
-            tensor.untyped_storage()
-        except NotImplementedError:  # inside torch.vmap
-            return
         alive = [kept for reference in self._alive if (kept := reference()) is not None] + [tensor]
         self._alive = [weakref.ref(kept) for kept in alive]
         storages = {kept.untyped_storage().data_ptr(): kept for kept in alive}

@@ -245,8 +245,8 @@ def _looks_at_one_block_at_a_time(answer: ReadersFunction) -> str:
     for shape in sorted(made.shapes, key=math.prod, reverse=True):
         own = tuple(size for size in shape if size > 1)
         expect(n not in own or own in inputs, f"{case} makes a tensor of shape {shape}.", next_block)
-    expect(
-        any(block in shape for shape in made.shapes),
+    expect(  # a loop over single keys makes several tensors for each of them
+        any(block in shape for shape in made.shapes) or made.num_made >= 2 * n,
         f"{case} never looks at {block} keys: it makes tensors of the shapes "
         f"{', '.join(map(str, sorted(made.shapes, key=math.prod)[-3:]))}.",
         "`keys[start:start + block]` has the next `block` keys.",
@@ -436,7 +436,7 @@ def _expect_own_weight(four: float, wide: float) -> float:
         abs(four - right) < 0.022 and abs(four - right) < abs(four - largest),
         f"own_4 is {show(four)}; the mean over 5,000 rows is another number.",
         "Take the weight of each row for itself, which is not always the largest one, and the mean over the 10 rows of "
-        "many tensors.",
+        "500 tensors. The mean of a few tensors is often further off.",
     )
     return right
 

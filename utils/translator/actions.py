@@ -47,7 +47,7 @@ from utils.translator.options import (
     TranslateOptions,
 )
 from utils.translator.runs import PairData, Rows, Run, Settings, load_run, train_run
-from utils.translator.threads import chosen_threads
+from utils.translator.threads import Threads, chosen_threads
 from utils.translator.translating import (
     Evaluation,
     Translation,
@@ -267,9 +267,9 @@ def _sentences(options: TranslateOptions) -> AbstractContextManager[Text]:
     return open_text(options.input, _input_unless(options.input), count=_at_terminal())
 
 
-def _input_unless(path: Path | None) -> Iterable[bytes]:
+def _input_unless(path: Path | None) -> BufferedIOBase | None:
     """Standard input, if no file is named."""
-    return _standard_input() if path is None else ()
+    return _standard_input() if path is None else None
 
 
 def _translation_lines(
@@ -308,8 +308,8 @@ def align(options: AlignOptions) -> None:
         options.columns.split(",") if options.columns else (src, tgt), src, tgt
     )
     swapped = columns[0] != src
-    with matmul_precision("medium"):
-        alignments = _alignments(run, options, swapped=swapped)
+    with matmul_precision("medium"), chosen_threads(options.threads) as threads:
+        alignments = _alignments(run, options, swapped=swapped, threads=threads)
         if options.gold is None:
             for alignment in alignments:
                 typer.echo(_alignment_line(alignment, swapped=swapped, as_json=options.as_json))
@@ -317,7 +317,9 @@ def align(options: AlignOptions) -> None:
             _print_alignment_scores(list(alignments), options, swapped=swapped)
 
 
-def _alignments(run: Run, options: AlignOptions, *, swapped: bool) -> Iterator[WordAlignment]:
+def _alignments(
+    run: Run, options: AlignOptions, *, swapped: bool, threads: Threads
+) -> Iterator[WordAlignment]:
     """Align the pairs of the file or of standard input; ``swapped`` if the target is the first column."""
     visible = _at_terminal()
     path = options.path and find_file(options.path)
@@ -328,9 +330,8 @@ def _alignments(run: Run, options: AlignOptions, *, swapped: bool) -> Iterator[W
         pairs: Iterable[tuple[str, str]] = read_pair_lines(text.lines, text.name)
         if swapped:
             pairs = ((source, target) for target, source in pairs)
-        yield from align_lines(
-            run, pairs, tokenised=not options.tokenise, at_once=options.at_once, progress=progress
-        )
+        speed = {"at_once": options.at_once, "progress": progress, "threads": threads}
+        yield from align_lines(run, pairs, tokenised=not options.tokenise, **speed)
 
 
 def _alignment_line(alignment: WordAlignment, *, swapped: bool, as_json: bool) -> str:
@@ -424,8 +425,8 @@ def compare(options: CompareOptions) -> None:
     first, second = (load_run(folder, device=device) for folder in (options.first, options.second))
     test = _other_test(first, options.on, options.columns)
     _tell_of_tokenizer(first)
-    with matmul_precision("medium"):
-        result = compare_runs(first, second, beam=options.beam, test=test)
+    with matmul_precision("medium"), chosen_threads(options.threads) as threads:
+        result = compare_runs(first, second, beam=options.beam, test=test, threads=threads)
     if options.as_json:
         scores = {name: getattr(result, name)._asdict() for name in ("bleu", "chrf")}
         _print_json({"num_sentences": result.num_sentences} | scores)

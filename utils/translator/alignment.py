@@ -6,6 +6,7 @@ Explained in book/api/command_line.
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import torch
@@ -21,12 +22,18 @@ from utils.seq2seq import EncoderDecoder
 from utils.training import Ids
 from utils.translator.fast import attention_weights
 from utils.translator.runs import Run
+from utils.translator.threads import Threads
 from utils.translator.translating import check_characters, check_lengths
 
 
 @torch.no_grad()
 def forced_weights(
-    model: EncoderDecoder, src_ids: Ids, tgt_ids: Ids, *, batch_size: int = 64
+    model: EncoderDecoder,
+    src_ids: Ids,
+    tgt_ids: Ids,
+    *,
+    batch_size: int = 64,
+    threads: Threads | None = None,
 ) -> list[Float[Tensor, "rows n"]]:
     r"""The attention weights of a model while it predicts each token of given translations.
 
@@ -42,6 +49,7 @@ def forced_weights(
         src_ids: source sentences, none empty.
         tgt_ids: their translations, without beginning and end of sentence.
         batch_size: sentence pairs per batch.
+        threads: chooses how many threads compute a batch; None leaves their number as it is.
 
     Returns:
         For each pair one row per target token and one more for the end of sentence.
@@ -61,7 +69,8 @@ def forced_weights(
     for start in range(0, len(order), batch_size):
         rows = order[start : start + batch_size]
         batch = make_batch([src_ids[row] for row in rows], [tgt_ids[row] for row in rows]).to(device)
-        by_batch = attention_weights(model, batch)
+        with threads.measured(batch.num_tokens) if threads else nullcontext():
+            by_batch = attention_weights(model, batch)
         if by_batch is None:
             raise ValueError(f"{type(model.decoder).__name__} has no attention weights to align words with")
         for row, weights in zip(rows, by_batch.cpu(), strict=True):
@@ -141,7 +150,12 @@ class WordAlignment(NamedTuple):
 
 
 def align(
-    run: Run, pairs: Sequence[tuple[str, str]], *, tokenised: bool = True, batch_size: int = 64
+    run: Run,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    tokenised: bool = True,
+    batch_size: int = 64,
+    threads: Threads | None = None,
 ) -> list[WordAlignment]:
     """Align the words of given sentence pairs by the attention weights of a trained translator.
 
@@ -154,6 +168,7 @@ def align(
         tokenised: True: blanks separate the words, as in alignment files. False: sentences are tokenised into words
             and punctuation marks, Chinese into characters (:func:`utils.corpus.pairs.tokenise`).
         batch_size: sentence pairs per batch.
+        threads: as for :func:`forced_weights`.
 
     Raises:
         ValueError: a sentence of more than ``MAX_TOKENS`` subwords, or a run without attention.
@@ -168,7 +183,11 @@ def align(
     )
     rows = [row for row in range(len(pairs)) if src.ids[row] and tgt.ids[row]]
     by_piece = forced_weights(
-        run.model, [src.ids[row] for row in rows], [tgt.ids[row] for row in rows], batch_size=batch_size
+        run.model,
+        [src.ids[row] for row in rows],
+        [tgt.ids[row] for row in rows],
+        batch_size=batch_size,
+        threads=threads,
     )
     by_word: list[Tensor | None] = [None] * len(pairs)
     for row, weights in zip(rows, by_piece, strict=True):

@@ -49,7 +49,14 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # the name of a file may hold bytes that are no text
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name=NAME)
+    try:
+        app(prog_name=NAME)
+    except (
+        OSError
+    ) as error:  # a help text or the version cannot be written; what a command does has caught its own
+        typer.echo(f"error: {error}", err=True)
+        _drop_output()
+        sys.exit(1)
 
 
 def _print_version(wanted: bool | None) -> None:

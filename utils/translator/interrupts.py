@@ -5,10 +5,11 @@ Explained in book/api/command_line.
 """
 
 import os
+import select
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 #: Ctrl-C, the request of a scheduler or of ``kill``, and a terminal that was closed.
@@ -43,10 +44,14 @@ class Held:
 
     Attributes:
         number: of the signal; 0 if there is none.
+        rescue: what a thread calls if the program has not ended by itself some time after the signal: it saves what it
+            can and returns whether it has; then the thread ends the program. None: nothing can be saved before the
+            block is done.
     """
 
     def __init__(self):
         self.number = 0
+        self.rescue: Callable[[], bool] | None = None
 
 
 _held: list[Held] = []  # the innermost is the last
@@ -75,7 +80,7 @@ def obeyed() -> Iterator[None]:
     """Within this block every signal raises :class:`Interrupted` (main thread only).
 
     If the program has not ended ``PATIENCE`` seconds later, because C code does not return, a thread ends it. While
-    a signal is :func:`held`, the thread waits for a second one.
+    a signal is :func:`held`, the thread does this only after ``rescue`` or a second signal.
     """
 
     def obey(number: int, _frame: object) -> None:
@@ -105,12 +110,29 @@ def _watch(pipe: int, left: threading.Event) -> None:
     signals = 0
     while number := os.read(pipe, 1):
         signals += number[0] in SIGNALS
-        if number[0] not in SIGNALS or (_held and signals == 1):
-            continue  # after the first signal a training ends by itself, when its step is done
-        if not left.wait(PATIENCE):
+        if number[0] not in SIGNALS:
+            continue
+        saved = False
+        if _held and signals == 1:  # a training ends by itself, when its step is done
+            saved = _rescued(pipe, left)
+            if not saved:
+                continue
+        if saved or not left.wait(PATIENCE):
+            told = b"interrupted: the state before this step is saved\n" if saved else b"interrupted\n"
             with suppress(OSError, ValueError, AttributeError):
-                os.write(sys.stderr.fileno(), b"interrupted\n")
+                os.write(sys.stderr.fileno(), told)
             os._exit(Interrupted(number[0]).status)
+
+
+def _rescued(pipe: int, left: threading.Event) -> bool:
+    """Give a block that holds a signal back some time; then rescue what can be saved, unless a second signal came."""
+    while not left.wait(PATIENCE / 2):  # the other half is for saving
+        rescue = _held[-1].rescue if _held else None
+        if rescue is None or select.select([pipe], [], [], 0)[0]:
+            return False
+        if rescue():
+            return True
+    return False
 
 
 @contextmanager

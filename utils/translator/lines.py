@@ -8,11 +8,13 @@ Explained in book/api/command_line.
 import codecs
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from tqdm import tqdm
 
+from utils.corpus.pairs import MAX_LINE, bounded_lines
 from utils.translator.alignment import WordAlignment, align
 from utils.translator.options import AT_ONCE
 from utils.translator.runs import Run
@@ -22,19 +24,21 @@ from utils.translator.translating import Translation, n_best
 T = TypeVar("T")
 
 
-def read_lines(file: Iterable[bytes], name: str) -> Iterator[str]:
+def read_lines(file: BufferedIOBase, name: str) -> Iterator[str]:
     """Decode lines of UTF-8 text, without their line ends, one at a time.
 
     A line ends with a line feed, with or without a carriage return before it. A byte-order mark is removed.
 
     Args:
-        file: the lines as bytes.
+        file: opened for bytes.
         name: of the file, for error messages.
 
     Raises:
-        ValueError: bytes that are not UTF-8, or a NUL byte, with the number of the line.
+        ValueError: bytes that are not UTF-8, a NUL byte, or more than ``MAX_LINE`` bytes, with the number of the line.
     """
-    for number, line in enumerate(file, start=1):
+    for number, line in enumerate(bounded_lines(file), start=1):
+        if line is None:  # nothing more is read: the line may have no end
+            raise ValueError(f"{name}, line {number}: more than {MAX_LINE:,} bytes")
         if number == 1:
             line = line.removeprefix(codecs.BOM_UTF8)
         try:
@@ -84,12 +88,14 @@ class Text(NamedTuple):
 
 
 @contextmanager
-def open_text(path: Path | None, standard_input: Iterable[bytes], *, count: bool = False) -> Iterator[Text]:
+def open_text(
+    path: Path | None, standard_input: BufferedIOBase | None, *, count: bool = False
+) -> Iterator[Text]:
     """Open a file, or standard input if there is no path; the lines are those of :func:`read_lines`.
 
     Args:
         path: the file, or None.
-        standard_input: the lines of standard input, as bytes.
+        standard_input: read if there is no path.
         count: count the lines of the file first, unless it is a pipe.
 
     Raises:
@@ -101,7 +107,7 @@ def open_text(path: Path | None, standard_input: Iterable[bytes], *, count: bool
     with path.open("rb") as file:
         num_lines = None
         if count and file.seekable():  # a pipe is not seekable
-            num_lines = sum(1 for _ in file)
+            num_lines = sum(1 for _ in bounded_lines(file))
             file.seek(0)
         yield Text(read_lines(file, str(path)), str(path), num_lines)
 
@@ -172,6 +178,7 @@ def align_lines(
     tokenised: bool = True,
     at_once: int = AT_ONCE,
     progress: Progress | None = None,
+    threads: Threads | None = None,
 ) -> Iterator[WordAlignment]:
     """Align a stream of (source, target) pairs, in their order; arguments as for :func:`translate_lines`.
 
@@ -182,9 +189,9 @@ def align_lines(
         ValueError: a number of pairs below 1, or as :func:`utils.translator.alignment.align`.
     """
     for batch in _batches(pairs, at_once):
-        alignments = align(run, batch, tokenised=tokenised)
+        alignments = align(run, batch, tokenised=tokenised, threads=threads)
         if progress is not None:
-            progress.update(len(batch), sum(len(alignment.tgt_words) for alignment in alignments))
+            progress.update(len(batch), sum(len(alignment.tgt_words) for alignment in alignments), threads)
         yield from alignments
 
 

@@ -10,9 +10,10 @@ import hashlib
 import json
 import math
 import signal
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
@@ -134,6 +135,8 @@ def train(
         FloatingPointError: a loss or gradient that is not finite, with the step and the last checkpoint; the
             weights are those before it.
         Interrupted: Ctrl-C or another signal that ends programs, once the current step is done and its state is saved.
+            If a command is interrupted in a step that takes long, it ends with the state before this step
+            (:mod:`utils.translator.interrupts`).
     """
     if schedule.patience is not None and valid is None:
         raise ValueError("patience needs valid, the held-out sentences whose loss it follows")
@@ -153,6 +156,8 @@ def train(
             torch.manual_seed(seed + len(history.losses) * processes.world + processes.rank)
         num_steps = schedule.steps or (schedule.epochs or 0) * len(batches)
         clock = _Clock(schedule, state, num_steps=num_steps, processes=processes)
+        if checkpoints is not None and processes.world == 1:
+            signalled.rescue = partial(state.rescue, checkpoints, training)
         # An epoch that was interrupted after its last step still needs its held-out loss.
         while (state.in_epoch or not clock.over()) and not best.stop:
             model.train()
@@ -163,21 +168,21 @@ def train(
                 with threads.measured(batch.num_tokens) if threads else nullcontext():
                     with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
                         value = shared_loss(batch)
-                    rate = min(spent / schedule.warmup, 1) * (1 - spent)
-                    _descend(state, value, clip=schedule.clip, rate=rate, checkpoints=checkpoints)
-                history.add(shared_loss.of_batch(value), batch.num_tokens, clock.seconds())
-                state.batches_done += 1
+                    _differentiate(state, value, clip=schedule.clip, checkpoints=checkpoints)
+                    with state.changing():
+                        optimizers.step(min(spent / schedule.warmup, 1) * (1 - spent))
+                        history.add(shared_loss.of_batch(value), batch.num_tokens, clock.seconds())
+                        state.end_step()
                 _save_if_due(state, checkpoints, training, processes, signalled)
                 _show(bar, history, clock.spent(), threads)
-            state.end_epoch()
-            if valid is not None:
-                history.valid_losses.append(_valid_loss(model, valid, schedule.batch_size, processes))
-                best.update(model, history.valid_losses[-1])
+            loss = None if valid is None else _valid_loss(model, valid, schedule.batch_size, processes)
+            with state.changing():
+                state.end_epoch(loss)
         best.restore(model)
     model.eval()
     if len(history.losses) < 2:  # the learning rate of the first step is 0
         raise ValueError(
-            f"the training ended after {len(history.losses)} steps, before the weights have changed: "
+            f"the training ended after step {len(history.losses)}, before the weights have changed: "
             "give it more --minutes, --epochs or --steps"
         )
     return history
@@ -232,10 +237,8 @@ def _fingerprint(
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 
-def _descend(
-    state: "_State", loss: Tensor, *, clip: float, rate: float, checkpoints: Checkpoints | None
-) -> None:
-    """One step of gradient descent. Nothing is changed if the loss or its gradient is not finite."""
+def _differentiate(state: "_State", loss: Tensor, *, clip: float, checkpoints: Checkpoints | None) -> None:
+    """The gradient for one step. It is an error if the loss or its gradient is not finite."""
     state.optimizers.zero_grad()
     loss.backward()
     norm = nn.utils.clip_grad_norm_(state.model.parameters(), clip)
@@ -245,7 +248,6 @@ def _descend(
         if checkpoints is None or not checkpoints.exist:
             raise
         raise FloatingPointError(f"{error}; the last state before is in {checkpoints.paths[0]}") from None
-    state.optimizers.step(rate)
 
 
 def _save_if_due(
@@ -258,7 +260,8 @@ def _save_if_due(
     """Save a checkpoint when it is due; after a signal to any process, save one and stop all processes."""
     [num_signalled] = processes.sum(signalled.number > 0)
     if checkpoints is not None and processes.is_first and (checkpoints.due or num_signalled):
-        checkpoints.save(state.tensors(), training=training)
+        with state.changing():
+            checkpoints.save(state.tensors(), training=training)
     if num_signalled:
         raise Interrupted(signalled.number or signal.SIGINT)
 
@@ -303,20 +306,52 @@ class _State:
         self.history = History()
         self.epochs_done, self.batches_done = 0, 0
         self._epoch_start: Tensor | None = None
+        self._dropout = torch.get_rng_state()
+        self._lock, self._is_whole = threading.Lock(), True
 
     def rest_of_epoch(self, batches: ResumableBatches) -> Iterator[Batch]:
         """The batches of this epoch that are not done yet."""
         if self._epoch_start is None:
             self._epoch_start = self.generator.get_state()
         self.generator.set_state(self._epoch_start)
+        self._dropout = torch.get_rng_state()
         return islice(batches.epoch(self.generator), self.batches_done, None)
 
     @property
     def in_epoch(self) -> bool:
         return self._epoch_start is not None
 
-    def end_epoch(self) -> None:
+    def end_step(self) -> None:
+        self.batches_done += 1
+        self._dropout = torch.get_rng_state()
+
+    def end_epoch(self, valid_loss: float | None) -> None:
         self.epochs_done, self.batches_done, self._epoch_start = self.epochs_done + 1, 0, None
+        if valid_loss is not None:
+            self.history.valid_losses.append(valid_loss)
+            self.best.update(self.model, valid_loss)
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Whatever changes the state does so within this block, while no other thread saves it."""
+        with self._lock:
+            self._is_whole = False
+            yield
+            self._is_whole = True
+
+    def rescue(self, checkpoints: Checkpoints, training: str) -> bool:
+        """Save the state before the step in progress, from another thread that then ends the program.
+
+        Returns:
+            False if it cannot be saved: it is half changed, an epoch is over, or the disk is full.
+        """
+        self._lock.acquire()
+        if self._is_whole and self.in_epoch:
+            with suppress(OSError):
+                checkpoints.save(self.tensors(), training=training)
+                return True  # with the lock, so that nothing changes any more
+        self._lock.release()
+        return False
 
     def tensors(self) -> dict[str, Tensor]:
         """The state by name, with the states of the generators of shuffling and of dropout."""
@@ -329,7 +364,7 @@ class _State:
             "epochs_done": torch.tensor(self.epochs_done),
             "batches_done": torch.tensor(self.batches_done),
             "epoch_start": self._epoch_start,
-            "dropout": torch.get_rng_state(),
+            "dropout": self._dropout,
             "losses": torch.tensor(self.history.losses, dtype=torch.float64),
             "tokens": torch.tensor(self.history.tokens),
             "seconds": torch.tensor(self.history.seconds, dtype=torch.float64),

@@ -219,6 +219,7 @@ class AlignOptions:
     at_once: AtOnce = AT_ONCE
     as_json: AsJson = False
     device: OnDevice = Device.AUTO
+    threads: NumThreads = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,6 +261,7 @@ class CompareOptions:
     columns: Columns = None
     as_json: AsJson = False
     device: OnDevice = Device.AUTO
+    threads: NumThreads = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -336,13 +336,19 @@ class Comparison(NamedTuple):
 
 
 def compare_runs(
-    first: Run, second: Run, *, beam: int = 1, test: Sequence[Example] | None = None
+    first: Run,
+    second: Run,
+    *,
+    beam: int = 1,
+    test: Sequence[Example] | None = None,
+    threads: Threads | None = None,
 ) -> Comparison:
     """Translate the same sentences with two runs, and test whether one is better.
 
     Args:
         beam: as for :func:`translate`.
         test: the sentences; None for the test sentences of the runs.
+        threads: as for :func:`translate`.
 
     Raises:
         ValueError: runs for other languages, no sentences, or without ``test`` runs with other test sentences.
@@ -361,6 +367,9 @@ def compare_runs(
     if not test:
         raise ValueError("the runs have no test sentences (--test-groups 0): name a file of pairs with --on")
     sources, references = [example.source for example in test], [example.references for example in test]
-    systems = [[t.text for t in translate(run, sources, beam=beam)] for run in (first, second)]
+    systems = [
+        [translation.text for translation in translate(run, sources, beam=beam, threads=threads)]
+        for run in (first, second)
+    ]
     bleu_difference, chrf_difference = paired_bootstrap(*systems, references, lang=first.settings.tgt)
     return Comparison(len(test), bleu_difference, chrf_difference)
