@@ -69,10 +69,8 @@ VARIANTS = {
 COMPARED = tuple(VARIANTS)[:8]
 #: Those that are also trained for the same processor time: *concat* and *additive* are one function.
 TIMED = tuple(name for name in COMPARED if name != "concat")
-#: The translators of long sentences, with the options of their decoders.
-#:
-#: :meta hide-value:
-LONG = {"plain": {}, "coverage": {"coverage": True}}
+#: The translators of long sentences, with the share of the steps that train without the overlap; None has no coverage.
+LONG = {"plain": None, "coverage": 0.0, "coverage, late": 0.75}
 #: The translators of sentences with names that no vocabulary has, with the options of their decoders: two that write
 #: the unknown word, and two that point at the source.
 #:
@@ -165,11 +163,22 @@ def build(study: Study, *, seed: int, local=False, sparse=False, coverage=False,
         return EncoderDecoder(encoder, decoder(*sizes, d_enc_state=width // 2, **options))
 
 
-def coverage_loss(model: EncoderDecoder, batch: Batch, *, label_smoothing: float = 0.0) -> Tensor:
-    """The loss of the words, plus the overlap of the weights with those of earlier steps."""
-    logits, weights = model(batch.src, batch.src_lens, batch.tgt_in)
-    loss = sequence_loss(logits, batch.tgt_out, label_smoothing=label_smoothing)
-    return loss + overlap(weights, batch.tgt_out != PAD)
+class CoverageLoss:
+    """The loss of the words, plus the overlap of the weights with those of earlier steps.
+
+    Args:
+        start: number of calls without the overlap.
+    """
+
+    def __init__(self, start: int):
+        self._left = start
+
+    def __call__(self, model: EncoderDecoder, batch: Batch, *, label_smoothing: float = 0.0) -> Tensor:
+        """The loss of a batch."""
+        logits, weights = model(batch.src, batch.src_lens, batch.tgt_in)
+        loss = sequence_loss(logits, batch.tgt_out, label_smoothing=label_smoothing)
+        self._left -= 1
+        return loss if self._left >= 0 else loss + overlap(weights, batch.tgt_out != PAD)
 
 
 def train(
@@ -269,8 +278,9 @@ def run_variant(study: Study, name: str, seed: int, *, steps: int) -> dict:
 
 def run_long(study: Study, kind: str, seed: int, *, steps: int) -> dict:
     """Train on long sentences; score the translations, and count what is missing and what comes twice."""
-    model = build(study, seed=seed, **LONG[kind])
-    loss = coverage_loss if kind == "coverage" else batch_loss
+    share = LONG[kind]
+    model = build(study, seed=seed, coverage=share is not None)
+    loss = batch_loss if share is None else CoverageLoss(round(share * steps))
     ids = study.encode(study.sentences("train", long=True))
     result = train(study, model, ids, steps=steps, seed=seed, loss=loss)
     return result | measure(study, model, study.sentences("test", long=True))
