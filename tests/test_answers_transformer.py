@@ -45,95 +45,108 @@ for numbers, says, hint in (
 # ---- Exercise 3 ----
 
 
-def with_two_conditions(num_given, num_words):
-    words = torch.arange(num_words)
-    return (words <= words[:, None]) | (words < num_given)
+def with_cat(query, key, value, past_keys, past_values):
+    keys, values = torch.cat([past_keys, key[None]]), torch.cat([past_values, value[None]])
+    weights = torch.softmax(keys @ query / math.sqrt(len(query)), dim=0)
+    return weights @ values, keys, values
 
 
-def with_loops(num_given, num_words):
-    return [[key <= query or key < num_given for key in range(num_words)] for query in range(num_words)]
+def with_loops(query, key, value, past_keys, past_values):
+    keys, values = [*past_keys.tolist(), key.tolist()], [*past_values.tolist(), value.tolist()]
+    scores = [sum(a * b for a, b in zip(query.tolist(), k, strict=True)) for k in keys]
+    weights = [math.exp(score / len(query) ** 0.5) for score in scores]
+    total = sum(weights)
+    context = [sum(w * v[i] for w, v in zip(weights, values, strict=True)) / total for i in range(len(value))]
+    return [context, keys, values]
 
 
-def with_lengths(num_given, num_words):
-    lengths = torch.arange(1, num_words + 1).clamp(min=num_given)
-    return torch.arange(num_words) < lengths[:, None]
+def by_pytorch(query, key, value, past_keys, past_values):
+    keys, values = torch.vstack([past_keys, key]).double(), torch.vstack([past_values, value]).double()
+    parts = query.double()[None, None, None], keys[None, None], values[None, None]
+    return torch.nn.functional.scaled_dot_product_attention(*parts)[0, 0, 0], keys, values
 
 
-def of_numbers(num_given, num_words):
-    mask = torch.tril(torch.ones(num_words, num_words))
-    mask[:, :num_given] = 1
-    return mask
+def scores_of(scale):
+    def step(query, key, value, past_keys, past_values):
+        _, keys, values = with_cat(query, key, value, past_keys, past_values)
+        return torch.softmax(keys @ query / scale(len(query)), dim=0) @ values, keys, values
+
+    return step
 
 
-def hides(num_given, num_words):
-    return ~with_two_conditions(num_given, num_words)
+def sums_scores(query, key, value, past_keys, past_values):
+    _, keys, values = with_cat(query, key, value, past_keys, past_values)
+    return keys @ query / math.sqrt(len(query)) @ values if len(past_keys) else value, keys, values
 
 
-def by_column(num_given, num_words):
-    return with_two_conditions(num_given, num_words).T
+def not_itself(query, key, value, past_keys, past_values):
+    _, keys, values = with_cat(query, key, value, past_keys, past_values)
+    if not len(past_keys):
+        return value, keys, values
+    return torch.softmax(past_keys @ query / math.sqrt(len(query)), dim=0) @ past_values, keys, values
 
 
-def only_causal(num_given, num_words):
-    return torch.ones(num_words, num_words).tril().bool()
+def equal_weights(query, key, value, past_keys, past_values):
+    _, keys, values = with_cat(query, key, value, past_keys, past_values)
+    return values.mean(dim=0), keys, values
 
 
-def everything(num_given, num_words):
-    return torch.ones(num_words, num_words, dtype=torch.bool)
+def old_cache(*inputs):
+    return with_cat(*inputs)[0], *inputs[3:]
 
 
-def given_alone(num_given, num_words):
-    return (torch.arange(num_words) < num_given).expand(num_words, num_words)
+def old_values(*inputs):
+    context, keys, _ = with_cat(*inputs)
+    return context, keys, inputs[4]
 
 
-def given_rows(num_given, num_words):
-    mask = only_causal(num_given, num_words)
-    mask[:num_given] = True
-    return mask
+def in_front(query, key, value, past_keys, past_values):
+    context, _, _ = with_cat(query, key, value, past_keys, past_values)
+    return context, torch.cat([key[None], past_keys]), torch.cat([value[None], past_values])
 
 
-def both_conditions(num_given, num_words):
-    words = torch.arange(num_words)
-    return (words <= words[:, None]) & (words < num_given)
+def averages_keys(*inputs):
+    context, keys, values = with_cat(*inputs)
+    return inputs[1] * 0 + context.mean(), keys, values
 
 
-def not_itself(num_given, num_words):
-    words = torch.arange(num_words)
-    return (words < words[:, None]) | (words < num_given)
+def exchanged(*inputs):
+    context, keys, values = with_cat(*inputs)
+    return context, values, keys
 
 
-def one_too_many(num_given, num_words):
-    return with_two_conditions(num_given + 1, num_words)
+def context_alone(*inputs):
+    return with_cat(*inputs)[0]
 
 
-def one_too_few(num_given, num_words):
-    return with_two_conditions(num_given - 1, num_words)
+def newest(*inputs):
+    _, keys, values = with_cat(*inputs)
+    return values[-1], keys, values
 
 
-def one_row(num_given, num_words):
-    return torch.arange(num_words) < num_given
+def other_rows(*inputs):
+    context, keys, values = with_cat(*inputs)
+    return context, 2 * keys, values
 
 
-def floor_of_scores(num_given, num_words):
-    return torch.zeros(num_words, num_words).masked_fill(hides(num_given, num_words), -math.inf)
-
-
-for function in (with_two_conditions, with_loops, with_lengths, of_numbers):
-    answers.right(check.prefix_mask, function)
+for function in (with_cat, with_loops, by_pytorch, scores_of(lambda d: d**0.5)):
+    answers.right(check.one_more_word, function)
 for function, says, hint in (
-    (hides, "True and False are exchanged", "may look at the key"),
-    (by_column, "rows and columns are exchanged", "Rows are queries"),
-    (only_causal, "the causal mask alone", "all given words"),
-    (everything, "every word may look at every word", "later are hidden"),
-    (given_alone, "cannot be seen at all", "itself, too"),
-    (given_rows, "the given words may look at all words", "given words alone"),
-    (both_conditions, "only given words that come before", "is enough"),
-    (not_itself, "may not look at itself", "j = i"),
-    (one_too_many, "one word too many", "`num_given` - 1"),
-    (one_too_few, "forbids word 0 to look at word 2", "counted from 0"),
-    (one_row, "has the shape (6,)", "a row for each query"),
-    (floor_of_scores, "the mask holds [-inf]", "A comparison"),
+    (scores_of(lambda d: 1), "the scale is missing", "√d"),
+    (scores_of(lambda d: d), "divided by d", "square root of the width"),
+    (sums_scores, "summed with the scores", "A softmax"),
+    (not_itself, "does not look at itself", "into the cache first"),
+    (equal_weights, "all weights are equal", "uses the query"),
+    (old_cache, "`keys` still has 0 rows", "must find the new one"),
+    (old_values, "`values` still has 0 rows", "must find the new one"),
+    (in_front, "`keys` stands before the others", "order of the words"),
+    (averages_keys, "the context has the shape (2,)", "as wide as a value"),
+    (exchanged, "`keys` has the shape (1, 3)", "makes a row of a vector"),
+    (context_alone, "returns one thing", "return context, keys, values"),
+    (newest, "the context at [0] is", "in turn"),
+    (other_rows, "`keys` is not the old rows", "stay as they are"),
 ):
-    answers.wrong(check.prefix_mask, function, says=says, hint=hint)
+    answers.wrong(check.one_more_word, function, says=says, hint=hint)
 
 # ---- Exercise 4 ----
 

@@ -15,6 +15,7 @@ from utils.exercises.checking import (
     compare_with_rubric,
     exercise,
     expect,
+    expect_close,
     recognise,
     show,
 )
@@ -112,72 +113,95 @@ def exchanged_query(white: object, flower: object, found: object) -> Iterator[st
 @exercise(
     3,
     "implement",
-    "Begin with the causal mask, which allows key j for query i if j <= i. Which cells must be added?",
-    "`torch.arange(num_words)` counts the words. A key is given if its number is less than `num_given`.",
+    "The new word may look at itself, too: its key and its value join the others before the scores are computed.",
+    "`torch.cat([past_keys, key[None]])` has one row more. The rest is the attention of a single query.",
 )
-def prefix_mask(answer: ReadersFunction) -> Iterator[str]:
-    for num_given, num_words in ((3, 6), (0, 3), (2, 7), (5, 5)):
-        words = torch.arange(num_words)
-        causal, given = words <= words[:, None], words < num_given
-        right = causal | given
-        got = _as_mask(answer(num_given, num_words), num_words)
-        case = f"for {num_given} given words of {num_words}"
-        later = words[:, None] < num_given  # rows of given words
-        no_diagonal = (words < words[:, None]) | given
-        for wrong, says, hint in (
-            (~right, "True and False are exchanged", "True means that the query may look at the key."),
-            (right.T, "rows and columns are exchanged", "Rows are queries, and columns are keys."),
-            (causal, "this is the causal mask alone", "Each word may also look at all given words."),
-            (
-                torch.ones_like(right),
-                "every word may look at every word",
-                "The words that are written later are hidden.",
-            ),
-            (
-                given.expand_as(right),
-                "the words that are written cannot be seen at all",
-                "Each word may look at itself, too.",
-            ),
-            (
-                causal | later,
-                "the given words may look at all words",
-                "They may look at the given words alone.",
-            ),
-            (
-                causal & given,
-                "only given words that come before can be seen",
-                "Which of the two conditions is enough?",
-            ),
-            (no_diagonal, "a written word may not look at itself", "The causal mask allows j = i."),
-            (
-                causal | (words <= num_given),
-                "one word too many is given",
-                "The given words have the numbers 0 to `num_given` - 1.",
-            ),
-        ):
-            if not torch.equal(wrong, right):
-                expect(not torch.equal(got, wrong), f"{case}, {says}.", hint)
-        if not torch.equal(got, right):
-            query, key = (got != right).nonzero()[0].tolist()
-            allowed = "allows" if got[query, key] else "forbids"
-            expect(
-                False,
-                f"{case}, the mask {allowed} word {query} to look at word {key}; expected the opposite.",
-                "Words are counted from 0.",
-            )
-        yield f"{case} the mask is right"
+def one_more_word(answer: ReadersFunction) -> Iterator[str]:
+    torch.manual_seed(0)
+    for num_past, d, d_value in ((0, 2, 3), (1, 2, 3), (5, 3, 2)):
+        case = f"with {num_past} word{'' if num_past == 1 else 's'} in the cache"
+        query, key, value = 2 * torch.randn(d), torch.randn(d), torch.randn(d_value)
+        past = torch.randn(num_past, d), torch.randn(num_past, d_value)
+        result = answer(query, key, value, *past)
+        expect(
+            isinstance(result, tuple | list) and len(result) == 3,
+            f"{case}, the function returns {_how_many(result)}; expected three things.",
+            "End with `return context, keys, values`.",
+        )
+        context, *cache = result
+        for name, got, old, new in zip(("keys", "values"), cache, past, (key, value), strict=True):
+            _check_cache(name, got, old, new, case)
+        yield f"{case} the new cache is right"
+        keys, values = (torch.cat([old, new[None]]) for old, new in zip(past, (key, value), strict=True))
+        scores = keys @ query
+        got = as_tensor(
+            context,
+            "It is an average of the values, so it is as wide as a value.",
+            shape=(d_value,),
+            name=f"{case}, the context",
+        )
+        recognise(
+            got,
+            [
+                Mistake(
+                    tuple((scores.softmax(0) @ values).tolist()), "the scale is missing", "Divide by √d."
+                ),
+                Mistake(
+                    tuple(((scores / d).softmax(0) @ values).tolist()),
+                    "the scores are divided by d",
+                    "The scale is the square root of the width of a key.",
+                ),
+                Mistake(
+                    tuple((scores / math.sqrt(d) @ values).tolist()),
+                    "the values are summed with the scores",
+                    "A softmax turns scores into weights.",
+                ),
+                Mistake(
+                    tuple(((scores / math.sqrt(d))[:-1].softmax(0) @ values[:-1]).tolist()),
+                    "the new word does not look at itself",
+                    "Put its key and value into the cache first.",
+                ),
+                Mistake(
+                    tuple(values.mean(0).tolist()), "all weights are equal", "Which part uses the query?"
+                ),
+            ][: 5 if num_past else 0],
+            f"{case}, ",
+            ".",
+            tolerance=1e-4,
+        )
+        right = (scores / math.sqrt(d)).softmax(0) @ values
+        expect_close(got, right, case, "Compute scores, weights and the average in turn.", name="the context")
+        yield f"{case} the context is that of causal attention"
 
 
-def _as_mask(result: object, num_words: int) -> Tensor:
-    hint = "A mask has a row for each query and a column for each key."
-    mask = as_tensor(result, hint, shape=(num_words, num_words), name="the mask")
-    others = mask[(mask != 0) & (mask != 1)]
+def _how_many(result: object) -> str:
+    return f"{len(result)} things" if isinstance(result, tuple | list) else "one thing"
+
+
+def _check_cache(name: str, got: object, old: Tensor, new: Tensor, case: str) -> None:
+    got = as_tensor(got, name=f"{case}, `{name}`").float()
     expect(
-        len(others) == 0,
-        f"the mask holds {show(others[:1])}; expected only True and False.",
-        "A comparison such as `a <= b` gives True and False.",
+        tuple(got.shape) != tuple(old.shape),
+        f"{case}, `{name}` still has {len(old)} rows; expected one more.",
+        "The next word must find the new one in the cache.",
     )
-    return mask.bool()
+    right = torch.cat([old, new[None]])
+    expect(
+        got.shape == right.shape,
+        f"{case}, `{name}` has the shape {tuple(got.shape)}; expected {tuple(right.shape)}.",
+        "`new[None]` makes a row of a vector, and `torch.cat` puts rows below each other.",
+    )
+    if len(old):
+        expect(
+            not torch.allclose(got, torch.cat([new[None], old])),
+            f"{case}, the new row of `{name}` stands before the others.",
+            "The rows are in the order of the words.",
+        )
+    expect(
+        torch.allclose(got, right, atol=1e-6),
+        f"{case}, `{name}` is not the old rows with the new one behind them.",
+        "Earlier rows stay as they are: that is why they may be kept.",
+    )
 
 
 #: Places of exercise 4: how fast they turn, and how many there are.
