@@ -26,7 +26,7 @@ ALL_TESTS := $(LONGEST) $(filter-out $(LONGEST),$(CHAPTERS)) chapters/studies te
 # Not part of `make check`: they need the built book, a browser, time to train, or they build books and run chapters.
 LEFT_TO_TEST := test_book test_pages test_pdf test_quizzes_in_book test_publishing test_marking test_machines \
 	test_chapter_figures test_figures_in_book test_figures_in_jupyterlab test_explorables_in_browser \
-	test_architecture test_command_line test_translating test_length_study test_real_sentences \
+	test_architecture test_command_line test_translating test_length_study test_real_sentences test_explanation_study \
 	test_own_decoders test_training test_loop test_distributed test_checkpoints
 
 BENCHMARKS := $(sort $(wildcard tests/bench_*.py))

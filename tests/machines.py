@@ -26,6 +26,7 @@ LEFT_OUT = {
     "chapters/encoder_decoder.ipynb": "trains for minutes; asserts thresholds",
     "chapters/bahdanau_decoder.ipynb": "trains for minutes; asserts thresholds",
     "chapters/sentence_length.ipynb": "trains for minutes; asserts thresholds",
+    "chapters/explanation.ipynb": "trains for minutes; asserts thresholds",
     "chapters/transformer.ipynb": "trains for minutes; asserts thresholds",
     "chapters/bert_and_gpt.ipynb": "trains for minutes; asserts thresholds",
     "chapters/beyond_words.ipynb": "trains for minutes; asserts thresholds",
