@@ -86,7 +86,9 @@ lint: $(INSTALLED)  ## check style and formatting with ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+# JupyterLab shows SVG and styles only of notebooks that are trusted.
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
+	$(BIN)/jupyter trust chapters/*.ipynb
 	$(BIN)/jupyter lab chapters
 
 # Two at a time: those that train use one thread each.

@@ -27,6 +27,9 @@ LEFT_OUT = {
     "chapters/bahdanau_decoder.ipynb": "trains for minutes; asserts thresholds",
     "chapters/sentence_length.ipynb": "trains for minutes; asserts thresholds",
     "chapters/explanation.ipynb": "trains for minutes; asserts thresholds",
+    "chapters/transformer.ipynb": "trains for minutes; asserts thresholds",
+    "chapters/bert_and_gpt.ipynb": "trains for minutes; asserts thresholds",
+    "chapters/beyond_words.ipynb": "trains for minutes; asserts thresholds",
 }
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny import model, run_script, sentences, weights_of
+from tiny import TRANSFORMER, model, run_script, sentences, weights_of
 
 from utils.corpus.batches import Batch, ShuffledBatches
 from utils.seq2seq import EncoderDecoder
@@ -144,6 +144,14 @@ def test_a_training_that_dies_at_every_step_ends_with_the_same_weights(tmp_path,
             train_and_die(tmp_path, step, lambda: throw(Killed()))
         assert steps_saved(tmp_path) == step
     assert is_that(trained(every_step(tmp_path)), undisturbed)
+
+
+def test_a_transformer_that_is_interrupted_ends_with_the_same_weights_and_knows_its_heads(tmp_path):
+    with pytest.raises(InterruptedError):
+        trained(At(tmp_path, 7, lambda: throw(InterruptedError())), **TRANSFORMER)
+    with pytest.raises(ValueError, match="belongs to another training"):  # weights of the same shapes
+        trained(every_step(tmp_path), **TRANSFORMER | {"num_heads": 2})
+    assert is_that(trained(every_step(tmp_path), **TRANSFORMER), trained(None, **TRANSFORMER))
 
 
 def kill_at_every_step(folder: Path) -> None:

@@ -262,6 +262,88 @@ def test_train_translate_evaluate_from_a_pair_file(tmp_path):
     assert sum(bucket["num_sentences"] for bucket in printed["by_length"]) == printed["num_sentences"]
 
 
+@pytest.fixture
+def transformer(tmp_path) -> list:
+    """The command that trains a small Transformer."""
+    pairs, out = write_pairs(tmp_path / "pairs.txt"), tmp_path / "run"
+    size = ["--model", "transformer", "--width", 12, "--heads", 3, "--layers", 2, "--dropout", 0.1]
+    groups = ["--vocabulary-size", 360, "--test-groups", 7, "--valid-groups", 5]
+    return ["train", "--pairs", pairs, "--columns", "en,fr", "--out", out, *size, *groups]
+
+
+def test_a_transformer_is_trained_measured_and_used_like_the_other_model(transformer, tmp_path):
+    out = tmp_path / "run"
+    facts = json.loads(invoke(*transformer, "--steps", 12, "--json").stdout)
+    assert facts["steps"] == 12
+    run = load_run(out)
+    assert run.settings == Settings(
+        "en", "fr", 360, d_embed=12, d_hidden=48, num_layers=2, model="transformer", num_heads=3
+    )
+    assert run.record["settings"] == json.loads((out / "settings.json").read_text())
+    sentences = ["I see two dogs.", ""]
+    texts = invoke("translate", out, *sentences).stdout.splitlines()
+    assert texts == [translation.text for translation in translate(run, sentences)]
+    beam = invoke("translate", out, *sentences, "--beam", 3, "--n-best").stdout.splitlines()
+    assert [line.split("\t")[0] for line in beam] == ["1", "1", "1", "2"]
+    object_, _ = map(json.loads, invoke("translate", out, *sentences, "--json").stdout.splitlines())
+    assert object_["translations"][0]["text"] == texts[0]
+    assert invoke("translate", out, sentences[0], "--heatmap", tmp_path / "map.svg").exit_code == 0
+    links = invoke("align", out, stdin="I see dogs\tJe vois chiens\n").stdout
+    assert re.fullmatch(r"\d-\d( \d-\d){2}\n", links)
+    scores = json.loads(invoke("evaluate", out, "--beam", 2, "--json").stdout)
+    assert scores["num_sentences"] == len(run.test)
+    lines = invoke("info", out).stdout.splitlines()
+    assert lines[1].endswith("num_layers 2, dropout 0.1, seed 0, model transformer, num_heads 3")
+    assert lines[-1].startswith("scores    BLEU")
+    recurrent = tmp_path / "recurrent"
+    invoke("train", *transformer[1:4], "en,fr", "--out", recurrent, "--steps", 3, *SMALL)
+    assert "num_heads" not in invoke("info", recurrent).stdout
+    compared = json.loads(invoke("compare", out, recurrent, "--json").stdout)
+    assert compared["num_sentences"] == len(run.test)
+
+
+def test_a_transformer_that_was_interrupted_ends_with_the_same_weights(transformer, tmp_path):
+    transformer = [*transformer, "--steps", 6, "--threads", 1]
+    once = tmp_path / "once"
+    invoke(*(once if argument == tmp_path / "run" else argument for argument in transformer))
+    steps = 0
+
+    def press_ctrl_c_at_step_4(*_: object) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == 4:
+            signal.raise_signal(signal.SIGINT)
+
+    hook = register_optimizer_step_post_hook(press_ctrl_c_at_step_4)
+    try:
+        assert invoke(*transformer).exit_code == 130
+    finally:
+        hook.remove()
+    other = mistake(*transformer, "--resume", "--heads", 2, "--layers", 1)
+    assert "num_layers was 2, now 1" in other
+    assert "num_heads was 3, now 2" in other
+    assert invoke(*transformer, "--resume").exit_code == 0
+    for name, weight in load_run(once).model.state_dict().items():
+        assert torch.equal(load_run(tmp_path / "run").model.state_dict()[name], weight)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--heads", 2], "--heads is for --model transformer"),
+        (["--model", "transformer", "--width", 14], "--width of a Transformer must be .* got 14 and 4"),
+        (["--model", "transformer", "--width", 9, "--heads", 3], "must be even and .* got 9 and 3"),
+        (["--model", "lstm"], "recurrent"),
+    ],
+)
+def test_a_model_that_cannot_be_is_a_wrong_option(tmp_path, options, message):
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    result = invoke("train", "--pairs", pairs, "--columns", "en,fr", "--out", tmp_path / "run", *options)
+    assert result.exit_code == 2
+    assert re.search(message, " ".join(result.stderr.replace("│", "").split()))
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_pair_of_languages_never_seen_before_needs_no_code(tmp_path):
     """German, which no line of ``utils`` knows: read, trained, measured, translated, aligned."""
     verbs = {

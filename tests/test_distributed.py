@@ -16,7 +16,16 @@ from bench_scaling import counted, training_flops
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
-from tiny import STORED_RUN, model, run_script, sentences, trained_run, weights_of, write_pairs
+from tiny import (
+    STORED_RUN,
+    TRANSFORMER,
+    model,
+    run_script,
+    sentences,
+    trained_run,
+    weights_of,
+    write_pairs,
+)
 from torch.distributed import TCPStore
 
 from utils.corpus.batches import ShuffledBatches, make_batch
@@ -52,13 +61,13 @@ def test_the_shards_of_a_batch_hold_each_row_once(lengths, world):
 
 
 #: Rows of a batch, the fewest of which leave a process without any, and the form of the model.
-GRADIENTS = [(13, "plain"), (13, "fast"), (1, "fast")]
+GRADIENTS = [(13, "plain"), (13, "fast"), (1, "fast"), (13, "transformer")]
 
 
 def gradient(processes: Processes, num: int, form: str) -> tuple[float, torch.Tensor]:
     """Loss and gradient of one batch."""
-    some_model = model(dropout=0.0).double()
-    shared_loss = SharedLoss(some_model, {"plain": batch_loss, "fast": fast_loss}[form], processes)
+    some_model = model(dropout=0.0, **(TRANSFORMER if form == "transformer" else {})).double()
+    shared_loss = SharedLoss(some_model, batch_loss if form == "plain" else fast_loss, processes)
     of_process = shared_loss(make_batch(sentences(num), sentences(num, seed=1)))
     of_process.backward()
     return shared_loss.of_batch(of_process), torch.cat([p.grad.flatten() for p in some_model.parameters()])

@@ -689,8 +689,42 @@ def test_the_state_stands_in_the_address_and_is_read_from_it(browser: Browser, a
         shows(shown, "heat", **figure.point)
 
 
+@pytest.mark.parametrize(("name", "point"), [("curve", 2), ("plane", 8)])
+def test_moved_points_stand_in_the_address_too(browser: Browser, address: str, name: str, point: int) -> None:
+    movable = FIGURES[name].movable
+    spot = [
+        round(bound[0] + 0.37 * (bound[1] - bound[0]), 3) if bound else side
+        for side, bound in zip(movable["places"][point], movable["bounds"], strict=True)
+    ]
+    link = f"{name}?moved={point}:{spot[0]}:{spot[1]}"
+    for page in window(browser, f"{address}#{link}", **DESK, reduced_motion="reduce"):
+        shown = page.locator(f"figure#{name}")
+        check_moved(shown, name, {point: spot})
+        # A point that was moved here stands in the address as well, and the next reader sees the same.
+        shown.locator(".xp-mover summary").press("Enter")
+        shown.get_by_label("point", exact=True).select_option("0")
+        slider(shown, movable["names"][1]).press("Home")
+        page.wait_for_function("there => location.hash.includes(there)", arg="moved=0:")
+        there = page.evaluate("location.hash")
+        assert f",{point}:{round(spot[0], 3)}:{spot[1]}" in there
+        low = [movable["places"][0][0], movable["bounds"][1][0]]
+        page.reload()
+        check_moved(shown, name, {0: low, point: spot})
+        # What the figure does not have is left out, and no point leaves the picture.
+        page.evaluate("link => { location.hash = link }", f"#{name}?moved=99:1:1,0:1,1:x:2,{point}:0:1e9")
+        edge = [
+            bound[1] if bound and i else side
+            for i, (side, bound) in enumerate(zip(spot, movable["bounds"], strict=True))
+        ]
+        edge[0] = 0 if movable["bounds"][0] else spot[0]
+        check_moved(shown, name, {point: edge})
+        shown.get_by_role("button", name="reset").press("Enter")
+        page.wait_for_function("!location.hash.includes('moved')")
+        shows(shown, name)
+
+
 @pytest.mark.parametrize(
-    "broken", ["?query=%E6%B", "?d=%", "?=&&=", "?query=99", "%", "?", "?d=64&constructor=1"]
+    "broken", ["?query=%E6%B", "?d=%", "?=&&=", "?query=99", "%", "?", "?d=64&constructor=1", "?moved=1:0:0"]
 )
 def test_a_broken_address_stops_no_figure(browser: Browser, address: str, broken: str) -> None:
     for page in window(browser, f"{address}#heat{broken}", **DESK, reduced_motion="reduce"):

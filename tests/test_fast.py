@@ -8,6 +8,7 @@ from utils.corpus.batches import Batch, make_batch
 from utils.search import DecoderSteps, beam_search, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder, check_lengths
 from utils.training import sequence_loss
+from utils.transformer import TransformerDecoder, TransformerEncoder
 from utils.translator.fast import (
     ArrangedDecoder,
     FastSteps,
@@ -168,6 +169,35 @@ def test_both_forms_share_their_parameters_and_the_fast_one_adds_none():
     assert set(translator.state_dict()) == before
     assert first != second
     torch.testing.assert_close(second, plain_loss(translator, data))
+
+
+def transformer(dropout=0.0):
+    torch.manual_seed(0)
+    options = {"num_heads": 3, "num_layers": 2, "dropout": dropout}
+    return EncoderDecoder(TransformerEncoder(11, 12, **options), TransformerDecoder(13, 12, **options))
+
+
+def test_loss_gradients_and_weights_of_a_transformer_are_those_of_the_plain_form():
+    translator, data = transformer(), batch()
+    plain = plain_loss(translator, data, label_smoothing=0.1)
+    fast = fast_loss(translator, data, label_smoothing=0.1, chunk=7)
+    torch.testing.assert_close(fast, plain)
+    for ours, wanted in zip(gradients(fast, translator), gradients(plain, translator), strict=True):
+        torch.testing.assert_close(ours, wanted, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(attention_weights(translator, data), translator(*data[:2], data.tgt_in)[1])
+    assert steps_for(translator) is DecoderSteps
+
+
+def test_a_transformer_computes_the_vocabulary_product_for_real_tokens_alone(monkeypatch):
+    rows = []
+
+    def counting(hidden, *arguments, **options):
+        rows.append(len(hidden))
+        return vocabulary_loss(hidden, *arguments, **options)
+
+    monkeypatch.setattr("utils.translator.fast.vocabulary_loss", counting)
+    fast_loss(transformer(), batch())
+    assert rows == [4 + 6 + 2 + 0 + 3 + 5]  # the words and the end of each of the five sentences
 
 
 def test_dropout_acts_in_training_alone():

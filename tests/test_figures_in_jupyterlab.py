@@ -1,10 +1,14 @@
 """A figure in JupyterLab, in a browser and without a network: it shows, moves, and Python sees it."""
 
+import itertools
 import json
+from pathlib import Path
 
 import jupyterlab
 import nbformat
 import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_notebook
 from playwright.sync_api import Browser, Locator, Page, expect
 
 FIGURE = """
@@ -36,6 +40,7 @@ ipywidgets.VBox([echo, other])
 """
 MOVE = "figure.widget.query = 1"
 
+CHAPTER = Path(__file__).parents[1] / "chapters" / "masked_softmax.ipynb"
 
 pytestmark = pytest.mark.slow
 
@@ -96,3 +101,33 @@ def test_two_views_and_python_stay_in_step(browser: Browser, tmp_path) -> None:
     data = saved.cells[0].outputs[0].data
     assert data["text/html"].startswith('<figure class="xp" id="live"')
     assert json.loads(json.dumps(data["application/vnd.jupyter.widget-view+json"]))["version_major"] == 2
+
+
+def with_captions(cells: list[NotebookNode], kind: str) -> list[NotebookNode]:
+    """The first cell that has stored a figure of this kind, and its caption."""
+    for cell, caption in itertools.pairwise(cells):
+        if any(kind in str(output.get("data", "")) for output in cell.get("outputs", ())):
+            return [cell, caption]
+    raise AssertionError(kind)
+
+
+def test_a_chapter_has_its_captions_questions_and_dark_pictures(browser: Browser, tmp_path) -> None:
+    chapter = nbformat.read(CHAPTER, as_version=4)
+    drawing = with_captions(chapter.cells, 'class="chart"')
+    figure = with_captions(chapter.cells, '<figure class="xp"')
+    questions = next(cell for cell in chapter.cells if cell.source.startswith("<!-- quiz"))
+    notebook = new_notebook(cells=[*drawing, *figure, questions], metadata=chapter.metadata)
+    nbformat.write(notebook, tmp_path / "stored.ipynb")
+    jupyterlab.trust_in_the_dark(tmp_path, "stored.ipynb")
+    with jupyterlab.server(tmp_path) as address:
+        page = jupyterlab.open_notebook(browser, address, "stored.ipynb")
+        shown = page.locator(".jp-Notebook .jp-RenderedMarkdown")
+        for cell in (drawing[1], figure[1]):
+            expect(shown.get_by_text(cell.source[:40])).to_be_visible()
+        asked = questions.source.count("<!-- quiz")
+        expect(shown.get_by_text("Answers", exact=True)).to_have_count(asked)
+        assert not {":::", "{quiz}", "<!--"} & set(" ".join(shown.all_inner_texts()).split())
+        # Stored pictures have light grounds: in the dark theme they are inverted.
+        for picture in ("img.xp-still", ".jp-RenderedSVG img"):
+            expect(page.locator(picture)).to_have_css("filter", "invert(0.93) hue-rotate(180deg)")
+        page.context.close()

@@ -67,10 +67,12 @@ def test_the_line_stands_where_the_forbidden_bars_begin(width: int) -> None:
             assert ["forbidden" in bar.classes for bar in panel] == [j >= n for j in range(4)]
             x = drawn.of("line", "edge")[k]["x1"] + drawn.of("line", "edge")[k].matrix[0, 2]
             assert all((bar.middle[0] > x) == (j >= n) for j, bar in enumerate(panel))
-        hatches = drawn.of("path", "hatch")
-        assert len(hatches) == (4 - n) * (1 + known)
-        for hatch, bar in zip(hatches, drawn.of("rect", "forbidden"), strict=True):
-            assert hatch.middle[0] == pytest.approx(bar.middle[0], abs=4)
+        # Forbidden places are hatched, also in a panel without numbers.
+        first, second = np.array([mark.middle for mark in drawn.of("path", "hatch")]).reshape(2, 4 - n, 2)
+        places = [bar.middle[0] for bar in drawn.of("rect", "forbidden")][: 4 - n]
+        assert first[:, 0] == pytest.approx(places, abs=4)
+        titles = [drawn.text(title).box[:2] for title in ("first", "second")]
+        assert second - first == pytest.approx(np.tile(np.subtract(*titles[::-1]), (4 - n, 1)), abs=0.1)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

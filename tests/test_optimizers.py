@@ -42,6 +42,22 @@ def test_the_hidden_matrices_are_those_of_no_vocabulary():
     ]
 
 
+def test_the_hidden_matrices_of_a_transformer_are_those_of_its_layers():
+    some_model = model(model="transformer", d_embed=6, num_heads=3, num_layers=2)
+    names = {id(parameter): name for name, parameter in some_model.named_parameters()}
+    found = [names[id(matrix)] for matrix in hidden_matrices(some_model)]
+    attention = [f"w_{part}.weight" for part in "qkvo"]
+    network = ["feed_forward.0.weight", "feed_forward.3.weight"]
+    encoder_layer = [*(f"self_attention.{name}" for name in attention), *network]
+    decoder_layer = [*encoder_layer[:4], *(f"cross_attention.{name}" for name in attention), *network]
+    assert found == [
+        f"{side}.layers.{number}.{name}"
+        for side, layer in (("encoder", encoder_layer), ("decoder", decoder_layer))
+        for number in range(2)
+        for name in layer
+    ]
+
+
 def test_muon_takes_a_step_of_like_size_in_every_direction_and_adam_one_of_like_size_in_every_number():
     some_model = model()
     before = named(some_model)

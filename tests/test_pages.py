@@ -183,6 +183,17 @@ DRAWINGS = """[...document.querySelectorAll("main svg.chart")].map(svg => {
 })"""
 
 
+#: Tables of the text, and of questions, that are wider than the box in which they stand, and by how much.
+TABLES_TOO_WIDE = """() => [...document.querySelectorAll("article table:not(.xp-table *)")].map(table => {
+    const box = table.parentElement;
+    return [box.scrollWidth - box.clientWidth, table.textContent.trim().slice(0, 60)];
+}).filter(([over]) => over > 0)"""
+
+#: Pictures that the theme puts on white in its dark mode.
+ON_WHITE = """[...document.querySelectorAll("main img")]
+    .filter(image => getComputedStyle(image).backgroundColor === "rgb(255, 255, 255)").map(image => image.src)"""
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_page(reader: Reader, name: str) -> None:
     page = reader.open(name)
@@ -198,6 +209,7 @@ def test_page(reader: Reader, name: str) -> None:
     assert reader.weight() <= 1000 * KILOBYTES
     assert page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
+    assert page.evaluate(TABLES_TOO_WIDE) == []
     if IDEOGRAPHS.search(html(name).select_one("article").get_text()):
         reader.unfold()
         tags = fonts_of_chinese(reader)
@@ -207,7 +219,9 @@ def test_page(reader: Reader, name: str) -> None:
 
     reader.become("dark", PHONE)
     reader.unfold()
+    assert page.evaluate(ON_WHITE) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.evaluate(TABLES_TOO_WIDE) == []
     if name in CHAPTERS:
         seen = page.evaluate(DRAWINGS)
         assert seen

@@ -2,10 +2,12 @@
 
 import importlib.util
 import inspect
+import io
 import itertools
 import re
 import sys
 import warnings
+from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -13,7 +15,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from IPython.core.formatters import DisplayFormatter
 from matplotlib import font_manager
+from PIL import Image
 
 from utils import plotting
 
@@ -73,6 +77,20 @@ def test_style_is_the_same_when_set_twice():
     first = dict(mpl.rcParams)
     plotting.use_style()
     assert dict(mpl.rcParams) == first
+
+
+def test_a_notebook_stores_a_small_png(monkeypatch):
+    shell = Mock(display_formatter=DisplayFormatter())
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    plotting.use_style()
+    plotting.heatmap(weights(5, 7))
+    small = shell.display_formatter.formatters["image/png"].lookup(plt.gcf())(plt.gcf())
+    whole = io.BytesIO()
+    plt.savefig(whole, format="png")
+    assert len(small) < 0.5 * len(whole.getvalue())
+    shown, expected = (np.asarray(Image.open(file).convert("RGB")) for file in (io.BytesIO(small), whole))
+    assert shown.shape == expected.shape == (320, 500, 3)
+    assert np.abs(shown.astype(int) - expected).mean() < 3
 
 
 def test_style_asks_for_chinese_forms_where_matplotlib_can():

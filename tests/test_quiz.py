@@ -4,7 +4,6 @@ How questions work in the page is in `test_quizzes_in_book`.
 """
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -190,14 +189,6 @@ def test_each_mistake_stops_the_build_and_names_page_and_question(build):
         assert "index.md:" in line
         assert "ERROR: quiz '" in line
     assert page.select(".quiz") == []
-
-
-def test_the_example_of_the_guide_is_a_question(build):
-    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    (example,) = re.findall(r"^```markdown\n(:::\{quiz\}.*?)^```", guide, re.MULTILINE | re.DOTALL)
-    page, warnings = build(example)
-    assert warnings == ""
-    assert page.select_one(".quiz")["data-kind"] == "one"
 
 
 def test_the_fold_may_stand_on_two_lines(build):

@@ -314,10 +314,21 @@ def test_questions_look_right_on_a_phone_in_the_dark_and_on_a_laptop_in_the_ligh
         results = Axe().run(page, context=".quizzes", options=AXE_OPTIONS)
         assert results.violations_count == 0, results.generate_report()
         assert min(page.locator("#quiz-wrong-row td[style]").first.evaluate(CONTRASTS)) >= 4.5
-    # On paper there is nothing to press, and what has not been answered stays unsaid.
+    # On paper there is nothing to press, and all answers are given, with what the reader would give to get them.
     clear(page).press("Enter")
     page.emulate_media(media="print")
     assert page.locator(".quizzes button:visible").count() == 0
-    assert page.locator(".quiz-feedback li:visible").count() == 0
+    explanations = page.locator(".quiz-feedback li")
+    assert explanations.count() == page.locator(".quiz-feedback li:visible").count() > 50
+    given = page.locator("#quiz-score-by-hand li").evaluate_all(
+        """all => all.map(li => li.querySelector("strong"))
+            .map(mark => [getComputedStyle(mark, "::before").content, mark.textContent])"""
+    )
+    marks = [item.strong.get_text() for item in html(PAGE).select("#quiz-score-by-hand details li")]
+    assert any(mark.startswith("Right: ") for mark in marks)
+    for (before, mark), written in zip(given, marks, strict=True):
+        word, _, value = written.removesuffix(".").partition(": ")
+        assert mark == f"{word}."
+        assert before == (f'"{value}: "' if value else "none")
     assert reader.complaints == []
     reader.context.close()

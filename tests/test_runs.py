@@ -48,6 +48,60 @@ def test_a_model_is_built_by_its_settings_and_seed_alone():
     assert len(deep.decoder.cells) == 2
 
 
+def test_a_transformer_is_built_by_its_settings():
+    settings = dataclasses.replace(
+        SETTINGS, model="transformer", d_embed=12, d_hidden=29, num_layers=2, num_heads=3, dropout=0.2
+    )
+    some_model = build_model(settings, 7, 19)
+    assert torch.equal(weights_of(build_model(settings, 7, 19)), weights_of(some_model))
+    for side in (some_model.encoder, some_model.decoder):
+        assert len(side.layers) == 2
+        assert [layer.self_attention.num_heads for layer in side.layers] == [3, 3]
+        assert [layer.feed_forward[0].weight.shape for layer in side.layers] == [(29, 12)] * 2
+        assert side.dropout.p == 0.2
+    assert some_model.encoder.embedding.weight.shape == (7, 12)
+    assert some_model.decoder.output.weight.shape == (19, 12)
+    assert not some_model.training
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": "convolutional"}, "model must be recurrent or transformer, got 'convolutional'"),
+        ({"num_heads": 3}, "num_heads is for a Transformer alone, got 3 for recurrent"),
+        ({"model": "transformer"}, "num_heads is for a Transformer alone, got None for transformer"),
+        (
+            {"model": "transformer", "num_heads": 5, "d_embed": 12},
+            "multiple of the number of its heads, got 12 and 5",
+        ),
+        ({"model": "transformer", "num_heads": 3, "d_embed": 15}, "must be even and .*, got 15 and 3"),
+    ],
+)
+def test_settings_that_no_model_can_have_are_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(SETTINGS, **changes)
+
+
+def earlier(settings) -> dict:
+    """Settings as a version of the course wrote them that had one model."""
+    written = dataclasses.asdict(settings)
+    return {name: written[name] for name in written if name not in ("model", "num_heads")}
+
+
+def test_a_training_that_a_version_with_one_model_began_is_continued(tmp_path, monkeypatch):
+    failing_run = partial(train_run, tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr("utils.translator.runs.Checkpoints", partial(Checkpoints, seconds=0))
+        patch.setattr("utils.translator.runs.write_run", failing)
+        with pytest.raises(OSError, match="No space left"):
+            failing_run()
+    record = tmp_path / "run.training" / "run.json"
+    first = json.loads(record.read_text())
+    first["settings"] = earlier(SETTINGS)
+    record.write_text(json.dumps(first))
+    assert len(failing_run(resume=True)[1].losses) == 3
+
+
 def test_a_run_trains_and_keeps_what_it_needs(tmp_path):
     run, history = train_tiny(tmp_path, epochs=3)
     assert run.settings == SETTINGS
@@ -58,7 +112,7 @@ def test_a_run_trains_and_keeps_what_it_needs(tmp_path):
     assert len(held_out) == sum(1 + len(example.references) for example in run.test)
 
 
-def test_a_run_of_an_earlier_version_is_read(tmp_path):
+def test_a_run_of_an_earlier_version_is_read(tmp_path, monkeypatch):
     """The stored run must stay readable, and is that of the pairs and settings beside it."""
     run = trained_run()
     prepared = prepare(tiny_data(tmp_path), SETTINGS, batch_size=32)
@@ -66,6 +120,7 @@ def test_a_run_of_an_earlier_version_is_read(tmp_path):
     assert run.test == prepared.test
     assert run.src_vocabulary.to_json() == prepared.src_vocabulary.to_json()
     assert run.tgt_vocabulary.to_json() == prepared.tgt_vocabulary.to_json()
+    monkeypatch.setattr("utils.translator.runs.asdict", earlier)
     save_run(run, tmp_path / "run")
     for path in STORED_RUN.iterdir():
         assert (tmp_path / "run" / path.name).read_bytes() == path.read_bytes(), path.name

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from utils.corpus.vocabulary import BOS, EOS
-from utils.search import Hypothesis, beam_search, greedy
+from utils.search import Hypothesis, beam_search, greedy, next_word_probabilities
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 
 
@@ -254,3 +254,46 @@ def test_score_by_hand():
 def test_useless_numbers_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         beam_search(model(), *sources(), **options)
+
+
+# ---- The probabilities of the next word ----
+
+LOGITS = torch.tensor([[2.0, -0.5, 1.1, 0.3, -3.0, 1.6, 0.0], [0.4, 0.1, -0.2, 3.0, 0.7, -1.0, 0.5]])
+#: By temperature and top_p, what TemperatureLogitsWarper and TopPLogitsWarper of transformers 4.57.1 leave of `LOGITS`,
+#: after the softmax.
+THEIRS = {
+    (0.5, 0.75): [[0.689974, 0, 0, 0, 0, 0.310026, 0], [0, 0, 0, 1, 0, 0, 0]],
+    (0.5, 0.95): [[0.619338, 0, 0.102376, 0, 0, 0.278286, 0], [0, 0, 0, 1, 0, 0, 0]],
+    (1.0, 0.75): [[0.481489, 0, 0.195759, 0, 0, 0.322752, 0], [0, 0, 0, 0.908877, 0.091123, 0, 0]],
+    (1.7, 0.3): [[0.558554, 0, 0, 0, 0, 0.441446, 0], [0, 0, 0, 1, 0, 0, 0]],
+    (1.7, 0.95): [
+        [0.304384, 0.069944, 0.179267, 0.111977, 0, 0.240566, 0.093861],
+        [0.106271, 0.089079, 0.074668, 0.49049, 0.126781, 0, 0.11271],
+    ],
+}
+
+
+@pytest.mark.parametrize(("temperature", "top_p"), THEIRS)
+def test_the_next_word_is_drawn_as_transformers_draws_it(temperature, top_p):
+    ours = next_word_probabilities(LOGITS, temperature=temperature, top_p=top_p)
+    expected = torch.tensor(THEIRS[temperature, top_p])
+    torch.testing.assert_close(ours, expected, atol=1e-6, rtol=0)
+    for row, alone in zip(LOGITS, ours, strict=True):
+        torch.testing.assert_close(
+            next_word_probabilities(row, temperature=temperature, top_p=top_p), alone, atol=1e-7, rtol=0
+        )
+
+
+def test_all_words_stay_with_top_p_1_and_one_word_stays_with_a_small_one():
+    torch.testing.assert_close(next_word_probabilities(LOGITS), LOGITS.softmax(dim=-1))
+    spread = torch.zeros(1001)
+    assert (next_word_probabilities(spread) > 0).all()
+    assert next_word_probabilities(spread, top_p=1e-9).tolist() == [1.0, *[0.0] * 1000]
+    half = next_word_probabilities(LOGITS.half(), temperature=0.01)
+    torch.testing.assert_close(half.sum(dim=-1), torch.ones(2))
+
+
+@pytest.mark.parametrize(("name", "number"), [("temperature", 0.0), ("top_p", 0.0), ("top_p", 1.5)])
+def test_numbers_out_of_range_are_refused(name, number):
+    with pytest.raises(ValueError, match=f"{name} must be .*, got {number}"):
+        next_word_probabilities(LOGITS, **{name: number})

@@ -18,7 +18,7 @@ LAYERS = [
     {"additive_by_query", "colours"},
     {"attention"},
     {"kernels", "seq2seq"},
-    {"corpus", "transformer"},
+    {"corpus", "transformer", "attention_variants"},
     {"search", "training", "metrics", "unknown_words"},
     {"plotting", "explorables"},
     {"architecture", "translator", "exercises"},

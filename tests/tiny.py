@@ -79,6 +79,10 @@ def model(**changes: object) -> EncoderDecoder:
     return build_model(replace(TINY, **changes), VOCAB, VOCAB)
 
 
+#: What makes a Transformer of ``TINY``.
+TRANSFORMER = {"model": "transformer", "d_embed": 12, "num_heads": 3, "num_layers": 2}
+
+
 def weights_of(model: EncoderDecoder) -> torch.Tensor:
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
 

@@ -1,7 +1,7 @@
 """Search for a translation: choose its words by the probabilities that the model gives to each next word.
 
 Works on token ids with any decoder; ``corpus`` turns ids into text, and ``metrics`` scores the text.
-Explained in chapters/encoder_decoder and chapters/sentence_length.
+Explained in chapters/encoder_decoder, chapters/sentence_length and chapters/bert_and_gpt.
 """
 
 from collections.abc import Callable
@@ -255,6 +255,44 @@ def beam_search(
         )
         for *sentence, length in zip(tokens, log_probs.tolist(), row_weights, src_lens.tolist(), strict=True)
     ]
+
+
+def next_word_probabilities(
+    logits: Float[Tensor, "*batch vocab"], *, temperature: float = 1.0, top_p: float = 1.0
+) -> Float[Tensor, "*batch vocab"]:
+    """The probabilities to draw the next word from: colder or warmer, and without the improbable words.
+
+    The logits are divided by the temperature before the softmax. Then only the most probable words stay, as few as
+    have the probability ``top_p`` together; the others get 0, and the rest is divided by its sum.
+
+    Args:
+        logits: unnormalised log-probabilities of each next word.
+        temperature: below 1 the probable words gain, above 1 the others.
+        top_p: probability that the kept words reach together; with 1 all words stay. At least one word is kept.
+
+    Raises:
+        ValueError: a temperature that is not positive, or a ``top_p`` that is not above 0 and at most 1.
+
+    >>> logits = torch.tensor([0.5, 0.25, 0.125, 0.125]).log()
+    >>> next_word_probabilities(logits, top_p=0.6)
+    tensor([0.6667, 0.3333, 0.0000, 0.0000])
+
+    Source: Holtzman et al. (2020), section 3.1 for ``top_p`` and 3.3 for the temperature. Explained in
+    chapters/bert_and_gpt.
+    """
+    if not temperature > 0:
+        raise ValueError(f"temperature must be positive, got {temperature}")
+    if not 0 < top_p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
+    probabilities = (logits.float() / temperature).softmax(dim=-1)
+    if top_p == 1:
+        return probabilities
+    ordered, words = probabilities.sort(dim=-1, descending=True, stable=True)
+    # A word stays if those before it do not reach top_p, so the first always stays.
+    before = ordered.cumsum(dim=-1) - ordered
+    kept = ordered.masked_fill(before >= top_p, 0.0)
+    kept = kept / kept.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(kept).scatter(-1, words, kept)
 
 
 def _trace_back(

@@ -184,7 +184,8 @@ class RecurrentDecoder(nn.Module):
     """The part that the decoders of this module share: s_0, the recurrence and the readout.
 
     A subclass defines :meth:`start`, which makes the memory, and :meth:`attend`, which gives the context of a step.
-    Arguments as for :class:`BahdanauDecoder`, except ``d_attention``.
+    Arguments as for :class:`BahdanauDecoder`, except ``d_attention``. In addition, ``d_read`` is the width of what the
+    first cell reads beside the word, the context; ``d_enc`` if None.
     """
 
     def __init__(
@@ -198,6 +199,7 @@ class RecurrentDecoder(nn.Module):
         num_layers: int = 1,
         dropout: float = 0.0,
         cell: str = "gru",
+        d_read: int | None = None,
     ):
         super().__init__()
         if cell not in ("gru", "context"):
@@ -206,7 +208,8 @@ class RecurrentDecoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
         first_class = ContextGRUCell if cell == "context" else _ConcatGRUCell
         upper_cells = [nn.GRUCell(d_hidden, d_hidden) for _ in range(num_layers - 1)]
-        self.cells = nn.ModuleList([first_class(d_embed, d_enc, d_hidden), *upper_cells])
+        d_read = d_enc if d_read is None else d_read
+        self.cells = nn.ModuleList([first_class(d_embed, d_read, d_hidden), *upper_cells])
         for upper_cell in upper_cells:
             _orthogonal_recurrence(upper_cell)
         self.start_state = nn.Linear(d_enc_state or d_enc // 2, d_hidden)
@@ -248,21 +251,43 @@ class RecurrentDecoder(nn.Module):
             Unnormalised log-probabilities of the next word at each step, the last state of each layer, and
             the attention weights at each step (None without attention).
         """
+        features, state, weights = self.features(tgt_in, memory, state)
+        return self.output(self.read_out(features)), state, weights
+
+    def features(
+        self, tgt_in: Int[Tensor, "batch t"], memory: Any, state: Float[Tensor, "layers batch h"]
+    ) -> tuple[
+        Float[Tensor, "batch t d_features"],
+        Float[Tensor, "layers batch h"],
+        Float[Tensor, "batch t n"] | None,
+    ]:
+        """``[s_i; y_{i-1}; c_i]`` at each step, which the readout reads; otherwise as :meth:`forward`."""
         embedded = self.dropout(self.embedding(tgt_in))
         states, contexts, weights = [], [], []
-        layers = list(state.unbind(0))
         for y in embedded.unbind(1):
-            context, step_weights = self.attend(layers[-1], memory)  # the query is the last layer's s_{i-1}
-            layers[0] = self.cells[0](y, context, layers[0])
-            for depth, cell in enumerate(self.cells[1:], start=1):
-                layers[depth] = cell(self.dropout(layers[depth - 1]), layers[depth])
-            states.append(layers[-1])
+            context, step_weights = self.attend(state[-1], memory)  # the query is the last layer's s_{i-1}
+            state = self.advance(y, context, state)
+            states.append(state[-1])
             contexts.append(context)
             weights.append(step_weights)
         features = torch.cat([torch.stack(states, 1), embedded, torch.stack(contexts, 1)], dim=-1)
-        maxout = self.readout(features).unflatten(-1, (-1, 2)).amax(dim=-1)
-        logits = self.output(self.dropout(maxout))
-        return logits, torch.stack(layers), None if weights[0] is None else torch.stack(weights, 1)
+        return features, state, None if weights[0] is None else torch.stack(weights, 1)
+
+    def advance(
+        self,
+        y: Float[Tensor, "batch d_y"],
+        context: Float[Tensor, "batch d_read"],
+        state: Float[Tensor, "layers batch h"],
+    ) -> Float[Tensor, "layers batch h"]:
+        """The next state of each layer, from the word, what the first cell reads beside it, and the old states."""
+        layers = [self.cells[0](y, context, state[0])]
+        for cell, s in zip(self.cells[1:], state[1:], strict=True):
+            layers.append(cell(self.dropout(layers[-1]), s))
+        return torch.stack(layers)
+
+    def read_out(self, features: Float[Tensor, "*batch d_features"]) -> Float[Tensor, "*batch h"]:
+        """The maxout layer: what the vocabulary product reads."""
+        return self.dropout(self.readout(features).unflatten(-1, (-1, 2)).amax(dim=-1))
 
 
 class BahdanauDecoder(RecurrentDecoder):

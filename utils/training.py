@@ -98,7 +98,7 @@ class History:
 
 
 def fit(
-    model: EncoderDecoder,
+    model: nn.Module,
     batches: EpochBatches,
     *,
     epochs: int,

@@ -169,7 +169,8 @@ class EncoderLayer(nn.Module):
         d_model: width of the sequence.
         num_heads: of the self-attention.
         d_hidden: width of the hidden layer of the feed-forward network.
-        dropout: probability of dropping a weight, a hidden unit, or a number of what is added.
+        dropout: probability of dropping a hidden unit or a number of what is added. As in the paper (section 5.4) no
+            weight of attention is dropped, so training can use PyTorch's fused function.
         norm_first: as for :class:`Residual`.
 
     Source: Vaswani et al. (2017), section 3.1. Explained in chapters/transformer.
@@ -179,7 +180,7 @@ class EncoderLayer(nn.Module):
         self, d_model: int, num_heads: int, d_hidden: int, *, dropout: float = 0.0, norm_first: bool = True
     ):
         super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
         self.feed_forward = FeedForward(d_model, d_hidden, dropout=dropout)
         self.residuals = nn.ModuleList(
             Residual(d_model, dropout=dropout, norm_first=norm_first) for _ in range(2)
@@ -218,8 +219,8 @@ class DecoderLayer(nn.Module):
         self, d_model: int, num_heads: int, d_hidden: int, *, dropout: float = 0.0, norm_first: bool = True
     ):
         super().__init__()
-        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads)
         self.feed_forward = FeedForward(d_model, d_hidden, dropout=dropout)
         self.residuals = nn.ModuleList(
             Residual(d_model, dropout=dropout, norm_first=norm_first) for _ in range(3)

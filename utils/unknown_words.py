@@ -1,11 +1,11 @@
 """Unknown words: replace each <unk> that a translator writes by a translation or a copy of the source word.
 
 Works on words and attention weights; the vocabularies are in ``corpus.vocabulary``.
-Explained in chapters/chinese_english.
+Explained in chapters/chinese_english and chapters/attention_variants.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from jaxtyping import Float
 from torch import Tensor
@@ -102,3 +102,39 @@ def replace_unknown(
         dictionary.get(word, word) if token == unknown else token
         for token, word in zip(tokens, attended, strict=True)
     ]
+
+
+def point_at_source(
+    tgt_ids: Sequence[int], tgt_words: Sequence[str], src_words: Sequence[str], *, vocab_size: int
+) -> list[int]:
+    """Replace the ids of unknown words by pointers: ``vocab_size + j`` where source word j is the same word.
+
+    An unknown word that is not in the source stays unknown. Of equal source words the first is taken.
+
+    >>> point_at_source([4, 3, 3], ["I", "know", "Zoé"], ["je", "connais", "Zoé"], vocab_size=10)
+    [4, 3, 12]
+
+    Explained in chapters/attention_variants.
+    """
+    places = {word: j for j, word in reversed(list(enumerate(src_words)))}
+    return [
+        vocab_size + places[word] if token == UNK and word in places else token
+        for token, word in zip(tgt_ids, tgt_words, strict=True)
+    ]
+
+
+def read_pointers(
+    ids: Sequence[int], tokens: Callable[[list[int]], list[str]], src_words: Sequence[str], *, vocab_size: int
+) -> list[str]:
+    """The words of a translation with pointers, the reverse of :func:`point_at_source`.
+
+    Args:
+        tokens: turns ids of the vocabulary into words, as :meth:`utils.corpus.vocabulary.Vocabulary.tokens`.
+        vocab_size: ids from here on point at source words.
+
+    >>> read_pointers([1, 12], lambda ids: ["abc"[i] for i in ids], ["je", "connais", "Zoé"], vocab_size=10)
+    ['b', 'Zoé']
+
+    Explained in chapters/attention_variants.
+    """
+    return [src_words[i - vocab_size] if i >= vocab_size else tokens([i])[0] for i in ids]

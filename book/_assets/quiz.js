@@ -147,7 +147,9 @@
     const explanations = [...list.children];
     explanations.forEach((explanation, i) => {
       explanation.value = i + 1;
-      explanation.querySelector("strong").textContent = answers[i].right ? "Right." : "No.";
+      const mark = explanation.querySelector("strong"), given = mark.textContent.match(/: (.+)\.$/);
+      if (given) mark.dataset.given = given[1]; // paper shows it
+      mark.textContent = answers[i].right ? "Right." : "No.";
     });
 
     const question = element("div", { id: `${id}-question` }, ...written);

@@ -1,4 +1,4 @@
-"""Corrections to the pages of Jupyter Book: no calls to other hosts, no obstacles for screen readers."""
+"""Corrections to the pages of Jupyter Book: no calls to other hosts, no obstacles for screen readers, no long words."""
 
 import re
 from collections.abc import Callable
@@ -7,6 +7,9 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
 
+#: A piece of code in a text, and the places where it may be broken: in names, before arguments, in checksums.
+CODE = re.compile(r'(?<=<span class="pre">)[^<]+')
+BREAKS = re.compile(r"(?<=\w)[(_]+(?=\w)|[a-z](?=[A-Z])|[0-9a-f]{16}(?=[0-9a-f]{16})")
 #: A signature over several lines is a list of descriptions without terms, which screen readers cannot read well.
 SIGNATURE_LINES = re.compile(r'(<span class="sig-paren">\(</span>\s*)<dl>(.*?)</dl>', re.DOTALL)
 
@@ -40,6 +43,7 @@ def _mend_body(body: str) -> str:
         ),
         body,
     )
+    body = CODE.sub(lambda code: BREAKS.sub(r"\g<0><wbr/>", code[0]), body)
     # A screen reader would read the label instead of the text that says what is hidden.
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
     # A list of references has links beside its entries, which the role "list" does not allow.

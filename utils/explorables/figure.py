@@ -17,7 +17,7 @@ import numpy as np
 from torch import Tensor
 
 from utils.explorables.packing import num_bytes, pack, unpack
-from utils.explorables.still import WIDTH, Stage
+from utils.explorables.still import DARK_IN_JUPYTERLAB, WIDTH, Stage
 
 #: Most bytes of numbers that one figure may bring to a page.
 MAX_BYTES = 200_000
@@ -277,7 +277,7 @@ class Figure:
         return (
             f'<figure class="xp" id="{self.name}" data-kind="{self.kind}">{still}'
             f"<p>{escape(self.sentence())}</p>"
-            f'<script type="application/json">{store_json}</script></figure>'
+            f'<script type="application/json">{store_json}</script><style>{DARK_IN_JUPYTERLAB}</style></figure>'
         )
 
     def __repr__(self) -> str:

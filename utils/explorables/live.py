@@ -5,13 +5,14 @@ Explained in book/explorables.
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from utils.colours import css_variables
-from utils.explorables.still import drawing_script, read
+from utils.explorables.still import DARK_IN_JUPYTERLAB, drawing_script, read
 
 if TYPE_CHECKING:
     from utils.explorables.figure import Figure
@@ -23,27 +24,28 @@ _DARK = (
     "body.vscode-dark",
     'html[theme="dark"]',
 )
+#: Comments are for those who read the files, and a page is loaded sooner without them.
+_COMMENT = re.compile(r"^ *//[^\n]*\n|^ */\*.*?\*/\n", re.MULTILINE | re.DOTALL)
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def style() -> str:
     """The style sheet of every figure, with the colours of the roles on a light ground and on a dark one."""
     dark = ",".join(f"{theme} .xp-live" for theme in _DARK)
-    return (
-        f".xp-live{{{css_variables(dark=False)}}}\n{dark}{{{css_variables(dark=True)}}}\n{read('figure.css')}"
-    )
+    colours = f".xp-live{{{css_variables(dark=False)}}}\n{dark}{{{css_variables(dark=True)}}}\n"
+    return colours + _COMMENT.sub("", read("figure.css")) + DARK_IN_JUPYTERLAB
 
 
 def script() -> str:
     """The script of every figure, as one ES module."""
-    look = f"const PICTURE_STYLE = {json.dumps(read('picture.css'))};"
-    return "\n".join([drawing_script(), look, read("script/figure.js")])
+    look = f"const PICTURE_STYLE = {json.dumps(_COMMENT.sub('', read('picture.css')))};"
+    return _COMMENT.sub("", "\n".join([drawing_script(), look, read("script/figure.js")]))
 
 
 def page_script() -> str:
     """One classic script for a page: a module would not load from ``file://``."""
     drawing = script().replace("export default { render };", "").replace("export function", "function")
-    return f"(() => {{\n{drawing}\n{read('script/page.js')}}})();\n"
+    return f"(() => {{\n{drawing}\n{_COMMENT.sub('', read('script/page.js'))}}})();\n"
 
 
 def standalone_html(figure: "Figure") -> str:

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 _HERE = files("utils.explorables")
 #: The scripts that need no browser, in the order in which they use one another.
 _PURE = ("numbers", "mathematics", "marks")
+#: JupyterLab shows still pictures, and the drawings of ``utils.plotting``, as images, which do not know its theme.
+DARK_IN_JUPYTERLAB = (
+    'body[data-jp-theme-light="false"] :is(img.xp-still,img[src*="class%3D%22chart%22"])'
+    "{filter:invert(.93) hue-rotate(180deg)}"
+)
 #: Width of a still picture: that of the book's column.
 WIDTH = 720
 

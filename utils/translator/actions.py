@@ -43,6 +43,7 @@ from utils.translator.options import (
     EvaluateOptions,
     GetOptions,
     InfoOptions,
+    Model,
     TrainOptions,
     TranslateOptions,
 )
@@ -123,15 +124,7 @@ def train(options: TrainOptions) -> None:
         raise typer.BadParameter("give one of --minutes, --epochs and --steps")
     columns = options.columns.split(",") if options.columns else None
     columns, src, tgt = choose_languages(columns, options.src, options.tgt)
-    settings = Settings(
-        src,
-        tgt,
-        vocabulary_size=options.vocabulary_size,
-        d_embed=options.width,
-        d_hidden=options.width,
-        dropout=options.dropout,
-        seed=options.seed,
-    )
+    settings = _settings(options, src, tgt)
     data = PairData(
         options.pairs,
         columns,
@@ -162,6 +155,41 @@ def train(options: TrainOptions) -> None:
         _print_training(options, settings, history, rows)
 
 
+def _settings(options: TrainOptions, src: str, tgt: str) -> Settings:
+    """The settings of the model; what it leaves open is chosen for it.
+
+    Raises:
+        typer.BadParameter: an option that this model does not have, or a width that the heads cannot share.
+    """
+    is_transformer = options.model is Model.TRANSFORMER
+    heads = (options.heads or 4) if is_transformer else None
+    if options.heads and not is_transformer:
+        raise typer.BadParameter("--heads is for --model transformer: a recurrent translator has no heads")
+    if heads and (options.width % 2 or options.width % heads):
+        raise typer.BadParameter(
+            f"--width of a Transformer must be even and a multiple of --heads, got {options.width} and {heads}"
+        )
+    return Settings(
+        src,
+        tgt,
+        vocabulary_size=options.vocabulary_size,
+        d_embed=options.width,
+        d_hidden=4 * options.width if is_transformer else options.width,
+        num_layers=options.layers or (3 if is_transformer else 1),
+        dropout=options.dropout,
+        seed=options.seed,
+        model=options.model,
+        num_heads=heads,
+    )
+
+
+#: The highest learning rate of Adam, and the share of the training over which it rises (book/api/command_line).
+_RATES = {
+    Model.RECURRENT: {"lr": 3e-3, "warmup": 0.05},
+    Model.TRANSFORMER: {"lr": 2e-3, "warmup": 0.1},
+}
+
+
 def _schedule(options: TrainOptions) -> Schedule:
     minutes = 3.0 if options.epochs is None and options.steps is None else None
     return Schedule(
@@ -170,6 +198,7 @@ def _schedule(options: TrainOptions) -> Schedule:
         steps=options.steps,
         batch_size=options.batch_size,
         muon=options.muon,
+        **_RATES[options.model],
     )
 
 
@@ -465,6 +494,7 @@ def info(options: InfoOptions) -> None:
 def _print_facts(folder: Path, facts: dict) -> None:
     settings, record = facts["settings"], facts["record"]
     typer.echo(f"{folder}: {settings['src']} to {settings['tgt']}, {facts['weights']:,} weights")
+    settings = {name: value for name, value in settings.items() if value is not None}
     typer.echo("settings  " + ", ".join(f"{name} {value}" for name, value in settings.items()))
     if record is None:
         typer.echo("record    none: an earlier version of this course trained it")

@@ -160,7 +160,7 @@ def get(options: GetOptions) -> None:
 
 @_command(app)
 def train(options: TrainOptions) -> None:
-    """Train a translator on a pair file and save it in a folder.
+    """Train a translator on a pair file and save it in a folder: a recurrent one, or a Transformer with --model.
 
     The state of the training is saved once per minute, at Ctrl-C and when the machine asks the command to end; the
     same command with --resume continues from it. A run that the folder holds is replaced only with --overwrite, and

@@ -11,6 +11,8 @@ It differs from the plain form in this:
   multiplied by the factors; the constant :math:`-\sum w_v` is the same for every key, so the softmax removes it.
 - Readout, output layer and loss are computed after the loop, for real tokens only, a few hundred at a time.
 
+A Transformer reads all words at once, so only the last point applies to it.
+
 Explained in book/faster.
 """
 
@@ -36,13 +38,14 @@ from utils.seq2seq import (
     check_lengths,
 )
 from utils.training import batch_loss
+from utils.transformer import TransformerDecoder
 from utils.translator.vocabulary_loss import vocabulary_loss
 
 Layers = list[Float[Tensor, "batch queries h"]]
 
 
 def is_covered(decoder: Decoder) -> bool:
-    """Whether this module has a fast form of the decoder, as for the two decoders of ``seq2seq``."""
+    """Whether this module has fast steps of the decoder, as for the two decoders of ``seq2seq``."""
     return type(decoder) in (BahdanauDecoder, FixedContextDecoder)
 
 
@@ -63,19 +66,20 @@ def fast_loss(
     Raises:
         ValueError: a length below 1 or above n, targets that are all padding, or a chunk below 1.
     """
-    decoder = model.decoder
-    if not is_covered(decoder):
+    decoder, real = model.decoder, batch.tgt_out != PAD
+    if is_covered(decoder):
+        memory, state = _start(model, batch.src, batch.src_lens)
+        hidden = read_out(decoder, decoder_features(decoder, batch.tgt_in, memory, state)[0][real])
+    elif type(decoder) is TransformerDecoder:
+        memory, past = model.start(batch.src, batch.src_lens)
+        hidden = decoder.features(batch.tgt_in, memory, past, need_weights=False)[0][real]
+    else:
         return batch_loss(model, batch, label_smoothing=label_smoothing)
-    memory, state = _start(model, batch.src, batch.src_lens)
-    features, _ = decoder_features(decoder, batch.tgt_in, memory, state)
-    tgt_out = batch.tgt_out
-    real = tgt_out != PAD
-    maxout = read_out(decoder, features[real])
     return vocabulary_loss(
-        maxout,
+        hidden,
         decoder.output.weight,
         decoder.output.bias,
-        tgt_out[real],
+        batch.tgt_out[real],
         label_smoothing=label_smoothing,
         chunk=chunk,
     )
@@ -84,11 +88,13 @@ def fast_loss(
 def attention_weights(model: EncoderDecoder, batch: Batch) -> Float[Tensor, "batch t n"] | None:
     """The attention weights of each step under teacher forcing, without the product with the vocabulary.
 
-    For a decoder without a fast form they are those of ``model(...)``.
+    Of a Transformer they are the mean over the heads. For another decoder they are those of ``model(...)``.
 
     Returns:
         One row per word of ``batch.tgt_in``; None for a decoder without attention.
     """
+    if type(model.decoder) is TransformerDecoder:
+        return model.decoder.features(batch.tgt_in, *model.start(batch.src, batch.src_lens))[2].mean(dim=1)
     if not is_covered(model.decoder):
         return model(batch.src, batch.src_lens, batch.tgt_in)[1]
     memory, state = _start(model, batch.src, batch.src_lens)

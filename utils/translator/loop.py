@@ -26,6 +26,7 @@ from tqdm import tqdm
 from utils.corpus.batches import Batch, batches
 from utils.seq2seq import EncoderDecoder
 from utils.training import History, Ids, check_finite, check_positive, seeded, summed_loss
+from utils.transformer import MultiHeadAttention
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.distributed import ALONE, Processes, SharedLoss
 from utils.translator.fast import fast_loss
@@ -234,6 +235,9 @@ def _fingerprint(
     dropout = [module.p for module in model.modules() if isinstance(module, nn.Dropout)]
     settings = asdict(schedule) | {"minutes": None, "seed": seed, "products": str(products)}
     identity = [shapes, dropout, settings, batches.identity, valid]
+    # The shapes do not tell the number of heads. A model without heads keeps the fingerprint it always had.
+    if heads := [module.num_heads for module in model.modules() if isinstance(module, MultiHeadAttention)]:
+        identity.append(heads)
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 

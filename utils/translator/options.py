@@ -26,6 +26,13 @@ class Device(StrEnum):
     MPS = "mps"
 
 
+class Model(StrEnum):
+    """The translators that a user can choose from. Explained in book/api/command_line."""
+
+    RECURRENT = "recurrent"
+    TRANSFORMER = "transformer"
+
+
 #: The files that ``data get`` knows; their addresses are in ``corpus.download``.
 CorpusName = StrEnum("CorpusName", ["cmn", "fra"])
 
@@ -115,7 +122,35 @@ class TrainOptions:
     vocabulary_size: Annotated[
         int, typer.Option(help="Subwords per language, at most.", min=1, max=10**6)
     ] = 6000
-    width: Annotated[int, typer.Option(help="Width of embeddings and states.", min=1, max=10**6)] = 192
+    model: Annotated[
+        Model, typer.Option(help="A recurrent translator with Bahdanau's attention, or a Transformer.")
+    ] = Model.RECURRENT
+    width: Annotated[
+        int,
+        typer.Option(
+            help="Width of embeddings and states; in a Transformer the feed-forward networks are four times as wide.",
+            min=1,
+            max=10**6,
+        ),
+    ] = 192
+    layers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=100,
+            help="Layers of the encoder, and as many of the decoder; by default 1, in a Transformer 3.",
+            show_default=False,
+        ),
+    ] = None
+    heads: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=10**6,
+            help="Heads of each attention of a Transformer, which share the width evenly; by default 4.",
+            show_default=False,
+        ),
+    ] = None
     dropout: Annotated[
         float, typer.Option(help="Probability of dropout; use more for a small file.", min=0, max=1)
     ] = 0.1

@@ -25,6 +25,7 @@ from utils.corpus.splits import Example, group_split
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import History, Ids, seeded
+from utils.transformer import TransformerDecoder, TransformerEncoder
 from utils.translator.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
 from utils.translator.devices import CPU, check_memory, fastest_products
 from utils.translator.distributed import ALONE, Processes
@@ -42,6 +43,7 @@ from utils.translator.folders import (
     publish,
 )
 from utils.translator.loop import Schedule, train
+from utils.translator.options import Model
 from utils.translator.records import Record, differences, file_digest, now, plan, printable, result_of
 from utils.translator.streaming import BatchStream, survey
 from utils.translator.threads import Threads
@@ -55,11 +57,17 @@ class Settings:
         src: language code of the source.
         tgt: language code of the target.
         vocabulary_size: most subwords per language.
-        d_embed: width of the embeddings.
-        d_hidden: width of the decoder's state and of each direction of the encoder.
-        num_layers: recurrent layers.
+        d_embed: width of the embeddings, and of all sequences of a Transformer.
+        d_hidden: width of the decoder's state and of each direction of the encoder; in a Transformer, of the hidden
+            layers of its feed-forward networks.
+        num_layers: layers of the encoder, and as many of the decoder.
         dropout: probability of dropping a number in training.
         seed: of the split, the initial weights, the batches and dropout.
+        model: "recurrent", the translator of Bahdanau et al., or "transformer".
+        num_heads: of each attention of a Transformer; None for a recurrent translator.
+
+    Raises:
+        ValueError: another model, or a number of heads that it cannot have.
     """
 
     src: str
@@ -70,6 +78,19 @@ class Settings:
     num_layers: int = 1
     dropout: float = 0.1
     seed: int = 0
+    model: str = Model.RECURRENT
+    num_heads: int | None = None
+
+    def __post_init__(self):
+        if self.model not in tuple(Model):
+            raise ValueError(f"model must be {' or '.join(Model)}, got {self.model!r}")
+        if (self.num_heads is None) != (self.model == Model.RECURRENT):
+            raise ValueError(f"num_heads is for a Transformer alone, got {self.num_heads} for {self.model}")
+        if self.num_heads is not None and (self.d_embed % 2 or self.d_embed % self.num_heads):
+            raise ValueError(
+                "the width of a Transformer must be even and a multiple of the number of its heads, "
+                f"got {self.d_embed} and {self.num_heads}"
+            )
 
 
 @dataclass(frozen=True)
@@ -135,6 +156,10 @@ def build_model(settings: Settings, num_src: int, num_tgt: int) -> EncoderDecode
     """
     options = {"num_layers": settings.num_layers, "dropout": settings.dropout}
     with seeded(settings.seed):
+        if settings.model == Model.TRANSFORMER:
+            options |= {"num_heads": settings.num_heads, "d_hidden": settings.d_hidden}
+            encoder = TransformerEncoder(num_src, settings.d_embed, **options)
+            return EncoderDecoder(encoder, TransformerDecoder(num_tgt, settings.d_embed, **options)).eval()
         encoder = Encoder(num_src, settings.d_embed, settings.d_hidden, **options)
         decoder = BahdanauDecoder(num_tgt, settings.d_embed, settings.d_hidden, encoder.d_out, **options)
         for embedding in (encoder.embedding, decoder.embedding):
@@ -372,6 +397,8 @@ def _planned(
     if not path.exists():
         return record
     first = json.loads(path.read_bytes())
+    # A training that an earlier version of this course began is recurrent: there was no other model.
+    first["settings"] = {"model": Model.RECURRENT, "num_heads": None} | first["settings"]
     compared = ("data", "settings", "schedule")
     if other := differences(*({part: each[part] for part in compared} for each in (first, record))):
         raise ValueError(

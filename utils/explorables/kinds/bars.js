@@ -17,7 +17,8 @@ kinds.bars = {
         weightAxis(left, right, base, tall),
         group({}, known
           ? bars(figure.drawn(array), { left, step, base, height: tall, edge: limit, digits: step < 44 ? 2 : 3 })
-          : label(unknown, (left + right) / 2, base - tall / 2 + 4, { class: "middle" })),
+          : [labels.slice(limit).map((_, j) => hatch(left + (limit + j) * step, base - tall, step, tall)),
+            label(unknown, (left + right) / 2, base - tall / 2 + 4, { class: "middle halo" })]),
         named && columnLabels(labels, left, step, base),
         edge && [
           line(x, base - tall - 14, x, base, { class: "edge" }),

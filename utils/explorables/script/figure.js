@@ -59,8 +59,8 @@ export function render({ model, el }) {
     model.save_changes();
   };
   const move = (moved) => {
-    figure.moved = moved;
-    change();
+    model.set("moved", moved);
+    model.save_changes();
   };
 
   // -- controls: native inputs, so that keyboard, touch and screen readers work as everywhere --------------------
@@ -177,10 +177,10 @@ export function render({ model, el }) {
   const reset = element("button", { type: "button" }, "reset");
   reset.addEventListener("click", () => {
     stop();
-    figure.moved = {};
     figure.taken = undefined;
     for (const name in opening) put(name, controls[name].values.indexOf(opening[name]));
-    change();
+    if (Object.keys(figure.moved).length) move({});
+    else change(); // without a new address
   });
   tools.append(reset, ...Object.entries(figure.symbols).map(symbol));
   panel.append(tools);
@@ -206,7 +206,7 @@ export function render({ model, el }) {
   const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };
 
   // A change by a control is drawn in steps; a drag, and a reader who wants no motion, get the new numbers at once.
-  let origin = {}, last = {}, progress = 1, dragging = null;
+  let origin = {}, last = {}, progress = 1, begun = 0, dragging = null;
   figure.blend = (name, numbers) => {
     const from = origin[name];
     const blended = progress < 1 && from?.length === numbers.length ? numbers.map((number, i) => from[i] + (number - from[i]) * progress) : numbers;
@@ -230,7 +230,6 @@ export function render({ model, el }) {
     progress = 0;
     if (!running) requestAnimationFrame(step);
   };
-  let begun = 0;
 
   // -- the mouse and the finger: hovering shows, only a click, a tap or a drag chooses ----------------------------
   // The mark of a node: its place among the children, level by level, is that of the mark.
@@ -338,11 +337,12 @@ export function render({ model, el }) {
   };
   const change = () => {
     figure.hover = {};
+    figure.moved = model.get("moved") ?? {};
     for (const update of refresh) update();
     look();
     glide();
   };
-  for (const name of names) model.on(`change:${name}`, change);
+  for (const name of [...names, "moved"]) model.on(`change:${name}`, change);
   const fit = new ResizeObserver(() => {
     const room = Math.round(Math.max(NARROWEST, Math.min(WIDEST, holder.clientWidth)));
     if (!holder.clientWidth || room === width) return;

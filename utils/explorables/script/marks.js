@@ -43,18 +43,19 @@ const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
     label(value, left - 5, base - height * value + 4, { class: "end quiet" }),
   ]);
 
-// A number above a bar, upright where the bars stand too close for it.
+// A number above a bar, upright where the bars stand too close for it. A 0 is pale, or not written where it would be
+// upright.
 const numberAbove = (text, x, y, step) =>
   textWidth(text, 11) < step
-    ? label(text, x, y, { class: "middle number" })
-    : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
+    ? label(text, x, y, { class: +text ? "middle number" : "middle number pale" })
+    : +text > 0 && label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
 
 // Bars that stand on `base` with their numbers above them; those from `edge` on are forbidden.
 const bars = (numbers, { left, step, base, height, digits = 2, edge = Infinity, role = "weight" }) =>
   [...numbers].map((number, j) => {
     const x = left + (j + 0.5) * step, tall = number * height;
     return group({},
-      rect(x - step * 0.36, base - tall, step * 0.72, tall, { class: j >= edge ? `${role} forbidden` : role }),
+      rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: j >= edge ? `${role} forbidden` : role }),
       numberAbove(number.toFixed(digits), x, base - tall - 5, step),
       j >= edge && hatch(left + j * step, base - height, step, height));
   });
@@ -76,7 +77,7 @@ const cells = (numbers, columns, { left, top, step, height, edge = Infinity }) =
   const filled = [...numbers].map((number, at) => {
     const i = Math.floor(at / columns), j = at % columns, x = left + j * step, y = top + i * height;
     if (number === 0) zeros += `M${round(x + 1)},${round(y + 1)}h${round(step - 2)}v${round(height - 2)}h${round(2 - step)}z`;
-    return rect(x + 0.5, y + 0.5, step - 1, height - 1, { class: "weight cell", "fill-opacity": Math.min(1, Math.max(0, round(number))) });
+    return rect(x + 0.5, y + 0.5, step - 1, height - 1, { class: "weight cell", rx: 2, "fill-opacity": Math.min(1, Math.max(0, round(number))) });
   });
   const rows = numbers.length / columns, first = Math.min(edge, columns);
   return group({},

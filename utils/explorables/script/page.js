@@ -1,6 +1,7 @@
 // The part for web pages: finds the figures, gives each a model without Python, and keeps its state in the address.
 
-// "#name?d=64&query=2": the figure, and the values of its controls.
+// "#name?d=64&query=2&moved=3:0.5:-1": the figure, the values of its controls, and the points that the reader has moved,
+// each with its number and its place.
 const address = () => {
   const [name, state] = location.hash.slice(1).split("?");
   return { name, state: new URLSearchParams(state) }; // which decodes, and takes an address that was cut off
@@ -20,8 +21,10 @@ const enliven = (figure) => {
   const listeners = {};
   // Browsers refuse more than a hundred or so changes of the address in half a minute.
   const record = debounce(250, () => {
-    const query = Object.keys(state).map((key) => `${key}=${encodeURIComponent(store[key])}`).join("&");
-    history.replaceState(null, "", `#${figure.id}?${query}`);
+    const query = Object.keys(state).map((key) => `${key}=${encodeURIComponent(store[key])}`);
+    const moved = Object.entries(store.moved ?? {}).map(([i, place]) => [i, ...place.map((x) => +x.toFixed(3))].join(":"));
+    if (moved.length) query.push(`moved=${moved}`);
+    history.replaceState(null, "", `#${figure.id}?${query.join("&")}`);
   });
   const model = {
     get: (key) => store[key],
@@ -29,9 +32,19 @@ const enliven = (figure) => {
     on: (event, listener) => { listeners[event.slice("change:".length)] = listener; },
     save_changes: record,
   };
+  // The points of an address, as far as the figure has them, within its bounds.
+  const pointsIn = (text) => {
+    const { places, bounds } = spec.movable, moved = {};
+    for (const [i, ...place] of text.split(",").map((point) => point.split(":").map(Number))) {
+      if (!places[i] || place.length !== 2 || !place.every(Number.isFinite)) continue;
+      moved[i] = bounds.map((range, side) => (range ? Math.min(range[1], Math.max(range[0], place[side])) : places[i][side]));
+    }
+    return moved;
+  };
   const restore = () => {
     const { name, state: requested } = address();
     if (name !== figure.id) return false;
+    if (spec.movable) model.set("moved", pointsIn(requested.get("moved") ?? ""));
     for (const [key, text] of requested) {
       const axis = spec.axes.find((a) => a.name === key);
       const values = axis ? axis.values : spec.labels[spec.picks[key]]?.map((_, i) => i);

@@ -1,0 +1,460 @@
+"""Variants of attention against loops, torch's own functions and the layers of the course on the same weights."""
+
+import itertools
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from utils.attention import AdditiveAttention, length_mask
+from utils.attention_variants import (
+    SCORES,
+    AttentionDecoder,
+    ConcatAttention,
+    CoverageDecoder,
+    DotAttention,
+    GeneralAttention,
+    LocalAttention,
+    LocationAttention,
+    PointerDecoder,
+    ScoredAttention,
+    masked_sparsemax,
+    overlap,
+    score_layer,
+)
+from utils.corpus.batches import ShuffledBatches, make_batch
+from utils.corpus.vocabulary import EOS, UNK
+from utils.metrics import links_from_weights
+from utils.search import DecoderSteps, beam_search, greedy
+from utils.seq2seq import BahdanauDecoder, Decoder, Encoder, EncoderDecoder
+from utils.training import batch_loss, fit, held_out_loss
+from utils.translator.fast import attention_weights, fast_loss, steps_for
+from utils.unknown_words import point_at_source, read_pointers
+
+BATCH, QUERIES, KEYS, D, HIDDEN, D_V = 2, 3, 5, 7, 11, 13
+
+
+def randomised(module: nn.Module) -> nn.Module:
+    """The module with random numbers in every parameter."""
+    for parameter in module.parameters():
+        nn.init.normal_(parameter, std=0.7)
+    return module.eval()
+
+
+def tensors(seed: int = 0) -> tuple[torch.Tensor, ...]:
+    torch.manual_seed(seed)
+    shapes = (BATCH, QUERIES, D), (BATCH, KEYS, D), (BATCH, KEYS, D_V)
+    return tuple(torch.randn(shape) for shape in shapes)
+
+
+def by_hand(score: str, layer: nn.Module, q: torch.Tensor, k: torch.Tensor, j: int) -> torch.Tensor:
+    """The score of one query and the key at place j, as the formula says it."""
+    if score == "additive":
+        return layer.w_v.weight[0] @ torch.tanh(layer.w_q.weight @ q + layer.w_k.weight @ k)
+    if score == "concat":
+        return layer.v.weight[0] @ torch.tanh(layer.w.weight @ torch.cat([q, k]))
+    if score == "general":
+        return q @ layer.w.weight @ k
+    if score == "location":
+        return layer.w.weight[j] @ q
+    if score == "cosine":
+        return layer.log_scale.exp() * nn.functional.cosine_similarity(q, k, dim=0)
+    return torch.dot(q, k)
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_each_score_is_that_of_a_loop(score):
+    queries, keys, values = tensors()
+    layer = randomised(score_layer(score, D, D, d_hidden=HIDDEN, max_len=KEYS + 4))
+    lens = torch.tensor([5, 2])
+    projected = layer.project_keys(keys)
+    context, weights = layer(queries, None, values, length_mask(lens, KEYS), projected_keys=projected)
+    for b, i in itertools.product(range(BATCH), range(QUERIES)):
+        n = int(lens[b])
+        scores = torch.stack([by_hand(score, layer, queries[b, i], keys[b, j], j) for j in range(n)])
+        expected = torch.softmax(scores, dim=0)
+        assert_close(weights[b, i, :n], expected)
+        assert (weights[b, i, n:] == 0).all()
+        assert_close(context[b, i], expected @ values[b, :n])
+    assert_close(layer(queries, keys, values, length_mask(lens, KEYS)), (context, weights))
+
+
+def test_the_dot_product_is_that_of_torch():
+    queries, keys, values = tensors()
+    context, _ = DotAttention()(queries, keys, values)
+    expected = nn.functional.scaled_dot_product_attention(queries, keys, values, scale=1.0)
+    assert_close(context, expected)
+
+
+def test_general_is_the_bilinear_layer_of_torch():
+    queries, keys, _ = tensors()
+    layer = randomised(GeneralAttention(D, D))
+    bilinear = nn.Bilinear(D, D, 1, bias=False)
+    with torch.no_grad():
+        bilinear.weight.copy_(layer.w.weight[None])
+    pairs = (queries[:, :, None].expand(-1, -1, KEYS, -1), keys[:, None].expand(-1, QUERIES, -1, -1))
+    expected = bilinear(*(pair.contiguous() for pair in pairs)).squeeze(-1)
+    assert_close(layer.scores(queries, layer.project_keys(keys)), expected)
+
+
+def test_concat_is_the_additive_score_with_its_matrix_split_in_two():
+    queries, keys, values = tensors()
+    concat, additive = randomised(ConcatAttention(D, D, HIDDEN)), AdditiveAttention(D, D, HIDDEN)
+    w_q, w_k = concat.w.weight.split(D, dim=1)
+    additive.load_state_dict({"w_q.weight": w_q, "w_k.weight": w_k, "w_v.weight": concat.v.weight})
+    assert_close(concat(queries, keys, values), additive(queries, keys, values))
+
+
+def test_widths_may_differ_where_a_matrix_stands_between():
+    queries, keys, values = torch.randn(1, 2, 3), torch.randn(1, 4, 5), torch.randn(1, 4, 5)
+    for score in ("additive", "general", "concat", "location"):
+        context, _ = score_layer(score, 3, 5, max_len=4)(queries, keys, values)
+        assert context.shape == (1, 2, 5)
+
+
+# ---- Sparsemax ----
+
+
+def slow_projection(scores: torch.Tensor) -> torch.Tensor:
+    """The closest point with numbers from 0 that sum to 1: of all supports the one that is nearest."""
+    best, distance = None, math.inf
+    for size in range(1, len(scores) + 1):
+        for support in itertools.combinations(range(len(scores)), size):
+            chosen = scores[list(support)]
+            point = torch.zeros_like(scores)
+            point[list(support)] = chosen - (chosen.sum() - 1) / size
+            if (point >= 0).all() and (gap := (point - scores).norm().item()) < distance:
+                best, distance = point, gap
+    return best
+
+
+@pytest.mark.parametrize("spread", [0.1, 1.0, 10.0])
+def test_sparsemax_is_the_closest_point_of_the_simplex(spread):
+    torch.manual_seed(1)
+    scores = spread * torch.randn(3, 4, 6, dtype=torch.float64)
+    mask = length_mask(torch.tensor([6, 3, 1]), 6)
+    weights = masked_sparsemax(scores, mask)
+    for b, i in itertools.product(range(3), range(4)):
+        n = (6, 3, 1)[b]
+        assert_close(weights[b, i, :n], slow_projection(scores[b, i, :n]))
+        assert (weights[b, i, n:] == 0).all()
+
+
+def test_the_gradient_of_sparsemax_is_that_of_small_steps():
+    torch.manual_seed(2)
+    scores = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(masked_sparsemax, scores)
+    assert torch.autograd.gradcheck(
+        lambda s: masked_sparsemax(s, length_mask(torch.tensor([3]), 5)[0]), scores
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_sparsemax_takes_every_type_and_rows_without_a_key(dtype):
+    scores = torch.tensor([[900.0, 900.0, -900.0], [5.0, 1.0, 2.0]], dtype=dtype, requires_grad=True)
+    mask = torch.tensor([[True, True, True], [False, False, False]])
+    weights = masked_sparsemax(scores, mask)
+    assert weights.dtype == dtype
+    assert weights.tolist() == [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
+    weights[:, 0].sum().backward()
+    assert scores.grad.isfinite().all()
+
+
+def test_a_score_with_sparsemax_leaves_words_out():
+    queries, keys, values = tensors()
+    layer = DotAttention(normalise=masked_sparsemax)
+    context, weights = layer(queries, keys, values, length_mask(torch.tensor([5, 4]), KEYS))
+    assert (weights == 0).sum() > BATCH * QUERIES
+    assert_close(weights.sum(dim=-1), torch.ones(BATCH, QUERIES))
+    assert_close(context, weights @ values)
+
+
+# ---- Local attention ----
+
+
+def test_local_attention_is_that_of_a_loop():
+    queries, keys, values = tensors()
+    layer = randomised(LocalAttention(D, D, reach=1.5))
+    lens = torch.tensor([5, 3])
+    context, weights = layer(queries, keys, values, length_mask(lens, KEYS))
+    for b, i in itertools.product(range(BATCH), range(QUERIES)):
+        q, n = queries[b, i], int(lens[b])
+        p = (n - 1) * torch.sigmoid(layer.v_p.weight[0] @ torch.tanh(layer.w_p.weight @ q))
+        near = [j for j in range(n) if abs(j - p) <= 1.5]
+        align = torch.softmax(torch.stack([q @ layer.w.weight @ keys[b, j] for j in near]), dim=0)
+        expected = torch.zeros(KEYS)
+        for weight, j in zip(align, near, strict=True):
+            expected[j] = weight * torch.exp(-((j - p) ** 2) / (2 * 0.75**2))
+        assert_close(weights[b, i], expected)
+        assert_close(context[b, i], expected @ values[b])
+
+
+def test_the_place_of_local_attention_learns():
+    queries, keys, values = tensors()
+    layer = randomised(LocalAttention(D, D, reach=2))
+    layer(queries, keys, values)[0].sum().backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in layer.parameters())
+
+
+# ---- Decoders ----
+
+
+def translator(
+    decoder_type=AttentionDecoder, num_src=11, num_tgt=13, width=7, layers=1, **options
+) -> EncoderDecoder:
+    torch.manual_seed(0)
+    encoder = Encoder(num_src, width, width, num_layers=layers)
+    d_hidden = options.pop("d_hidden", encoder.d_out)  # equal widths, for the dot product
+    options = {"d_enc_state": width, "num_layers": layers} | options
+    if options.get("score") == "location":
+        options["max_len"] = 12
+    return EncoderDecoder(encoder, decoder_type(num_tgt, width, d_hidden, encoder.d_out, **options)).eval()
+
+
+SENTENCES = make_batch([[4, 5, 6], [7], [8, 9, 4, 5, 10]], [[5, 6], [7, 8, 9, 10], [11]])
+QUESTIONS = [
+    {"query": "before"},
+    {"query": "after"},
+    {"query": "after", "input_feeding": True},
+]
+EVERY = [
+    *({"score": score, "query": "after"} for score in SCORES),
+    *QUESTIONS,
+    {"layers": 2, "query": "after", "input_feeding": True},
+    {"layers": 2, "query": "after"},
+    {"cell": "context", "query": "after", "input_feeding": True},
+    {"decoder_type": CoverageDecoder},
+    {"decoder_type": PointerDecoder, "unknown": UNK},
+    {
+        "decoder_type": PointerDecoder,
+        "unknown": UNK,
+        "query": "after",
+        "input_feeding": True,
+        "score": "general",
+    },
+]
+EVERY_DECODER = pytest.mark.parametrize(
+    "options", EVERY, ids=lambda options: "-".join(str(getattr(v, "__name__", v)) for v in options.values())
+)
+
+
+@pytest.mark.parametrize("cell", ["gru", "context"])
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_additive_before_is_the_bahdanau_decoder(cell, num_layers):
+    options = {"cell": cell, "layers": num_layers, "d_attention": 5, "d_hidden": 9}
+    ours, taught = translator(**options), translator(BahdanauDecoder, **options)
+    ours.load_state_dict(taught.state_dict())
+    inputs = SENTENCES.src, SENTENCES.src_lens, SENTENCES.tgt_in
+    assert_close(ours(*inputs), taught(*inputs))
+    assert_close(batch_loss(ours, SENTENCES), fast_loss(taught, SENTENCES))
+
+
+@EVERY_DECODER
+@torch.no_grad()
+def test_words_read_one_at_a_time_give_the_numbers_of_all_at_once(options):
+    model = translator(**options)
+    randomised(model)
+    logits, weights = model(SENTENCES.src, SENTENCES.src_lens, SENTENCES.tgt_in)
+    memory, state = model.start(SENTENCES.src, SENTENCES.src_lens)
+    for i, word in enumerate(SENTENCES.tgt_in.split(1, dim=1)):
+        step, state, step_weights = model.decoder(word, memory, state)
+        assert_close(step, logits[:, i : i + 1])
+        assert_close(step_weights, weights[:, i : i + 1])
+    assert (weights[1, :, 1:] == 0).all()
+    assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:2]))
+
+
+@EVERY_DECODER
+def test_it_is_a_decoder_without_a_fast_form_and_learns(options):
+    src = [[4, 5, 6], [7, 8], [9], [5, 9, 4, 7], [6, 6]]
+    model = translator(**options)
+    assert isinstance(model.decoder, Decoder)
+    assert steps_for(model) is DecoderSteps
+    before = held_out_loss(model, src, src)
+    history = fit(model, ShuffledBatches(src, src, batch_size=3), epochs=15, lr=3e-2, label_smoothing=0.0)
+    assert history.losses[-1] < history.losses[0]
+    assert held_out_loss(model, src, src) < before / 2
+    batch = make_batch(src, src)
+    with torch.no_grad():
+        assert_close(fast_loss(model, batch), batch_loss(model, batch))
+        assert_close(attention_weights(model, batch), model(batch.src, batch.src_lens, batch.tgt_in)[1])
+
+
+@EVERY_DECODER
+@torch.no_grad()
+def test_every_hypothesis_of_a_search_has_the_log_probability_and_weights_of_its_words(options):
+    model = translator(**options)
+    for parameter in model.parameters():
+        parameter *= (
+            3  # larger than trained ones, and pushed towards the end: sentences end at different lengths
+        )
+    model.decoder.output.bias[EOS] += 2
+    batch = make_batch([[4, 5, 6], [7], [8, 9, 4, 5, 10], [6, 4]], [[]] * 4)
+    wide = beam_search(model, batch.src, batch.src_lens, beam=5, max_len=6)
+    narrow = [[found] for found in greedy(model, batch.src, batch.src_lens, max_len=6)]
+    for row, found in enumerate(map(list.__add__, wide, narrow)):
+        src = batch.src[row : row + 1, : batch.src_lens[row]]
+        for hypothesis in found:
+            read = make_batch(src.tolist(), [hypothesis.tokens])
+            logits, weights = model(read.src, read.src_lens, read.tgt_in)
+            written = read.tgt_out[0, : len(hypothesis.tokens) + hypothesis.finished]
+            log_p = logits[0].log_softmax(dim=-1)[torch.arange(len(written)), written]
+            assert hypothesis.log_prob == pytest.approx(log_p.sum().item(), abs=1e-3)
+            assert_close(hypothesis.weights, weights[0, : len(written)], atol=1e-5, rtol=1e-4)
+
+
+def test_after_asks_with_the_new_state_and_before_with_the_old_one():
+    """The first step of each, worked out with the decoder's own parts."""
+    for question in QUESTIONS:
+        model = translator(score="dot", **question)
+        memory, state = model.start(SENTENCES.src, SENTENCES.src_lens)
+        decoder, y = model.decoder, model.decoder.embedding(SENTENCES.tgt_in[:, 0])
+        s = state.layers[0] if question.get("input_feeding") else state[0]
+        nothing = torch.zeros(len(y), 0 if question == {"query": "after"} else memory.values.shape[-1])
+        asks = s if question["query"] == "before" else decoder.cells[0](y, nothing, s)
+        scores = (memory.values @ asks[:, :, None]).squeeze(-1)
+        expected = scores.masked_fill(~memory.mask[:, 0], -torch.inf).softmax(dim=-1)
+        assert_close(decoder(SENTENCES.tgt_in[:, :1], memory, state)[2][:, 0], expected)
+
+
+def test_a_layer_of_ones_own_is_a_score_too():
+    layer = GeneralAttention(14, 14, normalise=masked_sparsemax)
+    model = translator(score=layer, query="after")
+    assert model.decoder.attention is layer
+    logits, _ = model(SENTENCES.src, SENTENCES.src_lens, SENTENCES.tgt_in)
+    assert logits.isfinite().all()
+
+
+# ---- Coverage ----
+
+
+@torch.no_grad()
+def test_coverage_reads_the_sum_of_the_weights_before():
+    model = translator(CoverageDecoder)
+    randomised(model)
+    decoder = model.decoder
+    memory, state = model.start(SENTENCES.src, SENTENCES.src_lens)
+    s, y = state.layers, decoder.embedding(SENTENCES.tgt_in)
+    layer, covered = decoder.attention, torch.zeros(3, 5)
+    _, _, weights = decoder(SENTENCES.tgt_in, memory, state)
+    for i in range(y.shape[1]):
+        hidden = layer.w_q(s[0])[:, None] + layer.w_k(memory.values) + covered[:, :, None] * decoder.w_c
+        scores = layer.w_v(torch.tanh(hidden)).squeeze(-1).masked_fill(~memory.mask[:, 0], -torch.inf)
+        expected = scores.softmax(dim=-1)
+        assert_close(weights[:, i], expected)
+        context = (expected[:, :, None] * memory.values).sum(dim=1)
+        s = decoder.advance(y[:, i], context, s)
+        covered = covered + expected
+
+
+def test_without_its_vector_coverage_is_additive_attention():
+    plain, covered = translator(), translator(CoverageDecoder)
+    covered.load_state_dict(plain.state_dict() | {"decoder.w_c": torch.zeros(14)})
+    inputs = SENTENCES.src, SENTENCES.src_lens, SENTENCES.tgt_in
+    assert_close(covered(*inputs), plain(*inputs))
+
+
+def test_overlap_is_that_of_a_loop():
+    weights = torch.rand(2, 4, 3).softmax(dim=-1)
+    real = length_mask(torch.tensor([4, 2]), 4).squeeze(1)
+    steps = []
+    for b, t in ((0, 4), (1, 2)):
+        covered = [0.0] * 3
+        for i in range(t):
+            steps.append(sum(min(weights[b, i, j].item(), covered[j]) for j in range(3)))
+            covered = [covered[j] + weights[b, i, j].item() for j in range(3)]
+    assert overlap(weights, real).item() == pytest.approx(sum(steps) / 6)
+    assert_close(overlap(weights), overlap(weights, torch.ones(2, 4, dtype=torch.bool)))
+
+
+# ---- Pointers ----
+
+
+@torch.no_grad()
+def test_a_pointer_and_the_vocabulary_share_the_probability():
+    model = translator(PointerDecoder, unknown=UNK)
+    randomised(model)
+    log_p, weights = model(SENTENCES.src, SENTENCES.src_lens, SENTENCES.tgt_in)
+    p = log_p.exp()
+    assert_close(p.sum(dim=-1), torch.ones(p.shape[:2]))
+    pointed = p[..., 13:]
+    share = pointed.sum(dim=-1, keepdim=True)  # 1 - g
+    assert_close(pointed, share * weights)
+    assert ((share > 0) & (share < 1)).all()
+
+
+@torch.no_grad()
+def test_a_pointer_is_read_as_the_unknown_word():
+    model = translator(PointerDecoder, unknown=UNK)
+    memory, state = model.start(SENTENCES.src, SENTENCES.src_lens)
+    pointers, unknown = torch.tensor([[13, 15]] * 3), torch.full((3, 2), UNK)
+    assert_close(model.decoder(pointers, memory, state), model.decoder(unknown, memory, state))
+
+
+def test_it_learns_to_copy_unknown_words():
+    """Sentences "a <unk> b" become "b <pointer> a", whatever the unknown word; only the pointer says which."""
+    generator = torch.Generator().manual_seed(5)
+    sources, targets = [], []
+    for _ in range(60):
+        words = torch.randint(4, 9, (3,), generator=generator).tolist()
+        place = torch.randint(0, 4, (1,), generator=generator).item()
+        sources.append([*words[:place], UNK, *words[place:]])
+        targets.append([13 + place, *words[::-1]])
+    model = translator(PointerDecoder, unknown=UNK, width=16)
+    fit(model, ShuffledBatches(sources, targets, batch_size=15), epochs=20, lr=2e-2, label_smoothing=0.0)
+    batch = make_batch(sources, targets)
+    found = greedy(model, batch.src, batch.src_lens, max_len=6)
+    right = sum(
+        hypothesis.tokens[:1] == target[:1] for hypothesis, target in zip(found, targets, strict=True)
+    )
+    assert right >= 50
+    links = [links_from_weights(hypothesis.weights[:1]) for hypothesis in found]
+    assert sum(link == {(target[0] - 13, 0)} for link, target in zip(links, targets, strict=True)) >= 50
+
+
+def test_pointers_go_to_the_first_equal_word_and_come_back():
+    src, tgt = ["Zoé", "knows", "Zoé", "and", "Ada"], ["Ada", "connaît", "Zoé", "Bob"]
+    ids = point_at_source([UNK, 4, UNK, UNK], tgt, src, vocab_size=9)
+    assert ids == [13, 4, 9, UNK]
+    words = read_pointers(ids, lambda some: [f"<{i}>" for i in some], src, vocab_size=9)
+    assert words == ["Ada", "<4>", "Zoé", "<3>"]
+
+
+# ---- What is refused ----
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: score_layer("cubic", 3, 3), "score must be one of additive, dot, .*, got 'cubic'"),
+        (lambda: score_layer("dot", 3, 4), "score 'dot' needs queries and keys of one width, got 3 and 4"),
+        (lambda: score_layer("cosine", 3, 4), "score 'cosine' needs queries and keys of one width"),
+        (lambda: score_layer("location", 3, 4), "'location' needs max_len"),
+        (lambda: LocalAttention(3, 4, reach=0.5), "reach must be at least 1, got 0.5"),
+        (
+            lambda: LocationAttention(3, 4).project_keys(torch.zeros(1, 5, 3)),
+            "max_len = 4 places, got 5 keys",
+        ),
+        (lambda: translator(query="during"), "query must be 'before' or 'after', got 'during'"),
+        (lambda: translator(input_feeding=True), "input_feeding needs query='after'"),
+        (lambda: translator(query="after", cell="context"), "cell 'context' reads a context"),
+        (lambda: DotAttention()(torch.zeros(1, 2, 3), None, torch.zeros(1, 2, 3)), "exactly one of keys and"),
+    ],
+)
+def test_parts_that_do_not_fit_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_source_longer_than_the_location_score_is_refused():
+    model = translator(score="location")
+    model.start(torch.full((1, 12), 4), torch.tensor([12]))
+    with pytest.raises(ValueError, match="max_len = 12 places, got 13 keys"):
+        model.start(torch.full((1, 13), 4), torch.tensor([13]))
+
+
+def test_a_layer_must_define_its_score():
+    with pytest.raises(NotImplementedError, match="ScoredAttention must define scores"):
+        ScoredAttention()(torch.zeros(1, 2, 3), torch.zeros(1, 2, 3), torch.zeros(1, 2, 3))

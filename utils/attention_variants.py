@@ -1,0 +1,583 @@
+r"""Variants of attention: other scores, sparse and local weights, and decoders made of them.
+
+A decoder here takes its score and its question as parts, keeps account of where it has looked, or copies words of the
+source. Masks and the three layers of the course are in ``attention``, the recurrence is in ``seq2seq``. The fast form
+in ``translator`` does not cover these decoders: ``fast_loss`` and the search use the plain form for them.
+Explained in chapters/attention_variants.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from utils.attention import (
+    AdditiveAttention,
+    additive_scores,
+    cosine_scores,
+    dot_scores,
+    length_mask,
+    masked_softmax,
+)
+from utils.seq2seq import Memory, RecurrentDecoder
+
+#: A function of scores and a mask that makes weights, as :func:`utils.attention.masked_softmax`.
+Normalise = Callable[[Tensor, Tensor | None], Tensor]
+
+
+def masked_sparsemax(
+    scores: Float[Tensor, "*batch queries keys"], mask: Bool[Tensor, "..."] | None = None
+) -> Float[Tensor, "*batch queries keys"]:
+    r"""The weights that are closest to the scores; in place of a softmax, and many of them are exactly 0.
+
+    .. math:: \alpha_{ij} = \max(s_{ij} - \tau_i, 0), \quad \text{where } \tau_i \text{ makes } \sum_j \alpha_{ij} = 1
+
+    Args:
+        scores: unnormalised; not modified.
+        mask: True where a query may attend to a key; broadcasts to the scores. None allows all.
+
+    Returns:
+        Weights; each row sums to 1, or to 0 where no key is allowed.
+
+    >>> masked_sparsemax(torch.tensor([[1.0, 0.5, -1.0]]))
+    tensor([[0.7500, 0.2500, 0.0000]])
+
+    Source: Martins and Astudillo (2016), algorithm 1. Explained in chapters/attention_variants.
+    """
+    allowed = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand_as(scores)
+    # A score that lies 1 or more below the largest gets no weight, so -2 hides a word.
+    best = torch.where(allowed, scores, -torch.inf).amax(dim=-1, keepdim=True)
+    z = torch.where(allowed, scores - best, -2.0)
+    ordered = z.sort(dim=-1, descending=True).values
+    surplus = ordered.cumsum(dim=-1) - 1
+    ranks = torch.arange(1, z.shape[-1] + 1, device=z.device)
+    size = (ranks * ordered > surplus).sum(dim=-1, keepdim=True)  # how many keys get weight
+    threshold = surplus.gather(-1, size - 1) / size
+    return torch.where(allowed, (z - threshold).clamp(min=0), 0.0)
+
+
+class ScoredAttention(nn.Module):
+    """What the attention layers of this module share: scores, weights, and the weighted average of the values.
+
+    The methods are those of :class:`utils.attention.AdditiveAttention`. A subclass defines :meth:`scores`, and
+    :meth:`project_keys` if a part of the score does not depend on the query.
+
+    Args:
+        normalise: turns scores and mask into weights, :func:`masked_sparsemax` for instance.
+    """
+
+    def __init__(self, *, normalise: Normalise = masked_softmax):
+        super().__init__()
+        self.normalise = normalise
+
+    def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys d"]:
+        """The part of the score that does not depend on the query: here the keys themselves."""
+        return keys
+
+    def scores(
+        self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys d"]
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """The score of each query and key; the keys come from :meth:`project_keys`."""
+        raise NotImplementedError(f"{type(self).__name__} must define scores")
+
+    def weigh(
+        self,
+        queries: Float[Tensor, "*batch queries d_q"],
+        projected_keys: Float[Tensor, "*batch keys d"],
+        mask: Bool[Tensor, "..."] | None,
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """The weights of each query."""
+        return self.normalise(self.scores(queries, projected_keys), mask)
+
+    def forward(
+        self,
+        queries: Float[Tensor, "*batch queries d_q"],
+        keys: Float[Tensor, "*batch keys d_k"] | None,
+        values: Float[Tensor, "*batch keys d_v"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        projected_keys: Float[Tensor, "*batch keys d"] | None = None,
+    ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
+        """Compute the context and the weights.
+
+        Args:
+            keys: projected here; None when ``projected_keys`` is given.
+            mask: True where a query may attend to a key; broadcasts to the scores.
+            projected_keys: the result of :meth:`project_keys`, reused.
+
+        Raises:
+            ValueError: both or neither of ``keys`` and ``projected_keys``, or axes that do not fit.
+        """
+        if (keys is None) == (projected_keys is None):
+            raise ValueError("give exactly one of keys and projected_keys")
+        weights = self.weigh(
+            queries, self.project_keys(keys) if projected_keys is None else projected_keys, mask
+        )
+        return weights @ values, weights
+
+
+class DotAttention(ScoredAttention):
+    r"""The plain dot product :math:`q \cdot k`, without parameters and without a scale; equal widths only.
+
+    Source: Luong et al. (2015), section 3.1, *dot*. Explained in chapters/attention_variants.
+    """
+
+    def scores(
+        self, queries: Float[Tensor, "*batch queries d"], projected_keys: Float[Tensor, "*batch keys d"]
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """See :class:`ScoredAttention`."""
+        return dot_scores(queries, projected_keys)
+
+
+class GeneralAttention(ScoredAttention):
+    r"""The dot product after a learned matrix: :math:`q^\top W k`.
+
+    Args:
+        d_query: width of the queries.
+        d_key: width of the keys.
+        options: as for :class:`ScoredAttention`.
+
+    Source: Luong et al. (2015), section 3.1, *general*. Explained in chapters/attention_variants.
+    """
+
+    def __init__(self, d_query: int, d_key: int, **options: Any):
+        super().__init__(**options)
+        self.w = nn.Linear(d_key, d_query, bias=False)
+
+    def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys d_q"]:
+        """W k."""
+        return self.w(keys)
+
+    def scores(
+        self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys d_q"]
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """See :class:`ScoredAttention`."""
+        return dot_scores(queries, projected_keys)
+
+
+class ConcatAttention(ScoredAttention):
+    r"""A one-layer network on query and key together: :math:`v^\top \tanh(W [q; k])`.
+
+    It is the additive score: the first columns of W are its :math:`W_q`, the others its :math:`W_k`.
+
+    Args:
+        d_query: width of the queries.
+        d_key: width of the keys.
+        d_hidden: width of the hidden layer.
+        options: as for :class:`ScoredAttention`.
+
+    Source: Luong et al. (2015), section 3.1, *concat*. Explained in chapters/attention_variants.
+    """
+
+    def __init__(self, d_query: int, d_key: int, d_hidden: int, **options: Any):
+        super().__init__(**options)
+        self.w = nn.Linear(d_query + d_key, d_hidden, bias=False)
+        self.v = nn.Linear(d_hidden, 1, bias=False)
+        self.d_query = d_query
+
+    def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
+        """The columns of W that belong to the key, times the key."""
+        return nn.functional.linear(keys, self.w.weight[:, self.d_query :])
+
+    def scores(
+        self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys h"]
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """See :class:`ScoredAttention`."""
+        projected_queries = nn.functional.linear(queries, self.w.weight[:, : self.d_query])
+        return additive_scores(projected_queries, projected_keys, self.v.weight.squeeze(0))
+
+
+class LocationAttention(ScoredAttention):
+    r"""A score that reads the query alone: :math:`W q`, a number for each place of the source.
+
+    Args:
+        d_query: width of the queries.
+        max_len: number of places that have a row in W. A longer source has no score, and is refused.
+        options: as for :class:`ScoredAttention`.
+
+    Source: Luong et al. (2015), section 3.1, *location*. Explained in chapters/attention_variants.
+    """
+
+    def __init__(self, d_query: int, max_len: int, **options: Any):
+        super().__init__(**options)
+        self.w = nn.Linear(d_query, max_len, bias=False)
+
+    def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys d_k"]:
+        """The keys as they are: only their number matters.
+
+        Raises:
+            ValueError: more keys than ``max_len``.
+        """
+        if keys.shape[-2] > self.w.out_features:
+            raise ValueError(
+                f"the location score has rows for max_len = {self.w.out_features} places, got {keys.shape[-2]} keys"
+            )
+        return keys
+
+    def scores(
+        self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys d_k"]
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """See :class:`ScoredAttention`."""
+        return nn.functional.linear(queries, self.w.weight[: projected_keys.shape[-2]])
+
+
+class UnitAttention(ScoredAttention):
+    r"""The cosine of query and key times a learned scale :math:`\lambda`.
+
+    The score of :class:`utils.attention.CosineAttention`, with the interface of this module; equal widths only.
+
+    Args:
+        scale: initial value of the scale. The parameter that is trained is its logarithm.
+        options: as for :class:`ScoredAttention`.
+
+    Source: Graves et al. (2014), section 3.3.1. Explained in chapters/attention_variants.
+    """
+
+    def __init__(self, *, scale: float = 10.0, **options: Any):
+        super().__init__(**options)
+        self.log_scale = nn.Parameter(torch.tensor(scale).log())
+
+    def scores(
+        self, queries: Float[Tensor, "*batch queries d"], projected_keys: Float[Tensor, "*batch keys d"]
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """See :class:`ScoredAttention`."""
+        return cosine_scores(queries, projected_keys) * self.log_scale.exp().to(queries.dtype)
+
+
+class LocalAttention(GeneralAttention):
+    r"""Attention to a few words around a place that the query predicts.
+
+    .. math::
+        p = (n - 1)\, \sigma(v_p^\top \tanh(W_p q)), \quad
+        \alpha_j = \operatorname{softmax}_{|j - p| \le D}(q^\top W k_j) \; e^{-(j - p)^2 / (2 \sigma^2)}, \quad
+        \sigma = D / 2
+
+    Places count from 0. As in the paper the weights are not divided by their sum after the factor, so a row sums to 1
+    or less.
+
+    Args:
+        d_query: width of the queries.
+        d_key: width of the keys.
+        reach: D, how many places to each side of p may have weight.
+        options: as for :class:`ScoredAttention`.
+
+    Raises:
+        ValueError: a reach below 1.
+
+    Source: Luong et al. (2015), section 3.2, *local-p* with the score *general*. Explained in
+    chapters/attention_variants.
+    """
+
+    def __init__(self, d_query: int, d_key: int, reach: float, **options: Any):
+        if reach < 1:
+            raise ValueError(f"reach must be at least 1, got {reach}")
+        super().__init__(d_query, d_key, **options)
+        self.w_p = nn.Linear(d_query, d_query, bias=False)
+        self.v_p = nn.Linear(d_query, 1, bias=False)
+        self.reach = reach
+
+    def centres(
+        self, queries: Float[Tensor, "*batch queries d_q"], num_keys: Int[Tensor, "*batch queries"] | int
+    ) -> Float[Tensor, "*batch queries"]:
+        """The place p of each query, from 0 to the number of keys minus 1."""
+        return (num_keys - 1) * torch.sigmoid(self.v_p(torch.tanh(self.w_p(queries))).squeeze(-1))
+
+    def weigh(
+        self,
+        queries: Float[Tensor, "*batch queries d_q"],
+        projected_keys: Float[Tensor, "*batch keys d_q"],
+        mask: Bool[Tensor, "..."] | None,
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """See :class:`ScoredAttention`."""
+        scores = self.scores(queries, projected_keys)
+        allowed = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand_as(scores)
+        centres = self.centres(queries, allowed.sum(dim=-1).clamp(min=1))
+        distances = torch.arange(scores.shape[-1], device=scores.device) - centres[..., None]
+        weights = self.normalise(scores, allowed & (distances.abs() <= self.reach))
+        return weights * torch.exp(-(distances**2) / (2 * (self.reach / 2) ** 2))
+
+
+#: The scores that :class:`AttentionDecoder` knows by name.
+SCORES = ("additive", "dot", "general", "concat", "location", "cosine")
+
+
+def score_layer(
+    score: str, d_query: int, d_key: int, *, d_hidden: int | None = None, max_len: int | None = None
+) -> nn.Module:
+    """The attention layer with this score.
+
+    Args:
+        score: one of :data:`SCORES`.
+        d_query: width of the queries.
+        d_key: width of the keys; *dot* and *cosine* need that of the queries.
+        d_hidden: hidden width of *additive* and *concat*; ``d_query`` if None.
+        max_len: largest number of keys of *location*.
+
+    Raises:
+        ValueError: another score, widths that differ where they must not, or no ``max_len`` for *location*.
+
+    Explained in chapters/attention_variants.
+    """
+    d_hidden = d_hidden or d_query
+    if score not in SCORES:
+        raise ValueError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
+    if score in ("dot", "cosine") and d_query != d_key:
+        raise ValueError(f"score {score!r} needs queries and keys of one width, got {d_query} and {d_key}")
+    if score == "location":
+        if max_len is None:
+            raise ValueError("score 'location' needs max_len, the largest number of source words")
+        return LocationAttention(d_query, max_len)
+    if score in ("additive", "concat"):
+        layer = AdditiveAttention if score == "additive" else ConcatAttention
+        return layer(d_query, d_key, d_hidden)
+    if score == "general":
+        return GeneralAttention(d_query, d_key)
+    return DotAttention() if score == "dot" else UnitAttention()
+
+
+class Fed(NamedTuple):
+    """The state of a decoder with input feeding: the states of its layers, and the context of the step before."""
+
+    layers: Float[Tensor, "layers batch h"]
+    context: Float[Tensor, "1 batch d_enc"]
+
+
+class AttentionDecoder(RecurrentDecoder):
+    r"""A decoder that takes its score and its question as parts.
+
+    With ``query="before"`` step i asks with :math:`s_{i-1}`, as in Bahdanau et al.: the context :math:`c_i` is read by
+    the unit that makes :math:`s_i`. With ``"additive"`` this is :class:`utils.seq2seq.BahdanauDecoder`.
+
+    With ``query="after"`` it asks with :math:`s_i`, as in Luong et al.: the unit makes :math:`s_i` from the word alone,
+    and only the readout reads :math:`c_i`. Then all steps of training are asked at once. With ``input_feeding`` the
+    unit also reads the context of the step before, :math:`c_{i-1}`. (Luong et al. feed
+    :math:`\tanh(W_c [c_{i-1}; s_{i-1}])`, of which the unit knows :math:`s_{i-1}` already. Our readout is the same in
+    both cases, the one of Bahdanau et al.)
+
+    It has no fast form: ``utils.translator.fast.fast_loss`` calls ``batch_loss`` for it.
+
+    Args:
+        vocab_size: number of target tokens.
+        d_embed: width of the embedding of y.
+        d_hidden: width of the state s, the query.
+        d_enc: width of the encoder's outputs h_j, the keys and values.
+        score: one of :data:`SCORES`, or a layer with the methods of :class:`utils.attention.AdditiveAttention`.
+        query: ``"before"`` or ``"after"``.
+        input_feeding: with ``"after"``, let the unit read the context of the step before.
+        d_attention: hidden width of *additive* and *concat*; ``d_hidden`` if None.
+        max_len: largest number of source words of *location*; a longer source raises ValueError.
+        options: ``d_enc_state``, ``num_layers``, ``dropout`` and ``cell`` of :class:`utils.seq2seq.BahdanauDecoder`.
+
+    Raises:
+        ValueError: parts that do not fit together, as for :func:`score_layer`.
+
+    Source: Luong et al. (2015), sections 3.1 and 3.3. Explained in chapters/attention_variants.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_embed: int,
+        d_hidden: int,
+        d_enc: int,
+        *,
+        score: str | nn.Module = "additive",
+        query: str = "before",
+        input_feeding: bool = False,
+        d_attention: int | None = None,
+        max_len: int | None = None,
+        **options: Any,
+    ):
+        if query not in ("before", "after"):
+            raise ValueError(f"query must be 'before' or 'after', got {query!r}")
+        if input_feeding and query == "before":
+            raise ValueError(
+                "input_feeding needs query='after': with 'before' the unit reads the context anyway"
+            )
+        reads_context = query == "before" or input_feeding
+        if not reads_context and options.get("cell") == "context":
+            raise ValueError("cell 'context' reads a context: use query='before' or input_feeding=True")
+        super().__init__(
+            vocab_size, d_embed, d_hidden, d_enc, d_read=d_enc if reads_context else 0, **options
+        )
+        if isinstance(score, str):
+            score = score_layer(score, d_hidden, d_enc, d_hidden=d_attention, max_len=max_len)
+        self.attention = score
+        self.query, self.input_feeding = query, input_feeding
+
+    def start(
+        self,
+        enc_outputs: Float[Tensor, "batch n d_enc"],
+        enc_state: Float[Tensor, "layers batch directions h"],
+        src_lens: Int[Tensor, " batch"],
+    ) -> tuple[Memory, Float[Tensor, "layers batch d"] | Fed]:
+        """The memory, with the keys projected once, and s_0; with input feeding c_0 = 0."""
+        mask = length_mask(src_lens, enc_outputs.shape[1])
+        memory = Memory(enc_outputs, self.attention.project_keys(enc_outputs), mask)
+        state = self.first_state(enc_state)
+        return memory, Fed(state, torch.zeros_like(enc_outputs[None, :, 0])) if self.input_feeding else state
+
+    def attend(
+        self, query: Float[Tensor, "batch h"], memory: Memory
+    ) -> tuple[Float[Tensor, "batch d_enc"], Float[Tensor, "batch n"]]:
+        """The context and the weights of one step."""
+        context, weights = self._ask(query[:, None], memory)
+        return context.squeeze(1), weights.squeeze(1)
+
+    def features(
+        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Float[Tensor, "layers batch h"] | Fed
+    ) -> tuple[
+        Float[Tensor, "batch t d_features"],
+        Float[Tensor, "layers batch h"] | Fed,
+        Float[Tensor, "batch t n"],
+    ]:
+        """``[s_i; y_{i-1}; c_i]`` at each step, the last state, and the weights."""
+        if self.query == "before":
+            return super().features(tgt_in, memory, state)
+        embedded = self.dropout(self.embedding(tgt_in))
+        steps = self._fed_steps if self.input_feeding else self._plain_steps
+        states, contexts, weights, state = steps(embedded, memory, state)
+        return torch.cat([states, embedded, contexts], dim=-1), state, weights
+
+    def forward(
+        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Float[Tensor, "layers batch h"] | Fed
+    ) -> tuple[
+        Float[Tensor, "batch t vocab"], Float[Tensor, "layers batch h"] | Fed, Float[Tensor, "batch t n"]
+    ]:
+        """Run the decoder over given words, as :meth:`utils.seq2seq.RecurrentDecoder.forward`."""
+        features, state, weights = self.features(tgt_in, memory, state)
+        return self.output(self.read_out(features)), state, weights
+
+    def _ask(self, queries: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+        return self.attention(queries, None, memory.values, memory.mask, projected_keys=memory.projected_keys)
+
+    def _plain_steps(self, embedded: Tensor, memory: Memory, state: Tensor) -> tuple[Tensor, ...]:
+        """No step needs the context of another, so all queries are asked at once."""
+        nothing, states = embedded.new_zeros(len(embedded), 0), []
+        for y in embedded.unbind(1):
+            state = self.advance(y, nothing, state)
+            states.append(state[-1])
+        queries = torch.stack(states, 1)
+        return queries, *self._ask(queries, memory), state
+
+    def _fed_steps(self, embedded: Tensor, memory: Memory, state: Fed) -> tuple[Tensor | Fed, ...]:
+        steps = []
+        layers, context = state.layers, state.context.squeeze(0)
+        for y in embedded.unbind(1):
+            layers = self.advance(y, context, layers)
+            context, weights = self.attend(layers[-1], memory)
+            steps.append((layers[-1], context, weights))
+        return *(torch.stack(parts, 1) for parts in zip(*steps, strict=True)), Fed(layers, context[None])
+
+
+class Covered(NamedTuple):
+    """The state of :class:`CoverageDecoder`: that of its layers, and the weight each source word has had so far."""
+
+    layers: Float[Tensor, "layers batch h"]
+    coverage: Float[Tensor, "1 batch n"]
+
+
+class CoverageDecoder(AttentionDecoder):
+    r"""Additive attention whose score also reads how much weight a source word has had so far, its coverage.
+
+    .. math:: e_{ij} = w_v^\top \tanh(W_q s_{i-1} + W_k h_j + w_c\, u_{ij}), \quad u_{ij} = \sum_{l < i} \alpha_{lj}
+
+    Arguments as for :class:`AttentionDecoder`, except ``score``, ``query`` and ``input_feeding``.
+
+    Source: See et al. (2017), equations 10 and 11; Tu et al. (2016). Explained in chapters/attention_variants.
+    """
+
+    def __init__(self, vocab_size: int, d_embed: int, d_hidden: int, d_enc: int, **options: Any):
+        super().__init__(vocab_size, d_embed, d_hidden, d_enc, **options)
+        self.w_c = nn.Parameter(torch.zeros(self.attention.w_q.out_features))
+
+    def start(
+        self,
+        enc_outputs: Float[Tensor, "batch n d_enc"],
+        enc_state: Float[Tensor, "layers batch directions h"],
+        src_lens: Int[Tensor, " batch"],
+    ) -> tuple[Memory, Covered]:
+        """The memory, s_0, and a coverage of 0."""
+        memory, state = super().start(enc_outputs, enc_state, src_lens)
+        return memory, Covered(state, enc_outputs.new_zeros(1, *enc_outputs.shape[:2]))
+
+    def features(
+        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Covered
+    ) -> tuple[Float[Tensor, "batch t d_features"], Covered, Float[Tensor, "batch t n"]]:
+        """``[s_i; y_{i-1}; c_i]`` at each step, the last state, and the weights."""
+        (layers, coverage), steps = state, []
+        for words in tgt_in.split(1, dim=1):
+            keys = memory.projected_keys + coverage[0, :, :, None] * self.w_c
+            covered = memory._replace(projected_keys=keys)
+            features, layers, weights = super().features(words, covered, layers)
+            coverage = coverage + weights.transpose(0, 1)
+            steps.append((features, weights))
+        features, weights = (torch.cat(parts, 1) for parts in zip(*steps, strict=True))
+        return features, Covered(layers, coverage), weights
+
+    def forward(
+        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Covered
+    ) -> tuple[Float[Tensor, "batch t vocab"], Covered, Float[Tensor, "batch t n"]]:
+        """Run the decoder over given words, as :meth:`utils.seq2seq.RecurrentDecoder.forward`."""
+        features, state, weights = self.features(tgt_in, memory, state)
+        return self.output(self.read_out(features)), state, weights
+
+
+def overlap(
+    weights: Float[Tensor, "batch t n"], real: Bool[Tensor, "batch t"] | None = None
+) -> Float[Tensor, ""]:
+    r"""The coverage loss: how much of the weight of a step lies where earlier steps have looked already.
+
+    .. math:: \frac{1}{t} \sum_i \sum_j \min(\alpha_{ij}, u_{ij}), \quad u_{ij} = \sum_{l < i} \alpha_{lj}
+
+    Args:
+        weights: attention weights, one row per step.
+        real: True at the steps of real words; the others are not counted. None counts all.
+
+    >>> overlap(torch.tensor([[[1.0, 0.0], [0.7, 0.3]]]))  # 0 and 0.7
+    tensor(0.3500)
+
+    Source: See et al. (2017), equation 12. Explained in chapters/attention_variants.
+    """
+    coverage = weights.cumsum(dim=1) - weights
+    steps = torch.minimum(weights, coverage).sum(dim=-1)
+    return steps.mean() if real is None else steps[real].mean()
+
+
+class PointerDecoder(AttentionDecoder):
+    r"""A decoder that writes a word of its vocabulary or points at a word of the source.
+
+    The tokens 0 to V - 1 are the vocabulary, and V + j points at source word j:
+
+    .. math:: p(w) = g\, p_{\text{vocabulary}}(w), \quad p(V + j) = (1 - g)\, \alpha_{ij}, \quad
+        g = \sigma(w_g^\top [s_i; y_{i-1}; c_i] + b)
+
+    It reads a pointer as the unknown word. Train it without label smoothing, which would give some probability to
+    pointers at padding. Arguments as for :class:`AttentionDecoder`, and ``unknown``, the id of the unknown word.
+
+    Source: See et al. (2017), equations 8 and 9, where the two probabilities of a word that is in the vocabulary and in
+    the source are added; here source and target are two languages. Explained in chapters/attention_variants.
+    """
+
+    def __init__(
+        self, vocab_size: int, d_embed: int, d_hidden: int, d_enc: int, *, unknown: int, **options: Any
+    ):
+        super().__init__(vocab_size, d_embed, d_hidden, d_enc, **options)
+        self.gate = nn.Linear(d_hidden + d_embed + d_enc, 1)
+        self.unknown = unknown
+
+    def forward(
+        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Float[Tensor, "layers batch h"] | Fed
+    ) -> tuple[
+        Float[Tensor, "batch t words"], Float[Tensor, "layers batch h"] | Fed, Float[Tensor, "batch t n"]
+    ]:
+        """Log-probabilities of the V words and the n pointers; otherwise as :class:`AttentionDecoder`."""
+        known = torch.where(tgt_in < self.output.out_features, tgt_in, self.unknown)
+        features, state, weights = self.features(known, memory, state)
+        words = self.output(self.read_out(features)).log_softmax(dim=-1)
+        gate = self.gate(features)
+        pointers = weights.clamp(min=torch.finfo(weights.dtype).tiny).log()
+        log_p = [words + nn.functional.logsigmoid(gate), pointers + nn.functional.logsigmoid(-gate)]
+        return torch.cat(log_p, dim=-1), state, weights
