@@ -106,6 +106,7 @@ def test_sinusoids_are_those_of_a_loop():
             angle = torch.tensor(t / 10_000 ** (2 * i / 6))
             assert_close(table[t, 2 * i], angle.sin())
             assert_close(table[t, 2 * i + 1], angle.cos())
+    assert_close(sinusoids(2, 6, start=3), table[3:])
 
 
 def small_translator(d_model: int = 8, num_layers: int = 2) -> EncoderDecoder:

@@ -42,10 +42,15 @@ def causal_mask(
     return torch.arange(num_keys, device=device) <= queries[:, None]
 
 
-def sinusoids(num_positions: int, d_model: int) -> Float[Tensor, "positions d_model"]:
-    r"""The positions 0, 1, 2, … as vectors: sines and cosines of d/2 frequencies.
+def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Float[Tensor, "positions d_model"]:
+    r"""Positions as vectors: sines and cosines of d/2 frequencies.
 
     .. math:: p_{t,2i} = \sin(t / 10000^{2i/d}), \quad p_{t,2i+1} = \cos(t / 10000^{2i/d})
+
+    Args:
+        num_positions: number of vectors.
+        d_model: their width.
+        start: the first position.
 
     Raises:
         ValueError: an odd width.
@@ -55,7 +60,7 @@ def sinusoids(num_positions: int, d_model: int) -> Float[Tensor, "positions d_mo
     if d_model % 2:
         raise ValueError(f"d_model must be even, got {d_model}")
     rates = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10_000) / d_model))
-    angles = torch.arange(num_positions)[:, None] * rates
+    angles = torch.arange(start, start + num_positions)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
@@ -419,7 +424,7 @@ class TransformerDecoder(nn.Module):
 def _embed(words: Tensor, table: Tensor, *, start: int = 0) -> Tensor:
     """The vectors of words at positions from ``start`` on, times sqrt(d) as in the paper, plus their positions."""
     d_model = table.shape[1]
-    positions = sinusoids(start + words.shape[1], d_model)[start:].to(table)
+    positions = sinusoids(words.shape[1], d_model, start=start).to(table)
     return nn.functional.embedding(words, table) * math.sqrt(d_model) + positions
 
 
