@@ -342,12 +342,17 @@ def test_state_stands_in_the_address(laptop: Visit, page_name: str, name: str) -
     expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**far_point(figure)))
 
 
+def one_of_several() -> tuple[tuple[str, str], StoredFigure]:
+    """The last figure of the book whose page has more figures, with its page and name."""
+    pages = [page_name for page_name, _ in FIGURES]
+    return [item for item in FIGURES.items() if pages.count(item[0][0]) > 1][-1]
+
+
 @pytest.mark.parametrize("scheme", ["file", pytest.param("http", marks=pytest.mark.slow)])
 def test_a_page_opens_at_the_figure_and_in_the_state_of_its_address(
     browser: Browser, origins: dict[str, str], scheme: str
 ) -> None:
-    (page_name, name), figure = list(FIGURES.items())[-1]
-    assert sum(page_name == other for other, _ in FIGURES) > 1
+    (page_name, name), figure = one_of_several()
     with Visit(browser, origins[scheme]) as visit:
         page, shown = visit.page(page_name), visit.figure(page_name, name)
         open_table(shown)
@@ -363,7 +368,7 @@ def test_a_page_opens_at_the_figure_and_in_the_state_of_its_address(
 
 @pytest.mark.parametrize("address", ["?word=%E6%B", "?scale=%", "?=&&=", "?word=99", "%", "?"])
 def test_a_broken_address_stops_no_figure(browser: Browser, origins: dict[str, str], address: str) -> None:
-    (page_name, name), figure = list(FIGURES.items())[-1]
+    (page_name, name), figure = one_of_several()
     with Visit(browser, origins["file"]) as visit:
         page = visit.context.new_page()
         page.goto(f"{visit.origin}/{page_name}.html#{name}{address}")
