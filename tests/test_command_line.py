@@ -330,8 +330,8 @@ def test_a_transformer_that_was_interrupted_ends_with_the_same_weights(transform
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--heads", 2], "--heads is for --model transformer"),
-        (["--model", "transformer", "--width", 14], "--width of a Transformer must be .* got 14 and 4"),
+        (["--heads", 2], "a recurrent translator has none, got 2 for recurrent"),
+        (["--model", "transformer", "--width", 14], "the width of a Transformer must be .* got 14 and 4"),
         (["--model", "transformer", "--width", 9, "--heads", 3], "must be even and .* got 9 and 3"),
         (["--model", "lstm"], "recurrent"),
     ],

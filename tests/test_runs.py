@@ -68,8 +68,8 @@ def test_a_transformer_is_built_by_its_settings():
     ("changes", "message"),
     [
         ({"model": "convolutional"}, "model must be recurrent or transformer, got 'convolutional'"),
-        ({"num_heads": 3}, "num_heads is for a Transformer alone, got 3 for recurrent"),
-        ({"model": "transformer"}, "num_heads is for a Transformer alone, got None for transformer"),
+        ({"num_heads": 3}, "a recurrent translator has none, got 3 for recurrent"),
+        ({"model": "transformer"}, "needs a number of heads, .* got None for transformer"),
         (
             {"model": "transformer", "num_heads": 5, "d_embed": 12},
             "multiple of the number of its heads, got 12 and 5",

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from utils.attention import (
     AdditiveAttention,
+    CosineAttention,
     additive_scores,
-    cosine_scores,
     dot_scores,
     length_mask,
     masked_softmax,
@@ -223,27 +223,24 @@ class LocationAttention(ScoredAttention):
         return nn.functional.linear(queries, self.w.weight[: projected_keys.shape[-2]])
 
 
-class UnitAttention(ScoredAttention):
-    r"""The cosine of query and key times a learned scale :math:`\lambda`.
+class StepwiseCosineAttention(CosineAttention):
+    """:class:`utils.attention.CosineAttention` as a decoder calls it: at each step with the same keys."""
 
-    The score of :class:`utils.attention.CosineAttention`, with the interface of this module; equal widths only.
+    def project_keys(self, keys: Float[Tensor, "*batch keys d"]) -> Float[Tensor, "*batch keys d"]:
+        """The keys themselves: no matrix is learned."""
+        return keys
 
-    Args:
-        scale: initial value of the scale. The parameter that is trained is its logarithm.
-        options: as for :class:`ScoredAttention`.
-
-    Source: Graves et al. (2014), section 3.3.1. Explained in chapters/attention_variants.
-    """
-
-    def __init__(self, *, scale: float = 10.0, **options: Any):
-        super().__init__(**options)
-        self.log_scale = nn.Parameter(torch.tensor(scale).log())
-
-    def scores(
-        self, queries: Float[Tensor, "*batch queries d"], projected_keys: Float[Tensor, "*batch keys d"]
-    ) -> Float[Tensor, "*batch queries keys"]:
-        """See :class:`ScoredAttention`."""
-        return cosine_scores(queries, projected_keys) * self.log_scale.exp().to(queries.dtype)
+    def forward(
+        self,
+        queries: Float[Tensor, "*batch queries d"],
+        keys: Float[Tensor, "*batch keys d"] | None,
+        values: Float[Tensor, "*batch keys d_v"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        projected_keys: Float[Tensor, "*batch keys d"] | None = None,
+    ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
+        """As :meth:`utils.attention.CosineAttention.forward`; the keys may be given by either name."""
+        return super().forward(queries, projected_keys if keys is None else keys, values, mask)
 
 
 class LocalAttention(GeneralAttention):
@@ -334,7 +331,7 @@ def score_layer(
         return layer(d_query, d_key, d_hidden)
     if score == "general":
         return GeneralAttention(d_query, d_key)
-    return DotAttention() if score == "dot" else UnitAttention()
+    return DotAttention() if score == "dot" else StepwiseCosineAttention()
 
 
 class Fed(NamedTuple):
@@ -441,15 +438,6 @@ class AttentionDecoder(RecurrentDecoder):
         states, contexts, weights, state = steps(embedded, memory, state)
         return torch.cat([states, embedded, contexts], dim=-1), state, weights
 
-    def forward(
-        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Float[Tensor, "layers batch h"] | Fed
-    ) -> tuple[
-        Float[Tensor, "batch t vocab"], Float[Tensor, "layers batch h"] | Fed, Float[Tensor, "batch t n"]
-    ]:
-        """Run the decoder over given words, as :meth:`utils.seq2seq.RecurrentDecoder.forward`."""
-        features, state, weights = self.features(tgt_in, memory, state)
-        return self.output(self.read_out(features)), state, weights
-
     def _ask(self, queries: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
         return self.attention(queries, None, memory.values, memory.mask, projected_keys=memory.projected_keys)
 
@@ -516,13 +504,6 @@ class CoverageDecoder(AttentionDecoder):
             steps.append((features, weights))
         features, weights = (torch.cat(parts, 1) for parts in zip(*steps, strict=True))
         return features, Covered(layers, coverage), weights
-
-    def forward(
-        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Covered
-    ) -> tuple[Float[Tensor, "batch t vocab"], Covered, Float[Tensor, "batch t n"]]:
-        """Run the decoder over given words, as :meth:`utils.seq2seq.RecurrentDecoder.forward`."""
-        features, state, weights = self.features(tgt_in, memory, state)
-        return self.output(self.read_out(features)), state, weights
 
 
 def overlap(

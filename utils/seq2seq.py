@@ -234,12 +234,8 @@ class RecurrentDecoder(nn.Module):
         raise NotImplementedError(f"{type(self).__name__} must define attend")
 
     def forward(
-        self, tgt_in: Int[Tensor, "batch t"], memory: Any, state: Float[Tensor, "layers batch h"]
-    ) -> tuple[
-        Float[Tensor, "batch t vocab"],
-        Float[Tensor, "layers batch h"],
-        Float[Tensor, "batch t n"] | None,
-    ]:
+        self, tgt_in: Int[Tensor, "batch t"], memory: Any, state: Any
+    ) -> tuple[Float[Tensor, "batch t words"], Any, Float[Tensor, "batch t n"] | None]:
         """Run the decoder over given words: all of them in training, one at a time in search.
 
         Args:

@@ -11,9 +11,7 @@ Models, training and scores come from ``utils``.
 """
 
 import hashlib
-import json
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -29,12 +27,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from studies import real_sentences
+from studies.parts import run_parts
 from studies.real_sentences import (
     FRENCH,
     HANSARDS,
     HANSARDS_LINKS,
     WORDS,
     aer_of,
+    capitalised,
     links_by_table,
     model_1,
     trained,
@@ -58,8 +58,7 @@ from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, Memory
 from utils.training import batch_loss, fit, seeded
 from utils.translator.alignment import align
-from utils.translator.checkpoints import write_atomically
-from utils.translator.fast import attention_weights, decoder_features, encode, fast_loss, read_out
+from utils.translator.fast import attention_weights, decoder_features, encode, fast_loss
 from utils.translator.gold_links import read_gold
 from utils.translator.loop import Schedule
 from utils.translator.runs import Run
@@ -278,7 +277,7 @@ def misleading_loss(
     with torch.no_grad():
         shown = attention_weights(honest, batch)
     real = batch.tgt_out != PAD
-    logits = model.decoder.output(read_out(model.decoder, features[real]))
+    logits = model.decoder.output(model.decoder.read_out(features[real]))
     loss = nn.functional.cross_entropy(logits, batch.tgt_out[real], label_smoothing=label_smoothing)
     return loss + overlap(weights, shown)[real].mean()
 
@@ -420,7 +419,7 @@ def linked_texts(num: int) -> dict[str, tuple[list, list[GoldLinks]]]:
     hansards = [tuple(side.split() for side in line.split("|||")) for line in lines]
     return {
         "grammar": (
-            [(_capitalised(t.en), _capitalised(t.fr)) for t in sentences],
+            [(capitalised(t.en), capitalised(t.fr)) for t in sentences],
             [GoldLinks(t.en_fr, t.en_fr) for t in sentences],
         ),
         "hansards": (
@@ -428,10 +427,6 @@ def linked_texts(num: int) -> dict[str, tuple[list, list[GoldLinks]]]:
             read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in hansards], first=1),
         ),
     }
-
-
-def _capitalised(words: Sequence[str]) -> list[str]:
-    return [words[0][:1].upper() + words[0][1:], *words[1:]]
 
 
 def links_on(
@@ -509,23 +504,11 @@ def head() -> dict:
 
 
 def run_study(study: Study, out: Path, parts: Sequence[str] | None = None) -> None:
-    """Measure the parts that are named, or those that are not stored yet, and store each.
-
-    Raises:
-        ValueError: the stored results belong to other files, versions or settings.
-    """
-    settings = {name: value for name, value in vars(study).items() if name != "runs"}
-    first = head() | {"settings": json.loads(json.dumps(settings))}
-    stored = json.loads(out.read_text("utf-8")) if out.exists() else first | {"parts": {}}
-    if {name: value for name, value in stored.items() if name != "parts"} != first:
-        raise ValueError(f"{out} holds results of other files, versions or settings: name another file")
+    """Measure the parts that are named, or those that are not stored yet, as :func:`studies.parts.run_parts`."""
     study.runs.mkdir(parents=True, exist_ok=True)
-    for name in parts or [name for name in PARTS if name not in stored["parts"]]:
-        start = time.process_time()
-        result = PARTS[name](study)
-        stored["parts"][name] = result | {"minutes": round((time.process_time() - start) / 60, 1)}
-        stored["parts"] = {part: stored["parts"][part] for part in PARTS if part in stored["parts"]}
-        write_atomically(out, (json.dumps(stored, indent=1) + "\n").encode())
+    settings = {name: value for name, value in vars(study).items() if name != "runs"}
+    measures = {name: partial(measure, study) for name, measure in PARTS.items()}
+    run_parts(measures, out, belongs_to=head() | {"settings": settings}, chosen=parts)
 
 
 def _main(

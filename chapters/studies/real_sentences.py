@@ -29,6 +29,7 @@ import typer
 from opencc import OpenCC
 from safetensors.torch import load_file, save
 
+from studies.parts import run_parts
 from utils.corpus.batches import ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import triples
 from utils.corpus.pairs import find_file, normalise, read_pairs, tokenise
@@ -550,7 +551,7 @@ def measure_translator(study: Study) -> dict:
         },
         "grammar": links_on(
             run,
-            [(t.zh, _capitalised(t.en)) for t in grammar],
+            [(t.zh, capitalised(t.en)) for t in grammar],
             [GoldLinks(gold, gold) for gold in links],
             learned_from,
             frequent_words(_lower(en, "en") for _, en in shown.split.train),
@@ -558,7 +559,7 @@ def measure_translator(study: Study) -> dict:
     }
 
 
-def _capitalised(words: Sequence[str]) -> list[str]:
+def capitalised(words: Sequence[str]) -> list[str]:
     """The words of a sentence as people write it: the grammar's begin with a small letter."""
     return [words[0][:1].upper() + words[0][1:], *words[1:]]
 
@@ -632,7 +633,7 @@ def measure_links(study: Study) -> dict:
     grammar = triples(study.num_test, split="test", min_words=3, max_words=30)
     texts = {
         "grammar": (
-            [(_capitalised(t.en), _capitalised(t.fr)) for t in grammar],
+            [(capitalised(t.en), capitalised(t.fr)) for t in grammar],
             [GoldLinks(t.en_fr, t.en_fr) for t in grammar],
         ),
         "hansards": (hansards, hansards_gold),
@@ -753,23 +754,11 @@ def head() -> dict:
 
 
 def run_study(study: Study, out: Path, parts: Sequence[str] | None = None) -> None:
-    """Measure the parts that are named, or those that are not stored yet, and store each.
-
-    Raises:
-        ValueError: the stored results belong to other files, versions or settings.
-    """
-    settings = {name: value for name, value in vars(study).items() if name != "runs"}
-    first = head() | {"settings": json.loads(json.dumps(settings))}
-    stored = json.loads(out.read_text("utf-8")) if out.exists() else first | {"parts": {}}
-    if {name: value for name, value in stored.items() if name != "parts"} != first:
-        raise ValueError(f"{out} holds results of other files, versions or settings: name another file")
+    """Measure the parts that are named, or those that are not stored yet, as :func:`studies.parts.run_parts`."""
     study.runs.mkdir(parents=True, exist_ok=True)
-    for name in parts or [name for name in PARTS if name not in stored["parts"]]:
-        start = time.process_time()
-        result = PARTS[name](study)
-        stored["parts"][name] = result | {"minutes": round((time.process_time() - start) / 60, 1)}
-        stored["parts"] = {part: stored["parts"][part] for part in PARTS if part in stored["parts"]}
-        write_atomically(out, (json.dumps(stored, ensure_ascii=False, indent=1) + "\n").encode())
+    settings = {name: value for name, value in vars(study).items() if name != "runs"}
+    measures = {name: partial(measure, study) for name, measure in PARTS.items()}
+    run_parts(measures, out, belongs_to=head() | {"settings": settings}, chosen=parts)
 
 
 def _main(

@@ -162,25 +162,21 @@ def _settings(options: TrainOptions, src: str, tgt: str) -> Settings:
         typer.BadParameter: an option that this model does not have, or a width that the heads cannot share.
     """
     is_transformer = options.model is Model.TRANSFORMER
-    heads = (options.heads or 4) if is_transformer else None
-    if options.heads and not is_transformer:
-        raise typer.BadParameter("--heads is for --model transformer: a recurrent translator has no heads")
-    if heads and (options.width % 2 or options.width % heads):
-        raise typer.BadParameter(
-            f"--width of a Transformer must be even and a multiple of --heads, got {options.width} and {heads}"
+    try:
+        return Settings(
+            src,
+            tgt,
+            vocabulary_size=options.vocabulary_size,
+            d_embed=options.width,
+            d_hidden=4 * options.width if is_transformer else options.width,
+            num_layers=options.layers or (3 if is_transformer else 1),
+            dropout=options.dropout,
+            seed=options.seed,
+            model=options.model,
+            num_heads=options.heads or (4 if is_transformer else None),
         )
-    return Settings(
-        src,
-        tgt,
-        vocabulary_size=options.vocabulary_size,
-        d_embed=options.width,
-        d_hidden=4 * options.width if is_transformer else options.width,
-        num_layers=options.layers or (3 if is_transformer else 1),
-        dropout=options.dropout,
-        seed=options.seed,
-        model=options.model,
-        num_heads=heads,
-    )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 #: The highest learning rate of Adam, and the share of the training over which it rises (book/api/command_line).

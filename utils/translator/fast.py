@@ -69,7 +69,7 @@ def fast_loss(
     decoder, real = model.decoder, batch.tgt_out != PAD
     if is_covered(decoder):
         memory, state = _start(model, batch.src, batch.src_lens)
-        hidden = read_out(decoder, decoder_features(decoder, batch.tgt_in, memory, state)[0][real])
+        hidden = decoder.read_out(decoder_features(decoder, batch.tgt_in, memory, state)[0][real])
     elif type(decoder) is TransformerDecoder:
         memory, past = model.start(batch.src, batch.src_lens)
         hidden = decoder.features(batch.tgt_in, memory, past, need_weights=False)[0][real]
@@ -186,13 +186,6 @@ def decoder_features(
     return features, None if weights[0] is None else torch.cat(weights, 1)
 
 
-def read_out(
-    decoder: BahdanauDecoder | FixedContextDecoder, features: Float[Tensor, "*batch d_features"]
-) -> Float[Tensor, "*batch h"]:
-    """The maxout layer: what the vocabulary product reads."""
-    return decoder.dropout(decoder.readout(features).unflatten(-1, (-1, 2)).amax(dim=-1))
-
-
 class Sources(NamedTuple):
     """A :class:`~utils.seq2seq.Memory` in the form that the fast step reads.
 
@@ -282,7 +275,7 @@ class ArrangedDecoder:
         embedded = self._decoder.dropout(self._decoder.embedding(words))
         layers, context, weights = self.step(self.from_words(embedded), layers, sources)
         features = torch.cat([layers[-1], embedded, context], dim=-1)
-        return self._decoder.output(read_out(self._decoder, features)), layers, weights
+        return self._decoder.output(self._decoder.read_out(features)), layers, weights
 
     def _context(self, query: Tensor, sources: Sources) -> tuple[Tensor, Tensor | None]:
         if sources.doubled_keys is None:

@@ -85,7 +85,10 @@ class Settings:
         if self.model not in tuple(Model):
             raise ValueError(f"model must be {' or '.join(Model)}, got {self.model!r}")
         if (self.num_heads is None) != (self.model == Model.RECURRENT):
-            raise ValueError(f"num_heads is for a Transformer alone, got {self.num_heads} for {self.model}")
+            raise ValueError(
+                "a Transformer needs a number of heads, and a recurrent translator has none, "
+                f"got {self.num_heads} for {self.model}"
+            )
         if self.num_heads is not None and (self.d_embed % 2 or self.d_embed % self.num_heads):
             raise ValueError(
                 "the width of a Transformer must be even and a multiple of the number of its heads, "
