@@ -77,9 +77,11 @@ def test_c_code_that_does_not_return_is_ended(presses):
     ) as process:
         try:
             assert process.stdout.readline() == b"deaf\n"
-            for number in [signal.SIGTERM, signal.SIGINT][2 - presses :]:  # two of one kind may become one
+            numbers = [signal.SIGTERM, signal.SIGINT][2 - presses :]  # two of one kind may become one
+            for number in numbers:
                 os.kill(process.pid, number)
-            assert process.wait(timeout=60) == 130
+            # a busy machine may deliver both at once, in either order
+            assert process.wait(timeout=60) in [128 + number for number in numbers]
             assert process.stderr.read() == b"interrupted\n"
         finally:
             process.kill()
