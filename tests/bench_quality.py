@@ -9,12 +9,14 @@ import json
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from utils.corpus.pairs import find_file
+from utils.translator.options import Model
 
 #: The file of each direction, the languages of its columns, and what differs from the defaults of ``train``.
 DIRECTIONS = {
@@ -34,6 +36,9 @@ def command(*arguments: object) -> dict:
 def main(
     directions: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(DIRECTIONS)}.")] = None,
     minutes: Annotated[list[float], typer.Option(help="Of training; may be given several times.")] = (1.0,),
+    models: Annotated[list[Model], typer.Option("--model", help="To train; may be given several times.")] = (
+        Model.RECURRENT,
+    ),
     beam: Annotated[int, typer.Option(help="Width of the search.")] = 5,
     keep: Annotated[
         Path | None, typer.Option(help="Keep the runs in this folder.", show_default=False)
@@ -43,7 +48,8 @@ def main(
     if unknown := set(directions or ()) - set(DIRECTIONS):
         raise typer.BadParameter(f"no such direction: {', '.join(sorted(unknown))}")
     print(
-        f"{'':8}{'minutes':>8}{'steps':>8}{'tokens':>11}{'loss':>7}{'BLEU':>7}  95 % of resamples  {'chrF':>5}"
+        f"{'':8}{'model':12}{'minutes':>8}{'steps':>8}{'tokens':>11}{'loss':>7}{'BLEU':>7}  "
+        f"95 % of resamples  {'chrF':>5}"
     )
     with tempfile.TemporaryDirectory() as temporary:
         for direction in directions or DIRECTIONS:
@@ -54,9 +60,9 @@ def main(
                 print(f"{direction}: not measured, {error}")
                 continue
             src, tgt = direction.split("-")
-            for budget in minutes:
-                run = (keep or Path(temporary)) / f"{direction}-{budget:g}"
-                languages = ["--columns", columns, "--src", src, "--tgt", tgt]
+            for model, budget in product(models, minutes):
+                run = (keep or Path(temporary)) / f"{direction}-{model.value}-{budget:g}"
+                languages = ["--columns", columns, "--src", src, "--tgt", tgt, "--model", model.value]
                 trained = command(
                     *("train", "--pairs", pairs, *languages, *options, "--minutes", budget, "--out", run)
                 )
@@ -64,7 +70,7 @@ def main(
                 bleu, chrf = scores["bleu"], scores["chrf"]
                 low, high = bleu["interval"]
                 print(
-                    f"{direction:8}{budget:>8g}{trained['steps']:>8}{trained['target_tokens']:>11,}"
+                    f"{direction:8}{model.value:12}{budget:>8g}{trained['steps']:>8}{trained['target_tokens']:>11,}"
                     f"{trained['held_out_loss']:>7.3f}{bleu['value']:>7.1f}  [{low:.1f}, {high:.1f}]       "
                     f"{chrf['value']:>5.1f}  {bleu['signature']}",
                     flush=True,

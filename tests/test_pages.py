@@ -14,6 +14,7 @@ from test_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, html
 
 PHONE = {"width": 360, "height": 740}
 LAPTOP = {"width": 1280, "height": 800}
+DESK = {"width": 1440, "height": 900}
 #: The most that a page may weigh.
 KILOBYTES = 600
 FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.DOTALL)
@@ -189,6 +190,25 @@ TABLES_TOO_WIDE = """() => [...document.querySelectorAll("article table:not(.xp-
     return [box.scrollWidth - box.clientWidth, table.textContent.trim().slice(0, 60)];
 }).filter(([over]) => over > 0)"""
 
+#: Formulas that reach beyond the paragraph or cell in which they stand, and by how much.
+FORMULAS_TOO_WIDE = """() => [...document.querySelectorAll("article mjx-container")].map(formula => {
+    const box = formula.closest("p, li, td, th, dd, div").getBoundingClientRect();
+    const { right } = formula.querySelector("mjx-math").getBoundingClientRect();
+    return [Math.round(right - box.right), formula.querySelector("mjx-assistive-mml").textContent];
+}).filter(([over]) => over > 1)"""
+
+#: Code and outputs of cells, those that are not folded, with lines that must be broken to fit the column.
+CODE_TOO_WIDE = """() => [...document.querySelectorAll("article .cell pre:not(details pre)")].map(code => {
+    code.style.whiteSpace = "pre";
+    const over = code.scrollWidth - code.clientWidth;
+    code.style.whiteSpace = "";
+    return [over, code.textContent];
+}).filter(([over]) => over > 0)"""
+
+#: Code that scrolls sideways.
+CODE_THAT_SCROLLS = """[...document.querySelectorAll("article pre")]
+    .filter(code => code.scrollWidth > code.clientWidth).map(code => code.textContent)"""
+
 #: Pictures that the theme puts on white in its dark mode.
 ON_WHITE = """[...document.querySelectorAll("main img")]
     .filter(image => getComputedStyle(image).backgroundColor === "rgb(255, 255, 255)").map(image => image.src)"""
@@ -209,19 +229,22 @@ def test_page(reader: Reader, name: str) -> None:
     assert reader.weight() <= 1000 * KILOBYTES
     assert page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
-    assert page.evaluate(TABLES_TOO_WIDE) == []
+    reader.unfold()
+    for viewport in (LAPTOP, DESK):
+        page.set_viewport_size(viewport)
+        for too_wide in (TABLES_TOO_WIDE, FORMULAS_TOO_WIDE, CODE_TOO_WIDE, CODE_THAT_SCROLLS):
+            assert page.evaluate(too_wide) == []
     if IDEOGRAPHS.search(html(name).select_one("article").get_text()):
-        reader.unfold()
         tags = fonts_of_chinese(reader)
         assert tags
         if any(IDEOGRAPHS.search(figure.get_text()) for figure in html(name).select("figure.xp")):
             assert "text" in tags  # of a picture with sliders
 
     reader.become("dark", PHONE)
-    reader.unfold()
     assert page.evaluate(ON_WHITE) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert page.evaluate(TABLES_TOO_WIDE) == []
+    assert page.evaluate(FORMULAS_TOO_WIDE) == []
     if name in CHAPTERS:
         seen = page.evaluate(DRAWINGS)
         assert seen

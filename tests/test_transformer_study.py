@@ -32,16 +32,22 @@ from utils.search import DecoderSteps
 from utils.translator.fast import fast_loss
 
 TINY = Setup(
-    seconds=0.1, width=8, num_heads=2, num_layers=1, limits=(5,), seeds=(3,), timed=2, lengths=(2, 3),
+    seconds=0.1, lrs=(1e-3, 2e-3), width=8, num_heads=2, num_layers=1, limits=(5,), seeds=(3,), timed=2, lengths=(2, 3),
     written=(2, 3), repeats=1,
 )  # fmt: skip
 
 
-def test_all_are_trained_for_the_same_seconds_and_scored_by_every_head():
+def test_all_are_trained_for_the_same_seconds_and_scored_by_every_head(monkeypatch):
+    speeds = dict(zip(TRAINED, [(20.0, 170.0), (30.0, 250.0), (50.0, 410.0)], strict=True))
+    monkeypatch.setattr(transformer_study, "speeds", lambda models, batches: speeds)
     results = same_seconds(TINY, corpus_of_the_chapter(50, 7))
     assert [one["model"] for one in results] == list(TRAINED)
+    assert [one["steps"] for one in results] == [2, 3, 5]
     for one in results:
-        assert one["steps"] >= 2
+        assert [tried["lr"] for tried in one["validation"]] == [1e-3, 2e-3]
+        assert {"lr": one["lr"], "bleu": max(tried["bleu"] for tried in one["validation"])} in one[
+            "validation"
+        ]
         assert 0 <= one["bleu"] <= 100
         heads = ["layer 1, head 1", "layer 1, head 2", "layer 1, mean"]
         found = ["attention"] if one["model"] == "recurrent" else heads
@@ -124,9 +130,11 @@ def test_the_stored_results_are_complete():
     results = json.loads(RESULTS.read_text("utf-8"))
     setup = Setup()
     assert RESULTS.stat().st_size < 30 * 1024
-    assert [(one["seed"], one["model"]) for one in results["same_seconds"]] == list(
-        product(setup.seeds, TRAINED)
+    assert [(one["model"], one["seed"]) for one in results["same_seconds"]] == list(
+        product(TRAINED, setup.seeds)
     )
+    for one in results["same_seconds"]:
+        assert tuple(tried["lr"] for tried in one["validation"]) == setup.lrs
     seconds = [one["processor_seconds"] for one in results["same_seconds"]]
     assert max(seconds) < 1.5 * min(seconds)
     assert tuple(one["limit"] for one in results["by_length"]) == setup.limits

@@ -12,9 +12,9 @@ With :math:`\tanh x = 2\sigma(2x) - 1` and :math:`\sigma_{ijh} = \sigma(2 q_{ih}
 Since :math:`\sigma' = \sigma (1 - \sigma)`, a gradient :math:`g_{ij}` of the scores gives
 
 .. math::
-    \frac{\partial L}{\partial q_{ih}} = 4 w_h \sum_j g_{ij}\, \sigma_{ijh} (1 - \sigma_{ijh}), \quad
-    \frac{\partial L}{\partial k_{jh}} = 4 w_h \sum_i g_{ij}\, \sigma_{ijh} (1 - \sigma_{ijh}), \quad
-    \frac{\partial L}{\partial w_h} = \sum_{ij} g_{ij} (2 \sigma_{ijh} - 1) .
+    \frac{\partial L}{\partial q_{ih}} &= 4 w_h \sum_j g_{ij}\, \sigma_{ijh} (1 - \sigma_{ijh}) \\
+    \frac{\partial L}{\partial k_{jh}} &= 4 w_h \sum_i g_{ij}\, \sigma_{ijh} (1 - \sigma_{ijh}) \\
+    \frac{\partial L}{\partial w_h} &= \sum_{ij} g_{ij} (2 \sigma_{ijh} - 1) .
 
 The exponential of a sum is a product,
 

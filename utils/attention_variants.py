@@ -247,9 +247,9 @@ class LocalAttention(GeneralAttention):
     r"""Attention to a few words around a place that the query predicts.
 
     .. math::
-        p = (n - 1)\, \sigma(v_p^\top \tanh(W_p q)), \quad
-        \alpha_j = \operatorname{softmax}_{|j - p| \le D}(q^\top W k_j) \; e^{-(j - p)^2 / (2 \sigma^2)}, \quad
-        \sigma = D / 2
+        p &= (n - 1)\, \sigma(v_p^\top \tanh(W_p q)) \\
+        a_j &= \operatorname{softmax}_{|j - p| \le D}(q^\top W k_j) \\
+        \alpha_j &= a_j \; e^{-(j - p)^2 / (2 \sigma^2)}, \quad \sigma = D / 2
 
     Places count from 0. As in the paper the weights are not divided by their sum after the factor, so a row sums to 1
     or less.
@@ -470,7 +470,9 @@ class Covered(NamedTuple):
 class CoverageDecoder(AttentionDecoder):
     r"""Additive attention whose score also reads how much weight a source word has had so far, its coverage.
 
-    .. math:: e_{ij} = w_v^\top \tanh(W_q s_{i-1} + W_k h_j + w_c\, u_{ij}), \quad u_{ij} = \sum_{l < i} \alpha_{lj}
+    .. math::
+        e_{ij} &= w_v^\top \tanh(W_q s_{i-1} + W_k h_j + w_c\, u_{ij}) \\
+        u_{ij} &= \textstyle\sum_{l < i} \alpha_{lj}
 
     Arguments as for :class:`AttentionDecoder`, except ``score``, ``query`` and ``input_feeding``.
 

@@ -98,7 +98,8 @@ class ContextGRUCell(nn.Module):
     .. math::
         r &= \sigma(W_{yr} y + W_{sr} s + W_{cr} c + b_r) \\
         z &= \sigma(W_{yz} y + W_{sz} s + W_{cz} c + b_z) \\
-        \tilde s &= \tanh(W_{ys} y + W_{ss} (s \odot r) + W_{cs} c + b_s) \\
+        \tilde s &= \tanh(W_{ys} y + W_{ss} (s \odot r) \\
+        &\qquad\quad + W_{cs} c + b_s) \\
         s' &= z \odot s + (1 - z) \odot \tilde s
 
     ``torch.nn.GRUCell`` on ``[y; c]`` applies r after the product, :math:`r \odot (W_{ss} s + b)`: the two
@@ -290,10 +291,12 @@ class BahdanauDecoder(RecurrentDecoder):
     r"""The decoder with additive attention.
 
     .. math::
-        e_{ij} &= w_v^\top \tanh(W_q s_{i-1} + W_k h_j), \quad
-        \alpha_{ij} = \operatorname{softmax}_j(e_{ij}), \quad c_i = \sum_j \alpha_{ij} h_j \\
-        s_i &= \mathrm{GRU}([y_{i-1}; c_i], s_{i-1}), \quad
-        p(y_i) = \operatorname{softmax}(W_o \operatorname{maxout}(U [s_i; y_{i-1}; c_i]))
+        e_{ij} &= w_v^\top \tanh(W_q s_{i-1} + W_k h_j) \\
+        \alpha_{ij} &= \operatorname{softmax}_j(e_{ij}) \\
+        c_i &= \textstyle\sum_j \alpha_{ij} h_j \\
+        s_i &= \mathrm{GRU}([y_{i-1}; c_i], s_{i-1}) \\
+        t_i &= \operatorname{maxout}(U [s_i; y_{i-1}; c_i]) \\
+        p(y_i) &= \operatorname{softmax}(W_o t_i)
 
     Args:
         vocab_size: number of target tokens.

@@ -45,7 +45,9 @@ def causal_mask(
 def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Float[Tensor, "positions d_model"]:
     r"""Positions as vectors: sines and cosines of d/2 frequencies.
 
-    .. math:: p_{t,2i} = \sin(t / 10000^{2i/d}), \quad p_{t,2i+1} = \cos(t / 10000^{2i/d})
+    .. math::
+        p_{t,2i} &= \sin(t / 10000^{2i/d}) \\
+        p_{t,2i+1} &= \cos(t / 10000^{2i/d})
 
     Args:
         num_positions: number of vectors.
@@ -67,8 +69,9 @@ def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Float[Tens
 class MultiHeadAttention(nn.Module):
     r"""Scaled dot-product attention with several heads, each with queries, keys and values of its own.
 
-    .. math:: \operatorname{head}_i = \operatorname{attention}(W_q^i q, W_k^i k, W_v^i v), \quad
-        \text{context} = W_o\,[\operatorname{head}_1; \dots; \operatorname{head}_h]
+    .. math::
+        \text{head}_i &= \text{attention}(W_q^i q, W_k^i k, W_v^i v) \\
+        \text{context} &= W_o\,[\text{head}_1; \dots; \text{head}_h]
 
     Args:
         d_model: width of queries, keys, values and contexts.

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, product, repeat
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Annotated, NamedTuple
 from unittest.mock import patch
@@ -52,7 +52,7 @@ class Setup:
     Attributes:
         seconds: processor time of each training on the sentences of the chapter.
         width: of both models in these trainings.
-        lrs: highest learning rates in these trainings, of the recurrent translator and of the Transformer.
+        lrs: highest learning rates to choose from in these trainings.
         limits: longest sentences of training, as in the length study.
         seeds: a Transformer is trained with each.
         num_heads: of each attention.
@@ -67,7 +67,7 @@ class Setup:
 
     seconds: float = 30.0
     width: int = 64
-    lrs: tuple[float, float] = (6e-3, 6e-3)
+    lrs: tuple[float, ...] = (1.5e-3, 3e-3, 6e-3, 1.2e-2)
     limits: tuple[int, ...] = (20, 50)
     seeds: tuple[int, ...] = (0, 1)
     num_heads: int = 4
@@ -157,9 +157,10 @@ def fit_steps(
 
 
 class Corpus(NamedTuple):
-    """The sentences of the chapter, English and French."""
+    """The sentences of the chapter, English and French, and others to choose the learning rates by."""
 
     train: list[Triple]
+    valid: list[Triple]
     test: list[Triple]
     en: Vocabulary
     fr: Vocabulary
@@ -172,19 +173,21 @@ class Corpus(NamedTuple):
 
 def corpus_of_the_chapter(num: int = 10_000, num_test: int = 500) -> Corpus:
     """The corpus that chapters/bahdanau_decoder and chapters/transformer train on."""
-    train, test = (
+    train, valid, test = (
         triples(n, split=split, min_words=3, max_words=16)
-        for n, split in ((num, "train"), (num_test, "test"))
+        for n, split in ((num, "train"), (num_test, "valid"), (num_test, "test"))
     )
-    return Corpus(train, test, Vocabulary.words(t.en for t in train), Vocabulary.words(t.fr for t in train))
+    return Corpus(
+        train, valid, test, Vocabulary.words(t.en for t in train), Vocabulary.words(t.fr for t in train)
+    )
 
 
-def bleu_of(model: EncoderDecoder, corpus: Corpus) -> float:
-    """BLEU of the greedy translations of the test sentences."""
-    ids = corpus.en.encode([t.en for t in corpus.test])
+def bleu_of(model: EncoderDecoder, corpus: Corpus, sentences: Sequence[Triple]) -> float:
+    """BLEU of the greedy translations of the sentences."""
+    ids = corpus.en.encode([t.en for t in sentences])
     found = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50, steps=steps_for(model))
     texts = [join_words(corpus.fr.tokens(hypothesis.tokens), "fr") for hypothesis in found]
-    return bleu(texts, [[join_words(t.fr, "fr")] for t in corpus.test], lang="fr").value
+    return bleu(texts, [[join_words(t.fr, "fr")] for t in sentences], lang="fr").value
 
 
 @torch.no_grad()
@@ -212,39 +215,57 @@ def alignment_errors(model: EncoderDecoder, corpus: Corpus) -> dict[str, float]:
     return {name: round(alignment_error_rate(each, gold), 3) for name, each in links.items()}
 
 
-def same_seconds(setup: Setup, corpus: Corpus, *, progress: bool = False) -> list[dict]:
-    """Train all translators for the same processor time, with each seed; BLEU and alignment error of each."""
+def make(name: str, corpus: Corpus, setup: Setup, *, seed: int) -> EncoderDecoder:
+    """One of the translators, before training."""
     sizes = len(corpus.en), len(corpus.fr), setup.width
+    with seeded(seed):
+        if name == TRAINED[0]:
+            return recurrent(*sizes, dropout=0.1)
+        return transformer(*sizes, setup, dropout=0.1, norm_first=name == TRAINED[1])
 
-    def make(name: str, seed: int) -> EncoderDecoder:
-        with seeded(seed):
-            if name == TRAINED[0]:
-                return recurrent(*sizes, dropout=0.1)
-            return transformer(*sizes, setup, dropout=0.1, norm_first=name == TRAINED[1])
 
+def train(
+    name: str, corpus: Corpus, setup: Setup, *, seed: int, steps: int, lr: float, progress: bool
+) -> EncoderDecoder:
+    """Train one of the translators on the sentences of the chapter."""
+    model, batches = make(name, corpus, setup, seed=seed), corpus.batches(seed)
+    warmup = {} if name == TRAINED[0] else {"warmup": setup.warmup}
+    return fit_steps(model, batches, steps, progress=progress, seed=seed, lr=lr, **warmup)
+
+
+def same_seconds(setup: Setup, corpus: Corpus, *, progress: bool = False) -> list[dict]:
+    """Train all translators for the same processor time, with each seed; BLEU and alignment error of each.
+
+    The learning rate of each is that of ``setup.lrs`` with the highest BLEU on the sentences for validation, after a
+    training of the same length with another seed.
+    """
     batches = list(islice(endless(corpus.batches(0)), setup.timed + 1))
-    speed = speeds({name: make(name, 0) for name in TRAINED}, batches)
+    speed = speeds({name: make(name, corpus, setup, seed=0) for name in TRAINED}, batches)
     results = []
-    for seed, name in product(setup.seeds, TRAINED):
-        is_recurrent = name == TRAINED[0]
-        options = {"lr": setup.lrs[0]} if is_recurrent else {"lr": setup.lrs[1], "warmup": setup.warmup}
-        steps = round(setup.seconds * speed[name][0])
-        start = time.process_time()
-        model = fit_steps(
-            make(name, seed), corpus.batches(seed), steps, progress=progress, seed=seed, **options
-        )
-        results.append(
-            {
-                "model": name,
-                "seed": seed,
-                "steps": steps,
-                "tokens_per_second": round(speed[name][1]),
-                "processor_seconds": round(time.process_time() - start, 1),
-                "parameters": sum(parameter.numel() for parameter in model.parameters()),
-                "bleu": round(bleu_of(model, corpus), 1),
-                "alignment_errors": alignment_errors(model, corpus),
-            }
-        )
+    for name in TRAINED:
+        options = {"steps": round(setup.seconds * speed[name][0]), "progress": progress}
+        validation = []
+        for lr in setup.lrs:
+            model = train(name, corpus, setup, seed=max(setup.seeds) + 1, lr=lr, **options)
+            validation.append({"lr": lr, "bleu": round(bleu_of(model, corpus, corpus.valid), 1)})
+        options["lr"] = max(validation, key=lambda tried: tried["bleu"])["lr"]
+        for seed in setup.seeds:
+            start = time.process_time()
+            model = train(name, corpus, setup, seed=seed, **options)
+            results.append(
+                {
+                    "model": name,
+                    "seed": seed,
+                    "steps": options["steps"],
+                    "lr": options["lr"],
+                    "validation": validation,
+                    "tokens_per_second": round(speed[name][1]),
+                    "processor_seconds": round(time.process_time() - start, 1),
+                    "parameters": sum(parameter.numel() for parameter in model.parameters()),
+                    "bleu": round(bleu_of(model, corpus, corpus.test), 1),
+                    "alignment_errors": alignment_errors(model, corpus),
+                }
+            )
     return results
 
 

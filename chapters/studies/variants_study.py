@@ -356,7 +356,8 @@ def score_names(
     expected = [[word for word in tgt if word in new] for _, tgt in tested]
     found = [[word for word in words if word in new] for words in written]
     hits = sum((Counter(e) & Counter(f)).total() for e, f in zip(expected, found, strict=True))
-    texts = [join_words(words, "fr") for words in written]
+    # The tokenizer of BLEU would count "<unk>" as three words.
+    texts = [join_words(words, "fr").replace("<unk>", "unk") for words in written]
     references = [[join_words(tgt, "fr")] for _, tgt in tested]
     return {
         "bleu": round(bleu(texts, references, lang="fr").value, 2),
