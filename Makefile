@@ -91,11 +91,12 @@ lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter trust chapters/*.ipynb
 	$(BIN)/jupyter lab chapters
 
-# Two at a time: those that train use one thread each.
+# Two at a time, with one thread each: the last digits of what is trained depend on the number of threads.
 # The output of a cell may be stored in several pieces; the second pass joins them.
 # Figures with sliders are stored as on a page, since an ipywidgets control does not work after its kernel has ended.
 notebooks: export ATTENTION_FIGURES := static
 notebooks: export ATTENTION_PROGRESS :=
+notebooks: export OMP_NUM_THREADS := 1
 notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTER=name for one)
 	@echo $(SELECTED) | xargs -n 1 -P 2 sh -ec '\
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$0; \
