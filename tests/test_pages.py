@@ -203,7 +203,7 @@ CODE_TOO_WIDE = """() => [...document.querySelectorAll("article .cell pre:not(de
     const over = code.scrollWidth - code.clientWidth;
     code.style.whiteSpace = "";
     return [over, code.textContent];
-}).filter(([over]) => over > 0)"""
+}).filter(([over]) => over > 1)"""
 
 #: Code that scrolls sideways.
 CODE_THAT_SCROLLS = """[...document.querySelectorAll("article pre")]

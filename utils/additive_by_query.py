@@ -7,7 +7,9 @@ memory.
 
 With :math:`\tanh x = 2\sigma(2x) - 1` and :math:`\sigma_{ijh} = \sigma(2 q_{ih} + 2 k_{jh})` the score is
 
-.. math:: s_{ij} = \sum_h w_h \tanh(q_{ih} + k_{jh}) = \sum_h 2 w_h \sigma_{ijh} - \sum_h w_h .
+.. math::
+    s_{ij} &= \sum_h w_h \tanh(q_{ih} + k_{jh}) \\
+        &= \sum_h 2 w_h \sigma_{ijh} - \sum_h w_h .
 
 Since :math:`\sigma' = \sigma (1 - \sigma)`, a gradient :math:`g_{ij}` of the scores gives
 

@@ -32,7 +32,9 @@ def masked_sparsemax(
 ) -> Float[Tensor, "*batch queries keys"]:
     r"""The weights that are closest to the scores; in place of a softmax, and many of them are exactly 0.
 
-    .. math:: \alpha_{ij} = \max(s_{ij} - \tau_i, 0), \quad \text{where } \tau_i \text{ makes } \sum_j \alpha_{ij} = 1
+    .. math:: \alpha_{ij} = \max(s_{ij} - \tau_i, 0)
+
+    where :math:`\tau_i` makes :math:`\sum_j \alpha_{ij} = 1`.
 
     Args:
         scores: unnormalised; not modified.
@@ -471,7 +473,8 @@ class CoverageDecoder(AttentionDecoder):
     r"""Additive attention whose score also reads how much weight a source word has had so far, its coverage.
 
     .. math::
-        e_{ij} &= w_v^\top \tanh(W_q s_{i-1} + W_k h_j + w_c\, u_{ij}) \\
+        e_{ij} &= w_v^\top \tanh(W_q s_{i-1} \\
+            &\qquad\quad + W_k h_j + w_c\, u_{ij}) \\
         u_{ij} &= \textstyle\sum_{l < i} \alpha_{lj}
 
     Arguments as for :class:`AttentionDecoder`, except ``score``, ``query`` and ``input_feeding``.
@@ -513,7 +516,7 @@ def overlap(
 ) -> Float[Tensor, ""]:
     r"""The coverage loss: how much of the weight of a step lies where earlier steps have looked already.
 
-    .. math:: \frac{1}{t} \sum_i \sum_j \min(\alpha_{ij}, u_{ij}), \quad u_{ij} = \sum_{l < i} \alpha_{lj}
+    .. math:: \frac{1}{t} \sum_i \sum_j \min\Big(\alpha_{ij}, \sum_{l < i} \alpha_{lj}\Big)
 
     Args:
         weights: attention weights, one row per step.
@@ -534,8 +537,10 @@ class PointerDecoder(AttentionDecoder):
 
     The tokens 0 to V - 1 are the vocabulary, and V + j points at source word j:
 
-    .. math:: p(w) = g\, p_{\text{vocabulary}}(w), \quad p(V + j) = (1 - g)\, \alpha_{ij}, \quad
-        g = \sigma(w_g^\top [s_i; y_{i-1}; c_i] + b)
+    .. math::
+        g &= \sigma(w_g^\top [s_i; y_{i-1}; c_i] + b) \\
+        p(w) &= g\, p_{\text{vocabulary}}(w) \\
+        p(V + j) &= (1 - g)\, \alpha_{ij}
 
     It reads a pointer as the unknown word. Train it without label smoothing, which would give some probability to
     pointers at padding. Arguments as for :class:`AttentionDecoder`, and ``unknown``, the id of the unknown word.

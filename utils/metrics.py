@@ -313,7 +313,9 @@ class AlignmentScore(NamedTuple):
 def alignment_score(predicted: Sequence[Links], gold: Sequence["GoldLinks"]) -> AlignmentScore:
     r"""Error rate, precision and recall of predicted links over all sentences together.
 
-    .. math:: \mathrm{precision} = \frac{|A \cap P|}{|A|}, \qquad \mathrm{recall} = \frac{|A \cap S|}{|S|}
+    .. math::
+        \mathrm{precision} &= |A \cap P| \,/\, |A| \\
+        \mathrm{recall} &= |A \cap S| \,/\, |S|
 
     Args:
         predicted: for each sentence the links A to score.

@@ -43,7 +43,9 @@ def sequence_loss(
 ) -> Float[Tensor, ""]:
     r"""Mean cross-entropy over the real target tokens; padding is ignored.
 
-    .. math:: L = -\frac{1}{\sum_i [y_i \neq \mathrm{PAD}]} \sum_{i:\, y_i \neq \mathrm{PAD}} \log p(y_i)
+    .. math:: L = -\frac1N \sum_{i:\, y_i \neq \mathrm{PAD}} \log p(y_i)
+
+    where N is the number of tokens that are not PAD.
 
     Args:
         logits: unnormalised log-probabilities of each next token.

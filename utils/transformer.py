@@ -71,7 +71,7 @@ class MultiHeadAttention(nn.Module):
 
     .. math::
         \text{head}_i &= \text{attention}(W_q^i q, W_k^i k, W_v^i v) \\
-        \text{context} &= W_o\,[\text{head}_1; \dots; \text{head}_h]
+        c &= W_o\,[\text{head}_1; \dots; \text{head}_h]
 
     Args:
         d_model: width of queries, keys, values and contexts.

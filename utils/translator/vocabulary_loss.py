@@ -8,14 +8,16 @@ With hidden vectors :math:`m_i`, scores :math:`x_i = W m_i + b`, true words :mat
 :math:`\varepsilon` over V words, the mean loss of N tokens is
 
 .. math::
-    L = \frac1N \sum_i \Big( \log \sum_v e^{x_{iv}} - (1 - \varepsilon)\, x_{i y_i}
-        - \frac{\varepsilon}{V} \sum_v x_{iv} \Big) .
+    L &= \frac1N \sum_i L_i \\
+    L_i &= \log \sum_v e^{x_{iv}} - (1 - \varepsilon)\, x_{i y_i} \\
+        &\qquad - \frac{\varepsilon}{V} \sum_v x_{iv} .
 
 The gradient of the first term is the softmax, those of the others are constants:
 
 .. math::
     g_{iv} = \frac{\partial L}{\partial x_{iv}}
-        = \frac1N \Big( \operatorname{softmax}(x_i)_v - (1 - \varepsilon) [v = y_i] - \frac{\varepsilon}{V} \Big)
+        &= \frac1N \Big( \operatorname{softmax}(x_i)_v \\
+        &\qquad - (1 - \varepsilon) [v = y_i] - \frac{\varepsilon}{V} \Big)
 
 and the product passes it on: :math:`\partial L / \partial m_i = W^\top g_i`,
 :math:`\partial L / \partial W = \sum_i g_i m_i^\top`, :math:`\partial L / \partial b = \sum_i g_i`. Later
