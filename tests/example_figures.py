@@ -4,7 +4,7 @@ import torch
 from decoding_example import record
 
 import utils.kernels
-from utils.explorables import Alignment, Bars, Curve, DecodingSteps, Figure, Plane, Weights
+from utils.explorables import Alignment, Bars, Curve, DecodingSteps, Figure, Plane, Scene, Weights
 from utils.kernels import nadaraya_watson
 
 ENGLISH = ["Mary", "found", "the", "small", "white", "flower", "yesterday", "."]
@@ -213,7 +213,31 @@ def awkward(name: str = "awkward") -> Weights:
     )
 
 
+def scene(name: str = "scene") -> Scene:
+    captions = [
+        "a red circle , a grey cross and a green square .",
+        "a green triangle , a red cross and a grey circle .",
+    ]
+    squares = [None, 1, 1, None, None, 6, 6, None, None, 11, 11, None]
+    return Scene(
+        lambda picture: {"weights": _weights(picture, 12, 16)},
+        {"picture": [1, 2]},
+        captions=[caption.split() for caption in captions],
+        things=[
+            [("circle", "#c22", 1), ("cross", "#888", 6), ("square", "#292", 11)],
+            [("triangle", "#292", 1), ("cross", "#c22", 6), ("circle", "#888", 11)],
+        ],
+        described=[squares, squares],
+        size=4,
+        name=name,
+        alt="A picture of four by four squares with three things, and its caption.",
+        say="Picture {picture}, word {word}.",
+        start={"word": 2},
+        symbols={"weight": "α"},
+    )
+
+
 def examples() -> dict[str, Figure]:
     """By name; every kind, and Weights and Alignment in both forms that they have."""
-    made = [heat_map(), two_maps(), bars(), curve(), alignment(), chinese(), decoding(), plane()]
+    made = [heat_map(), two_maps(), bars(), curve(), alignment(), chinese(), decoding(), plane(), scene()]
     return {figure.name: figure for figure in made}

@@ -4,7 +4,16 @@ torch computes every frame in advance; the same script draws the frames in both 
 """
 
 from utils.explorables.figure import Figure
-from utils.explorables.kinds import Alignment, Bars, Curve, DecodingSteps, Plane, Weights, record_decoding
+from utils.explorables.kinds import (
+    Alignment,
+    Bars,
+    Curve,
+    DecodingSteps,
+    Plane,
+    Scene,
+    Weights,
+    record_decoding,
+)
 from utils.explorables.live import play
 
 __all__ = [
@@ -14,6 +23,7 @@ __all__ = [
     "DecodingSteps",
     "Figure",
     "Plane",
+    "Scene",
     "Weights",
     "play",
     "record_decoding",

@@ -8,6 +8,7 @@ from utils.explorables.kinds.bars import Bars
 from utils.explorables.kinds.curve import Curve
 from utils.explorables.kinds.decoding import DecodingSteps, record_decoding
 from utils.explorables.kinds.plane import Plane
+from utils.explorables.kinds.scene import Scene
 from utils.explorables.kinds.weights import Weights
 
-__all__ = ["Alignment", "Bars", "Curve", "DecodingSteps", "Plane", "Weights", "record_decoding"]
+__all__ = ["Alignment", "Bars", "Curve", "DecodingSteps", "Plane", "Scene", "Weights", "record_decoding"]

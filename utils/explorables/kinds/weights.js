@@ -1,10 +1,3 @@
-// What the shades of a heat map mean; it ends at `right`.
-const scale = (right) => [
-  label(0, right - 82, 14, { class: "end quiet" }), label(1, right, 14, { class: "end quiet" }),
-  [0, 0.25, 0.5, 0.75, 1].map((share, i) => rect(right - 77 + 13 * i, 4, 13, 11, { class: "weight swatch", "fill-opacity": share })),
-  rect(right - 77, 4, 65, 11, { class: "grid" }),
-];
-
 // Heat maps of queries by keys, and under each the chosen row as bars.
 kinds.weights = {
   draw(figure, width) {

@@ -85,6 +85,13 @@ const cells = (numbers, columns, { left, top, step, height, edge = Infinity }) =
     first < columns && hatch(left + first * step, top, (columns - first) * step, rows * height, 8));
 };
 
+// What the shades of a heat map mean; it ends at `right`.
+const scale = (right) => [
+  label(0, right - 82, 14, { class: "end quiet" }), label(1, right, 14, { class: "end quiet" }),
+  [0, 0.25, 0.5, 0.75, 1].map((share, i) => rect(right - 77 + 13 * i, 4, 13, 11, { class: "weight swatch", "fill-opacity": share })),
+  rect(right - 77, 4, 65, 11, { class: "grid" }),
+];
+
 // The picture as SVG text.
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escapeText = (text) => `${text}`.replace(/[&<>"]/g, (c) => ESCAPES[c]);

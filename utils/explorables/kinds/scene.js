@@ -1,0 +1,59 @@
+// Things by their shape, of half the width r around (x, y).
+const things = {
+  circle: circle,
+  square: (x, y, r, attributes) => rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r, attributes),
+  triangle: (x, y, r, attributes) => path(`M${round(x)},${round(y - r)}L${round(x + r)},${round(y + r)}H${round(x - r)}z`, attributes),
+  cross: (x, y, r, attributes) => {
+    const t = r / 3, corners = [[-t, -r], [t, -r], [t, -t], [r, -t], [r, t], [t, t], [t, r], [-t, r], [-t, t], [-r, t], [-r, -t], [-t, -t]];
+    return path(`${corners.map(([a, b], i) => `${i ? "L" : "M"}${round(x + a)},${round(y + b)}`).join("")}z`, attributes);
+  },
+};
+
+// A picture in squares with the weights of the chosen word, and the caption beside it or, on a phone, below it.
+kinds.scene = {
+  draw(figure, width) {
+    const { pictures, size } = figure.options, picture = pictures[figure.place.picture];
+    const { caption, described } = picture, chosen = figure.place.word, weights = figure.chosen("weights", "word");
+    const wide = width >= 560, top = 22, side = wide ? 288 : Math.min(width - 4, 264), step = side / size;
+    const left = wide ? 2 : (width - side) / 2, from = wide ? side + 44 : 0, rowHeight = 34;
+    const corner = (square) => [left + (square % size) * step, top + Math.floor(square / size) * step];
+
+    // The caption in lines, each word in a box that is wide enough for a finger.
+    const boxes = [];
+    let x = from, row = 0;
+    for (const word of caption) {
+      const room = Math.max(26, textWidth(word, 14) + 14);
+      if (x > from && x + room > width) [x, row] = [from, row + 1];
+      boxes.push({ word, x, row, room });
+      x += room;
+    }
+    const tall = rowHeight * (row + 1), first = wide ? top + Math.max(0, (side - tall) / 2) : top + side + 12;
+    const frame = (square) => { const [a, b] = corner(square); return rect(a + 3, b + 3, step - 6, step - 6, { class: "gold", rx: 3 }); };
+    return { width, height: Math.max(top + side + 3, first + tall), marks: [
+      scale(left + side),
+      cells(weights, size, { left, top, step, height: step }),
+      rect(left, top, side, side, { class: "grid" }),
+      Array.from({ length: size - 1 }, (_, k) => [
+        line(left + (k + 1) * step, top, left + (k + 1) * step, top + side, { class: "grid" }),
+        line(left, top + (k + 1) * step, left + side, top + (k + 1) * step, { class: "grid" }),
+      ]),
+      picture.things.map(([shape, colour, square]) => {
+        const [a, b] = corner(square);
+        return things[shape](a + step / 2, b + step / 2 + 4, 0.24 * step, { class: "outlined", fill: colour });
+      }),
+      group({}, described[chosen] !== null && frame(described[chosen])),
+      group({}, [...weights].map((weight, square) => {
+        const [a, b] = corner(square);
+        return weight >= 0.05 && label(weight.toFixed(2), a + step - 7, b + 17, { class: "end number halo" });
+      })),
+      boxes.map(({ word, x, row, room }, i) => {
+        const y = first + row * rowHeight;
+        return [
+          i === chosen && rect(x + 1, y + 3, room - 2, rowHeight - 6, { class: "query frame", rx: 4 }),
+          label(word, x + room / 2, y + rowHeight / 2 + 5, { class: i === chosen ? "middle word name" : "middle word" }),
+          rect(x, y, room, rowHeight, picks({ word: i })),
+        ];
+      }),
+    ] };
+  },
+};
