@@ -63,7 +63,7 @@ browser:
 
 # CHAPTER=name tests one chapter: its notebook, its page and its figures, in the book that was built last, with its
 # changed pages built again.
-test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 10 minutes (CHAPTER=name for one chapter)
+test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 20 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	$(PYTEST) --nbval --nbval-current-env $(SELECTED)
 	$(PYTEST) $(IN_PARALLEL) -m "not slow" -k "$(CHAPTER)" $(TESTS_OF_PAGES)

@@ -1,12 +1,11 @@
-// Things by their shape, of half the width r around (x, y).
+// Things by their shape: functions of the middle and half the width.
+const outline = (corners) => (x, y, r, attributes) => polyline([...corners, corners[0]].map(([a, b]) => [x + a * r, y + b * r]), attributes);
+const T = 1 / 3;
 const things = {
-  circle: circle,
-  square: (x, y, r, attributes) => rect(x - 0.9 * r, y - 0.9 * r, 1.8 * r, 1.8 * r, attributes),
-  triangle: (x, y, r, attributes) => path(`M${round(x)},${round(y - r)}L${round(x + r)},${round(y + r)}H${round(x - r)}z`, attributes),
-  cross: (x, y, r, attributes) => {
-    const t = r / 3, corners = [[-t, -r], [t, -r], [t, -t], [r, -t], [r, t], [t, t], [t, r], [-t, r], [-t, t], [-r, t], [-r, -t], [-t, -t]];
-    return path(`${corners.map(([a, b], i) => `${i ? "L" : "M"}${round(x + a)},${round(y + b)}`).join("")}z`, attributes);
-  },
+  circle,
+  square: outline([[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]]),
+  triangle: outline([[0, -1], [1, 1], [-1, 1]]),
+  cross: outline([[-T, -1], [T, -1], [T, -T], [1, -T], [1, T], [T, T], [T, 1], [-T, 1], [-T, T], [-1, T], [-1, -T], [-T, -T]]),
 };
 
 // A picture in squares with the weights of the chosen word, and the caption beside it or, on a phone, below it.
