@@ -40,6 +40,10 @@ def main(
         Model.RECURRENT,
     ),
     beam: Annotated[int, typer.Option(help="Width of the search.")] = 5,
+    more: Annotated[
+        list[str] | None,
+        typer.Option("--train", help="One more option of `train`, as in --train=--batch-size=32."),
+    ] = None,
     keep: Annotated[
         Path | None, typer.Option(help="Keep the runs in this folder.", show_default=False)
     ] = None,
@@ -63,9 +67,8 @@ def main(
             for model, budget in product(models, minutes):
                 run = (keep or Path(temporary)) / f"{direction}-{model.value}-{budget:g}"
                 languages = ["--columns", columns, "--src", src, "--tgt", tgt, "--model", model.value]
-                trained = command(
-                    *("train", "--pairs", pairs, *languages, *options, "--minutes", budget, "--out", run)
-                )
+                chosen = [*options, *(more or ()), "--minutes", budget]
+                trained = command("train", "--pairs", pairs, *languages, *chosen, "--out", run)
                 scores = command("evaluate", run, "--beam", beam)
                 bleu, chrf = scores["bleu"], scores["chrf"]
                 low, high = bleu["interval"]

@@ -22,6 +22,7 @@ MAX_FAILURES_SHOWN = 5
 LEFT_OUT = {
     "tests/test_command_line.py": "starts processes that train",
     "tests/test_distributed.py": "starts processes that train",
+    "tests/test_architecture.py": "needs a browser",
     "tests/test_figures_in_jupyterlab.py": "needs a browser",
     "chapters/encoder_decoder.ipynb": "trains for minutes; asserts thresholds",
     "chapters/bahdanau_decoder.ipynb": "trains for minutes; asserts thresholds",

@@ -116,6 +116,7 @@ def test_shares_of_a_text_that_is_covered_add_up(words, random):
     [
         ("oh , ( well ) don 't !", "en", "oh, (well) don't!"),
         ("l' homme dit : non !", "fr", "l'homme dit : non !"),
+        ("l' homme dit : non !", "fr-CA", "l'homme dit : non !"),
         ("我 喜欢 书 。", "zh", "我喜欢书。"),
         ("( a", "en", "(a"),
         ("", "en", ""),

@@ -162,6 +162,14 @@ def test_sparsemax_takes_every_type_and_rows_without_a_key(dtype):
     assert scores.grad.isfinite().all()
 
 
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_sparsemax_of_what_is_no_number_is_a_row_of_nan(wrong):
+    weights = masked_sparsemax(torch.tensor([[wrong, 0.0], [1.0, 0.0]]))
+    torch.testing.assert_close(weights, torch.tensor([[math.nan] * 2, [1.0, 0.0]]), equal_nan=True)
+    hidden = masked_sparsemax(torch.tensor([[wrong, 0.0]]), torch.tensor([[False, True]]))
+    assert hidden.tolist() == [[0, 1]]
+
+
 def test_a_score_with_sparsemax_leaves_words_out():
     queries, keys, values = tensors()
     layer = DotAttention(normalise=masked_sparsemax)
@@ -441,6 +449,10 @@ def test_pointers_go_to_the_first_equal_word_and_come_back():
         (lambda: translator(input_feeding=True), "input_feeding needs query='after'"),
         (lambda: translator(query="after", cell="context"), "cell 'context' reads a context"),
         (lambda: DotAttention()(torch.zeros(1, 2, 3), None, torch.zeros(1, 2, 3)), "exactly one of keys and"),
+        (
+            lambda: score_layer("cosine", 3, 3)(torch.zeros(1, 2, 3), None, torch.zeros(1, 2, 3)),
+            "exactly one of keys and",
+        ),
     ],
 )
 def test_parts_that_do_not_fit_are_named(make, message):

@@ -265,17 +265,17 @@ def test_a_state_is_not_saved_while_it_changes(tmp_path):
     some_model = model()
     state = _State(some_model, Optimizers(some_model, lr=0.02), torch.Generator(), _Best(None))
     checkpoints, batches = every_step(tmp_path), ShuffledBatches(sentences(), sentences(), batch_size=8)
-    assert not state.rescue(checkpoints, "between two epochs")
+    assert state.rescue(checkpoints, "between two epochs") is None
     next(state.rest_of_epoch(batches))
     with pytest.raises(Killed), state.changing():
         raise Killed
-    assert not state.rescue(checkpoints, "half a step")
+    assert state.rescue(checkpoints, "half a step") is None
     assert not checkpoints.exist
     with state.changing():
         pass
     with largest_file(1000):
-        assert not state.rescue(checkpoints, "a full disk")
-    assert state.rescue(checkpoints, "a step")
+        assert state.rescue(checkpoints, "a full disk") is None
+    assert state.rescue(checkpoints, "a step") == "interrupted: the state before this step is saved\n"
     assert checkpoints.load(training="a step")
 
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 import tomllib
 from contextlib import contextmanager
 from dataclasses import replace
@@ -648,6 +649,7 @@ def test_ctrl_c_saves_the_training_and_resume_continues_it(tmp_path):
     assert "was interrupted: continue it with --resume" in mistake(*options, "--minutes", "60")
     different = mistake(*options, "--minutes", "60", "--resume", "--dropout", "0.3", "--seed", "1")
     assert "dropout was 0.1, now 0.3; seed was 0, now 1" in different
+    options[2] = pairs.rename(tmp_path / "moved.txt")
     result = invoke(*options, "--minutes", "0.00001", "--resume")  # three steps have taken longer than this
     assert result.exit_code == 0
     assert f"{out}: 3 steps, " in result.stdout
@@ -734,6 +736,17 @@ def train_options(folder: Path, *more: object) -> list[object]:
 def test_a_training_that_cannot_succeed_is_one_line_and_leaves_nothing(tmp_path, options, message):
     assert message in mistake(*train_options(tmp_path), *options)
     assert {path.name for path in tmp_path.iterdir()} <= {"pairs.txt", ".run.lock"}
+
+
+def test_pairs_to_align_may_come_through_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"I see dogs\tJe vois chiens\n",), daemon=True)
+    writer.start()
+    links = invoke("align", STORED_RUN, pipe)
+    writer.join()
+    assert links.exit_code == 0
+    assert links.stdout == invoke("align", STORED_RUN, stdin="I see dogs\tJe vois chiens\n").stdout
 
 
 def test_a_pipe_in_place_of_a_pair_file_is_one_line(tmp_path):
@@ -990,12 +1003,15 @@ def test_a_tokenizer_that_is_not_installed_is_named_and_replaced(
         assert warning.endswith(f"so BLEU uses the tokenizer {tokenizer}")
 
 
-def test_a_run_tells_how_it_was_trained(tmp_path):
-    assert invoke(*train_options(tmp_path, "--steps", 3)).exit_code == 0
+@pytest.mark.parametrize(("muon", "batch_size"), [(0, 32), (0.02, 128)])
+def test_a_run_tells_how_it_was_trained(tmp_path, muon, batch_size):
+    """Where Adam trains all weights on a CPU, a batch is smaller."""
+    options = ("--steps", 3, "--muon", muon, "--device", "cpu")
+    assert invoke(*train_options(tmp_path, *options)).exit_code == 0
     lines = dict(line.split(maxsplit=1) for line in invoke("info", tmp_path / "run").stdout.splitlines()[1:])
     assert lines["data"].startswith(f"{tmp_path / 'pairs.txt'}, sha256 ")
     assert lines["rows"] == "100 pairs, 86 to train on"
-    assert "steps 3, batch_size 128" in lines["schedule"]
+    assert f"steps 3, batch_size {batch_size}, " in lines["schedule"]
     assert lines["trained"].startswith("3 steps in 0.0")
     assert lines["loss"].count(",") == 2
     assert "threads 1, " in lines["with"]

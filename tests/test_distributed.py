@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -203,11 +204,11 @@ def test_several_processes_do_not_train_on_apple_s_gpu(monkeypatch):
 # torchrun
 
 
-#: The command line with a checkpoint after every step and a clock that ticks when it is read, so that the steps do not
-#: depend on the machine's speed. The second process kills itself at its fifth step, but not when it is started again.
-#: Both end when the test does: then the pipe from it is closed.
+#: The command line with a clock that ticks when it is read, so that the steps do not depend on the machine's speed.
+#: At the fifth step of the first start FAULT comes to pass in the processes RANKS: they kill themselves, or are deaf,
+#: computing for years in C code. All end when the test does: then the pipe from it is closed.
 WATCHED = """
-import os, signal, sys, threading
+import hashlib, os, signal, sys, threading
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -217,72 +218,92 @@ threading.Thread(target=lambda: (sys.stdin.read(), os._exit(1)), daemon=True).st
 from utils.translator import loop, runs
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.commands import app
-from utils.translator.optimizers import Optimizers
+from utils.translator.fast import fast_loss
 
 folder, start, rank = Path(sys.argv.pop(1)), os.environ["TORCHELASTIC_RESTART_COUNT"], os.environ["RANK"]
+steps = 0
 
-class EveryStep(Checkpoints):
-    def __init__(self, path):
-        super().__init__(path, seconds=0)
+class NeverDue(Checkpoints):
+    due = False
 
     def load(self, *, training):
         saved = super().load(training=training)
         (folder / f"steps-{start}-{rank}").write_text(str(0 if saved is None else len(saved["losses"])))
         return saved
 
-class Mortal(Optimizers):
-    steps = 0
-
-    def step(self, share):
-        self.steps += 1
-        if (start, rank, self.steps) == ("0", "1", 5):
+def faulty_loss(model, batch, **options):
+    global steps
+    steps += model.training
+    if start == "0" and rank in os.environ["RANKS"] and steps == 5:
+        print("at the fault", flush=True)
+        if os.environ["FAULT"] == "killed":
             os.kill(os.getpid(), signal.SIGKILL)
-        super().step(share)
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+    return fast_loss(model, batch, **options)
 
 ticks = count()
 loop.time = SimpleNamespace(perf_counter=lambda: next(ticks))
-loop.Optimizers = Mortal
-runs.Checkpoints = EveryStep
+loop.fast_loss = faulty_loss
+runs.Checkpoints = NeverDue
 app(prog_name="attention-course")
 """
 
 
-@pytest.fixture
-def torchrun(tmp_path) -> Iterator[subprocess.Popen]:
+@contextmanager
+def torchrun(folder: Path, fault: str, *, ranks: str, restarts: int) -> Iterator[subprocess.Popen]:
     """Two processes that train for a minute of their clock."""
-    script = tmp_path / "watched.py"
+    script = folder / "watched.py"
     script.write_text(WATCHED)
     small = ["--vocabulary-size", 360, "--width", 13, "--test-groups", 7, "--valid-groups", 5]
-    pairs, out = write_pairs(tmp_path / "pairs.txt"), tmp_path / "run"
+    pairs, out = write_pairs(folder / "pairs.txt"), folder / "run"
     arguments = [
-        *("--standalone", "--nproc-per-node=2", "--max-restarts=1", script, tmp_path),
+        *("--standalone", "--nproc-per-node=2", f"--max-restarts={restarts}", script, folder),
         *("train", "--pairs", pairs, "--src", "en", "--tgt", "fr", "--out", out),
         *("--minutes", 1, "--device", "cpu", *small),
     ]
     command = [sys.executable, "-m", "torch.distributed.run", *map(str, arguments)]
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-    yield process
-    process.stdin.close()
-    process.terminate()
-    process.wait()
-    process.stdout.close()
-    process.stderr.close()
+    pipe, env = subprocess.PIPE, os.environ | {"FAULT": fault, "RANKS": ranks}
+    with subprocess.Popen(
+        command, cwd=ROOT, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.stdin.close()
+            process.terminate()
 
 
 @pytest.mark.slow
-def test_after_a_worker_is_killed_torchrun_goes_on_from_the_checkpoint_and_speaks_once(torchrun, tmp_path):
-    # To read until all who write have ended; communicate() would close the pipe that they watch.
-    stdout, status = torchrun.stdout.read(), torchrun.wait()
-    assert status == 0, torchrun.stderr.read()
+def test_after_a_worker_is_killed_torchrun_goes_on_from_the_step_before_and_speaks_once(tmp_path):
+    """The first process saves when it is left alone."""
+    with torchrun(tmp_path, "killed", ranks="1", restarts=1) as process:
+        # To read until all who write have ended; communicate() would close the pipe that they watch.
+        stdout, status = process.stdout.read(), process.wait()
+        assert status == 0, process.stderr.read()
     steps = {path.name: path.read_text() for path in tmp_path.glob("steps-*")}
     assert steps == {"steps-0-0": "0", "steps-0-1": "0", "steps-1-0": "4", "steps-1-1": "4"}
-    rows, speed, loss = stdout.splitlines()
+    _, rows, speed, loss = stdout.splitlines()
     assert rows.endswith(" to train on")
     assert re.search(r"\d+ steps, \d+ target tokens per second", speed)
     assert loss.startswith("held-out loss")
     assert len(load_run(tmp_path / "run").test) == 7
     assert not list((tmp_path / "run").glob("checkpoint*"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deaf", ["0", "1"])
+def test_ctrl_c_ends_torchrun_in_a_step_that_takes_long_and_keeps_the_state_before_it(tmp_path, deaf):
+    """The other process waits for the one that is deaf."""
+    with torchrun(tmp_path, "deaf", ranks=deaf, restarts=0) as process:
+        assert process.stdout.readline() == "at the fault\n"
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        stderr, status = process.stderr.read(), process.wait()
+    assert status != 0
+    assert stderr.count("interrupted") == 1
+    assert "interrupted: the state before this step is saved\n" in stderr
+    [path] = tmp_path.rglob("checkpoint.safetensors")
+    assert len(load_file(path)["losses"]) == 4
 
 
 def test_the_formula_of_the_page_counts_the_operations_that_torch_counts():

@@ -15,6 +15,12 @@ def test_links_are_read_as_files_have_them():
             parse_links(line, first=first)
 
 
+def test_a_gold_file_may_begin_with_a_byte_order_mark(tmp_path):
+    path = tmp_path / "gold"
+    path.write_bytes(b"\xef\xbb\xbf0-1 1p0\n")
+    assert read_gold(path, [(2, 2)]) == [parse_links("0-1 1p0")]
+
+
 def test_a_gold_file_must_fit_its_sentences(tmp_path):
     path = tmp_path / "gold"
     path.write_text("1-1 2p3\n\n", encoding="utf-8")

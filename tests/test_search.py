@@ -286,6 +286,7 @@ def test_the_next_word_is_drawn_as_transformers_draws_it(temperature, top_p):
 
 def test_all_words_stay_with_top_p_1_and_one_word_stays_with_a_small_one():
     torch.testing.assert_close(next_word_probabilities(LOGITS), LOGITS.softmax(dim=-1))
+    assert next_word_probabilities(torch.tensor([99.0, 100.0]), temperature=1e-37).tolist() == [0, 1]
     spread = torch.zeros(1001)
     assert (next_word_probabilities(spread) > 0).all()
     assert next_word_probabilities(spread, top_p=1e-9).tolist() == [1.0, *[0.0] * 1000]

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utils.corpus.pairs import DATA_VARIABLE, data_folder, read_pairs
-from utils.corpus.splits import group_split
+from utils.corpus.pairs import DATA_VARIABLE, data_folder, read_pairs, tokenise
+from utils.corpus.splits import folded, group_split
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,6 +68,14 @@ def test_case_blanks_and_punctuation_do_not_hide_a_leak():
     pairs = [("Go on!", "a"), ("go on", "b"), ("GO ON .", "c"), ("x", "B?"), ("...", "y"), ("!", "z")]
     with pytest.raises(ValueError, match="6 pairs form 3 groups"):
         group_split(pairs, num_test=2, num_valid=1)
+
+
+def test_the_marks_of_letters_count():
+    """The vowel signs of Hindi are marks: without them "I" and "in" would be one sentence."""
+    assert folded("मैं") != folded("में")
+    assert folded("हिन्दी !") == folded("हिन्दी") == "हिन्दी"
+    assert tokenise("हिन्दी में ।", "hi") == ["हिन्दी", "में", "।"]
+    assert tokenise("ฉันรักเธอ", "th") == ["ฉันรักเธอ"]
 
 
 def test_references_of_a_source_are_gathered_once_each_in_order():

@@ -215,6 +215,18 @@ def test_mistakes_are_named(path, tmp_path):
         surveyed(path)
 
 
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize("num_valid", [0, 3])
+def test_sentences_that_are_all_too_long_are_an_error_and_no_endless_training(
+    path, tmp_path, stream, num_valid
+):
+    data = PairData(path, COLUMNS, num_test=3, num_valid=num_valid, stream=stream, max_tokens=2)
+    with pytest.raises(
+        ValueError, match=r"no pair to (train|validate) on has at most 2 tokens on both sides"
+    ):
+        train_run(data, SETTINGS, Schedule(steps=5, muon=0), out=tmp_path / "run")
+
+
 def test_nothing_need_be_held_out(path):
     stream = surveyed(path, num_test=0, num_valid=0)
     assert stream.test == stream.valid == []

@@ -178,6 +178,11 @@ def test_mistakes_are_named(options, message):
         fit(model(), ShuffledBatches(sentences(3), sentences(3)), **options)
 
 
+def test_a_single_step_would_change_nothing():
+    with pytest.raises(ValueError, match="one step has the learning rate 0"):
+        fit(model(), [make_batch([[5]], [[5]])], epochs=1)
+
+
 def test_no_batch_is_an_error():
     with pytest.raises(ValueError, match="batches must be positive and finite, got 0"):
         fit(model(), [], epochs=1)

@@ -63,6 +63,9 @@ def test_several_heads_are_those_of_torch():
         assert_close(context, expected)
     assert weights is None
     assert_close(ours(queries, *ours.project(keys, values), mask)[1], expected_weights)
+    allowed = torch.arange(N) < 3  # a mask of the keys alone
+    alike = ours(queries, *ours.project(keys, values), allowed.expand(BATCH, T, N))
+    assert_close(ours(queries, *ours.project(keys, values), allowed), alike)
 
 
 @pytest.mark.parametrize("norm_first", [True, False])

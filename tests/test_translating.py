@@ -22,6 +22,17 @@ def test_translations_come_in_order_whatever_the_batch():
     ]
     assert [t.text for t in translate(run, sentences, batch_size=2)] == [t.text for t in together]
     assert translate(run, []) == []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("utils.translator.translating.MAX_WEIGHTS", 1)  # one sentence per batch
+        assert [t.text for t in translate(run, sentences)] == [t.text for t in together]
+
+
+def test_weights_are_kept_only_if_they_are_asked_for():
+    sentences = ["I see two dogs.", ""]
+    with_weights = n_best(trained_run(), sentences, beam=3)
+    without = n_best(trained_run(), sentences, beam=3, keep_weights=False)
+    assert all(t.weights is None for translations in without for t in translations)
+    assert [[t._replace(weights=None) for t in translations] for translations in with_weights] == without
 
 
 def test_the_length_limit_of_a_translation_does_not_depend_on_its_batch():
@@ -85,7 +96,8 @@ def test_a_translation_tells_its_tokens_and_weights():
 
 def test_a_run_is_measured_on_its_test_sentences_and_the_result_stored(tmp_path):
     run = trained_run()
-    result = evaluate_run(run, folder=tmp_path)
+    result = evaluate_run(run)
+    result.save(tmp_path)
     texts = [translation.text for translation in translate(run, [example.source for example in run.test])]
     references = [list(example.references) for example in run.test]
     assert result.num_sentences == 7

@@ -124,7 +124,10 @@ def scaled_dot_scores(
 
 
 def cosine_scores(
-    queries: Float[Tensor, "*batch queries d"], keys: Float[Tensor, "*batch keys d"], *, scale: float = 1.0
+    queries: Float[Tensor, "*batch queries d"],
+    keys: Float[Tensor, "*batch keys d"],
+    *,
+    scale: float | Float[Tensor, ""] = 1.0,
 ) -> Float[Tensor, "*batch queries keys"]:
     r"""Cosine scores :math:`s_{ij} = \lambda\, q_i \cdot k_j / (\lVert q_i \rVert \lVert k_j \rVert)`.
 
@@ -247,7 +250,7 @@ class CosineAttention(nn.Module):
         Raises:
             ValueError: axes that do not fit, or a mask that is not boolean.
         """
-        scores = cosine_scores(queries, keys) * self.log_scale.exp().to(queries.dtype)
+        scores = cosine_scores(queries, keys, scale=self.log_scale.exp().to(queries.dtype))
         weights = masked_softmax(scores, mask)
         return _weighted_sum(self.dropout(weights), values), weights
 

@@ -30,7 +30,7 @@ Normalise = Callable[[Tensor, Tensor | None], Tensor]
 def masked_sparsemax(
     scores: Float[Tensor, "*batch queries keys"], mask: Bool[Tensor, "..."] | None = None
 ) -> Float[Tensor, "*batch queries keys"]:
-    r"""The weights that are closest to the scores; in place of a softmax, and many of them are exactly 0.
+    r"""Sparsemax: of all weights that are not negative and sum to 1, those nearest to the scores; many are exactly 0.
 
     .. math:: \alpha_{ij} = \max(s_{ij} - \tau_i, 0)
 
@@ -41,7 +41,8 @@ def masked_sparsemax(
         mask: True where a query may attend to a key; broadcasts to the scores. None allows all.
 
     Returns:
-        Weights; each row sums to 1, or to 0 where no key is allowed.
+        Weights; each row sums to 1, or to 0 where no key is allowed. A row with an allowed score that is NaN or
+        infinite is NaN.
 
     >>> masked_sparsemax(torch.tensor([[1.0, 0.5, -1.0]]))
     tensor([[0.7500, 0.2500, 0.0000]])
@@ -55,7 +56,9 @@ def masked_sparsemax(
     ordered = z.sort(dim=-1, descending=True).values
     surplus = ordered.cumsum(dim=-1) - 1
     ranks = torch.arange(1, z.shape[-1] + 1, device=z.device)
-    size = (ranks * ordered > surplus).sum(dim=-1, keepdim=True)  # how many keys get weight
+    size = (
+        (ranks * ordered > surplus).sum(dim=-1, keepdim=True).clamp(min=1)
+    )  # keys with weight; 0 only for NaN
     threshold = surplus.gather(-1, size - 1) / size
     return torch.where(allowed, (z - threshold).clamp(min=0), 0.0)
 
@@ -241,7 +244,13 @@ class StepwiseCosineAttention(CosineAttention):
         *,
         projected_keys: Float[Tensor, "*batch keys d"] | None = None,
     ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
-        """As :meth:`utils.attention.CosineAttention.forward`; the keys may be given by either name."""
+        """As :meth:`utils.attention.CosineAttention.forward`; the keys are given by one of the two names.
+
+        Raises:
+            ValueError: both or neither, or as there.
+        """
+        if (keys is None) == (projected_keys is None):
+            raise ValueError("give exactly one of keys and projected_keys")
         return super().forward(queries, projected_keys if keys is None else keys, values, mask)
 
 
@@ -249,7 +258,7 @@ class LocalAttention(GeneralAttention):
     r"""Attention to a few words around a place that the query predicts.
 
     .. math::
-        p &= (n - 1)\, \sigma(v_p^\top \tanh(W_p q)) \\
+        p &= (n - 1)\, \operatorname{sigmoid}(v_p^\top \tanh(W_p q)) \\
         a_j &= \operatorname{softmax}_{|j - p| \le D}(q^\top W k_j) \\
         \alpha_j &= a_j \; e^{-(j - p)^2 / (2 \sigma^2)}, \quad \sigma = D / 2
 

@@ -221,7 +221,6 @@ def bleu_by_length(
     *,
     edges: Sequence[int] = (10, 20, 30, 40, 50),
     lang: str = "en",
-    lowercase: bool = True,
     resamples: int = 0,
 ) -> list[Bucket]:
     """BLEU for each range of source lengths.
@@ -252,7 +251,6 @@ def bleu_by_length(
                 [hypotheses[row] for row in rows],
                 [references[row] for row in rows],
                 lang=lang,
-                lowercase=lowercase,
                 resamples=resamples,
             )
             buckets.append(Bucket(below + 1, high, len(rows), score))

@@ -262,8 +262,8 @@ def next_word_probabilities(
 ) -> Float[Tensor, "*batch vocab"]:
     """The probabilities to draw the next word from: colder or warmer, and without the improbable words.
 
-    The logits are divided by the temperature before the softmax. Then only the most probable words stay, as few as
-    have the probability ``top_p`` together; the others get 0, and the rest is divided by its sum.
+    The logits are divided by the temperature before the softmax. Then only the most probable words stay, the
+    fewest whose probabilities add up to at least ``top_p``; the others get 0, and the rest is divided by its sum.
 
     Args:
         logits: unnormalised log-probabilities of each next word.
@@ -284,7 +284,9 @@ def next_word_probabilities(
         raise ValueError(f"temperature must be positive, got {temperature}")
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
-    probabilities = (logits.float() / temperature).softmax(dim=-1)
+    logits = logits.float()
+    # The largest becomes 0, so that no quotient of two of them is infinity minus infinity.
+    probabilities = ((logits - logits.amax(dim=-1, keepdim=True)) / temperature).softmax(dim=-1)
     if top_p == 1:
         return probabilities
     ordered, words = probabilities.sort(dim=-1, descending=True, stable=True)

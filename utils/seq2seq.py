@@ -185,8 +185,8 @@ class RecurrentDecoder(nn.Module):
     """The part that the decoders of this module share: s_0, the recurrence and the readout.
 
     A subclass defines :meth:`start`, which makes the memory, and :meth:`attend`, which gives the context of a step.
-    Arguments as for :class:`BahdanauDecoder`, except ``d_attention``. In addition, ``d_read`` is the width of what the
-    first cell reads beside the word, the context; ``d_enc`` if None.
+    Arguments as for :class:`BahdanauDecoder`, except ``d_attention``. In addition, ``d_read`` is the width of the
+    context that the first cell reads with the word: ``d_enc`` if None, 0 for a cell that reads the word alone.
     """
 
     def __init__(
@@ -297,6 +297,8 @@ class BahdanauDecoder(RecurrentDecoder):
         s_i &= \mathrm{GRU}([y_{i-1}; c_i], s_{i-1}) \\
         t_i &= \operatorname{maxout}(U [s_i; y_{i-1}; c_i]) \\
         p(y_i) &= \operatorname{softmax}(W_o t_i)
+
+    The last two layers also have biases, which the formulas leave out.
 
     Args:
         vocab_size: number of target tokens.

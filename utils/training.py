@@ -79,7 +79,7 @@ class History:
         losses: the loss of each step, in nats per token, label smoothing included.
         tokens: real target tokens of each step.
         seconds: time from the start of training to the end of each step.
-        valid_losses: the loss on held-out sentences after each epoch, without label smoothing.
+        valid_losses: the loss on held-out sentences after each epoch, without label smoothing; none after :func:`fit`.
     """
 
     losses: list[float] = field(default_factory=list)
@@ -120,14 +120,14 @@ def fit(
         epochs: number of passes over the batches.
         loss: a function of the model and a batch; ``utils.translator.fast.fast_loss`` gives the same number faster.
         label_smoothing: as in :func:`sequence_loss`.
-        lr: highest learning rate.
+        lr: scale of the learning rate. After the share p of the steps it is ``lr * min(p / warmup, 1) * (1 - p)``.
         warmup: share of the steps over which the learning rate rises.
         clip: largest norm of the gradient of all parameters together.
         seed: seed of dropout.
         on_step: called with the history after each step.
 
     Raises:
-        ValueError: no batch, or a number out of its range.
+        ValueError: no batch, a number out of its range, or a single step, whose learning rate would be 0.
         FloatingPointError: a loss or gradient that is not finite; the weights are those before that step.
 
     Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
@@ -137,6 +137,8 @@ def fit(
         raise ValueError(f"warmup must be a share between 0 and 1, got {warmup}")
     optimizer = torch.optim.Adam(model.parameters())
     history, num_steps = History(), epochs * len(batches)
+    if num_steps == 1:
+        raise ValueError("one step has the learning rate 0 and changes nothing: give more epochs or batches")
     model.train()
     with seeded(seed):
         start = time.perf_counter()

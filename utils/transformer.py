@@ -73,6 +73,8 @@ class MultiHeadAttention(nn.Module):
         \text{head}_i &= \text{attention}(W_q^i q, W_k^i k, W_v^i v) \\
         c &= W_o\,[\text{head}_1; \dots; \text{head}_h]
 
+    The four layers also have biases, which the formula leaves out.
+
     Args:
         d_model: width of queries, keys, values and contexts.
         num_heads: number of heads; each has the width ``d_model / num_heads``.
@@ -118,7 +120,7 @@ class MultiHeadAttention(nn.Module):
             ValueError: axes that do not fit, or a mask that is not boolean.
         """
         if mask is not None:
-            mask = mask.unsqueeze(-3)
+            mask = torch.atleast_2d(mask).unsqueeze(-3)
         heads, weights = self.attention(
             self._split(self.w_q(queries)), projected_keys, projected_values, mask, need_weights=need_weights
         )
@@ -171,7 +173,7 @@ class Residual(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention and a feed-forward network. With a causal mask this is a layer of GPT, without one of BERT.
+    """Self-attention and a feed-forward network: with a causal mask a layer of GPT, without a mask a layer of BERT.
 
     Args:
         d_model: width of the sequence.
@@ -350,8 +352,10 @@ class TransformerDecoder(nn.Module):
     The matrix that turns words into vectors also turns vectors into the scores of words (Press and Wolf, 2017).
     The weights that it returns are the mean over the heads of one layer's attention to the source.
 
-    Arguments as for :class:`TransformerEncoder`, and:
-        weights_of: number of the layer whose weights are returned, from the first (0) or from the last (-1).
+    Arguments as for :class:`TransformerEncoder`.
+
+    Attributes:
+        weights_of: number of the layer whose weights are returned, counted from 0; at first the last layer.
 
     Source: Vaswani et al. (2017), section 3.1. Explained in chapters/transformer.
     """
@@ -366,7 +370,6 @@ class TransformerDecoder(nn.Module):
         d_hidden: int | None = None,
         dropout: float = 0.0,
         norm_first: bool = True,
-        weights_of: int = -1,
     ):
         super().__init__()
         self.dropout = nn.Dropout(dropout)
@@ -376,7 +379,7 @@ class TransformerDecoder(nn.Module):
         )
         self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
         self.output = nn.Linear(d_model, vocab_size)
-        self.weights_of = range(num_layers)[weights_of]
+        self.weights_of = num_layers - 1
         _initialise(self)
 
     def start(

@@ -15,6 +15,7 @@ from io import BufferedIOBase
 from pathlib import Path
 
 import platformdirs
+import regex
 from opencc import OpenCC
 
 from utils.corpus.languages import canonical, primary
@@ -35,10 +36,14 @@ _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _CHINESE_BLANK = re.compile(
     f" (?=[{_HAN}\u3000-\u303f\uff00-\uffef])|(?<=[{_HAN}\u3000-\u303f\uff00-\uffef]) "
 )
-_WORDS = re.compile(r"\w+(?:'\w+)*|[^\w\s]")
-_FRENCH_WORDS = re.compile(r"\w+'|\w+|[^\w\s]")  # clitics are words: l' homme
+#: What words consist of. Letters may carry marks, such as the vowel signs of Hindi.
+_LETTERS = r"\w\p{M}\p{N}"
+_WORDS = regex.compile(rf"[{_LETTERS}]+(?:'[{_LETTERS}]+)*|[^{_LETTERS}\s]")
+_FRENCH_WORDS = regex.compile(rf"[{_LETTERS}]+'?|[^{_LETTERS}\s]")  # clitics are words: l' homme
 _KANA = "\u3040-\u30ff"
-_CHARACTERS_AS_WORDS = re.compile(rf"[{_HAN}{_KANA}]|[^\W{_HAN}{_KANA}]+|[^\w\s]")
+_CHARACTERS_AS_WORDS = regex.compile(rf"[{_HAN}{_KANA}]|(?:(?![{_HAN}{_KANA}])[{_LETTERS}])+|[^{_LETTERS}\s]")
+#: The largest share of bad rows; a file with more is probably of another kind.
+MAX_BAD_SHARE = 0.01
 #: The largest number of characters in a sentence; a word of ten million would be cut into subwords for hours.
 MAX_CHARACTERS = 100_000
 #: The largest number of bytes in a line, which holds two such sentences in any script and an attribution.
@@ -146,7 +151,7 @@ class Pairs:
 
 
 def read_pairs(
-    path: str | Path, columns: Sequence[str] = ("en", "fr"), *, max_bad_share: float = 0.01
+    path: str | Path, columns: Sequence[str] = ("en", "fr"), *, max_bad_share: float = MAX_BAD_SHARE
 ) -> Pairs:
     """Read the first two tab-separated columns of a UTF-8 file; further columns (attribution) are ignored.
 
@@ -157,7 +162,7 @@ def read_pairs(
     Args:
         path: the file, or its path within the data folder.
         columns: the languages of the two columns, in the file's order, as codes such as "en".
-        max_bad_share: largest accepted share of bad rows; a file with more is probably of another kind.
+        max_bad_share: largest accepted share of bad rows.
 
     Raises:
         FileNotFoundError: no such file.
@@ -224,7 +229,11 @@ def bounded_lines(file: BufferedIOBase) -> Iterator[bytes | None]:
 
 
 def check_share(
-    path: str | Path, num_good: int, num_bad: int, bad_rows: Mapping[int, str], max_bad_share: float
+    path: str | Path,
+    num_good: int,
+    num_bad: int,
+    bad_rows: Mapping[int, str],
+    max_bad_share: float = MAX_BAD_SHARE,
 ) -> None:
     """Raise ValueError with the first bad rows if too many rows are bad or none is good.
 

@@ -5,11 +5,13 @@ Explained in book/data_and_licences.
 """
 
 import random
-import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-_NO_LETTERS = re.compile(r"[\W_]+")
+import regex
+
+#: All but letters, their marks (the vowel signs of Hindi, for example) and digits.
+_NO_LETTERS = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 
 
 class Example(NamedTuple):

@@ -179,7 +179,7 @@ def _settings(options: TrainOptions, src: str, tgt: str) -> Settings:
         raise typer.BadParameter(str(error)) from None
 
 
-#: The highest learning rate of Adam, and the share of the training over which it rises (book/api/command_line).
+#: The scale of Adam's learning rate, and the share of the training over which it rises (book/api/command_line).
 _RATES = {
     Model.RECURRENT: {"lr": 3e-3, "warmup": 0.05},
     Model.TRANSFORMER: {"lr": 2e-3, "warmup": 0.1},
@@ -253,7 +253,8 @@ def translate(options: TranslateOptions) -> None:
         chosen_threads(options.threads) as threads,
     ):
         speed = {"at_once": options.at_once, "progress": progress, "threads": threads}
-        results = translate_lines(run, text.lines, beam=options.beam, **speed)
+        with_weights = options.heatmap is not None
+        results = translate_lines(run, text.lines, beam=options.beam, keep_weights=with_weights, **speed)
         first: list[Translation] = []  # up to two, since a heat map shows exactly one
         for number, (source, translations) in enumerate(results, start=1):
             for line in _translation_lines(number, source, translations, options):
@@ -347,7 +348,9 @@ def _alignments(
 ) -> Iterator[WordAlignment]:
     """Align the pairs of the file or of standard input; ``swapped`` if the target is the first column."""
     visible = _at_terminal()
-    path = options.path and find_file(options.path)
+    path = options.path
+    if path is not None and not path.is_fifo():  # a pipe is read once, as standard input is
+        path = find_file(path)
     with (
         open_text(path, _input_unless(path), count=visible) as text,
         Progress(text.num_lines, "words", visible=visible) as progress,

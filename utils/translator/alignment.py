@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from utils.corpus.batches import make_batch
-from utils.corpus.languages import has_blanks
+from utils.corpus.languages import has_blanks, primary
 from utils.corpus.pairs import normalise, tokenise
 from utils.corpus.vocabulary import Vocabulary
 from utils.metrics import AlignmentScore, GoldLinks, alignment_score, diagonal_links, links_from_weights
@@ -23,7 +23,7 @@ from utils.training import Ids
 from utils.translator.fast import attention_weights
 from utils.translator.runs import Run
 from utils.translator.threads import Threads
-from utils.translator.translating import check_characters, check_lengths
+from utils.translator.translating import check_characters, check_num_tokens
 
 
 @torch.no_grad()
@@ -41,8 +41,8 @@ def forced_weights(
 
     .. math:: \alpha_{ij} = \operatorname{softmax}_j\, a(s_{i-1}, h_j),
 
-    whose context :math:`c_i` predicts token i. So row i belongs to token i, although the decoder has not read that
-    token yet.
+    whose context :math:`c_i` predicts token i (of a Transformer: the mean over the heads of one layer). So row i
+    belongs to token i, although the decoder has not read that token yet.
 
     Args:
         model: with attention, in evaluation mode.
@@ -234,8 +234,9 @@ def detokenise(words: Sequence[str], lang: str) -> tuple[str, list[int]]:
 
     Explained in book/api/command_line.
     """
-    before = _NO_BLANK_BEFORE.get(lang, _NO_BLANK_BEFORE[None])
-    after = _NO_BLANK_AFTER.get(lang, _NO_BLANK_AFTER[None])
+    language = primary(lang)
+    before = _NO_BLANK_BEFORE.get(language, _NO_BLANK_BEFORE[None])
+    after = _NO_BLANK_AFTER.get(language, _NO_BLANK_AFTER[None])
     text, ends, joins_next = "", [], True
     for word in words:
         text += word if joins_next or not word or before.fullmatch(word) else f" {word}"
@@ -272,6 +273,6 @@ def _read_side(texts: Sequence[str], lang: str, vocabulary: Vocabulary, *, token
         joined = [(text, _ends(text, row)) for text, row in zip(texts, words, strict=True)]
     texts = [text for text, _ in joined]
     ids = vocabulary.encode(texts)
-    check_lengths(ids, texts)
+    check_num_tokens(ids, texts)
     spans = vocabulary.spans(texts)
     return _Side(words, ids, [shares(*row) for row in zip(spans, [ends for _, ends in joined], strict=True)])

@@ -212,7 +212,7 @@ def evaluate(options: EvaluateOptions) -> None:
 
     Prints BLEU and chrF with 95 % intervals and signatures, BLEU by the length of the source, and the shares of
     translations that are empty or cut off. Writes all of it, with the translations, to RUN/evaluation.json. The scores
-    ignore case, but for one that is named.
+    ignore case, but the second BLEU does not: its signature says case:mixed.
 
     With --on FILE it scores on all pairs of another file, and writes nothing.
     """

@@ -63,7 +63,7 @@ def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int 
     Explained in book/api/command_line.
     """
     path = find_file(path)
-    lines = path.read_text("utf-8").splitlines()
+    lines = path.read_text("utf-8-sig").splitlines()
     if len(lines) != len(sizes):
         raise ValueError(
             f"{path} must have one line per sentence pair, got {len(lines)} lines and {len(sizes)} pairs"

@@ -45,13 +45,13 @@ class Held:
     Attributes:
         number: of the signal; 0 if there is none.
         rescue: what a thread calls if the program has not ended by itself some time after the signal: it saves what it
-            can and returns whether it has; then the thread ends the program. None: nothing can be saved before the
-            block is done.
+            can and returns what the user is told; then the thread ends the program. It returns None if nothing can be
+            saved now. Without ``rescue``, nothing can be saved before the block is done.
     """
 
     def __init__(self):
         self.number = 0
-        self.rescue: Callable[[], bool] | None = None
+        self.rescue: Callable[[], str | None] | None = None
 
 
 _held: list[Held] = []  # the innermost is the last
@@ -112,27 +112,26 @@ def _watch(pipe: int, left: threading.Event) -> None:
         signals += number[0] in SIGNALS
         if number[0] not in SIGNALS:
             continue
-        saved = False
+        told = None
         if _held and signals == 1:  # a training ends by itself, when its step is done
-            saved = _rescued(pipe, left)
-            if not saved:
+            told = _rescued(pipe, left)
+            if told is None:
                 continue
-        if saved or not left.wait(PATIENCE):
-            told = b"interrupted: the state before this step is saved\n" if saved else b"interrupted\n"
+        if told is not None or not left.wait(PATIENCE):
             with suppress(OSError, ValueError, AttributeError):
-                os.write(sys.stderr.fileno(), told)
+                os.write(sys.stderr.fileno(), ("interrupted\n" if told is None else told).encode())
             os._exit(Interrupted(number[0]).status)
 
 
-def _rescued(pipe: int, left: threading.Event) -> bool:
+def _rescued(pipe: int, left: threading.Event) -> str | None:
     """Give a block that holds a signal back some time; then rescue what can be saved, unless a second signal came."""
     while not left.wait(PATIENCE / 2):  # the other half is for saving
         rescue = _held[-1].rescue if _held else None
         if rescue is None or select.select([pipe], [], [], 0)[0]:
-            return False
-        if rescue():
-            return True
-    return False
+            return None
+        if (told := rescue()) is not None:
+            return told
+    return None
 
 
 @contextmanager

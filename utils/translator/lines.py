@@ -147,6 +147,7 @@ def translate_lines(
     *,
     beam: int = 1,
     at_once: int = AT_ONCE,
+    keep_weights: bool = False,
     progress: Progress | None = None,
     threads: Threads | None = None,
 ) -> Iterator[tuple[str, list[Translation]]]:
@@ -158,6 +159,7 @@ def translate_lines(
         beam: number of hypotheses in beam search; 1 is greedy search.
         at_once: number of lines to read before they are translated. With 1 each translation comes before the next line
             is read; a larger number is faster.
+        keep_weights: whether the translations have their attention weights.
         progress: a bar to update.
         threads: chooses how many threads compute a batch; None leaves their number as it is.
 
@@ -165,7 +167,7 @@ def translate_lines(
         ValueError: a beam or a number of lines below 1, or a sentence that is too long.
     """
     for batch in _batches(lines, at_once):
-        translations = n_best(run, batch, beam=beam, threads=threads)
+        translations = n_best(run, batch, beam=beam, keep_weights=keep_weights, threads=threads)
         if progress is not None:
             progress.update(len(batch), sum(len(best.tgt_tokens) for best, *_ in translations), threads)
         yield from zip(batch, translations, strict=True)

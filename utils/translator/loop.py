@@ -34,6 +34,9 @@ from utils.translator.interrupts import Held, Interrupted, held
 from utils.translator.optimizers import Optimizers
 from utils.translator.threads import Threads
 
+#: Held-out sentences per batch; their loss does not depend on it.
+_HELD_OUT_BATCH = 128
+
 
 @runtime_checkable
 class ResumableBatches(Protocol):
@@ -58,10 +61,12 @@ class Schedule:
         minutes: wall-clock budget, counted from the first batch; the training ends at most one step after it.
         epochs: number of passes over the sentences, instead of ``minutes``.
         steps: number of steps, instead of ``minutes``.
-        batch_size: sentence pairs per step.
-        lr: highest learning rate of Adam.
-        muon: highest learning rate of Muon for the matrices between hidden layers (:mod:`utils.translator.optimizers`);
-            0 for Adam alone. None leaves the choice to :func:`utils.translator.runs.train_run`.
+        batch_size: sentence pairs per step. None leaves the choice to :func:`utils.translator.runs.train_run`;
+            :func:`train` gets batches that are made already.
+        lr: scale of Adam's learning rate, as in :func:`utils.training.fit`.
+        muon: scale of the learning rate of Muon for the matrices between hidden layers
+            (:mod:`utils.translator.optimizers`); 0 for Adam alone. None leaves the choice to
+            :func:`utils.translator.runs.train_run`.
         warmup: share of the budget over which the learning rates rise.
         label_smoothing: as in :func:`utils.training.sequence_loss`.
         clip: largest norm of the gradient of all parameters together.
@@ -74,7 +79,7 @@ class Schedule:
     minutes: float | None = None
     epochs: int | None = None
     steps: int | None = None
-    batch_size: int = 128
+    batch_size: int | None = None
     lr: float = 3e-3
     muon: float | None = None
     warmup: float = 0.05
@@ -121,7 +126,7 @@ def train(
         progress: show a progress bar with the loss and the tokens per second.
         checkpoints: where to save the state of this training. If there is a state already, the training continues
             from it, and ends with the same weights, to the last bit, as one that was never interrupted (with
-            ``epochs``, in one process on the CPU: elsewhere dropout starts from another seed).
+            ``epochs`` or ``steps``, in one process on the CPU: elsewhere dropout starts from another seed).
         processes: those that train this model together, each with its shard of every batch, and the device to train
             on, which the model must be on already. The first process saves the checkpoints.
         threads: chooses how many threads compute a step. Their number changes the last bits of the weights. None
@@ -149,16 +154,15 @@ def train(
     loss = partial(fast_loss, label_smoothing=schedule.label_smoothing)
     shared_loss = SharedLoss(model, loss, processes=processes)
 
-    with seeded(seed), _bar(progress) as bar, held() as signalled:
-        if checkpoints is not None and (saved := checkpoints.load(training=training)):
-            state.restore(saved)
-        # The checkpoint holds the random state of one process on the CPU; elsewhere dropout gets a new seed.
-        if processes.world > 1 or processes.device.type != "cpu":
-            torch.manual_seed(seed + len(history.losses) * processes.world + processes.rank)
+    with (
+        seeded(seed),
+        _bar(progress) as bar,
+        held() as signalled,
+        _rescued(state, checkpoints, training, processes, signalled),
+    ):
+        _restore(state, checkpoints, training, processes, seed)
         num_steps = schedule.steps or (schedule.epochs or 0) * len(batches)
         clock = _Clock(schedule, state, num_steps=num_steps, processes=processes)
-        if checkpoints is not None and processes.world == 1:
-            signalled.rescue = partial(state.rescue, checkpoints, training)
         # An epoch that was interrupted after its last step still needs its held-out loss.
         while (state.in_epoch or not clock.over()) and not best.stop:
             model.train()
@@ -170,13 +174,14 @@ def train(
                     with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
                         value = shared_loss(batch)
                     _differentiate(state, value, clip=schedule.clip, checkpoints=checkpoints)
+                    loss_of_batch = shared_loss.of_batch(value)
                     with state.changing():
                         optimizers.step(min(spent / schedule.warmup, 1) * (1 - spent))
-                        history.add(shared_loss.of_batch(value), batch.num_tokens, clock.seconds())
+                        history.add(loss_of_batch, batch.num_tokens, clock.seconds())
                         state.end_step()
                 _save_if_due(state, checkpoints, training, processes, signalled)
                 _show(bar, history, clock.spent(), threads)
-            loss = None if valid is None else _valid_loss(model, valid, schedule.batch_size, processes)
+            loss = None if valid is None else _valid_loss(model, valid, processes)
             with state.changing():
                 state.end_epoch(loss)
         best.restore(model)
@@ -241,6 +246,18 @@ def _fingerprint(
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
 
+def _restore(
+    state: "_State", checkpoints: Checkpoints | None, training: str, processes: Processes, seed: int
+) -> None:
+    """The state of the last checkpoint, if there is one."""
+    if checkpoints is not None and (saved := checkpoints.load(training=training)):
+        with state.changing():
+            state.restore(saved)
+    # The checkpoint holds the random state of one process on the CPU; elsewhere dropout gets a new seed.
+    if processes.world > 1 or processes.device.type != "cpu":
+        torch.manual_seed(seed + len(state.history.losses) * processes.world + processes.rank)
+
+
 def _differentiate(state: "_State", loss: Tensor, *, clip: float, checkpoints: Checkpoints | None) -> None:
     """The gradient for one step. It is an error if the loss or its gradient is not finite."""
     state.optimizers.zero_grad()
@@ -270,11 +287,35 @@ def _save_if_due(
         raise Interrupted(signalled.number or signal.SIGINT)
 
 
-def _valid_loss(
-    model: EncoderDecoder, valid: tuple[Ids, Ids], batch_size: int, processes: Processes
-) -> float:
+@contextmanager
+def _rescued(
+    state: "_State",
+    checkpoints: Checkpoints | None,
+    training: str,
+    processes: Processes,
+    signalled: Held,
+) -> Iterator[None]:
+    """The first process saves the state before a step that takes long after a signal, or in which another ends."""
+    if checkpoints is not None and processes.is_first:
+        signalled.rescue = partial(state.rescue, checkpoints, training)
+    elif (
+        checkpoints is not None
+    ):  # the others end at the second call, when the first process is already saving
+        signalled.rescue = partial(next, iter([None, ""]))
+    try:
+        yield
+    except RuntimeError:  # when a process ends, whatever the others do together fails
+        if checkpoints is not None and processes.world > 1 and processes.is_first and state.can_be_saved:
+            with state.changing():
+                checkpoints.save(state.tensors(), training=training)
+        if signalled.number and processes.world > 1:
+            raise Interrupted(signalled.number) from None
+        raise
+
+
+def _valid_loss(model: EncoderDecoder, valid: tuple[Ids, Ids], processes: Processes) -> float:
     """The held-out loss. The batches are dealt to the processes in turn, and all get the mean over all tokens."""
-    shard = islice(batches(*valid, batch_size=batch_size), processes.rank, None, processes.world)
+    shard = islice(batches(*valid, batch_size=_HELD_OUT_BATCH), processes.rank, None, processes.world)
     total, tokens = summed_loss(model, (batch.to(processes.device) for batch in shard), loss=fast_loss)
     total, tokens = processes.sum(total, tokens)
     return total / tokens
@@ -343,19 +384,25 @@ class _State:
             yield
             self._is_whole = True
 
-    def rescue(self, checkpoints: Checkpoints, training: str) -> bool:
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether this is the state between two steps of an epoch, or within one that has not changed it yet."""
+        return self._is_whole and self.in_epoch
+
+    def rescue(self, checkpoints: Checkpoints, training: str) -> str | None:
         """Save the state before the step in progress, from another thread that then ends the program.
 
         Returns:
-            False if it cannot be saved: it is half changed, an epoch is over, or the disk is full.
+            What the user is told; None if the state cannot be saved: it is half changed, an epoch is over, or the disk
+            is full.
         """
         self._lock.acquire()
-        if self._is_whole and self.in_epoch:
+        if self.can_be_saved:
             with suppress(OSError):
                 checkpoints.save(self.tensors(), training=training)
-                return True  # with the lock, so that nothing changes any more
+                return "interrupted: the state before this step is saved\n"  # with the lock: nothing changes any more
         self._lock.release()
-        return False
+        return None
 
     def tensors(self) -> dict[str, Tensor]:
         """The state by name, with the states of the generators of shuffling and of dropout."""

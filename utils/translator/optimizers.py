@@ -22,8 +22,8 @@ class Optimizers:
 
     Args:
         model: the model to train.
-        lr: highest learning rate of Adam.
-        muon: highest learning rate of Muon, which trains :func:`hidden_matrices`; None for Adam alone.
+        lr: scale of Adam's learning rate.
+        muon: scale of the learning rate of Muon, which trains :func:`hidden_matrices`; None for Adam alone.
 
     Source: Kingma and Ba (2015) for Adam; Jordan et al. (2024) for Muon; both as implemented in torch.
     """
@@ -43,7 +43,7 @@ class Optimizers:
             optimizer.zero_grad()
 
     def step(self, share: float) -> None:
-        """One step, at this share of the highest learning rates."""
+        """One step, at this share of ``lr`` and ``muon``."""
         for optimizer, highest in zip(self._optimizers, self._highest, strict=True):
             optimizer.param_groups[0]["lr"] = share * highest
             optimizer.step()

@@ -157,14 +157,22 @@ class TrainOptions:
     muon: Annotated[
         float | None,
         typer.Option(
-            help="Highest learning rate of Muon; 0 trains all weights with Adam. "
+            help="Scale of Muon's learning rate; 0 trains all weights with Adam. "
             "By default 0.02 if the machine has bfloat16 products, else 0.",
             min=0,
             max=1,
             show_default=False,
         ),
     ] = None
-    batch_size: Annotated[int, typer.Option(help="Sentence pairs per step.", min=1, max=10**6)] = 128
+    batch_size: Annotated[
+        int | None,
+        typer.Option(
+            help="Sentence pairs per step; by default 128, or 32 where Adam trains all weights on a CPU.",
+            min=1,
+            max=10**6,
+            show_default=False,
+        ),
+    ] = None
     test_groups: Annotated[int, typer.Option(help="Groups held out for `evaluate`.", min=0)] = 1000
     valid_groups: Annotated[
         int, typer.Option(help="Groups held out to choose the weights by their loss.", min=0)

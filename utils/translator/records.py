@@ -18,8 +18,9 @@ from utils.training import History
 Record = dict[str, object]
 #: The most points of the curve of the loss.
 MAX_POINTS = 200
-#: What may differ between the command that began a training and the one that continues it.
-_FREE = {"command", "date", "versions", "data.path", "schedule.minutes", "schedule.threads"}
+#: What may differ between the command that began a training and the one that continues it. The pair file may have
+#: moved: its digest says whether it is the same.
+_FREE = {"command", "date", "versions", "data.pairs", "schedule.minutes"}
 
 
 def file_digest(path: Path) -> str:

@@ -264,6 +264,11 @@ def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Noti
         num_train = len(ids[0])
         rows = Rows(len(file.rows), len(file.bad_rows), first_bad, num_train, len(split.train) - num_train)
     valid = encode_pairs(split.valid, src, tgt, max_tokens=data.max_tokens) if split.valid else None
+    if valid == ([], []):
+        raise ValueError(
+            f"no pair to validate on has at most {data.max_tokens} tokens on both sides: "
+            "give more --valid-groups, or 0"
+        )
     return Prepared(src, tgt, batches, valid, split.test, rows, sha256)
 
 
@@ -302,7 +307,9 @@ def train_run(
         settings: of the model.
         schedule: of the training; its budget does not include the reading of the file. Where its ``muon`` is None,
             Muon's learning rate is 0.02 on a device with bfloat16 products, and elsewhere Adam trains all weights:
-            torch's Muon uses such products, and is fifty times slower on a processor without them.
+            torch's Muon uses such products, and is fifty times slower on a processor without them. Where its
+            ``batch_size`` is None, it is 128, or 32 where Adam trains all weights on a CPU: with few minutes, smaller
+            and more steps are better there (measured in book/quality).
         out: folder of the run.
         overwrite: replace a run that the folder holds already, or an interrupted training into it.
         resume: go on with an interrupted training, whose state is saved once per minute; a warning says if there is
@@ -343,6 +350,16 @@ def train_run(
     return run, history, rows
 
 
+def _completed(schedule: Schedule, products: torch.dtype, device: torch.device) -> Schedule:
+    """The schedule with the choices that it leaves open."""
+    muon, batch_size = schedule.muon, schedule.batch_size
+    if muon is None:
+        muon = 0.02 if products == torch.bfloat16 else 0.0
+    if batch_size is None:
+        batch_size = 32 if device.type == "cpu" and not muon else 128
+    return replace(schedule, muon=muon, batch_size=batch_size)
+
+
 def _train(
     data: PairData,
     settings: Settings,
@@ -356,15 +373,14 @@ def _train(
 ) -> tuple[Run, History, Rows]:
     """Train in a folder that is ready, and record the plan there before."""
     notify = notify if processes.is_first else silent
+    products = fastest_products(processes.device)
+    schedule = _completed(schedule, products, processes.device)
     prepared = prepare(data, settings, batch_size=schedule.batch_size, notify=notify)
     vocabularies = prepared.src_vocabulary, prepared.tgt_vocabulary
     with torch.device("meta"):
         num_weights = sum(p.numel() for p in build_model(settings, *map(len, vocabularies)).parameters())
     check_memory(num_weights, processes.device)
     model = build_model(settings, *map(len, vocabularies)).to(processes.device)
-    products = fastest_products(processes.device)
-    if schedule.muon is None:
-        schedule = replace(schedule, muon=0.02 if products == torch.bfloat16 else 0.0)
     record = {}
     if processes.is_first:
         record = _planned(data, settings, schedule, prepared, checkpoints.folder / RECORD)

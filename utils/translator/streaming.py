@@ -74,7 +74,6 @@ def survey(
     num_valid: int = 500,
     num_sample: int = 200_000,
     seed: int = 0,
-    max_bad_share: float = 0.01,
 ) -> PairStream:
     """Draw the held-out sentences and a sample for the vocabularies in one reading of a pair file.
 
@@ -91,7 +90,6 @@ def survey(
         num_valid: source sentences to validate on; those that share a sentence with the test are left out.
         num_sample: pairs to learn the vocabularies from.
         seed: seed of the held-out sentences and of the sample.
-        max_bad_share: as for :func:`utils.corpus.pairs.read_pairs`.
 
     Raises:
         FileNotFoundError, ValueError: as ``read_pairs``; or too few sentences to hold some out and train on others.
@@ -120,7 +118,7 @@ def survey(
     for pair in _source_first(good_rows(), columns, src):
         lowest.see(pair)
         sample.see(pair, numbers)
-    check_share(path, num_good, num_bad, first_bad, max_bad_share)
+    check_share(path, num_good, num_bad, first_bad)
     groups = lowest.groups()
     test = [pair for group in groups[:num_test] for pair in group]
     test_sides = _sides(test)
@@ -228,12 +226,19 @@ class BatchStream:
     buffer: int = 50_000
 
     def epoch(self, generator: torch.Generator) -> Iterator[Batch]:
-        """One epoch; each buffer of rows goes through :func:`utils.corpus.batches.batches`."""
-        rows = self.pairs.train()
+        """One epoch; each buffer of rows goes through :func:`utils.corpus.batches.batches`.
+
+        Raises:
+            ValueError: no pair is short enough.
+        """
+        rows, is_empty = self.pairs.train(), True
         while buffered := list(islice(rows, self.buffer)):
             ids = encode_pairs(buffered, self.src_vocabulary, self.tgt_vocabulary, max_tokens=self.max_tokens)
             if ids[0]:
+                is_empty = False
                 yield from batches(*ids, batch_size=self.batch_size, generator=generator)
+        if is_empty:
+            raise ValueError(f"no pair to train on has at most {self.max_tokens} tokens on both sides")
 
     def __len__(self) -> int:
         """Batches per epoch, if no row is left out and every buffer fills its batches."""

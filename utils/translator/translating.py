@@ -52,6 +52,8 @@ class Translation(NamedTuple):
 
 #: Largest number of subwords in a sentence to translate or align: the weights grow with the product of two lengths.
 MAX_TOKENS = 1000
+#: Largest number of attention weights in a batch of a search: sentences, hypotheses, steps and subwords multiplied.
+MAX_WEIGHTS = 2**26
 
 
 def check_characters(texts: Sequence[str]) -> None:
@@ -69,7 +71,7 @@ def check_characters(texts: Sequence[str]) -> None:
             )
 
 
-def check_lengths(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
+def check_num_tokens(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
     """Raise an error for a sentence of more than ``MAX_TOKENS`` tokens, before it fills the memory.
 
     Raises:
@@ -113,12 +115,19 @@ def translate(
 
 
 def n_best(
-    run: Run, sentences: Sequence[str], *, beam: int, batch_size: int = 64, threads: Threads | None = None
+    run: Run,
+    sentences: Sequence[str],
+    *,
+    beam: int,
+    batch_size: int = 64,
+    keep_weights: bool = True,
+    threads: Threads | None = None,
 ) -> list[list[Translation]]:
     """The ``beam`` best translations of each sentence, the best first.
 
     Their tokens all differ. The text of two may be the same, since subwords can spell a word in several ways.
-    Arguments as for :func:`translate`.
+    Arguments as for :func:`translate`, and:
+        keep_weights: if False, the translations come without their attention weights, which take the most memory.
 
     Explained in book/api/command_line.
     """
@@ -127,9 +136,9 @@ def n_best(
     check_characters(sentences)
     device, steps = next(run.model.parameters()).device, steps_for(run.model)
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
-    check_lengths(ids, sentences)
+    check_num_tokens(ids, sentences)
     translations = [[Translation("", [], [], None, True)]] * len(ids)
-    for batch, max_len in _batches(ids, batch_size):
+    for batch, max_len in _batches(ids, batch_size, beam):
         src = [ids[row] for row in batch]
         padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
         with threads.measured(sum(map(len, src))) if threads else nullcontext():
@@ -140,12 +149,17 @@ def n_best(
                 best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, steps=steps)
         for row, row_ids, hypotheses in zip(batch, src, best, strict=True):
             src_tokens = run.src_vocabulary.tokens(row_ids)
-            translations[row] = [_translation(run, src_tokens, hypothesis) for hypothesis in hypotheses]
+            translations[row] = [
+                _translation(run, src_tokens, hypothesis, keep_weights=keep_weights)
+                for hypothesis in hypotheses
+            ]
     return translations
 
 
-def _batches(ids: Sequence[Sequence[int]], batch_size: int) -> Iterator[tuple[list[int], int]]:
+def _batches(ids: Sequence[Sequence[int]], batch_size: int, beam: int) -> Iterator[tuple[list[int], int]]:
     """Batches of sentences of similar length, as row numbers, and the length limit of their translations.
+
+    Batches of long sentences are smaller, so that their attention weights fit into memory.
 
     The limit of a sentence depends on its length alone, so that its translation does not depend on its batch. It is at
     least 2 n + 10 for n tokens, which no translation in training needs, and grows at powers of 2.
@@ -157,16 +171,20 @@ def _batches(ids: Sequence[Sequence[int]], batch_size: int) -> Iterator[tuple[li
     rows = sorted((row for row in range(len(ids)) if ids[row]), key=lambda row: len(ids[row]))
     for max_len, group in groupby(rows, key=limit):
         same_limit = list(group)
-        for start in range(0, len(same_limit), batch_size):
-            yield same_limit[start : start + batch_size], max_len
+        longest = len(ids[same_limit[-1]])
+        size = max(1, min(batch_size, MAX_WEIGHTS // (beam * max_len * longest)))
+        for start in range(0, len(same_limit), size):
+            yield same_limit[start : start + size], max_len
 
 
-def _translation(run: Run, src_tokens: list[str], hypothesis: Hypothesis) -> Translation:
+def _translation(
+    run: Run, src_tokens: list[str], hypothesis: Hypothesis, *, keep_weights: bool
+) -> Translation:
     return Translation(
         " ".join(run.tgt_vocabulary.decode(hypothesis.tokens).split()),
         src_tokens,
         run.tgt_vocabulary.tokens(hypothesis.tokens) + ["<eos>"] * hypothesis.finished,
-        None if hypothesis.weights is None else hypothesis.weights.cpu(),
+        hypothesis.weights.cpu() if keep_weights and hypothesis.weights is not None else None,
         hypothesis.finished,
         hypothesis.score(),
     )
@@ -259,7 +277,6 @@ def evaluate_run(
     run: Run,
     *,
     beam: int = 1,
-    folder: str | Path | None = None,
     test: Sequence[Example] | None = None,
     threads: Threads | None = None,
 ) -> Evaluation:
@@ -267,7 +284,6 @@ def evaluate_run(
 
     Args:
         beam: as for :func:`translate`.
-        folder: where to write the result, as ``evaluation.json``; None does not write it.
         test: other sentences to measure it on; None for those of the run.
         threads: as for :func:`translate`.
 
@@ -286,7 +302,7 @@ def evaluate_run(
     lang = run.settings.tgt
     score = {"lang": lang, "resamples": RESAMPLES}
     lengths = [len(tokenise(normalise(source, run.settings.src), run.settings.src)) for source in sources]
-    result = Evaluation(
+    return Evaluation(
         num_sentences=len(texts),
         bleu=bleu(texts, references, **score),
         cased_bleu=bleu(texts, references, lowercase=False, **score),
@@ -297,9 +313,6 @@ def evaluate_run(
         examples=list(zip(sources, texts, references, strict=True)),
         of=belongs_to(run, test, beam),
     )
-    if folder is not None:
-        result.save(folder)
-    return result
 
 
 def stored_evaluation(folder: str | Path, run: Run) -> dict | None:
