@@ -54,7 +54,7 @@ AVX2 = {"ATEN_CPU_CAPABILITY": "avx2", "DNNL_MAX_CPU_ISA": "AVX2"}
 SETTINGS = (
     Setting("this processor", 1),
     Setting("this processor", 2),
-    Setting("this processor, 4 busy loops", 2, busy_loops=4),
+    Setting("this processor, 4 busy loops", 1, busy_loops=4),
     Setting("PyTorch without AVX", 1, OLD_TORCH, ("capability DEFAULT",)),
     Setting("oneDNN with SSE4.1", 2, OLD_ONEDNN, ("isa:Intel SSE4.1",)),
     Setting("MKL, compatible", 1, OLD_MKL, ("CNR:COMPATIBLE",)),
