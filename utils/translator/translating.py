@@ -126,7 +126,9 @@ def n_best(
     """The ``beam`` best translations of each sentence, the best first.
 
     Their tokens all differ. The text of two may be the same, since subwords can spell a word in several ways.
-    Arguments as for :func:`translate`, and:
+    Arguments as for :func:`translate`.
+
+    Args:
         keep_weights: if False, the translations come without their attention weights, which take the most memory.
 
     Explained in book/api/command_line.
