@@ -97,7 +97,7 @@ def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> No
     x, y = scales(drawn, figure)
     # Layers of one shade lie on one another, each where the score is above its level.
     layers = [
-        [Outline(points) for points in stretches(m.attributes["d"])] for m in drawn.of("path", "weight")
+        [Outline(points) for points in stretches(m.attributes["d"])] for m in drawn.of("path", "score")
     ]
     (frame,) = drawn.of("rect", "grid")
     across, down = np.random.default_rng(3).random((2, 211))

@@ -28,7 +28,7 @@ kinds.plane = {
       landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), left, top, right, bottom),
       rect(left, top, right - left, bottom - top, { class: "grid" }),
       label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
-      label("stronger blue: higher score", left, bottom + 17, { class: "quiet" }),
+      label("stronger grey: higher score", left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = 4 + 14 * Math.sqrt(weights[i]);
         const text = `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
@@ -94,6 +94,6 @@ const landscape = (height, left, top, right, bottom, shades = 9) => {
         d += `M${edge.map(([x, y]) => `${round(x)},${round(y)}`).join("L")}z`;
       }
     }
-    return path(d, { class: "weight", "fill-opacity": 0.08 });
+    return path(d, { class: "score", "fill-opacity": 0.08 });
   });
 };

@@ -17,7 +17,7 @@ FORMS = {"dot": ("w_q", "w_k"), "cosine": ("w_q", "w_k"), "additive": ("w_q", "w
 class Plane(Figure):
     """Keys and a query, which readers drag in the plane; the page computes the scores and their softmax.
 
-    The stronger the blue of the ground, the higher the score that a key would have there. The larger a key's dot, the
+    The stronger the grey of the ground, the higher the score that a key would have there. The larger a key's dot, the
     larger its weight. The sentence may name ``best``, the number of the key with the largest weight, ``top``, that
     weight, and ``nearest``, the number of the key nearest to the query; also ``scores`` and ``weights``.
 
