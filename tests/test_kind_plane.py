@@ -96,9 +96,7 @@ def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> No
     drawn = picture(figure, width, score=name)
     x, y = scales(drawn, figure)
     # Layers of one shade lie on one another, each where the score is above its level.
-    layers = [
-        [Outline(points) for points in stretches(m.attributes["d"])] for m in drawn.of("path", "score")
-    ]
+    layers = [[Outline(points) for points in stretches(m.attributes["d"])] for m in drawn.of("path", "score")]
     (frame,) = drawn.of("rect", "grid")
     across, down = np.random.default_rng(3).random((2, 211))
     places = np.c_[frame.box[0] + across * frame["width"], frame.box[1] + down * frame["height"]]
