@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -377,7 +378,7 @@ def test_the_record_says_how_a_run_was_trained(tmp_path):
     assert record["schedule"]["batch_size"] == 32
     assert record["optimizer"] == "Adam"
     assert record["rows"]["train"] == 86
-    assert record["versions"]["torch"] == torch.__version__
+    assert record["versions"]["torch"] == version("torch")
     assert record["result"]["losses"] == [
         [step, round(loss, 4)] for step, loss in enumerate(history.losses, start=1)
     ]

@@ -402,9 +402,9 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, say: Calla
 
 
 def steps_for(study: Study, trainings: Sequence[dict], name: str) -> int:
-    """As many steps as the variant takes in the study's seconds, at the speed of its fastest training."""
+    """As many steps as the variant takes in the study's seconds, at the speed of its fastest training; at least two."""
     times = [r["seconds"] / r["steps"] for r in trainings if (r["part"], r["name"]) == ("steps", name)]
-    return max(1, round(study.seconds / min(times)))
+    return max(2, round(study.seconds / min(times)))
 
 
 def _main(

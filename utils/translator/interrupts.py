@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 #: Ctrl-C, the request of a scheduler or of ``kill``, and a terminal that was closed.
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 #: Seconds that a program has to end by itself after a signal. A call of C code may be deaf to signals for longer.
-PATIENCE = 1.5
+PATIENCE = 1.0
 
 
 class Interrupted(KeyboardInterrupt):
