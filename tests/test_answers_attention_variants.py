@@ -10,11 +10,11 @@ answers = Answers(check)
 # ---- Exercise 1 ----
 
 for letter in ("c", "C.", "(c)"):
-    answers.right(check.doubled_state, letter)
-answers.wrong(check.doubled_state, "a", says="become sharper", hint="divides by the length")
-answers.wrong(check.doubled_state, "b", says="with $W h_j$", hint="divides by the length")
-answers.wrong(check.doubled_state, "d", says="a row of W", hint="divides by the length")
-answers.wrong(check.doubled_state, "cosine", says="'cosine' is none", hint="one letter in quotes")
+    answers.right(check.doubled_vectors, letter)
+answers.wrong(check.doubled_vectors, "a", says="become sharper", hint="divides by the length")
+answers.wrong(check.doubled_vectors, "b", says="In concat the tanh changes", hint="divides by the length")
+answers.wrong(check.doubled_vectors, "d", says="with dot the differences", hint="divides by the length")
+answers.wrong(check.doubled_vectors, "cosine", says="'cosine' is none", hint="one letter in quotes")
 
 # ---- Exercise 2 ----
 

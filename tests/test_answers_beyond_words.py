@@ -12,7 +12,7 @@ answers = Answers(check)
 answers.right(check.shuffled, "c")
 answers.right(check.shuffled, " C ")
 answers.wrong(check.shuffled, "a", says="this sum does not depend on the order", hint="order of its terms")
-answers.wrong(check.shuffled, "b", says="its weight moves with it", hint="order of its terms")
+answers.wrong(check.shuffled, "b", says="a mean does not depend on their order", hint="order of its terms")
 answers.wrong(check.shuffled, "d", says="Both have moved together", hint="order of its terms")
 answers.wrong(check.shuffled, "none", says="'none' is none", hint="one letter in quotes")
 

@@ -744,8 +744,8 @@ def test_pairs_to_align_may_come_through_a_pipe(tmp_path):
     writer = threading.Thread(target=pipe.write_bytes, args=(b"I see dogs\tJe vois chiens\n",), daemon=True)
     writer.start()
     links = invoke("align", STORED_RUN, pipe)
-    writer.join()
     assert links.exit_code == 0
+    writer.join()
     assert links.stdout == invoke("align", STORED_RUN, stdin="I see dogs\tJe vois chiens\n").stdout
 
 

@@ -355,7 +355,7 @@ class TransformerDecoder(nn.Module):
     Arguments as for :class:`TransformerEncoder`.
 
     Attributes:
-        weights_of: number of the layer whose weights are returned, counted from 0; at first the last layer.
+        weights_of: number of the layer whose weights are returned, counted from 0; by default the last.
 
     Source: Vaswani et al. (2017), section 3.1. Explained in chapters/transformer.
     """

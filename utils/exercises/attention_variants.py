@@ -19,16 +19,16 @@ from utils.exercises.checking import (
 )
 
 
-@exercise(1, "predict", "Which of the formulas divides by the length of the state?")
-def doubled_state(answer: object) -> Iterator[str]:
+@exercise(1, "predict", "Which formula divides by the length of the vector, and which does not read it?")
+def doubled_vectors(answer: object) -> Iterator[str]:
     yield from choose(
         answer,
         right="c",
-        reason="the cosine divides by the length of the state, so the scores stay as they are, and so do the weights.",
+        reason="the cosine divides by the length of the vector, and location does not read it: both scores stay.",
         wrong={
             "a": "each dot product doubles, and so do the differences between the scores. The weights become sharper.",
-            "b": "general is a dot product of the state with $W h_j$, so each score doubles.",
-            "d": "each score of location is a row of W times the state, and it doubles.",
+            "b": "general is a dot product with $W h_j$, so each score doubles. In concat the tanh changes.",
+            "d": "location stays, but with dot the differences between the scores double.",
         },
     )
 

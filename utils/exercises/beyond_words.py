@@ -28,8 +28,8 @@ def shuffled(answer: object) -> Iterator[str]:
         reason="each square keeps its score, so the weights are exchanged like the squares, and the sum is the same.",
         wrong={
             "a": "the softmax divides by the sum of all exponentials, and this sum does not depend on the order.",
-            "b": "a weight belongs to a vector. If the vector moves to another row, its weight moves with it.",
-            "d": "each term of the sum is a weight times its own vector. Both have moved together.",
+            "b": "the first state comes from the mean of the vectors, and a mean does not depend on their order.",
+            "d": "each term of a context is a weight times its own vector. Both have moved together, in every step.",
         },
     )
 

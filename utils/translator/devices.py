@@ -57,7 +57,7 @@ def fastest_products(device: torch.device = CPU) -> torch.dtype:
     if device.type == "cuda":
         supported = torch.cuda.is_bf16_supported(including_emulation=False)
     elif device.type == "cpu":
-        # torch.cpu.get_capabilities, which is public, is newer than the oldest torch that this course allows.
+        # In torch 2.13 the public torch.cpu.get_capabilities says the same.
         is_supported = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
         supported = is_supported is not None and is_supported()
     else:

@@ -158,7 +158,7 @@ def train(
         seeded(seed),
         _bar(progress) as bar,
         held() as signalled,
-        _rescued(state, checkpoints, training, processes, signalled),
+        _saving_in_time(state, checkpoints, training, processes, signalled),
     ):
         _restore(state, checkpoints, training, processes, seed)
         num_steps = schedule.steps or (schedule.epochs or 0) * len(batches)
@@ -288,7 +288,7 @@ def _save_if_due(
 
 
 @contextmanager
-def _rescued(
+def _saving_in_time(
     state: "_State",
     checkpoints: Checkpoints | None,
     training: str,
@@ -296,19 +296,22 @@ def _rescued(
     signalled: Held,
 ) -> Iterator[None]:
     """The first process saves the state before a step that takes long after a signal, or in which another ends."""
-    if checkpoints is not None and processes.is_first:
+    saves = checkpoints is not None and processes.is_first
+    if saves:
         signalled.rescue = partial(state.rescue, checkpoints, training)
-    elif (
-        checkpoints is not None
-    ):  # the others end at the second call, when the first process is already saving
+    elif checkpoints is not None:
+        # The other processes end at the second call, when the first is already saving.
         signalled.rescue = partial(next, iter([None, ""]))
     try:
         yield
-    except RuntimeError:  # when a process ends, whatever the others do together fails
-        if checkpoints is not None and processes.world > 1 and processes.is_first and state.can_be_saved:
+    except RuntimeError:
+        if processes.world == 1:
+            raise
+        # Another process has ended, so what all do together fails.
+        if saves and state.can_be_saved:
             with state.changing():
                 checkpoints.save(state.tensors(), training=training)
-        if signalled.number and processes.world > 1:
+        if signalled.number:
             raise Interrupted(signalled.number) from None
         raise
 
