@@ -18,19 +18,12 @@ ROOT = Path(__file__).parents[1]
 LOGS = ROOT / "_build" / "machines"
 MAX_FAILURES_SHOWN = 5
 
-#: What is left to `make test`, and why. All other chapters and test files that import torch run here.
+#: What is left to `make test`, and why. All chapters and all other test files that import torch run here.
 LEFT_OUT = {
     "tests/test_command_line.py": "starts processes that train",
     "tests/test_distributed.py": "starts processes that train",
     "tests/test_architecture.py": "needs a browser",
     "tests/test_figures_in_jupyterlab.py": "needs a browser",
-    "chapters/encoder_decoder.ipynb": "trains for minutes; asserts thresholds",
-    "chapters/bahdanau_decoder.ipynb": "trains for minutes; asserts thresholds",
-    "chapters/sentence_length.ipynb": "trains for minutes; asserts thresholds",
-    "chapters/explanation.ipynb": "trains for minutes; asserts thresholds",
-    "chapters/transformer.ipynb": "trains for minutes; asserts thresholds",
-    "chapters/bert_and_gpt.ipynb": "trains for minutes; asserts thresholds",
-    "chapters/beyond_words.ipynb": "trains for minutes; asserts thresholds",
 }
 
 

@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -114,13 +115,17 @@ def stored_answers(page: str) -> dict[str, object]:
     }
 
 
-def remember(page: Page, name: str, answers: dict[str, object]) -> None:
-    """Load a page that finds these answers in its storage."""
-    page.evaluate(
-        "answers => localStorage.setItem(`quizzes ${location.pathname}`, JSON.stringify(answers))", answers
-    )
-    page.reload()
+@contextmanager
+def opened_with(window: Visit, name: str, answers: dict[str, object]) -> Iterator[Page]:
+    """A page that finds these answers in its storage: they are put there before its own scripts run."""
+    page = window.context.new_page()
+    put = "localStorage.setItem(`quizzes ${location.pathname}`, JSON.stringify(%s));"
+    page.add_init_script(put % json.dumps(answers))
+    page.goto(f"{ORIGIN}/{name}.html")
     expect(page.locator(".quiz form")).to_have_count(len(html(name).select(".quiz")))
+    yield page
+    page.evaluate("localStorage.clear()")
+    page.close()
 
 
 @pytest.fixture(scope="module")
@@ -213,18 +218,19 @@ def test_answers_stay_until_they_are_cleared(page: Page) -> None:
 
 @pytest.mark.parametrize("name", WITH_QUESTIONS)
 def test_every_question_of_the_book_can_be_answered(window: Visit, name: str) -> None:
-    page = window.page(name)
-    remember(page, name, stored_answers(name))
-    assert page.locator(".quiz:not([data-state=right])").count() == 0
-    shown = page.locator(".quiz-feedback li:visible strong:first-child").all_inner_texts()
-    assert set(shown) == {"Right."}
+    with opened_with(window, name, stored_answers(name)) as page:
+        assert page.locator(".quiz:not([data-state=right])").count() == 0
+        shown = page.locator(".quiz-feedback li:visible strong:first-child").all_inner_texts()
+        assert set(shown) == {"Right."}
     assert window.complaints == []
 
 
-def test_stored_answers_to_an_older_question_are_left_out(page: Page) -> None:
+def test_stored_answers_to_an_older_question_are_left_out(window: Visit) -> None:
     nonsense = itertools.cycle([[99], "?", [[1]], {"a": 1}, None, [4, 4, 4, 4], -1])
-    remember(page, PAGE, dict(zip(stored_answers(PAGE), nonsense, strict=False)))
-    assert page.locator(".quiz[data-state]").count() == 0
+    stored = dict(zip(stored_answers(PAGE), nonsense, strict=False))
+    with opened_with(window, PAGE, stored) as page:
+        assert page.locator(".quiz[data-state]").count() == 0
+    assert window.complaints == []
 
 
 #: Refuses storage to our own script, as a browser may; the theme's scripts would complain in the console.
