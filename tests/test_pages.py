@@ -214,6 +214,17 @@ ON_WHITE = """[...document.querySelectorAll("main img")]
     .filter(image => getComputedStyle(image).backgroundColor === "rgb(255, 255, 255)").map(image => image.src)"""
 
 
+#: How each word of the code that is an element of its own differs from the text around it, and from how many others.
+LOOKS_OF_CODE = """() => {
+    const look = word => {
+        const { color, fontWeight, fontStyle, textDecorationLine } = getComputedStyle(word);
+        return [color, fontWeight, fontStyle, textDecorationLine].join();
+    };
+    const words = [...document.querySelectorAll(".highlight-python pre span[class]")];
+    return words.map(word => look(word) === look(word.closest("pre")) ? "as text" : look(word));
+}"""
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_page(reader: Reader, name: str) -> None:
     page = reader.open(name)
@@ -255,6 +266,16 @@ def test_page(reader: Reader, name: str) -> None:
             assert smallest >= 10, words
     if name in KINDS:
         check_for_obstacles(reader)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_only_words_with_a_colour_of_their_own_are_elements_of_code(reader: Reader, name: str) -> None:
+    page = reader.open(name)
+    light = page.evaluate(LOOKS_OF_CODE)
+    reader.become("dark", LAPTOP)
+    dark = page.evaluate(LOOKS_OF_CODE)
+    assert ("as text", "as text") not in zip(light, dark, strict=True)
+    assert min(len(set(light)), len(set(dark))) >= 4  # keywords, names of functions, texts, operators
 
 
 def test_pages_with_chinese_are_among_them() -> None:

@@ -4,19 +4,26 @@ The theme brings a script with two thousand icons, of which the book shows twent
 has not, and each page would load style sheets and scripts for what is not on it. Here the icons in use become a small
 font, which the theme's style sheet contains as data; the sheet keeps the rules that some page can use; and a page links
 only to the assets that it needs. MathJax comes without its
-menu, which is its largest part.
+menu, which is its largest part. And in code only the words that have a colour of their own are elements.
 """
 
 import base64
 import io
 import re
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from typing import TextIO
 
 import pydata_sphinx_theme
 from fontTools import subset
 from fontTools.ttLib import TTFont
+from pygments.formatters import HtmlFormatter
+from pygments.styles import get_style_by_name
+from pygments.token import Text
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.highlighting import PygmentsBridge
 
 #: Parts of the names of assets, and what the text of a page contains if it needs them.
 NEEDED_FOR = {
@@ -48,7 +55,30 @@ ICON = re.compile(r"[\ue000-\uf8ff]|\\([ef][0-9a-f]{3})\b")
 MATHJAX = ["core", "input/tex", "output/chtml", "a11y/assistive-mml"]
 
 
-def _without_menu(_app: Sphinx, config: Config) -> None:
+#: The colours of code on light and on dark pages: the theme's own.
+CODE_STYLES = {
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+
+@cache
+def looks_like_text(token: tuple[str, ...]) -> bool:
+    """Whether this kind of word has the colour of plain text on light pages and on dark ones."""
+    styles = map(get_style_by_name, CODE_STYLES.values())
+    return all(style.style_for_token(token) == style.style_for_token(Text) for style in styles)
+
+
+class LeanFormatter(HtmlFormatter):
+    """Code without an element for each name, bracket and comma: they would be nearly half of a chapter's elements."""
+
+    def format_unencoded(self, tokensource: Iterable[tuple[tuple[str, ...], str]], outfile: TextIO) -> None:
+        plain = ((Text if looks_like_text(token) else token, text) for token, text in tokensource)
+        super().format_unencoded(plain, outfile)
+
+
+def _configure(_app: Sphinx, config: Config) -> None:
+    config.html_theme_options = {**config.html_theme_options, **CODE_STYLES}
     config.mathjax_path = "mathjax/startup.js"
     config.mathjax3_config = {**(config.mathjax3_config or {}), "loader": {"load": MATHJAX}}
 
@@ -135,7 +165,8 @@ def _write_style(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("config-inited", _without_menu, priority=900)  # after MathJax's own
+    PygmentsBridge.html_formatter = LeanFormatter
+    app.connect("config-inited", _configure, priority=900)  # after MathJax's own
     app.connect("html-page-context", _drop_unused, priority=950)  # after all that add assets
     app.connect("build-finished", _write_style)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
