@@ -214,7 +214,7 @@ ON_WHITE = """[...document.querySelectorAll("main img")]
     .filter(image => getComputedStyle(image).backgroundColor === "rgb(255, 255, 255)").map(image => image.src)"""
 
 
-#: How each word of the code that is an element of its own differs from the text around it, and from how many others.
+#: The look of each element in the code of a page, or "as text" where it looks like the plain text around it.
 LOOKS_OF_CODE = """() => {
     const look = word => {
         const { color, fontWeight, fontStyle, textDecorationLine } = getComputedStyle(word);

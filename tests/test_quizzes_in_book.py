@@ -115,12 +115,18 @@ def stored_answers(page: str) -> dict[str, object]:
     }
 
 
+def put_in_storage(answers: dict[str, object]) -> str:
+    """A script that stores these answers as if the reader had given them; the empty page has no storage."""
+    return f"""if (location.protocol !== "about:") {{
+        localStorage.setItem(`quizzes ${{location.pathname}}`, JSON.stringify({json.dumps(answers)}));
+    }}"""
+
+
 @contextmanager
 def opened_with(window: Visit, name: str, answers: dict[str, object]) -> Iterator[Page]:
     """A page that finds these answers in its storage: they are put there before its own scripts run."""
     page = window.context.new_page()
-    put = "localStorage.setItem(`quizzes ${location.pathname}`, JSON.stringify(%s));"
-    page.add_init_script(put % json.dumps(answers))
+    page.add_init_script(put_in_storage(answers))
     page.goto(f"{ORIGIN}/{name}.html")
     expect(page.locator(".quiz form")).to_have_count(len(html(name).select(".quiz")))
     yield page
@@ -298,11 +304,7 @@ def test_questions_look_right_on_a_phone_in_the_dark_and_on_a_laptop_in_the_ligh
     reader = Reader(browser)
     # Every second question has been answered rightly; the others show how a wrong answer looks, or no answer yet.
     answers = dict(list(stored_answers(PAGE).items())[::2]) | {"quiz-right-angle": [0]}
-    reader.context.add_init_script(
-        f"""if (location.protocol === "file:") {{
-            localStorage.setItem(`quizzes ${{location.pathname}}`, JSON.stringify({json.dumps(answers)}));
-        }}"""
-    )
+    reader.context.add_init_script(put_in_storage(answers))
     page = reader.open(PAGE)
     page.add_style_tag(content="* { transition: none !important }")
     assert page.locator(".quiz[data-state=right]").count() == len(answers) - 1

@@ -3,8 +3,8 @@
 The theme brings a script with two thousand icons, of which the book shows twenty, rules for many things that the book
 has not, and each page would load style sheets and scripts for what is not on it. Here the icons in use become a small
 font, which the theme's style sheet contains as data; the sheet keeps the rules that some page can use; and a page links
-only to the assets that it needs. MathJax comes without its
-menu, which is its largest part. And in code only the words that have a colour of their own are elements.
+only to the assets that it needs. MathJax comes without its menu, which is its largest part. In code only the words that
+have a colour of their own are elements.
 """
 
 import base64
