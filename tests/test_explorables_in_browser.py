@@ -304,6 +304,29 @@ def test_a_click_and_a_tap_choose(desk: Page, phone: Page, name: str) -> None:
         page.wait_for_function("there => location.hash.includes(there)", arg=f"{pick}=0")
 
 
+@pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if len(figure.picks) == 1])
+def test_a_click_counts_where_the_picture_is_drawn_between_press_and_release(desk: Page, name: str) -> None:
+    ((pick, labels),) = FIGURES[name].picks.items()
+    last = len(FIGURES[name].labels[labels]) - 1
+    shown = opened(desk, name)
+    for at in (last, 0):
+        box = mark(shown, {pick: at}).bounding_box()
+        desk.evaluate("""() => {
+            window.frame = requestAnimationFrame;
+            window.held = [];
+            requestAnimationFrame = draw => held.push(draw);
+        }""")
+        desk.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        desk.mouse.down()
+        desk.evaluate(
+            "() => { requestAnimationFrame = frame; held.forEach(draw => draw(performance.now())); }"
+        )
+        desk.mouse.up()
+        expect(slider(shown, pick)).to_have_value(str(at))
+        desk.mouse.move(0, 0)
+        shows(shown, name, **{pick: at})
+
+
 @pytest.mark.parametrize(("name", "axis"), [("curve", "query"), ("bars", "valid_length")])
 def test_the_mouse_drags_a_line_to_where_it_is(desk: Page, name: str, axis: str) -> None:
     shown = opened(desk, name)

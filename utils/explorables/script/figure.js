@@ -238,7 +238,8 @@ export function render({ model, el }) {
     for (let at = node; at !== svg; at = at.parentNode) way.unshift([...at.parentNode.childNodes].indexOf(at));
     return way.reduce((found, i) => (found.children ?? found)[i], drawn);
   };
-  const picked = (event) => JSON.parse(event.target.closest?.("[data-pick]")?.dataset.pick ?? "{}");
+  const pickOf = (node) => node?.closest?.("[data-pick]")?.dataset.pick ?? "{}";
+  const picked = (event) => JSON.parse(pickOf(event.target));
   const place = (event) => {
     const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
     return [x, y];
@@ -253,9 +254,18 @@ export function render({ model, el }) {
   svg.addEventListener("pointerleave", () => show({}));
   // The focus stays on a control: the page is laid out anew when it leaves the figure, between press and release.
   svg.addEventListener("mousedown", (event) => event.preventDefault());
-  svg.addEventListener("click", (event) => {
+  const choose = (choice) => {
     stop();
-    for (const [name, at] of Object.entries(picked(event))) if (controls[name]) put(name, at);
+    for (const [name, at] of Object.entries(choice)) if (controls[name]) put(name, at);
+  };
+  svg.addEventListener("click", (event) => choose(picked(event)));
+  // Where the picture is drawn anew between press and release, and the pressed node is gone, no click comes.
+  let pressed = null;
+  svg.addEventListener("pointerdown", ({ target }) => { pressed = { target, pick: pickOf(target) }; });
+  svg.addEventListener("pointerup", ({ clientX, clientY, button }) => {
+    if (!pressed || button || pressed.target.isConnected) return;
+    const under = pickOf(svg.getRootNode().elementFromPoint(clientX, clientY));
+    if (under === pressed.pick) choose(JSON.parse(under));
   });
   const drag = (event) => {
     const { moved, ...positions } = dragging.drag(...place(event));
