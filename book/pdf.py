@@ -32,14 +32,11 @@ STYLE = """
     #jb-print-docs-body, .viewcode-link { display: none !important; }
     .bd-article h1 { display: block !important; }
     .bd-article pre { font-size: 11.5px; }
-    .bd-article :is(.cell_input, .cell_output, div.highlight) { break-inside: avoid; }
     .bd-article .xp-table { display: block !important; }
     .bd-article summary { list-style: none; }
-    .bd-article .xp-table .xp-scroll { overflow: visible; max-height: none; font-size: 10px; }
 """
 #: All that is folded is opened, and what is still too wide for the paper is made smaller.
 PREPARE = """async () => {
-    document.documentElement.dataset.theme = document.documentElement.dataset.mode = "light";
     for (const details of document.querySelectorAll("article details")) details.open = true;
     for (const line of document.querySelectorAll("article .cell summary")) {
         const shown = line.querySelector(".collapsed") ?? line;
@@ -144,7 +141,7 @@ def joined(browser: Browser, book: Path, names: list[tuple[str, str | None]], ti
 
 
 def with_places(reader: PdfReader) -> PdfReader:
-    """The PDF with places in the place of their names, which the pages of the book share, as "summary"."""
+    """Replace named destinations by page positions, since pages share names such as "summary"."""
     for sheet in reader.pages:
         for annotation in sheet.get("/Annots", ()):
             link = annotation.get_object()
@@ -155,7 +152,7 @@ def with_places(reader: PdfReader) -> PdfReader:
 
 
 def lead_within(writer: PdfWriter, book: Path, starts: dict[str, int]) -> None:
-    """Links to pages of the book lead to their first page in the PDF; links to other files of the disk go."""
+    """Let links to pages of the book lead to their first sheet in the PDF, and remove links to other local files."""
     for sheet in writer.pages:
         kept = ArrayObject()
         for annotation in sheet.get("/Annots", ()):

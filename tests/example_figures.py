@@ -118,8 +118,7 @@ def curve(name: str = "curve", **changes) -> Curve:
             "points": (x, y),
             "grid": grid,
             "truth": torch.sin(grid / 2) + 3,
-            "x_label": "hour",
-            "y_label": "level (m)",
+            "axes_labels": ("hour", "level (m)"),
             "kernels": KERNELS,
             "say_moved": (
                 "your readings give {height:2} m at {query}",

@@ -69,6 +69,7 @@ READ_FRAMES = """async (figure, frames) => {
         shown.push({
             say: figure.querySelector('.xp-say').textContent,
             spoken: sliders.map(slider => slider.getAttribute('aria-valuetext')),
+            handles: sliders.map(slider => +slider.value),
             picture: new XMLSerializer().serializeToString(svg),
             table: [...figure.querySelectorAll('.xp-table td')].map(cell => cell.textContent),
         });
@@ -91,9 +92,9 @@ def check_frames(place: Locator, figure: Figure, points: Iterable[dict] | None =
     assert len(read) == len(points)
     for point, shown in zip(points, read, strict=True):
         assert shown["say"] == figure.sentence(**point), point
-        assert shown["spoken"] == [
-            spoken(figure, name, point[name]) for name in values if is_slider(figure, name)
-        ]
+        sliders = [name for name in values if is_slider(figure, name)]
+        assert shown["spoken"] == [spoken(figure, name, point[name]) for name in sliders]
+        assert shown["handles"] == [values[name].index(point[name]) for name in sliders], point
         assert shown["table"] == table_cells(figure, point), point
         check_same_picture(shown["picture"], figure, point)
 
@@ -136,7 +137,10 @@ def table_cells(figure: Figure, point: dict) -> list[str]:
     """Texts of the cells that the table of numbers has at a point; the first is the empty corner."""
     if not figure.table:
         return []
-    numbers = figure.array(figure.table[0], **{axis: point[axis] for axis in figure.axes})
+    array, _, _, *pick = figure.table
+    numbers = figure.array(array, **{axis: point[axis] for axis in figure.axes})
+    if pick:
+        numbers = numbers[point[pick[0]]]
     return ["", *(f"{number:.3f}" for number in numbers.reshape(-1))]
 
 
@@ -218,10 +222,10 @@ SMALL_TARGETS = """figure => [...figure.querySelectorAll("input, button, select,
 #: The colour of each role in a picture, of every mark that has it.
 ROLE_COLOURS = """figure => {
     const svg = figure.querySelector(".xp-picture").shadowRoot.querySelector("svg");
-    const roles = ["query", "key", "value", "weight"].map(role => {
+    const roles = ["query", "key", "value", "weight", "context", "score"].map(role => {
         const marks = [...svg.querySelectorAll(`.${role}`)].map(mark => {
             const { fill, stroke } = getComputedStyle(mark);
-            return mark.matches(".frame") ? stroke : fill;
+            return mark.matches(".frame, .curve") ? stroke : fill;
         });
         return [role, [...new Set(marks)]];
     });

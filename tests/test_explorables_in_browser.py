@@ -9,12 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from chromium import PATIENCE
 from example_figures import AWKWARD, awkward, examples
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from stored_figures import (
-    COMPACT,
     ROLE_COLOURS,
     SMALL_TARGETS,
     check_frames,
@@ -29,8 +27,8 @@ from stored_figures import (
     some_points,
     table_cells,
 )
-from test_pages import AXE_OPTIONS
 
+from utils.colours import COLOURS
 from utils.explorables.live import page_of_its_own, page_script, style
 from utils.explorables.still import Stage
 
@@ -130,20 +128,6 @@ def test_awkward_labels_are_shown_as_text(desk: Page) -> None:
     check_frames(shown, LIVE["awkward"])
 
 
-@every_figure
-def test_without_a_script_the_still_picture_and_its_sentence_stand(
-    browser: Browser, address: str, name: str
-) -> None:
-    with browser.new_context(java_script_enabled=False) as context:
-        page = context.new_page()
-        page.goto(address)
-        shown = page.locator(f"figure#{name}")
-        assert shown.locator("img").get_attribute("alt") == FIGURES[name].alt
-        assert shown.locator("img").bounding_box()["width"] > 500
-        assert shown.locator("img").evaluate("img => img.complete && img.naturalWidth") == 720
-        assert shown.locator("p").inner_text() == FIGURES[name].sentence()
-
-
 def test_a_page_of_its_own_needs_no_other_file(browser: Browser, tmp_path) -> None:
     (tmp_path / "page.html").write_text(page_of_its_own(FIGURES["chinese"], title="A & B"), "utf-8")
     for page in window(browser, (tmp_path / "page.html").as_uri(), reduced_motion="reduce"):
@@ -167,19 +151,47 @@ def test_on_paper_the_picture_the_sentence_and_the_table_stand(desk: Page, name:
                 table_cells(FIGURES[name], FIGURES[name].point)
             )
             expect(shown.locator(".xp-table td").last).to_be_visible()
+        # The paper is wider than the window: the picture grows with it, and is not cut.
+        desk.set_viewport_size({"width": 420, "height": 900})
+        drawn(shown)
+        holder, svg = shown.evaluate(
+            """figure => {
+                const holder = figure.querySelector(".xp-picture");
+                return [holder, holder.shadowRoot.querySelector("svg")].map(n => n.getBoundingClientRect().height);
+            }"""
+        )
+        assert holder == pytest.approx(svg, abs=1)
     finally:
+        desk.set_viewport_size(DESK["viewport"])
+        desk.evaluate("dispatchEvent(new Event('afterprint'))")
         desk.emulate_media(media="screen")
-        desk.locator("details").evaluate_all("all => all.forEach(each => { each.open = false })")
+
+
+def test_tables_are_filled_at_once_for_paper_and_closed_after_it(browser: Browser, address: str) -> None:
+    with_table = [name for name, figure in LIVE.items() if figure.table]
+    for page in window(browser, address, **DESK):
+        filled = page.evaluate("""() => {
+            dispatchEvent(new Event("beforeprint"));  // a browser prints as soon as the event is over
+            return [...document.querySelectorAll("figure.xp:has(td:not(:empty))")].map(figure => figure.id);
+        }""")
+        assert filled == with_table
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.locator("details[open]").count() == 0
+
+
+def test_paper_is_light_also_where_the_page_is_dark(desk: Page) -> None:
+    shown = opened(desk, "heat")
+    light = shown.evaluate(ROLE_COLOURS)
+    desk.evaluate("document.documentElement.dataset.theme = 'dark'")
+    dark = shown.evaluate(ROLE_COLOURS)
+    desk.emulate_media(media="print")
+    printed = shown.evaluate(ROLE_COLOURS)
+    desk.emulate_media(media="screen")
+    desk.evaluate("document.documentElement.dataset.theme = 'light'")
+    assert printed == light != dark
 
 
 # -- how it looks ---------------------------------------------------------------------------------------------
-
-
-@every_figure
-def test_a_phone_shows_a_figure_at_once(phone: Page, name: str) -> None:
-    shown = opened(phone, name)
-    assert shown.evaluate(COMPACT) <= 684
-    assert phone.evaluate("document.documentElement.scrollWidth") == 360
 
 
 #: Texts of a picture in a page that lie outside of it, or on one another: pairs of texts.
@@ -220,36 +232,31 @@ def test_controls_have_rings_and_are_large_enough_for_a_finger(page: Page, name:
     shown.locator("details").evaluate_all("all => all.forEach(each => { each.open = false })")
 
 
-def test_roles_have_one_colour_in_all_figures(desk: Page) -> None:
-    by_theme = {}
-    for theme in ("light", "dark"):
-        desk.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        found: dict[str, set[str]] = {}
-        for name in FIGURES:
-            for role, colours in desk.locator(f"figure#{name}").evaluate(ROLE_COLOURS).items():
-                found.setdefault(role, set()).update(colours)
-        assert {role: len(colours) for role, colours in found.items()} == dict.fromkeys(found, 1)
-        assert len(set.union(*found.values())) == 4
-        by_theme[theme] = found
-        # The line under the symbol of a role has its colour.
-        for role, colours in found.items():
-            chips = desk.locator(f".xp-symbol[data-role={role}]").evaluate_all(
-                "all => all.map(chip => getComputedStyle(chip).borderBottomColor)"
-            )
-            assert set(chips) == colours
-    desk.evaluate("document.documentElement.dataset.theme = 'light'")
-    assert all(by_theme["light"][role] != by_theme["dark"][role] for role in by_theme["light"])
+#: The colour of the book that each role has.
+COLOUR_OF = {role: role for role in ("query", "key", "value", "weight")} | {
+    "context": "value",
+    "score": "grey",
+}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@both
-def test_axe_finds_nothing(page: Page, theme: str) -> None:
-    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-    page.locator("details").evaluate_all("all => all.forEach(each => { each.open = true })")
-    results = Axe().run(page, context="figure.xp", options=AXE_OPTIONS)
-    page.locator("details").evaluate_all("all => all.forEach(each => { each.open = false })")
-    page.evaluate("document.documentElement.dataset.theme = 'light'")
-    assert results.violations_count == 0, results.generate_report()
+def test_roles_have_the_colours_of_the_book_in_all_figures(desk: Page, theme: str) -> None:
+    def rgb(role: str) -> str:
+        colour = COLOURS[COLOUR_OF[role]][theme == "dark"]
+        return f"rgb({', '.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))})"
+
+    desk.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+    seen = set()
+    for name, figure in FIGURES.items():
+        for role, colours in desk.locator(f"figure#{name}").evaluate(ROLE_COLOURS).items():
+            assert set(colours) <= {rgb(role)}, (name, role)
+            seen.update([role] if colours else [])
+        # The line under the symbol of a role has its colour.
+        for role in figure.symbols:
+            chip = desk.locator(f"figure#{name} .xp-symbol[data-role={role}]")
+            assert chip.evaluate("chip => getComputedStyle(chip).borderBottomColor") == rgb(role)
+    desk.evaluate("document.documentElement.dataset.theme = 'light'")
+    assert seen == set(COLOUR_OF)
 
 
 @every_figure
@@ -287,21 +294,6 @@ def test_hovering_shows_and_changes_nothing(desk: Page) -> None:
     shows(shown, "heat")
     expect(status).to_have_text(figure.sentence())
     assert desk.evaluate("location.hash") == before
-
-
-@pytest.mark.parametrize("name", ["heat", "maps", "align", "chinese", "decoding"])
-def test_a_click_and_a_tap_choose(desk: Page, phone: Page, name: str) -> None:
-    ((pick, labels),) = FIGURES[name].picks.items()
-    last = len(FIGURES[name].labels[labels]) - 1
-    for page in (desk, phone):
-        shown = opened(page, name)
-        for at in (last, 0):
-            target = mark(shown, {pick: at})
-            target.click() if page is desk else target.tap()
-            expect(slider(shown, pick)).to_have_value(str(at))
-            page.mouse.move(0, 0)
-            shows(shown, name, **{pick: at})
-        page.wait_for_function("there => location.hash.includes(there)", arg=f"{pick}=0")
 
 
 @pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if len(figure.picks) == 1])
@@ -530,9 +522,9 @@ def test_a_symbol_lights_its_role_in_the_picture_and_in_formulas(desk: Page) -> 
             for on, off in ((chip.hover, lambda: desk.mouse.move(0, 0)), (chip.focus, chip.blur)):
                 on()
                 expect(svg).to_have_attribute("data-lit", role)
-                assert set(
-                    desk.locator(f".sym-{role}").evaluate_all("all => all.map(s => s.matches('.lit'))")
-                ) <= {True}
+                # The formulas of the page hold q and α.
+                in_formulas = set(desk.locator("mjx-container .xp-lit").all_inner_texts())
+                assert in_formulas == {figure.symbols[role][0]} & {"q", "α"}
                 off()
                 expect(svg).not_to_have_attribute("data-lit", role)
                 assert desk.locator(".xp-lit").count() == 0
@@ -719,7 +711,7 @@ def test_moved_points_stand_in_the_address_too(browser: Browser, address: str, n
         round(bound[0] + 0.37 * (bound[1] - bound[0]), 3) if bound else side
         for side, bound in zip(movable["places"][point], movable["bounds"], strict=True)
     ]
-    link = f"{name}?moved={point}:{spot[0]}:{spot[1]}"
+    link = f"{name}?points={point}:{spot[0]}:{spot[1]}"
     for page in window(browser, f"{address}#{link}", **DESK, reduced_motion="reduce"):
         shown = page.locator(f"figure#{name}")
         check_moved(shown, name, {point: spot})
@@ -727,14 +719,14 @@ def test_moved_points_stand_in_the_address_too(browser: Browser, address: str, n
         shown.locator(".xp-mover summary").press("Enter")
         shown.get_by_label("point", exact=True).select_option("0")
         slider(shown, movable["names"][1]).press("Home")
-        page.wait_for_function("there => location.hash.includes(there)", arg="moved=0:")
+        page.wait_for_function("there => location.hash.includes(there)", arg="points=0:")
         there = page.evaluate("location.hash")
         assert f",{point}:{round(spot[0], 3)}:{spot[1]}" in there
         low = [movable["places"][0][0], movable["bounds"][1][0]]
         page.reload()
         check_moved(shown, name, {0: low, point: spot})
         # What the figure does not have is left out, and no point leaves the picture.
-        page.evaluate("link => { location.hash = link }", f"#{name}?moved=99:1:1,0:1,1:x:2,{point}:0:1e9")
+        page.evaluate("link => { location.hash = link }", f"#{name}?points=99:1:1,0:1,1:x:2,{point}:0:1e9")
         edge = [
             bound[1] if bound and i else side
             for i, (side, bound) in enumerate(zip(spot, movable["bounds"], strict=True))
@@ -742,12 +734,12 @@ def test_moved_points_stand_in_the_address_too(browser: Browser, address: str, n
         edge[0] = 0 if movable["bounds"][0] else spot[0]
         check_moved(shown, name, {point: edge})
         shown.get_by_role("button", name="reset").press("Enter")
-        page.wait_for_function("!location.hash.includes('moved')")
+        page.wait_for_function("!location.hash.includes('points')")
         shows(shown, name)
 
 
 @pytest.mark.parametrize(
-    "broken", ["?query=%E6%B", "?d=%", "?=&&=", "?query=99", "%", "?", "?d=64&constructor=1", "?moved=1:0:0"]
+    "broken", ["?query=%E6%B", "?d=%", "?=&&=", "?query=99", "%", "?", "?d=64&constructor=1", "?points=1:0:0"]
 )
 def test_a_broken_address_stops_no_figure(browser: Browser, address: str, broken: str) -> None:
     for page in window(browser, f"{address}#heat{broken}", **DESK, reduced_motion="reduce"):

@@ -68,16 +68,6 @@ def test_the_cosine_with_a_vector_of_zeros_is_0() -> None:
         )
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@given(u=st.lists(st.floats(-5, 5), min_size=1, max_size=7))
-def test_kernels_have_the_shape_of_the_courses(kernel: str, u: list[float]) -> None:
-    """Up to a factor, which cancels in the weights."""
-    course = getattr(utils.kernels, kernel)
-    expected = course(torch.tensor(u, dtype=torch.float64)) / course(torch.zeros(1, dtype=torch.float64))
-    got = [float(computed(f"kernelOf.{kernel}", value)) for value in u]
-    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-15)
-
-
 def check_weights(kernel: str, query: float, keys: list[float], bandwidth: float) -> np.ndarray:
     got = computed("kernelWeights", kernel, query, keys, bandwidth)
     keys = torch.tensor(keys, dtype=torch.float64)

@@ -5,9 +5,10 @@ numbers that the browser shows are compared here with those in the notebook. How
 keyboard is tested in `test_explorables_in_browser`.
 """
 
+import base64
 import gzip
-import itertools
 import json
+import os
 import re
 import threading
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from bs4 import BeautifulSoup
 from chromium import PATIENCE
 from playwright.sync_api import Browser, Locator, Page, expect
 from stored_figures import (
@@ -25,7 +27,6 @@ from stored_figures import (
     StoredFigure,
     check_frames,
     check_height,
-    check_rings,
     every_point,
     is_slider,
     open_table,
@@ -47,12 +48,15 @@ FIGURES: dict[tuple[str, str], StoredFigure] = {
     for page, figures in STORED.items()
     for name, written in figures.items()
 }
+#: The chapter that alone is tested, if `make test CHAPTER=name` runs.
+CHAPTER = os.environ.get("ATTENTION_CHAPTER")
 _KINDS = [figure.spec["kind"] for figure in FIGURES.values()]
-#: Figures of one kind are drawn by the same code: `make test` looks at the first of each, `make test-all` at all.
+#: Figures of one kind are drawn by the same code: `make test` looks at the first of each, `make test CHAPTER=name` at
+#: those of the chapter, `make test-all` at all.
 every_figure = pytest.mark.parametrize(
     ("page_name", "name"),
     [
-        pytest.param(*place, marks=[pytest.mark.slow] if kind in _KINDS[:i] else [])
+        pytest.param(*place, marks=[pytest.mark.slow] if kind in _KINDS[:i] and not CHAPTER else [])
         for i, (place, kind) in enumerate(zip(FIGURES, _KINDS, strict=True))
     ],
     ids=lambda text: text,
@@ -246,7 +250,6 @@ def test_a_figure_fits_a_laptop_paper_and_a_page_at_twice_the_size(
         closed = check_height(shown)
         open_table(shown)
         assert check_height(shown) > closed
-    check_rings(page, shown)
     page.emulate_media(media="print")
     assert check_height(shown) > 0
     page.emulate_media(media="screen")
@@ -266,9 +269,14 @@ def test_a_figure_fits_a_phone(phone: Visit, page_name: str, name: str) -> None:
     if FIGURES[page_name, name].table:
         open_table(shown)
     check_height(shown)
-    check_rings(page, shown)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert shown.evaluate(COMPACT) <= 684
+
+
+def test_each_figure_of_the_book_fits_the_screen_of_a_phone(phone: Visit) -> None:
+    phone.page("book/playground")
+    heights = {name: phone.figure("book/playground", name).evaluate(COMPACT) for _, name in FIGURES}
+    assert {name: height for name, height in heights.items() if height > 684} == {}
 
 
 @every_figure
@@ -331,19 +339,6 @@ def address_of(page: Page, shown: Locator, figure: StoredFigure) -> str:
     return page.evaluate("location.hash")
 
 
-@every_figure
-def test_state_stands_in_the_address(laptop: Visit, page_name: str, name: str) -> None:
-    figure, page, shown = FIGURES[page_name, name], laptop.page(page_name), laptop.figure(page_name, name)
-    if figure.table:
-        open_table(shown)
-    address = address_of(page, shown, figure)
-    shown.get_by_role("button", name="reset").press("Enter")
-    page.wait_for_function(STATE_IN_ADDRESS, arg=[name, figure.point])
-    assert shown.locator(".xp-say").inner_text() == figure.sentence()
-    page.evaluate("address => { location.hash = address }", address)
-    expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**far_point(figure)))
-
-
 def one_of_several() -> tuple[tuple[str, str], StoredFigure]:
     """The last figure of the book whose page has more figures, with its page and name."""
     pages = [page_name for page_name, _ in FIGURES]
@@ -366,30 +361,6 @@ def test_a_page_opens_at_the_figure_and_in_the_state_of_its_address(
         page.goto(f"{visit.origin}/{page_name}.html{address}")
         expect(shown.locator(".xp-picture")).to_be_in_viewport()
         expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**far_point(figure)))
-
-
-@pytest.mark.parametrize("address", ["?word=%E6%B", "?scale=%", "?=&&=", "?word=99", "%", "?"])
-def test_a_broken_address_stops_no_figure(browser: Browser, origins: dict[str, str], address: str) -> None:
-    (page_name, name), figure = one_of_several()
-    with Visit(browser, origins["file"]) as visit:
-        page = visit.context.new_page()
-        page.goto(f"{visit.origin}/{page_name}.html#{name}{address}")
-        for other in (other for place, other in FIGURES if place == page_name):
-            expect(page.locator(f"figure#{other} .xp-say")).not_to_be_empty()
-        expect(page.locator(f"figure#{name} .xp-say")).to_have_text(figure.sentence())
-
-
-@pytest.mark.slow
-@every_figure
-def test_from_a_server_a_figure_moves_too(
-    browser: Browser, origins: dict[str, str], page_name: str, name: str
-) -> None:
-    figure = FIGURES[page_name, name]
-    with Visit(browser, origins["http"]) as visit:
-        shown = visit.figure(page_name, name)
-        if figure.table:
-            open_table(shown)
-        check_frames(shown, figure, [figure.point, far_point(figure)])
 
 
 @every_figure
@@ -422,29 +393,15 @@ def test_a_key_lays_out_its_figure_and_not_the_page(
     assert sum(layout.get("partialLayout", False) for layout in layouts) >= 3, layouts
 
 
-@every_figure
-def test_marks_keep_their_colour_where_the_system_forces_its_own(
-    laptop: Visit, page_name: str, name: str
-) -> None:
-    page, shown = laptop.page(page_name), laptop.figure(page_name, name)
-    page.emulate_media(forced_colors="active")
-    colours = shown.locator(".query, .key, .value, .weight").evaluate_all(
-        "all => all.map(n => getComputedStyle(n)[n.matches('.frame') ? 'stroke' : 'fill'])"
-    )
-    ground = shown.evaluate("node => getComputedStyle(document.body).backgroundColor")
-    page.emulate_media(forced_colors="none")
-    assert colours
-    assert ground not in colours
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, origins: dict[str, str], theme: str) -> None:
     with Visit(browser, origins["file"], **PHONE, color_scheme=theme) as visit:
         page = visit.page("book/playground")
-        for _, name in FIGURES:
-            shown = page.locator(f"figure#{name}")
-            if shown.locator(".xp-table").count():
-                open_table(shown)
+        page.locator("figure.xp details").evaluate_all("all => all.forEach(each => { each.open = true })")
+        # Tables are filled when they are open.
+        page.wait_for_function(
+            "![...document.querySelectorAll('.xp-table')].some(table => !table.querySelector('td'))"
+        )
         results = Axe().run(page, context="figure.xp", options=AXE_OPTIONS)
         assert results.violations_count == 0, results.generate_report()
 
@@ -458,7 +415,15 @@ def test_without_a_script_the_picture_and_its_sentence_stand(
             shown = page.locator(f"figure#{name}")
             assert shown.locator("img").get_attribute("alt") == figure.alt
             assert shown.locator("img").bounding_box()["width"] > 200
+            assert shown.locator("img").evaluate("img => img.complete && img.naturalWidth") == 720
             assert shown.locator("p").inner_text() == figure.sentence()
+
+
+@pytest.mark.parametrize(("page_name", "name"), FIGURES, ids=lambda text: text)
+def test_the_stored_still_picture_is_what_the_script_draws_now(page_name: str, name: str) -> None:
+    source = BeautifulSoup(STORED[page_name][name], "html.parser").img["src"]
+    picture = base64.b64decode(source.removeprefix("data:image/svg+xml;base64,")).decode()
+    assert picture == FIGURES[page_name, name].draw(), "the script has changed: run make notebooks"
 
 
 def test_chapters_that_must_have_figures_have_them() -> None:
@@ -519,9 +484,3 @@ def test_pages_stay_small() -> None:
         size = len(gzip.compress((BOOK / f"{page}.html").read_bytes(), 9))
         assert size < 100_000, f"{page}: {size:,} bytes"
     assert len(gzip.compress((page_script() + style()).encode(), 9)) < 22_000
-
-
-def test_only_pages_with_figures_load_the_script() -> None:
-    for page in itertools.chain(CHAPTERS, ["book/playground", "book/glossary"]):
-        document = html(page)
-        assert bool(document.select("script[src*='explorables.js']")) == bool(document.select("figure.xp"))

@@ -40,6 +40,9 @@ ipywidgets.VBox([echo, other])
 """
 MOVE = "figure.widget.query = 1"
 
+#: Another figure with controls of the same names.
+TWIN = FIGURE.replace("figure", "twin").replace('name="live"', 'name="twin"')
+
 CHAPTER = Path(__file__).parents[1] / "chapters" / "masked_softmax.ipynb"
 
 pytestmark = pytest.mark.slow
@@ -49,6 +52,32 @@ def views(page: Page) -> list[Locator]:
     page.wait_for_selector(".xp-live svg")
     expect(page.locator(".xp-live")).to_have_count(2)
     return page.locator(".xp-live").all()
+
+
+REPEATED_IDS = """() => {
+    const ids = [...document.querySelectorAll(".xp-live [id]")].map(element => element.id);
+    return ids.filter((id, i) => ids.indexOf(id) !== i);
+}"""
+
+
+def test_figures_of_a_notebook_do_not_share_their_controls_and_keep_their_keys(
+    browser: Browser, tmp_path
+) -> None:
+    jupyterlab.write_notebook(tmp_path / "two.ipynb", FIGURE, TWIN)
+    with jupyterlab.server(tmp_path) as address:
+        page = jupyterlab.open_and_run(browser, address, "two.ipynb")
+        first, second = views(page)
+        assert page.evaluate(REPEATED_IDS) == []
+        second.get_by_role("radio", name="yes", exact=True).check()
+        expect(first.get_by_role("radio", name="no", exact=True)).to_be_checked()
+        # In command mode D twice deletes a cell, and an arrow key leaves it.
+        cells = page.locator(".jp-Notebook .jp-CodeCell").count()
+        first.locator(".xp-table summary").press("Enter")
+        for key in ("d", "d", "x", "ArrowDown"):
+            first.locator(".xp-scroll").press(key)
+        expect(first.locator(".xp-scroll")).to_be_focused()
+        assert page.locator(".jp-Notebook .jp-CodeCell").count() == cells
+        page.context.close()
 
 
 def slider(view: Locator, name: str) -> Locator:

@@ -113,6 +113,15 @@ def test_nothing_is_cut_and_no_texts_touch(width: int, count: int) -> None:
     check_legible(picture(many, width), width)
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_bars_that_are_no_weights_are_grey(width: int) -> None:
+    drawn = picture(small(role="score"), width)
+    assert len(drawn.of("rect", "score")) == 8
+    assert drawn.of("rect", "weight") == []
+    with pytest.raises(ValueError, match="role must be 'weight' or 'score', got 'blue'"):
+        small(role="blue")
+
+
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'p' of shape \(3,\), got \(4,\)"):
         small(bars="abc", edge=None)

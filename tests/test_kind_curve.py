@@ -23,7 +23,7 @@ ESTIMATE = torch.tensor([2.0, 0.0, -1.0, -0.5, 0.0, 0.0, 0.5])
 def small(**changes) -> Curve:
     options = {
         "query": "query", "points": (X, Y), "grid": GRID, "truth": ESTIMATE / 2, "start": {"query": 1},
-        "x_label": "hour", "y_label": "level (m)", "name": "f", "alt": "A curve.", "say": "{query}",
+        "axes_labels": ("hour", "level (m)"), "name": "f", "alt": "A curve.", "say": "{query}",
     }  # fmt: skip
     return Curve(
         lambda query: {

@@ -129,12 +129,12 @@ def test_bars_are_as_long_as_their_numbers(width: int) -> None:
     for word in range(4):
         drawn = picture(steps, width, word=word, stage="word")
         scores, weights, average, state, words = panels(drawn)
-        lengths = [bar["width"] for bar in within(drawn, scores, "rect", "plain")]
+        lengths = [bar["width"] for bar in within(drawn, scores, "rect", "score")]
         assert proportional(lengths, kept.scores[word].abs())
         full = within(drawn, weights, "rect", "grid")[0]["width"]
         lengths = [bar["width"] for bar in within(drawn, weights, "rect", "weight")]
         assert lengths == pytest.approx((full * kept.weights[word]).tolist(), abs=0.02)
-        lengths = [bar["width"] for bar in within(drawn, words, "rect", "plain")]
+        lengths = [bar["width"] for bar in within(drawn, words, "rect", "score")]
         assert proportional(lengths, kept.probabilities[word])
         parts = [bar["height"] for bar in within(drawn, average, "rect", "value")]
         assert proportional(parts, np.abs(steps.frames("parts")[word]).reshape(-1))
@@ -166,7 +166,7 @@ def test_scores_below_0_run_to_the_other_side(width: int) -> None:
         drawn = picture(figure(), width, word=word)
         scores, *_ = panels(drawn)
         (zero,) = within(drawn, scores, "line", "grid")
-        for bar, score in zip(within(drawn, scores, "rect", "plain"), kept.scores[word], strict=True):
+        for bar, score in zip(within(drawn, scores, "rect", "score"), kept.scores[word], strict=True):
             assert bar.box[2 if score < 0 else 0] == pytest.approx(zero["x1"], abs=0.02)
 
 

@@ -1,4 +1,4 @@
-"""The pages in a browser, opened from the disk: what they ask for, how they look, whom they shut out."""
+"""The pages in a browser, opened from the disk: what they load, how they look, who cannot use them."""
 
 import gzip
 import re
@@ -15,6 +15,8 @@ from test_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, html
 PHONE = {"width": 360, "height": 740}
 LAPTOP = {"width": 1280, "height": 800}
 DESK = {"width": 1440, "height": 900}
+#: What a sheet of A4 with margins of 20 mm has.
+PAPER = {"width": 643, "height": 970}
 #: The most that a page may weigh.
 KILOBYTES = 600
 FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.DOTALL)
@@ -209,6 +211,21 @@ CODE_TOO_WIDE = """() => [...document.querySelectorAll("article .cell pre:not(de
 CODE_THAT_SCROLLS = """[...document.querySelectorAll("article pre")]
     .filter(code => code.scrollWidth > code.clientWidth).map(code => code.textContent)"""
 
+#: Code, formulas, tables and figures that reach beyond the right edge of the paper.
+CUT_ON_PAPER = """() => [...document.querySelectorAll("article :is(pre, table, figure, svg, img, mjx-math)")]
+    .filter(part => part.checkVisibility() && part.getBoundingClientRect().right > innerWidth + 1)
+    .map(part => part.outerHTML.slice(0, 100))"""
+
+#: Folded parts of the page that would leave a box with nothing but its title on paper.
+EMPTY_BOXES = """() => [...document.querySelectorAll("article details:not([open]) > summary")]
+    .filter(summary => summary.checkVisibility()).map(summary => summary.parentElement.outerHTML.slice(0, 100))"""
+
+#: Ids that several elements have, in the page as the scripts have left it.
+REPEATED_IDS = """() => {
+    const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
+    return ids.filter((id, i) => ids.indexOf(id) !== i);
+}"""
+
 #: Pictures that the theme puts on white in its dark mode.
 ON_WHITE = """[...document.querySelectorAll("main img")]
     .filter(image => getComputedStyle(image).backgroundColor === "rgb(255, 255, 255)").map(image => image.src)"""
@@ -223,6 +240,25 @@ LOOKS_OF_CODE = """() => {
     const words = [...document.querySelectorAll(".highlight-python pre span[class]")];
     return words.map(word => look(word) === look(word.closest("pre")) ? "as text" : look(word));
 }"""
+
+
+def check_on_paper(page: Page) -> None:
+    """Nothing is cut, no box is empty, and a link to another site shows its address."""
+    page.emulate_media(media="print")
+    page.set_viewport_size(PAPER)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    try:
+        assert page.evaluate(CUT_ON_PAPER) == []
+        assert page.evaluate(FORMULAS_TOO_WIDE) == []
+        assert page.evaluate(EMPTY_BOXES) == []
+        addresses = page.locator("article a.reference.external").evaluate_all(
+            "links => links.map(link => getComputedStyle(link, '::after').content)"
+        )
+        assert all("attr(href)" in address or "://" in address for address in addresses), addresses
+    finally:
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        page.emulate_media(media="screen")
+        page.set_viewport_size(LAPTOP)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -240,6 +276,8 @@ def test_page(reader: Reader, name: str) -> None:
     assert reader.weight() <= 1000 * KILOBYTES
     assert page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
+    assert page.evaluate(REPEATED_IDS) == []
+    check_on_paper(page)
     reader.unfold()
     for viewport in (LAPTOP, DESK):
         page.set_viewport_size(viewport)
@@ -344,15 +382,14 @@ def test_the_search_shows_chinese_characters(reader: Reader) -> None:
     assert "p" in fonts_of_chinese(reader)
 
 
-#: The page of the command line is a guide in prose, and is read from its beginning.
-REFERENCE = [name for name in PAGES if name.startswith("book/api/") and name != "book/api/command_line"]
+REFERENCE = [name for name in PAGES if name.startswith("book/api/")]
 
 
 @pytest.mark.parametrize("name", REFERENCE)
 def test_the_reference_is_a_short_list(reader: Reader, name: str) -> None:
     page = reader.open(name)
     assert page.evaluate("document.documentElement.scrollHeight") <= 8000
-    entries = page.locator("details.entry")
+    entries = page.locator("details.entry")  # none on the pages of the command line
     assert entries.evaluate_all("all => all.filter(entry => entry.open).length") == 0
     lines = entries.locator("> summary").evaluate_all("all => all.map(line => line.textContent)")
     assert [line for line in lines if not re.fullmatch(r"[\w.]+ .{10,}", line, re.DOTALL)] == []
@@ -373,6 +410,19 @@ def test_an_entry_of_the_reference_unfolds_where_it_is_named(reader: Reader) -> 
     assert page.locator("details.entry:not([open])").count() == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details.entry[open]").count() == 1
+
+
+def test_paper_is_light(browser: Browser) -> None:
+    reader = Reader(browser, color_scheme="dark")
+    reader.page.goto(f"file://{BOOK}/book/index.html")
+    themes = [
+        reader.page.evaluate(
+            "type => { dispatchEvent(new Event(type)); return document.documentElement.dataset.theme }", event
+        )
+        for event in ("beforeprint", "afterprint")
+    ]
+    assert themes == ["light", "dark"]
+    reader.context.close()
 
 
 def test_the_theme_switch_works(browser: Browser) -> None:

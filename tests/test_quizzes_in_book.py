@@ -172,6 +172,18 @@ def test_each_answer_explains_itself_by_keyboard(page: Page, kind: str, name: st
     expect(question.box).to_have_attribute("data-state", "right")
 
 
+def test_a_comma_may_stand_between_thousands(window: Visit) -> None:
+    page = window.page("chapters/attention_variants")
+    box = page.locator("#quiz-numbers-of-general")
+    box.locator("input").first.fill("4,096")
+    page.keyboard.press("Enter")
+    expect(box).to_have_attribute("data-state", "right")
+    box.locator("input").first.fill("4,1")
+    page.keyboard.press("Enter")
+    expect(box).to_have_attribute("data-state", "wrong")
+    clear(page).press("Enter")
+
+
 def test_where_one_chooses_all_a_part_is_not_enough(page: Page) -> None:
     question = Question(page, ONE_OF_EACH["all"])
     first, *others = question.right()

@@ -7,7 +7,6 @@ import pytest
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
-from utils.explorables import Bars
 from utils.explorables.sphinx_extension import MARK, run_example, stored_figures
 
 EXAMPLE = """
@@ -111,7 +110,3 @@ def test_mistakes_are_told_with_their_place(notebook, text, message):
     _, warnings = build(notebook.parent, text)
     assert message in warnings
     assert "index.rst" in warnings
-
-
-def test_an_example_gives_its_figure():
-    assert isinstance(run_example(EXAMPLE), Bars)

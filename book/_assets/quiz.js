@@ -43,12 +43,13 @@
       const input = element("input", { type: "text", autocomplete: "off" });
       input.inputMode = answers.some(({ number }) => number < 0) ? "text" : "decimal"; // some keypads have no minus
       asked.append(element("label", {}, "Your number: ", input));
-      const toNumber = (text) => Number(text.trim().replace("−", "-").replace(",", ".") || NaN);
+      // A comma stands before decimals or between thousands: both readings count.
+      const readings = (text) => [".", ""].map((comma) => Number(text.trim().replace("−", "-").replaceAll(",", comma) || NaN));
       return {
         hint: "write a number",
-        read: () => (Number.isNaN(toNumber(input.value)) ? undefined : input.value),
+        read: () => (readings(input.value).every(Number.isNaN) ? undefined : input.value),
         show: (text = "") => { input.value = text; },
-        find: (text) => fitting(answers, (a) => Math.abs(toNumber(text) - a.number) <= a.within + 1e-9),
+        find: (text) => fitting(answers, (a) => readings(text).some((number) => Math.abs(number - a.number) <= a.within + 1e-9)),
       };
     },
 

@@ -3,7 +3,8 @@
 // Entries of the reference are folded (see folded_reference.py): the one that the address names unfolds, so do all for
 // print.
 function unfoldNamed() {
-  const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const name = new URLSearchParams(`name=${location.hash.slice(1)}`).get("name"); // takes an address that was cut off
+  const named = document.getElementById(name);
   const entry = named?.closest("details.entry");
   if (entry && !entry.open) {
     entry.open = true;

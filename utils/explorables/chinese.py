@@ -6,6 +6,7 @@ The glyphs come from Noto Sans CJK (package notojp-matplotlib, SIL Open Font Lic
 import base64
 import io
 import re
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -46,8 +47,11 @@ def chinese_forms(font: TTFont, characters: str) -> dict[int, str]:
 def font_face(family: str, text: str) -> str:
     """CSS that declares a font with the Chinese characters of a text and no others; empty if it has none."""
     characters = "".join(sorted(set(CHINESE.findall(text))))
-    if not characters:
-        return ""
+    return _font_face(family, characters) if characters else ""
+
+
+@lru_cache(maxsize=64)  # making the font takes longer than drawing the picture that needs it
+def _font_face(family: str, characters: str) -> str:
     font = TTFont(font_path(), lazy=True, recalcTimestamp=False)
     glyphs = chinese_forms(font, characters)
     for cmap in font["cmap"].tables:

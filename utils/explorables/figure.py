@@ -23,6 +23,8 @@ from utils.explorables.still import DARK_IN_JUPYTERLAB, WIDTH, Stage
 MAX_BYTES = 200_000
 #: Set to "live" or "static" to choose what a notebook's output holds; see :meth:`Figure._repr_mimebundle_`.
 MODE_VARIABLE = "ATTENTION_FIGURES"
+#: Names that the script and the widget need, so no axis has them.
+RESERVED = {"points", "spec"}
 #: What the marks of a picture stand for. Each has one colour in all figures.
 ROLES = ("query", "key", "value", "weight", "context")
 
@@ -58,8 +60,9 @@ class Figure:
     kind = "figure"
     #: Choices made in the picture, which are not axes of the grid: name of the pick to name of its labels.
     picks: ClassVar[dict[str, str]] = {}
-    #: The array that the table under the picture shows, with the labels of its rows and columns.
-    table: tuple[str, str, str] | None = None
+    #: The array that the table under the picture shows, with the labels of its rows and columns. If a pick follows, the
+    #: table has the numbers of the chosen row of the array.
+    table: tuple[str, str, str] | tuple[str, str, str, str] | None = None
     #: Milliseconds between two steps of the play button; None takes the default of the script.
     pace: int | None = None
 
@@ -98,6 +101,8 @@ class Figure:
         for axis, values in self.axes.items():
             if not axis.isidentifier():
                 raise ValueError(f"axis {axis!r} must be a Python name")
+            if axis in RESERVED:
+                raise ValueError(f"no axis may have the name {axis!r}: the script of the figures uses it")
             if not values or len(set(values)) != len(values):
                 raise ValueError(f"axis {axis!r} needs different values, at least one, got {values}")
         for pick, labels in self.picks.items():
@@ -115,10 +120,10 @@ class Figure:
         for key, value in start.items():
             if key not in point:
                 raise ValueError(f"start must name axes and picks, got {key!r}")
-            point[key] = self._on_grid(key, value)
+            point[key] = self.on_grid(key, value)
         return point
 
-    def _on_grid(self, key: str, value: object) -> object:
+    def on_grid(self, key: str, value: object) -> object:
         """Check a value of an axis or pick and return it; a label of a pick gives its number."""
         value = _plain(value)
         if key in self.axes:
@@ -190,7 +195,7 @@ class Figure:
 
     def array(self, key: str, **point: object) -> np.ndarray:
         """The numbers of an array at a point (the current one by default), as the page shows them."""
-        at = self.point | {axis: self._on_grid(axis, value) for axis, value in point.items()}
+        at = self.point | {axis: self.on_grid(axis, value) for axis, value in point.items()}
         frame = tuple(self.axes[axis].index(at[axis]) for axis in self._packed[key]["over"])
         return self.frames(key)[(*frame, ...)]
 
@@ -204,7 +209,7 @@ class Figure:
 
     def _state(self, point: Mapping[str, object]) -> dict:
         """The position of each control at a point, as the script counts them."""
-        at = self.point | {key: self._on_grid(key, value) for key, value in point.items()}
+        at = self.point | {key: self.on_grid(key, value) for key, value in point.items()}
         return {"place": {key: self.axes[key].index(v) if key in self.axes else v for key, v in at.items()}}
 
     def _check_sentences(self) -> None:

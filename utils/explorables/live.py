@@ -32,7 +32,10 @@ _VIEW = "application/vnd.jupyter.widget-view+json"
 def style() -> str:
     """The style sheet of every figure, with the colours of the roles on a light ground and on a dark one."""
     dark = ",".join(f"{theme} .xp-live" for theme in _DARK)
-    colours = f".xp-live{{{css_variables(dark=False)}}}\n{dark}{{{css_variables(dark=True)}}}\n"
+    colours = (
+        f".xp-live{{{css_variables(dark=False)};--on-weight:#fff}}\n"
+        f"@media screen{{{dark}{{{css_variables(dark=True)};--on-weight:#111}}}}\n"  # paper is always light
+    )
     return colours + _COMMENT.sub("", read("figure.css")) + DARK_IN_JUPYTERLAB
 
 
@@ -44,7 +47,7 @@ def script() -> str:
 
 def page_script() -> str:
     """One classic script for a page: a module would not load from ``file://``."""
-    drawing = script().replace("export default { render };", "").replace("export function", "function")
+    drawing = script().replace("export default { render };", "")
     return f"(() => {{\n{drawing}\n{_COMMENT.sub('', read('script/page.js'))}}})();\n"
 
 
@@ -87,7 +90,7 @@ def make_widget(figure: "Figure"):
 
         def validate(self, obj, value):
             try:
-                return figure._on_grid(self.name, value)
+                return figure.on_grid(self.name, value)
             except ValueError as error:
                 raise traitlets.TraitError(str(error)) from None
 

@@ -1,7 +1,7 @@
 // Distributions as bars. A dashed line, which can be dragged, stands where the forbidden ones begin.
 kinds.bars = {
   draw(figure, width) {
-    const { panels, edge, unknown } = figure.options, labels = figure.labels.bars;
+    const { panels, edge, role, unknown } = figure.options, labels = figure.labels.bars;
     const side = width >= 560 && panels.length > 1, gap = 28, tall = width >= 560 ? 130 : 92;
     const across = side ? (width - gap * (panels.length - 1)) / panels.length : width;
     const left = 30, step = Math.min(110, (across - left - 6) / labels.length), right = left + labels.length * step;
@@ -16,7 +16,7 @@ kinds.bars = {
         label(title, left, 14, { class: "name" }),
         weightAxis(left, right, base, tall),
         group({}, known
-          ? bars(figure.drawn(array), { left, step, base, height: tall, edge: limit, digits: step < 44 ? 2 : 3 })
+          ? bars(figure.drawn(array), { left, step, base, height: tall, edge: limit, digits: step < 44 ? 2 : 3, role })
           : [labels.slice(limit).map((_, j) => hatch(left + (limit + j) * step, base - tall, step, tall)),
             label(unknown, (left + right) / 2, base - tall / 2 + 4, { class: "middle halo" })]),
         named && columnLabels(labels, left, step, base),

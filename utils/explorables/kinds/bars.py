@@ -18,6 +18,7 @@ class Bars(Figure):
     Args:
         panels: name of each array to its title.
         bars: labels of the bars.
+        role: "weight", or "score" for numbers that are no weights, such as probabilities of words: the bars are grey.
         unknown: the text of a panel without numbers.
         edge: an axis whose value n forbids the bars from n on, for instance the length of a mask; its values are
             0, 1 and so on. Readers can drag the line before the first forbidden bar.
@@ -33,13 +34,16 @@ class Bars(Figure):
         *,
         panels: Mapping[str, str],
         bars: Sequence[object],
+        role: str = "weight",
         unknown: str = "no numbers",
         edge: str | None = None,
         **options,
     ):
         if edge is not None and list(axes.get(edge, ())) != list(range(len(bars) + 1)):
             raise ValueError(f"edge must name an axis of the values 0 to {len(bars)}, got {edge!r}")
-        self.panels, self.unknown, self.edge = dict(panels), unknown, edge
+        if role not in ("weight", "score"):
+            raise ValueError(f"role must be 'weight' or 'score', got {role!r}")
+        self.panels, self.role, self.unknown, self.edge = dict(panels), role, unknown, edge
         labels = {"bars": bars} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
@@ -50,5 +54,10 @@ class Bars(Figure):
 
     @property
     def options(self) -> dict:
-        """The panels with their titles, the text of one without numbers, and the axis of the forbidden bars."""
-        return {"panels": list(self.panels.items()), "unknown": self.unknown, "edge": self.edge}
+        """The panels with their titles, the role, the text of no numbers, and the axis of the forbidden bars."""
+        return {
+            "panels": list(self.panels.items()),
+            "role": self.role,
+            "unknown": self.unknown,
+            "edge": self.edge,
+        }

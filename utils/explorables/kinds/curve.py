@@ -25,8 +25,7 @@ class Curve(Figure):
         points: observed x and y, each (points,).
         grid: x of the drawn curves, (grid,).
         truth: the true y on that grid, (grid,).
-        x_label: label of the x axis, with its unit.
-        y_label: label of the y axis, with its unit.
+        axes_labels: labels of the x and the y axis, with their units.
         kernels: for each value of the axis ``kernel`` the name of that kernel in ``utils.kernels``; the bandwidth is
             the axis ``bandwidth``.
         say_moved: the sentence once a reading was moved, and the sentence where then no reading has a weight. Both may
@@ -45,8 +44,7 @@ class Curve(Figure):
         points: tuple[Tensor, Tensor],
         grid: Tensor,
         truth: Tensor,
-        x_label: str = "",
-        y_label: str = "",
+        axes_labels: tuple[str, str] = ("", ""),
         kernels: Mapping[str, str] | None = None,
         say_moved: tuple[str, str] | None = None,
         **options,
@@ -59,7 +57,7 @@ class Curve(Figure):
             raise ValueError(
                 "kernels need the axes kernel and bandwidth, a name for each kernel, and say_moved"
             )
-        self.query, self.x_label, self.y_label, self.kernels = query, x_label, y_label, kernels
+        self.query, self.axes_labels, self.kernels = query, axes_labels, kernels
         self.points_x, self.points_y = (np.asarray(side, dtype=float) for side in points)
         self.grid, self.truth = np.asarray(grid, dtype=float), np.asarray(truth, dtype=float)
         for names, x, y in (
@@ -88,8 +86,8 @@ class Curve(Figure):
             "query": self.query,
             "bandwidth": "bandwidth",
             "kernels": self.kernels,
-            "x_label": self.x_label,
-            "y_label": self.y_label,
+            "x_label": self.axes_labels[0],
+            "y_label": self.axes_labels[1],
         }
 
     @property
@@ -99,8 +97,8 @@ class Curve(Figure):
             return None
         levels = np.concatenate([self.points_y, self.truth])
         return {
-            "labels": [f"{self.x_label} {x:.4g}" for x in self.points_x],
+            "labels": [f"{self.axes_labels[0]} {x:.4g}" for x in self.points_x],
             "places": [list(place) for place in zip(self.options["x"], self.options["y"], strict=True)],
-            "names": [self.x_label, self.y_label],
+            "names": list(self.axes_labels),
             "bounds": [None, [round(float(levels.min()), 2), round(float(levels.max()), 2)]],
         }

@@ -33,7 +33,7 @@ kinds.decoding = {
       line(zero, rows[0] - 9, zero, end - 2, { class: "grid" }),
       [...figure.chosen("scores", "word")].map((score, j) => {
         const reach = (score * room) / (high - low || 1);
-        return [rect(Math.min(zero, zero + reach), rows[j] - 5.5, Math.abs(reach), 11, { class: "plain" }), label(score.toFixed(1), x + 34, rows[j] + 4, { class: "end" })];
+        return [rect(Math.min(zero, zero + reach), rows[j] - 5.5, Math.abs(reach), 11, { class: "score" }), label(score.toFixed(1), x + 34, rows[j] + 4, { class: "end" })];
       }),
     ];
   },
@@ -72,7 +72,7 @@ kinds.decoding = {
       const word = candidates[chosen * numBest + k], at = y + 36 + 18 * k;
       return [
         label(word, x + 8, at + 4, { class: word === target[chosen] ? "name" : "" }),
-        rect(x + 86, at - 5.5, room * probability, 11, { class: "plain" }), label(probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
+        rect(x + 86, at - 5.5, room * probability, 11, { class: "score" }), label(probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
       ];
     });
   },

@@ -29,7 +29,7 @@ class Scene(Figure):
 
     kind = "scene"
     picks: ClassVar = {"word": "words"}
-    table = ("weights", "words", "squares")
+    table = ("weights", "rows", "columns", "word")
 
     def __init__(
         self,
@@ -63,7 +63,11 @@ class Scene(Figure):
             {"caption": [*words], "described": [*squares], "things": [[*thing] for thing in each]}
             for words, squares, each in zip(captions, described, things, strict=True)
         ]
-        numbers = {"words": range(1, lengths.pop() + 1), "squares": range(1, size**2 + 1)}
+        numbers = {
+            "words": range(1, lengths.pop() + 1),
+            "rows": range(1, size + 1),
+            "columns": range(1, size + 1),
+        }
         super().__init__(compute, axes, labels=numbers | options.pop("labels", {}), **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:

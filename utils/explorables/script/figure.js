@@ -33,19 +33,23 @@ const patch = (node, marks, before) => {
     for (const key in now.attributes) if (now.attributes[key] !== old.attributes[key]) child.setAttribute(key, now.attributes[key]);
     for (const key in old.attributes) if (now.attributes[key] === undefined) child.removeAttribute(key);
     if (now.text === undefined) patch(child, now.children, old.children);
-    else if (now.text !== old.text) child.firstChild.data = now.text;
+    else if (now.text !== old.text) {
+      if (old.text) child.firstChild.data = now.text; // faster than a new text
+      else child.textContent = now.text;
+    }
   });
   for (let i = before.length; i > marks.length; i--) node.lastChild.remove();
 };
 
-// How MathJax names the glyph of a symbol's first letter, which formulas set in italics.
+// How MathJax names the glyph of a symbol's first letter, which formulas set in italics: the blocks of italic letters
+// begin with A, a and α, and Unicode has h elsewhere.
 const glyphOf = (sign) => {
   const code = sign.codePointAt(0);
-  const italic = code === 0x68 ? 0x210e : code < 0x80 ? 0x1d44e + code - 0x61 : 0x1d6fc + code - 0x3b1;
+  const italic = code === 0x68 ? 0x210e : code < 0x61 ? 0x1d434 + code - 0x41 : code < 0x80 ? 0x1d44e + code - 0x61 : 0x1d6fc + code - 0x3b1;
   return `mjx-c.mjx-c${italic.toString(16).toUpperCase()}`;
 };
 
-export function render({ model, el }) {
+function render({ model, el }) {
   const figure = makeFigure(model.get("spec"));
   const { axes, controls, movable } = figure;
   const names = Object.keys(controls);
@@ -59,15 +63,14 @@ export function render({ model, el }) {
     model.save_changes();
   };
   const move = (moved) => {
-    model.set("moved", moved);
+    model.set("points", moved);
     model.save_changes();
   };
 
   // -- controls: native inputs, so that keyboard, touch and screen readers work as everywhere --------------------
-  const uid = `xp${++serial}`;
+  // A notebook shows several figures, each with a copy of this script, and several views of one figure.
+  const uid = `xp-${figure.name}-${++serial}-`;
   const panel = element("div", { class: "xp-controls" });
-  // JupyterLab binds single keys in command mode, so it must not see the keys that are for a control.
-  panel.addEventListener("keydown", (e) => { if (/^(Arrow|Page|Home|End| |Enter)/.test(e.key)) e.stopPropagation(); });
   const refresh = [];
   const title = (name) => name.replaceAll("_", " ");
   const widestLabel = (labels) => Math.min(11, Math.max(...labels.map((text) => 0.62 * text.length)));
@@ -80,7 +83,7 @@ export function render({ model, el }) {
     input.addEventListener("input", () => { stop(); put(name, +input.value); });
     refresh.push(() => {
       const at = position(name);
-      if (value.textContent === labels[at]) return;
+      if (value.textContent === labels[at] && +input.value === at) return;
       input.value = at;
       input.setAttribute("aria-valuetext", `${title(name)} ${labels[at]}`);
       value.firstChild.data = labels[at];
@@ -103,23 +106,25 @@ export function render({ model, el }) {
   // What the mouse drags, the keyboard moves with these: which point, and its place.
   const mover = () => {
     const { labels, bounds } = movable;
-    const choice = element("select", { id: `${uid}point` }, ...labels.map((text, i) => element("option", { value: i }, text)));
+    const choice = element("select", { id: `${uid}-point` }, ...labels.map((text, i) => element("option", { value: i }, text)));
     const row = element("div", { class: "xp-row" }, element("label", { for: choice.id }, "point"), choice);
     const sliders = bounds.map((range, side) => {
       if (!range) return null;
-      const id = `${uid}side${side}`, [low, high] = range;
+      const id = `${uid}-side${side}`, [low, high] = range;
       const input = element("input", { type: "range", id, min: low, max: high, step: (high - low) / 100 });
       input.addEventListener("input", () => {
         const place = [...placeOf(+choice.value)];
         place[side] = +input.value;
         move({ ...figure.moved, [choice.value]: place });
       });
-      return { side, input, row: element("div", { class: "xp-row" }, element("label", { for: id }, movable.names[side]), input, element("span", { class: "xp-value" })) };
+      const value = element("span", { class: "xp-value", "aria-hidden": "true" });
+      return { side, input, value, row: element("div", { class: "xp-row" }, element("label", { for: id }, movable.names[side]), input, value) };
     }).filter(Boolean);
     const placeOf = (i) => figure.moved[i] ?? movable.places[i];
-    const follow = () => sliders.forEach(({ side, input }) => {
+    const follow = () => sliders.forEach(({ side, input, value }) => {
       const at = placeOf(+choice.value)[side];
       input.value = at;
+      value.textContent = at.toFixed(2);
       input.setAttribute("aria-valuetext", `${labels[+choice.value]}, ${movable.names[side]} ${at.toFixed(2)}`);
     });
     choice.addEventListener("change", follow);
@@ -143,6 +148,7 @@ export function render({ model, el }) {
     const last = (name) => position(name) === controls[name].values.length - 1;
     const next = () => {
       const turn = moving.findIndex((name) => !last(name));
+      if (turn < 0) return; // Python has moved them to their ends
       moving.slice(0, turn).forEach((name) => put(name, 0));
       put(moving[turn], position(moving[turn]) + 1);
     };
@@ -201,7 +207,7 @@ export function render({ model, el }) {
     const box = `0 0 ${width} ${Math.round(height)}`;
     if (svg.getAttribute("viewBox") === box) return;
     svg.setAttribute("viewBox", box);
-    holder.style.height = `${(height * (holder.clientWidth || width)) / width}px`;
+    holder.style.aspectRatio = `${width} / ${Math.round(height)}`;
   };
   const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };
 
@@ -263,9 +269,10 @@ export function render({ model, el }) {
   let pressed = null;
   svg.addEventListener("pointerdown", ({ target }) => { pressed = { target, pick: pickOf(target) }; });
   svg.addEventListener("pointerup", ({ clientX, clientY, button }) => {
-    if (!pressed || button || pressed.target.isConnected) return;
-    const under = pickOf(svg.getRootNode().elementFromPoint(clientX, clientY));
-    if (under === pressed.pick) choose(JSON.parse(under));
+    const gone = pressed && !pressed.target.isConnected && !button;
+    const under = gone && pickOf(svg.getRootNode().elementFromPoint(clientX, clientY));
+    if (gone && under === pressed.pick) choose(JSON.parse(under));
+    pressed = null;
   });
   const drag = (event) => {
     const { moved, ...positions } = dragging.drag(...place(event));
@@ -274,28 +281,31 @@ export function render({ model, el }) {
   };
   svg.addEventListener("pointerdown", (event) => {
     const touched = event.target.closest?.("[data-drag]"), finger = event.pointerType === "touch";
-    if (!touched || event.button) return;
+    if (!touched || event.button || dragging) return; // a second finger drags nothing
     stop();
     svg.setPointerCapture(event.pointerId);
     // A finger that moves up or down scrolls the page, unless it pulls a point; one of many points it must tap first.
     const target = finger && touched.matches(".upright:not(.taken)") ? svg.querySelector(".drag") : touched;
-    dragging = { drag: markOf(target).drag, taken: finger ? picked(event).point : undefined, start: finger && !target.classList.contains("pull") ? event.clientX : null };
+    dragging = { id: event.pointerId, drag: markOf(target).drag, taken: finger ? picked(event).point : undefined, start: finger && !target.classList.contains("pull") ? event.clientX : null };
     if (dragging.start === null && !target.classList.contains("pull")) drag(event);
   });
   svg.addEventListener("pointermove", (event) => {
-    if (!dragging || (dragging.start !== null && Math.abs(event.clientX - dragging.start) < 8)) return;
-    dragging.start = null;
-    drag(event);
+    if (event.pointerId !== dragging?.id) return;
+    if (!event.buttons) dragging = null; // released where the page could not see it, for instance over a menu
+    else if (dragging.start === null || Math.abs(event.clientX - dragging.start) >= 8) {
+      dragging.start = null;
+      drag(event);
+    }
   });
   svg.addEventListener("touchmove", (event) => { if (event.target.closest?.(".pull:not(.upright), .taken")) event.preventDefault(); }, { passive: false });
   svg.addEventListener("pointerup", (event) => {
-    if (!dragging) return;
+    if (event.pointerId !== dragging?.id) return;
     if (dragging.start !== null && dragging.taken === undefined) drag(event); // a tap
     figure.taken = dragging.taken;
     dragging = null;
     paintSoon();
   });
-  svg.addEventListener("pointercancel", () => { dragging = null; });
+  svg.addEventListener("pointercancel", ({ pointerId }) => { if (pointerId === dragging?.id) dragging = null; });
 
   // -- words and numbers -------------------------------------------------------------------------------------------
   const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
@@ -304,7 +314,7 @@ export function render({ model, el }) {
   if (figure.invite) parts.unshift(element("p", { class: "xp-invite" }, figure.invite));
   let fill = () => {};
   if (figure.table) {
-    const [array, rows, columns] = figure.table;
+    const [array, rows, columns, pick] = figure.table;
     const table = element("table");
     const details = element("details", { class: "xp-table" }, element("summary", {}, "the numbers as a table"),
       element("div", { class: "xp-scroll", tabindex: "0", role: "group", "aria-label": "the numbers as a table" }, table));
@@ -321,7 +331,7 @@ export function render({ model, el }) {
     fill = () => {
       if (!details.open) return;
       if (!cells.length) make();
-      const numbers = figure.array(array);
+      const numbers = pick ? figure.rowAt(array, figure.place[pick]) : figure.array(array);
       cells.forEach((cell, i) => { cell.firstChild.data = numbers[i].toFixed(3); });
     };
     details.addEventListener("toggle", fill);
@@ -329,6 +339,10 @@ export function render({ model, el }) {
   }
   el.classList.add("xp-live");
   const body = element("div", { class: "xp-body" }, ...parts);
+  // JupyterLab binds single keys in command mode, letters among them, so it must not see what is typed in a figure.
+  body.addEventListener("keydown", (event) => {
+    if (!event.ctrlKey && !event.metaKey && event.key !== "Tab" && event.key !== "Escape") event.stopPropagation();
+  });
   el.replaceChildren(body);
   // With a fixed height the browser can lay out this box without the rest of the page.
   const hold = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
@@ -337,7 +351,7 @@ export function render({ model, el }) {
   // Delayed, so that a screen reader speaks only the last one, and nothing that only the mouse shows.
   const speak = debounce(400, () => {
     fill(); // writing two hundred numbers would delay the picture
-    if (!Object.keys(figure.hover).length) spoken.firstChild.data = say.textContent;
+    if (!Object.keys(figure.hover).length && spoken.textContent !== say.textContent) spoken.firstChild.data = say.textContent;
   });
   const look = () => {
     figure.put(Object.fromEntries(names.map((name) => [name, figure.hover[name] ?? position(name)])));
@@ -347,12 +361,12 @@ export function render({ model, el }) {
   };
   const change = () => {
     figure.hover = {};
-    figure.moved = model.get("moved") ?? {};
+    figure.moved = model.get("points") ?? {};
     for (const update of refresh) update();
     look();
     glide();
   };
-  for (const name of [...names, "moved"]) model.on(`change:${name}`, change);
+  for (const name of [...names, "points"]) model.on(`change:${name}`, change);
   const fit = new ResizeObserver(() => {
     const room = Math.round(Math.max(NARROWEST, Math.min(WIDEST, holder.clientWidth)));
     if (!holder.clientWidth || room === width) return;
@@ -361,6 +375,7 @@ export function render({ model, el }) {
   });
   width = Math.round(Math.max(NARROWEST, Math.min(WIDEST, el.clientWidth || 640)));
   change();
+  spoken.firstChild.data = say.textContent; // at once: when a page opens, nothing has changed that must be spoken
   paint();
   fit.observe(holder);
   return () => { stop(); fit.disconnect(); hold.disconnect(); };

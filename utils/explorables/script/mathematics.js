@@ -24,9 +24,8 @@ const scores = {
   },
 };
 
-// Kernels of u, which is the distance divided by the bandwidth, up to a constant factor.
+// Kernels of u, which is the distance divided by the bandwidth, up to a constant factor; the Gaussian is below.
 const kernelOf = {
-  gaussian: (u) => Math.exp((-u * u) / 2),
   boxcar: (u) => (Math.abs(u) <= 1 ? 1 : 0),
   triangular: (u) => Math.max(0, 1 - Math.abs(u)),
   epanechnikov: (u) => Math.max(0, 1 - u * u),

@@ -43,7 +43,8 @@ const makeFigure = (spec) => {
     blend: (_, numbers) => numbers,
     drawn: (key) => figure.blend(key, figure.array(key)),
     row: (key, at) => rowOf(figure.drawn(key), at, arrays[key].shape.at(-1)),
-    chosen: (key, pick) => figure.blend(`chosen ${key}`, rowOf(figure.array(key), figure.place[pick], arrays[key].shape.at(-1))),
+    rowAt: (key, at) => rowOf(figure.array(key), at, arrays[key].shape.at(-1)),
+    chosen: (key, pick) => figure.blend(`chosen ${key}`, figure.rowAt(key, figure.place[pick])),
     allOf: (key) => arrays[key].all,
     sentence: () => {
       const chosen = figure.has("case") ? figure.array("case")[0] : 0;

@@ -1,6 +1,6 @@
 // The part for web pages: finds the figures, gives each a model without Python, and keeps its state in the address.
 
-// "#name?d=64&query=2&moved=3:0.5:-1": the figure, the values of its controls, and the points that the reader has moved,
+// "#name?d=64&query=2&points=3:0.5:-1": the figure, the values of its controls, and the points that the reader has moved,
 // each with its number and its place.
 const address = () => {
   const [name, state] = location.hash.slice(1).split("?");
@@ -22,8 +22,8 @@ const enliven = (figure) => {
   // Browsers refuse more than a hundred or so changes of the address in half a minute.
   const record = debounce(250, () => {
     const query = Object.keys(state).map((key) => `${key}=${encodeURIComponent(store[key])}`);
-    const moved = Object.entries(store.moved ?? {}).map(([i, place]) => [i, ...place.map((x) => +x.toFixed(3))].join(":"));
-    if (moved.length) query.push(`moved=${moved}`);
+    const moved = Object.entries(store.points ?? {}).map(([i, place]) => [i, ...place.map((x) => +x.toFixed(3))].join(":"));
+    if (moved.length) query.push(`points=${moved}`);
     history.replaceState(null, "", `#${figure.id}?${query.join("&")}`);
   });
   const model = {
@@ -44,7 +44,7 @@ const enliven = (figure) => {
   const restore = () => {
     const { name, state: requested } = address();
     if (name !== figure.id) return false;
-    if (spec.movable) model.set("moved", pointsIn(requested.get("moved") ?? ""));
+    if (spec.movable) model.set("points", pointsIn(requested.get("points") ?? ""));
     for (const [key, text] of requested) {
       const axis = spec.axes.find((a) => a.name === key);
       const values = axis ? axis.values : spec.labels[spec.picks[key]]?.map((_, i) => i);
@@ -82,5 +82,13 @@ document.addEventListener("pointerover", ({ target }) => {
   lit = chip;
 });
 
-// On paper a figure stands with its numbers.
-addEventListener("beforeprint", () => { for (const table of document.querySelectorAll(".xp-table")) table.open = true; });
+// On paper a figure stands with its numbers. The event that fills a table would come after the page has been printed.
+let unfoldedTables = [];
+addEventListener("beforeprint", () => {
+  unfoldedTables = [...document.querySelectorAll(".xp-table:not([open])")];
+  for (const table of unfoldedTables) {
+    table.open = true;
+    table.dispatchEvent(new Event("toggle"));
+  }
+});
+addEventListener("afterprint", () => { for (const table of unfoldedTables) table.open = false; });
