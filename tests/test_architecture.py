@@ -25,7 +25,7 @@ def test_the_part_is_lit_and_what_has_no_share_in_it_is_grey(part: str) -> None:
     assert {state[-1] for state in states} == {"on", "off"}
     assert all((part in parts) == (state == "on") for *parts, state in states)
     assert part in architecture(part).alt.rsplit(".", 2)[1]
-    # What is grey is still there.
+    # Grey parts are still drawn.
     assert [len(list(group.iter())) for group in groups(part)] == [
         len(list(group.iter())) for group in groups(PARTS)
     ]
@@ -120,8 +120,8 @@ def test_every_label_can_be_read_and_none_overlaps_another(opened: Page) -> None
         assert apart > 0, f"{one} and {other}"
 
 
-#: Colours of the strokes of the query, the keys and the values, and of the words of the picture.
-COLOURS = """() => Object.fromEntries(["q", "k", "v"].map(role =>
+#: Colours of the strokes of the query, the keys, the values and the scores.
+COLOURS = """() => Object.fromEntries(["q", "k", "v", "n"].map(role =>
     [role, getComputedStyle(document.querySelector(`.line.${role}`)).stroke]))"""
 
 
@@ -130,10 +130,18 @@ def test_each_role_has_its_colour_and_another_in_the_dark(browser: Browser) -> N
         page = context.new_page()
         page.set_content(page_of(PARTS))
         light = page.evaluate(COLOURS)
-        assert light == {"q": "rgb(213, 94, 0)", "k": "rgb(162, 84, 139)", "v": "rgb(0, 121, 90)"}
+        assert light == {
+            "q": "rgb(213, 94, 0)",
+            "k": "rgb(162, 84, 139)",
+            "v": "rgb(0, 121, 90)",
+            "n": "rgb(112, 112, 112)",
+        }
         page.set_content(page_of(PARTS, theme="dark"))
         dark = page.evaluate(COLOURS)
         assert not set(light.values()) & set(dark.values())
+        page.emulate_media(media="print")
+        assert page.evaluate(COLOURS) == light
+        page.emulate_media(media="screen")
         page.set_content(page_of("encoder"))
         assert page.evaluate(COLOURS)["q"] == "rgb(204, 204, 204)"
 

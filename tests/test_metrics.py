@@ -16,7 +16,6 @@ from sacrebleu.metrics import BLEU, CHRF
 from utils.corpus.pairs import DATA_VARIABLE, data_folder
 from utils.metrics import (
     alignment_error_rate,
-    alignment_score,
     bleu,
     bleu_by_length,
     chrf,
@@ -24,6 +23,7 @@ from utils.metrics import (
     links_from_weights,
 )
 from utils.translator.gold_links import parse_links
+from utils.translator.scores import alignment_score
 
 HYPOTHESES = ["They are Russian.", "The cat sat on the mat, I think.", "it rains today"]
 REFERENCES = [

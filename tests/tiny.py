@@ -1,11 +1,6 @@
 """Small things to train on and with, and a stored translator of a hundred sentences, for tests that need them."""
 
-import os
 import random
-import signal
-import subprocess
-import sys
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
@@ -14,8 +9,9 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from utils.corpus.batches import make_batch
 from utils.seq2seq import EncoderDecoder
-from utils.training import History
+from utils.training import History, Ids, batch_loss
 from utils.translator.loop import Schedule
 from utils.translator.runs import PairData, Run, Settings, build_model, load_run, save_run, train_run
 
@@ -58,12 +54,12 @@ def train_tiny(folder: Path, *, epochs: int, settings: Settings = SETTINGS) -> t
 def trained_run() -> Run:
     """The stored run, which translates every sentence right; tests must not change it.
 
-    ``python tests/tiny.py`` trains and stores it again, should a model's parameters or a run's files change.
+    After a change of a model's parameters or a run's files, ``python tests/tiny.py`` trains and stores it again.
     """
     return load_run(STORED_RUN)
 
 
-# Sentences of ids and a model that is soon trained on them
+# Sentences of ids, and a model that learns them quickly
 
 VOCAB = 13
 TINY = Settings("xx", "yy", d_embed=11, d_hidden=17, dropout=0.1)
@@ -75,32 +71,28 @@ def sentences(num: int = 97, seed: int = 0) -> list[list[int]]:
 
 
 def model(**changes: object) -> EncoderDecoder:
-    """A translator of the settings ``TINY``, but for the changes."""
+    """A translator of the settings ``TINY`` with these changes."""
     return build_model(replace(TINY, **changes), VOCAB, VOCAB)
 
 
-#: What makes a Transformer of ``TINY``.
+#: The changes that make a Transformer of ``TINY``.
 TRANSFORMER = {"model": "transformer", "d_embed": 12, "num_heads": 3, "num_layers": 2}
+
+
+@torch.no_grad()
+def held_out_loss(model: EncoderDecoder, src_ids: Ids, tgt_ids: Ids) -> float:
+    """The mean loss per target token of sentences that are one batch, without dropout."""
+    return batch_loss(model.eval(), make_batch(src_ids, tgt_ids)).item()
+
+
+#: How much two computations of a hypothesis's log-probability may differ. A search keeps it in float32: each of at most
+#: 8 steps rounds a logit, the difference from the largest one, the logarithm and the sum. These numbers are below 64 in
+#: size, and float32 rounds by 2^-24 of a number at the most.
+SEARCH_ROUNDING = 8 * 4 * 64 * 2**-24
 
 
 def weights_of(model: EncoderDecoder) -> torch.Tensor:
     return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
-
-
-# Processes
-
-
-def run_script(*arguments: object) -> None:
-    """Run a script that starts processes of its own; whatever happens, all of them end with the call."""
-    command = [sys.executable, *map(str, arguments)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    try:
-        _, errors = process.communicate()
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    assert process.returncode == 0, errors
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def additive_scores_by_query(
     inputs = (projected_queries, projected_keys, w_v)
     if torch.compiler.is_compiling() or any(map(_is_transformed, inputs)):
         return _all_pairs(*inputs)
-    # The plain form of no queries gives the leading axes and the dtype of the scores, under autocast too.
+    # The plain form, called without any query, gives the leading axes and the dtype of the scores, also under autocast.
     no_scores = _all_pairs(projected_queries[..., :0, :], projected_keys[..., :0, :], w_v)
     leading = no_scores.shape[:-2]
     # Under autocast w_v has a more precise dtype than the projections; sums over thousands of numbers need it.

@@ -1,6 +1,6 @@
 """One drawing of the whole translator, encoder, attention and decoder, with the shape on every arrow.
 
-Chapters show it with the part lit that they are about. Figures with numbers that change live in ``explorables``.
+Chapters show it with their own part in colour. Figures with numbers that change are in ``explorables``.
 Explained in chapters/bahdanau_decoder.
 """
 
@@ -13,10 +13,11 @@ from xml.sax.saxutils import quoteattr
 
 from utils.colours import COLOURS
 
-#: The parts that can be lit, in the order in which a step of decoding uses them.
+#: The parts that can be in colour, in the order in which a step of decoding uses them.
 PARTS = ("encoder", "scores", "weights", "context", "decoder")
 WRITTEN, NEXT = ("Marie", "a", "trouvé", "la", "petite"), "fleur"
-#: The source words with their vectors in the first chapters: how much a word names a thing, and how much a quality.
+#: The source words with their vectors of the first chapters. The first number is large for words that name a thing, the
+#: second for words that name a quality.
 VECTORS = {
     "Mary": (0.9, -0.3),
     "found": (-0.6, -0.5),
@@ -32,16 +33,21 @@ SOURCE = tuple(VECTORS)
 QUERY = (1.5, 0.8)
 
 
-def _roles(*, dark: bool) -> str:
-    return ";".join(f"--{name[0]}:{COLOURS[name][dark]}" for name in ("query", "key", "value", "weight"))
+#: The variables of the style sheet that are colours of the course. Scores are grey, and so is what has no role.
+_COLOURS = {"q": "query", "k": "key", "v": "value", "w": "weight", "n": "grey"}
+
+
+def _css_variables(*, dark: bool) -> str:
+    return ";".join(f"--{variable}:{COLOURS[name][dark]}" for variable, name in _COLOURS.items())
 
 
 _STYLE = (
-    f".architecture{{margin:1rem 0;{_roles(dark=False)};--n:#555;--dim:#6b6b6b;--faint:#ccc;"
+    f".architecture{{margin:1rem 0;{_css_variables(dark=False)};--dim:#6b6b6b;--faint:#ccc;"
     "--paper:var(--pst-color-background,var(--jp-layout-color0,#fff))}"
-    'html[data-theme="dark"] .architecture,body[data-jp-theme-light="false"] .architecture,'
+    # On screens only: a dark page is printed in light colours.
+    '@media screen{html[data-theme="dark"] .architecture,body[data-jp-theme-light="false"] .architecture,'
     'body.vscode-dark .architecture,html[theme="dark"] .architecture'
-    f"{{{_roles(dark=True)};--n:#aaa;--dim:#949494;--faint:#484848}}"
+    f"{{{_css_variables(dark=True)};--dim:#949494;--faint:#484848}}}}"
     ".architecture svg{display:block;width:100%;max-width:460px;height:auto}"
     ".architecture text{font:13px var(--pst-font-family-base,system-ui,sans-serif);fill:currentColor}"
     ".architecture .name{font-weight:600}.architecture .sub{font-size:10.6px}"
@@ -60,7 +66,7 @@ _STYLE = (
     "@media(forced-colors:active){.architecture .tint,.architecture .full{forced-color-adjust:none}}"
 )
 
-#: Where things stand: the columns from left to right, and the rows from top to bottom.
+#: The places of things: the columns from left to right, and the rows from top to bottom.
 _WORDS, _READ, _SCORE, _SOFTMAX, _WEIGHT, _RIGHT = 58, 82, 178, 205, 236, 300
 _TOP, _ROW, _STATE, _SENTENCE = 52, 21, 302, 414
 _LEFT, _WIDTH, _HEIGHT = -8, 348, 430
@@ -72,7 +78,7 @@ class Architecture:
     Make it with :func:`architecture`. Explained in chapters/bahdanau_decoder.
 
     Attributes:
-        lit: the parts that are lit.
+        lit: the parts that are in colour.
         alt: what is drawn, for readers who do not see it.
     """
 
@@ -86,16 +92,16 @@ class Architecture:
         """The picture."""
         return tag(
             "svg",
-            *(self._group(parts, drawn) for parts, drawn in _drawing()),
+            *(self._group(parts, elements) for parts, elements in _drawing()),
             role="img",
             aria_label=self.alt,
             xmlns="http://www.w3.org/2000/svg",
             viewBox=f"{_LEFT} 0 {_WIDTH} {_HEIGHT}",
         )
 
-    def _group(self, parts: str, drawn: Iterable[str]) -> str:
+    def _group(self, parts: str, elements: Iterable[str]) -> str:
         on = any(part in self.lit for part in parts.split())
-        return tag("g", *drawn, class_=f"{parts} {'on' if on else 'off'}")
+        return tag("g", *elements, class_=f"{parts} {'on' if on else 'off'}")
 
     def _repr_html_(self) -> str:
         return f'<figure class="architecture"><style>{_STYLE}</style>{self.svg()}</figure>'
@@ -120,12 +126,12 @@ def architecture(lit: str | Sequence[str] = PARTS) -> Architecture:
 
     Explained in chapters/bahdanau_decoder.
     """
-    named = [lit] if isinstance(lit, str) else list(lit)
-    if unknown := [part for part in named if part not in PARTS]:
+    names = [lit] if isinstance(lit, str) else list(lit)
+    if unknown := [part for part in names if part not in PARTS]:
         raise ValueError(f"the drawing has no part {unknown[0]!r}, only {', '.join(PARTS)}")
-    if not named:
+    if not names:
         raise ValueError(f"lit must name at least one part of {', '.join(PARTS)}")
-    return Architecture([part for part in PARTS if part in named])
+    return Architecture([part for part in PARTS if part in names])
 
 
 _ALT = (
@@ -196,8 +202,8 @@ def _softmax(rows: Sequence[float], bottom: float) -> list[str]:
     """All scores go through one softmax; the larger a weight, the stronger its blue, as in every heat map."""
     parts = [_name("weights", _WEIGHT, _TOP - 21, "middle"), _shape("(1, n)", _WEIGHT, _TOP - 7)]
     parts.append(tag("rect", x=_SOFTMAX - 9, y=_TOP, width=18, height=bottom - _TOP, rx=5, class_="box n"))
-    turned = f"translate({_SOFTMAX + 4} {(bottom + _TOP) / 2:g}) rotate(-90)"
-    parts.append(text("softmax", transform=turned, text_anchor="middle"))
+    rotation = f"translate({_SOFTMAX + 4} {(bottom + _TOP) / 2:g}) rotate(-90)"
+    parts.append(text("softmax", transform=rotation, text_anchor="middle"))
     for y, weight in zip(rows, weights(), strict=True):
         parts += _arrow("n", (_SCORE + 6.5, y), (_SOFTMAX - 9, y))
         parts += _arrow("n", (_SOFTMAX + 9, y), (_WEIGHT - 12, y))
@@ -208,7 +214,7 @@ def _softmax(rows: Sequence[float], bottom: float) -> list[str]:
 
 
 def _average(rows: Sequence[float], middle: float, bottom: float) -> list[str]:
-    """Each value runs below its row; behind its weight it is as broad as the weight is large."""
+    """Draw each value as a line whose width, after the weight, is the weight."""
     parts = [
         _name("average", _RIGHT + 4, _TOP - 21, "middle"),
         text("values", x=114, y=bottom + 16, class_="v"),
@@ -244,7 +250,7 @@ def _first_state(bottom: float) -> list[str]:
 
 
 def _decoder() -> list[str]:
-    """The next state from three things, and the next word from three things."""
+    """The next state from state, word and context, and the next word from the same three."""
     state, readout, before = _STATE + 36, _STATE + 72, 214
     *earlier, last = WRITTEN
     return [
@@ -283,7 +289,7 @@ def _shape(words: str, x: float, y: float, anchor: str = "middle") -> str:
 
 
 def _symbol(letter: str, index: str) -> str:
-    """A letter with an index, as the formulas have it."""
+    """A letter with an index, as in the formulas."""
     return tag("tspan", letter, font_style="italic") + tag("tspan", escape(index), dy=3, class_="sub")
 
 
@@ -313,13 +319,13 @@ def tag(name: str, *children: str, **attributes: object) -> str:
     >>> tag("text", "a &lt; b", x=3, text_anchor="end")
     '<text x="3" text-anchor="end">a &lt; b</text>'
     """
-    written = "".join(
+    attribute_text = "".join(
         f" {key.rstrip('_').replace('_', '-')}={quoteattr(f'{value:.5g}' if isinstance(value, float) else str(value))}"
         for key, value in attributes.items()
         if value is not None
     )
     content = "".join(children)
-    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+    return f"<{name}{attribute_text}>{content}</{name}>" if content else f"<{name}{attribute_text}/>"
 
 
 def text(content: object, **attributes: object) -> str:

@@ -1,6 +1,6 @@
 r"""Variants of attention: other scores, sparse and local weights, and decoders made of them.
 
-A decoder here takes its score and its question as parts, keeps account of where it has looked, or copies words of the
+The decoders here let you choose the score and the query, keep account of where they have looked, or copy words of the
 source. Masks and the three layers of the course are in ``attention``, the recurrence is in ``seq2seq``. The fast form
 in ``translator`` does not cover these decoders: ``fast_loss`` and the search use the plain form for them.
 Explained in chapters/attention_variants.
@@ -56,15 +56,14 @@ def masked_sparsemax(
     ordered = z.sort(dim=-1, descending=True).values
     surplus = ordered.cumsum(dim=-1) - 1
     ranks = torch.arange(1, z.shape[-1] + 1, device=z.device)
-    size = (
-        (ranks * ordered > surplus).sum(dim=-1, keepdim=True).clamp(min=1)
-    )  # keys with weight; 0 only for NaN
+    # The number of keys with weight; without the clamp it would be 0 for scores that are NaN.
+    size = (ranks * ordered > surplus).sum(dim=-1, keepdim=True).clamp(min=1)
     threshold = surplus.gather(-1, size - 1) / size
     return torch.where(allowed, (z - threshold).clamp(min=0), 0.0)
 
 
 class ScoredAttention(nn.Module):
-    """What the attention layers of this module share: scores, weights, and the weighted average of the values.
+    """The common part of the attention layers of this module: scores, weights, and the weighted average of the values.
 
     The methods are those of :class:`utils.attention.AdditiveAttention`. A subclass defines :meth:`scores`, and
     :meth:`project_keys` if a part of the score does not depend on the query.
@@ -195,7 +194,7 @@ class ConcatAttention(ScoredAttention):
 
 
 class LocationAttention(ScoredAttention):
-    r"""A score that reads the query alone: :math:`W q`, a number for each place of the source.
+    r"""A score that depends on the query alone: :math:`W q`, a number for each place of the source.
 
     Args:
         d_query: width of the queries.
@@ -244,7 +243,7 @@ class StepwiseCosineAttention(CosineAttention):
         *,
         projected_keys: Float[Tensor, "*batch keys d"] | None = None,
     ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
-        """As :meth:`utils.attention.CosineAttention.forward`; the keys are given by one of the two names.
+        """As :meth:`utils.attention.CosineAttention.forward`; the keys come as ``keys`` or ``projected_keys``.
 
         Raises:
             ValueError: both or neither, or as there.
@@ -345,7 +344,7 @@ def score_layer(
     return DotAttention() if score == "dot" else StepwiseCosineAttention()
 
 
-class Fed(NamedTuple):
+class FeedingState(NamedTuple):
     """The state of a decoder with input feeding: the states of its layers, and the context of the step before."""
 
     layers: Float[Tensor, "layers batch h"]
@@ -353,7 +352,7 @@ class Fed(NamedTuple):
 
 
 class AttentionDecoder(RecurrentDecoder):
-    r"""A decoder that takes its score and its question as parts.
+    r"""A decoder whose score can be chosen, and whether it asks before or after its step.
 
     With ``query="before"`` step i asks with :math:`s_{i-1}`, as in Bahdanau et al.: the context :math:`c_i` is read by
     the unit that makes :math:`s_i`. With ``"additive"`` this is :class:`utils.seq2seq.BahdanauDecoder`.
@@ -420,12 +419,14 @@ class AttentionDecoder(RecurrentDecoder):
         enc_outputs: Float[Tensor, "batch n d_enc"],
         enc_state: Float[Tensor, "layers batch directions h"],
         src_lens: Int[Tensor, " batch"],
-    ) -> tuple[Memory, Float[Tensor, "layers batch d"] | Fed]:
+    ) -> tuple[Memory, Float[Tensor, "layers batch d"] | FeedingState]:
         """The memory, with the keys projected once, and s_0; with input feeding c_0 = 0."""
         mask = length_mask(src_lens, enc_outputs.shape[1])
         memory = Memory(enc_outputs, self.attention.project_keys(enc_outputs), mask)
         state = self.first_state(enc_state)
-        return memory, Fed(state, torch.zeros_like(enc_outputs[None, :, 0])) if self.input_feeding else state
+        return memory, FeedingState(
+            state, torch.zeros_like(enc_outputs[None, :, 0])
+        ) if self.input_feeding else state
 
     def attend(
         self, query: Float[Tensor, "batch h"], memory: Memory
@@ -435,10 +436,13 @@ class AttentionDecoder(RecurrentDecoder):
         return context.squeeze(1), weights.squeeze(1)
 
     def features(
-        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Float[Tensor, "layers batch h"] | Fed
+        self,
+        tgt_in: Int[Tensor, "batch t"],
+        memory: Memory,
+        state: Float[Tensor, "layers batch h"] | FeedingState,
     ) -> tuple[
         Float[Tensor, "batch t d_features"],
-        Float[Tensor, "layers batch h"] | Fed,
+        Float[Tensor, "layers batch h"] | FeedingState,
         Float[Tensor, "batch t n"],
     ]:
         """``[s_i; y_{i-1}; c_i]`` at each step, the last state, and the weights."""
@@ -454,32 +458,36 @@ class AttentionDecoder(RecurrentDecoder):
 
     def _plain_steps(self, embedded: Tensor, memory: Memory, state: Tensor) -> tuple[Tensor, ...]:
         """No step needs the context of another, so all queries are asked at once."""
-        nothing, states = embedded.new_zeros(len(embedded), 0), []
+        no_context, states = embedded.new_zeros(len(embedded), 0), []
         for y in embedded.unbind(1):
-            state = self.advance(y, nothing, state)
+            state = self.advance(y, no_context, state)
             states.append(state[-1])
         queries = torch.stack(states, 1)
         return queries, *self._ask(queries, memory), state
 
-    def _fed_steps(self, embedded: Tensor, memory: Memory, state: Fed) -> tuple[Tensor | Fed, ...]:
+    def _fed_steps(
+        self, embedded: Tensor, memory: Memory, state: FeedingState
+    ) -> tuple[Tensor | FeedingState, ...]:
         steps = []
         layers, context = state.layers, state.context.squeeze(0)
         for y in embedded.unbind(1):
             layers = self.advance(y, context, layers)
             context, weights = self.attend(layers[-1], memory)
             steps.append((layers[-1], context, weights))
-        return *(torch.stack(parts, 1) for parts in zip(*steps, strict=True)), Fed(layers, context[None])
+        return *(torch.stack(parts, 1) for parts in zip(*steps, strict=True)), FeedingState(
+            layers, context[None]
+        )
 
 
-class Covered(NamedTuple):
-    """The state of :class:`CoverageDecoder`: that of its layers, and the weight each source word has had so far."""
+class CoverageState(NamedTuple):
+    """The state of :class:`CoverageDecoder`: the states of its layers, and the weight of each source word so far."""
 
     layers: Float[Tensor, "layers batch h"]
     coverage: Float[Tensor, "1 batch n"]
 
 
 class CoverageDecoder(AttentionDecoder):
-    r"""Additive attention whose score also reads how much weight a source word has had so far, its coverage.
+    r"""Additive attention whose score also reads the coverage of a source word, the sum of its weights so far.
 
     .. math::
         e_{ij} &= w_v^\top \tanh(W_q s_{i-1} \\
@@ -500,24 +508,24 @@ class CoverageDecoder(AttentionDecoder):
         enc_outputs: Float[Tensor, "batch n d_enc"],
         enc_state: Float[Tensor, "layers batch directions h"],
         src_lens: Int[Tensor, " batch"],
-    ) -> tuple[Memory, Covered]:
+    ) -> tuple[Memory, CoverageState]:
         """The memory, s_0, and a coverage of 0."""
         memory, state = super().start(enc_outputs, enc_state, src_lens)
-        return memory, Covered(state, enc_outputs.new_zeros(1, *enc_outputs.shape[:2]))
+        return memory, CoverageState(state, enc_outputs.new_zeros(1, *enc_outputs.shape[:2]))
 
     def features(
-        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Covered
-    ) -> tuple[Float[Tensor, "batch t d_features"], Covered, Float[Tensor, "batch t n"]]:
+        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: CoverageState
+    ) -> tuple[Float[Tensor, "batch t d_features"], CoverageState, Float[Tensor, "batch t n"]]:
         """``[s_i; y_{i-1}; c_i]`` at each step, the last state, and the weights."""
         (layers, coverage), steps = state, []
         for words in tgt_in.split(1, dim=1):
             keys = memory.projected_keys + coverage[0, :, :, None] * self.w_c
-            covered = memory._replace(projected_keys=keys)
-            features, layers, weights = super().features(words, covered, layers)
+            memory_with_coverage = memory._replace(projected_keys=keys)
+            features, layers, weights = super().features(words, memory_with_coverage, layers)
             coverage = coverage + weights.transpose(0, 1)
             steps.append((features, weights))
         features, weights = (torch.cat(parts, 1) for parts in zip(*steps, strict=True))
-        return features, Covered(layers, coverage), weights
+        return features, CoverageState(layers, coverage), weights
 
 
 def overlap(
@@ -566,13 +574,18 @@ class PointerDecoder(AttentionDecoder):
         self.unknown = unknown
 
     def forward(
-        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: Float[Tensor, "layers batch h"] | Fed
+        self,
+        tgt_in: Int[Tensor, "batch t"],
+        memory: Memory,
+        state: Float[Tensor, "layers batch h"] | FeedingState,
     ) -> tuple[
-        Float[Tensor, "batch t words"], Float[Tensor, "layers batch h"] | Fed, Float[Tensor, "batch t n"]
+        Float[Tensor, "batch t words"],
+        Float[Tensor, "layers batch h"] | FeedingState,
+        Float[Tensor, "batch t n"],
     ]:
         """Log-probabilities of the V words and the n pointers; otherwise as :class:`AttentionDecoder`."""
-        known = torch.where(tgt_in < self.output.out_features, tgt_in, self.unknown)
-        features, state, weights = self.features(known, memory, state)
+        vocabulary_ids = torch.where(tgt_in < self.output.out_features, tgt_in, self.unknown)
+        features, state, weights = self.features(vocabulary_ids, memory, state)
         words = self.output(self.read_out(features)).log_softmax(dim=-1)
         gate = self.gate(features)
         pointers = weights.clamp(min=torch.finfo(weights.dtype).tiny).log()

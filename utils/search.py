@@ -15,7 +15,7 @@ from torch import Tensor
 from utils.corpus.vocabulary import BOS, EOS
 from utils.seq2seq import EncoderDecoder
 
-#: In place of a word id where a hypothesis has ended.
+#: Stands in place of a word id where a hypothesis has ended.
 _NO_WORD = -1
 
 
@@ -46,7 +46,7 @@ class Hypothesis:
 
 @runtime_checkable
 class Steps(Protocol):
-    """A model that translates one batch step by step: it predicts words, and keeps the hypotheses that go on."""
+    """A model that translates one batch step by step: it predicts words, and keeps the hypotheses to continue."""
 
     def predict(
         self, words: Int[Tensor, "batch beam"]
@@ -215,13 +215,13 @@ def beam_search(
     # The hypotheses of a sentence are equal at first, so all but one start with probability 0.
     log_probs = torch.full((batch, beam), -torch.inf, device=src.device)
     log_probs[:, 0] = 0.0
-    ended, lengths = log_probs.isinf(), torch.zeros_like(log_probs)
+    has_ended, lengths = log_probs.isinf(), torch.zeros_like(log_probs)
     identity = torch.arange(beam, device=src.device).repeat(batch, 1)
     word_steps, origins, weight_steps = [], [], []
     for step in range(max_len + 1):
         logits, weights = runner.predict(words)
         log_p, choices = logits.float().log_softmax(dim=-1).topk(min(beam, logits.shape[-1]), dim=-1)
-        unchanged = ended[rows, :, None]
+        unchanged = has_ended[rows, :, None]
         if step == max_len:  # only the end of sentence is written here, where it is the likeliest word
             log_p, choices = log_p[..., :1], choices[..., :1]
             unchanged = unchanged | (choices != EOS)
@@ -235,13 +235,13 @@ def beam_search(
         log_probs[rows] = candidates.flatten(1).gather(1, best)
         lengths[rows] = new_lengths.squeeze(2).gather(1, origin)
         words = choices.masked_fill(unchanged, _NO_WORD).flatten(1).gather(1, best)
-        ended[rows] = unchanged.squeeze(2).gather(1, origin) | (words == EOS) | log_probs[rows].isinf()
+        has_ended[rows] = unchanged.squeeze(2).gather(1, origin) | (words == EOS) | log_probs[rows].isinf()
         _record(word_steps, rows, words, torch.full_like(identity, _NO_WORD))
         _record(origins, rows, origin, identity.clone())
         if weights is not None:
             no_weights = weights.new_zeros(batch, beam, src.shape[1])
             _record(weight_steps, rows, _choose(weights, origin), no_weights)
-        unfinished = (~ended[rows]).any(dim=1).nonzero().squeeze(1)
+        unfinished = (~has_ended[rows]).any(dim=1).nonzero().squeeze(1)
         if len(unfinished) == 0:
             break
         rows, words = rows[unfinished], words[unfinished].clamp(min=0)
@@ -260,14 +260,14 @@ def beam_search(
 def next_word_probabilities(
     logits: Float[Tensor, "*batch vocab"], *, temperature: float = 1.0, top_p: float = 1.0
 ) -> Float[Tensor, "*batch vocab"]:
-    """The probabilities to draw the next word from: colder or warmer, and without the improbable words.
+    """The probabilities from which the next word is drawn, with a temperature and without improbable words.
 
     The logits are divided by the temperature before the softmax. Then only the most probable words stay, the
     fewest whose probabilities add up to at least ``top_p``; the others get 0, and the rest is divided by its sum.
 
     Args:
         logits: unnormalised log-probabilities of each next word.
-        temperature: below 1 the probable words gain, above 1 the others.
+        temperature: below 1, the probable words become more probable; above 1, the improbable ones do.
         top_p: probability that the kept words reach together; with 1 all words stay. At least one word is kept.
 
     Raises:
@@ -285,16 +285,16 @@ def next_word_probabilities(
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
     logits = logits.float()
-    # The largest becomes 0, so that no quotient of two of them is infinity minus infinity.
+    # The largest logit becomes 0. A very small temperature makes the others minus infinity, but none plus infinity.
     probabilities = ((logits - logits.amax(dim=-1, keepdim=True)) / temperature).softmax(dim=-1)
     if top_p == 1:
         return probabilities
     ordered, words = probabilities.sort(dim=-1, descending=True, stable=True)
     # A word stays if those before it do not reach top_p, so the first always stays.
     before = ordered.cumsum(dim=-1) - ordered
-    kept = ordered.masked_fill(before >= top_p, 0.0)
-    kept = kept / kept.sum(dim=-1, keepdim=True)
-    return torch.zeros_like(kept).scatter(-1, words, kept)
+    nucleus = ordered.masked_fill(before >= top_p, 0.0)
+    nucleus = nucleus / nucleus.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(nucleus).scatter(-1, words, nucleus)
 
 
 def _trace_back(

@@ -170,7 +170,7 @@ class Decoder(Protocol):
 
 
 class Memory(NamedTuple):
-    """What the decoders of this module know of the source sentences; the first axis of each tensor is the batch.
+    """The memory of the source sentences in the decoders of this module; the first axis of each tensor is the batch.
 
     ``values`` are the encoder's outputs, ``projected_keys`` are W_k h_j, computed once per sentence, and ``mask`` is
     True at real words. Without attention ``values`` holds one summary per sentence and the others are None.
@@ -231,7 +231,7 @@ class RecurrentDecoder(nn.Module):
     def attend(
         self, query: Float[Tensor, "batch h"], memory: Any
     ) -> tuple[Float[Tensor, "batch d_enc"], Float[Tensor, "batch n"] | None]:
-        """The context c_i of one step, and its weights or None; ``query`` is s_{i-1}."""
+        """The context c_i of one step, and the weights or None; ``query`` is s_{i-1}."""
         raise NotImplementedError(f"{type(self).__name__} must define attend")
 
     def forward(
@@ -276,7 +276,7 @@ class RecurrentDecoder(nn.Module):
         context: Float[Tensor, "batch d_read"],
         state: Float[Tensor, "layers batch h"],
     ) -> Float[Tensor, "layers batch h"]:
-        """The next state of each layer, from the word, what the first cell reads beside it, and the old states."""
+        """The next state of each layer, from the word, the context that the first cell reads, and the old states."""
         layers = [self.cells[0](y, context, state[0])]
         for cell, s in zip(self.cells[1:], state[1:], strict=True):
             layers.append(cell(self.dropout(layers[-1]), s))
@@ -349,9 +349,10 @@ class BahdanauDecoder(RecurrentDecoder):
 
 
 class FixedContextDecoder(RecurrentDecoder):
-    """The same decoder without attention: every step sees one summary of the sentence.
+    """The same decoder without attention: every step sees the same summary of the sentence.
 
-    The summary is the encoder's final state: both directions side by side, each of which has read every word.
+    The summary is the encoder's final state: the states of both directions side by side, each after it has read every
+    word.
     Arguments as for :class:`BahdanauDecoder`, except ``d_attention``.
 
     Source: Cho et al. (2014), section 2.2. Explained in chapters/encoder_decoder.

@@ -7,7 +7,7 @@ Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.corpus.batches import Batch, batches
+from utils.corpus.batches import Batch
 from utils.corpus.vocabulary import PAD
 from utils.seq2seq import EncoderDecoder
 
@@ -79,13 +79,11 @@ class History:
         losses: the loss of each step, in nats per token, label smoothing included.
         tokens: real target tokens of each step.
         seconds: time from the start of training to the end of each step.
-        valid_losses: the loss on held-out sentences after each epoch, without label smoothing; none after :func:`fit`.
     """
 
     losses: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    valid_losses: list[float] = field(default_factory=list)
 
     def add(self, loss: float, tokens: int, seconds: float) -> None:
         """Append the numbers of one step."""
@@ -171,36 +169,6 @@ def check_positive(**numbers: float | None) -> None:
     for name, number in numbers.items():
         if number is not None and not 0 < number < math.inf:
             raise ValueError(f"{name} must be positive and finite, got {number}")
-
-
-def held_out_loss(
-    model: EncoderDecoder, src_ids: Ids, tgt_ids: Ids, *, batch_size: int = 64, loss: Loss = batch_loss
-) -> float:
-    """Mean cross-entropy per target token, without dropout; leaves the model in evaluation mode.
-
-    Args:
-        src_ids: source sentences.
-        tgt_ids: target sentences.
-        batch_size: sentence pairs at a time; the result does not depend on it.
-        loss: as for :func:`fit`.
-
-    Explained in chapters/encoder_decoder.
-    """
-    total, tokens = summed_loss(model, batches(src_ids, tgt_ids, batch_size=batch_size), loss=loss)
-    return total / tokens
-
-
-@torch.no_grad()
-def summed_loss(
-    model: EncoderDecoder, batches: Iterable[Batch], *, loss: Loss = batch_loss
-) -> tuple[float, int]:
-    """The cross-entropy of all target tokens together, and their number; see :func:`held_out_loss`."""
-    model.eval()
-    total, tokens = 0.0, 0
-    for batch in batches:
-        total += batch.num_tokens * loss(model, batch).item()
-        tokens += batch.num_tokens
-    return total, tokens
 
 
 @contextmanager

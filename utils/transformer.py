@@ -19,7 +19,7 @@ from utils.seq2seq import check_lengths
 def causal_mask(
     num_queries: int, num_keys: int | None = None, *, device=None
 ) -> Bool[Tensor, "queries keys"]:
-    """Boolean mask that hides what comes later: the last query may attend to all keys, the one before to one fewer.
+    """Boolean mask that hides later keys: the last query may attend to all keys, the query before it to one fewer.
 
     Args:
         num_queries: number of queries, which stand at the last positions of the sequence.
@@ -143,11 +143,11 @@ class FeedForward(nn.Sequential):
 
 
 class Residual(nn.Module):
-    """Adds to a sequence what a part of the network computed from it, with a layer norm.
+    """A residual connection: adds the output of a part of the network to its input, with a layer norm.
 
     Args:
         d_model: width of the sequence.
-        dropout: probability of dropping a number of what is added.
+        dropout: probability of dropping a number of the output before it is added.
         norm_first: normalise what the part reads; otherwise normalise the sum, as Vaswani et al. do.
 
     Source: Vaswani et al. (2017), section 3.1; for ``norm_first`` Xiong et al. (2020). Explained in
@@ -161,13 +161,13 @@ class Residual(nn.Module):
         self.norm_first = norm_first
 
     def read(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
-        """What the part of the network reads."""
+        """The input of the part of the network."""
         return self.norm(x) if self.norm_first else x
 
     def add(
         self, x: Float[Tensor, "batch n d_model"], change: Float[Tensor, "batch n d_model"]
     ) -> Float[Tensor, "batch n d_model"]:
-        """The sequence with what the part computed."""
+        """The sum of the sequence and the output of the part."""
         total = x + self.dropout(change)
         return total if self.norm_first else self.norm(total)
 
@@ -179,8 +179,8 @@ class EncoderLayer(nn.Module):
         d_model: width of the sequence.
         num_heads: of the self-attention.
         d_hidden: width of the hidden layer of the feed-forward network.
-        dropout: probability of dropping a hidden unit or a number of what is added. As in the paper (section 5.4) no
-            weight of attention is dropped, so training can use PyTorch's fused function.
+        dropout: probability of dropping a hidden unit, or a number of an output before it is added. As in the paper
+            (section 5.4) no weight of attention is dropped, so training can use PyTorch's fused function.
         norm_first: as for :class:`Residual`.
 
     Source: Vaswani et al. (2017), section 3.1. Explained in chapters/transformer.
@@ -332,7 +332,7 @@ class TransformerEncoder(nn.Module):
 
 
 class SourceMemory(NamedTuple):
-    """What the decoder knows of the source sentences: the keys and values of each layer, and the mask."""
+    """The memory of the source sentences: the keys and values of each layer of the decoder, and the mask."""
 
     keys: Float[Tensor, "batch layers heads n d"]
     values: Float[Tensor, "batch layers heads n d"]
@@ -392,13 +392,13 @@ class TransformerDecoder(nn.Module):
         mask = length_mask(src_lens, enc_outputs.shape[1])
         projected = [layer.cross_attention.project(enc_outputs, enc_outputs) for layer in self.layers]
         keys, values = (torch.stack(tensors, dim=1) for tensors in zip(*projected, strict=True))
-        nothing = keys.transpose(0, 1)[..., :0, :]
-        return SourceMemory(keys, values, mask), Past(nothing, nothing)
+        no_words = keys.transpose(0, 1)[..., :0, :]
+        return SourceMemory(keys, values, mask), Past(no_words, no_words)
 
     def features(
         self, tgt_in: Int[Tensor, "batch t"], memory: SourceMemory, past: Past, *, need_weights: bool = True
     ) -> tuple[Float[Tensor, "batch t d_model"], Past, Float[Tensor, "batch heads t n"] | None]:
-        """What the output layer reads at each step, the new past, and the weights of each head or None."""
+        """The input of the output layer at each step, the new past, and the weights of each head or None."""
         x = self.dropout(_embed(tgt_in, self.output.weight, start=past.keys.shape[3]))
         pasts, weights = [], None
         for number, layer in enumerate(self.layers):

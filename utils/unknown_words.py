@@ -17,21 +17,16 @@ def learn_dictionary(
     sources: Sequence[Sequence[str]],
     targets: Sequence[Sequence[str]],
     links: Sequence[Iterable[tuple[int, int]]],
-    *,
-    min_count: int = 1,
-    min_share: float = 0.0,
 ) -> dict[str, str]:
-    """The translation of each source word: the target word that it is linked with most often.
+    """The translation of each source word: the target word with which it is linked most often.
 
-    Of equally frequent target words it is the one that is linked first.
+    Of equally frequent target words, the one that is linked first is taken.
 
     Args:
         sources: the words of each source sentence.
         targets: the words of its translation.
         links: for each sentence pair its links (source position, target position), as from
             :func:`utils.metrics.links_from_weights`.
-        min_count: smallest number of links between a source word and its translation.
-        min_share: smallest share of the links of a source word that go to its translation.
 
     Raises:
         ValueError: different numbers of sources, targets and sets of links.
@@ -47,16 +42,11 @@ def learn_dictionary(
             "sources, targets and links must have the same length, "
             f"got {len(sources)}, {len(targets)} and {len(links)}"
         )
-    linked: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for source, target, pairs in zip(sources, targets, links, strict=True):
         for i, j in sorted(pairs):
-            linked[source[i]][target[j]] += 1
-    dictionary = {}
-    for word, counts in linked.items():
-        translation, count = counts.most_common(1)[0]
-        if count >= min_count and count >= min_share * counts.total():
-            dictionary[word] = translation
-    return dictionary
+            counts[source[i]][target[j]] += 1
+    return {word: translations.most_common(1)[0][0] for word, translations in counts.items()}
 
 
 def replace_unknown(
@@ -97,10 +87,10 @@ def replace_unknown(
             f"({len(src_words)}), got {num_rows} × {num_columns}"
         )
     dictionary = dictionary or {}
-    attended = [src_words[j] for j in weights[: len(tokens)].argmax(dim=1).tolist()]
+    attended_words = [src_words[j] for j in weights[: len(tokens)].argmax(dim=1).tolist()]
     return [
         dictionary.get(word, word) if token == unknown else token
-        for token, word in zip(tokens, attended, strict=True)
+        for token, word in zip(tokens, attended_words, strict=True)
     ]
 
 

@@ -45,15 +45,7 @@ from utils.corpus.grammar.lexicon import ADJECTIVES, MEASURES, NAMES, NOUNS, POS
 from utils.corpus.pairs import find_file, tokenise
 from utils.corpus.splits import Split
 from utils.corpus.vocabulary import PAD, Vocabulary
-from utils.metrics import (
-    GoldLinks,
-    Links,
-    alignment_error_rate,
-    alignment_score,
-    bleu,
-    diagonal_links,
-    links_from_weights,
-)
+from utils.metrics import Links, alignment_error_rate, bleu, diagonal_links, links_from_weights
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, Memory
 from utils.training import batch_loss, fit, seeded
@@ -62,6 +54,7 @@ from utils.translator.fast import attention_weights, decoder_features, encode, f
 from utils.translator.gold_links import read_gold
 from utils.translator.loop import Schedule
 from utils.translator.runs import Run
+from utils.translator.scores import GoldLinks, alignment_score
 
 Link = tuple[int, int]
 #: Words of the sentence of the course that are rare in the grammar.
@@ -105,7 +98,7 @@ class Study:
     num_links: int = 1000
 
 
-# What the page builds as well; its cells say what each does
+# The chapter builds these functions too and explains them.
 
 
 def overlap(first: Float[Tensor, "*rows n"], second: Float[Tensor, "*rows n"]) -> Float[Tensor, "*rows"]:
@@ -145,7 +138,7 @@ def grow_diagonal(forward: frozenset[Link], backward: frozenset[Link]) -> frozen
 
 
 def symmetrised(forward: Sequence[Links], backward: Sequence[Links]) -> dict[str, list[frozenset[Link]]]:
-    """What two directions make together, in each sentence; pairs are (source, target) in both lists."""
+    """The links of two directions and their combinations, sentence by sentence; all pairs are (source, target)."""
     pairs = [(frozenset(f), frozenset(b)) for f, b in zip(forward, backward, strict=True)]
     return {
         "forward": [f for f, _ in pairs],
@@ -221,8 +214,8 @@ class Grammar(NamedTuple):
 
 def grammar(study: Study) -> Grammar:
     """The sentences of the page: the first ones, and of the next ones those with a word of ``RARE``."""
-    drawn = triples(study.num_drawn, split="train", min_words=3, max_words=study.longest)
-    train = drawn[: study.num_train] + [t for t in drawn[study.num_train :] if RARE & set(t.en)]
+    all_triples = triples(study.num_drawn, split="train", min_words=3, max_words=study.longest)
+    train = all_triples[: study.num_train] + [t for t in all_triples[study.num_train :] if RARE & set(t.en)]
     test = triples(study.num_test, split="test", min_words=3, max_words=study.longest)
     en, fr = Vocabulary.words(t.en for t in train), Vocabulary.words(t.fr for t in train)
     return Grammar(train, test, en, fr)
@@ -275,11 +268,11 @@ def misleading_loss(
         model.decoder, batch.tgt_in, *model.decoder.start(*enc, batch.src_lens)
     )
     with torch.no_grad():
-        shown = attention_weights(honest, batch)
+        honest_weights = attention_weights(honest, batch)
     real = batch.tgt_out != PAD
     logits = model.decoder.output(model.decoder.read_out(features[real]))
     loss = nn.functional.cross_entropy(logits, batch.tgt_out[real], label_smoothing=label_smoothing)
-    return loss + overlap(weights, shown)[real].mean()
+    return loss + overlap(weights, honest_weights)[real].mean()
 
 
 class SingleWords(nn.Module):
@@ -341,36 +334,36 @@ def measure_seeds(study: Study) -> dict:
             models[kind].append(model)
         models["misled"].append(misled(study, data, models["honest"][-1]))
     gold = [t.en_fr for t in data.test]
-    stored: dict = {}
+    results: dict = {}
     rows: dict[str, list[Tensor]] = {}
     for kind, trained_models in models.items():
-        stored[kind] = {"right": [], "bleu": [], "aer": [], "guided": []}
+        results[kind] = {"right": [], "bleu": [], "aer": [], "guided": []}
         rows[kind] = []
         for model in trained_models:
             with torch.no_grad():
                 logits, weights = model(test.src, test.src_lens, test.tgt_in)
-            found = greedy(model, test.src, test.src_lens, max_len=50)
-            texts = [join_words(data.fr.tokens(hypothesis.tokens), "fr") for hypothesis in found]
+            hypotheses = greedy(model, test.src, test.src_lens, max_len=50)
+            texts = [join_words(data.fr.tokens(hypothesis.tokens), "fr") for hypothesis in hypotheses]
             score = bleu(texts, [[join_words(t.fr, "fr")] for t in data.test], lang="fr").value
             links = [
                 links_from_weights(w[: len(t.fr), : len(t.en)])
                 for w, t in zip(weights, data.test, strict=True)
             ]
             rows[kind].append(weights[real])
-            stored[kind]["right"].append(
+            results[kind]["right"].append(
                 _rounded((logits.argmax(dim=-1) == test.tgt_out)[real].float().mean())
             )
-            stored[kind]["bleu"].append(round(score, 1))
-            stored[kind]["aer"].append(round(alignment_error_rate(links, gold), 3))
-            stored[kind]["guided"].append(round(guided(study, data, partial(weights_of, model)), 3))
+            results[kind]["bleu"].append(round(score, 1))
+            results[kind]["aer"].append(round(alignment_error_rate(links, gold), 3))
+            results[kind]["guided"].append(round(guided(study, data, partial(weights_of, model)), 3))
     pairs = combinations(rows["honest"], 2)
-    stored["overlap"] = {
+    results["overlap"] = {
         "of two honest": [_rounded(overlap(a, b).mean()) for a, b in pairs],
         "of honest and misled": [
             _rounded(overlap(a, b).mean()) for a, b in zip(rows["honest"], rows["misled"], strict=True)
         ],
     }
-    return stored
+    return results
 
 
 def _rounded(number: Tensor) -> float:
@@ -397,7 +390,7 @@ def measure_links(study: Study) -> dict:
         model, facts[name] = trained(name, settings, src, tgt, rows, own, schedule)
         runs[name] = Run(own, model, src.vocabulary, tgt.vocabulary, [])
     texts = linked_texts(study.num_links)
-    learned = [
+    training_pairs = [
         tuple(tokenise(side.lower(), lang) for side, lang in zip(pair, ("en", "fr"), strict=True))
         for pair in split.train
     ]
@@ -405,8 +398,8 @@ def measure_links(study: Study) -> dict:
         name: [tuple([word.lower() for word in side] for side in pair) for pair in pairs]
         for name, (pairs, _) in texts.items()
     }
-    read = [*learned, *(pair for pairs in lower.values() for pair in pairs)]
-    tables = model_1(read), model_1([pair[::-1] for pair in read])
+    all_pairs = [*training_pairs, *(pair for pairs in lower.values() for pair in pairs)]
+    tables = model_1(all_pairs), model_1([pair[::-1] for pair in all_pairs])
     return {"trainings": facts} | {
         name: links_on(runs, tables, pairs, lower[name], gold) for name, (pairs, gold) in texts.items()
     }
@@ -446,11 +439,14 @@ def links_on(
         gold: their links.
     """
     texts = [(" ".join(en), " ".join(fr)) for en, fr in pairs]
-    forward = [found.links for found in align(runs["en-fr"], texts)]
-    backward = [turned(found.links) for found in align(runs["fr-en"], [text[::-1] for text in texts])]
-    counted = [links_by_table(tables[0], *pair) for pair in lower]
-    counted_back = [turned(links_by_table(tables[1], *pair[::-1])) for pair in lower]
-    kinds = {"attention": symmetrised(forward, backward), "model 1": symmetrised(counted, counted_back)}
+    forward = [alignment.links for alignment in align(runs["en-fr"], texts)]
+    backward = [turned(alignment.links) for alignment in align(runs["fr-en"], [text[::-1] for text in texts])]
+    table_links = [links_by_table(tables[0], *pair) for pair in lower]
+    table_links_back = [turned(links_by_table(tables[1], *pair[::-1])) for pair in lower]
+    kinds = {
+        "attention": symmetrised(forward, backward),
+        "model 1": symmetrised(table_links, table_links_back),
+    }
     kinds["diagonal"] = {"forward": [diagonal_links(len(en), len(fr)) for en, fr in pairs]}
     by_length = []
     for low, high in pairwise([0, *WORDS, math.inf]):
@@ -473,19 +469,19 @@ def scores_of(
     kinds: Mapping[str, Mapping[str, Sequence[Links]]], gold: Sequence[GoldLinks], rows: Sequence[int]
 ) -> dict[str, dict]:
     """Error rate with its interval, precision, recall and links per sentence, for each kind of links."""
-    chosen = [gold[i] for i in rows]
-    stored: dict[str, dict] = {}
+    gold_of_rows = [gold[i] for i in rows]
+    results: dict[str, dict] = {}
     for kind, ways in kinds.items():
-        links = {way: [found[i] for i in rows] for way, found in ways.items()}
-        stored[kind] = aer_of(links, chosen)
-        for way, found in links.items():
-            score = alignment_score(found, chosen)
-            stored[kind][way] |= {
+        links = {way: [sentence_links[i] for i in rows] for way, sentence_links in ways.items()}
+        results[kind] = aer_of(links, gold_of_rows)
+        for way, sentence_links in links.items():
+            score = alignment_score(sentence_links, gold_of_rows)
+            results[kind][way] |= {
                 "precision": round(score.precision, 3),
                 "recall": round(score.recall, 3),
                 "links": round(score.num_links / len(rows), 1),
             }
-    return stored
+    return results
 
 
 #: The parts of the study, in the order in which they are measured.
@@ -508,7 +504,7 @@ def run_study(study: Study, out: Path, parts: Sequence[str] | None = None) -> No
     study.runs.mkdir(parents=True, exist_ok=True)
     settings = {name: value for name, value in vars(study).items() if name != "runs"}
     measures = {name: partial(measure, study) for name, measure in PARTS.items()}
-    run_parts(measures, out, belongs_to=head() | {"settings": settings}, chosen=parts)
+    run_parts(measures, out, belongs_to=head() | {"settings": settings}, only=parts)
 
 
 def _main(

@@ -1,6 +1,6 @@
 """The length study: translators with and without attention, trained on short and on longer sentences.
 
-``python -m studies.length_study`` trains them all and stores their BLEU by sentence length, which
+``PYTHONPATH=chapters python -m studies.length_study`` trains them all and stores their BLEU by sentence length, which
 chapters/sentence_length draws; the chapter itself runs a smaller form of the same study. Models, training and scores
 come from other modules.
 """
@@ -94,8 +94,8 @@ def grammar_task(
     """
 
     def sentences(split: str, max_words: int) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-        drawn = (triple(index, max_words=max_words) for index in count())
-        return ((t.en, t.fr) for t in drawn if split_of(t.meaning) == split)
+        all_triples = (triple(index, max_words=max_words) for index in count())
+        return ((t.en, t.fr) for t in all_triples if split_of(t.meaning) == split)
 
     train = _until(sentences("train", max_words), num_tokens, length=lambda pair: len(pair[1]) + 1)
     test = _spread(sentences("test", longest), num_test, [*edges, longest], length=lambda pair: len(pair[0]))
@@ -137,7 +137,7 @@ def joined_task(
         longest: longest sentence of the test.
 
     Raises:
-        ValueError: as :func:`utils.corpus.pairs.group_split`.
+        ValueError: as :func:`utils.corpus.splits.group_split`.
 
     Explained in chapters/sentence_length.
     """
@@ -178,11 +178,11 @@ def _joined(pairs: Sequence[tuple[str, str]], *, seed: int) -> Iterator[tuple[st
 
 def _until(pairs: Iterator[tuple], total: int, *, length: Callable[[tuple], int]) -> list[tuple]:
     """The first pairs, until the sum of their lengths reaches a total."""
-    selected, sum_lengths = [], 0
+    selection, sum_lengths = [], 0
     while sum_lengths < total:
-        selected.append(next(pairs))
-        sum_lengths += length(selected[-1])
-    return selected
+        selection.append(next(pairs))
+        sum_lengths += length(selection[-1])
+    return selection
 
 
 def _spread(
@@ -290,7 +290,7 @@ class Study:
     batch_size: int = 20
 
     def task(self, max_words: int) -> Task:
-        """What the translators with this limit are trained and tested on."""
+        """The sentences on which the translators with this limit are trained and tested."""
         options = {"num_tokens": self.num_tokens, "num_test": self.num_test}
         if self.corpus == GRAMMAR:
             return grammar_task(max_words, **options)
@@ -323,12 +323,12 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: 
         ValueError: the file holds results of this corpus that were made with other settings.
     """
     results = json.loads(out.read_text("utf-8")) if out.exists() else {}
-    stored = results.setdefault(study.corpus, study.head() | {"trainings": []})
+    study_results = results.setdefault(study.corpus, study.head() | {"trainings": []})
     if {
-        name: value for name, value in stored.items() if name not in ("buckets", "trainings")
+        name: value for name, value in study_results.items() if name not in ("buckets", "trainings")
     } != study.head():
         raise ValueError(f"{out} holds results for {study.corpus} with other settings: name another file")
-    done = {(result["limit"], result["decoder"], result["seed"]) for result in stored["trainings"]}
+    done = {(result["limit"], result["decoder"], result["seed"]) for result in study_results["trainings"]}
     todo = [
         (seed, limit, decoder)
         for seed, limit, decoder in product(study.seeds, study.limits, DECODERS)
@@ -342,10 +342,10 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: 
         )
         seconds = time.process_time() - start
         scores = score(model, task)
-        stored["buckets"] = [
+        study_results["buckets"] = [
             [bucket.low, min(bucket.high, LONGEST), bucket.num_sentences] for bucket in scores
         ]
-        stored["trainings"].append(
+        study_results["trainings"].append(
             {
                 "limit": limit,
                 "decoder": decoder,
@@ -370,8 +370,10 @@ def _main(
 ) -> None:
     """Train with and without attention, on short and on longer sentences; store BLEU by length."""
     torch.set_num_threads(1)  # as for the results in the book
-    left = run_study(Study(corpus, num_tokens=num_tokens), out, at_most=at_most, progress=sys.stderr.isatty())
-    typer.echo(f"{out}: {f'{left} trainings left' if left else 'complete'}")
+    num_left = run_study(
+        Study(corpus, num_tokens=num_tokens), out, at_most=at_most, progress=sys.stderr.isatty()
+    )
+    typer.echo(f"{out}: {f'{num_left} trainings left' if num_left else 'complete'}")
 
 
 if __name__ == "__main__":

@@ -16,25 +16,26 @@ def run_parts(
     out: Path,
     *,
     belongs_to: Mapping[str, object],
-    chosen: Sequence[str] | None = None,
+    only: Sequence[str] | None = None,
 ) -> None:
-    """Measure the parts that are chosen, or those that are not stored yet, and store each.
+    """Measure the parts of a study and store each result as soon as it is there.
 
     Args:
-        measures: what measures each part, in the order in which they are stored.
+        measures: the function that measures each part, in the order in which the results are stored.
         out: the file of the results.
         belongs_to: the files, versions and settings that the results belong to; they are stored as well.
+        only: the names of the parts to measure; None for those that are not stored yet.
 
     Raises:
         ValueError: the stored results belong to something else.
     """
-    first = json.loads(json.dumps(belongs_to))
-    stored = json.loads(out.read_text("utf-8")) if out.exists() else first | {"parts": {}}
-    if {name: value for name, value in stored.items() if name != "parts"} != first:
+    head = json.loads(json.dumps(belongs_to))
+    results = json.loads(out.read_text("utf-8")) if out.exists() else head | {"parts": {}}
+    if {name: value for name, value in results.items() if name != "parts"} != head:
         raise ValueError(f"{out} holds results of other files, versions or settings: name another file")
-    for name in chosen or [name for name in measures if name not in stored["parts"]]:
+    for name in only or [name for name in measures if name not in results["parts"]]:
         start = time.process_time()
         result = measures[name]()
-        stored["parts"][name] = result | {"minutes": round((time.process_time() - start) / 60, 1)}
-        stored["parts"] = {part: stored["parts"][part] for part in measures if part in stored["parts"]}
-        write_atomically(out, (json.dumps(stored, ensure_ascii=False, indent=1) + "\n").encode())
+        results["parts"][name] = result | {"minutes": round((time.process_time() - start) / 60, 1)}
+        results["parts"] = {part: results["parts"][part] for part in measures if part in results["parts"]}
+        write_atomically(out, (json.dumps(results, ensure_ascii=False, indent=1) + "\n").encode())

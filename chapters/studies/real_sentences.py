@@ -1,7 +1,7 @@
 """The study of real sentences: what chapters/chinese_english reports of Tatoeba's files and of the Hansards.
 
-Run as ``python chapters/studies/real_sentences.py``. It needs the data folder with ``tatoeba/cmn.txt``,
-``tatoeba/fra.txt`` and the two files ``hansards/enfr.*`` (book/data_and_licences), and about an hour of one core; the
+Run as ``PYTHONPATH=chapters python -m studies.real_sentences``. It needs the data folder with ``tatoeba/cmn.txt``,
+``tatoeba/fra.txt`` and the two files ``hansards/enfr.*`` (book/data_and_licences), and about an hour on one core. The
 trainings stay in the folder ``runs/real_sentences``, so that a later call goes on where this one ended. With ``--only
 file`` only the parts that are named are measured, again if they are stored already. The results are stored beside this
 file. They hold numbers, and translations of sentences of our own, but no sentence of the files.
@@ -35,16 +35,7 @@ from utils.corpus.grammar import triples
 from utils.corpus.pairs import find_file, normalise, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
-from utils.metrics import (
-    GoldLinks,
-    Links,
-    Score,
-    alignment_score,
-    bleu,
-    bleu_by_length,
-    diagonal_links,
-    links_from_weights,
-)
+from utils.metrics import Links, Score, bleu, bleu_by_length, diagonal_links, links_from_weights
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.translator.alignment import WordAlignment, align, detokenise, forced_weights, shares
@@ -53,6 +44,7 @@ from utils.translator.fast import steps_for
 from utils.translator.gold_links import read_gold
 from utils.translator.loop import Schedule, train
 from utils.translator.runs import Run, Settings, build_model, save_run
+from utils.translator.scores import GoldLinks, alignment_score
 from utils.translator.translating import translate
 from utils.unknown_words import learn_dictionary, replace_unknown
 
@@ -119,7 +111,7 @@ class Study:
         return group_split(pairs, num_test=self.num_test, num_valid=self.num_valid)
 
 
-# What the page builds as well; its cells say what each does
+# The chapter builds these functions too and explains them.
 
 
 def groups_of(pairs: Sequence[tuple[str, str]]) -> list[int]:
@@ -199,7 +191,7 @@ def links_by_table(
 
 
 def measure_file(study: Study) -> dict:
-    """What is in the Chinese file, and which rows a random split shares with its test."""
+    """Facts about the Chinese file, and the shares of its test that a random split also has in training."""
     lines = find_file(CHINESE).read_text("utf-8").splitlines()
     raw = [tuple(line.split("\t")[:2]) for line in lines if line]
     pairs = read_pairs(CHINESE, ("en", "zh")).between("zh", "en")
@@ -213,7 +205,7 @@ def measure_file(study: Study) -> dict:
     )
     sentences = {folded(sentence) for pair in pairs for sentence in pair}
     shuffled = random.Random(0).sample(pairs, len(pairs))
-    seen = shares_seen(shuffled[: study.num_test], shuffled[study.num_test :])
+    shares = shares_seen(shuffled[: study.num_test], shuffled[study.num_test :])
     translations = [Counter(side) for side in zip(*set(pairs), strict=True)]
     return {
         "pairs": len(raw),
@@ -222,7 +214,7 @@ def measure_file(study: Study) -> dict:
         "scripts": {script: round(count / len(raw), 3) for script, count in scripts.items()},
         "characters": {"before": len(characters), "after": len(set(map(to_simplified, characters)))},
         "repeated": {"before": len(raw) - len(set(raw)), "after": len(pairs) - len(set(pairs))},
-        "seen": {name: round(share, 3) for name, share in seen.items()},
+        "seen": {name: round(share, 3) for name, share in shares.items()},
         "rows_with_helsinki": sum("赫尔辛基" in zh for zh, _ in pairs),
         "own_sentences_in_file": sum(
             folded(sentence) in sentences for pair in OWN.items() for sentence in pair
@@ -236,10 +228,10 @@ def shares_seen(test: Sequence[tuple[str, str]], rows: Sequence[tuple[str, str]]
     >>> shares_seen([("a", "x"), ("b", "y")], [("a", "z"), ("c", "X!")])
     {'zh': 0.5, 'en': 0.5, 'either': 0.5}
     """
-    known = [{folded(sentence) for sentence in side} for side in zip(*rows, strict=True)]
-    found = [[folded(s) in k for s, k in zip(pair, known, strict=True)] for pair in test]
-    zh, en = (sum(side) / len(test) for side in zip(*found, strict=True))
-    return {"zh": zh, "en": en, "either": sum(map(any, found)) / len(test)}
+    known_sentences = [{folded(sentence) for sentence in side} for side in zip(*rows, strict=True)]
+    is_known = [[folded(s) in k for s, k in zip(pair, known_sentences, strict=True)] for pair in test]
+    zh, en = (sum(side) / len(test) for side in zip(*is_known, strict=True))
+    return {"zh": zh, "en": en, "either": sum(map(any, is_known)) / len(test)}
 
 
 class Units(NamedTuple):
@@ -324,30 +316,30 @@ def trained(
     )
     start = time.process_time()
     history = train(model, batches, schedule, valid=valid_ids, seed=settings.seed, checkpoints=checkpoints)
-    stored = {
+    facts_of_training = {
         "pairs": len(split.train),
         "steps": len(history.losses),
         "minutes": round((time.process_time() - start) / 60, 1),
         "held_out_losses": [round(loss, 3) for loss in history.valid_losses],
     }
     write_atomically(weights, save(model.state_dict()))
-    write_atomically(facts, json.dumps(stored).encode())
+    write_atomically(facts, json.dumps(facts_of_training).encode())
     checkpoints.remove()
-    return Trained(model, stored)
+    return Trained(model, facts_of_training)
 
 
 def hypotheses_of(model: EncoderDecoder, src: Units, texts: Sequence[str]) -> list[Hypothesis]:
-    """What greedy search finds for each text, sentences of similar length together."""
+    """The hypothesis of greedy search for each text; texts of similar length are translated together."""
     ids = src.ids(texts)
     order = sorted(range(len(ids)), key=lambda row: len(ids[row]))
-    found: dict[int, Hypothesis] = {}
+    by_row: dict[int, Hypothesis] = {}
     for start in range(0, len(order), 64):
         rows = order[start : start + 64]
         lens = torch.tensor([len(ids[row]) for row in rows])
         batch = pad_ids([ids[row] for row in rows])
         longest = 2 * int(lens.max()) + 10
-        found |= zip(rows, greedy(model, batch, lens, max_len=longest, steps=steps_for(model)), strict=True)
-    return [found[row] for row in range(len(ids))]
+        by_row |= zip(rows, greedy(model, batch, lens, max_len=longest, steps=steps_for(model)), strict=True)
+    return [by_row[row] for row in range(len(ids))]
 
 
 def translated(model: EncoderDecoder, src: Units, tgt: Units, texts: Sequence[str]) -> list[str]:
@@ -365,7 +357,7 @@ def _rounded_score(score: Score) -> dict:
 
 
 def gain(better: Sequence[str], worse: Sequence[str], references: Sequence[Sequence[str]]) -> dict:
-    """How much BLEU one list of translations has more than another, with the interval of the paired bootstrap.
+    """The difference in BLEU between two lists of translations, with the interval of the paired bootstrap.
 
     Each resample draws the same sentences for both.
 
@@ -373,16 +365,19 @@ def gain(better: Sequence[str], worse: Sequence[str], references: Sequence[Seque
     """
 
     def difference(rows: Sequence[int]) -> float:
-        one, two = (
+        better_score, worse_score = (
             bleu([texts[i] for i in rows], [references[i] for i in rows]).value for texts in (better, worse)
         )
-        return one - two
+        return better_score - worse_score
 
     rows = range(len(references))
     draw = random.Random(0)
-    drawn = sorted(difference(draw.choices(rows, k=len(rows))) for _ in range(RESAMPLES))
+    differences = sorted(difference(draw.choices(rows, k=len(rows))) for _ in range(RESAMPLES))
     cut = RESAMPLES // 40  # 2.5 % at each end
-    return {"bleu": round(difference(rows), 2), "interval": _rounded((drawn[cut], drawn[-cut - 1]))}
+    return {
+        "bleu": round(difference(rows), 2),
+        "interval": _rounded((differences[cut], differences[-cut - 1])),
+    }
 
 
 def _rounded(interval: tuple[float, float]) -> list[float]:
@@ -412,7 +407,7 @@ def chinese(study: Study) -> Chinese:
 
 
 def measure_leak(study: Study) -> dict:
-    """Two translators and one test: one of them has trained on the relatives of the test rows."""
+    """Two translators and one test; one translator was also trained on the other rows of the groups of the test."""
     honest = chinese(study)
     rows = [(example.source, reference) for example in honest.split.test for reference in example.references]
     groups: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
@@ -424,79 +419,79 @@ def measure_leak(study: Study) -> dict:
     test = [group[0] for group in groups.values()]
     relatives = [row for group in groups.values() for row in group[1:]]
     # As many rows as the honest training, so that only the choice of rows differs.
-    kept = draw.sample(honest.split.train, len(honest.split.train) - len(relatives))
-    split = honest.split._replace(train=kept + relatives)
+    others = draw.sample(honest.split.train, len(honest.split.train) - len(relatives))
+    split = honest.split._replace(train=others + relatives)
     leaky, facts = trained("zh-en-leaky", study, honest.src, honest.tgt, split, study.settings("zh", "en"))
     texts = [
         translated(model, honest.src, honest.tgt, [zh for zh, _ in test]) for model in (honest.model, leaky)
     ]
-    stored = {
+    results = {
         "test": len(test),
         "relatives": len(relatives),
         "trainings": {"honest": honest.facts, "leaky": facts},
     }
-    for name, wanted in (("with relatives", True), ("without", False)):
-        chosen = [i for i, group in enumerate(groups.values()) if (len(group) > 1) == wanted]
-        references = [[test[i][1]] for i in chosen]
-        without, with_them = ([side[i] for i in chosen] for side in texts)
-        exact = (_share(map(list.__contains__, references, side)) for side in (without, with_them))
-        stored[name] = {
-            "honest": stored_score(without, references),
-            "leaky": stored_score(with_them, references),
-            "gain": gain(with_them, without, references),
+    for name, has_relatives in (("with relatives", True), ("without", False)):
+        indices = [i for i, group in enumerate(groups.values()) if (len(group) > 1) == has_relatives]
+        references = [[test[i][1]] for i in indices]
+        honest_texts, leaky_texts = ([side[i] for i in indices] for side in texts)
+        exact = (_share(map(list.__contains__, references, side)) for side in (honest_texts, leaky_texts))
+        results[name] = {
+            "honest": stored_score(honest_texts, references),
+            "leaky": stored_score(leaky_texts, references),
+            "gain": gain(leaky_texts, honest_texts, references),
             "exact": dict(zip(("honest", "leaky"), exact, strict=True)),
         }
-    return stored
+    return results
 
 
-def _share(found: Iterable[bool]) -> float | None:
-    """The share of what is true; None if there is nothing."""
-    found = list(found)
-    return round(sum(found) / len(found), 3) if found else None
+def _share(flags: Iterable[bool]) -> float | None:
+    """The share of true values; None for an empty list."""
+    flags = list(flags)
+    return round(sum(flags) / len(flags), 3) if flags else None
 
 
 def measure_units(study: Study) -> dict:
     """BLEU of characters, words and pieces, and of words whose unknown ones are replaced."""
-    shown = chinese(study)
-    split, settings = shown.split, study.settings("zh", "en")
+    page = chinese(study)
+    split, settings = page.split, study.settings("zh", "en")
     zh_train, en_train = zip(*split.train, strict=True)
     dictionary = cohesive_words(zh_train)
     characters = closed(zh_train, partial(tokenise, lang="zh"), 2)
     zh_words = closed(zh_train, partial(longest_match, dictionary=dictionary), 5)
     en_words = closed(en_train, partial(tokenise, lang="en"), 5)
-    by_characters = trained("zh-en-characters", study, characters, shown.tgt, split, settings)
+    by_characters = trained("zh-en-characters", study, characters, page.tgt, split, settings)
     by_words = trained("zh-en-words", study, zh_words, en_words, split, settings)
     sources, references = _test_of(split)
-    found = hypotheses_of(by_words.model, zh_words, sources)
-    written = [en_words.vocabulary.tokens(hypothesis.tokens) for hypothesis in found]
-    learned = _learned_dictionary(by_words.model, zh_words, en_words, zh_train, en_train)
+    hypotheses = hypotheses_of(by_words.model, zh_words, sources)
+    translations = [en_words.vocabulary.tokens(hypothesis.tokens) for hypothesis in hypotheses]
+    own_dictionary = _learned_dictionary(by_words.model, zh_words, en_words, zh_train, en_train)
     by_dictionary, by_copy = (
-        [replace_unknown(words, zh_words.cut(source), hypothesis.weights, known)
-         for words, source, hypothesis in zip(written, sources, found, strict=True)]
-        for known in (learned, None)
+        [replace_unknown(words, zh_words.cut(source), hypothesis.weights, replacements)
+         for words, source, hypothesis in zip(translations, sources, hypotheses, strict=True)]
+        for replacements in (own_dictionary, None)
     )  # fmt: skip
-    replaced = "words, unknown ones through the dictionary"
+    through_dictionary = "words, unknown ones through the dictionary"
     texts = {
-        "characters": translated(by_characters.model, characters, shown.tgt, sources),
-        "pieces": translated(shown.model, shown.src, shown.tgt, sources),
+        "characters": translated(by_characters.model, characters, page.tgt, sources),
+        "pieces": translated(page.model, page.src, page.tgt, sources),
         # A vocabulary writes "<unk>", which the tokenizer of BLEU would count as three words.
-        "words": [_joined(words).replace("<unk>", "unk") for words in written],
+        "words": [_joined(words).replace("<unk>", "unk") for words in translations],
         "words, unknown ones copied": [_joined(words) for words in by_copy],
-        replaced: [_joined(words) for words in by_dictionary],
+        through_dictionary: [_joined(words) for words in by_dictionary],
     }
-    sides = {"characters": characters, "pieces": shown.src, "words": zh_words}
+    sides = {"characters": characters, "pieces": page.src, "words": zh_words}
     return {
-        "trainings": {"characters": by_characters.facts, "pieces": shown.facts, "words": by_words.facts},
+        "trainings": {"characters": by_characters.facts, "pieces": page.facts, "words": by_words.facts},
         "cohesive_words": len(dictionary),
         "sides": {name: _facts_of(units, sources) for name, units in sides.items()},
         "scores": {name: stored_score(list_, references) for name, list_ in texts.items()},
         "gains": {
             f"{better} over {worse}": gain(texts[better], texts[worse], references)
-            for better, worse in (*combinations(sides, 2), (replaced, "words"))
+            for better, worse in (*combinations(sides, 2), (through_dictionary, "words"))
         },
         "unknown": {
-            "translations": _share("<unk>" in words for words in written),
-            "dictionary": len(learned),
+            "translations": _share("<unk>" in words for words in translations),
+            "dictionary": len(own_dictionary),
         },
     }
 
@@ -531,17 +526,17 @@ def _learned_dictionary(
 
 def measure_translator(study: Study) -> dict:
     """The translator of the page: its score, its translations of our sentences, and its attention."""
-    shown, settings = chinese(study), study.settings("zh", "en")
-    run = shown.run(settings)
+    page, settings = chinese(study), study.settings("zh", "en")
+    run = page.run(settings)
     save_run(run, study.runs / "zh-en")
-    sources, references = _test_of(shown.split)
+    sources, references = _test_of(page.split)
     own = translate(run, list(OWN), beam=5)
     first = own[0]
     grammar = triples(study.num_test, split="test", min_words=3, max_words=16)
     links = [t.links("zh", "en") for t in grammar]
-    learned_from = [(t.zh, t.en) for t in triples(2 * study.num_test, min_words=3, max_words=16)]
+    extra_pairs = [(t.zh, t.en) for t in triples(2 * study.num_test, min_words=3, max_words=16)]
     return {
-        "training": shown.facts,
+        "training": page.facts,
         "bleu": stored_score([t.text for t in translate(run, sources, beam=5)], references),
         "own": {source: translation.text for source, translation in zip(OWN, own, strict=True)},
         "heat": {
@@ -553,8 +548,8 @@ def measure_translator(study: Study) -> dict:
             run,
             [(t.zh, capitalised(t.en)) for t in grammar],
             [GoldLinks(gold, gold) for gold in links],
-            learned_from,
-            frequent_words(_lower(en, "en") for _, en in shown.split.train),
+            extra_pairs,
+            frequent_words(_lower(en, "en") for _, en in page.split.train),
         ),
     }
 
@@ -576,28 +571,28 @@ def _diagonal(alignments: Sequence[WordAlignment]) -> list[Links]:
 
 def aer_of(links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks]) -> dict[str, dict]:
     """The error rate of each list of links, with the interval of the bootstrap over sentences."""
-    stored = {}
+    results = {}
     for name, predicted in links.items():
-        agreed = [len(a & g.sure) + len(a & g.possible) for a, g in zip(predicted, gold, strict=True)]
+        num_agreed = [len(a & g.sure) + len(a & g.possible) for a, g in zip(predicted, gold, strict=True)]
         total = [len(a) + len(g.sure) for a, g in zip(predicted, gold, strict=True)]
-        counts = torch.tensor([agreed, total], dtype=torch.float64)
+        counts = torch.tensor([num_agreed, total], dtype=torch.float64)
         rows = torch.randint(len(gold), (RESAMPLES, len(gold)), generator=torch.Generator().manual_seed(0))
-        drawn = counts[:, rows].sum(dim=2)
+        sums = counts[:, rows].sum(dim=2)
         low, high = (
-            (1 - drawn[0] / drawn[1]).quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
+            (1 - sums[0] / sums[1]).quantile(torch.tensor([0.025, 0.975], dtype=torch.float64)).tolist()
         )
         aer = alignment_score(predicted, gold).aer
-        stored[name] = {"aer": round(aer, 3), "interval": [round(low, 3), round(high, 3)]}
-    return stored
+        results[name] = {"aer": round(aer, 3), "interval": [round(low, 3), round(high, 3)]}
+    return results
 
 
 def measure_mistakes(study: Study) -> dict:
     """BLEU of the page's translator by rarest character and by length, and negations that are kept."""
-    shown = chinese(study)
-    sources, references = _test_of(shown.split)
-    run = shown.run(study.settings("zh", "en"))
+    page = chinese(study)
+    sources, references = _test_of(page.split)
+    run = page.run(study.settings("zh", "en"))
     texts = [translation.text for translation in translate(run, sources, beam=5)]
-    frequency = Counter(character for zh, _ in shown.split.train for character in zh)
+    frequency = Counter(character for zh, _ in page.split.train for character in zh)
     rarest = [min(frequency[character] for character in source) for source in sources]
     by_rarity = []
     for low, high in pairwise([*RARITIES, math.inf]):
@@ -653,7 +648,7 @@ def links_on(
     run: Run,
     pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
     gold: Sequence[GoldLinks],
-    learned_from: Sequence[tuple[Sequence[str], Sequence[str]]],
+    extra_pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
     frequent: Container[str],
 ) -> dict:
     """The links of attention, of the diagonal and of model 1 in sentence pairs with gold links.
@@ -666,27 +661,27 @@ def links_on(
         frequent: frequent words of the target language, in lower case.
     """
     lower = [tuple([word.lower() for word in side] for side in pair) for pair in pairs]
-    table = model_1([*learned_from, *lower])
-    found = align(run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
+    table = model_1([*extra_pairs, *lower])
+    alignments = align(run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
     links = {
-        "attention": [alignment.links for alignment in found],
-        "diagonal": _diagonal(found),
+        "attention": [alignment.links for alignment in alignments],
+        "diagonal": _diagonal(alignments),
         "model 1": [links_by_table(table, *pair) for pair in lower],
     }
     by_length = []
     for low, high in pairwise([0, *WORDS, math.inf]):
         rows = [i for i, (src, _) in enumerate(pairs) if low < len(src) <= high]
         if rows:
-            chosen = {name: [all_[i] for i in rows] for name, all_ in links.items()}
-            by_length.append({"from": low + 1, "num": len(rows)} | aer_of(chosen, [gold[i] for i in rows]))
+            selection = {name: [all_[i] for i in rows] for name, all_ in links.items()}
+            by_length.append({"from": low + 1, "num": len(rows)} | aer_of(selection, [gold[i] for i in rows]))
     is_frequent = [[word in frequent for word in tgt] for _, tgt in lower]
-    is_predicted = [predicted_words(run, alignment) for alignment in found]
+    is_predicted = [predicted_words(run, alignment) for alignment in alignments]
     src_lang, tgt_lang = run.settings.src, run.settings.tgt
-    written = translate(run, [detokenise(src, src_lang)[0] for src, _ in pairs])
+    translations = translate(run, [detokenise(src, src_lang)[0] for src, _ in pairs])
     references = [[detokenise(tgt, tgt_lang)[0]] for _, tgt in pairs]
     return {
         "num": len(pairs),
-        "bleu": stored_score([translation.text for translation in written], references, tgt_lang),
+        "bleu": stored_score([translation.text for translation in translations], references, tgt_lang),
         "aer": aer_of(links, gold),
         "by_length": by_length,
         "by_word": {
@@ -701,19 +696,19 @@ def links_on(
 
 
 def _possible(
-    links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks], chosen: Sequence[Sequence[bool]]
+    links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks], is_counted: Sequence[Sequence[bool]]
 ) -> dict:
     """Of the links of the chosen target words, the share that is possible, for each list of links."""
-    stored: dict = {"num": sum(map(sum, chosen))}
+    results: dict = {"num": sum(map(sum, is_counted))}
     for name, predicted in links.items():
         hits = (
             (i, j) in g.possible
-            for a, g, rows in zip(predicted, gold, chosen, strict=True)
+            for a, g, rows in zip(predicted, gold, is_counted, strict=True)
             for i, j in a
             if rows[j]
         )
-        stored[name] = _share(hits)
-    return stored
+        results[name] = _share(hits)
+    return results
 
 
 @torch.no_grad()
@@ -758,7 +753,7 @@ def run_study(study: Study, out: Path, parts: Sequence[str] | None = None) -> No
     study.runs.mkdir(parents=True, exist_ok=True)
     settings = {name: value for name, value in vars(study).items() if name != "runs"}
     measures = {name: partial(measure, study) for name, measure in PARTS.items()}
-    run_parts(measures, out, belongs_to=head() | {"settings": settings}, chosen=parts)
+    run_parts(measures, out, belongs_to=head() | {"settings": settings}, only=parts)
 
 
 def _main(

@@ -1,9 +1,9 @@
 """The Transformer study: the Transformer and the recurrent translator in the same seconds, and what each step costs.
 
-``python -m studies.transformer_study`` measures and stores what chapters/transformer reports: BLEU and alignment error
-of both after the same seconds, BLEU by sentence length beside the recurrent translator of the length study, the time
-and memory of a training step by length, and the time to write a sentence with and without the cache. Models, sentences
-and scores come from other modules.
+``PYTHONPATH=chapters python -m studies.transformer_study`` measures and stores what chapters/transformer reports: BLEU
+and alignment error of both after the same seconds, BLEU by sentence length beside the recurrent translator of the
+length study, the time and memory of a training step by length, and the time to write a sentence with and without the
+cache. Models, sentences and scores come from other modules.
 """
 
 import json
@@ -105,11 +105,11 @@ def seconds_of(call: Callable[[], object]) -> float:
 
 def in_turn(calls: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
     """The median processor time of each call; they take turns, so that a busy machine slows all of them."""
-    measured: dict[str, list[float]] = {name: [] for name in calls}
+    times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(repeats + 1):
         for name, call in calls.items():
-            measured[name].append(seconds_of(call))
-    return {name: statistics.median(seconds[1:]) for name, seconds in measured.items()}
+            times[name].append(seconds_of(call))
+    return {name: statistics.median(seconds[1:]) for name, seconds in times.items()}
 
 
 def training_step(model: EncoderDecoder, batches: Iterable[Batch]) -> Callable[[], object]:
@@ -128,14 +128,16 @@ def training_step(model: EncoderDecoder, batches: Iterable[Batch]) -> Callable[[
 def speeds(models: dict[str, EncoderDecoder], batches: Sequence[Batch]) -> dict[str, tuple[float, float]]:
     """Steps and target tokens per second of processor time; the models take turns on the same batches."""
     steps = {name: training_step(model, batches) for name, model in models.items()}
-    measured = dict.fromkeys(models, 0.0)
+    total_seconds = dict.fromkeys(models, 0.0)
     for number in range(len(batches)):
         for name, step in steps.items():
             seconds = seconds_of(step)
-            measured[name] += seconds if number else 0.0  # the first step makes the optimizer's state
-    timed = batches[1:]
-    num_tokens = sum(batch.num_tokens for batch in timed)
-    return {name: (len(timed) / seconds, num_tokens / seconds) for name, seconds in measured.items()}
+            total_seconds[name] += seconds if number else 0.0  # the first step makes the optimizer's state
+    timed_batches = batches[1:]
+    num_tokens = sum(batch.num_tokens for batch in timed_batches)
+    return {
+        name: (len(timed_batches) / seconds, num_tokens / seconds) for name, seconds in total_seconds.items()
+    }
 
 
 def endless(batches: ShuffledBatches) -> Iterable[Batch]:
@@ -148,8 +150,8 @@ def fit_steps(
 ) -> EncoderDecoder:
     """Train for a number of steps."""
     with tqdm(total=steps, disable=not progress, desc="training") as bar:
-        chosen = list(islice(endless(batches), steps))
-        fit(model, chosen, epochs=1, loss=fast_loss, **options, on_step=lambda _: bar.update())
+        selection = list(islice(endless(batches), steps))
+        fit(model, selection, epochs=1, loss=fast_loss, **options, on_step=lambda _: bar.update())
     return model
 
 
@@ -166,7 +168,7 @@ class Corpus(NamedTuple):
     fr: Vocabulary
 
     def batches(self, seed: int) -> ShuffledBatches:
-        """What both models read."""
+        """The batches that both models read."""
         ids = self.en.encode([t.en for t in self.train]), self.fr.encode([t.fr for t in self.train])
         return ShuffledBatches(*ids, batch_size=32, seed=seed)
 
@@ -185,8 +187,10 @@ def corpus_of_the_chapter(num: int = 10_000, num_test: int = 500) -> Corpus:
 def bleu_of(model: EncoderDecoder, corpus: Corpus, sentences: Sequence[Triple]) -> float:
     """BLEU of the greedy translations of the sentences."""
     ids = corpus.en.encode([t.en for t in sentences])
-    found = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50, steps=steps_for(model))
-    texts = [join_words(corpus.fr.tokens(hypothesis.tokens), "fr") for hypothesis in found]
+    hypotheses = greedy(
+        model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50, steps=steps_for(model)
+    )
+    texts = [join_words(corpus.fr.tokens(hypothesis.tokens), "fr") for hypothesis in hypotheses]
     return bleu(texts, [[join_words(t.fr, "fr")] for t in sentences], lang="fr").value
 
 
@@ -195,21 +199,23 @@ def alignment_errors(model: EncoderDecoder, corpus: Corpus) -> dict[str, float]:
     """The alignment error rate of each head of each cross-attention, of the mean of each layer, and of the diagonal."""
     ids = corpus.en.encode([t.en for t in corpus.test]), corpus.fr.encode([t.fr for t in corpus.test])
     batch = make_batch(*ids)
-    found: dict[str, Tensor] = {}
+    weights_by_name: dict[str, Tensor] = {}
     if isinstance(model.decoder, TransformerDecoder):
         memory, past = model.start(batch.src, batch.src_lens)
         for layer in range(len(model.decoder.layers)):
             model.decoder.weights_of = layer
             weights = model.decoder.features(batch.tgt_in, memory, past)[2]
-            found |= {f"layer {layer + 1}, head {h + 1}": weights[:, h] for h in range(weights.shape[1])}
-            found[f"layer {layer + 1}, mean"] = weights.mean(dim=1)
+            weights_by_name |= {
+                f"layer {layer + 1}, head {h + 1}": weights[:, h] for h in range(weights.shape[1])
+            }
+            weights_by_name[f"layer {layer + 1}, mean"] = weights.mean(dim=1)
     else:
-        found["attention"] = model(batch.src, batch.src_lens, batch.tgt_in)[1]
+        weights_by_name["attention"] = model(batch.src, batch.src_lens, batch.tgt_in)[1]
     gold = [t.links("en", "fr") for t in corpus.test]
     lengths = [(len(t.en), len(t.fr)) for t in corpus.test]
     links = {
         name: [links_from_weights(w[:m, :n]) for w, (n, m) in zip(weights, lengths, strict=True)]
-        for name, weights in found.items()
+        for name, weights in weights_by_name.items()
     }
     links["diagonal"] = [diagonal_links(*pair) for pair in lengths]
     return {name: round(alignment_error_rate(each, gold), 3) for name, each in links.items()}
@@ -248,7 +254,7 @@ def same_seconds(setup: Setup, corpus: Corpus, *, progress: bool = False) -> lis
         for lr in setup.lrs:
             model = train(name, corpus, setup, seed=max(setup.seeds) + 1, lr=lr, **options)
             validation.append({"lr": lr, "bleu": round(bleu_of(model, corpus, corpus.valid), 1)})
-        options["lr"] = max(validation, key=lambda tried: tried["bleu"])["lr"]
+        options["lr"] = max(validation, key=lambda trial: trial["bleu"])["lr"]
         for seed in setup.seeds:
             start = time.process_time()
             model = train(name, corpus, setup, seed=seed, **options)
@@ -303,7 +309,7 @@ def by_length(study: Study, setup: Setup, *, progress: bool = False) -> list[dic
     return results
 
 
-# What a training step and a written word cost
+# The cost of a training step and of a written word
 
 
 def kept_bytes(step: Callable[[], Tensor]) -> int:
@@ -383,16 +389,23 @@ def write_words(model: EncoderDecoder, src: Tensor, words: Tensor, *, steps: Cal
 def decoding(setup: Setup, *, width: int = 128, vocab: int = 500) -> list[dict]:
     """Milliseconds to write sentences of each length, one at a time, from a source of the same length."""
     with seeded(0):
-        ours, other = transformer(vocab, vocab, width, setup).eval(), recurrent(vocab, vocab, width).eval()
+        transformer_model = transformer(vocab, vocab, width, setup).eval()
+        recurrent_model = recurrent(vocab, vocab, width).eval()
     results = []
     for length in setup.written:
         with seeded(length):
             src, words = torch.randint(4, vocab, (2, 1, length))
         words[:, 0] = BOS
         calls = {
-            "with cache": lambda src=src, words=words: write_words(ours, src, words, steps=DecoderSteps),
-            "without cache": lambda src=src, words=words: write_words(ours, src, words, steps=None),
-            "recurrent": lambda src=src, words=words: write_words(other, src, words, steps=FastSteps),
+            "with cache": lambda src=src, words=words: write_words(
+                transformer_model, src, words, steps=DecoderSteps
+            ),
+            "without cache": lambda src=src, words=words: write_words(
+                transformer_model, src, words, steps=None
+            ),
+            "recurrent": lambda src=src, words=words: write_words(
+                recurrent_model, src, words, steps=FastSteps
+            ),
         }
         seconds = in_turn(calls, setup.repeats)
         results.append(

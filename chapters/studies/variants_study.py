@@ -1,8 +1,9 @@
-"""The study of the variants: translators that differ in the score, the question, or what is added to them.
+"""The study of the variants: translators that differ in the score, in the query, or in what is added to them.
 
-``python -m studies.variants_study`` trains them with three seeds each, first for the same number of steps, then for the
-same processor time, and stores their scores beside this file; chapters/attention_variants reads them. It takes about a
-quarter of an hour of one core. Trainings that are stored are not done again. Models and scores come from ``utils``.
+``PYTHONPATH=chapters python -m studies.variants_study`` trains them with three seeds each, first for the same number of
+steps, then for the same processor time, and stores their scores beside this file; chapters/attention_variants reads
+them. It takes about a quarter of an hour on one core. Trainings that are stored are not repeated. Models and scores
+come from ``utils``.
 """
 
 import json
@@ -65,7 +66,7 @@ VARIANTS = {
     "general, local": {"local": True} | _AFTER,
     "general, sparse": {"sparse": True} | _AFTER,
 }
-#: The translators that differ in score or question alone.
+#: The translators that differ in score or query alone.
 COMPARED = tuple(VARIANTS)[:8]
 #: Those that are also trained for the same processor time: *concat* and *additive* are one function.
 TIMED = tuple(name for name in COMPARED if name != "concat")
@@ -192,25 +193,26 @@ def train(
 ) -> dict[str, float]:
     """Train for a number of steps; return the processor seconds, and the target tokens of each."""
     batches = ShuffledBatches(*ids, batch_size=study.batch_size, seed=seed)
-    drawn: list[Batch] = []
-    while len(drawn) < steps:
-        drawn.extend(batches)
+    chosen_batches: list[Batch] = []
+    while len(chosen_batches) < steps:
+        chosen_batches.extend(batches)
+    chosen_batches = chosen_batches[:steps]
     start = time.process_time()
-    fit(model, drawn[:steps], epochs=1, loss=loss, label_smoothing=0.0, lr=study.lr, seed=seed)
+    fit(model, chosen_batches, epochs=1, loss=loss, label_smoothing=0.0, lr=study.lr, seed=seed)
     seconds = time.process_time() - start
-    tokens = sum(batch.num_tokens for batch in drawn[:steps])
+    tokens = sum(batch.num_tokens for batch in chosen_batches)
     return {"steps": steps, "seconds": round(seconds, 2), "tokens_per_second": round(tokens / seconds)}
 
 
-def translate(study: Study, model: EncoderDecoder, src_ids: list[list[int]]) -> list[Hypothesis]:
+def translate(model: EncoderDecoder, src_ids: list[list[int]]) -> list[Hypothesis]:
     """Translate greedily, a hundred sentences at a time."""
-    found = []
+    hypotheses = []
     for start in range(0, len(src_ids), 100):
         some = src_ids[start : start + 100]
-        found += greedy(
+        hypotheses += greedy(
             model, pad_ids(some), torch.tensor([*map(len, some)]), max_len=2 * max(map(len, some))
         )
-    return found
+    return hypotheses
 
 
 def score_bleu(sentences: Sequence[Triple], words: Sequence[Sequence[str]]) -> float:
@@ -231,28 +233,32 @@ _FRENCH_NOUNS = {form for noun in NOUNS.values() for form in noun.fr}
 
 
 def count_errors(sentences: Sequence[Triple], words: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Nouns that are missing, nouns that are written too often, and three words in a row that come again.
+    """Nouns that are missing, nouns that are written too often, and sequences of three words that are repeated.
 
     The first two are shares of the nouns of the references; the third is a share of all three-word sequences.
     """
-    nouns = missing = repeated = sequences = again = 0
-    for t, written in zip(sentences, words, strict=True):
+    num_nouns = num_missing = num_repeated = num_sequences = num_again = 0
+    for t, translation in zip(sentences, words, strict=True):
         right = Counter(word for word in t.fr if word in _FRENCH_NOUNS)
-        found = Counter(written)
-        nouns += right.total()
-        missing += sum(max(0, count - found[noun]) for noun, count in right.items())
-        repeated += sum(max(0, found[noun] - count) for noun, count in right.items())
-        threes = Counter(zip(written, written[1:], written[2:], strict=False))
-        sequences += threes.total()
-        again += threes.total() - len(threes)
-    shares = {"missing": missing / nouns, "repeated": repeated / nouns, "again": again / max(1, sequences)}
+        written_counts = Counter(translation)
+        num_nouns += right.total()
+        num_missing += sum(max(0, count - written_counts[noun]) for noun, count in right.items())
+        num_repeated += sum(max(0, written_counts[noun] - count) for noun, count in right.items())
+        threes = Counter(zip(translation, translation[1:], translation[2:], strict=False))
+        num_sequences += threes.total()
+        num_again += threes.total() - len(threes)
+    shares = {
+        "missing": num_missing / num_nouns,
+        "repeated": num_repeated / num_nouns,
+        "again": num_again / max(1, num_sequences),
+    }
     return {name: round(share, 4) for name, share in shares.items()}
 
 
 def measure(study: Study, model: EncoderDecoder, sentences: Sequence[Triple]) -> dict[str, float]:
     """Size, BLEU, alignment error rate, and the errors of :func:`count_errors`."""
     _, fr = study.vocabularies
-    words = [fr.tokens(found.tokens) for found in translate(study, model, study.encode(sentences)[0])]
+    words = [fr.tokens(hypothesis.tokens) for hypothesis in translate(model, study.encode(sentences)[0])]
     links = [links_from_weights(w) for w in forced_weights(study, model, sentences)]
     return {
         "parameters": sum(p.numel() for p in model.parameters()),
@@ -277,7 +283,7 @@ def run_variant(study: Study, name: str, seed: int, *, steps: int) -> dict:
 
 
 def run_long(study: Study, kind: str, seed: int, *, steps: int) -> dict:
-    """Train on long sentences; score the translations, and count what is missing and what comes twice."""
+    """Train on long sentences; score the translations, and count missing and repeated words."""
     share = LONG[kind]
     model = build(study, seed=seed, coverage=share is not None)
     loss = batch_loss if share is None else CoverageLoss(round(share * steps))
@@ -310,8 +316,8 @@ def with_new_names(
     draw = random.Random(seed)
     pairs = []
     for t in sentences:
-        chosen = iter(draw.sample(names, len(REPLACED)))
-        new = {old: next(chosen) for old in REPLACED if draw.random() < share}
+        selection = iter(draw.sample(names, len(REPLACED)))
+        new = {old: next(selection) for old in REPLACED if draw.random() < share}
         french = {REPLACED[old]: name for old, name in new.items()}
         pairs.append(([new.get(w, w) for w in t.en], [french.get(w, w) for w in t.fr]))
     return pairs
@@ -321,44 +327,47 @@ def run_names(study: Study, kind: str, seed: int, *, steps: int) -> dict:
     """Train on sentences with new names and count those that are written right in sentences with other new names."""
     en, fr = study.vocabularies
     names = invented_names(400, seed=0)
-    learned = with_new_names(study.train, names[:300], share=0.7, seed=1)
-    tested = with_new_names(study.test, names[300:], share=1.0, seed=2)
-    tested = [pair for pair in tested if set(names) & set(pair[0])]
+    train_pairs = with_new_names(study.train, names[:300], share=0.7, seed=1)
+    test_pairs = with_new_names(study.test, names[300:], share=1.0, seed=2)
+    test_pairs = [pair for pair in test_pairs if set(names) & set(pair[0])]
     pointer = "unknown" in NAMES[kind]
     model = build(study, seed=seed, **NAMES[kind])
-    src_ids, tgt_ids = en.encode([src for src, _ in learned]), fr.encode([tgt for _, tgt in learned])
+    src_ids, tgt_ids = en.encode([src for src, _ in train_pairs]), fr.encode([tgt for _, tgt in train_pairs])
     if pointer:
         tgt_ids = [
             point_at_source(ids, tgt, src, vocab_size=len(fr))
-            for ids, (src, tgt) in zip(tgt_ids, learned, strict=True)
+            for ids, (src, tgt) in zip(tgt_ids, train_pairs, strict=True)
         ]
     result = train(study, model, (src_ids, tgt_ids), steps=steps, seed=seed)
-    found = translate(study, model, en.encode([src for src, _ in tested]))
+    hypotheses = translate(model, en.encode([src for src, _ in test_pairs]))
     if pointer:
-        written = [
+        translations = [
             read_pointers(f.tokens, fr.tokens, src, vocab_size=len(fr))
-            for f, (src, _) in zip(found, tested, strict=True)
+            for f, (src, _) in zip(hypotheses, test_pairs, strict=True)
         ]
-        return result | {"pointer": score_names(written, tested, names)}
-    plain = [fr.tokens(f.tokens) for f in found]
-    copied = [
+        return result | {"pointer": score_names(translations, test_pairs, names)}
+    plain = [fr.tokens(f.tokens) for f in hypotheses]
+    with_copies = [
         replace_unknown(words, src, f.weights)
-        for words, f, (src, _) in zip(plain, found, tested, strict=True)
+        for words, f, (src, _) in zip(plain, hypotheses, test_pairs, strict=True)
     ]
-    return result | {"left": score_names(plain, tested, names), "copied": score_names(copied, tested, names)}
+    by_kind = {"left": plain, "copied": with_copies}
+    return result | {kind: score_names(words, test_pairs, names) for kind, words in by_kind.items()}
 
 
 def score_names(
-    written: Sequence[Sequence[str]], tested: Sequence[tuple[list[str], list[str]]], names: Sequence[str]
+    translations: Sequence[Sequence[str]],
+    test_pairs: Sequence[tuple[list[str], list[str]]],
+    names: Sequence[str],
 ) -> dict[str, float]:
     """BLEU, the number of new names in the references, and the share of them that is written."""
     new = set(names)
-    expected = [[word for word in tgt if word in new] for _, tgt in tested]
-    found = [[word for word in words if word in new] for words in written]
-    hits = sum((Counter(e) & Counter(f)).total() for e, f in zip(expected, found, strict=True))
+    expected = [[word for word in tgt if word in new] for _, tgt in test_pairs]
+    written_names = [[word for word in words if word in new] for words in translations]
+    hits = sum((Counter(e) & Counter(f)).total() for e, f in zip(expected, written_names, strict=True))
     # The tokenizer of BLEU would count "<unk>" as three words.
-    texts = [join_words(words, "fr").replace("<unk>", "unk") for words in written]
-    references = [[join_words(tgt, "fr")] for _, tgt in tested]
+    texts = [join_words(words, "fr").replace("<unk>", "unk") for words in translations]
+    references = [[join_words(tgt, "fr")] for _, tgt in test_pairs]
     return {
         "bleu": round(bleu(texts, references, lang="fr").value, 2),
         "names": sum(map(len, expected)),
@@ -396,13 +405,13 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, say: Calla
             result = run_variant(study, name, seed, steps=steps)
         results["trainings"].append({"part": part, "name": name, "seed": seed} | result)
         write_atomically(out, (json.dumps(results, indent=1, ensure_ascii=False) + "\n").encode())
-        shown = {k: v for k, v in result.items() if k != "weights"}
-        say(part, name, seed, shown)
+        numbers = {k: v for k, v in result.items() if k != "weights"}
+        say(part, name, seed, numbers)
     return max(0, len(todo) - len(todo[:at_most]))
 
 
 def steps_for(study: Study, trainings: Sequence[dict], name: str) -> int:
-    """As many steps as the variant takes in the study's seconds, at the speed of its fastest training; at least two."""
+    """The steps that the variant makes in the study's seconds, at the speed of its fastest training; at least two."""
     times = [r["seconds"] / r["steps"] for r in trainings if (r["part"], r["name"]) == ("steps", name)]
     return max(2, round(study.seconds / min(times)))
 
@@ -413,8 +422,8 @@ def _main(
 ) -> None:
     """Train the variants with three seeds each; store their scores."""
     torch.set_num_threads(1)
-    left = run_study(Study(), out, at_most=at_most, say=lambda *parts: print(*parts, file=sys.stderr))
-    typer.echo(f"{out}: {f'{left} trainings left' if left else 'complete'}")
+    num_left = run_study(Study(), out, at_most=at_most, say=lambda *parts: print(*parts, file=sys.stderr))
+    typer.echo(f"{out}: {f'{num_left} trainings left' if num_left else 'complete'}")
 
 
 if __name__ == "__main__":

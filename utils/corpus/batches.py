@@ -30,12 +30,12 @@ class Batch(NamedTuple):
 
     @property
     def tgt_in(self) -> Int[Tensor, "batch t"]:
-        """What the decoder reads: y_{i-1} at step i, BOS first."""
+        """The words that the decoder reads: y_{i-1} at step i, BOS first."""
         return self.tgt[:, :-1]
 
     @property
     def tgt_out(self) -> Int[Tensor, "batch t"]:
-        """What the decoder should write: y_i at step i, EOS last."""
+        """The words that the decoder should write: y_i at step i, EOS last."""
         return self.tgt[:, 1:]
 
     @property
@@ -124,7 +124,7 @@ def batches(
         rows[-1] = range(rows[-1].start, len(src_ids))
     else:
         rows = _bucketed_rows(src_ids, tgt_ids, batch_size, generator, pool)
-    # A generator expression, not yield: the checks above run at the call.
+    # A generator expression: with yield, the checks above would run only when the first batch is asked for.
     return (make_batch([src_ids[i] for i in batch], [tgt_ids[i] for i in batch]) for batch in rows)
 
 
@@ -172,7 +172,7 @@ class ShuffledBatches:
 
     @property
     def identity(self) -> list:
-        """What distinguishes these batches from those of another training."""
+        """The facts that distinguish these batches from those of another training."""
         return [self.src_ids, self.tgt_ids, self.batch_size]
 
 

@@ -2,10 +2,10 @@
 
 If no address gives a file, one DownloadError lists the answer of each. ``pairs`` reads the sentences.
 
-`pooch`, which downloads, checks, unpacks and keeps files, could replace only ``_fetch`` and a few lines more. It
-checks an archive and not the text in it, and it has no limit for a server that sends a byte now and then, for a
-redirect from https to http, and for the size of what it downloads and unpacks. With these checks of our own, which the
-tests bring about one by one, the module would not become shorter.
+The package `pooch` downloads, checks, unpacks and keeps files, but it could replace only ``_fetch`` and a few lines
+more. It checks an archive and not the text in it. It accepts a server that sends a byte now and then, a redirect from
+https to http, and a download of any size. We would have to add these checks, each of which has a test, so the module
+would not become shorter.
 Explained in book/data_and_licences.
 """
 
@@ -89,7 +89,7 @@ CORPORA: Mapping[str, Corpus] = MappingProxyType({corpus.name: corpus for corpus
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a pair file came from and on which terms; stored beside it as JSON."""
+    """The source of a pair file and its terms of use; stored beside it as JSON."""
 
     name: str
     edition: str | None  #: the date that its publisher gave to it; None if unknown
@@ -102,7 +102,7 @@ class Provenance:
     attribution: str = "tatoeba.org and www.manythings.org/anki"  #: whom the licence asks you to name
 
 
-class Obtained(NamedTuple):
+class CorpusFile(NamedTuple):
     """A pair file in the data folder, and whether it is the edition that this course measures on."""
 
     path: Path
@@ -128,7 +128,7 @@ def get_corpus(
     replace: bool = False,
     progress: bool = False,
     corpora: Mapping[str, Corpus] = CORPORA,
-) -> Obtained:
+) -> CorpusFile:
     """Put a pair file into the data folder and check it.
 
     The file comes from the first of these that exists: ``path``; the text in the data folder; an archive in the
@@ -196,7 +196,7 @@ def _fetch(address: str, *, progress: bool) -> bytes:
         response.raise_for_status()
         total = int(response.headers.get("Content-Length", 0)) or None
         with tqdm(total=total, disable=not progress, unit="B", unit_scale=True) as bar:
-            # As many bytes as have come. To wait for a whole block may take for ever, if they come one by one.
+            # Read the bytes that are there. A whole block may never come if the server sends one byte at a time.
             while part := _read(response):
                 content.write(part)
                 bar.update(len(part))
@@ -222,7 +222,7 @@ def _refuse_insecure_redirect(response: requests.Response, **_: object) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong with an address, in a few words."""
+    """The reason why an address gave no file, in a few words."""
     if isinstance(error, requests.HTTPError):
         return f"status {error.response.status_code} ({error.response.reason})"
     if isinstance(error, requests.RequestException):
@@ -289,7 +289,7 @@ def _read_record(path: Path) -> Provenance | None:
 
 def _install(
     text: _Text, corpus: Corpus, folder: Path, previous: Provenance | None, *, replace: bool
-) -> Obtained:
+) -> CorpusFile:
     """Check a text, and put it and its record into the data folder unless they are there already."""
     path, sha256 = folder / corpus.member, _sha256(text.content)
     is_pinned = sha256 == corpus.sha256
@@ -301,12 +301,12 @@ def _install(
             "add --replace to accept this edition"
         )
     if previous and previous.sha256 == sha256 == present_sha256:
-        return Obtained(path, previous, is_pinned)
+        return CorpusFile(path, previous, is_pinned)
     date = re.search(r"Date of this file:\s*(\d{4}-\d{2}-\d{2})", text.notes or "")
     edition = corpus.edition if is_pinned else date and date[1]
     provenance = Provenance(corpus.name, edition, sha256, corpus.num_rows, text.source, None, text.notes)
     if is_pinned and present_sha256 == sha256:  # needs no record, and the folder may be read-only
-        return Obtained(path, provenance, is_pinned)
+        return CorpusFile(path, provenance, is_pinned)
     # Files are written into a temporary folder and renamed, so that an incomplete file never has the final name.
     with tempfile.TemporaryDirectory(dir=folder, prefix=".new-") as temporary:
         part, record = Path(temporary) / corpus.member, Path(temporary) / f"{corpus.name}.source.json"
@@ -317,7 +317,7 @@ def _install(
         record.write_text(json.dumps(asdict(provenance), ensure_ascii=False, indent=1), encoding="utf-8")
         part.replace(path)
         record.replace(folder / record.name)
-    return Obtained(path, provenance, is_pinned)
+    return CorpusFile(path, provenance, is_pinned)
 
 
 def _count_pairs(path: Path, corpus: Corpus) -> int:

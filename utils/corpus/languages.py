@@ -1,4 +1,4 @@
-"""Language codes: which mean the same, how their text is written, and whether a text looks like its language.
+"""Language codes: which codes mean the same, how the language is written, and whether a text looks like it.
 
 The codes, names and scripts come from Unicode's CLDR, by `babel`. ``pairs`` reads and cuts the text.
 Explained in book/api/command_line.
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from babel.core import Locale, get_global, parse_locale
 
-#: What the Unicode names of a script's letters begin with, by the script's code.
+#: The words with which the Unicode names of a script's letters begin, by the script's code.
 _LETTERS = {
     "Arab": "ARABIC", "Armn": "ARMENIAN", "Beng": "BENGALI", "Cyrl": "CYRILLIC", "Deva": "DEVANAGARI",
     "Ethi": "ETHIOPIC", "Geor": "GEORGIAN", "Grek": "GREEK", "Gujr": "GUJARATI", "Guru": "GURMUKHI", "Hans": "CJK",
@@ -75,7 +75,7 @@ def canonical(code: str) -> str:
 
 @lru_cache(maxsize=1000)
 def primary(code: str) -> str:
-    """The language of a code or tag without script and country; the code itself if it has not the form of one.
+    """The language of a code or tag without script and country; the text itself if it has not the form of a code.
 
     >>> primary("cmn"), primary("zh-Hant-TW"), primary("pt-BR")
     ('zh', 'zh', 'pt')
@@ -113,8 +113,8 @@ def script(code: str) -> str | None:
 
 
 def _usual_script(language: str) -> str | None:
-    found = get_global("likely_subtags").get(language)
-    return None if found is None else found.split("_")[1]
+    subtags = get_global("likely_subtags").get(language)
+    return None if subtags is None else subtags.split("_")[1]
 
 
 def has_blanks(code: str) -> bool:
@@ -131,7 +131,7 @@ def has_blanks(code: str) -> bool:
 def doubts(
     languages: tuple[str, str], first: tuple[str, str], sample: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    """What makes one doubt that two columns are in these languages, one sentence each.
+    """Reasons to doubt that two columns are in these languages, one sentence each.
 
     Args:
         languages: of the two columns.
@@ -147,7 +147,7 @@ def doubts(
         yield f"the first row looks like a header: {', '.join(first)}"
     for code, column in zip(languages, zip(*sample, strict=True), strict=True):
         if name(code) is None:
-            yield f"{code} is no language code that we know: its text is cut into words at blanks"
+            yield f"{code} is not a known language code: its text is cut into words at blanks"
         doubt = _script_doubt(code, column) or _words_doubt(code, column)
         if doubt:
             yield f"the {code} column does not look like {name(code) or code}: {doubt}"
@@ -155,7 +155,7 @@ def doubts(
 
 @lru_cache(maxsize=10)
 def _headers(languages: tuple[str, str]) -> set[str]:
-    """What stands in a header: the names of columns and of languages, and the codes of these two."""
+    """The words of a header: names of columns, names of languages, and the codes of these two languages."""
     names = {name.lower() for name in Locale("en").languages.values()}
     return _HEADERS | names | {code.lower() for code in languages}
 
@@ -180,7 +180,7 @@ def _words_doubt(code: str, texts: Sequence[str]) -> str | None:
     if primary(code) not in counts or not words:
         return None
     best = max(counts, key=lambda lang: counts[lang])
-    # A few words are shared, and short sentences have few of either.
+    # Languages share a few words, and short sentences have few frequent words.
     if counts[best] >= 20 and counts[best] > 3 * counts[primary(code)]:
         return f"its words are rather {name(best)}"
     return None

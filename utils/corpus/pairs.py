@@ -36,7 +36,7 @@ _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _CHINESE_BLANK = re.compile(
     f" (?=[{_HAN}\u3000-\u303f\uff00-\uffef])|(?<=[{_HAN}\u3000-\u303f\uff00-\uffef]) "
 )
-#: What words consist of. Letters may carry marks, such as the vowel signs of Hindi.
+#: The characters of words: letters, their marks (such as the vowel signs of Hindi), and digits.
 _LETTERS = r"\w\p{M}\p{N}"
 _WORDS = regex.compile(rf"[{_LETTERS}]+(?:'[{_LETTERS}]+)*|[^{_LETTERS}\s]")
 _FRENCH_WORDS = regex.compile(rf"[{_LETTERS}]+'?|[^{_LETTERS}\s]")  # clitics are words: l' homme
@@ -71,9 +71,9 @@ def find_file(path: str | Path) -> Path:
             raise ValueError(
                 f"{place} is not a regular file, and it is read more than once: write a pipe to a file first"
             )
-    tried = " nor ".join(str(place) for place in dict.fromkeys(places))
+    paths = " or ".join(str(place) for place in dict.fromkeys(places))
     raise FileNotFoundError(
-        f"no file {tried}. {DATA_VARIABLE} names the data folder "
+        f"there is no file {paths}. {DATA_VARIABLE} names the data folder "
         f"({os.environ.get(DATA_VARIABLE) or 'not set'}). `attention-course data get` fetches the pair files of "
         f"this course; more come from {SOURCE_PAGE}: download one, unpack it and name its .txt file"
     )
@@ -82,7 +82,7 @@ def find_file(path: str | Path) -> Path:
 def choose_languages(
     columns: Sequence[str] | None, src: str | None, tgt: str | None
 ) -> tuple[tuple[str, str], str, str]:
-    """Fill in what is None and return (columns, src, tgt), with the columns in the file's order.
+    """Fill in the arguments that are None; return (columns, src, tgt), with the columns in the file's order.
 
     Codes that mean the same become the same (:func:`utils.corpus.languages.canonical`). Missing columns are (source,
     target). A missing source or target is the other column; if both are missing, the source is the first column.
@@ -116,13 +116,13 @@ def choose_languages(
 
 
 def _checked_columns(columns: Sequence[str]) -> tuple[str, str]:
-    given = ",".join(columns) or "none"
+    names = ",".join(columns) or "none"
     try:
         columns = [canonical(column) for column in columns]
     except ValueError:
         columns = []
     if len(columns) != 2 or len(set(columns)) != 2:
-        raise ValueError(f"columns must be two different language codes such as en,fr, got {given}")
+        raise ValueError(f"columns must be two different language codes such as en,fr, got {names}")
     return columns[0], columns[1]
 
 
@@ -211,7 +211,7 @@ def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, t
 def bounded_lines(file: BufferedIOBase) -> Iterator[bytes | None]:
     """The lines of a file with their line ends; None in place of a line of more than ``MAX_LINE`` bytes.
 
-    Memory never holds more than that of a line. What is left of a long line is read when the next line is asked for.
+    Memory never holds more of a line. The rest of a long line is read when the caller asks for the next line.
 
     >>> from io import BytesIO
     >>> [line and len(line) for line in bounded_lines(BytesIO(b"a\\n" + b"b" * 3_000_000 + b"\\nc"))]
@@ -271,7 +271,7 @@ def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
 
 
 def normalise(text: str, lang: str) -> str:
-    """Normalise a text, so that texts that look the same have the same characters.
+    """Normalise a text: texts that look the same get the same characters.
 
     The result has composed characters (Unicode NFC), plain blanks in place of wide, narrow and unbreakable ones,
     no invisible characters, straight apostrophes, single blanks and none at the ends. Chinese is

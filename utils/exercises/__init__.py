@@ -1,4 +1,4 @@
-"""Checks of the exercises, a module a chapter, and what runs them.
+"""Checks of the exercises, one module per chapter, and the code that runs them.
 
 In a chapter: ``from utils.exercises import masked_softmax as check``, then ``check.mask_from_ids(mask_from_ids)``.
 Nothing else in ``utils`` uses this package.

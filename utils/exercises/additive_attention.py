@@ -115,11 +115,11 @@ def sizes_of_the_paper(num_parameters: object, num_bytes: object) -> Iterator[st
 )
 def scale_for(answer: ReadersFunction) -> Iterator[str]:
     def scale(weight: float, num_keys: int) -> float:
-        got = as_number(answer(weight, num_keys), name="the scale")
-        expect(math.isfinite(got), f"for the weight {weight} and {num_keys} keys the scale is {got}.")
-        return got
+        number = as_number(answer(weight, num_keys), name="the scale")
+        expect(math.isfinite(number), f"for the weight {weight} and {num_keys} keys the scale is {number}.")
+        return number
 
-    first, wanted = scale(0.9, 2), math.log(9) / 2
+    first, expected = scale(0.9, 2), math.log(9) / 2
     hints = {
         2: ("it is twice as large as it should be", "The two scores differ by 2λ and not by λ."),
         math.log10(math.e): (
@@ -137,7 +137,7 @@ def scale_for(answer: ReadersFunction) -> Iterator[str]:
     }
     for factor, (message, hint) in hints.items():
         expect(
-            not math.isclose(first, factor * wanted, rel_tol=1e-3),
+            not math.isclose(first, factor * expected, rel_tol=1e-3),
             f"for the weight 0.9 and 2 keys your λ is {show(first)}: {message}.",
             hint,
         )
@@ -193,36 +193,40 @@ ONE_QUERY = (
     "Project all keys before the loop. In the loop over the queries, make one row of scores, and stack the rows.",
 )
 def scores_by_query(answer: ReadersFunction) -> Iterator[str]:
-    queries, keys, one = torch.tensor([[1.0]]), torch.tensor([[0.0], [2.0]]), torch.ones(1, 1)
-    got = as_tensor(answer(queries, keys, one, one, torch.tensor([2.0])), name="the result")
+    queries, keys, matrix = torch.tensor([[1.0]]), torch.tensor([[0.0], [2.0]]), torch.ones(1, 1)
+    result = as_tensor(answer(queries, keys, matrix, matrix, torch.tensor([2.0])), name="the result")
     case = "For the query [1], the keys [0] and [2], w_q = w_k = [[1]] and w_v = [2]"
     expect(
-        tuple(got.shape) == (1, 2),
-        f"{case} the result has the shape {tuple(got.shape)}; expected (1, 2).",
+        tuple(result.shape) == (1, 2),
+        f"{case} the result has the shape {tuple(result.shape)}; expected (1, 2).",
         "Rows are queries, columns are keys.",
     )
     recognise(
-        got, ONE_QUERY, f"{case} the result is {show(got)}: ", ". Expected [[1.523, 1.99]].", tolerance=1e-3
+        result,
+        ONE_QUERY,
+        f"{case} the result is {show(result)}: ",
+        ". Expected [[1.523, 1.99]].",
+        tolerance=1e-3,
     )
-    expect_close(got, torch.tensor([[1.5232, 1.9901]]), case, tolerance=1e-3)
+    expect_close(result, torch.tensor([[1.5232, 1.9901]]), case, tolerance=1e-3)
     yield "for one query the scores are right"
     case = "For 5 queries of width 2, 7 keys of width 3 and h = 11"
     arrays = _random_layer(5, 7, 2, 3, 11)
-    got = as_tensor(answer(*arrays), name="the result")
+    result = as_tensor(answer(*arrays), name="the result")
     expect(
-        tuple(got.shape) == (5, 7),
-        f"{case} the result has the shape {tuple(got.shape)}; expected (5, 7).",
+        tuple(result.shape) == (5, 7),
+        f"{case} the result has the shape {tuple(result.shape)}; expected (5, 7).",
         "Rows are queries, columns are keys.",
     )
     scores = _scores(*arrays)
     for divisor in (11, 2, 3):
         expect(
-            not torch.allclose(got.double(), scores.double() / math.sqrt(divisor), atol=1e-4),
+            not torch.allclose(result.double(), scores.double() / math.sqrt(divisor), atol=1e-4),
             f"{case} the scores are divided by √{divisor}.",
             "The additive score has no factor 1/√d.",
         )
     expect_close(
-        got,
+        result,
         scores,
         case,
         "Add the projection of query i to the projections of all keys.",
@@ -235,8 +239,8 @@ def scores_by_query(answer: ReadersFunction) -> Iterator[str]:
 def _never_all_units(answer: ReadersFunction) -> str:
     arrays = _random_layer(31, 37, 2, 3, 41)
     with LargestTensor() as largest:
-        got = answer(*arrays)
-    expect_close(got, _scores(*arrays), "For 31 queries, 37 keys and h = 41", name="the score")
+        result = answer(*arrays)
+    expect_close(result, _scores(*arrays), "For 31 queries, 37 keys and h = 41", name="the score")
     small_enough = math.prod(largest.shape) < 31 * 37 * 41 // 2
     expect(
         small_enough or not largest.in_vmap,
@@ -251,8 +255,8 @@ def _never_all_units(answer: ReadersFunction) -> str:
         "Go through the queries one after the other.",
     )
     expect(
-        largest.kept < 31 * 37 * 41 // 2,
-        f"For 31 queries, 37 keys and h = 41 your function keeps up to {largest.kept:,} numbers at one time.",
+        largest.peak < 31 * 37 * 41 // 2,
+        f"For 31 queries, 37 keys and h = 41 your function keeps up to {largest.peak:,} numbers at one time.",
         "Keep the scores of a query, and not its hidden units.",
     )
     if largest.shapes:
@@ -305,46 +309,46 @@ def peaks(peak_q: object, peak_k: object, peak_v: object) -> Iterator[str]:
     def share(scores: Tensor) -> float:
         return (scores.argmax(-1) == right).double().mean().item()
 
-    reached = share(scores)
+    hits = share(scores)
     plain = _scores(*inputs, w_q, w_k, torch.ones_like(w_v))
-    said = f"Your layer gives the highest score to the nearest word for {100 * reached:.1f} of 100 spots; expected 99."
+    message = f"Your layer gives the highest score to the nearest word for {100 * hits:.1f} of 100 spots; expected 99."
     expect(
         (w_q[:, 2] + w_k[:, 2]).any() or not w_k[:, :2].any(),
-        f"{said} No unit has the 1 of 1 + x.",
+        f"{message} No unit has the 1 of 1 + x.",
         "Queries and keys end in a constant 1: which number multiplies it?",
     )
     expect(
         (scores.amax(-1) - scores.amin(-1)).min() > 1e-9,
-        f"{said} For some spot all words have the same score.",
+        f"{message} For some spot all words have the same score.",
         "Does each unit get a number from the key? And is c large enough?",
     )
     expect(
         w_k[:, :2].abs().amax(0).min() > 0,
-        f"{said} It does not see the {'second' if w_k[:, 0].any() else 'first'} number of a key.",
+        f"{message} It does not see the {'second' if w_k[:, 0].any() else 'first'} number of a key.",
         "Two units compare the first numbers of key and query. Two more compare the second numbers.",
     )
     expect(
         share(-scores) < 0.9,
-        f"{said} For {100 * share(-scores):.1f} of 100 spots the nearest word has the lowest score.",
+        f"{message} For {100 * share(-scores):.1f} of 100 spots the nearest word has the lowest score.",
         "The score has a valley where it should have a peak. Look at the sign of `peak_v`.",
     )
     expect(
-        reached > 0.55 or share(plain) < 0.9,
-        f"{said} The four units are right, and `peak_v` is not.",
+        hits > 0.55 or share(plain) < 0.9,
+        f"{message} The four units are right, and `peak_v` is not.",
         "Does *g* add its two tanh, or does it subtract one?",
     )
     expect(
-        reached > 0.55,
-        f"{said} Guessing reaches 12.5.",
+        hits > 0.55,
+        f"{message} Guessing reaches 12.5.",
         "Where k = q, key and query must cancel in each unit. Which sign and which size have the numbers of `peak_q` "
         "then?",
     )
     expect(
-        reached >= 0.99,
-        said,
+        hits >= 0.99,
+        message,
         "The peak is in the right place. Try a smaller c, and then a larger one: which of them helps?",
     )
-    yield f"the nearest word has the highest score for {100 * reached:.1f} of 100 spots"
+    yield f"the nearest word has the highest score for {100 * hits:.1f} of 100 spots"
 
 
 @exercise(6, "open")

@@ -107,7 +107,7 @@ def _overlap_mistakes(weights: Tensor) -> list[Mistake]:
     before = weights.cumsum(dim=0) - weights
     least = torch.minimum(weights, before)
     shifted = torch.cat([torch.zeros(1, weights.shape[1]), weights[:-1]])
-    found = (
+    results = (
         (
             torch.minimum(weights, before + weights).sum(dim=1).mean(),
             "the coverage of a step has the weights of this step in it, so the smaller number is always the weight",
@@ -146,7 +146,7 @@ def _overlap_mistakes(weights: Tensor) -> list[Mistake]:
     )
     return [
         Mistake((value.item(),), f"the result is {show(value.item())}: {says}.", hint)
-        for value, says, hint in found
+        for value, says, hint in results
     ]
 
 
@@ -158,23 +158,24 @@ def _overlap_mistakes(weights: Tensor) -> list[Mistake]:
 )
 def overlap(answer: ReadersFunction) -> Iterator[str]:
     generator = torch.Generator().manual_seed(3)
-    drawn = torch.rand(5, 7, generator=generator).softmax(dim=1)
+    random_weights = torch.rand(5, 7, generator=generator).softmax(dim=1)
     for weights, case in (
         (torch.tensor(STEPS), f"for the weights {STEPS}, "),
-        (drawn, "for random weights of 5 steps and 7 words, "),
-        (drawn[:1], "for a single step, "),
+        (random_weights, "for random weights of 5 steps and 7 words, "),
+        (random_weights[:1], "for a single step, "),
     ):
-        got = as_tensor(answer(weights), name="the result")
+        result = as_tensor(answer(weights), name="the result")
         expect(
-            got.numel() == 1,
-            f"{case}the result holds {got.numel()} numbers; expected one.",
+            result.numel() == 1,
+            f"{case}the result holds {result.numel()} numbers; expected one.",
             "Add up over the words, and take the mean over the steps.",
         )
         right = torch.minimum(weights, weights.cumsum(dim=0) - weights).sum(dim=1).mean().item()
-        if abs(got.item() - right) > 1e-4:
-            recognise(got, _overlap_mistakes(weights), case, f" Expected {show(right)}.", tolerance=1e-4)
+        if abs(result.item() - right) > 1e-4:
+            recognise(result, _overlap_mistakes(weights), case, f" Expected {show(right)}.", tolerance=1e-4)
         expect(
-            abs(got.item() - right) < 1e-4, f"{case}the result is {show(got.item())}; expected {show(right)}."
+            abs(result.item() - right) < 1e-4,
+            f"{case}the result is {show(result.item())}; expected {show(right)}.",
         )
         yield f"{case}the overlap is {show(right)}"
 
@@ -197,10 +198,10 @@ def _estimates(baseline: float) -> tuple[float, float]:
 def best_baseline(answer: object) -> Iterator[str]:
     baseline = as_number(answer, name="baseline")
     expect(abs(baseline) < 1e6, f"{show(baseline)} is too large to be compared.", "Try numbers from 0 to 1.")
-    one, two = _estimates(baseline)
-    mean = WEIGHTS[0] * one + WEIGHTS[1] * two
+    first, second = _estimates(baseline)
+    mean = WEIGHTS[0] * first + WEIGHTS[1] * second
     yield f"with this baseline the mean of the estimates is {show(mean)}, as with every other"
-    case = f"with the baseline {show(baseline)} the estimate is {show(one)} or {show(two)}"
+    case = f"with the baseline {show(baseline)} the estimate is {show(first)} or {show(second)}"
     usual = {
         0.0: ("This is the estimate without a baseline.", "A baseline above 0 makes the first one smaller."),
         0.2: (
@@ -219,11 +220,11 @@ def best_baseline(answer: object) -> Iterator[str]:
     for number, (says, hint) in usual.items():
         expect(abs(baseline - number) > 1e-6, f"{case}. {says}", hint)
     expect(
-        abs(one - two) < 0.0051,
-        f"{case}: they differ by {show(abs(one - two))}. Expected two equal numbers.",
+        abs(first - second) < 0.0051,
+        f"{case}: they differ by {show(abs(first - second))}. Expected two equal numbers.",
         "The difference is 0.8 (1 - b) - 0.2 b. For which b is it 0?",
     )
-    yield f"the estimate is {show(one)}, whatever word is drawn"
+    yield f"the estimate is {show(first)}, whatever word is drawn"
 
 
 @exercise(5, "open")

@@ -176,29 +176,29 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
         torch.tensor([[0.0, math.log(2)]]),
         torch.eye(3)[None, :, :2],
     )
-    given = "for a cell that adds, y = [ln 3, 0], s = [0, ln 2] and h = [[1, 0], [0, 1], [0, 0]]"
+    example = "for a cell that adds, y = [ln 3, 0], s = [0, ln 2] and h = [[1, 0], [0, 1], [0, 0]]"
     context, state = _pair(answer(sum_of_both, y, s, h))
     expect(
         not any(torch.equal(first, s) and torch.equal(second, y) for first, second in calls),
         "you call the cell with the state first. Expected the word first, and then the state.",
         "The new state is `cell(y, s)`.",
     )
-    both = torch.tensor([[math.log(3), math.log(2)]])
+    right_state = torch.tensor([[math.log(3), math.log(2)]])
     expect(
-        not (_close(context, both) and not _close(state, both)),
+        not (_close(context, right_state) and not _close(state, right_state)),
         "the two results are exchanged: the first is the new state. Expected the context first.",
         "End with `return context, s`.",
     )
     expect(
         not _close(state, s),
-        f"{given}, the state that you return is the old one, [0, 0.6931]; expected [1.099, 0.6931].",
+        f"{example}, the state that you return is the old one, [0, 0.6931]; expected [1.099, 0.6931].",
         "The new state is `cell(y, s)`.",
     )
-    expect_close(state, both, given, "The new state is `cell(y, s)`.", name="the new state")
+    expect_close(state, right_state, example, "The new state is `cell(y, s)`.", name="the new state")
     yield "the new state comes from the cell"
-    _expect_one_vector(context, given)
-    recognise(context, _usual_mistakes(context), f"{given}, ", tolerance=2e-4)
-    case = f"{given}, the scores are ln 3, ln 2 and 0, so the weights are 1/2, 1/3 and 1/6"
+    _expect_one_vector(context, example)
+    recognise(context, _usual_mistakes(context), f"{example}, ", tolerance=2e-4)
+    case = f"{example}, the scores are ln 3, ln 2 and 0, so the weights are 1/2, 1/3 and 1/6"
     expect_close(context, torch.tensor([[1 / 2, 1 / 3]]), case, name="the context")
     yield "the decoder asks with the new state"
     with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -217,7 +217,7 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
     yield "each sentence of a batch has weights of its own, over its words"
 
 
-def _expect_one_vector(context: Tensor, given: str) -> None:
+def _expect_one_vector(context: Tensor, example: str) -> None:
     """For one sentence and vectors of two numbers."""
     expect(
         tuple(context.shape) != (1, 1, 2),
@@ -226,7 +226,7 @@ def _expect_one_vector(context: Tensor, given: str) -> None:
     )
     expect(
         tuple(context.shape) != (1, 3),
-        f"{given}, the first result is {show(context)}: these are the weights of the three words.",
+        f"{example}, the first result is {show(context)}: these are the weights of the three words.",
         "The context is the average of the rows of `h` with these weights.",
     )
     expect(
@@ -237,12 +237,13 @@ def _expect_one_vector(context: Tensor, given: str) -> None:
 
 def _usual_mistakes(context: Tensor) -> list[Mistake]:
     scores = torch.tensor([math.log(3), math.log(2), 0])
-    scaled, bounded = (
-        torch.softmax(other, dim=-1).tolist() for other in (scores / math.sqrt(2), scores.tanh())
+    scaled_weights, bounded_weights = (
+        torch.softmax(wrong_scores, dim=-1).tolist()
+        for wrong_scores in (scores / math.sqrt(2), scores.tanh())
     )
-    shown, expected = f"the context is {show(context)}: ", " Expected [[0.5, 0.3333]]."
+    message, expected = f"the context is {show(context)}: ", " Expected [[0.5, 0.3333]]."
     plain = "This exercise asks for the plain dot product, without a scale and without a tanh."
-    found = (
+    results = (
         (
             (1 / 4, 1 / 2),
             "the decoder asked with the old state.",
@@ -265,8 +266,8 @@ def _usual_mistakes(context: Tensor) -> list[Mistake]:
             "the scores were divided by their sum.",
             "The softmax divides the exponentials of the scores by their sum.",
         ),
-        (scaled[:2], "the scores were divided by the square root of 2.", plain),
-        (bounded[:2], "the scores went through a tanh.", plain),
+        (scaled_weights[:2], "the scores were divided by the square root of 2.", plain),
+        (bounded_weights[:2], "the scores went through a tanh.", plain),
         ((1, 0), "only the row with the largest score is taken.", "The context is an average of all rows."),
         (
             (1 / 6, 1 / 9),
@@ -279,7 +280,7 @@ def _usual_mistakes(context: Tensor) -> list[Mistake]:
             "The score of a word adds up the products of the numbers of its own vector, along the last axis.",
         ),
     )
-    return [Mistake(tuple(numbers), f"{shown}{says}{expected}", hint) for numbers, says, hint in found]
+    return [Mistake(tuple(numbers), f"{message}{says}{expected}", hint) for numbers, says, hint in results]
 
 
 def _pair(result: object) -> tuple[Tensor, Tensor]:
@@ -311,15 +312,15 @@ def weight_on_padding(answer: ReadersFunction) -> Iterator[str]:
         model = _small_translator(seed)
         weights = _weights_with_wrong_length(model, ids)
         case = f"for a small model that was not trained and the ids {ids}"
-        got = _one_weight(answer, model, ids, case)
+        result = _one_weight(answer, model, ids, case)
         expect(
-            0 <= got <= 1,
-            f"{case}, the result is {show(got)}; a weight lies between 0 and 1.",
+            0 <= result <= 1,
+            f"{case}, the result is {show(result)}; a weight lies between 0 and 1.",
             "Return one weight, not a sum over steps or a share in per cent.",
         )
         yield f"for {len(ids)} ids the result is a possible weight"
         padding, words = weights[:, len(ids) :], weights[:, : len(ids)]
-        for mistaken, says, hint in (
+        for wrong_result, says, hint in (
             (weights.max(), "the largest weight of all 40 places", "Leave out the first `len(ids)` columns."),
             (words.max(), "the largest weight on a real word", "The padding begins at column `len(ids)`."),
             (padding.mean(), "the mean weight on the padding", "Take the maximum."),
@@ -348,21 +349,21 @@ def weight_on_padding(answer: ReadersFunction) -> Iterator[str]:
             (padding[-1].max(), "the largest weight of the last step alone", "Look at every step."),
         ):
             right = padding.max().item()
-            if abs(mistaken.item() - right) > 1e-6:
+            if abs(wrong_result.item() - right) > 1e-6:
                 expect(
-                    abs(got - mistaken.item()) > 1e-6,
-                    f"{case}, the result {show(got)} is {says}; expected {show(right)}.",
+                    abs(result - wrong_result.item()) > 1e-6,
+                    f"{case}, the result {show(result)} is {says}; expected {show(right)}.",
                     hint,
                 )
         expect(
-            abs(got - padding.max().item()) < 1e-5,
-            f"{case}, the result is {show(got)}; expected {show(padding.max().item())}.",
+            abs(result - padding.max().item()) < 1e-5,
+            f"{case}, the result is {show(result)}; expected {show(padding.max().item())}.",
         )
         yield f"for {len(ids)} ids it is the largest weight that any step gives to the padding"
 
 
 def _one_weight(answer: ReadersFunction, model: EncoderDecoder, ids: list[int], case: str) -> float:
-    """What the answer returns; says so if the answer gives the encoder the right length."""
+    """The number that the answer returns; raise :class:`Wrong` if it gives the encoder the right length."""
     lengths: list[int] = []
 
     def note(_: nn.Module, args: tuple[Tensor, ...], options: dict[str, Tensor]) -> None:
@@ -382,13 +383,13 @@ def _one_weight(answer: ReadersFunction, model: EncoderDecoder, ids: list[int], 
         f"{case}, the model got the length {len(ids)}, so the mask hid the padding.",
         "The exercise gives a wrong length on purpose: 40, although only the first places are words.",
     )
-    got = as_tensor(result, name="the result")
+    weight = as_tensor(result, name="the result")
     expect(
-        got.numel() == 1,
-        f"{case}, the result holds {got.numel()} numbers; expected one.",
+        weight.numel() == 1,
+        f"{case}, the result holds {weight.numel()} numbers; expected one.",
         "Take the largest weight of all steps and of all places of the padding.",
     )
-    return got.double().item()
+    return weight.double().item()
 
 
 @cache
@@ -404,8 +405,8 @@ def _small_translator(seed: int) -> EncoderDecoder:
 def _weights_with_wrong_length(model: EncoderDecoder, ids: list[int]) -> Tensor:
     padded = torch.zeros(1, PADDED, dtype=torch.long)
     padded[0, : len(ids)] = torch.tensor(ids)
-    (found,) = greedy(model, padded, torch.tensor([PADDED]), max_len=50)
-    return found.weights
+    (hypothesis,) = greedy(model, padded, torch.tensor([PADDED]), max_len=50)
+    return hypothesis.weights
 
 
 @exercise(
@@ -437,7 +438,7 @@ def two_units(w_q: object, w_k: object, w_v: object) -> Iterator[str]:
     yield "there are two hidden units"
     words = ("small", "white", "flower")
     keys = torch.tensor([[0.2, 1.2], [0.4, 1.4], [1.5, 0.5]]).double()
-    for after, state, wanted in (("petite", (1.5, 0.8), "flower"), ("fleur", (0.2, 1.6), "white")):
+    for after, state, expected_word in (("petite", (1.5, 0.8), "flower"), ("fleur", (0.2, 1.6), "white")):
         units = torch.tanh(query_matrix @ torch.tensor(state).double() + keys @ key_matrix.T)
         scores = units @ last.flatten()
         case = (
@@ -451,11 +452,11 @@ def two_units(w_q: object, w_k: object, w_v: object) -> Iterator[str]:
         )
         best = words[int(scores.argmax())]
         expect(
-            best == wanted,
-            f"{case}: {best} is first. Expected {wanted}.",
-            f"Print the hidden units for this state. In which of them does {wanted} have the largest number?",
+            best == expected_word,
+            f"{case}: {best} is first. Expected {expected_word}.",
+            f"Print the hidden units for this state. In which of them does {expected_word} have the largest number?",
         )
-        yield f"after {after} the decoder looks most at {wanted}"
+        yield f"after {after} the decoder looks most at {expected_word}"
 
 
 @exercise(6, "open")

@@ -119,25 +119,25 @@ def prefix_mask(answer: ReadersFunction) -> Iterator[str]:
     for num_read, num_written in ((3, 2), (2, 5)):
         num_words = num_read + num_written
         case = f"for {num_read} words read and {num_written} written"
-        got = as_tensor(answer(num_read, num_written), name="the mask")
+        result = as_tensor(answer(num_read, num_written), name="the mask")
         expect(
-            tuple(got.shape) == (num_words, num_words),
-            f"{case}, the mask has the shape {tuple(got.shape)}; expected {(num_words, num_words)}.",
+            tuple(result.shape) == (num_words, num_words),
+            f"{case}, the mask has the shape {tuple(result.shape)}; expected {(num_words, num_words)}.",
             "There is a row and a column for each word, read or written.",
         )
         expect(
-            ((got == 0) | (got == 1)).all(),
-            f"{case}, the mask holds {show(got.double().flatten()[:6])}; expected True and False alone.",
+            ((result == 0) | (result == 1)).all(),
+            f"{case}, the mask holds {show(result.double().flatten()[:6])}; expected True and False alone.",
             "A mask says for each pair whether the query may attend to the key. It is no score.",
         )
-        mask = got.bool()
+        mask = result.bool()
         right = causal_mask(num_words)
         right[:num_read, :num_read] = True
         _recognise_mask(mask, right, num_read, case)
         for row, column in (mask != right).nonzero().tolist():
-            seen, expected = bool(mask[row, column]), bool(right[row, column])
+            value, expected = bool(mask[row, column]), bool(right[row, column])
             raise Wrong(
-                f"{case}, the place [{row}, {column}] is {seen}; expected {expected}.",
+                f"{case}, the place [{row}, {column}] is {value}; expected {expected}.",
                 "Rows are queries and columns are keys.",
             )
         yield f"{case}, each word sees what it may see"
@@ -164,7 +164,7 @@ def _recognise_mask(mask: Tensor, right: Tensor, num_read: int, case: str) -> No
     prefix_everywhere = causal.clone()
     prefix_everywhere[:num_read] = True
     without_self = right & ~torch.eye(num_words, dtype=torch.bool)
-    for mistaken, says, hint in (
+    for wrong_mask, says, hint in (
         (
             causal,
             "this is the causal mask: a word that is read does not see the words after it",
@@ -181,7 +181,7 @@ def _recognise_mask(mask: Tensor, right: Tensor, num_read: int, case: str) -> No
         ),
         (without_self, "a word does not see itself", "the diagonal is True"),
     ):
-        expect(not torch.equal(mask, mistaken), f"{case}, {says}.", f"Look at one row: {hint}.")
+        expect(not torch.equal(mask, wrong_mask), f"{case}, {says}.", f"Look at one row: {hint}.")
 
 
 LOGITS = (2.0, 1.0, 0.0, -1.0)
@@ -194,28 +194,30 @@ LOGITS = (2.0, 1.0, 0.0, -1.0)
     "The probability falls while the temperature rises. Take the middle of two temperatures again and again.",
 )
 def half(temperature: object) -> Iterator[str]:
-    got = as_number(temperature, name="the temperature")
-    expect(got > 0, f"the temperature is {show(got)}; expected a number above 0.", "It divides the logits.")
+    number = as_number(temperature, name="the temperature")
+    expect(
+        number > 0, f"the temperature is {show(number)}; expected a number above 0.", "It divides the logits."
+    )
     yield "the temperature is positive"
     logits = torch.tensor(LOGITS, dtype=torch.float64)
-    first, upside_down = ((logits / t).softmax(dim=-1)[0].item() for t in (got, 1 / got))
-    shown = f"at the temperature {show(got)} the first word has the probability {first:.3f}"
+    first, upside_down = ((logits / t).softmax(dim=-1)[0].item() for t in (number, 1 / number))
+    message = f"at the temperature {show(number)} the first word has the probability {first:.3f}"
     expect(
         abs(upside_down - 0.5) > 0.005 or abs(first - 0.5) <= 0.005,
-        f"{shown}. Multiplied by {show(got)}, the logits would give one half.",
+        f"{message}. Multiplied by {show(number)}, the logits would give one half.",
         "The logits are divided by the temperature. Turn your number upside down.",
     )
     expect(
         first < 0.505,
-        f"{shown}, which is too much: this temperature is too low.",
+        f"{message}, which is too much: this temperature is too low.",
         "A higher temperature makes the probabilities more equal.",
     )
     expect(
         first > 0.495,
-        f"{shown}, which is too little: this temperature is too high.",
+        f"{message}, which is too little: this temperature is too high.",
         "A lower temperature gives the first word more.",
     )
-    yield f"{shown}, one half to two decimals"
+    yield f"{message}, one half to two decimals"
 
 
 @exercise(5, "open")

@@ -84,14 +84,14 @@ def three_numbers(squares: object, numbers: object, weights: object) -> Iterator
 def cut_one(answer: ReadersFunction) -> Iterator[str]:
     image = torch.arange(24.0).reshape(1, 4, 6)
     case = "for one channel of 4 by 6 pixels, numbered 0, 1, 2, …, and size 2"
-    got = as_tensor(answer(image, 2), name="the squares")
+    squares = as_tensor(answer(image, 2), name="the squares")
     expect(
-        tuple(got.shape) == (6, 4),
-        f"{case}, the squares have the shape {tuple(got.shape)}; expected (6, 4).",
+        tuple(squares.shape) == (6, 4),
+        f"{case}, the squares have the shape {tuple(squares.shape)}; expected (6, 4).",
         "There are 2 rows of 3 squares, and each has 4 numbers.",
     )
     right = _squares(image, 2)
-    for mistaken, says, hint in (
+    for wrong_squares, says, hint in (
         (
             image.flatten().reshape(6, 4),
             "each row of the result has four pixels of one row of the picture",
@@ -108,26 +108,26 @@ def cut_one(answer: ReadersFunction) -> Iterator[str]:
             "Go through a row of pixels from left to right, then to the next row.",
         ),
     ):
-        expect(not torch.equal(got, mistaken.double()), f"{case}, {says}.", hint)
-    _expect_rows(got, right, case)
+        expect(not torch.equal(squares, wrong_squares.double()), f"{case}, {says}.", hint)
+    _expect_rows(squares, right, case)
     yield "the squares come row by row, and so do the pixels of a square"
     generator = torch.Generator().manual_seed(0)
     image = torch.rand(3, 8, 12, generator=generator)
     case = "for three channels of 8 by 12 pixels and size 4"
-    got = as_tensor(answer(image, 4), name="the squares")
+    squares = as_tensor(answer(image, 4), name="the squares")
     right = _squares(image, 4)
     expect(
-        tuple(got.shape) == tuple(right.shape),
-        f"{case}, the squares have the shape {tuple(got.shape)}; expected {tuple(right.shape)}.",
+        tuple(squares.shape) == tuple(right.shape),
+        f"{case}, the squares have the shape {tuple(squares.shape)}; expected {tuple(right.shape)}.",
         "A square holds the pixels of all channels.",
     )
     by_pixel = right.reshape(6, 3, 16).mT.reshape(6, 48)
     expect(
-        not torch.allclose(got, by_pixel.double()),
+        not torch.allclose(squares, by_pixel.double()),
         f"{case}, the three channels of a pixel stand side by side.",
         "All pixels of red come first, then those of green, then those of blue: `flatten` does this.",
     )
-    _expect_rows(got, right, case)
+    _expect_rows(squares, right, case)
     yield "each square has its red pixels, then the green ones, then the blue ones"
 
 
@@ -136,8 +136,8 @@ def _squares(image: Tensor, size: int) -> Tensor:
     return torch.nn.functional.unfold(image[None], size, stride=size)[0].T
 
 
-def _expect_rows(got: Tensor, right: Tensor, case: str) -> None:
-    for number, (row, expected) in enumerate(zip(got, right.double(), strict=True)):
+def _expect_rows(squares: Tensor, right: Tensor, case: str) -> None:
+    for number, (row, expected) in enumerate(zip(squares, right.double(), strict=True)):
         if not torch.allclose(row, expected):
             raise Wrong(
                 f"{case}, square {number} begins with {show(row[:4])}; expected {show(expected[:4])}."
@@ -166,20 +166,28 @@ def ask_for_red_square(first: object, second: object) -> Iterator[str]:
     )
     yield "the query has two numbers"
     weights = torch.softmax(torch.tensor(list(THINGS.values())).double() @ query.double(), dim=0)
-    best, wanted = list(THINGS)[int(weights.argmax())], weights[1].item()
-    shown = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(THINGS, weights.tolist(), strict=True))
-    highest, next_one = weights.sort(descending=True).values[:2].tolist()
+    best, red_square = list(THINGS)[int(weights.argmax())], weights[1].item()
+    all_weights = ", ".join(
+        f"{name} {weight:.2f}" for name, weight in zip(THINGS, weights.tolist(), strict=True)
+    )
+    highest, next_weight = weights.sort(descending=True).values[:2].tolist()
     expect(
-        highest - next_one > 1e-6, f"two things share the largest weight: {shown}.", "Both numbers matter."
+        highest - next_weight > 1e-6,
+        f"two things share the largest weight: {all_weights}.",
+        "Both numbers matter.",
     )
     expect(
         best == "red square",
-        f"the {best} has the largest weight: {shown}.",
+        f"the {best} has the largest weight: {all_weights}.",
         "The score of a thing is its redness times the first number, plus its roundness times the second.",
     )
     yield "the red square has the largest weight"
-    expect(wanted >= 0.9, f"the red square has only {wanted:.2f}: {shown}.", "Make both numbers larger.")
-    yield f"it has {wanted:.2f}"
+    expect(
+        red_square >= 0.9,
+        f"the red square has only {red_square:.2f}: {all_weights}.",
+        "Make both numbers larger.",
+    )
+    yield f"it has {red_square:.2f}"
 
 
 @exercise(5, "open")

@@ -1,8 +1,8 @@
-"""What runs a check of an exercise on a reader's answer, and what the reader sees.
+"""The code that runs a check of an exercise on a reader's answer, and the report that the reader sees.
 
 A check is a generator with ``@exercise``. It yields a sentence for each point in which the answer is right, and raises
-:class:`Wrong` at the first point in which it is not. It calls the reader's functions as if they were its own: they
-come wrapped in :class:`ReadersFunction`. The checks themselves are in the modules named after the chapters.
+:class:`Wrong` at the first point in which it is not. It calls the reader's functions as if they were its own, because
+they are wrapped in :class:`ReadersFunction`. The checks themselves are in the modules named after the chapters.
 
 Explained in book/teaching.
 """
@@ -17,6 +17,7 @@ import math
 import re
 import signal
 import threading
+import time
 import tracemalloc
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,13 +32,15 @@ from torch.overrides import TorchFunctionMode
 
 from utils.exercises.progress import record_result
 
-#: Seconds that a check may take before it says that the answer does not come to an end.
+#: Seconds of processor time after which a check says that the answer does not come to an end.
 TIME_LIMIT = 20.0
+#: Seconds by the clock, for an answer that waits. There are more of them because other programs may use the processor.
+WAITING_LIMIT = 60.0
 
 _ENDLESS = "Does each loop have an end that it reaches?"
 
 Status = Literal["right", "wrong", "unfinished", "open"]
-#: What an exercise asks for: a guess, a number by hand, code, a trial, or words that the reader judges.
+#: The task of an exercise: predict, compute by hand, write code, try something out, or answer in words.
 Kind = Literal["predict", "compute", "implement", "experiment", "open"]
 _HEADS: dict[Status, str] = {
     "right": "Right",
@@ -54,7 +57,7 @@ _COLOURS: dict[Status, str] = {
 
 
 class Wrong(Exception):
-    """What is wrong with an answer, in the words of the lesson, and hints for this mistake.
+    """A mistake in an answer, described in the words of the lesson, and hints for this mistake.
 
     The hints of the exercise follow these.
     """
@@ -74,7 +77,7 @@ class TimeUp(BaseException):
 
 @dataclass(frozen=True)
 class Report:
-    """What a check says; true if the answer is right.
+    """The report of a check; true if the answer is right.
 
     A notebook shows it as a card, a terminal as the same text.
     """
@@ -120,7 +123,7 @@ class Report:
 
 
 def _with_code(sentence: str) -> str:
-    """The sentence as HTML, with what stands between backticks as code and line breaks kept."""
+    """The sentence as HTML: text between backticks becomes code, and line breaks are kept."""
     escaped = html.escape(sentence, quote=False).replace("\n", "<br>")
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
 
@@ -161,11 +164,15 @@ def _report(
 ) -> Report:
     right: list[str] = []
     printed = io.StringIO()
-    own = [ReadersFunction(answer) if callable(answer) else answer for answer in answers]
+    wrapped_answers = [ReadersFunction(answer) if callable(answer) else answer for answer in answers]
     try:
-        with contextlib.redirect_stdout(printed), torch.random.fork_rng(devices=[]), time_limit(TIME_LIMIT):
-            _expect_functions(examine, own)
-            for point in examine(*own):
+        with (
+            contextlib.redirect_stdout(printed),
+            torch.random.fork_rng(devices=[]),
+            time_limit(TIME_LIMIT, waiting=WAITING_LIMIT),
+        ):
+            _expect_functions(examine, wrapped_answers)
+            for point in examine(*wrapped_answers):
                 right.append(point)
     except Unfinished as unfinished:
         return Report(name, "unfinished", tuple(right), str(unfinished), printed=_first_lines(printed))
@@ -175,9 +182,9 @@ def _report(
         wrong = f"The answer does not come to an end within {TIME_LIMIT:.0f} seconds."
         return Report(name, "wrong", tuple(right), wrong, (_ENDLESS,))
     except Wrong as wrong:
-        shown = (*wrong.hints, *hints)[: max(0, num_hints)]
-        return Report(name, "wrong", tuple(right), str(wrong), shown, _first_lines(printed))
-    except Exception as error:  # an answer of a kind that nobody thought of
+        first_hints = (*wrong.hints, *hints)[: max(0, num_hints)]
+        return Report(name, "wrong", tuple(right), str(wrong), first_hints, _first_lines(printed))
+    except Exception as error:  # unexpected kinds of answers
         reason = f"The check cannot use this answer ({type(error).__name__}: {error})."
         return Report(name, "wrong", tuple(right), reason, tuple(hints[:num_hints]), _first_lines(printed))
     return Report(name, "right", tuple(right), printed=_first_lines(printed))
@@ -200,21 +207,27 @@ def _first_lines(printed: io.StringIO, *, limit: int = 5, width: int = 200) -> s
 
 
 @contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raises :class:`TimeUp` in the code under it after ``seconds``.
+def time_limit(seconds: float, *, waiting: float) -> Iterator[None]:
+    """Raise :class:`TimeUp` in the code of this block when its time is over.
 
-    Only the main thread, where a notebook runs its cells, can be interrupted; elsewhere there is no limit.
+    Only the main thread, where a notebook runs its cells, can be interrupted; in other threads there is no limit.
+
+    Args:
+        seconds: processor time of the main thread, so that other programs of a busy machine do not count.
+        waiting: seconds by the clock, for code that waits and uses no processor time.
     """
+    end, waiting_end = time.thread_time() + seconds, time.monotonic() + waiting
 
     def ring(*_: object) -> None:
-        raise TimeUp
+        if time.thread_time() >= end or time.monotonic() >= waiting_end:
+            raise TimeUp
 
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
     before = signal.signal(signal.SIGALRM, ring)
-    # It rings again, for an answer that catches everything.
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)
+    # Repeat the signal: the time may not be over yet, and the answer may catch the exception.
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, waiting), 0.5)
     try:
         yield
     finally:
@@ -223,14 +236,14 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 class ReadersFunction:
-    """A reader's function, called on copies; what goes wrong in it becomes a :class:`Wrong`."""
+    """A reader's function; an error in it becomes a :class:`Wrong`."""
 
     def __init__(self, function: Callable) -> None:
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
 
     def __call__(self, *args: object, **options: object) -> object:
-        """What the function returns.
+        """Call the function on copies of the arguments, and return its result.
 
         Raises:
             Unfinished: it returns nothing.
@@ -246,9 +259,8 @@ class ReadersFunction:
                 _ENDLESS,
             ) from None
         except (Exception, SystemExit) as error:
-            if isinstance(error, NotImplementedError) and not str(
-                error
-            ):  # a stub's own, torch's say what is missing
+            # A stub raises it without a message; torch's errors have one.
+            if isinstance(error, NotImplementedError) and not str(error):
                 raise Unfinished(
                     "Write the body of your function, run its cell, then run this one again."
                 ) from None
@@ -269,10 +281,10 @@ class ReadersFunction:
 
 
 class LargestTensor(TorchFunctionMode):
-    """While it is entered, ``shape`` is that of the largest tensor that a function of torch has made.
+    """Within its block, ``shape`` is the shape of the largest tensor that a function of torch has made.
 
-    ``shapes`` are those of all tensors of numbers with a point, except copies of arguments and of arrays and lists.
-    ``num_made`` is the number of such tensors, and ``kept`` is how many numbers they held at most at one time. An axis
+    ``shapes`` are those of all floating-point tensors, except copies of arguments, arrays and lists. ``num_made`` is
+    the number of such tensors, and ``peak`` is the largest number of numbers that they held at the same time. An axis
     that only repeats, as after ``expand``, has no numbers of its own and counts as one. Within ``torch.vmap`` a tensor
     has the axis of all calls, and ``in_vmap`` says whether there was one.
     """
@@ -283,16 +295,16 @@ class LargestTensor(TorchFunctionMode):
         super().__init__()
         self.shape: tuple[int, ...] = (0,)
         self.shapes: set[tuple[int, ...]] = set()
-        self.kept = self.num_made = 0
+        self.peak = self.num_made = 0
         self.in_vmap = False
         self._alive: list[weakref.ref[Tensor]] = []
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
-        for made in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(made, Tensor):
-                tensor = torch.func.debug_unwrap(made)  # within torch.vmap, the tensor of all calls
-                self.in_vmap |= tensor is not made
+        for item in result if isinstance(result, tuple | list) else [result]:
+            if isinstance(item, Tensor):
+                tensor = torch.func.debug_unwrap(item)  # within torch.vmap, the tensor of all calls
+                self.in_vmap |= tensor is not item
                 self.shape = max(self.shape, _own_shape(tensor), key=math.prod)
                 if tensor.is_floating_point() and function not in self._COPIES:
                     self.num_made += 1
@@ -302,11 +314,11 @@ class LargestTensor(TorchFunctionMode):
 
     def _keep(self, tensor: Tensor) -> None:
         self.shapes.add(_own_shape(tensor))
-        alive = [kept for reference in self._alive if (kept := reference()) is not None] + [tensor]
-        self._alive = [weakref.ref(kept) for kept in alive]
-        storages = {kept.untyped_storage().data_ptr(): kept for kept in alive}
-        numbers = (kept.untyped_storage().nbytes() // kept.element_size() for kept in storages.values())
-        self.kept = max(self.kept, sum(numbers))
+        alive = [other for reference in self._alive if (other := reference()) is not None] + [tensor]
+        self._alive = [weakref.ref(other) for other in alive]
+        by_storage = {other.untyped_storage().data_ptr(): other for other in alive}
+        sizes = (other.untyped_storage().nbytes() // other.element_size() for other in by_storage.values())
+        self.peak = max(self.peak, sum(sizes))
 
 
 def memory_of(call: Callable[[], object]) -> int:
@@ -324,12 +336,12 @@ def _own_shape(tensor: Tensor) -> tuple[int, ...]:
 
 
 def _arguments(args: Sequence[object], options: Mapping[str, object]) -> str:
-    named = [f"{name}={show(value, most=8)}" for name, value in options.items()]
-    return ", ".join([show(value, most=8) for value in args] + named)
+    keywords = [f"{name}={show(value, most=8)}" for name, value in options.items()]
+    return ", ".join([show(value, most=8) for value in args] + keywords)
 
 
 def _same(left: object, right: object) -> bool:
-    """Whether nothing was changed in nested tuples, lists, dictionaries and tensors."""
+    """Whether two nested tuples, lists, dictionaries or tensors hold the same."""
     if isinstance(left, Tensor):
         if not isinstance(right, Tensor) or (left.shape, left.dtype) != (right.shape, right.dtype):
             return False
@@ -360,12 +372,12 @@ def show(value: object, *, width: int = 160, most: int = 24) -> str:
         inner = ", ".join(show(item, width=width, most=most) for item in value)
         text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
     else:
-        named = f"<{type(value).__name__}>" if isinstance(value, torch.nn.Module) else repr(value)
-        text = getattr(value, "__name__", None) or named
+        plain = f"<{type(value).__name__}>" if isinstance(value, torch.nn.Module) else repr(value)
+        text = getattr(value, "__name__", None) or plain
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-# ---- What a check expects of an answer. ----
+# ---- Functions that the checks call ----
 
 
 def expect_written(answer: object) -> None:
@@ -435,14 +447,14 @@ def expect_close(
     Args:
         case: what the answer was computed from, as it stands in the message: "for the scores [0, 1]".
     """
-    got = as_tensor(answer, shape=tuple(expected.shape), name=name).double()
-    wanted = expected.double()
-    near = torch.isclose(got, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
+    numbers = as_tensor(answer, shape=tuple(expected.shape), name=name).double()
+    expected = expected.double()
+    near = torch.isclose(numbers, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
     if not near.all():
         place = tuple((~near).nonzero()[0].tolist())
         where = f" at {list(place)}" if place else ""
         raise Wrong(
-            f"{case}, {name}{where} is {show(got[place].item())}; expected {show(wanted[place].item())}.",
+            f"{case}, {name}{where} is {show(numbers[place].item())}; expected {show(expected[place].item())}.",
             *hints,
         )
 
@@ -456,7 +468,7 @@ class Mistake(NamedTuple):
 
 
 def recognise(
-    got: Tensor | Sequence[float],
+    result: Tensor | Sequence[float],
     mistakes: Iterable[Mistake],
     case: str = "",
     after: str = "",
@@ -464,7 +476,7 @@ def recognise(
     tolerance: float = 0.006,
 ) -> None:
     """Raise :class:`Wrong` if the result is one of these mistakes; ``case`` and ``after`` stand around what it says."""
-    numbers = torch.as_tensor(got).double().flatten()
+    numbers = torch.as_tensor(result).double().flatten()
     for mistake in mistakes:
         wrong = torch.tensor(mistake.result, dtype=torch.float64)
         if numbers.shape == wrong.shape and torch.allclose(numbers, wrong, rtol=0, atol=tolerance):
@@ -498,13 +510,13 @@ def as_choice(answer: object, letters: str) -> str:
         Wrong: it is none of the letters.
     """
     expect_written(answer)
-    chosen = re.sub(r"\W", "", answer).lower() if isinstance(answer, str) else ""
+    letter = re.sub(r"\W", "", answer).lower() if isinstance(answer, str) else ""
     expect(
-        len(chosen) == 1 and chosen in letters,
+        len(letter) == 1 and letter in letters,
         f"{show(answer)} is none of the choices.",
         f"Write one letter in quotes: {', '.join(letters[:-1])} or {letters[-1]}.",
     )
-    return chosen
+    return letter
 
 
 def choose(answer: object, right: str, reason: str, wrong: Mapping[str, str]) -> Iterator[str]:
@@ -530,7 +542,7 @@ class OpenAnswer(Exception):
 
 
 def _num_words(text: str) -> int:
-    """How many words a text has; two characters of a script without blanks, such as Chinese, count as one."""
+    """Number of words of a text; two characters of a script without blanks, such as Chinese, count as one word."""
     without_blanks = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
     return len(without_blanks.sub("", text).split()) + len(without_blanks.findall(text)) // 2
 

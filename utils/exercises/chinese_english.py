@@ -45,10 +45,6 @@ def folded_last(answer: object) -> Iterator[str]:
     )
 
 
-#: What B has more than A in each of three test sentences.
-DIFFERENCES = (2, 1, -1)
-
-
 @exercise(
     2,
     "compute",
@@ -58,7 +54,7 @@ DIFFERENCES = (2, 1, -1)
 def paired_by_hand(answer: object) -> Iterator[str]:
     p = as_number(answer, name="p")
 
-    def told(number: float, message: str, *hints: str) -> None:
+    def refuse(number: float, message: str, *hints: str) -> None:
         expect(abs(p - number) > 0.004, f"p is {show(p)}: {message}", *hints)
 
     expect(
@@ -70,31 +66,33 @@ def paired_by_hand(answer: object) -> Iterator[str]:
         p >= 0 and (p <= 1 or p in range(28)),
         f"p is {show(p)}; expected a share of the draws, from 0 to 1.",
     )
-    told(7, "this is the number of the draws.", "Divide it by the number of all draws.")
+    refuse(7, "this is the number of the draws.", "Divide it by the number of all draws.")
     expect(p <= 1, f"p is {show(p)}: this is a number of draws; expected their share.", "Divide by 27.")
-    told(20 / 27, "in these draws B is better. Expected the others.", "All draws together have the share 1.")
-    told(1 / 3, "this is the share of the sentences in which B is worse. Expected a share of the draws.")
-    told(
+    refuse(
+        20 / 27, "in these draws B is better. Expected the others.", "All draws together have the share 1."
+    )
+    refuse(1 / 3, "this is the share of the sentences in which B is worse. Expected a share of the draws.")
+    refuse(
         4 / 27,
         "you left out the draws in which both have the same sum.",
         "In the draw 2, -1, -1 the sum is 0, and B is not better.",
     )
-    told(
+    refuse(
         6 / 27,
         "you left out the draw in which B loses most.",
         "The third sentence can be drawn three times.",
     )
-    told(
+    refuse(
         1 / 27,
         "this is the one draw with -1 three times. There are others in which B is not better.",
         "What is the sum of 1, -1 and -1?",
     )
-    told(
+    refuse(
         3 / 10,
         "you counted draws without their order. They are not equally probable.",
         "2, -1, -1 can be drawn in three orders, and -1, -1, -1 in one.",
     )
-    told(
+    refuse(
         0,
         "this would be right if each sentence were drawn once. The bootstrap draws with repetition.",
         "A draw may hold the third sentence more than once.",
@@ -114,16 +112,16 @@ def _from_right(text: str, dictionary: Container[str], longest: int) -> list[str
 
 
 def _expect_each_character(words: Sequence[str], text: str, case: str) -> None:
-    joined = "".join(words)
-    added = Counter(joined) - Counter(text)
+    all_characters = "".join(words)
+    surplus = Counter(all_characters) - Counter(text)
     expect(
-        not added,
-        f"{case}: {joined!r} in all, where {''.join(added)!r} stands too often.",
+        not surplus,
+        f"{case}: {all_characters!r} in all, where {''.join(surplus)!r} stands too often.",
         "When a word is cut off at the end, what is left of the text?",
     )
     expect(
-        len(joined) == len(text),
-        f"{case}: {joined!r} in all. Every character must be in one word.",
+        len(all_characters) == len(text),
+        f"{case}: {all_characters!r} in all. Every character must be in one word.",
         "A character that is in no word of the dictionary is a word by itself.",
     )
 
@@ -136,17 +134,19 @@ def _expect_each_character(words: Sequence[str], text: str, case: str) -> None:
 )
 def longest_match_from_right(answer: ReadersFunction) -> Iterator[str]:
     def cut(text: str, dictionary: set[str], longest: int = 4) -> tuple[list[str], str]:
-        got = answer(text, dictionary, longest=longest)
+        result = answer(text, dictionary, longest=longest)
         expect(
-            isinstance(got, list | tuple) and all(isinstance(word, str) for word in got),
-            f"the result is {show(got)}; expected a list of words.",
+            isinstance(result, list | tuple) and all(isinstance(word, str) for word in result),
+            f"the result is {show(result)}; expected a list of words.",
             "Collect the words in a list.",
         )
         expected = _from_right(text, dictionary, longest)
         limit = f" and longest={longest}" if longest != 4 else ""
-        case = f"for {text!r} and the dictionary {sorted(dictionary)}{limit} the words are {show(list(got))}"
-        _expect_each_character(got, text, case)
-        return list(got), f"{case}; expected {show(expected)}."
+        case = (
+            f"for {text!r} and the dictionary {sorted(dictionary)}{limit} the words are {show(list(result))}"
+        )
+        _expect_each_character(result, text, case)
+        return list(result), f"{case}; expected {show(expected)}."
 
     words, message = cut("abc", {"ab", "bc"})
     expect(
@@ -193,14 +193,14 @@ def longest_match_from_right(answer: ReadersFunction) -> Iterator[str]:
 def _replace_or_drop(
     tokens: list[str], source: list[str], weights: Tensor, dictionary: Mapping[str, str]
 ) -> list[str]:
-    written = []
+    words = []
     for token, row in zip(tokens, weights, strict=True):
         word = source[int(row.argmax())]
         if token != "<unk>":
-            written.append(token)
+            words.append(token)
         elif word in dictionary or re.fullmatch("[A-Za-z0-9]+", word):
-            written.append(dictionary.get(word, word))
-    return written
+            words.append(dictionary.get(word, word))
+    return words
 
 
 #: Chosen cases: tokens, source words, the source word that each token looks at, and the dictionary; results that
@@ -308,24 +308,24 @@ def replace_or_drop(answer: ReadersFunction) -> Iterator[str]:
     def expect_words(
         tokens: list[str],
         source: list[str],
-        looked_at: list[int],
+        positions: list[int],
         dictionary: dict[str, str],
         mistakes: Mapping[str, tuple[str, str]],
     ) -> None:
-        weights = 0.1 / len(source) + 0.9 * torch.eye(len(source))[looked_at]
-        got = answer(tokens, source, weights, dictionary)
+        weights = 0.1 / len(source) + 0.9 * torch.eye(len(source))[positions]
+        result = answer(tokens, source, weights, dictionary)
         expect(
-            isinstance(got, list | tuple) and all(isinstance(word, str) for word in got),
-            f"the result is {show(got)}; expected a list of words.",
+            isinstance(result, list | tuple) and all(isinstance(word, str) for word in result),
+            f"the result is {show(result)}; expected a list of words.",
             "Append a word to a list, or append nothing.",
         )
-        looked = [source[i] for i in looked_at]
+        source_words = [source[i] for i in positions]
         expected = _replace_or_drop(tokens, source, weights, dictionary)
-        message, *hints = mistakes.get(" ".join(got), ("",))
+        message, *hints = mistakes.get(" ".join(result), ("",))
         expect(
-            list(got) == expected,
-            f"for the tokens {tokens}, which look at {looked}, and the dictionary {dictionary} the result is "
-            f"{show(list(got))}; expected {show(expected)}. {message}".strip(),
+            list(result) == expected,
+            f"for the tokens {tokens}, which look at {source_words}, and the dictionary {dictionary} the result is "
+            f"{show(list(result))}; expected {show(expected)}. {message}".strip(),
             *hints,
         )
 
@@ -336,8 +336,8 @@ def replace_or_drop(answer: ReadersFunction) -> Iterator[str]:
     words = ["买", "书", "2024", "OK", "赫", "iPad", "。"]
     for num in (3, 5, 11):
         tokens = generator.choices(["<unk>", "a", "b"], k=num)
-        looked_at = generator.choices(range(len(words)), k=num)
-        expect_words(tokens, words, looked_at, {"买": "bought", "OK": "fine"}, {})
+        positions = generator.choices(range(len(words)), k=num)
+        expect_words(tokens, words, positions, {"买": "bought", "OK": "fine"}, {})
     yield "it is right for tokens and weights drawn at random"
 
 
@@ -359,7 +359,7 @@ def same_when_folded(answer: object) -> Iterator[str]:
         characters = re.findall(r"\w", answer)  # also those that stand between commas or blanks
     else:
         expect(
-            isinstance(answer, list | tuple | set) and all(isinstance(one, str) for one in answer),
+            isinstance(answer, list | tuple | set) and all(isinstance(item, str) for item in answer),
             f"same is {show(answer)}; expected three characters in quotes, or a list of them.",
         )
         characters = list(answer)
@@ -378,13 +378,13 @@ def same_when_folded(answer: object) -> Iterator[str]:
         "發 and 髮 are two. Is there a third one, or another group?",
     )
     yield f"there are {len(characters)} different characters"
-    folded = {character: _to_simplified().convert(character) for character in characters}
-    if len(set(folded.values())) > 1:
-        shown = ", ".join(f"{old} → {new}" for old, new in folded.items())
+    forms = {character: _to_simplified().convert(character) for character in characters}
+    if len(set(forms.values())) > 1:
+        pairs = ", ".join(f"{old} → {new}" for old, new in forms.items())
         raise Wrong(
-            f"they do not become one character: {shown}.", "Compare what `to_simplified` makes of each."
+            f"they do not become one character: {pairs}.", "Compare what `to_simplified` makes of each."
         )
-    [form] = set(folded.values())
+    [form] = set(forms.values())
     yield f"folding makes one character of them, {form}"
     expect(
         form not in characters,

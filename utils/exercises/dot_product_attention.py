@@ -48,7 +48,7 @@ def divided_by_d(answer: object) -> Iterator[str]:
 
 _WEIGHT = math.exp(2) / (math.exp(2) + 3)
 _WEIGHT_WITH_5 = math.exp(2.5) / (math.exp(2.5) + 3)
-#: Pairs that learners get for exercise 2 and that are contexts, and pairs that are none.
+#: Wrong pairs that learners get for exercise 2: first those that are contexts, then those that are not.
 OTHER_CONTEXTS = tuple(
     Mistake((8 * weight, 4 * (1 - weight)), f"the context {what}.", hint)
     for weight, what, hint in (
@@ -110,7 +110,7 @@ def context_by_hand(first: object, second: object) -> Iterator[str]:
 
 
 _EXPONENT = "The softmax takes the exponential. Return what stands in the exponent."
-#: For the query 1, how much larger than the score of the key 0 that of the key 6 is in exercise 3, by mistake.
+#: Wrong differences in exercise 3: the score of the key 6 minus the score of the key 0, for the query 1.
 SECOND_MINUS_FIRST = (
     Mistake((6,), "that of the dot product alone", "Which term is missing that differs from key to key?"),
     Mistake(
@@ -141,20 +141,20 @@ SECOND_MINUS_FIRST = (
 )
 def gaussian_scores(answer: ReadersFunction) -> Iterator[str]:
     query, keys = torch.tensor([[1.0]]), torch.tensor([[0.0], [6.0]])
-    got = as_tensor(answer(query, keys), name="the result")
+    both_scores = as_tensor(answer(query, keys), name="the result")
     expect(
-        tuple(got.shape) == (1, 2),
-        f"for 1 query and 2 keys the result has the shape {tuple(got.shape)}; expected (1, 2).",
+        tuple(both_scores.shape) == (1, 2),
+        f"for 1 query and 2 keys the result has the shape {tuple(both_scores.shape)}; expected (1, 2).",
         "Rows are queries, columns are keys.",
     )
-    got = got[0]
-    difference = (got[1] - got[0]).item()
-    given = "For the query [1] and the keys [0] and [6]"
-    case = f"{given} the second score minus the first is {show(difference)}"
-    expect(got.isfinite().all(), f"{given} the result is {show(got)}.")
+    both_scores = both_scores[0]
+    difference = (both_scores[1] - both_scores[0]).item()
+    example = "For the query [1] and the keys [0] and [6]"
+    case = f"{example} the second score minus the first is {show(difference)}"
+    expect(both_scores.isfinite().all(), f"{example} the result is {show(both_scores)}.")
     expect(
-        abs(got.sum() - 1) > 2e-6 or got.min() <= 0,
-        f"{given} the result is {show(got)}: these are weights.",
+        abs(both_scores.sum() - 1) > 2e-6 or both_scores.min() <= 0,
+        f"{example} the result is {show(both_scores)}: these are weights.",
         "Return the scores, before the softmax.",
     )
     recognise(
@@ -212,14 +212,14 @@ def attend_in_blocks(answer: ReadersFunction) -> Iterator[str]:
         )
         shape = (len(queries), values.shape[1])
         many = f"{len(queries)} {'query' if len(queries) == 1 else 'queries'}"
-        got = as_tensor(
+        context = as_tensor(
             result,
             "Each query has one context, which is as wide as a value.",
             shape=shape,
             name=f"for {many} the context",
         )
         _expect_not_half(result, "the context")
-        return got
+        return context
 
     yield from _three_keys_by_hand(attend)
     yield from _equals_the_layer(attend)
@@ -229,12 +229,12 @@ def attend_in_blocks(answer: ReadersFunction) -> Iterator[str]:
 def _looks_at_one_block_at_a_time(answer: ReadersFunction) -> str:
     m, n, block = 23, 83, 5
     queries, keys, values = _normal((m, 3), (n, 3), (n, 2))
-    with LargestTensor() as made:
+    with LargestTensor() as tensors:
         answer(queries, keys, values, block)
-    if not made.shapes:  # numpy or lists
-        many = _normal((307, 2), (311, 2), (311, 1))
+    if not tensors.shapes:  # numpy or lists
+        large_inputs = _normal((307, 2), (311, 2), (311, 1))
         expect(
-            memory_of(lambda: answer(*many, block)) < 4 * 307 * 311,
+            memory_of(lambda: answer(*large_inputs, block)) < 4 * 307 * 311,
             "for 307 queries, 311 keys and blocks of 5 your function needs the memory of all scores.",
             "Take the next `block` keys only, and compute the scores of these.",
         )
@@ -242,22 +242,22 @@ def _looks_at_one_block_at_a_time(answer: ReadersFunction) -> str:
     case = f"for {m} queries, {n} keys and blocks of {block} your function"
     next_block = "Take the next `block` keys only, and compute the scores of these."
     inputs = {(n, 3), (3, n), (n, 2), (2, n)}
-    for shape in sorted(made.shapes, key=math.prod, reverse=True):
-        own = tuple(size for size in shape if size > 1)
-        expect(n not in own or own in inputs, f"{case} makes a tensor of shape {shape}.", next_block)
+    for shape in sorted(tensors.shapes, key=math.prod, reverse=True):
+        sizes = tuple(size for size in shape if size > 1)
+        expect(n not in sizes or sizes in inputs, f"{case} makes a tensor of shape {shape}.", next_block)
     expect(  # a loop over single keys makes several tensors for each of them
-        any(block in shape for shape in made.shapes) or made.num_made >= 2 * n,
+        any(block in shape for shape in tensors.shapes) or tensors.num_made >= 2 * n,
         f"{case} never looks at {block} keys: it makes tensors of the shapes "
-        f"{', '.join(map(str, sorted(made.shapes, key=math.prod)[-3:]))}.",
+        f"{', '.join(map(str, sorted(tensors.shapes, key=math.prod)[-3:]))}.",
         "`keys[start:start + block]` has the next `block` keys.",
     )
     expect(
-        made.kept < m * n,
-        f"{case} keeps up to {made.kept:,} numbers at one time, and all scores are {m * n:,}.",
+        tensors.peak < m * n,
+        f"{case} keeps up to {tensors.peak:,} numbers at one time, and all scores are {m * n:,}.",
         "Keep no scores and no exponentials of earlier blocks, only their sums.",
     )
     return (
-        f"for {m} queries and {n} keys it keeps at most {made.kept:,} numbers at one time, and all scores are "
+        f"for {m} queries and {n} keys it keeps at most {tensors.peak:,} numbers at one time, and all scores are "
         f"{m * n:,}"
     )
 
@@ -289,33 +289,33 @@ def _three_keys_by_hand(attend: Attend) -> Iterator[str]:
             ),
         },
     }
-    for block, known in mistakes.items():
-        got = attend(query, keys, values, block).item()
-        said = f"{case} blocks of {block} the context is {show(got)}; expected 5.4"
+    for block, wrong_contexts in mistakes.items():
+        context = attend(query, keys, values, block).item()
+        sentence = f"{case} blocks of {block} the context is {show(context)}; expected 5.4"
         expect(
-            math.isfinite(got),
-            f"{said}.",
+            math.isfinite(context),
+            f"{sentence}.",
             "Before the first block the largest score is −∞. What does your factor become when it grows from there?",
         )
-        for number, (message, hint) in known.items():
-            expect(abs(got - number) > 1e-3, f"{said}: {message}.", hint)
-        expect(abs(got - 5.4) < 1e-3, f"{said}.")
+        for number, (message, hint) in wrong_contexts.items():
+            expect(abs(context - number) > 1e-3, f"{sentence}: {message}.", hint)
+        expect(abs(context - 5.4) < 1e-3, f"{sentence}.")
         yield f"blocks of {block} are right for three keys"
 
 
 def _equals_the_layer(attend: Attend) -> Iterator[str]:
     queries, keys, values = _normal((3, 5), (11, 5), (11, 2))
-    got = attend(queries, keys, values, 4)
+    context = attend(queries, keys, values, 4)
     unscaled = torch.softmax(dot_scores(queries, keys), dim=-1) @ values
     expect(
-        not torch.allclose(got, unscaled.double(), atol=1e-4),
-        f"for keys of width 5 the first number of the context is {show(got[0, 0].item())}: "
+        not torch.allclose(context, unscaled.double(), atol=1e-4),
+        f"for keys of width 5 the first number of the context is {show(context[0, 0].item())}: "
         "the scores are not divided by √5.",
         "`DotProductAttention` has the scale 1/√d.",
     )
     over_queries = torch.softmax(scaled_dot_scores(queries, keys), dim=0) @ values
     expect(
-        not torch.allclose(got, over_queries.double(), atol=1e-4),
+        not torch.allclose(context, over_queries.double(), atol=1e-4),
         "for 3 queries the weights of each key sum to 1; expected that the weights of each query do.",
         "The sum of the exponentials runs over the keys.",
     )
@@ -323,22 +323,25 @@ def _equals_the_layer(attend: Attend) -> Iterator[str]:
         loud = factor * queries
         expected = torch.softmax(scaled_dot_scores(loud, keys), dim=-1) @ values
         for block in (4, 1, 7, 20):
-            got = attend(loud, keys, values, block)
+            context = attend(loud, keys, values, block)
             expect(
-                got.isfinite().all(),
-                f"for {case} the context holds {got[~got.isfinite()][:1].tolist()}.",
+                context.isfinite().all(),
+                f"for {case} the context holds {context[~context.isfinite()][:1].tolist()}.",
                 "Subtract the largest score, also that of the new block, before you take the exponential.",
             )
-            expect_close(got, expected, f"for {case} and blocks of {block}", name="the context")
+            expect_close(context, expected, f"for {case} and blocks of {block}", name="the context")
         yield f"for {case} it equals `DotProductAttention`"
     low, keys = -1000 * torch.ones(3, 5), keys.abs() + 1
-    got, expected = attend(low, keys, values, 4), torch.softmax(scaled_dot_scores(low, keys), dim=-1) @ values
+    context, expected = (
+        attend(low, keys, values, 4),
+        torch.softmax(scaled_dot_scores(low, keys), dim=-1) @ values,
+    )
     expect(
-        got.isfinite().all(),
-        f"for scores that all lie below −1000 the context holds {got[~got.isfinite()][:1].tolist()}.",
+        context.isfinite().all(),
+        f"for scores that all lie below −1000 the context holds {context[~context.isfinite()][:1].tolist()}.",
         "Which number is the largest score so far, before the first block? 0 is larger than all these scores.",
     )
-    expect_close(got, expected, "for scores that all lie below −1000", name="the context")
+    expect_close(context, expected, "for scores that all lie below −1000", name="the context")
     yield "low scores do no harm"
 
 
@@ -367,23 +370,25 @@ def queries_are_keys(own_4: object, own_256: object, width: object) -> Iterator[
     yield f"at d = 4 a row gives itself {_expect_own_weight(four, wide):.2f} of its weight"
     expect(wide > 0.99, f"own_256 is {show(wide)}; expected more than 0.99.")
     yield "at d = 256 a row gives itself nearly all its weight"
-    chosen = as_number(width, name="width")
+    chosen_width = as_number(width, name="width")
     powers = [2**power for power in range(9)]
     expect(
-        chosen in powers,
-        f"width is {show(chosen)}; expected one of {show(powers)}.",
+        chosen_width in powers,
+        f"width is {show(chosen_width)}; expected one of {show(powers)}.",
         "Measure the mean at each of these nine widths.",
     )
-    own = {power: _own_weight(power, scaled_dot_scores) for power in powers}
+    own_weights = {power: _own_weight(power, scaled_dot_scores) for power in powers}
     expect(
-        own[int(chosen)] > 0.9,
-        f"at width {int(chosen)} a row gives itself {own[int(chosen)]:.2f} of its weight; expected more than 0.9.",
+        own_weights[int(chosen_width)] > 0.9,
+        f"at width {int(chosen_width)} a row gives itself {own_weights[int(chosen_width)]:.2f} of its weight; "
+        "expected more than 0.9.",
         "Try the larger widths, too.",
     )
-    smallest = min(power for power in powers if own[power] > 0.9)
+    smallest = min(power for power in powers if own_weights[power] > 0.9)
     expect(
-        chosen == smallest,
-        f"at width {int(chosen)} it is {own[int(chosen)]:.3f}, but a smaller width gives more than 0.9 as well.",
+        chosen_width == smallest,
+        f"at width {int(chosen_width)} it is {own_weights[int(chosen_width)]:.3f}, but a smaller width gives more "
+        "than 0.9 as well.",
         "Measure all nine widths, and take the first.",
     )
     yield f"from width {smallest} on it gives itself more than 0.9"

@@ -111,7 +111,7 @@ def score_by_hand(product: object, penalty: object, score: object) -> Iterator[s
 
 def _score(value: float) -> Iterator[str]:
     right = 100 * math.exp(-0.2) * (1 / 5) ** (1 / 4)
-    for mistaken, says, hint in (
+    for wrong_score, says, hint in (
         (right / 100, "lies between 0 and 1; the formula has a factor 100", "Multiply by 100."),
         (
             100 * math.exp(-0.2) / 5,
@@ -126,8 +126,8 @@ def _score(value: float) -> Iterator[str]:
             "Take the fourth root of 1/5.",
         ),
     ):
-        tolerance = 0.2 if mistaken > 1 else 0.002
-        expect(abs(value - mistaken) > tolerance, f"The score {show(value)} {says}.", hint)
+        tolerance = 0.2 if wrong_score > 1 else 0.002
+        expect(abs(value - wrong_score) > tolerance, f"The score {show(value)} {says}.", hint)
     expect(
         abs(value - right) < 0.2,
         f"the score is {show(value)}; expected another number.",
@@ -179,29 +179,32 @@ _TURNED_WRONGLY = (
     "A loop over the sentences is enough: `embedded[b, :n].flip(0)` turns the n words of one sentence around.",
 )
 def reverse_words(answer: ReadersFunction) -> Iterator[str]:
-    one = torch.tensor([1.0, 2, 3, 8, 9])[None, :, None] * torch.tensor([1.0, 10])
-    got = as_tensor(answer(one, torch.tensor([3])), name="the result")
+    embedded = torch.tensor([1.0, 2, 3, 8, 9])[None, :, None] * torch.tensor([1.0, 10])
+    first_result = as_tensor(answer(embedded, torch.tensor([3])), name="the result")
     expect(
-        tuple(got.shape) == (1, 5, 2),
-        f"for 1 sentence of 5 places and vectors of 2 numbers the shape is {tuple(got.shape)}; expected (1, 5, 2).",
+        tuple(first_result.shape) == (1, 5, 2),
+        f"for 1 sentence of 5 places and vectors of 2 numbers the shape is {tuple(first_result.shape)}; "
+        "expected (1, 5, 2).",
         "The result has the shape of `embedded`.",
     )
     begins = (
         "for the vectors [1, 10], [2, 20], [3, 30] of three words and [8, 80], [9, 90] of two pads the result begins "
-        f"with {', '.join(show(vector) for vector in got[0, :3])}"
+        f"with {', '.join(show(vector) for vector in first_result[0, :3])}"
     )
-    recognise(got[0, :3], _TURNED_WRONGLY, f"{begins}: ", tolerance=1e-4)
-    right = one[0, :3].flip(0).double()
-    expect(torch.allclose(got[0, :3].double(), right), f"{begins}; expected [3, 30], [2, 20], [1, 10].")
+    recognise(first_result[0, :3], _TURNED_WRONGLY, f"{begins}: ", tolerance=1e-4)
+    right = embedded[0, :3].flip(0).double()
+    expect(
+        torch.allclose(first_result[0, :3].double(), right), f"{begins}; expected [3, 30], [2, 20], [1, 10]."
+    )
     yield "the words of one sentence are turned around, and the pads stay behind them"
     generator = torch.Generator().manual_seed(2)
     for num_places, lens in ((5, [5, 2, 3]), (7, [1, 7])):
-        many = torch.randn(len(lens), num_places, 3, generator=generator)
-        result = as_tensor(answer(many, torch.tensor(lens)), shape=tuple(many.shape), name="the result")
+        batch = torch.randn(len(lens), num_places, 3, generator=generator)
+        result = as_tensor(answer(batch, torch.tensor(lens)), shape=tuple(batch.shape), name="the result")
         for row, length in enumerate(lens):
             expect_close(
                 result[row, :length],
-                many[row, :length].flip(0),
+                batch[row, :length].flip(0),
                 f"for a batch with the lengths {lens}, in sentence {row} of {length} words",
                 "Each sentence has a length of its own, and stays in its row.",
             )
@@ -215,21 +218,21 @@ def reverse_words(answer: ReadersFunction) -> Iterator[str]:
     "Equal scores give equal weights: `masked_softmax` of zeros, with the mask of the lengths, gives them.",
 )
 def mean_context(answer: ReadersFunction) -> Iterator[str]:
-    one = torch.tensor([[[2.0], [5.0], [30.0]]])
-    given = "for the vectors [2] and [5] of two words and [30] of a pad"
-    got = as_tensor(answer(one, torch.tensor([2])), name="the context")
+    embedded = torch.tensor([[[2.0], [5.0], [30.0]]])
+    example = "for the vectors [2] and [5] of two words and [30] of a pad"
+    context = as_tensor(answer(embedded, torch.tensor([2])), name="the context")
     expect(
-        tuple(got.shape) != (1, 1, 1),
+        tuple(context.shape) != (1, 1, 1),
         "for one sentence and vectors of 1 number the context has the shape (1, 1, 1); expected (1, 1).",
         "Remove the axis of the words with `squeeze(1)`.",
     )
     expect(
-        tuple(got.shape) == (1, 1),
-        f"for one sentence and vectors of 1 number the context has the shape {tuple(got.shape)}; expected (1, 1).",
+        tuple(context.shape) == (1, 1),
+        f"for one sentence and vectors of 1 number the context has the shape {tuple(context.shape)}; expected (1, 1).",
         "One vector for each sentence, as wide as the vectors of the words.",
     )
-    value = got.item()
-    for mistaken, says, hint in (
+    value = context.item()
+    for wrong_value, says, hint in (
         (37 / 3, "the pad is in the mean", "Only the first `src_lens` places are words."),
         (7 / 3, "the sum of the two words is divided by 3", "Divide by the number of real words, 2."),
         (7.0, "this is the sum", "Divide by the number of real words."),
@@ -239,17 +242,19 @@ def mean_context(answer: ReadersFunction) -> Iterator[str]:
         (3.0, "what stands after the point is lost", "Divide with `/`, and keep the kind of number."),
     ):
         expect(
-            abs(value - mistaken) > 1e-4, f"{given} the context is {show(value)}: {says}. Expected 3.5.", hint
+            abs(value - wrong_value) > 1e-4,
+            f"{example} the context is {show(value)}: {says}. Expected 3.5.",
+            hint,
         )
-    expect(abs(value - 3.5) < 1e-4, f"{given} the context is {show(value)}; expected 3.5.")
+    expect(abs(value - 3.5) < 1e-4, f"{example} the context is {show(value)}; expected 3.5.")
     yield "the pad is not in the mean"
     generator = torch.Generator().manual_seed(5)
     for lens, num_places in (([5, 2, 3], 5), ([1, 7], 11)):
-        many = torch.randn(len(lens), num_places, 2, generator=generator)
-        means = torch.stack([many[row, :length].mean(dim=0) for row, length in enumerate(lens)])
+        batch = torch.randn(len(lens), num_places, 2, generator=generator)
+        means = torch.stack([batch[row, :length].mean(dim=0) for row, length in enumerate(lens)])
         case = f"for a batch with the lengths {lens}"
         hint = "Each sentence has a mean of its own: divide by its own length."
-        expect_close(answer(many, torch.tensor(lens)), means, case, hint, name="the context")
+        expect_close(answer(batch, torch.tensor(lens)), means, case, hint, name="the context")
     yield "each sentence of a batch has a mean of its own"
 
 
@@ -263,41 +268,46 @@ def two_layers(encoder: object, moved: object) -> Iterator[str]:
     deep = getattr(encoder, "function", encoder)
     expect_written(moved)
     expect(isinstance(deep, Encoder), "`deep` is not the encoder of the cell. Run that cell again.")
-    got = as_tensor(moved, name="moved")
+    changes = as_tensor(moved, name="moved")
     expect(
-        tuple(got.shape) != (2, 7),
+        tuple(changes.shape) != (2, 7),
         "moved has the shape (2, 7); expected (7, 2).",
         "A row for each word, a column for each half: `moved.T` has this shape.",
     )
     expect(
-        tuple(got.shape) == (7, 2),
-        f"moved has the shape {tuple(got.shape)}; expected (7, 2).",
+        tuple(changes.shape) == (7, 2),
+        f"moved has the shape {tuple(changes.shape)}; expected (7, 2).",
         "A row for each of the 7 words, a column for each half.",
     )
     expect(
-        got.dtype != torch.bool,
+        changes.dtype != torch.bool,
         "moved holds True and False; expected numbers, the largest change in each half.",
         "Keep the numbers before you compare them with 0.",
     )
     yield "there is a row for each word and a column for each half"
-    got = got.double()
+    changes = changes.double()
     expect(
-        (got >= 0).all(), "some numbers of moved are negative.", "Take absolute values before the maximum."
+        (changes >= 0).all(),
+        "some numbers of moved are negative.",
+        "Take absolute values before the maximum.",
     )
     expect(
-        not (got.any() and not got[:4, 0].any() and not got[5:, 1].any()),
+        not (changes.any() and not changes[:4, 0].any() and not changes[5:, 1].any()),
         "the forward half does not move before the fifth word, and the backward half not after it. In one layer it "
         "would be so.",
         "Measure the outputs of `deep`. Its second layer reads both halves of the first.",
     )
     recognise(
-        got, _wrongly_moved(deep), f"moved is {show(got[:2])} for the first two words: ", tolerance=1e-3
+        changes,
+        _wrongly_moved(deep),
+        f"moved is {show(changes[:2])} for the first two words: ",
+        tolerance=1e-3,
     )
     right = _largest(_difference(deep, 4).abs())
-    place = int((got - right).abs().amax(dim=1).argmax())
+    place = int((changes - right).abs().amax(dim=1).argmax())
     expect(
-        torch.allclose(got, right.double(), rtol=1e-3, atol=1e-3),
-        f"for word {place + 1}, moved is {show(got[place])}; expected {show(right[place].double())}.",
+        torch.allclose(changes, right.double(), rtol=1e-3, atol=1e-3),
+        f"for word {place + 1}, moved is {show(changes[place])}; expected {show(right[place].double())}.",
         "Change the fifth word to 9, and compare the outputs of the encoder before and after.",
     )
     yield "these are the changes of the second layer"
@@ -333,9 +343,9 @@ def _wrongly_moved(deep: Encoder) -> list[Mistake]:
         ),
     )
     return [
-        Mistake(tuple(moved.flatten().tolist()), f"{says}.", hint)
-        for moved, says, hint in mistakes
-        if not torch.allclose(moved, _largest(difference), atol=2e-3)
+        Mistake(tuple(changes.flatten().tolist()), f"{says}.", hint)
+        for changes, says, hint in mistakes
+        if not torch.allclose(changes, _largest(difference), atol=2e-3)
     ]
 
 

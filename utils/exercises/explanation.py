@@ -108,7 +108,7 @@ def along_the_path(answer: ReadersFunction) -> Iterator[str]:
 
     x = torch.tensor([[1.0, 1.0], [2.0, 5.0], [4.0, 3.0]])
     case = "for f(x) = x[0,0] + 2 x[0,1] + 3 x[1,0] - x[2,1] and x = [[1, 1], [2, 5], [4, 3]]"
-    got = _per_word(answer(linear, x, 4), x, case)
+    result = _per_word(answer(linear, x, 4), x, case)
     for wrong, says, hint in (
         (
             torch.tensor([3.0, 3.0, -1.0]),
@@ -121,8 +121,8 @@ def along_the_path(answer: ReadersFunction) -> Iterator[str]:
             "Divide by `steps`.",
         ),
     ):
-        expect(not torch.allclose(got, wrong.double(), atol=1e-3), f"{case}, {says}", hint)
-    expect_close(got, torch.tensor([3.0, 6.0, -3.0]), case)
+        expect(not torch.allclose(result, wrong.double(), atol=1e-3), f"{case}, {says}", hint)
+    expect_close(result, torch.tensor([3.0, 6.0, -3.0]), case)
     yield "for a linear function it is gradient times input"
 
     def square(x: Tensor) -> Tensor:
@@ -131,9 +131,9 @@ def along_the_path(answer: ReadersFunction) -> Iterator[str]:
     x = torch.tensor([[1.0, 1.0], [3.0, 0.0]])
     case = "for f(x), the sum of the squares of the sums of the rows, and x = [[1, 1], [3, 0]]"
     case += " in 5 steps"
-    got = _per_word(answer(square, x, 5), x, case)
-    _name_the_place(got, square, x, 5, case)
-    expect_close(got, torch.tensor([4.0, 9.0]), case, tolerance=1e-3)
+    result = _per_word(answer(square, x, 5), x, case)
+    _name_the_place(result, square, x, 5, case)
+    expect_close(result, torch.tensor([4.0, 9.0]), case, tolerance=1e-3)
     yield "it uses the middle of each part of the path"
 
     def mixed(x: Tensor) -> Tensor:
@@ -142,10 +142,10 @@ def along_the_path(answer: ReadersFunction) -> Iterator[str]:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         x = torch.randn(3, 2)
-    got = _per_word(answer(mixed, x, 300), x, "for a function that mixes the words")
+    result = _per_word(answer(mixed, x, 300), x, "for a function that mixes the words")
     expect(
-        abs(got.sum() - mixed(x)) < 1e-3,
-        f"for a function that mixes the words, the numbers of all words add up to {show(got.sum().item())}; "
+        abs(result.sum() - mixed(x)) < 1e-3,
+        f"for a function that mixes the words, the numbers of all words add up to {show(result.sum().item())}; "
         f"expected f(x) - f(0), which is {show(mixed(x).item())}.",
         "The gradient is taken at the point on the path, and `x` is multiplied at the end.",
     )
@@ -153,22 +153,22 @@ def along_the_path(answer: ReadersFunction) -> Iterator[str]:
 
 
 def _per_word(result: object, x: Tensor, case: str) -> Tensor:
-    got = as_tensor(result)
+    numbers = as_tensor(result)
     expect(
-        tuple(got.shape) != tuple(x.shape),
-        f"{case}, the result has the shape {tuple(got.shape)}; expected one number for each word.",
+        tuple(numbers.shape) != tuple(x.shape),
+        f"{case}, the result has the shape {tuple(numbers.shape)}; expected one number for each word.",
         "Add up over the last axis.",
     )
     expect(
-        tuple(got.shape) == tuple(x.shape[:1]),
-        f"{case}, the result has the shape {tuple(got.shape)}; expected {tuple(x.shape[:1])}.",
+        tuple(numbers.shape) == tuple(x.shape[:1]),
+        f"{case}, the result has the shape {tuple(numbers.shape)}; expected {tuple(x.shape[:1])}.",
         "The axis of the words stays.",
     )
-    return got.double()
+    return numbers.double()
 
 
-def _name_the_place(got: Tensor, f: Callable[[Tensor], Tensor], x: Tensor, steps: int, case: str) -> None:
-    """Says so if the gradients were taken at other points of the path."""
+def _name_the_place(result: Tensor, f: Callable[[Tensor], Tensor], x: Tensor, steps: int, case: str) -> None:
+    """Raise ``Wrong`` if the gradients were taken at other points of the path."""
     for name, shares, hint in (
         ("at x itself", [1.0] * steps, "The points lie on the way from 0 to x."),
         (
@@ -188,8 +188,8 @@ def _name_the_place(got: Tensor, f: Callable[[Tensor], Tensor], x: Tensor, steps
             total += torch.autograd.grad(f(point), point)[0]
         wrong = (total / steps * x).sum(dim=-1).double()
         expect(
-            not torch.allclose(got, wrong, atol=1e-3),
-            f"{case}, the result is {show(got)}: the gradients are taken {name}. Expected [4, 9].",
+            not torch.allclose(result, wrong, atol=1e-3),
+            f"{case}, the result is {show(result)}: the gradients are taken {name}. Expected [4, 9].",
             hint,
         )
 
@@ -230,10 +230,10 @@ def same_context(row: object) -> Iterator[str]:
         "fifth.",
     )
     yield "the context is that of the honest weights"
-    shared = torch.minimum(weights, HONEST).sum().item()
+    overlap = torch.minimum(weights, HONEST).sum().item()
     expect(
-        shared <= 0.5001,
-        f"the overlap with the honest weights is {show(shared)}; expected at most 0.5.",
+        overlap <= 0.5001,
+        f"the overlap with the honest weights is {show(overlap)}; expected at most 0.5.",
         "The fifth word has 0.6 of the honest weights. Give it less.",
     )
     yield "the weights are others"

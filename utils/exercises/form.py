@@ -1,4 +1,4 @@
-"""The cells of which an exercise consists, found in a chapter's notebook.
+"""The exercises of a chapter's notebook, and the cells that each of them consists of.
 
 Explained in book/teaching.
 """
@@ -12,13 +12,13 @@ from nbformat import NotebookNode
 
 _HEADING = re.compile(r"^### Exercise (\d+): (\S.*) \((\d+) minutes\)$", re.MULTILINE)
 _FOLD = re.compile(
-    r"<details>\n<summary>(Hint|Explanation|An answer)</summary>\n\n.*\n\n</details>", re.DOTALL
+    r"<details>\n?<summary>(Hint|Explanation|An answer)</summary>\n\n.*\n\n</details>", re.DOTALL
 )
 
 
 @dataclass
 class ExerciseCells:
-    """An exercise: its task, the cell to write in, the check of one line, and what is folded.
+    """An exercise: its task, the cell to write in, the check in one line, and the folded cells.
 
     An open exercise has no solution, and an example of an answer in place of the explanation.
     """
@@ -33,7 +33,7 @@ class ExerciseCells:
 
     @property
     def names(self) -> list[str]:
-        """What the check takes: names that the stub defines."""
+        """The arguments of the check: names that the stub defines."""
         return [argument.id for argument in self._call.args if isinstance(argument, ast.Name)]
 
     @property
@@ -47,7 +47,7 @@ class ExerciseCells:
 
 
 def kind_of(cell: NotebookNode) -> str:
-    """What a cell is to an exercise: "task", "check", "solution", "hint", "explanation", "an answer", "code" or ""."""
+    """The kind of a cell: "task", "check", "solution", "hint", "explanation", "an answer", "code", or "" for others."""
     tags = set(cell.metadata.get("tags", ()))
     if cell.cell_type == "code":
         return next((tag for tag in ("check", "solution") if tag in tags), "code")
@@ -73,13 +73,13 @@ def exercises_of(notebook: NotebookNode) -> Iterator[ExerciseCells]:
                 f"exercise {number} has the cells [{form}]; expected a task, a cell to write in, one tagged check, "
                 "then a folded hint, solution and explanation, or for an open exercise a folded answer"
             )
-        named = dict(zip(kinds[first:last], cells[first:last], strict=True))
+        by_kind = dict(zip(kinds[first:last], cells[first:last], strict=True))
         yield ExerciseCells(
             number,
-            task=named["task"],
-            stub=named["code"],
-            check=named["check"],
-            hint=named.get("hint"),
-            solution=named.get("solution"),
-            explanation=named.get("explanation") or named["an answer"],
+            task=by_kind["task"],
+            stub=by_kind["code"],
+            check=by_kind["check"],
+            hint=by_kind.get("hint"),
+            solution=by_kind.get("solution"),
+            explanation=by_kind.get("explanation") or by_kind["an answer"],
         )

@@ -21,15 +21,15 @@ from utils.exercises.form import ExerciseCells, exercises_of
 def handout(notebook: NotebookNode) -> NotebookNode:
     """A copy without solutions and explanations, in which nbgrader finds the exercises.
 
-    Of each exercise the reader's cell is marked as the answer. After the check stands a cell that only nbgrader needs:
-    its value, 1 or 0, is the number of points. An answer in words gets its points from the teacher.
+    The cell that the reader of an exercise fills is marked as the answer. After the check comes a cell that only
+    nbgrader needs: its value, 1 or 0, is the number of points. An answer in words gets its points from the teacher.
 
     Raises:
         ValueError: the exercises of the notebook do not have their form.
     """
-    copied = copy.deepcopy(notebook)
-    exercises = list(exercises_of(copied))
-    removed = {id(cell) for exercise in exercises for cell in (exercise.solution, exercise.explanation)}
+    new_notebook = copy.deepcopy(notebook)
+    exercises = list(exercises_of(new_notebook))
+    removed_ids = {id(cell) for exercise in exercises for cell in (exercise.solution, exercise.explanation)}
     points = {
         id(exercise.check): _points(exercise) for exercise in exercises if exercise.solution is not None
     }
@@ -39,11 +39,11 @@ def handout(notebook: NotebookNode) -> NotebookNode:
         _tell_nbgrader(exercise.check, f"check-{exercise.number}", locked=True)
         exercise.check.outputs = []
     cells = []
-    for cell in copied.cells:
-        if id(cell) not in removed:
+    for cell in new_notebook.cells:
+        if id(cell) not in removed_ids:
             cells += [cell, points[id(cell)]] if id(cell) in points else [cell]
-    copied.cells = cells
-    return copied
+    new_notebook.cells = cells
+    return new_notebook
 
 
 def _points(exercise: ExerciseCells) -> NotebookNode:
@@ -69,14 +69,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Write chapters without their solutions.")
     parser.add_argument("folder", type=Path, help="where to write them")
     parser.add_argument("chapters", type=Path, nargs="+", help="notebooks of the course")
-    given = parser.parse_args(arguments)
-    given.folder.mkdir(parents=True, exist_ok=True)
-    for path in given.chapters:
-        target = given.folder / path.name
+    options = parser.parse_args(arguments)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for path in options.chapters:
+        target = options.folder / path.name
         nbformat.write(handout(nbformat.read(path, as_version=4)), target)
         print(target)
         if (studies := path.parent / "studies").is_dir():  # stored runs that chapters read
-            shutil.copytree(studies, given.folder / "studies", dirs_exist_ok=True)
+            shutil.copytree(studies, options.folder / "studies", dirs_exist_ok=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Marks a folder of notebooks that came back: the chapters' own checks, run on the answers that are in them.
+"""Mark a folder of notebooks that students have returned: run the checks of the chapters on their answers.
 
 ``python -m utils.exercises.marking FOLDER`` writes ``marks.csv`` and ``marks.html`` into the folder; `make mark` calls
 it. Each notebook runs in a process of its own, in an empty folder, with a time limit and, where the system can, without
-network. That keeps mistakes apart; it is no protection against somebody who wants to do harm.
+network. So a mistake in one notebook does not disturb the others. It is not a protection against somebody who wants to
+do harm.
 
 Explained in book/teaching.
 """
@@ -31,32 +32,35 @@ from utils.exercises.form import exercises_of
 from utils.exercises.progress import VARIABLE
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
-#: Seconds for one cell, so that one that never ends leaves the time for the others.
+#: Seconds for one cell, so that a cell that never ends leaves time for the others.
 CELL_LIMIT = 1200.0
 _IMPORT = re.compile(r"from utils\.exercises import (\w+) as check")
 _NOT_RUN = re.compile(r"^\s*(check\.\w+\(|float\(bool\(check\.|progress\()", re.MULTILINE)
 
 
 class Mark(NamedTuple):
-    """A row of the table: "right", "wrong", "unfinished", "open" (for the teacher to read) or "failed", and why."""
+    """A row of the table; ``message`` is the answer in words, or what the check says about the answer.
+
+    ``result`` is "right", "wrong", "unfinished", "open" (for the teacher to read), or "failed" if nothing was checked.
+    """
 
     student: str
     chapter: str
     exercise: str
     result: str
-    said: str
+    message: str
 
 
 def chapter_of(notebook: NotebookNode, path: Path) -> str | None:
     """The chapter that a returned notebook belongs to, by its import of the checks or else by its file's name."""
     source = "\n".join(cell.source for cell in notebook.cells)
-    known = sorted((chapter.stem for chapter in CHAPTERS.glob("*.ipynb")), key=len, reverse=True)
-    names = [*_IMPORT.findall(source), *(name for name in known if name in path.stem)]
-    return next((name for name in names if name in known), None)
+    chapters = sorted((chapter.stem for chapter in CHAPTERS.glob("*.ipynb")), key=len, reverse=True)
+    names = [*_IMPORT.findall(source), *(name for name in chapters if name in path.stem)]
+    return next((name for name in names if name in chapters), None)
 
 
 def student_of(path: Path, folder: Path, chapter: str | None) -> str:
-    """Whose notebook it is: the folder in which it lies, or the file's name without that of the chapter."""
+    """The student of a notebook: the name of its folder, or the name of the file without that of the chapter."""
     inside = path.relative_to(folder).parent
     if inside.parts:
         return str(inside)
@@ -74,7 +78,7 @@ def mark_answers(path: Path, chapter: str, results: Path) -> None:
     for cell in nbformat.read(path, as_version=4).cells:
         if cell.cell_type == "code" and not _NOT_RUN.search(cell.source):
             try:
-                with time_limit(CELL_LIMIT):
+                with time_limit(CELL_LIMIT, waiting=CELL_LIMIT):
                     shell.run_cell(cell.source, silent=True)
             except TimeUp:
                 print(f"a cell was stopped after {CELL_LIMIT:.0f} seconds: {cell.source[:80]!r}")
@@ -83,17 +87,17 @@ def mark_answers(path: Path, chapter: str, results: Path) -> None:
         for exercise in exercises_of(nbformat.read(CHAPTERS / f"{chapter}.ipynb", as_version=4)):
             answers = [shell.user_ns.get(name, ...) for name in exercise.names]
             report = getattr(checks, exercise.check_name)(*answers, hint=0, record=False)
-            said = (
+            message = (
                 str(answers[0]).strip() if report.status == "open" else report.wrong or " ".join(report.right)
             )
-            print(json.dumps([exercise.number, report.status, said]), file=file, flush=True)
+            print(json.dumps([exercise.number, report.status, message]), file=file, flush=True)
 
 
 # ---- In the process of the command ----
 
 
 def without_network() -> list[str]:
-    """What to put before a command so that it has no network; nothing where the system cannot."""
+    """The words to put before a command so that it has no network; none if the system cannot do this."""
     prefix = ["unshare", "--map-root-user", "--net"]
     if (
         not shutil.which("unshare")
@@ -109,7 +113,7 @@ def marks_of(path: Path, folder: Path, *, seconds: float, prefix: Sequence[str] 
         notebook = nbformat.read(path, as_version=4)
     except Exception as error:  # a notebook can be broken in more ways than nbformat has names for
         yield Mark(
-            student_of(path, folder, None), "", "", "failed", f"{path.name} is no notebook: {error}"[:300]
+            student_of(path, folder, None), "", "", "failed", f"{path.name} is not a notebook: {error}"[:300]
         )
         return
     chapter = chapter_of(notebook, path)
@@ -125,12 +129,12 @@ def marks_of(path: Path, folder: Path, *, seconds: float, prefix: Sequence[str] 
         why = run_to_the_end([*call, chapter, str(results)], Path(place), seconds)
         rows = {row[0]: row for row in map(json.loads, results.read_text("utf-8").splitlines())}
     for exercise in exercises_of(nbformat.read(CHAPTERS / f"{chapter}.ipynb", as_version=4)):
-        _, result, said = rows.get(exercise.number, (exercise.number, "failed", why))
-        yield Mark(student, chapter, str(exercise.number), result, said)
+        _, result, message = rows.get(exercise.number, (exercise.number, "failed", why))
+        yield Mark(student, chapter, str(exercise.number), result, message)
 
 
 def run_to_the_end(call: Sequence[str], place: Path, seconds: float) -> str:
-    """Run the process of a notebook and all that it starts to their end; says why there may be no results."""
+    """Run the process of a notebook, and end all processes that it started; return why results may be missing."""
     path = os.pathsep.join(filter(None, [str(CHAPTERS.parent), os.environ.get("PYTHONPATH")]))
     environment = os.environ | {
         VARIABLE: "",
@@ -166,7 +170,7 @@ def write_tables(marks: Sequence[Mark], folder: Path) -> tuple[Path, Path]:
     with table.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(Mark._fields)
-        # A program for tables would compute what begins like a formula.
+        # A spreadsheet program would compute a text that begins like a formula.
         writer.writerows(
             [f"'{cell}" if cell[:1] in "=+-@\t\r" and cell else cell for cell in mark] for mark in marks
         )
@@ -187,26 +191,28 @@ def write_tables(marks: Sequence[Mark], folder: Path) -> tuple[Path, Path]:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Mark a folder of returned notebooks.")
     parser.add_argument(
-        "folder", type=Path, help="the folder; a folder a student inside it, or all files side by side"
+        "folder",
+        type=Path,
+        help="the folder, with one folder per student inside it, or with all files side by side",
     )
     parser.add_argument("--seconds", type=float, default=3600, help="the time that a notebook may take")
-    given = parser.parse_args(arguments)
-    if not given.folder.is_dir():
-        parser.error(f"{given.folder} is no folder")
-    paths = sorted(path for path in given.folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+    options = parser.parse_args(arguments)
+    if not options.folder.is_dir():
+        parser.error(f"{options.folder} is not a folder")
+    paths = sorted(path for path in options.folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
     if not paths:
-        parser.error(f"there is no notebook in {given.folder}")
+        parser.error(f"there is no notebook in {options.folder}")
     prefix = without_network()
     if not prefix:
         print("This system cannot take the network from a process: the notebooks run with it.")
     marks = []
     for path in paths:
-        rows = list(marks_of(path, given.folder, seconds=given.seconds, prefix=prefix))
+        rows = list(marks_of(path, options.folder, seconds=options.seconds, prefix=prefix))
         print(
-            f"{path.relative_to(given.folder)}: {sum(row.result == 'right' for row in rows)} of {len(rows)} right"
+            f"{path.relative_to(options.folder)}: {sum(row.result == 'right' for row in rows)} of {len(rows)} right"
         )
         marks += rows
-    print("written:", *write_tables(marks, given.folder))
+    print("written:", *write_tables(marks, options.folder))
 
 
 if __name__ == "__main__":

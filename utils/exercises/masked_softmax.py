@@ -104,9 +104,9 @@ def weights_by_hand(first: object, second: object, third: object) -> Iterator[st
     "`ids != PAD` has the shape (batch, keys). Give it an axis for the queries with `[:, None, :]`.",
 )
 def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
-    one = torch.tensor([[7, PAD]])
-    got = answer(one)
-    tensor = as_tensor(got, name="the mask")
+    ids = torch.tensor([[7, PAD]])
+    result = answer(ids)
+    tensor = as_tensor(result, name="the mask")
     flat = tensor.flatten().tolist()
     expect(
         tensor.dtype == torch.bool or flat != [1],
@@ -121,7 +121,7 @@ def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
     yield "the mask is boolean"
     expect(
         flat != [False, True],
-        f"for the ids {show(one)} the mask is [False, True]: it is True at the padding. True must mean 'may attend'.",
+        f"for the ids {show(ids)} the mask is [False, True]: it is True at the padding. True must mean 'may attend'.",
     )
     expect(
         tensor.numel() == 2,
@@ -130,7 +130,7 @@ def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
     )
     expect(
         flat == [True, False],
-        f"for the ids {show(one)} the mask is {show(tensor)}; expected [[[True, False]]].",
+        f"for the ids {show(ids)} the mask is {show(tensor)}; expected [[[True, False]]].",
     )
     yield "True means 'may attend'"
     batch = torch.tensor([[5, 3, 9, 4, 2], [8, 6, PAD, PAD, PAD], [1, PAD, PAD, PAD, PAD]])
@@ -176,32 +176,32 @@ LENGTHS = (
 
 def _lengths(answer: ReadersFunction, valid: list[int], num_queries: int) -> torch.Tensor:
     result = answer(torch.tensor(valid), num_queries)
-    got = as_tensor(result, name="the result")
+    lengths = as_tensor(result, name="the result")
     expect(
         not isinstance(result, torch.Tensor) or not result.is_floating_point(),
         f"the lengths have the type {getattr(result, 'dtype', '')}, which `length_mask` refuses.",
         "Lengths are integers: `torch.arange(1, 4)`, without a point.",
     )
     expect(
-        got.dtype != torch.bool,
+        lengths.dtype != torch.bool,
         "the result is a mask; expected lengths, which `length_mask` turns into a mask.",
         "Return a number for each query: how many keys it may see.",
     )
     expect(
-        tuple(got.shape) != (len(valid),),
-        f"the result has the shape {tuple(got.shape)}: one length per sentence. Expected one for each query.",
+        tuple(lengths.shape) != (len(valid),),
+        f"the result has the shape {tuple(lengths.shape)}: one length per sentence. Expected one for each query.",
         "Bring the lengths into a column with `valid_lens[:, None]`.",
     )
     shape = (len(valid), num_queries)
     expect(
-        tuple(got.shape) == shape,
+        tuple(lengths.shape) == shape,
         f"for {len(valid)} {'sentence' if len(valid) == 1 else 'sentences'} and {num_queries} queries the shape is "
-        f"{tuple(got.shape)}; expected {shape}.",
+        f"{tuple(lengths.shape)}; expected {shape}.",
         "Take the number of queries from `num_queries`."
-        if got.dim() == 2 and len(got) == len(valid)
+        if lengths.dim() == 2 and len(lengths) == len(valid)
         else "There is one row for each sentence, and it has one length for each query.",
     )
-    return got
+    return lengths
 
 
 @exercise(
@@ -212,17 +212,17 @@ def _lengths(answer: ReadersFunction, valid: list[int], num_queries: int) -> tor
     "The limit is the smaller of i + 1 and the length of the sentence: `torch.minimum` with one row and one column.",
 )
 def causal_lens(answer: ReadersFunction) -> Iterator[str]:
-    one = _lengths(answer, [2], 3)[0].tolist()
+    lengths = _lengths(answer, [2], 3)[0].tolist()
     yield "there is one length for each query"
     case = "for one sentence of 2 words and 3 queries the lengths are "
     expect(
-        one[0] != 0,
-        case + f"{show(one)}: query 0 sees nothing. It sees key 0, itself, so its length is 1.",
+        lengths[0] != 0,
+        case + f"{show(lengths)}: query 0 sees nothing. It sees key 0, itself, so its length is 1.",
         "Positions count from 0, lengths from 1.",
     )
     yield "query 0 sees itself"
-    recognise(one, LENGTHS, f"{case}{show(one)}: ", " Expected [1, 2, 2].")
-    expect(one == [1, 2, 2], case + f"{show(one)}; expected [1, 2, 2].")
+    recognise(lengths, LENGTHS, f"{case}{show(lengths)}: ", " Expected [1, 2, 2].")
+    expect(lengths == [1, 2, 2], case + f"{show(lengths)}; expected [1, 2, 2].")
     for valid, num_queries in (([7, 3, 1], 7), ([5, 2], 3), ([0, 4], 5)):
         expected = torch.minimum(torch.arange(1, num_queries + 1), torch.tensor(valid)[:, None])
         expect_close(
@@ -242,11 +242,11 @@ def causal_lens(answer: ReadersFunction) -> Iterator[str]:
 def renormalised(answer: ReadersFunction, bad_scores: object) -> Iterator[str]:
     _three_keys_by_hand(answer)
     generator = torch.Generator().manual_seed(3)
-    many = torch.randn(2, 3, 5, generator=generator)
+    scores = torch.randn(2, 3, 5, generator=generator)
     allowed = length_mask(torch.tensor([5, 2]), 5)
     expect_close(
-        answer(many, allowed),
-        _softmax_of_allowed(many, allowed),
+        answer(scores, allowed),
+        _softmax_of_allowed(scores, allowed),
         "for a batch of shape (2, 3, 5)",
         "Sum over the last axis, the keys, and keep that axis: `keepdim=True`.",
         name="the result",
@@ -271,19 +271,19 @@ def renormalised(answer: ReadersFunction, bad_scores: object) -> Iterator[str]:
         f"bad_scores is {show(bad)}; expected finite numbers between -200 and 200.",
         "Two scores between -200 and 200 can be far enough apart.",
     )
-    two = torch.tensor([[True, True, False, False]])
-    got = as_tensor(answer(bad, two), shape=(1, 4), name="for bad_scores the result")
-    right = _softmax_of_allowed(bad, two)
-    rounded_away = torch.softmax(bad, dim=-1)[two].sum() == 0
-    if torch.allclose(got, right.double(), atol=1e-4):
+    first_two = torch.tensor([[True, True, False, False]])
+    result = as_tensor(answer(bad, first_two), shape=(1, 4), name="for bad_scores the result")
+    right = _softmax_of_allowed(bad, first_two)
+    rounded_away = torch.softmax(bad, dim=-1)[first_two].sum() == 0
+    if torch.allclose(result, right.double(), atol=1e-4):
         expect(
             not rounded_away,
-            f"for bad_scores {show(bad)} your function gives the right weights, {show(got)}: it does not fail.",
+            f"for bad_scores {show(bad)} your function gives the right weights, {show(result)}: it does not fail.",
             "Keep to the three steps, in float32: the ordinary softmax of *all* scores, times the mask, divided by the "
             "sum of the row.",
         )
         raise Wrong(
-            f"for bad_scores {show(bad)} both ways give the same weights: {show(right[two])} for the two allowed "
+            f"for bad_scores {show(bad)} both ways give the same weights: {show(right[first_two])} for the two allowed "
             "words.",
             "The sum that you divide by must be 0, so *both* allowed words must lose all their weight. How far below "
             "the largest score must a score lie for that? The section on scores and weights has the number.",
@@ -291,7 +291,7 @@ def renormalised(answer: ReadersFunction, bad_scores: object) -> Iterator[str]:
     reason = (
         "the allowed weights round to 0 before the division" if rounded_away else "the division goes wrong"
     )
-    yield f"for bad_scores {reason}: your function gives {show(got)}, and the masked softmax {show(right)}"
+    yield f"for bad_scores {reason}: your function gives {show(result)}, and the masked softmax {show(right)}"
 
 
 def _softmax_of_allowed(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -303,7 +303,7 @@ def _three_keys_by_hand(answer: ReadersFunction) -> None:
     one_row = (
         "Give a tensor of the shape of the scores: a forbidden key keeps its place and has the weight 0."
     )
-    got = as_tensor(answer(scores, mask), one_row, shape=(1, 3), name="the result")
+    weights = as_tensor(answer(scores, mask), one_row, shape=(1, 3), name="the result")
     mistakes = (
         Mistake(
             (1 / 7, 2 / 7, 0),
@@ -316,13 +316,13 @@ def _three_keys_by_hand(answer: ReadersFunction) -> None:
     case = "for the scores ln [1, 2, 4] and the mask [True, True, False]"
     expected = " Expected [[0.3333, 0.6667, 0]]."
     expect(
-        not torch.equal(got[0, :2], torch.ones(2).double()),
-        f"{case} the weights are {show(got)}: the sums run over the queries.{expected}",
+        not torch.equal(weights[0, :2], torch.ones(2).double()),
+        f"{case} the weights are {show(weights)}: the sums run over the queries.{expected}",
         "The weights of one query over all keys sum to 1: `dim=-1`.",
     )
-    recognise(got, mistakes, f"{case} the weights are {show(got)}: ", f".{expected}", tolerance=1e-4)
+    recognise(weights, mistakes, f"{case} the weights are {show(weights)}: ", f".{expected}", tolerance=1e-4)
     expect_close(
-        got, torch.tensor([[1 / 3, 2 / 3, 0]]), case, "Softmax first, then the mask, then the division."
+        weights, torch.tensor([[1 / 3, 2 / 3, 0]]), case, "Softmax first, then the mask, then the division."
     )
 
 

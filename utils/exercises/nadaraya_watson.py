@@ -179,15 +179,18 @@ WEIGHTS = (
 def _contexts_and_weights(
     answer: ReadersFunction, queries: Tensor, keys: Tensor, values: Tensor, bandwidths: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """What the reader's function returns, with its shapes checked."""
-    got = answer(queries, keys, values, bandwidths)
+    """Call the reader's function, and check the shapes of what it returns."""
+    result = answer(queries, keys, values, bandwidths)
     expect(
-        isinstance(got, tuple | list) and len(got) == 2,
-        f"the function returns {'one tensor' if isinstance(got, Tensor) else show(got)}; expected the contexts and the "
-        "weights.",
+        isinstance(result, tuple | list) and len(result) == 2,
+        f"the function returns {'one tensor' if isinstance(result, Tensor) else show(result)}; expected the contexts "
+        "and the weights.",
         "End it with `return context, weights`.",
     )
-    context, weights = as_tensor(got[0], name="the first result"), as_tensor(got[1], name="the second result")
+    context, weights = (
+        as_tensor(result[0], name="the first result"),
+        as_tensor(result[1], name="the second result"),
+    )
     expect(
         (context.dim(), weights.dim()) != (2, 1),
         "the weights come first; expected the contexts, and then the weights.",
@@ -209,8 +212,8 @@ def attend(answer: ReadersFunction) -> Iterator[str]:
     _, weights = _contexts_and_weights(answer, torch.zeros(1, 2), keys, values, torch.tensor([2.0, 0.6]))
     yield "it returns contexts and weights of the right shapes"
     case = "for the query (0, 0), the keys (2, 0) and (0, 1) and the bandwidths (2, 0.6)"
-    given = f"{case} the weights are {show(weights[0])}: "
-    recognise(weights[0], WEIGHTS, given, " Expected [0.7087, 0.2913].", tolerance=2e-4)
+    message = f"{case} the weights are {show(weights[0])}: "
+    recognise(weights[0], WEIGHTS, message, " Expected [0.7087, 0.2913].", tolerance=2e-4)
     expect_close(weights, torch.tensor([[0.7087, 0.2913]]), case, name="the weight", tolerance=2e-4)
     yield "the nearer key gets the larger weight, and each coordinate has its own bandwidth"
 
@@ -271,13 +274,13 @@ AT_THE_END = (
 def _heights(
     answer: ReadersFunction, queries: Tensor, keys: Tensor, values: Tensor, bandwidth: float
 ) -> Tensor:
-    got = answer(queries, keys, values, bandwidth)
+    heights = answer(queries, keys, values, bandwidth)
     expect(
-        not isinstance(got, tuple),
+        not isinstance(heights, tuple),
         "the function returns several things; expected the heights alone.",
         "End it with `return` and one tensor, which has one height for each query.",
     )
-    return as_tensor(got, "Return one height for each query.", shape=(len(queries),), name="the estimate")
+    return as_tensor(heights, "Return one height for each query.", shape=(len(queries),), name="the estimate")
 
 
 @exercise(
@@ -289,23 +292,29 @@ def _heights(
 )
 def local_line(answer: ReadersFunction) -> Iterator[str]:
     keys, end = torch.arange(5.0), torch.tensor([4.0])
-    got = _heights(answer, end, keys, 2 * keys + 1, 1.0)
+    estimate = _heights(answer, end, keys, 2 * keys + 1, 1.0)
     yield "there is one height for each query"
     case = "for the keys 0 to 4, the values 2k + 1 and the query 4"
     expect(
-        got.isfinite().all(),
-        f"{case} the estimate is {show(got.item())}.",
+        estimate.isfinite().all(),
+        f"{case} the estimate is {show(estimate.item())}.",
         "0/0 gives nan. The Gaussian gives each of these keys a weight above 0: did you take another kernel?",
     )
-    recognise(got, AT_THE_END, f"{case} the estimate is {show(got.item())}: ", " Expected 9.", tolerance=0.01)
-    expect_close(got, torch.tensor([9.0]), case, name="the estimate", tolerance=0.01)
+    recognise(
+        estimate,
+        AT_THE_END,
+        f"{case} the estimate is {show(estimate.item())}: ",
+        " Expected 9.",
+        tolerance=0.01,
+    )
+    expect_close(estimate, torch.tensor([9.0]), case, name="the estimate", tolerance=0.01)
     yield "a straight line is found exactly, also at its end"
 
     keys, query = torch.arange(7.0), torch.tensor([1.0])
-    bent, expected = keys**3, _line(query, keys, keys**3, 0.8)
-    got = _heights(answer, query, keys, bent, 0.8)
+    cubes, expected = keys**3, _line(query, keys, keys**3, 0.8)
+    estimate = _heights(answer, query, keys, cubes, 0.8)
     case = "for the keys 0 to 6, the values k³, the query 1 and the bandwidth 0.8"
-    squared = _line(query, keys, bent, 0.8 / math.sqrt(2)).item()
+    squared = _line(query, keys, cubes, 0.8 / math.sqrt(2)).item()
     mistakes = (
         Mistake(
             (-5.0,),
@@ -319,15 +328,15 @@ def local_line(answer: ReadersFunction) -> Iterator[str]:
             "of the weights.",
         ),
         Mistake(
-            (_heights(answer, query, keys, bent, 2.0).item(),),
+            (_heights(answer, query, keys, cubes, 2.0).item(),),
             "for the bandwidth 2 it is the same, so the bandwidth has no effect.",
             "Pass `bandwidth` on to `nadaraya_watson`.",
         ),
     )
-    given = f"{case} the estimate is {show(got.item())}: "
-    recognise(got, mistakes, given, f" Expected {show(expected.item())}.", tolerance=0.003)
+    message = f"{case} the estimate is {show(estimate.item())}: "
+    recognise(estimate, mistakes, message, f" Expected {show(expected.item())}.", tolerance=0.003)
     hint = "The means and the slope must all take the weights."
-    expect_close(got, expected, case, hint, name="the estimate", tolerance=0.01)
+    expect_close(estimate, expected, case, hint, name="the estimate", tolerance=0.01)
     generator = torch.Generator().manual_seed(5)
     for num_queries, num_keys, bandwidth in ((3, 11, 0.7), (5, 7, 1.3)):
         queries, keys = (4 * torch.rand(num, generator=generator) for num in (num_queries, num_keys))
@@ -348,7 +357,7 @@ def _level(hours: Tensor) -> Tensor:
     return 2.5 + 1.5 * torch.sin(phase) + 0.5 * torch.sin(2 * phase + 1)
 
 
-#: What is measured -> the bandwidths that it finds best, and a hint towards the error that exercise 5 asks for.
+#: Another error -> the bandwidths that are best by it, and a hint towards the error that exercise 5 asks for.
 OTHER_ERRORS = {
     "itself": (
         "that repeat each reading best",
@@ -364,7 +373,7 @@ OTHER_ERRORS = {
 
 
 @functools.cache
-def _errors(measured: str) -> Tensor:
+def _errors(measure: str) -> Tensor:
     """Errors in metres on the log of the chapter: a row for each kernel, a column for each bandwidth.
 
     Args:
@@ -373,8 +382,8 @@ def _errors(measured: str) -> Tensor:
     generator = torch.Generator().manual_seed(1)
     keys = (24 * torch.rand(50, generator=generator)).sort().values
     values = _level(keys) + 0.4 * torch.randn(50, generator=generator)
-    left_out = measured.startswith("left out")
-    on_readings = left_out or measured == "itself"
+    left_out = measure.startswith("left out")
+    on_readings = left_out or measure == "itself"
     queries = keys if on_readings else torch.linspace(0, 24, 241)
     target = values if on_readings else _level(queries)
     mask = ~torch.eye(50, dtype=torch.bool) if left_out else None
@@ -383,19 +392,19 @@ def _errors(measured: str) -> Tensor:
     for row, kernel in enumerate(KERNELS.values()):
         for column, h in enumerate(WIDTHS):
             curve, weights = nadaraya_watson(queries, keys, values, kernel=kernel, bandwidth=h, mask=mask)
-            counted = weights.sum(dim=1) > (0 if measured.endswith("known") else -1)
-            errors[row, column] = (curve - target)[counted].square().mean().sqrt()
+            is_counted = weights.sum(dim=1) > (0 if measure.endswith("known") else -1)
+            errors[row, column] = (curve - target)[is_counted].square().mean().sqrt()
     return errors
 
 
 def _columns(answer: object) -> list[int]:
-    """Where the reader's four bandwidths, a list or a dictionary, stand in the list of the chapter."""
+    """The places of the reader's four bandwidths, a list or a dictionary, in the list of the chapter."""
     expect_written(answer)
-    listed = [answer.get(name, ...) for name in KERNELS] if isinstance(answer, dict) else answer
-    for item in listed if isinstance(listed, list | tuple) else ():
+    items = [answer.get(name, ...) for name in KERNELS] if isinstance(answer, dict) else answer
+    for item in items if isinstance(items, list | tuple) else ():
         expect_written(item)
     widths = as_tensor(
-        listed, "Report one bandwidth for each kernel.", shape=(len(KERNELS),), name="best_widths"
+        items, "Report one bandwidth for each kernel.", shape=(len(KERNELS),), name="best_widths"
     ).tolist()
     expect(
         not set(widths) <= set(range(len(WIDTHS))) or set(widths) <= set(WIDTHS),
@@ -404,7 +413,7 @@ def _columns(answer: object) -> list[int]:
     )
     columns = []
     for width in widths:
-        near = [column for column, known in enumerate(WIDTHS) if abs(known - width) < 1e-4]
+        near = [column for column, candidate in enumerate(WIDTHS) if abs(candidate - width) < 1e-4]
         expect(near, f"{show(width)} is not in `widths`.", "Report bandwidths of this list, not errors.")
         columns += near
     return columns
@@ -418,22 +427,22 @@ def _columns(answer: object) -> list[int]:
 )
 def best_widths(answer: object, spread: object) -> Iterator[str]:
     columns, errors = _columns(answer), _errors("known")
-    reported = [WIDTHS[column] for column in columns]
+    widths = [WIDTHS[column] for column in columns]
     best = errors.argmin(dim=1).tolist()
     expect(
         columns != best[:1] * len(KERNELS),
-        f"best_widths is {show(reported)}: the best bandwidth of the Gaussian for all kernels.",
+        f"best_widths is {show(widths)}: the best bandwidth of the Gaussian for all kernels.",
         "Without `kernel=` the function takes the Gaussian every time.",
     )
     expect(
         columns == best or sorted(columns) != sorted(best),
-        f"best_widths is {show(reported)}: these are the four best bandwidths, in another order.",
+        f"best_widths is {show(widths)}: these are the four best bandwidths, in another order.",
         f"The order is that of `kernels`: {', '.join(KERNELS)}.",
     )
-    for measured, (what, hint) in OTHER_ERRORS.items():
+    for measure, (what, hint) in OTHER_ERRORS.items():
         if columns != best:
-            others = _errors(measured).argmin(dim=1).tolist()
-            expect(columns != others, f"{show(reported)} are the bandwidths {what}.", hint)
+            others = _errors(measure).argmin(dim=1).tolist()
+            expect(columns != others, f"{show(widths)} are the bandwidths {what}.", hint)
     for name, row, column in zip(KERNELS, errors, columns, strict=True):
         expect(
             column == row.argmin(),
@@ -448,7 +457,7 @@ def best_widths(answer: object, spread: object) -> Iterator[str]:
     smallest = errors.amin(dim=1)
     expected = (smallest.max() - smallest.min()).item()
     expect(
-        abs(metres - (max(reported) - min(reported))) > 1e-3,
+        abs(metres - (max(widths) - min(widths))) > 1e-3,
         f"{case}this is how far the bandwidths are apart, in hours.",
         "Take the error of each kernel at its best bandwidth, in metres.",
     )

@@ -1,4 +1,4 @@
-"""Which exercises a reader has done: one small JSON file in the folder of the notebooks, sent nowhere.
+"""The exercises that a reader has done: one small JSON file in the folder of the notebooks, which is sent nowhere.
 
 Explained in book/teaching.
 """
@@ -8,7 +8,7 @@ import os
 import tempfile
 from pathlib import Path
 
-#: Names another file, or none where it is empty: tests and `make notebooks` keep nothing.
+#: Environment variable with the path of the file; empty: store nothing, as in tests and in `make notebooks`.
 VARIABLE = "ATTENTION_PROGRESS"
 FILE = ".exercises.json"
 DONE = {"right", "open"}
@@ -20,7 +20,7 @@ def _path() -> Path | None:
 
 
 def _results() -> dict[str, dict[str, str]]:
-    """Chapter -> number of the exercise -> last result; empty where there is no file that can be read."""
+    """Chapter -> number of the exercise -> last result; empty if there is no file that can be read."""
     path = _path()
     try:
         results = json.loads(path.read_text("utf-8")) if path else {}
@@ -31,14 +31,14 @@ def _results() -> dict[str, dict[str, str]]:
 
 
 def record_result(chapter: str, number: int, status: str) -> None:
-    """Keep the last result of an exercise; where the folder cannot be written, keep nothing."""
+    """Store the last result of an exercise; if the folder cannot be written to, store nothing."""
     path = _path()
     if path is None:
         return
     results = _results()
     results.setdefault(chapter, {})[str(number)] = status
     try:
-        # Written beside and renamed, so that a notebook that stops in the middle leaves the old file.
+        # Another file is written and then renamed: if the notebook stops in the middle, the old file is still there.
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
             json.dump(results, file, indent=1, sort_keys=True)
         Path(file.name).replace(path)

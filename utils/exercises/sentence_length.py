@@ -43,7 +43,7 @@ def larger_exponent(answer: object) -> Iterator[str]:
     )
 
 
-# What learners get for exercise 2, with the length ratio 0.6 and 27 BLEU.
+# Numbers that learners get for exercise 2, with the length ratio 0.6 and 27 BLEU.
 _PENALTY = math.exp(1 - 1 / 0.6)
 _MEAN = 0.27 / _PENALTY
 _HIGHEST = (
@@ -125,15 +125,15 @@ def _recognise_one(number: float, mistakes: Iterable[Mistake]) -> None:
     "r/c is 1/0.6, so the penalty is e to the power -0.667.",
 )
 def too_short(highest: object, precision: object) -> Iterator[str]:
-    got = as_number(highest, name="highest")
-    _recognise_one(got, _HIGHEST)
-    expect(abs(got - 100 * _PENALTY) < 0.6, f"highest is {show(got)}; expected another number.")
+    number = as_number(highest, name="highest")
+    _recognise_one(number, _HIGHEST)
+    expect(abs(number - 100 * _PENALTY) < 0.6, f"highest is {show(number)}; expected another number.")
     yield f"with 0.6 of the words and no wrong one, BLEU would be {100 * _PENALTY:.1f}"
-    got = as_number(precision, name="precision")
-    _recognise_one(got, _MEANS)
+    number = as_number(precision, name="precision")
+    _recognise_one(number, _MEANS)
     expect(
-        abs(got - _MEAN) < 0.006 or abs(got - 100 * _MEAN) < 0.6,
-        f"precision is {show(got)}; expected another number.",
+        abs(number - _MEAN) < 0.006 or abs(number - 100 * _MEAN) < 0.6,
+        f"precision is {show(number)}; expected another number.",
         _DIVIDE,
     )
     yield f"the geometric mean of the shares is {_MEAN:.2f}: many of the n-grams that it writes are wrong, too"
@@ -222,8 +222,8 @@ def wins(answer: ReadersFunction) -> Iterator[str]:
     recognise(counts, _OTHER_COUNTS, f"{case}the result is {show(counts)}: ", " Expected [2, 1].")
     expect(counts.tolist() == [2, 1], f"{case}the result is {show(counts)}; expected [2, 1].")
     yield "each seed of one is compared with the same seed of the other"
-    tied = as_tensor(answer(torch.tensor([[7.0]]), torch.tensor([[7.0]])), shape=(1,)).double()
-    expect(tied.item() == 0, "for one seed and one bucket, 7 against 7, the result is [1]. A tie is no win.")
+    tie = as_tensor(answer(torch.tensor([[7.0]]), torch.tensor([[7.0]])), shape=(1,)).double()
+    expect(tie.item() == 0, "for one seed and one bucket, 7 against 7, the result is [1]. A tie is no win.")
     yield "a tie is no win"
     generator = torch.Generator().manual_seed(5)
     for num_seeds, num_buckets in ((5, 7), (2, 3), (7, 1)):
@@ -261,21 +261,21 @@ def _as_pieces(result: object) -> list[list[int]]:
 def in_pieces(answer: ReadersFunction) -> Iterator[str]:
     def pieces(num: int, longest: int) -> list[list[int]]:
         ids = list(range(11, 11 + num))
-        got = _as_pieces(answer(ids, longest))
-        lengths = [len(piece) for piece in got]
-        joined = [number for piece in got for number in piece]
-        case = f"for the ids {show(ids)} and at most {longest} per piece the pieces are {show(got)}: "
+        result = _as_pieces(answer(ids, longest))
+        lengths = [len(piece) for piece in result]
+        all_ids = [number for piece in result for number in piece]
+        case = f"for the ids {show(ids)} and at most {longest} per piece the pieces are {show(result)}: "
         if num > 12:
             case = f"for {num} ids and at most {longest} per piece the pieces have the lengths {lengths}: "
-        if missing := set(ids) - set(joined):
+        if missing := set(ids) - set(all_ids):
             raise Wrong(f"{case}{show(sorted(missing))} is missing.", "The pieces must hold every id.")
         expect(
-            len(joined) == num,
+            len(all_ids) == num,
             f"{case}an id stands in two pieces.",
             "A piece begins where the piece before it has ended.",
         )
         expect(
-            joined == ids,
+            all_ids == ids,
             f"{case}the ids are no longer in their order.",
             "A piece is a part of the sentence without gaps: `ids[start:end]`.",
         )
@@ -291,8 +291,8 @@ def in_pieces(answer: ReadersFunction) -> Iterator[str]:
             "At which place does the last piece begin, and is anything left?",
         )
         expect(
-            len(got) == fewest,
-            f"{case}{len(got)} pieces. {fewest} would be enough.",
+            len(result) == fewest,
+            f"{case}{len(result)} pieces. {fewest} would be enough.",
             "Round the division up, and do not add 1 if it comes out even.",
         )
         expect(
@@ -300,7 +300,7 @@ def in_pieces(answer: ReadersFunction) -> Iterator[str]:
             f"{case}their lengths differ by {max(lengths) - min(lengths)}; expected at most 1.",
             "First find the number of pieces, then spread the ids evenly over them.",
         )
-        return got
+        return result
 
     pieces(6, 3)
     yield "six ids make two pieces of three"
@@ -312,21 +312,23 @@ def in_pieces(answer: ReadersFunction) -> Iterator[str]:
 
 
 def _expect_distribution(probabilities: Tensor, name: str) -> None:
-    shown = f"{name} is {show(probabilities)}"
+    message = f"{name} is {show(probabilities)}"
     if not (probabilities.isfinite().all() and probabilities.min() >= 0):
         if probabilities.max() <= 0:
             raise Wrong(
-                f"{shown}; expected probabilities, from 0 to 1.",
+                f"{message}; expected probabilities, from 0 to 1.",
                 "These are probabilities and not their logarithms.",
             )
-        raise Wrong(f"{shown}; each number must lie between 0 and 1.", "No probability is below 0.")
+        raise Wrong(f"{message}; each number must lie between 0 and 1.", "No probability is below 0.")
     total = probabilities.sum().item()
     expect(
-        abs(total - 100) > 0.1, f"{shown}, in per cent; expected numbers from 0 to 1.", "50 per cent is 0.5."
+        abs(total - 100) > 0.1,
+        f"{message}, in per cent; expected numbers from 0 to 1.",
+        "50 per cent is 0.5.",
     )
     expect(
         abs(total - 1) < 1e-3,
-        f"{shown}, with the sum {show(total)}; expected 1.",
+        f"{message}, with the sum {show(total)}; expected 1.",
         "Some word must come next, so the probabilities of the three words sum to 1.",
     )
 
@@ -349,8 +351,8 @@ def missed_by_the_beam(first: object, second: object) -> Iterator[str]:
             "There is a row for each first word, with the probabilities of the next word.",
         ),
     ):
-        shown = f"{name} has the shape {tuple(tensor.shape)}; expected {shape}."
-        expect(tuple(tensor.shape) == shape, shown, hint)
+        message = f"{name} has the shape {tuple(tensor.shape)}; expected {shape}."
+        expect(tuple(tensor.shape) == shape, message, hint)
     _expect_distribution(start, "first")
     columns, rows = then.sum(dim=0), then.sum(dim=1)
     expect(
@@ -363,9 +365,9 @@ def missed_by_the_beam(first: object, second: object) -> Iterator[str]:
         _expect_distribution(then[word], f"second[{word}]")
     yield "first and each row of second are probabilities"
     order = start.argsort(descending=True, stable=True).tolist()
-    kept, dropped = sorted(order[:2]), order[2]
+    kept_words, dropped_word = sorted(order[:2]), order[2]
     expect(
-        start[order[1]] - start[dropped] > 1e-6,
+        start[order[1]] - start[dropped_word] > 1e-6,
         f"in first, {show(start)}, the words {min(order[1:])} and {max(order[1:])} are equally probable: "
         "which of them the beam keeps is an accident.",
         "Make one word of the three less probable than the two others.",
@@ -377,17 +379,17 @@ def missed_by_the_beam(first: object, second: object) -> Iterator[str]:
         at = int(rows.argmax())
         return rows.max().item(), f"{words[at // 3]} {at % 3}"
 
-    found, found_words = best_of(kept)
+    best_of_beam, words_of_beam = best_of(kept_words)
     best, best_words = best_of([0, 1, 2])
     greedy = both[order[0]].max().item()
     case = (
-        f"the beam keeps the words {kept[0]} and {kept[1]}, and finds the sentence {found_words} with the "
-        f"probability {show(found)}"
+        f"the beam keeps the words {kept_words[0]} and {kept_words[1]}, and finds the sentence {words_of_beam} with "
+        f"the probability {show(best_of_beam)}"
     )
-    if best > found + 1e-6:
+    if best > best_of_beam + 1e-6:
         yield f"{case}; the sentence {best_words} has {show(best)}"
         return
-    dropped_best, dropped_words = best_of([dropped])
+    dropped_best, dropped_words = best_of([dropped_word])
     expect(
         greedy >= best - 1e-6,
         f"{case}, which is the most probable one. Greedy search misses it, but two hypotheses are enough.",
@@ -395,8 +397,8 @@ def missed_by_the_beam(first: object, second: object) -> Iterator[str]:
     )
     raise Wrong(
         f"{case}, which is the most probable one. Greedy search finds it, too.",
-        f"The best sentence that begins with the dropped word {dropped} is {dropped_words}, with {show(dropped_best)}. "
-        "Make it more probable.",
+        f"The best sentence that begins with the dropped word {dropped_word} is {dropped_words}, with "
+        f"{show(dropped_best)}. Make it more probable.",
     )
 
 

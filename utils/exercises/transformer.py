@@ -129,19 +129,19 @@ def one_more_word(answer: ReadersFunction) -> Iterator[str]:
             "End with `return context, keys, values`.",
         )
         context, *cache = result
-        for name, got, old, new in zip(("keys", "values"), cache, past, (key, value), strict=True):
-            _check_cache(name, got, old, new, case)
+        for name, part, old, new in zip(("keys", "values"), cache, past, (key, value), strict=True):
+            _check_cache(name, part, old, new, case)
         yield f"{case} the new cache is right"
         keys, values = (torch.cat([old, new[None]]) for old, new in zip(past, (key, value), strict=True))
         scores = keys @ query
-        got = as_tensor(
+        average = as_tensor(
             context,
             "It is an average of the values, so it is as wide as a value.",
             shape=(d_value,),
             name=f"{case}, the context",
         )
         recognise(
-            got,
+            average,
             [
                 Mistake(
                     tuple((scores.softmax(0) @ values).tolist()), "the scale is missing", "Divide by √d."
@@ -170,7 +170,9 @@ def one_more_word(answer: ReadersFunction) -> Iterator[str]:
             tolerance=1e-4,
         )
         right = (scores / math.sqrt(d)).softmax(0) @ values
-        expect_close(got, right, case, "Compute scores, weights and the average in turn.", name="the context")
+        expect_close(
+            average, right, case, "Compute scores, weights and the average in turn.", name="the context"
+        )
         yield f"{case} the context is that of causal attention"
 
 
@@ -178,27 +180,27 @@ def _how_many(result: object) -> str:
     return f"{len(result)} things" if isinstance(result, tuple | list) else "one thing"
 
 
-def _check_cache(name: str, got: object, old: Tensor, new: Tensor, case: str) -> None:
-    got = as_tensor(got, name=f"{case}, `{name}`").float()
+def _check_cache(name: str, rows: object, old: Tensor, new: Tensor, case: str) -> None:
+    rows = as_tensor(rows, name=f"{case}, `{name}`").float()
     expect(
-        tuple(got.shape) != tuple(old.shape),
+        tuple(rows.shape) != tuple(old.shape),
         f"{case}, `{name}` still has {len(old)} rows; expected one more.",
         "The next word must find the new one in the cache.",
     )
     right = torch.cat([old, new[None]])
     expect(
-        got.shape == right.shape,
-        f"{case}, `{name}` has the shape {tuple(got.shape)}; expected {tuple(right.shape)}.",
+        rows.shape == right.shape,
+        f"{case}, `{name}` has the shape {tuple(rows.shape)}; expected {tuple(right.shape)}.",
         "`new[None]` makes a row of a vector, and `torch.cat` puts rows below each other.",
     )
     if len(old):
         expect(
-            not torch.allclose(got, torch.cat([new[None], old])),
+            not torch.allclose(rows, torch.cat([new[None], old])),
             f"{case}, the new row of `{name}` stands before the others.",
             "The rows are in the order of the words.",
         )
     expect(
-        torch.allclose(got, right, atol=1e-6),
+        torch.allclose(rows, right, atol=1e-6),
         f"{case}, `{name}` is not the old rows with the new one behind them.",
         "Earlier rows stay as they are: that is why they may be kept.",
     )

@@ -1,4 +1,4 @@
-"""What the commands do: each takes its options, calls the functions of ``utils`` and prints the result.
+"""The work of the commands: each takes its options, calls the functions of ``utils`` and prints the result.
 
 The help texts are in ``commands``; this module imports torch.
 Explained in book/api/command_line.
@@ -15,11 +15,10 @@ from pathlib import Path
 
 import typer
 
-from utils.corpus.download import CORPORA, DownloadError, Obtained, get_corpus
+from utils.corpus.download import CORPORA, CorpusFile, DownloadError, get_corpus
 from utils.corpus.pairs import choose_languages, find_file
 from utils.corpus.splits import Example
-from utils.metrics import Score, bleu_tokenizer
-from utils.training import History
+from utils.metrics import Score
 from utils.translator.alignment import WordAlignment, score_alignments
 from utils.translator.checkpoints import Checkpoints, write_part
 from utils.translator.devices import choose_device, matmul_precision
@@ -36,7 +35,7 @@ from utils.translator.lines import (
     read_pair_lines,
     translate_lines,
 )
-from utils.translator.loop import Schedule
+from utils.translator.loop import FullHistory, Schedule
 from utils.translator.options import (
     AlignOptions,
     CompareOptions,
@@ -48,6 +47,7 @@ from utils.translator.options import (
     TranslateOptions,
 )
 from utils.translator.runs import PairData, Rows, Run, Settings, load_run, train_run
+from utils.translator.scores import tokenizer_note
 from utils.translator.threads import Threads, chosen_threads
 from utils.translator.translating import (
     Evaluation,
@@ -68,7 +68,7 @@ def _tell(message: str) -> None:
 
 
 def _at_terminal() -> bool:
-    """Whether progress would be seen."""
+    """Whether a user at a terminal would see a progress bar."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -88,25 +88,27 @@ def _print_json(value: object) -> None:
 def get(options: GetOptions) -> None:
     """Get a corpus and print its facts."""
     try:
-        obtained = get_corpus(
+        corpus_file = get_corpus(
             options.name, path=options.path, replace=options.replace, progress=_at_terminal()
         )
     except DownloadError as error:
         _tell(f"error: {error}")
         raise typer.Exit(_UNAVAILABLE) from error
     if options.as_json:
-        facts = {"path": str(obtained.path), "is_pinned": obtained.is_pinned} | asdict(obtained.provenance)
+        facts = {"path": str(corpus_file.path), "is_pinned": corpus_file.is_pinned} | asdict(
+            corpus_file.provenance
+        )
         typer.echo(json.dumps(facts, ensure_ascii=False, indent=1))
     else:
-        _print_corpus(obtained, CORPORA[options.name].edition)
+        _print_corpus(corpus_file, CORPORA[options.name].edition)
 
 
-def _print_corpus(obtained: Obtained, measured_edition: str) -> None:
-    facts = obtained.provenance
-    typer.echo(f"{obtained.path}: {facts.num_rows} pairs")
+def _print_corpus(corpus_file: CorpusFile, measured_edition: str) -> None:
+    facts = corpus_file.provenance
+    typer.echo(f"{corpus_file.path}: {facts.num_rows} pairs")
     typer.echo(
         f"edition {facts.edition or 'unknown'}, "
-        + ("the one" if obtained.is_pinned else f"not the one of {measured_edition}")
+        + ("the one" if corpus_file.is_pinned else f"not the one of {measured_edition}")
         + " that this course measures on"
     )
     typer.echo(f"sha256 {facts.sha256}")
@@ -136,7 +138,7 @@ def train(options: TrainOptions) -> None:
     with (
         matmul_precision("medium"),
         processes_of_torchrun(choose_device(options.device)) as processes,
-        _resumable(options.out, speaks=processes.is_first),
+        _resumable(options.out, prints=processes.is_first),
         chosen_threads(options.threads) as threads,
     ):
         _, history, rows = train_run(
@@ -156,7 +158,7 @@ def train(options: TrainOptions) -> None:
 
 
 def _settings(options: TrainOptions, src: str, tgt: str) -> Settings:
-    """The settings of the model; what it leaves open is chosen for it.
+    """The settings of the model; options that were not given get the defaults of this model.
 
     Raises:
         typer.BadParameter: an option that this model does not have, or a width that the heads cannot share.
@@ -199,19 +201,19 @@ def _schedule(options: TrainOptions) -> Schedule:
 
 
 @contextmanager
-def _resumable(out: Path, *, speaks: bool) -> Iterator[None]:
-    """Say after a signal whether a state was kept, and end with the status of the signal."""
+def _resumable(out: Path, *, prints: bool) -> Iterator[None]:
+    """After a signal, print whether a state was saved, and end with the status of the signal."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        if speaks and Checkpoints(beside(out, "training")).exist:
+        if prints and Checkpoints(beside(out, "training")).exist:
             _tell("interrupted: the same command with --resume continues from here")
-        elif speaks:
+        elif prints:
             _tell("interrupted before the first step: nothing is kept")
         raise typer.Exit(getattr(interrupt, "status", Interrupted().status)) from None
 
 
-def _print_training(options: TrainOptions, settings: Settings, history: History, rows: Rows) -> None:
+def _print_training(options: TrainOptions, settings: Settings, history: FullHistory, rows: Rows) -> None:
     held_out_loss = min(history.valid_losses, default=None)
     if options.as_json:
         facts = {
@@ -268,7 +270,7 @@ def translate(options: TranslateOptions) -> None:
 
 
 def _check_files(options: TranslateOptions) -> None:
-    """Raise an error for files that cannot be written and for arguments that are no text, before any other work."""
+    """Raise an error if a file cannot be written or an argument is not text, before any other work."""
     for number, sentence in enumerate(options.sentences or [], start=1):
         try:
             sentence.encode()
@@ -302,7 +304,7 @@ def _translation_lines(
     number: int, source: str, translations: list[Translation], options: TranslateOptions
 ) -> Iterator[str]:
     """The lines to print for one sentence."""
-    printed = translations if options.n_best else translations[:1]
+    to_print = translations if options.n_best else translations[:1]
     if options.as_json:
         objects = [
             {
@@ -311,12 +313,12 @@ def _translation_lines(
                 "tokens": translation.tgt_tokens,
                 "finished": translation.finished,
             }
-            for translation in printed
+            for translation in to_print
         ]
         facts = {"source": source, "source_tokens": translations[0].src_tokens, "translations": objects}
         yield json.dumps(facts, ensure_ascii=False)
         return
-    for translation in printed:
+    for translation in to_print:
         yield (
             f"{number}\t{translation.score:.4f}\t{translation.text}" if options.n_best else translation.text
         )
@@ -326,7 +328,7 @@ def _translation_lines(
 
 
 def align(options: AlignOptions) -> None:
-    """Align pairs of sentences, and score the links where gold links are given."""
+    """Align pairs of sentences, and score the links if gold links are given."""
     _require_text(options.path, "align", "a pair file")
     run = load_run(options.run, device=choose_device(options.device))
     src, tgt = run.settings.src, run.settings.tgt
@@ -401,7 +403,7 @@ def evaluate(options: EvaluateOptions) -> None:
         typer.echo(result.to_json())
     else:
         _print_evaluation(result, options.examples)
-    if folder is not None:  # after the result is printed, so that a full disk does not take it away
+    if folder is not None:  # after the result is printed, so that it is not lost if the disk is full
         result.save(folder)
 
 
@@ -422,7 +424,7 @@ def _is_writable(folder: Path) -> bool:
 
 
 def _tell_of_tokenizer(run: Run) -> None:
-    if note := bleu_tokenizer(run.settings.tgt)[1]:
+    if note := tokenizer_note(run.settings.tgt):
         _tell(f"warning: {note}")
 
 
@@ -509,7 +511,7 @@ def _print_facts(folder: Path, facts: dict) -> None:
         typer.echo("with      " + ", ".join(f"{name} {value}" for name, value in machine.items()))
         typer.echo(f"trained   {result['steps']} steps in {result['minutes']} minutes, {result['date']}")
         if record.get("resumed"):
-            typer.echo(f"resumed   {', '.join(again['date'] for again in record['resumed'])}")
+            typer.echo(f"resumed   {', '.join(resumption['date'] for resumption in record['resumed'])}")
         curve = result["losses"]
         typer.echo("loss      " + ", ".join(f"{loss:.2f}" for _, loss in curve[:: len(curve) // 6 or 1]))
     typer.echo(f"test      {facts['test_sentences']} sentences")

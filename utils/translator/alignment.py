@@ -1,7 +1,7 @@
 """Word alignment: link the words of a sentence pair by the attention weights of a translator.
 
-The scores of alignments are computed in ``utils.metrics``, files of alignments are read in ``gold_links``.
-Explained in book/api/command_line.
+The scores of alignments are computed in ``scores``, files of alignments are read in ``gold_links``.
+Explained in book/api/command_line_results.
 """
 
 import re
@@ -17,11 +17,12 @@ from utils.corpus.batches import make_batch
 from utils.corpus.languages import has_blanks, primary
 from utils.corpus.pairs import normalise, tokenise
 from utils.corpus.vocabulary import Vocabulary
-from utils.metrics import AlignmentScore, GoldLinks, alignment_score, diagonal_links, links_from_weights
+from utils.metrics import diagonal_links, links_from_weights
 from utils.seq2seq import EncoderDecoder
 from utils.training import Ids
 from utils.translator.fast import attention_weights
 from utils.translator.runs import Run
+from utils.translator.scores import AlignmentScore, GoldLinks, alignment_score
 from utils.translator.threads import Threads
 from utils.translator.translating import check_characters, check_num_tokens
 
@@ -57,7 +58,7 @@ def forced_weights(
     Raises:
         ValueError: a model without attention, an empty source, or different numbers of sources and targets.
 
-    Source: Bahdanau et al. (2015), section 3.1. Explained in book/api/command_line.
+    Source: Bahdanau et al. (2015), section 3.1. Explained in book/api/command_line_results.
     """
     if len(src_ids) != len(tgt_ids):
         raise ValueError(
@@ -102,7 +103,7 @@ def word_weights(
     tensor([[0.5000, 0.5000],
             [0.3000, 0.7000]])
 
-    Source: Clark et al. (2019), section 4.1. Explained in book/api/command_line.
+    Source: Clark et al. (2019), section 4.1. Explained in book/api/command_line_results.
     """
     pieces = tgt_shares.sum(dim=0)[:, None]
     return (tgt_shares.T @ weights @ src_shares) / pieces.clamp(min=torch.finfo(pieces.dtype).tiny)
@@ -173,7 +174,7 @@ def align(
     Raises:
         ValueError: a sentence of more than ``MAX_TOKENS`` subwords, or a run without attention.
 
-    Explained in book/api/command_line.
+    Explained in book/api/command_line_results.
     """
     src, tgt = (
         _read_side([pair[side] for pair in pairs], lang, vocabulary, tokenised=tokenised)
@@ -232,7 +233,7 @@ def detokenise(words: Sequence[str], lang: str) -> tuple[str, list[int]]:
     >>> detokenise(["l'", "homme", "."], "fr")
     ("l'homme.", [2, 7, 8])
 
-    Explained in book/api/command_line.
+    Explained in book/api/command_line_results.
     """
     language = primary(lang)
     before = _NO_BLANK_BEFORE.get(language, _NO_BLANK_BEFORE[None])
@@ -266,13 +267,15 @@ def _read_side(texts: Sequence[str], lang: str, vocabulary: Vocabulary, *, token
     check_characters(texts)
     if tokenised:
         words = [text.split() for text in texts]
-        joined = [detokenise([normalise(word, lang) for word in row], lang) for row in words]
+        texts_and_ends = [detokenise([normalise(word, lang) for word in row], lang) for row in words]
     else:
         texts = [normalise(text, lang) for text in texts]
         words = [tokenise(text, lang) for text in texts]
-        joined = [(text, _ends(text, row)) for text, row in zip(texts, words, strict=True)]
-    texts = [text for text, _ in joined]
+        texts_and_ends = [(text, _ends(text, row)) for text, row in zip(texts, words, strict=True)]
+    texts = [text for text, _ in texts_and_ends]
     ids = vocabulary.encode(texts)
     check_num_tokens(ids, texts)
     spans = vocabulary.spans(texts)
-    return _Side(words, ids, [shares(*row) for row in zip(spans, [ends for _, ends in joined], strict=True)])
+    return _Side(
+        words, ids, [shares(*row) for row in zip(spans, [ends for _, ends in texts_and_ends], strict=True)]
+    )

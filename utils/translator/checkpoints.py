@@ -48,7 +48,7 @@ class Checkpoints:
 
         Args:
             state: tensors by name.
-            training: what the state belongs to; :meth:`load` refuses a state of another training.
+            training: the training that the state belongs to; :meth:`load` refuses a state of another training.
 
         Raises:
             OSError: the disk is full or cannot be written; the states saved before are still there.
@@ -68,26 +68,26 @@ class Checkpoints:
         Raises:
             ValueError: the state belongs to another training, or all files are damaged.
         """
-        damaged = []
+        problems = []
         for path in filter(Path.exists, self.paths):
             try:
                 state, metadata = read_safetensors(path)
             except ValueError as error:
-                damaged.append(str(error))
+                problems.append(str(error))
                 continue
             if metadata.get("digest") != digest((), state):
-                damaged.append(f"{path} is damaged: its digest is not that of its content")
+                problems.append(f"{path} is damaged: its digest is not that of its content")
                 continue
             if metadata.get("training") != training:
                 raise ValueError(
                     f"{path} belongs to another training: other sentences, settings, seed, dtype of products or "
                     "version; use another folder, or remove the file to start again"
                 )
-            if damaged:
-                warnings.warn(f"{'; '.join(damaged)}; continuing from {path.name}", stacklevel=2)
+            if problems:
+                warnings.warn(f"{'; '.join(problems)}; continuing from {path.name}", stacklevel=2)
             return state
-        if damaged:
-            raise ValueError(f"{'; '.join(damaged)}; remove them to start again")
+        if problems:
+            raise ValueError(f"{'; '.join(problems)}; remove them to start again")
         return None
 
     def remove(self) -> None:

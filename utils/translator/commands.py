@@ -17,7 +17,7 @@ from typing import Annotated, get_type_hints
 
 import typer
 
-from utils.translator.interrupts import Interrupted, obeyed
+from utils.translator.interrupts import Interrupted, obey_signals
 from utils.translator.options import (
     AlignOptions,
     CompareOptions,
@@ -47,20 +47,18 @@ app.add_typer(data, name="data")
 def main() -> None:
     """Run the console command."""
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:  # the name of a file may hold bytes that are no text
+        if stream is not None:  # the name of a file may hold bytes that are not text
             stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name=NAME)
-    except (
-        OSError
-    ) as error:  # a help text or the version cannot be written; what a command does has caught its own
+    except OSError as error:  # a help text or the version cannot be written; a command catches its own errors
         typer.echo(f"error: {error}", err=True)
         _drop_output()
         sys.exit(1)
 
 
-def _print_version(wanted: bool | None) -> None:
-    if wanted:
+def _print_version(show_version: bool | None) -> None:
+    if show_version:
         try:
             typer.echo(f"{NAME} {version(NAME)}")
         except PackageNotFoundError:
@@ -84,7 +82,7 @@ def _errors_in_one_line() -> Iterator[None]:
 
     A signal ends the command with the status that shells give to it. Warnings are one line, too.
     """
-    with warnings.catch_warnings(), obeyed():
+    with warnings.catch_warnings(), obey_signals():
         warnings.showwarning = _print_warning
         try:
             yield
@@ -122,20 +120,20 @@ def _drop_output() -> None:
 
 
 def _command(of: typer.Typer) -> Callable[[Callable], Callable]:
-    """Make a command of a function that has its help text and takes its options, a dataclass.
+    """Make a command from a function whose docstring is the help text and whose argument is a dataclass of options.
 
     The function of the same name in ``actions`` does the work.
     """
 
-    def make(described: Callable) -> Callable:
-        options = get_type_hints(described)["options"]
+    def make(function: Callable) -> Callable:
+        options = get_type_hints(function)["options"]
 
         def command(**values: object) -> None:
             with _errors_in_one_line():
                 actions = importlib.import_module("utils.translator.actions")
-                getattr(actions, described.__name__)(options(**values))
+                getattr(actions, function.__name__)(options(**values))
 
-        command.__name__, command.__doc__ = described.__name__, described.__doc__
+        command.__name__, command.__doc__ = function.__name__, function.__doc__
         command.__signature__ = inspect.signature(options)
         command.__annotations__ = options.__annotations__
         return of.command()(command)

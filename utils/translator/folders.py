@@ -1,4 +1,4 @@
-"""A run's folder: made beside its place, under a lock, and renamed into its place once it is complete.
+"""A run's folder: it is made beside its place, under a lock, and renamed to its place when it is complete.
 
 What is in a run is decided in ``runs``.
 Explained in book/api/command_line.
@@ -19,9 +19,9 @@ RECORD, SETTINGS, SRC, TGT, TEST, WEIGHTS, EVALUATION = (
 )  # fmt: skip
 #: The files of the states of a training.
 CHECKPOINTS = ("checkpoint.safetensors", "checkpoint.previous.safetensors")
-_OURS = {RECORD, SETTINGS, SRC, TGT, TEST, WEIGHTS, EVALUATION, *CHECKPOINTS}
-_OURS |= {f"{name}.part" for name in _OURS}
-_NOBODYS = {".DS_Store"}
+_RUN_FILES = {RECORD, SETTINGS, SRC, TGT, TEST, WEIGHTS, EVALUATION, *CHECKPOINTS}
+_RUN_FILES |= {f"{name}.part" for name in _RUN_FILES}
+_IGNORED = {".DS_Store"}
 
 
 def beside(place: str | Path, kind: str) -> Path:
@@ -78,11 +78,13 @@ def check_place(place: str | Path, *, overwrite: bool) -> None:
         return
     if not folder.is_dir():
         raise FileExistsError(f"{place} is a file: name a new folder for the run")
-    names = {path.name for path in folder.iterdir()} - _NOBODYS
-    strange = sorted(names - _OURS)
-    if strange or (names and not names & {WEIGHTS, *CHECKPOINTS}):
-        example = (strange or sorted(names))[0]
-        raise FileExistsError(f"{place} holds {example}, which is of no run: name a new folder for the run")
+    names = {path.name for path in folder.iterdir()} - _IGNORED
+    other_names = sorted(names - _RUN_FILES)
+    if other_names or (names and not names & {WEIGHTS, *CHECKPOINTS}):
+        example = (other_names or sorted(names))[0]
+        raise FileExistsError(
+            f"{place} holds {example}, which is not a file of a run: name a new folder for the run"
+        )
     if WEIGHTS in names and not overwrite:
         raise FileExistsError(
             f"{place} holds a trained run already: name another folder, or replace the run with --overwrite"
@@ -94,7 +96,7 @@ def check_place(place: str | Path, *, overwrite: bool) -> None:
 
 
 def publish(folder: Path, place: str | Path) -> None:
-    """Rename a folder that is complete into its place; what was there is kept until this is done."""
+    """Rename a complete folder to its place; the old folder there is kept until this is done."""
     place = Path(os.path.realpath(place))
     old = beside(place, "old")
     if place.exists():

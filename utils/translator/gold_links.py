@@ -1,7 +1,7 @@
 """Files of word alignments: links as text, one line per sentence pair.
 
-The scores of links are computed in ``utils.metrics``.
-Explained in book/api/command_line.
+The scores of links are computed in ``scores``.
+Explained in book/api/command_line_results.
 """
 
 import re
@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from utils.corpus.pairs import find_file
-from utils.metrics import GoldLinks, Links
+from utils.metrics import Links
+from utils.translator.scores import GoldLinks
 
 
 def format_links(links: Links) -> str:
@@ -18,7 +19,7 @@ def format_links(links: Links) -> str:
     >>> format_links({(1, 0), (0, 1)})
     '0-1 1-0'
 
-    Explained in book/api/command_line.
+    Explained in book/api/command_line_results.
     """
     return " ".join(f"{i}-{j}" for i, j in sorted(links))
 
@@ -60,7 +61,7 @@ def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int 
         ValueError: another number of lines, or, with its line, a link of another form or beyond the last word. The
             latter happens if a file that counts from 1 is read with ``first=0``.
 
-    Explained in book/api/command_line.
+    Explained in book/api/command_line_results.
     """
     path = find_file(path)
     lines = path.read_text("utf-8-sig").splitlines()

@@ -1,7 +1,7 @@
 """Write the attention weights of one translation to a file: a picture or an interactive page.
 
 Pictures are drawn by ``utils.plotting``, pages by ``utils.explorables``. Both are imported only when they are needed.
-Explained in book/api/command_line.
+Explained in book/api/command_line_results.
 """
 
 from pathlib import Path

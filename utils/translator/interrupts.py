@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 
 #: Ctrl-C, the request of a scheduler or of ``kill``, and a terminal that was closed.
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-#: Seconds that a program has to end by itself after a signal. A call of C code may be deaf to signals for longer.
+#: Seconds that a program has to end by itself after a signal. During a long call of C code it sees no signal.
 PATIENCE = 1.0
 
 
@@ -39,14 +39,14 @@ class Interrupted(KeyboardInterrupt):
         return 128 + self.number
 
 
-class Held:
+class PendingSignal:
     """A signal that is held back.
 
     Attributes:
         number: of the signal; 0 if there is none.
-        rescue: what a thread calls if the program has not ended by itself some time after the signal: it saves what it
-            can and returns what the user is told; then the thread ends the program. It returns None if nothing can be
-            saved now. Without ``rescue``, nothing can be saved before the block is done.
+        rescue: function that a thread calls if the program has not ended by itself some time after the signal. It saves
+            what it can and returns the message for the user; then the thread ends the program. It returns None if
+            nothing can be saved now. Without ``rescue``, nothing can be saved before the block is done.
     """
 
     def __init__(self):
@@ -54,13 +54,13 @@ class Held:
         self.rescue: Callable[[], str | None] | None = None
 
 
-_held: list[Held] = []  # the innermost is the last
+_pending: list[PendingSignal] = []  # the innermost is the last
 
 
 @contextmanager
-def held() -> Iterator[Held]:
+def hold_signals() -> Iterator[PendingSignal]:
     """Hold a signal back within this block; a second one ends the program at once (main thread only)."""
-    pending = Held()
+    pending = PendingSignal()
 
     def hold(number: int, _frame: object) -> None:
         if pending.number:
@@ -68,19 +68,19 @@ def held() -> Iterator[Held]:
         pending.number = number
 
     with _handlers(hold):
-        _held.append(pending)
+        _pending.append(pending)
         try:
             yield pending
         finally:
-            _held.remove(pending)
+            _pending.remove(pending)
 
 
 @contextmanager
-def obeyed() -> Iterator[None]:
+def obey_signals() -> Iterator[None]:
     """Within this block every signal raises :class:`Interrupted` (main thread only).
 
     If the program has not ended ``PATIENCE`` seconds later, because C code does not return, a thread ends it. While
-    a signal is :func:`held`, the thread does this only after ``rescue`` or a second signal.
+    a signal is held back (:func:`hold_signals`), the thread does this only after ``rescue`` or a second signal.
     """
 
     def obey(number: int, _frame: object) -> None:
@@ -90,62 +90,62 @@ def obeyed() -> Iterator[None]:
         if not installed:
             yield
             return
-        read, write = os.pipe()
-        os.set_blocking(write, False)
-        before, left = signal.set_wakeup_fd(write, warn_on_full_buffer=False), threading.Event()
-        watcher = threading.Thread(target=_watch, args=(read, left), daemon=True)
+        read_end, write_end = os.pipe()
+        os.set_blocking(write_end, False)
+        before, is_over = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False), threading.Event()
+        watcher = threading.Thread(target=_watch, args=(read_end, is_over), daemon=True)
         watcher.start()
         try:
             yield
         finally:
-            left.set()
+            is_over.set()
             signal.set_wakeup_fd(before)
-            os.close(write)
+            os.close(write_end)
             watcher.join()
-            os.close(read)
+            os.close(read_end)
 
 
-def _watch(pipe: int, left: threading.Event) -> None:
+def _watch(pipe: int, is_over: threading.Event) -> None:
     """End the process some time after a signal, whatever its main thread does; return once the block is left."""
     signals = 0
     while number := os.read(pipe, 1):
         signals += number[0] in SIGNALS
         if number[0] not in SIGNALS:
             continue
-        told = None
-        if _held and signals == 1:  # a training ends by itself, when its step is done
-            told = _rescued(pipe, left)
-            if told is None:
+        message = None
+        if _pending and signals == 1:  # a training ends by itself, when its step is done
+            message = _rescued(pipe, is_over)
+            if message is None:
                 continue
-        if told is not None or not left.wait(PATIENCE):
+        if message is not None or not is_over.wait(PATIENCE):
             with suppress(OSError, ValueError, AttributeError):
-                os.write(sys.stderr.fileno(), ("interrupted\n" if told is None else told).encode())
+                os.write(sys.stderr.fileno(), ("interrupted\n" if message is None else message).encode())
             os._exit(Interrupted(number[0]).status)
 
 
-def _rescued(pipe: int, left: threading.Event) -> str | None:
+def _rescued(pipe: int, is_over: threading.Event) -> str | None:
     """Give a block that holds a signal back some time; then rescue what can be saved, unless a second signal came."""
-    while not left.wait(PATIENCE / 2):  # the other half is for saving
-        rescue = _held[-1].rescue if _held else None
+    while not is_over.wait(PATIENCE / 2):  # the other half is for saving
+        rescue = _pending[-1].rescue if _pending else None
         if rescue is None or select.select([pipe], [], [], 0)[0]:
             return None
-        if (told := rescue()) is not None:
-            return told
+        if (message := rescue()) is not None:
+            return message
     return None
 
 
 @contextmanager
 def _handlers(handler: object) -> Iterator[bool]:
-    """Install a handler for all signals that are not ignored, as ``nohup`` ignores one; whether any was installed."""
+    """Install a handler for all signals that are not ignored (``nohup`` ignores one); yield whether there are any."""
     if threading.current_thread() is not threading.main_thread():
         yield False
         return
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    ours = [number for number, previous in before.items() if previous is not signal.SIG_IGN]
-    for number in ours:
+    numbers = [number for number, previous in before.items() if previous is not signal.SIG_IGN]
+    for number in numbers:
         signal.signal(number, handler)
     try:
-        yield bool(ours)
+        yield bool(numbers)
     finally:
-        for number in ours:
+        for number in numbers:
             signal.signal(number, before[number])

@@ -2,7 +2,7 @@
 
 Sentences are translated in ``translating`` and aligned in ``alignment``; pair files for training are read in
 ``corpus``.
-Explained in book/api/command_line.
+Explained in book/api/command_line_results.
 """
 
 import codecs

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Protocol, runtime_checkable
@@ -25,12 +25,12 @@ from tqdm import tqdm
 
 from utils.corpus.batches import Batch, batches
 from utils.seq2seq import EncoderDecoder
-from utils.training import History, Ids, check_finite, check_positive, seeded, summed_loss
+from utils.training import History, Ids, check_finite, check_positive, seeded
 from utils.transformer import MultiHeadAttention
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.distributed import ALONE, Processes, SharedLoss
 from utils.translator.fast import fast_loss
-from utils.translator.interrupts import Held, Interrupted, held
+from utils.translator.interrupts import Interrupted, PendingSignal, hold_signals
 from utils.translator.optimizers import Optimizers
 from utils.translator.threads import Threads
 
@@ -50,7 +50,18 @@ class ResumableBatches(Protocol):
 
     @property
     def identity(self) -> list:
-        """What distinguishes these batches from those of another training, as JSON can hold it."""
+        """The facts that distinguish these batches from those of another training, in types that JSON can hold."""
+
+
+@dataclass
+class FullHistory(History):
+    """The record of a training by :func:`train`: that of each step, and the losses on held-out sentences.
+
+    Attributes:
+        valid_losses: the held-out loss after each epoch and at the end, without label smoothing.
+    """
+
+    valid_losses: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -108,7 +119,7 @@ def train(
     checkpoints: Checkpoints | None = None,
     processes: Processes = ALONE,
     threads: Threads | None = None,
-) -> History:
+) -> FullHistory:
     """Train with teacher forcing by :func:`utils.translator.fast.fast_loss`.
 
     The learning rate falls to 0 at the end of the budget, whether it is short or long. With ``epochs`` or ``steps`` the
@@ -157,8 +168,8 @@ def train(
     with (
         seeded(seed),
         _bar(progress) as bar,
-        held() as signalled,
-        _saving_in_time(state, checkpoints, training, processes, signalled),
+        hold_signals() as pending,
+        _saving_in_time(state, checkpoints, training, processes, pending),
     ):
         _restore(state, checkpoints, training, processes, seed)
         num_steps = schedule.steps or (schedule.epochs or 0) * len(batches)
@@ -168,7 +179,7 @@ def train(
             model.train()
             for batch in state.rest_of_epoch(batches):
                 clock.start()
-                if (spent := clock.spent()) == 1 and schedule.epochs is None:
+                if (share := clock.share()) == 1 and schedule.epochs is None:
                     break
                 with threads.measured(batch.num_tokens) if threads else nullcontext():
                     with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
@@ -176,11 +187,11 @@ def train(
                     _differentiate(state, value, clip=schedule.clip, checkpoints=checkpoints)
                     loss_of_batch = shared_loss.of_batch(value)
                     with state.changing():
-                        optimizers.step(min(spent / schedule.warmup, 1) * (1 - spent))
+                        optimizers.step(min(share / schedule.warmup, 1) * (1 - share))
                         history.add(loss_of_batch, batch.num_tokens, clock.seconds())
                         state.end_step()
-                _save_if_due(state, checkpoints, training, processes, signalled)
-                _show(bar, history, clock.spent(), threads)
+                _save_if_due(state, checkpoints, training, processes, pending)
+                _show(bar, history, clock.share(), threads)
             loss = None if valid is None else _valid_loss(model, valid, processes)
             with state.changing():
                 state.end_epoch(loss)
@@ -195,9 +206,10 @@ def train(
 
 
 class _Clock:
-    """How much of the budget is spent, from the first batch on: before it, files are read and sentences sorted.
+    """The time and the share of the budget that a training has used since its first batch.
 
-    A training that was resumed counts the seconds before the interruption too.
+    The time before it, in which files are read and sentences are sorted, is not counted. A training that was resumed
+    also counts the seconds before the interruption.
     """
 
     def __init__(self, schedule: Schedule, state: "_State", *, num_steps: int, processes: Processes):
@@ -214,8 +226,8 @@ class _Clock:
     def seconds(self) -> float:
         return self._before + (0.0 if self._start is None else time.perf_counter() - self._start)
 
-    def spent(self) -> float:
-        """The share of the budget, at most 1, the same in all processes."""
+    def share(self) -> float:
+        """The share of the budget that is used, at most 1, the same in all processes."""
         if self._schedule.minutes is None:  # num_steps may be approximate
             return min(len(self._state.history.losses) / self._num_steps, 1)
         return min(self._processes.broadcast(self.seconds() / (60 * self._schedule.minutes)), 1)
@@ -224,7 +236,7 @@ class _Clock:
         """Whether the training ends before another epoch."""
         if self._schedule.epochs is not None:
             return self._state.epochs_done == self._schedule.epochs
-        return self.spent() == 1
+        return self.share() == 1
 
 
 def _fingerprint(
@@ -249,10 +261,10 @@ def _fingerprint(
 def _restore(
     state: "_State", checkpoints: Checkpoints | None, training: str, processes: Processes, seed: int
 ) -> None:
-    """The state of the last checkpoint, if there is one."""
-    if checkpoints is not None and (saved := checkpoints.load(training=training)):
+    """Restore the state of the last checkpoint, if there is one."""
+    if checkpoints is not None and (tensors := checkpoints.load(training=training)):
         with state.changing():
-            state.restore(saved)
+            state.restore(tensors)
     # The checkpoint holds the random state of one process on the CPU; elsewhere dropout gets a new seed.
     if processes.world > 1 or processes.device.type != "cpu":
         torch.manual_seed(seed + len(state.history.losses) * processes.world + processes.rank)
@@ -276,15 +288,15 @@ def _save_if_due(
     checkpoints: Checkpoints | None,
     training: str,
     processes: Processes,
-    signalled: Held,
+    pending: PendingSignal,
 ) -> None:
     """Save a checkpoint when it is due; after a signal to any process, save one and stop all processes."""
-    [num_signalled] = processes.sum(signalled.number > 0)
-    if checkpoints is not None and processes.is_first and (checkpoints.due or num_signalled):
+    [num_pending] = processes.sum(pending.number > 0)
+    if checkpoints is not None and processes.is_first and (checkpoints.due or num_pending):
         with state.changing():
             checkpoints.save(state.tensors(), training=training)
-    if num_signalled:
-        raise Interrupted(signalled.number or signal.SIGINT)
+    if num_pending:
+        raise Interrupted(pending.number or signal.SIGINT)
 
 
 @contextmanager
@@ -293,33 +305,40 @@ def _saving_in_time(
     checkpoints: Checkpoints | None,
     training: str,
     processes: Processes,
-    signalled: Held,
+    pending: PendingSignal,
 ) -> Iterator[None]:
-    """The first process saves the state before a step that takes long after a signal, or in which another ends."""
+    """Within this block the first process saves the state early if need be.
+
+    It does so if a step takes long after a signal, or if another process ends in the step.
+    """
     saves = checkpoints is not None and processes.is_first
     if saves:
-        signalled.rescue = partial(state.rescue, checkpoints, training)
+        pending.rescue = partial(state.rescue, checkpoints, training)
     elif checkpoints is not None:
         # The other processes end at the second call, when the first is already saving.
-        signalled.rescue = partial(next, iter([None, ""]))
+        pending.rescue = partial(next, iter([None, ""]))
     try:
         yield
     except RuntimeError:
         if processes.world == 1:
             raise
-        # Another process has ended, so what all do together fails.
+        # Another process has ended, so an operation of all processes fails.
         if saves and state.can_be_saved:
             with state.changing():
                 checkpoints.save(state.tensors(), training=training)
-        if signalled.number:
-            raise Interrupted(signalled.number) from None
+        if pending.number:
+            raise Interrupted(pending.number) from None
         raise
 
 
+@torch.no_grad()
 def _valid_loss(model: EncoderDecoder, valid: tuple[Ids, Ids], processes: Processes) -> float:
-    """The held-out loss. The batches are dealt to the processes in turn, and all get the mean over all tokens."""
-    shard = islice(batches(*valid, batch_size=_HELD_OUT_BATCH), processes.rank, None, processes.world)
-    total, tokens = summed_loss(model, (batch.to(processes.device) for batch in shard), loss=fast_loss)
+    """The mean loss per target token, without dropout. The processes take turns with the batches."""
+    model.eval()
+    total, tokens = 0.0, 0
+    for batch in islice(batches(*valid, batch_size=_HELD_OUT_BATCH), processes.rank, None, processes.world):
+        total += batch.num_tokens * fast_loss(model, batch.to(processes.device)).item()
+        tokens += batch.num_tokens
     total, tokens = processes.sum(total, tokens)
     return total / tokens
 
@@ -347,11 +366,11 @@ class _Best:
 
 
 class _State:
-    """The whole state of a training between two steps: a training continues from it as if never interrupted."""
+    """The whole state of a training between two steps; a training that continues from it gives the same weights."""
 
     def __init__(self, model: nn.Module, optimizers: Optimizers, generator: torch.Generator, best: _Best):
         self.model, self.optimizers, self.generator, self.best = model, optimizers, generator, best
-        self.history = History()
+        self.history = FullHistory()
         self.epochs_done, self.batches_done = 0, 0
         self._epoch_start: Tensor | None = None
         self._dropout = torch.get_rng_state()
@@ -381,7 +400,7 @@ class _State:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Whatever changes the state does so within this block, while no other thread saves it."""
+        """The block in which the state is changed, while no other thread can save it."""
         with self._lock:
             self._is_whole = False
             yield
@@ -396,8 +415,8 @@ class _State:
         """Save the state before the step in progress, from another thread that then ends the program.
 
         Returns:
-            What the user is told; None if the state cannot be saved: it is half changed, an epoch is over, or the disk
-            is full.
+            The message for the user; None if the state cannot be saved because it is half changed, an epoch is over, or
+            the disk is full.
         """
         self._lock.acquire()
         if self.can_be_saved:
@@ -425,21 +444,24 @@ class _State:
             "valid_losses": torch.tensor(self.history.valid_losses, dtype=torch.float64),
         }
 
-    def restore(self, saved: dict[str, Tensor]) -> None:
-        def below(prefix: str) -> dict[str, Tensor]:
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        def with_prefix(prefix: str) -> dict[str, Tensor]:
             return {
-                name.removeprefix(prefix): value for name, value in saved.items() if name.startswith(prefix)
+                name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)
             }
 
-        self.model.load_state_dict(below("model."))
-        self.optimizers.restore(below("optimizer."))
-        self.best.loss, self.best.epochs_since = saved["best_loss"].item(), int(saved["best_epochs_since"])
-        self.best.weights = below("best.") or None
-        self.epochs_done, self.batches_done = int(saved["epochs_done"]), int(saved["batches_done"])
-        self._epoch_start = saved["epoch_start"]
-        torch.set_rng_state(saved["dropout"])
+        self.model.load_state_dict(with_prefix("model."))
+        self.optimizers.restore(with_prefix("optimizer."))
+        self.best.loss, self.best.epochs_since = (
+            tensors["best_loss"].item(),
+            int(tensors["best_epochs_since"]),
+        )
+        self.best.weights = with_prefix("best.") or None
+        self.epochs_done, self.batches_done = int(tensors["epochs_done"]), int(tensors["batches_done"])
+        self._epoch_start = tensors["epoch_start"]
+        torch.set_rng_state(tensors["dropout"])
         for name in ("losses", "tokens", "seconds", "valid_losses"):
-            getattr(self.history, name)[:] = saved[name].tolist()
+            getattr(self.history, name)[:] = tensors[name].tolist()
 
 
 def _bar(progress: bool) -> tqdm:
@@ -451,9 +473,9 @@ def _bar(progress: bool) -> tqdm:
     )
 
 
-def _show(bar: tqdm, history: History, spent: float, threads: Threads | None) -> None:
+def _show(bar: tqdm, history: History, share: float, threads: Threads | None) -> None:
     numbers = {"loss": f"{history.losses[-1]:.2f}", "tokens_s": f"{history.tokens_per_second:.0f}"}
     if threads is not None:
         numbers["threads"] = str(threads.number)
     bar.set_postfix(numbers, refresh=False)
-    bar.update(spent - bar.n)
+    bar.update(share - bar.n)

@@ -18,7 +18,7 @@ from utils.seq2seq import EncoderDecoder
 
 
 class Optimizers:
-    """The optimizers of a translator as one.
+    """All optimizers of a translator, used as one.
 
     Args:
         model: the model to train.

@@ -13,7 +13,7 @@ import typer
 
 #: Lines per round of reading and translating: enough to form batches of similar length.
 AT_ONCE = 512
-#: The largest beam: the time and memory of a search grow with it, and translations get worse long before it.
+#: The largest beam. Time and memory of a search grow with the beam, and far smaller beams give the best translations.
 MAX_BEAM = 100
 
 
@@ -55,7 +55,7 @@ NumThreads = Annotated[
         "--threads",
         min=1,
         max=1024,
-        help="Number of threads; by default as many as pay, which is measured now and then.",
+        help="Number of threads; by default chosen by measuring the speed every minute.",
         show_default=False,
     ),
 ]

@@ -12,14 +12,14 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from utils.training import History
+from utils.translator.loop import FullHistory
 
-#: What is recorded; JSON can hold it.
+#: The content of a record, in types that JSON can hold.
 Record = dict[str, object]
 #: The most points of the curve of the loss.
 MAX_POINTS = 200
-#: What may differ between the command that began a training and the one that continues it. The pair file may have
-#: moved: its digest says whether it is the same.
+#: Entries that may differ between the command that began a training and the one that continues it. The pair file may
+#: have moved: its digest says whether it is the same.
 _FREE = {"command", "date", "versions", "data.pairs", "schedule.minutes"}
 
 
@@ -31,17 +31,17 @@ def file_digest(path: Path) -> str:
 
 def versions() -> dict[str, str]:
     """The versions of this course, of Python and of the packages that a result depends on."""
-    found = {"python": sys.version.split()[0]}
+    numbers = {"python": sys.version.split()[0]}
     for name in ("attention-course", "torch", "tokenizers", "sacrebleu"):
         try:
-            found[name] = version(name)
+            numbers[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
+            numbers[name] = "unknown"
+    return numbers
 
 
 def plan(**parts: object) -> Record:
-    """What is known before a training: date, command and versions, and the parts given."""
+    """The facts that are known before a training: date, command and versions, and these parts."""
     command = [printable(argument) for argument in (Path(sys.argv[0]).name, *sys.argv[1:])]
     return {"date": now(), "command": command, "versions": versions(), **parts}
 
@@ -60,8 +60,8 @@ def printable(text: str | os.PathLike) -> str:
     return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
-def result_of(history: History, weights: str) -> Record:
-    """What is known after a training.
+def result_of(history: FullHistory, weights: str) -> Record:
+    """The facts that are known after a training.
 
     Args:
         history: of the training.
@@ -93,7 +93,7 @@ def thinned(losses: list[float]) -> list[list[float]]:
 
 
 def differences(before: Record, after: Record) -> list[str]:
-    """What of a plan differs from another, one phrase each, without what does not change the training.
+    """The differences between two plans, one phrase each, without those that do not change the training.
 
     >>> differences({"settings": {"dropout": 0.1, "seed": 0}}, {"settings": {"dropout": 0.3, "seed": 0}})
     ['dropout was 0.1, now 0.3']

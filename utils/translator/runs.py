@@ -24,7 +24,7 @@ from utils.corpus.pairs import find_file, read_pairs, read_rows
 from utils.corpus.splits import Example, group_split
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
-from utils.training import History, Ids, seeded
+from utils.training import Ids, seeded
 from utils.transformer import TransformerDecoder, TransformerEncoder
 from utils.translator.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
 from utils.translator.devices import CPU, check_memory, fastest_products
@@ -42,7 +42,7 @@ from utils.translator.folders import (
     locked,
     publish,
 )
-from utils.translator.loop import Schedule, train
+from utils.translator.loop import FullHistory, Schedule, train
 from utils.translator.options import Model
 from utils.translator.records import Record, differences, file_digest, now, plan, printable, result_of
 from utils.translator.streaming import BatchStream, survey
@@ -193,8 +193,8 @@ class PairData:
     stream: bool = False
 
 
-class Prepared(NamedTuple):
-    """A pair file made ready for training; see :func:`prepare`.
+class TrainingData(NamedTuple):
+    """The data for a training, which :func:`prepare` makes from a pair file.
 
     Attributes:
         src_vocabulary: of the source language.
@@ -222,10 +222,10 @@ Notify = Callable[[str], object]
 
 
 def silent(_message: str) -> None:
-    """Tell nobody."""
+    """Ignore the message."""
 
 
-def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Notify = silent) -> Prepared:
+def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Notify = silent) -> TrainingData:
     """Read a pair file, split it without leaks and learn its vocabularies.
 
     Args:
@@ -269,18 +269,18 @@ def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Noti
             f"no pair to validate on has at most {data.max_tokens} tokens on both sides: "
             "give more --valid-groups, or 0"
         )
-    return Prepared(src, tgt, batches, valid, split.test, rows, sha256)
+    return TrainingData(src, tgt, batches, valid, split.test, rows, sha256)
 
 
 def _show_pairs(
     data: PairData, settings: Settings, sample: Sequence[tuple[str, str]], notify: Notify
 ) -> None:
-    """Tell three pairs, and warn of columns that do not look like their languages."""
-    some = sample[:: len(sample) // 1000 + 1]
-    for source, target in some[:: len(some) // 3 or 1][:3]:
+    """Show three pairs, and warn of columns that do not look like their languages."""
+    examples = sample[:: len(sample) // 1000 + 1]
+    for source, target in examples[:: len(examples) // 3 or 1][:3]:
         notify(f"  {settings.src}: {source[:60]}  {settings.tgt}: {target[:60]}")
     first = next(row for _, row in read_rows(data.pairs, data.columns) if not isinstance(row, str))
-    for doubt in doubts((settings.src, settings.tgt), first, some):
+    for doubt in doubts((settings.src, settings.tgt), first, examples):
         notify(f"warning: {doubt}")
 
 
@@ -296,7 +296,7 @@ def train_run(
     notify: Notify = silent,
     processes: Processes = ALONE,
     threads: Threads | None = None,
-) -> tuple[Run, History, Rows]:
+) -> tuple[Run, FullHistory, Rows]:
     """From a pair file to a trained translator: read, split, learn vocabularies, train, save.
 
     The files are written into a folder beside ``out``, with ".training" after its name. It is renamed to ``out`` when
@@ -370,29 +370,29 @@ def _train(
     progress: bool,
     notify: Notify,
     threads: Threads | None,
-) -> tuple[Run, History, Rows]:
+) -> tuple[Run, FullHistory, Rows]:
     """Train in a folder that is ready, and record the plan there before."""
     notify = notify if processes.is_first else silent
     products = fastest_products(processes.device)
     schedule = _completed(schedule, products, processes.device)
-    prepared = prepare(data, settings, batch_size=schedule.batch_size, notify=notify)
-    vocabularies = prepared.src_vocabulary, prepared.tgt_vocabulary
+    training_data = prepare(data, settings, batch_size=schedule.batch_size, notify=notify)
+    vocabularies = training_data.src_vocabulary, training_data.tgt_vocabulary
     with torch.device("meta"):
         num_weights = sum(p.numel() for p in build_model(settings, *map(len, vocabularies)).parameters())
     check_memory(num_weights, processes.device)
     model = build_model(settings, *map(len, vocabularies)).to(processes.device)
     record = {}
     if processes.is_first:
-        record = _planned(data, settings, schedule, prepared, checkpoints.folder / RECORD)
+        record = _planned(data, settings, schedule, training_data, checkpoints.folder / RECORD)
         record["machine"] = {"device": str(processes.device), "products": str(products)}
         record["machine"] |= {"processes": processes.world}
         record["optimizer"] = "Muon and Adam" if schedule.muon else "Adam"
         write_atomically(checkpoints.folder / RECORD, _to_json(record).encode())
     history = train(
         model,
-        prepared.batches,
+        training_data.batches,
         schedule,
-        valid=prepared.valid,
+        valid=training_data.valid,
         seed=settings.seed,
         products=products,
         progress=progress and processes.is_first,
@@ -402,15 +402,21 @@ def _train(
     )
     if threads is not None and processes.is_first:
         record["machine"] |= {"threads": threads.number}
-    record |= {"rows": asdict(prepared.rows), "result": result_of(history, digest((), model.state_dict()))}
-    return Run(settings, model, *vocabularies, prepared.test, record), history, prepared.rows
+    record |= {
+        "rows": asdict(training_data.rows),
+        "result": result_of(history, digest((), model.state_dict())),
+    }
+    return Run(settings, model, *vocabularies, training_data.test, record), history, training_data.rows
 
 
 def _planned(
-    data: PairData, settings: Settings, schedule: Schedule, prepared: Prepared, path: Path
+    data: PairData, settings: Settings, schedule: Schedule, training_data: TrainingData, path: Path
 ) -> Record:
     """The plan of a training; that of the first command if this one continues it with the same options."""
-    file = asdict(data) | {"pairs": printable(find_file(data.pairs).absolute()), "sha256": prepared.sha256}
+    file = asdict(data) | {
+        "pairs": printable(find_file(data.pairs).absolute()),
+        "sha256": training_data.sha256,
+    }
     file["columns"] = list(data.columns)
     record = plan(data=file, settings=asdict(settings), schedule=asdict(schedule))
     if not path.exists():
@@ -418,14 +424,16 @@ def _planned(
     first = json.loads(path.read_bytes())
     # A training that an earlier version of this course began is recurrent: there was no other model.
     first["settings"] = {"model": Model.RECURRENT, "num_heads": None} | first["settings"]
-    compared = ("data", "settings", "schedule")
-    if other := differences(*({part: each[part] for part in compared} for each in (first, record))):
+    before, after = (
+        {part: plan_[part] for part in ("data", "settings", "schedule")} for plan_ in (first, record)
+    )
+    if changes := differences(before, after):
         raise ValueError(
-            f"the training to resume began with other options: {'; '.join(other)}: give the same options, "
+            f"the training to resume began with other options: {'; '.join(changes)}: give the same options, "
             "or begin again with --overwrite"
         )
-    again = {"date": now(), "command": record["command"], "minutes": schedule.minutes}
-    return first | {"resumed": [*first.get("resumed", []), again]}
+    resumption = {"date": now(), "command": record["command"], "minutes": schedule.minutes}
+    return first | {"resumed": [*first.get("resumed", []), resumption]}
 
 
 def _prepare_folder(
@@ -440,7 +448,7 @@ def _prepare_folder(
             )
         shutil.rmtree(checkpoints.folder)
     elif resume and not restarted and not checkpoints.exist:
-        # Not an error: a job of a cluster begins with the same command as it continues with.
+        # Not an error: a cluster starts a job with the same command at first and after each interruption.
         warnings.warn(f"there is no interrupted training into {out}: this training begins anew", stacklevel=2)
     if not checkpoints.exist and checkpoints.folder.exists():
         shutil.rmtree(checkpoints.folder)  # of a training that ended before its first state was saved

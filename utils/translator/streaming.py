@@ -190,13 +190,13 @@ class _Sample:
 
     def __init__(self, size: int):
         self.pairs: list[Pair] = []
-        self._size, self._seen = size, 0
+        self._size, self._num_seen = size, 0
 
     def see(self, pair: Pair, numbers: random.Random) -> None:
-        self._seen += 1
+        self._num_seen += 1
         if len(self.pairs) < self._size:
             self.pairs.append(pair)
-        elif (place := numbers.randrange(self._seen)) < self._size:
+        elif (place := numbers.randrange(self._num_seen)) < self._size:
             self.pairs[place] = pair
 
 
@@ -232,8 +232,8 @@ class BatchStream:
             ValueError: no pair is short enough.
         """
         rows, is_empty = self.pairs.train(), True
-        while buffered := list(islice(rows, self.buffer)):
-            ids = encode_pairs(buffered, self.src_vocabulary, self.tgt_vocabulary, max_tokens=self.max_tokens)
+        while buffer := list(islice(rows, self.buffer)):
+            ids = encode_pairs(buffer, self.src_vocabulary, self.tgt_vocabulary, max_tokens=self.max_tokens)
             if ids[0]:
                 is_empty = False
                 yield from batches(*ids, batch_size=self.batch_size, generator=generator)
@@ -246,7 +246,7 @@ class BatchStream:
 
     @property
     def identity(self) -> list[str | int]:
-        """What distinguishes these batches from those of another training."""
+        """The facts that distinguish these batches from those of another training."""
         held_out = [sorted(side) for side in self.pairs.held_out]
         return [
             self.pairs.sha256,

@@ -1,7 +1,7 @@
-"""How many threads to compute with: as many as pay beside the other programs of the machine.
+"""How many threads to compute with: the number that is fastest beside the other programs of the machine.
 
 A product is cut into as many parts as there are threads, and all wait for the slowest. Beside another busy program two
-threads may be many times slower than one, so the number is tried out while the work goes on.
+threads may be many times slower than one, so several numbers are measured during the work.
 Explained in book/scaling.
 """
 
@@ -15,7 +15,7 @@ import torch
 STEPS, LONGEST = 3, 2.0
 #: Seconds until all numbers are measured again.
 EVERY = 60.0
-#: More threads must be this much faster to be chosen.
+#: More threads are chosen only if they are this many times as fast.
 WORTH = 1.1
 
 
@@ -24,7 +24,7 @@ class Threads:
 
     Args:
         most: the largest number to try, together with the powers of 2 below it; None for torch's number.
-        fixed: use ``most`` and try nothing.
+        fixed: use ``most`` and measure nothing.
 
     Attributes:
         number: the number of threads now.
@@ -39,21 +39,22 @@ class Threads:
         self._rates: dict[int, float] = {}
         self._work, self._seconds, self._steps = 0.0, 0.0, -1  # the very first step is slow, and not counted
         self._next_round = 0.0
-        self._use(self._candidates[0])  # beside busy programs a first step on all threads may take minutes
+        # The smallest number: beside busy programs the first step on all threads may take minutes.
+        self._use(self._candidates[0])
 
     @contextmanager
     def measured(self, work: float) -> Iterator[None]:
-        """A step within the block, which does this much work, in any unit."""
+        """Measure the step in this block; ``work`` is its amount of work, in any unit."""
         start = time.perf_counter()
         yield
         if len(self._candidates) > 1:
-            self._saw(work, time.perf_counter() - start)
+            self._record(work, time.perf_counter() - start)
 
     def _use(self, number: int) -> None:
         self.number = number
         torch.set_num_threads(number)
 
-    def _saw(self, work: float, seconds: float) -> None:
+    def _record(self, work: float, seconds: float) -> None:
         if time.perf_counter() < self._next_round:
             return
         self._steps += 1
@@ -69,11 +70,11 @@ class Threads:
         if untried:
             self._use(untried[0])
             return
-        chosen = self._candidates[0]
+        choice = self._candidates[0]
         for number in self._candidates[1:]:
-            if self._rates[number] > WORTH * self._rates[chosen]:
-                chosen = number
-        self._use(chosen)
+            if self._rates[number] > WORTH * self._rates[choice]:
+                choice = number
+        self._use(choice)
         self._rates, self._next_round = {}, time.perf_counter() + EVERY
 
 
@@ -82,7 +83,7 @@ def chosen_threads(number: int | None) -> Iterator[Threads]:
     """Choose the number of threads within the block; afterwards torch's number is what it was.
 
     Args:
-        number: of threads; None measures how many pay.
+        number: of threads; None chooses the number by measuring.
 
     Explained in book/scaling.
     """

@@ -1,7 +1,7 @@
 """Translate text with a trained run, and measure the run on its held-out sentences.
 
-The search is in ``utils.search``, the measures are in ``utils.metrics``.
-Explained in book/api/command_line.
+The search is in ``utils.search``, the measures are in ``utils.metrics`` and ``scores``.
+Explained in book/api/command_line_results.
 """
 
 import hashlib
@@ -19,13 +19,14 @@ from torch import Tensor, tensor
 from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import MAX_CHARACTERS, choose_languages, normalise, read_pairs, tokenise
 from utils.corpus.splits import Example, examples_of
-from utils.metrics import Bucket, Difference, Score, bleu, bleu_by_length, chrf, paired_bootstrap
+from utils.metrics import Bucket, Score, bleu, bleu_by_length, chrf
 from utils.search import Hypothesis, beam_search, greedy
 from utils.translator.checkpoints import digest, write_atomically
 from utils.translator.fast import steps_for
 from utils.translator.folders import EVALUATION, complete
 from utils.translator.options import MAX_BEAM
 from utils.translator.runs import Run
+from utils.translator.scores import Difference, paired_bootstrap
 from utils.translator.threads import Threads
 
 
@@ -62,7 +63,7 @@ def check_characters(texts: Sequence[str]) -> None:
     Raises:
         ValueError: with the length and the first words of the first such text.
 
-    Explained in book/api/command_line.
+    Explained in book/api/command_line_results.
     """
     for text in texts:
         if len(text) > MAX_CHARACTERS:
@@ -77,7 +78,7 @@ def check_num_tokens(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None
     Raises:
         ValueError: with the length and the first words of the first such sentence.
 
-    Explained in book/api/command_line.
+    Explained in book/api/command_line_results.
     """
     for tokens, text in zip(ids, texts, strict=True):
         if len(tokens) > MAX_TOKENS:
@@ -109,7 +110,7 @@ def translate(
     Raises:
         ValueError: a beam below 1 or above ``MAX_BEAM``, or a sentence of more than ``MAX_TOKENS`` subwords.
 
-    Explained in book/api/command_line.
+    Explained in book/api/command_line_results.
     """
     return [best[0] for best in n_best(run, sentences, beam=beam, batch_size=batch_size, threads=threads)]
 
@@ -131,7 +132,7 @@ def n_best(
     Args:
         keep_weights: if False, the translations come without their attention weights, which take the most memory.
 
-    Explained in book/api/command_line.
+    Explained in book/api/command_line_results.
     """
     if not 1 <= beam <= MAX_BEAM:
         raise ValueError(f"beam must be from 1 to {MAX_BEAM}, got {beam}")
@@ -210,7 +211,7 @@ class Evaluation(NamedTuple):
         empty: share of the translations that are empty.
         cut_off: share of the translations that the length limit cut off.
         examples: source, translation and references of each sentence, in the order of the run.
-        of: to what the scores belong: "weights" and "test", the digests of these, and "beam".
+        of: what the scores belong to: "weights" and "test" are digests, and "beam" is the beam.
     """
 
     num_sentences: int
@@ -255,7 +256,7 @@ class Evaluation(NamedTuple):
 
 
 def belongs_to(run: Run, test: Sequence[Example], beam: int) -> dict[str, str | int]:
-    """What an evaluation is of, so that it is not taken for one of other weights, sentences or another beam."""
+    """The weights, sentences and beam of an evaluation, by which it can be told apart from others."""
     sentences = json.dumps(test, ensure_ascii=False).encode()
     weights = digest((), run.model.state_dict())
     return {"weights": weights, "test": hashlib.sha256(sentences).hexdigest(), "beam": beam}
@@ -292,7 +293,7 @@ def evaluate_run(
     Raises:
         ValueError: no test sentences, or a beam out of its range.
 
-    Explained in book/api/command_line.
+    Explained in book/api/command_line_results.
     """
     test = run.test if test is None else test
     if not test:
@@ -327,13 +328,13 @@ def stored_evaluation(folder: str | Path, run: Run) -> dict | None:
     if not path.is_file():
         return None
     try:
-        stored = json.loads(path.read_bytes())
-        of = stored.get("of", {})
+        evaluation = json.loads(path.read_bytes())
+        of = evaluation.get("of", {})
     except (ValueError, AttributeError) as error:
         raise ValueError(f"{path} is damaged: run evaluate again") from error
     if of != belongs_to(run, run.test, of.get("beam", 0)):
         raise ValueError(f"{path} belongs to another run or version of this course: run evaluate again")
-    return stored
+    return evaluation
 
 
 class Comparison(NamedTuple):
@@ -368,7 +369,7 @@ def compare_runs(
     Raises:
         ValueError: runs for other languages, no sentences, or without ``test`` runs with other test sentences.
 
-    Explained in book/api/command_line.
+    Explained in book/api/command_line_results.
     """
     languages = [(run.settings.src, run.settings.tgt) for run in (first, second)]
     if languages[0] != languages[1]:

@@ -144,7 +144,7 @@ class Surroundings(NamedTuple):
 
 
 class Complements(NamedTuple):
-    """What the verb of a clause takes; each may be nothing.
+    """The complements of the verb of a clause; each may be nothing.
 
     Args:
         thing: what follows the verb in every language: an object or a goal.
@@ -576,15 +576,15 @@ class ClauseSampler(NounSampler):
         self.meaning.append(adjective)
         room -= 7 + (ADJECTIVES[adjective].comparative == "more")
         det = "this" if self.random() < 0.3 else "the"
-        compared = self.noun(first, False, det, self.share(room), relative=True, described=False)
-        room += 2 - length(compared.en)
-        other = self.noun(second, False, "the", room, relative=True, described=False)
+        first_parts = self.noun(first, False, det, self.share(room), relative=True, described=False)
+        room += 2 - length(first_parts.en)
+        second_parts = self.noun(second, False, "the", room, relative=True, described=False)
         en, fr, than, adjective_zh = comparison(adjective, agreement_of(first, False))
         base = self.fresh()
         parts = Parts(
-            (*compared.en, (base, en), *other.en),
-            (*compared.fr, (base, fr), *other.fr),
-            (*compared.zh, (base, than), *other.zh, (base, adjective_zh)),
+            (*first_parts.en, (base, en), *second_parts.en),
+            (*first_parts.fr, (base, fr), *second_parts.fr),
+            (*first_parts.zh, (base, than), *second_parts.zh, (base, adjective_zh)),
         )
         return Clause(parts, referent_of(first, False))
 

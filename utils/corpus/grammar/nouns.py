@@ -266,9 +266,9 @@ class NounSampler:
         feminine = NAMES[name].gender == "f"
         if room < 3 or self.random() < 0.6:
             return Subject(parts, HE + feminine, Referent("she" if feminine else "he", name=name))
-        other, second = self.named()
-        joined = join(parts, place(self.fresh(), FIXED["and (nouns)"]), second)
-        if feminine and NAMES[other].gender == "f":
+        second_name, second_parts = self.named()
+        joined = join(parts, place(self.fresh(), FIXED["and (nouns)"]), second_parts)
+        if feminine and NAMES[second_name].gender == "f":
             return Subject(joined, THEY_FEMININE, Referent("they f", name=name))
         return Subject(joined, THEY, Referent("they", name=name))
 

@@ -153,7 +153,7 @@ def agreement_of(noun: str, plural: bool) -> int:
 
 
 def referent_of(noun: str, plural: bool) -> Referent:
-    """How to refer to a noun phrase: by the French gender of its noun; persons have pronouns of their own.
+    """The referent of a noun phrase: its pronoun has the French gender of the noun; persons have their own pronouns.
 
     >>> referent_of("apple", False), referent_of("girl", True)
     (Referent(pronoun='it f', noun='apple', name=''), Referent(pronoun='they f', noun='girl', name=''))

@@ -157,10 +157,10 @@ def noun_phrase(
     """
     entry = NOUNS[noun]
     head = MEASURES[measure] if measure else entry
-    described = [ADJECTIVES[name] for name in adjectives]
-    en = _english_noun_phrase(entry, head, plural, det, described, numeral)
-    fr = _french_noun_phrase(entry, head, plural, det, described, numeral)
-    zh = _chinese_noun_phrase(entry, head, plural, det, described, numeral)
+    entries = [ADJECTIVES[name] for name in adjectives]
+    en = _english_noun_phrase(entry, head, plural, det, entries, numeral)
+    fr = _french_noun_phrase(entry, head, plural, det, entries, numeral)
+    zh = _chinese_noun_phrase(entry, head, plural, det, entries, numeral)
     en_preposition, fr_preposition = preposition
     if en_preposition:
         en = [*((word, (PREPOSITION,)) for word in en_preposition.split()), *en]
@@ -173,15 +173,15 @@ def noun_phrase(
 def _english_noun_phrase(
     noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: int
 ) -> list[Item]:
-    described: list[Item] = [(word.en, (FIRST_ADJECTIVE + i,)) for i, word in enumerate(adjectives)]
+    core: list[Item] = [(word.en, (FIRST_ADJECTIVE + i,)) for i, word in enumerate(adjectives)]
     if head is noun:
-        described.append((noun.en[plural], (NOUN,)))
+        core.append((noun.en[plural], (NOUN,)))
     else:
-        described = [(head.en[plural], (MEASURE,)), ("of", (OF,)), *described, (noun.en[0], (NOUN,))]
+        core = [(head.en[plural], (MEASURE,)), ("of", (OF,)), *core, (noun.en[0], (NOUN,))]
     if det == "a" or (det == "none" and not plural and "mass" not in noun.tags):
-        return [("an" if described[0][0][0] in "aeiou" else "a", (DET,)), *described]
+        return [("an" if core[0][0][0] in "aeiou" else "a", (DET,)), *core]
     if det in POSSESSIVES:
-        return [(POSSESSIVES[det].en, (DET,)), *described]
+        return [(POSSESSIVES[det].en, (DET,)), *core]
     number = (NUMERALS[numeral][0], (NUMBER,))
     determiners: dict[str, list[Item]] = {
         "the": [("the", (DET,))],
@@ -194,7 +194,7 @@ def _english_noun_phrase(
         "the+number": [("the", (DET,)), number],
         **{without_word: [] for without_word in ("bare", "generic", "none", "owned")},
     }
-    return determiners[det] + described
+    return determiners[det] + core
 
 
 def french_form(adjective: Adjective, feminine: bool, plural: bool) -> str:
@@ -471,12 +471,12 @@ def _french_group(
         return [("pour", (MODAL,)), *pronoun, infinitive]
     if tense == "past":
         if verb.auxiliary == "être":
-            forms, agreed = _ETRE, _gender(agreement)
+            forms, features = _ETRE, _gender(agreement)
         else:
-            forms, agreed = _AVOIR, object_agreement
+            forms, features = _AVOIR, object_agreement
         auxiliary = forms["that" if subjunctive else "present"][_person(agreement)]
         finite: list[Item] = [*pronoun, (auxiliary, (TENSE,))]
-        rest: list[Item] = [(participle(verb, *agreed), (VERB,))]
+        rest: list[Item] = [(participle(verb, *features), (VERB,))]
     elif tense == "future":
         finite, rest = [(_ALLER[_person(agreement)], (TENSE,))], [*pronoun, infinitive]
     elif tense in MODALS:
@@ -581,10 +581,10 @@ def comparison(adjective: str, agreement: int) -> tuple[Piece, Piece, Piece, Pie
     entry = ADJECTIVES[adjective]
     be: Item = (_english_be(agreement, False), (TENSE,))
     if entry.comparative == "more":
-        compared: list[Item] = [("more", (DEGREE,)), (entry.en, (VERB,))]
+        degree: list[Item] = [("more", (DEGREE,)), (entry.en, (VERB,))]
     else:
-        compared = [(entry.comparative, (VERB, DEGREE))]
-    en = [be, *compared, ("than", (THAN,))]
+        degree = [(entry.comparative, (VERB, DEGREE))]
+    en = [be, *degree, ("than", (THAN,))]
     fr: list[Item] = [
         (_ETRE["present"][_person(agreement)], (TENSE,)),
         ("plus", (DEGREE,)),
