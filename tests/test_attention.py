@@ -382,6 +382,13 @@ def test_cosine_scores_equal_torch_cosine_similarity():
         assert_close(a, b, **DOUBLE)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_the_cosine_does_not_depend_on_lengths(size):
+    # (3, 4) has the length 5, so its cosine with (5, 0) is 3 / 5.
+    scores = cosine_scores(size * torch.tensor([[3.0, 4.0]]), size * torch.tensor([[5.0, 0.0]]))
+    torch.testing.assert_close(scores, torch.tensor([[0.6]]))
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_the_cosine_of_a_vector_of_zeros_is_zero(dtype):
     queries = torch.zeros(1, D, dtype=dtype).requires_grad_()

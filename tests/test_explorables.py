@@ -221,6 +221,8 @@ def test_what_would_not_work_is_refused_with_its_name():
     refuse("axis 'd' needs different values, at least one, got \\[\\]", axes={"d": [], "valid_length": [1]})
     refuse("axis 'd' needs different values", axes={"d": [1, 1], "valid_length": [1]})
     refuse("axis 'd-e' must be a Python name", axes={"d-e": [1]})
+    refuse("no axis may have the name 'points'", axes={"points": [1]})
+    refuse("no axis may have the name 'spec'", axes={"spec": ["a", "b"]})
     refuse("'query' is the name of an axis and of a pick", axes={"query": [1]})
     refuse("start must name axes and picks, got 'e'", start={"e": 1})
     refuse("d has no value 3; it has \\[1\\]", start={"d": 3})
