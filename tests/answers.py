@@ -1,6 +1,6 @@
-"""Answers that learners give to the exercises, right and wrong, and the tests that each must meet.
+"""Answers that learners give to the exercises, right and wrong, and the tests that each answer must pass.
 
-A file of tests a chapter collects its answers in one :class:`Answers` and takes its tests from there.
+For each chapter, a file of tests collects answers in one :class:`Answers` and takes its tests from there.
 """
 
 from collections.abc import Callable

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from utils.attention import DotProductAttention
 
-#: Name -> value of ``need_weights``: without weights the layer hands over to the fused kernel.
+#: Name -> value of ``need_weights``: without weights the layer uses the fused kernel.
 VARIANTS = {"written out": True, "fused": False}
 SIZES = [256, 1024, 2048]
 

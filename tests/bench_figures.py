@@ -20,15 +20,15 @@ from utils.explorables.sphinx_extension import stored_figures
 ROOT = Path(__file__).parents[1]
 SLOWDOWN = 6
 KEYS = 60
-#: Milliseconds that a finger holds a key; its release is not part of the answer.
+#: Milliseconds from the press of a key to its release. The measured time begins with the press.
 HELD = 80
 
-#: The least that a slider can be: what its row shows is the browser and the machine, and none of it the figure's.
+#: A plain slider: it measures the browser and the machine without our code.
 BARE = (
     "data:text/html,<figure id=bare><input type=range max=9 oninput=say.value=value><output id=say></output>"
 )
 
-#: Milliseconds that a fixed piece of work takes, forty times, once it has been compiled.
+#: Forty times, the milliseconds of a fixed piece of work, after the browser has compiled it.
 PACE = """
     async () => {
         const work = () => {
@@ -47,8 +47,8 @@ PACE = """
     }
 """
 
-#: Until the fonts and the formulas are there and the page has been idle twice: what loading left to do is not the
-#: figure's.
+#: Waits for the fonts, for the formulas and until the page has been idle twice. Work that loading the page has left is
+#: not measured.
 AT_REST = """
     async () => {
         await document.fonts.ready;
@@ -57,11 +57,11 @@ AT_REST = """
     }
 """
 
-#: Until the frame after the next has begun, so that a key's change is drawn before the next key.
+#: Waits until the frame after the next has begun, so that the change by a key is drawn before the next key.
 SECOND_FRAME = "() => new Promise(rest => requestAnimationFrame(() => requestAnimationFrame(rest)))"
 
-#: Milliseconds from each key's event to the start of the frame after the one that draws the change. Runs before the
-#: page's own scripts, which let nobody after them see a slider's keys.
+#: Milliseconds from each key's event to the start of the frame after the one that draws the change. It must run before
+#: the page's own scripts, which keep the keys of a slider from later listeners.
 WATCH = """
     window.times = [];
     addEventListener("keydown", event => {
@@ -72,15 +72,15 @@ WATCH = """
 
 
 def slowdown(page: Page, best: float) -> float:
-    """By how much the page's processor is slower now than the machine at its ``best`` pace."""
+    """How many times slower the page's processor is now than the machine at its ``best`` pace."""
     return statistics.median(page.evaluate(PACE)) / best
 
 
 def slow_down(page: Page, best: float) -> float:
-    """Slows the page's processor and gives by how much.
+    """Slow the page's processor and return how many times slower it is.
 
-    Chromium's throttle brakes harder than it says (7 for 6), and a machine that others share has slow hours of its own:
-    the rate is the one at which the work takes `SLOWDOWN` times its best time.
+    Chromium slows it more than asked (7 times for 6), and a machine that others share has slow hours. So the rate is
+    changed until the work takes `SLOWDOWN` times its best time.
     """
     throttle = page.context.new_cdp_session(page)
     rate = measured = SLOWDOWN
@@ -92,7 +92,7 @@ def slow_down(page: Page, best: float) -> float:
 
 
 def take_hold(page: Page, name: str) -> None:
-    """Puts the figure's first slider at its first value, with the focus on it, and lets the page come to rest."""
+    """Put the figure's first slider at its first value, focus it, and wait until the page is idle."""
     handle = page.locator(f"figure#{name} input[type=range]").first
     handle.scroll_into_view_if_needed()
     handle.press("Home")
@@ -100,7 +100,7 @@ def take_hold(page: Page, name: str) -> None:
 
 
 def press_keys(page: Page) -> None:
-    """`KEYS` keys, one after the other, each of which moves the slider that stands at its first value."""
+    """Press `KEYS` keys, one after the other. Each moves the slider, which begins at its first value."""
     last = page.evaluate("+document.activeElement.max")
     for press in range(KEYS):
         page.keyboard.press("ArrowRight" if press // last % 2 == 0 else "ArrowLeft", delay=HELD)
@@ -116,7 +116,7 @@ def key_to_second_frame(page: Page, name: str) -> list[float]:
 
 
 def layer_sorts(page: Page, name: str) -> int:
-    """How many of the keys had Chromium sort the layers of the page again: few, if the figure's paper works."""
+    """For how many of the keys Chromium sorted the layers of the page again: few, if the figure is contained."""
     take_hold(page, name)
     page.context.browser.start_tracing(page=page, categories=["-*", "blink,benchmark"])
     press_keys(page)
@@ -175,12 +175,12 @@ def main() -> None:
             best = min(best, *page.evaluate(PACE))
             before = slow_down(page, best)
             times = key_to_second_frame(page, name)
-            # Where the two lie apart, the machine changed its pace meanwhile, and the row was not measured at one.
+            # If the two numbers differ much, the speed of the machine has changed, and the row is not reliable.
             pace = f"{before:.1f} to {slowdown(page, best):.1f}x slower"
             print(row(f"key to second frame, {pace}: {name}", times), flush=True)
             page.close()
         print(row("key to Python and back, in JupyterLab", key_to_python_and_back(browser)))
-        for address, name in figures:  # last: a browser that has traced is slower ever after
+        for address, name in figures:  # last, because a browser stays slower after tracing
             page = browser.new_page()
             page.goto(address)
             print(

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 ROOT = Path(__file__).parents[1]
 SLOWDOWN = 4
 LOADS = 7
-#: Milliseconds that we want.
+#: The most milliseconds that we want.
 LANDING, CHAPTER = 2000, 4000
 
 OPENED = """() => new Promise(answer => {
@@ -24,7 +24,7 @@ OPENED = """() => new Promise(answer => {
 
 
 def times_to_open(browser: Browser, address: str) -> list[float]:
-    """Milliseconds of each load, each in a window of its own, which has nothing stored."""
+    """Milliseconds of each load. Each load is in a new window with an empty cache."""
     times = []
     for _ in range(LOADS):
         context = browser.new_context(viewport={"width": 1280, "height": 800})

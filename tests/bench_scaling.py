@@ -1,7 +1,7 @@
 """What training costs beyond the laptop: operations of a step, their rate, and the memory of a streamed file.
 
 Run as ``python tests/bench_scaling.py step`` and ``python tests/bench_scaling.py stream --gigabytes 2``, or without
-arguments for both, the file then being a small one. The numbers of book/scaling.md come from here.
+arguments for both, with a small file. The numbers of book/scaling.md come from here.
 """
 
 import random

@@ -40,7 +40,7 @@ BOTH = list(SIZES)
 
 
 def textbook_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
-    """As textbooks write it: no packing, and at every step the keys, all features and the vocabulary anew."""
+    """The form of textbooks: no packing, and each step computes the keys, all features and the logits anew."""
     encoder, decoder = model.encoder, model.decoder
     outputs, state = encoder.gru(encoder.embedding(batch.src))
     s = torch.tanh(decoder.start_state(state[-1]))
@@ -82,9 +82,9 @@ LOSSES: dict[str, Callable[[EncoderDecoder, Batch], Tensor]] = {
 
 
 def sentences(size: Size, num: int, *, mixed: bool) -> tuple[list[list[int]], list[list[int]]]:
-    """Random ids: all of the size's length, or mixed, from a quarter of it to seven quarters.
+    """Random ids. All sentences have the size's length, or mixed ones, from a quarter of it to seven quarters.
 
-    With its end of sentence a target is as long as its source.
+    A target and its end of sentence together are as long as its source.
     """
     generator = torch.Generator().manual_seed(0)
     low, high = (
@@ -131,7 +131,7 @@ def peak_in_fresh_process(name: str, size_name: str) -> float:
 
 
 def print_peak(name: str, size: Size) -> None:
-    """What :func:`peak_in_fresh_process` reads: the model, its gradients and Adam's averages are there before."""
+    """Print what :func:`peak_in_fresh_process` reads. A first step makes the gradients and Adam's averages before."""
     step = make_step(name, size)
     short = Size(2, size.vocab, size.width)
     step(list(batches(*sentences(short, 2, mixed=False))))
@@ -176,7 +176,7 @@ def bench_training(size_name: str, *, pairs: int, mixed: bool, peaks: dict[str, 
 class EndsAt(nn.Module):
     """An output layer that ends its sentences at given lengths, so that no training is needed.
 
-    A sentence leaves the search when it ends, here in all its hypotheses at once, so this layer knows which are left.
+    All hypotheses of a sentence end at once, and then the search drops it: so this layer knows which are left.
     """
 
     def __init__(self, output: nn.Linear):

@@ -1,4 +1,4 @@
-"""Where this machine's Chromium is. Run as a program, by any Python 3, it says what to install where there is none."""
+"""Find this machine's Chromium. Any Python 3 can run this file: it says what to install if there is no Chromium."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 MAC_APPLICATIONS = ("Chromium", "Google Chrome", "Microsoft Edge")
-#: A root user has no sandbox; nothing that a browser does in the background belongs in a test.
+#: The root user cannot use the sandbox. The other options keep the browser from working in the background.
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -16,7 +16,7 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-#: Milliseconds that a busy machine may take for what takes a second on one at rest.
+#: Milliseconds that a busy machine may need for something that takes a second on an idle one.
 PATIENCE = 120_000
 MISSING = (
     "make test opens the pages in Chromium, and there is none here: install it (Debian, Ubuntu: apt-get install "
@@ -28,12 +28,12 @@ def find() -> str:
     """Path of a Chromium: the one that CHROMIUM names, or else the system's.
 
     Raises:
-        FileNotFoundError: there is none, or CHROMIUM names no program.
+        FileNotFoundError: there is no Chromium, or CHROMIUM does not name a program.
     """
     if named := os.environ.get("CHROMIUM"):
         if path := shutil.which(named):
             return path
-        raise FileNotFoundError(f"CHROMIUM names {named}, which is no program")
+        raise FileNotFoundError(f"CHROMIUM names {named}, which is not a program")
     applications = [f"/Applications/{name}.app/Contents/MacOS/{name}" for name in MAC_APPLICATIONS]
     for name in (*NAMES, *applications):
         if path := shutil.which(name):

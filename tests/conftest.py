@@ -1,4 +1,4 @@
-"""What every test shares: shapes in the signatures of `utils` are checked at run time; a browser."""
+"""For all tests: shapes in the signatures of `utils` are checked at run time, and there is a browser."""
 
 import os
 import signal
@@ -19,21 +19,21 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
 
-# Tests keep nothing of what they tried on the exercises.
+# Tests store no progress on the exercises.
 os.environ["ATTENTION_PROGRESS"] = ""
 
-# Before anything imports utils. A subprocess and a notebook's kernel run without the check, as readers do.
+# This must come before anything imports utils. Subprocesses and kernels run without the check, as for readers.
 # By PEP 484 an int is a float.
 install_import_hook("utils", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
-# The same examples in every run: what has passed here passes there. `--hypothesis-profile=default` tries new ones.
+# The same examples in every run and on every machine. `--hypothesis-profile=default` tries new ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 expect.set_options(timeout=PATIENCE)
 
 
-# Not for the whole session: while it is open, Playwright runs an event loop, which nbval and nbclient stumble over.
+# One per module, not one per session: an open Playwright runs an event loop, and beside it nbval and nbclient fail.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """This machine's Chromium."""

@@ -14,13 +14,16 @@ import nbformat
 from chromium import PATIENCE
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Page
+from processes import ENDS_WITH_ITS_TEST
 
 START_SECONDS = 300
-#: What the server writes once it answers.
+#: What the server writes when it answers, and when another program has its port.
 READY = "is running at"
+TAKEN = re.compile("port.* already in use|port.* not available|no available port")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that no program has at this moment."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         return listening.getsockname()[1]
@@ -33,16 +36,32 @@ def server(folder: Path) -> Iterator[str]:
     Raises:
         RuntimeError: it ended, or did not start within five minutes; with what it wrote.
     """
-    port = _free_port()
+    # Another program may take the port before the server opens it. Then a second port is tried.
+    for tries_left in (1, 0):
+        port = free_port()
+        with _process(folder, port) as lines:
+            written = "".join(lines)
+            if READY in written:
+                yield f"http://127.0.0.1:{port}"
+                return
+        if not (tries_left and TAKEN.search(written)):
+            raise RuntimeError(f"JupyterLab does not answer:\n{written}")
+
+
+@contextmanager
+def _process(folder: Path, port: int) -> Iterator[list[str]]:
+    """The server's process, until the block ends; gives what it has written when it is ready or has ended."""
     own = {
         name: str(folder / ".jupyter") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
     }
-    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--ip=127.0.0.1"]
+    program = f"{ENDS_WITH_ITS_TEST}from jupyterlab.labapp import main\nmain()"
+    command = [sys.executable, "-c", program, "--no-browser", "--allow-root", "--ip=127.0.0.1"]
     command += [f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}"]
     command += ["--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"]
     command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     running = subprocess.Popen(
         command,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -62,15 +81,14 @@ def server(folder: Path) -> Iterator[str]:
     threading.Thread(target=read, daemon=True).start()
     try:
         ready_or_ended.wait(START_SECONDS)
-        if not any(READY in line for line in lines):
-            raise RuntimeError(f"JupyterLab does not answer:\n{''.join(lines)}")
-        yield f"http://127.0.0.1:{port}"
+        yield lines
     finally:
         running.terminate()
         try:
             running.wait(timeout=30)
         except subprocess.TimeoutExpired:
             running.kill()
+            running.wait()
 
 
 def write_notebook(path: Path, *cells: str) -> None:

@@ -1,4 +1,4 @@
-"""`make test-machines`: the tests that compute numbers, run as other processors and busy machines would run them.
+"""`make test-machines`: the tests that compute numbers as on other processors, and nearly all tests on a busy machine.
 
 PyTorch and its two libraries, oneDNN and MKL, choose their instructions by the processor, and environment variables
 can ask for older ones. These and the number of threads change the last bits of sums, products and random numbers.
@@ -18,18 +18,26 @@ ROOT = Path(__file__).parents[1]
 LOGS = ROOT / "_build" / "machines"
 MAX_FAILURES_SHOWN = 5
 
-#: What is left to `make test`, and why. All chapters and all other test files that import torch run here.
+#: Test files that only `make test` runs, and why.
 LEFT_OUT = {
-    "tests/test_command_line.py": "starts processes that train",
-    "tests/test_distributed.py": "starts processes that train",
     "tests/test_architecture.py": "needs a browser",
+    "tests/test_explorables_in_browser.py": "needs a browser",
     "tests/test_figures_in_jupyterlab.py": "needs a browser",
+    "tests/test_book.py": "needs the built book",
+    "tests/test_figures_in_book.py": "needs a browser and the built book",
+    "tests/test_pages.py": "needs a browser and the built book",
+    "tests/test_pdf.py": "needs a browser and the built book",
+    "tests/test_quizzes_in_book.py": "needs a browser and the built book",
 }
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A way to run the tests; ``shows`` is what `PROBE` prints when the environment variables have taken effect."""
+    """A way to run the tests.
+
+    ``shows`` is what `PROBE` prints when the environment variables have taken effect. A setting with busy loops runs
+    all tests, also slow ones, because a busy machine can disturb a test that computes no numbers.
+    """
 
     name: str
     threads: int
@@ -43,7 +51,7 @@ OLD_ONEDNN = {"DNNL_MAX_CPU_ISA": "SSE41"}
 OLD_MKL = {"MKL_CBWR": "COMPATIBLE"}
 AVX2 = {"ATEN_CPU_CAPABILITY": "avx2", "DNNL_MAX_CPU_ISA": "AVX2"}
 
-#: Each value of each variable, and each number of threads, at least once: a run takes minutes, so not all products.
+#: Each value of each variable, and each number of threads, at least once. All combinations would take hours.
 SETTINGS = (
     Setting("this processor", 1),
     Setting("this processor", 2),
@@ -61,8 +69,8 @@ SETTINGS = (
     Setting("PyTorch with AVX-512", 1, {"ATEN_CPU_CAPABILITY": "avx512"}, ("capability AVX512",)),
 )
 
-#: Prints what is in effect: the libraries report it with their first product (MKL) and bend (oneDNN). An instruction
-#: that the processor lacks ends the process in the softmax.
+#: Prints which instructions are used. MKL reports them at its first product, oneDNN at its first gelu. If the processor
+#: lacks an instruction, the process ends in the softmax.
 PROBE = """
 import torch
 print("capability", torch.backends.cpu.get_cpu_capability())
@@ -78,19 +86,20 @@ while os.getppid() == int(sys.argv[1]):
 """
 
 
-def numeric_files(root: Path = ROOT) -> list[str]:
-    """The chapters and the test files that import torch, without those of `LEFT_OUT`, and the doctests of utils."""
-    tests = [
-        path
-        for path in sorted((root / "tests").glob("test_*.py"))
-        if re.search(r"^(?:import|from) torch\b", path.read_text("utf-8"), re.MULTILINE)
-    ]
-    names = [
-        path.relative_to(root).as_posix() for path in (*sorted((root / "chapters").glob("*.ipynb")), *tests)
-    ]
-    if gone := LEFT_OUT.keys() - names:
-        raise ValueError(f"LEFT_OUT names what would not run: {', '.join(sorted(gone))}")
-    return [name for name in names if name not in LEFT_OUT] + ["utils"]
+def chapters_and_tests(root: Path = ROOT, *, numeric: bool) -> list[str]:
+    """The chapters, the test files without those of `LEFT_OUT`, and the doctests of the studies and of utils.
+
+    Args:
+        root: the folder of the course.
+        numeric: whether to choose only the test files that import torch.
+    """
+    chapters = sorted((root / "chapters").glob("*.ipynb"))
+    tests = sorted((root / "tests").glob("test_*.py"))
+    if numeric:
+        imports_torch = re.compile(r"^(?:import|from) torch\b", re.MULTILINE)
+        tests = [path for path in tests if imports_torch.search(path.read_text("utf-8"))]
+    names = [path.relative_to(root).as_posix() for path in (*chapters, *tests)]
+    return [name for name in names if name not in LEFT_OUT] + ["chapters/studies", "utils"]
 
 
 def environment(setting: Setting) -> dict[str, str]:
@@ -129,7 +138,7 @@ def busy(num_loops: int) -> Iterator[list[subprocess.Popen]]:
 
 
 def read_report(printed: str) -> tuple[dict[str, int], list[str]]:
-    """Counts by outcome and the lines of failures, from what pytest prints; no counts if it broke off."""
+    """Counts by outcome and the lines of failures, from what pytest prints; no counts if pytest ended early."""
     summaries = re.findall(r"^(?:=+ )?((?:\d+ \w+,? )+)in [\d.]+s", printed, re.MULTILINE)
     counts = {
         word: int(count) for count, word in re.findall(r"(\d+) (\w+)", summaries[-1] if summaries else "")
@@ -140,9 +149,11 @@ def read_report(printed: str) -> tuple[dict[str, int], list[str]]:
 def run(setting: Setting, files: list[str]) -> tuple[dict[str, int], list[str]]:
     """Run the tests once; counts by outcome, and a line for each failure."""
     workers = (os.cpu_count() or 1) // setting.threads
-    command = [sys.executable, "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", "-m", "not slow"]
+    command = [sys.executable, "-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider"]
+    command += [] if setting.busy_loops else ["-m", "not slow"]
     command += ["-n", str(workers if workers > 1 else 0), "--dist", "loadfile"]
-    command += ["--nbval", "--nbval-current-env", *files]
+    command += ["--nbval", "--nbval-current-env"]
+    command += files or chapters_and_tests(numeric=not setting.busy_loops)
     with busy(setting.busy_loops):
         ended = subprocess.run(
             command, cwd=ROOT, env=environment(setting), capture_output=True, text=True, check=False
@@ -157,7 +168,7 @@ def run(setting: Setting, files: list[str]) -> tuple[dict[str, int], list[str]]:
 
 
 def report(settings: tuple[Setting, ...], files: list[str]) -> int:
-    """Run the files under each setting and print a table; how many settings failed."""
+    """Run the files, or those of each setting, and print a table; how many settings failed."""
     num_failed = num_skipped = 0
     print(f"{'setting':30} threads  passed  failed  skipped  minutes", flush=True)
     for setting in settings:
@@ -186,4 +197,4 @@ def report(settings: tuple[Setting, ...], files: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(report(SETTINGS, sys.argv[1:] or numeric_files()) > 0)
+    sys.exit(report(SETTINGS, sys.argv[1:]) > 0)

@@ -27,7 +27,7 @@ def doubles(tensors):
 
 
 def assert_near(ours, exact, num_roundings):
-    """Equal up to so many rounding errors, each as large as the largest number has."""
+    """Equal up to this many rounding errors of the largest number."""
     scale = max(1.0, exact.abs().max().item())
     atol = num_roundings * torch.finfo(ours.dtype).eps * scale
     torch.testing.assert_close(ours.double(), exact.double(), rtol=0, atol=atol)
@@ -35,7 +35,7 @@ def assert_near(ours, exact, num_roundings):
 
 @pytest.fixture
 def by_query(monkeypatch):
-    """Call it, and layers of any size score one query at a time."""
+    """A function to call: afterwards layers of any size score one query at a time."""
     return lambda: monkeypatch.setattr(utils.attention, "MANY_FEATURES", 1)
 
 
@@ -67,7 +67,7 @@ def test_leading_axes_broadcast():
 
 
 class LargestTensor(TorchDispatchMode):
-    """Remembers how many numbers the largest tensor has that an operation returns."""
+    """Records the size of the largest tensor that an operation returns."""
 
     numel = 0
 

@@ -10,7 +10,6 @@ from tiny import SETTINGS, trained_run
 
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import BOS, Vocabulary
-from utils.metrics import GoldLinks
 from utils.search import greedy
 from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
 from utils.translator.alignment import (
@@ -23,6 +22,7 @@ from utils.translator.alignment import (
     word_weights,
 )
 from utils.translator.runs import build_model
+from utils.translator.scores import GoldLinks
 from utils.translator.translating import MAX_TOKENS
 
 SRC = [[5, 7, 11, 13, 17], [19], [6, 8, 10]]
@@ -35,7 +35,7 @@ def model():
 
 
 def test_a_row_belongs_to_the_token_that_is_predicted_with_it(model):
-    """Token i is predicted from the context that s_{i-1} asks for, before it is read: worked out step by step."""
+    """The state s_{i-1} asks for the context of token i before the decoder reads this token."""
     [weights] = forced_weights(model, SRC[:1], TGT[:1])
     decoder, lens = model.decoder, torch.tensor([5])
     with torch.no_grad():

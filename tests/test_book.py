@@ -1,6 +1,6 @@
-"""The built book, read as files: its links, its pictures, its reference, and that no page names another host.
+"""The built book, read as files: its links, pictures and reference, and that its pages load nothing from other hosts.
 
-`make test` builds it, with warnings as errors. What only a browser can tell is in `test_pages`.
+`make test` builds the book, with warnings as errors. The tests in `test_pages` open it in a browser.
 """
 
 import base64
@@ -53,7 +53,7 @@ def html(page: str) -> BeautifulSoup:
 
 @cache
 def anchors(path: Path) -> set[str]:
-    # Not by soup, which takes longer for a page that nothing else is asked of than all links together.
+    # By a regular expression: to read a whole page with BeautifulSoup takes much longer.
     return {unescape(anchor) for anchor in re.findall(r'<[^>]*?\sid="([^"]*)"', path.read_text("utf-8"))}
 
 
@@ -190,7 +190,7 @@ def test_chapter_shows_its_outputs_and_hides_its_solutions(page: str) -> None:
 
 
 def test_binder_finds_the_files_that_it_is_told_to_read() -> None:
-    # pip looks for them from the folder of the file that names them.
+    # pip reads these paths relative to the folder of the file that names them.
     told = (ROOT / ".binder" / "requirements.txt").read_text("utf-8")
     named = re.findall(r"^-[cr] (\S+)$", told, re.MULTILINE)
     assert named
@@ -207,6 +207,22 @@ def title_of(page: str) -> str:
 def test_chapter_is_in_the_tables_of_chapters(page: str) -> None:
     assert f"[{title_of(page)}]({page}.ipynb)" in (ROOT / "README.md").read_text("utf-8")
     assert f"{{doc}}`../{page}`" in (ROOT / "book" / "index.md").read_text("utf-8")
+
+
+def test_teachers_find_every_chapter_in_order() -> None:
+    page = (ROOT / "book" / "teaching.md").read_text("utf-8")
+    [table] = re.findall(r"^## What each chapter needs\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^\| \[\]\(\.\./(.+)\.ipynb\) \|", table, re.MULTILINE) == CHAPTERS
+
+
+#: The words for some numbers of chapters.
+WORDS = {11: "eleven", 12: "twelve", 13: "thirteen", 14: "fourteen", 15: "fifteen", 16: "sixteen"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "book/index.md"])
+def test_a_page_that_says_how_many_chapters_there_are_is_right(page: str) -> None:
+    said = re.findall(rf"\b({'|'.join(WORDS.values())}) chapters", (ROOT / page).read_text("utf-8"))
+    assert said == [WORDS[len(CHAPTERS)]]
 
 
 def test_chapters_have_their_number_on_the_page_and_in_the_list_beside_the_notebooks() -> None:
@@ -301,7 +317,7 @@ def test_the_typeface_of_the_book_has_the_letters_of_its_text() -> None:
     assert {"é", "œ"} <= wanted
     for font in fonts:
         assert wanted <= {chr(code) for code in font.getBestCmap()}
-        # The licence reserves the name of the whole font.
+        # Under its licence only the complete font may have the name.
         assert not any("Source" in str(name) for name in font["name"].names if name.nameID in (1, 4, 6, 16))
 
 

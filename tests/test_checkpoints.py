@@ -15,15 +15,16 @@ from pathlib import Path
 
 import pytest
 import torch
+from processes import ENDS_WITH_ITS_TEST, run_script
 from safetensors.torch import load_file, save_file
-from tiny import TRANSFORMER, model, run_script, sentences, weights_of
+from tiny import TRANSFORMER, model, sentences, weights_of
 
 from utils.corpus.batches import Batch, ShuffledBatches
 from utils.seq2seq import EncoderDecoder
 from utils.training import History
 from utils.translator.checkpoints import Checkpoints, digest, write_atomically
 from utils.translator.fast import fast_loss
-from utils.translator.interrupts import obeyed
+from utils.translator.interrupts import obey_signals
 from utils.translator.loop import Schedule, _Best, _State, train
 from utils.translator.optimizers import Optimizers
 
@@ -31,7 +32,7 @@ NUM_STEPS = 12
 
 
 class At(Checkpoints):
-    """Checkpoints after every step, and something that happens before that of a step."""
+    """Checkpoints after every step. Before the checkpoint of one step, ``action`` is called."""
 
     def __init__(self, folder: Path, step: int, action: Callable[[], object]):
         super().__init__(folder, seconds=0)
@@ -100,12 +101,12 @@ def checkpoints(interrupted, tmp_path) -> Checkpoints:
 
 
 class Killed(BaseException):
-    """Nothing catches it, as nothing catches the end of a process."""
+    """No code catches this exception, as no code can catch the end of a process."""
 
 
 @contextmanager
 def dying_at_change(number: int, die: Callable[[], object]) -> Iterator[None]:
-    """Within this block, call ``die`` in place of the change of that number in any folder."""
+    """Within this block, call ``die`` in place of one change of a file, the one with this number."""
     changes = 0
 
     def counting(change: Callable) -> Callable:
@@ -126,7 +127,7 @@ def train_and_die(folder: Path, step: int, die: Callable[[], object]) -> None:
     """Go on by one step, and die at the next.
 
     A checkpoint is three changes: the new file reaches the disk, the last file (if there is one) becomes the previous
-    one, the new file takes its place. In turn each of them is the one that does not come about.
+    one, the new file takes its place. With each step another one of them fails.
     """
     first_checkpoint = 2 + every_step(folder).paths[0].exists()
     with dying_at_change(first_checkpoint + 1 + step % 3, die):
@@ -225,7 +226,7 @@ def train_until_deaf(folder: Path, step: int, *, held_out: bool) -> None:
             hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
         return value
 
-    with obeyed(), pytest.MonkeyPatch.context() as patch:
+    with obey_signals(), pytest.MonkeyPatch.context() as patch:
         patch.setattr("utils.translator.loop.fast_loss", sometimes_endless)
         trained(Checkpoints(folder))
 
@@ -241,14 +242,12 @@ def train_until_deaf(folder: Path, step: int, *, held_out: bool) -> None:
 def test_ctrl_c_in_a_step_that_takes_long_keeps_the_state_before_it(
     tmp_path, undisturbed, step, held_out, num_saved
 ):
-    script = "import sys, test_checkpoints as here; from pathlib import Path; here.train_until_deaf("
-    script += f"Path(sys.argv[1]), {step}, held_out={held_out})"
+    script = f"{ENDS_WITH_ITS_TEST}import sys, test_checkpoints as here\nfrom pathlib import Path\n"
+    script += f"here.train_until_deaf(Path(sys.argv[1]), {step}, held_out={held_out})"
     path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    pipe, environment = subprocess.PIPE, os.environ | {"PYTHONPATH": path}
     with subprocess.Popen(
-        [sys.executable, "-c", script, tmp_path],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": path},
+        [sys.executable, "-c", script, tmp_path], stdin=pipe, stdout=pipe, stderr=pipe, env=environment
     ) as process:
         try:
             assert process.stdout.readline() == b"deaf\n"

@@ -20,17 +20,17 @@ from unittest.mock import ANY
 
 import pytest
 import torch
+from processes import ENDS_WITH_ITS_TEST
 from tiny import SETTINGS, STORED_RUN, pair_lines, trained_run, write_pairs
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from typer.testing import CliRunner
 
 from utils.corpus.download import CORPORA, get_corpus
-from utils.training import History
 from utils.translator.alignment import align
 from utils.translator.commands import NAME, app
 from utils.translator.distributed import Processes
 from utils.translator.gold_links import parse_links
-from utils.translator.loop import Schedule
+from utils.translator.loop import FullHistory, Schedule
 from utils.translator.options import CorpusName
 from utils.translator.runs import PairData, Rows, Settings, build_model, load_run, save_run
 from utils.translator.translating import translate
@@ -38,7 +38,7 @@ from utils.translator.translating import translate
 ROOT = Path(__file__).parents[1]
 SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
 
-#: The program in a process of its own; most tests call it in theirs, which saves the seconds of the import.
+#: The program in its own process. Most tests call it in theirs, which saves the seconds of the import.
 PROGRAM = [sys.executable, "-m", "utils"]
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
 
@@ -137,7 +137,11 @@ def test_the_options_of_train_reach_the_training(tmp_path, monkeypatch):
 
     def train_run(*arguments, **options):
         calls.append((*arguments, options))
-        return None, History(losses=[2.0, 1.0], tokens=[30, 30], seconds=[1.0, 2.0]), Rows(90, 0, {}, 80, 10)
+        return (
+            None,
+            FullHistory(losses=[2.0, 1.0], tokens=[30, 30], seconds=[1.0, 2.0]),
+            Rows(90, 0, {}, 80, 10),
+        )
 
     monkeypatch.setattr("utils.translator.actions.train_run", train_run)
     pairs, out = tmp_path / "pairs.txt", tmp_path / "run"
@@ -346,7 +350,7 @@ def test_a_model_that_cannot_be_is_a_wrong_option(tmp_path, options, message):
 
 
 def test_a_pair_of_languages_never_seen_before_needs_no_code(tmp_path):
-    """German, which no line of ``utils`` knows: read, trained, measured, translated, aligned."""
+    """German, which ``utils`` does not mention: read, trained, measured, translated, aligned."""
     verbs = {
         "Ich höre": "I hear",
         "Wir grüßen": "We greet",
@@ -506,7 +510,7 @@ def test_ctrl_c_and_a_closed_pipe_end_a_translation_quietly(folder, monkeypatch)
 
 @pytest.fixture
 def gold_files(tmp_path):
-    """Four pairs, and links that the diagonal has all right, counted from 1."""
+    """Four pairs, and links of which the diagonal has all, counted from 1."""
     pairs = ["I see two dogs .\tJe vois deux chiens .", "We have six books\tNous avons six livres"]
     pairs += ["They want three keys\tElles veulent trois clés", "\t"]
     links = ["1-1 2-2 3-3 4-4 5-5", "1-1 2-2 3-3 4p4", "1-1 2-2 3-3 4-4", ""]
@@ -665,7 +669,9 @@ def test_ctrl_c_ends_a_process_with_status_130(tmp_path):
     options = ["--pairs", pairs, "--columns", "en,fr", "--out", out, "--minutes", "60", *SMALL]
     terminal, stderr = pty.openpty()  # at a terminal there is a progress bar, if it has a size
     termios.tcsetwinsize(terminal, (24, 80))
-    process = subprocess.Popen([*PROGRAM, "train", *map(str, options)], stderr=stderr, env=ENVIRONMENT)
+    program = f"{ENDS_WITH_ITS_TEST}from utils.translator.commands import main\nmain()"
+    command = [sys.executable, "-c", program, "train", *map(str, options)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=stderr, env=ENVIRONMENT)
     try:
         os.close(stderr)
         output = b""
@@ -676,7 +682,7 @@ def test_ctrl_c_ends_a_process_with_status_130(tmp_path):
         assert process.wait(timeout=300) == 130
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
         os.close(terminal)
     assert list(out.with_name("run.training").glob("checkpoint*"))
 
@@ -750,7 +756,7 @@ def test_pairs_to_align_may_come_through_a_pipe(tmp_path):
 
 
 def test_a_pipe_in_place_of_a_pair_file_is_one_line(tmp_path):
-    """As a shell makes one of ``<(command)``; nothing ever writes into this one."""
+    """A pipe like the one that a shell makes of ``<(command)``. Nothing writes into it."""
     os.mkfifo(tmp_path / "pipe")
     options = ["--src", "en", "--tgt", "fr", "--out", tmp_path / "run"]
     for command in (
@@ -778,7 +784,7 @@ def test_a_training_may_have_a_number_of_steps_or_of_epochs(tmp_path, option, nu
 
 
 def test_resume_without_a_training_to_resume_says_that_it_begins_anew(tmp_path):
-    """A mistyped name is seen at once; a job of a cluster may always give the option."""
+    """So a user sees a mistyped name at once, and a job on a cluster may give the option at its first start too."""
     result = invoke(*train_options(tmp_path, "--steps", 2, "--resume"))
     assert result.exit_code == 0
     assert result.stderr.splitlines()[0] == (

@@ -1,4 +1,4 @@
-"""The Makefile: what it says when a machine lacks something, and that it does no work twice."""
+"""The Makefile: what it says when something is missing or mistyped, and that it does no work twice."""
 
 import os
 import re
@@ -83,6 +83,33 @@ def test_no_disk(checkout: Path) -> None:
     program(folder, "df", "echo header; echo /dev/disk 9 8 1234567 99% /")
     line = complaint(make(checkout, "book", f"PYTHON={sys.executable}", path=folder))
     assert "1.2 GB" in line
+
+
+@pytest.mark.parametrize("command", ["test", "notebooks", "handout"])
+def test_an_unknown_chapter(command: str) -> None:
+    line = complaint(make(ROOT, command, "CHAPTER=masked_sofmax"))
+    assert "There is no chapter called masked_sofmax." in line
+    assert " masked_softmax " in line
+
+
+def test_one_chapter_is_tested_with_all_its_figures() -> None:
+    planned = make(ROOT, "--dry-run", "test", "CHAPTER=masked_softmax").stdout
+    [pages] = [line for line in planned.splitlines() if "test_figures_in_book.py" in line]
+    assert 'ATTENTION_CHAPTER="masked_softmax"' in pages
+    assert "ATTENTION_CHAPTER" not in make(ROOT, "--dry-run", "test").stdout
+
+
+def test_one_chapter_uses_the_book_that_was_built_for_all(checkout: Path) -> None:
+    for name in ("_config.yml", "_toc.yml", ".venv/.installed"):
+        (checkout / name).parent.mkdir(exist_ok=True)
+        (checkout / name).touch()
+    (checkout / ".venv" / "bin").mkdir()
+    program(checkout / ".venv" / "bin", "jupyter-book", "mkdir -p _build/tested/_build/html")
+    for_all, for_one = (f"_build/tested/_build/html/{name}" for name in (".built", ".updated"))
+    assert make(checkout, for_all).returncode == 0
+    assert make(checkout, "--question", for_one).returncode == 0
+    os.utime(checkout / for_one, (0, 0))
+    assert make(checkout, "--question", for_one).returncode == 1
 
 
 def test_a_book_that_is_there_is_not_built_again(checkout: Path) -> None:

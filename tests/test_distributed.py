@@ -16,17 +16,9 @@ import torch
 from bench_scaling import counted, training_flops
 from hypothesis import given
 from hypothesis import strategies as st
+from processes import ENDS_WITH_ITS_TEST, run_script
 from safetensors.torch import load_file
-from tiny import (
-    STORED_RUN,
-    TRANSFORMER,
-    model,
-    run_script,
-    sentences,
-    trained_run,
-    weights_of,
-    write_pairs,
-)
+from tiny import STORED_RUN, TRANSFORMER, model, sentences, trained_run, weights_of, write_pairs
 from torch.distributed import TCPStore
 
 from utils.corpus.batches import ShuffledBatches, make_batch
@@ -150,7 +142,7 @@ def start_two(folder: Path) -> None:
         for sentinel in wait(list(waiting)):
             ended = waiting.pop(sentinel)
             ended.join()
-            if ended.exitcode != 0:  # the other one would wait for it
+            if ended.exitcode != 0:  # or the other one would wait for it
                 sys.exit(f"process {pair.index(ended)} ended with status {ended.exitcode}")
 
 
@@ -205,15 +197,13 @@ def test_several_processes_do_not_train_on_apple_s_gpu(monkeypatch):
 
 
 #: The command line with a clock that ticks when it is read, so that the steps do not depend on the machine's speed.
-#: At the fifth step of the first start FAULT comes to pass in the processes RANKS: they kill themselves, or are deaf,
-#: computing for years in C code. All end when the test does: then the pipe from it is closed.
+#: At the fifth step of the first start the processes named by RANKS do what FAULT says: they kill themselves, or they
+#: are deaf, because they compute for years in C code.
 WATCHED = """
-import hashlib, os, signal, sys, threading
+import hashlib, os, signal, sys
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-
-threading.Thread(target=lambda: (sys.stdin.read(), os._exit(1)), daemon=True).start()
 
 from utils.translator import loop, runs
 from utils.translator.checkpoints import Checkpoints
@@ -253,7 +243,7 @@ app(prog_name="attention-course")
 def torchrun(folder: Path, fault: str, *, ranks: str, restarts: int) -> Iterator[subprocess.Popen]:
     """Two processes that train for a minute of their clock."""
     script = folder / "watched.py"
-    script.write_text(WATCHED)
+    script.write_text(ENDS_WITH_ITS_TEST + WATCHED)
     small = ["--vocabulary-size", 360, "--width", 13, "--test-groups", 7, "--valid-groups", 5]
     pairs, out = write_pairs(folder / "pairs.txt"), folder / "run"
     arguments = [
@@ -275,9 +265,9 @@ def torchrun(folder: Path, fault: str, *, ranks: str, restarts: int) -> Iterator
 
 @pytest.mark.slow
 def test_after_a_worker_is_killed_torchrun_goes_on_from_the_step_before_and_speaks_once(tmp_path):
-    """The first process saves when it is left alone."""
+    """The first process saves the state when the other one is gone."""
     with torchrun(tmp_path, "killed", ranks="1", restarts=1) as process:
-        # To read until all who write have ended; communicate() would close the pipe that they watch.
+        # This reads until all writers have ended. communicate() would close the pipe that they watch.
         stdout, status = process.stdout.read(), process.wait()
         assert status == 0, process.stderr.read()
     steps = {path.name: path.read_text() for path in tmp_path.glob("steps-*")}

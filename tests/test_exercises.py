@@ -1,8 +1,9 @@
-"""What runs the checks of the exercises: whatever an answer does, the reader gets a report and no traceback."""
+"""The code that runs the checks of exercises: whatever an answer does, the reader gets a report and no traceback."""
 
 import copy
 import json
 import re
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from nbformat.v4 import new_markdown_cell
 
 from utils.exercises import checking, masked_softmax
 from utils.exercises.checking import (
@@ -28,6 +30,7 @@ from utils.exercises.checking import (
     recognise,
     show,
 )
+from utils.exercises.form import kind_of
 from utils.exercises.progress import FILE, VARIABLE, progress
 
 
@@ -93,10 +96,20 @@ def waits(x):
 @pytest.mark.parametrize("answer", [forever, forever_and_catches, waits])
 def test_an_answer_without_an_end_is_stopped(answer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "TIME_LIMIT", 0.2)
+    monkeypatch.setattr(checking, "WAITING_LIMIT", 0.6)
     report = doubled(answer)
     assert report.status == "wrong"
     assert "does not come to an end" in report.wrong
     assert "loop" in report.hints[0]
+
+
+def test_the_time_of_other_programs_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    def waits_for_the_timer(x):
+        signal.pause()
+        return 2 * x
+
+    monkeypatch.setattr(checking, "TIME_LIMIT", 0.5)  # of which waiting uses nothing
+    assert doubled(waits_for_the_timer)
 
 
 def test_a_check_in_another_thread_works_without_the_limit() -> None:
@@ -296,6 +309,14 @@ def test_the_card_has_the_same_words_and_no_markup_of_the_reader() -> None:
     ).replace("`", "").split()
 
 
+@pytest.mark.parametrize("between", ["", "\n"])
+@pytest.mark.parametrize("summary", ["Hint", "Explanation", "An answer"])
+def test_a_fold_may_begin_in_one_line_or_in_two(summary: str, between: str) -> None:
+    text = f"<details>{between}<summary>{summary}</summary>\n\nIt is 2.\n\n</details>"
+    assert kind_of(new_markdown_cell(text)) == summary.lower()
+    assert kind_of(new_markdown_cell(f"{text}\n\nmore")) == ""
+
+
 # ---- Progress ----
 
 
@@ -359,7 +380,7 @@ def test_what_a_function_of_torch_keeps_is_counted_at_one_time() -> None:
         _ = torch.ones(2, 11)
     assert (7, 3) not in made.shapes
     assert {(5, 3), (3, 2), (5, 2), (2, 11)} <= made.shapes
-    assert 4 * 10 <= made.kept < 4 * 10 + 22 + 21 + 6
+    assert 4 * 10 <= made.peak < 4 * 10 + 22 + 21 + 6
 
 
 def test_the_memory_of_arrays_and_lists_is_measured() -> None:

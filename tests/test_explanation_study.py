@@ -1,6 +1,7 @@
 """The study of explanations, on files of sentences of the grammar; and its stored results."""
 
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -17,7 +18,6 @@ from studies.explanation import (
     grammar,
     grow_diagonal,
     guided,
-    measure_seeds,
     misleading_loss,
     overlap,
     run_study,
@@ -158,9 +158,10 @@ def test_the_forward_direction_is_the_one_of_the_other_study(stored):
         )
 
 
-def test_the_seeds_are_measured_on_the_sentences_of_the_page():
-    assert measure_seeds.__doc__
-    assert len(grammar(SMALL).train) == 61 + sum(
-        bool(explanation.RARE & set(t.en))
-        for t in grammar(Study(**{**vars(SMALL), "num_train": 67})).train[61:]
-    )
+def test_of_the_sentences_after_the_first_ones_only_those_with_a_rare_word_are_trained_on():
+    study = replace(SMALL, num_train=61, num_drawn=347)
+    every = grammar(replace(study, num_train=347)).train
+    assert len(every) == 347
+    rare = [sentence for sentence in every[61:] if explanation.RARE & set(sentence.en)]
+    assert 0 < len(rare) < 347 - 61
+    assert grammar(study).train == every[:61] + rare

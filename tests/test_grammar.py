@@ -191,13 +191,13 @@ HAND_CHECKED = [
 
 PAIRS = (("en", "fr"), ("en", "zh"), ("fr", "zh"))
 
-# Of the triples 0 to 2,999 of seed 5. Whoever changes the corpus must make again what is printed and trained from it;
-# then this changes too.
+# The checksum of the triples 0 to 2,999 of seed 5. If you change the corpus, run again all that prints it or trains on
+# it, and store the new checksum here.
 DIGEST = "0840b2ea4f28696a63fed33e7793eba36ebf9c622617791b610ba8f43f69bd87"
 
 
 def run_python(code: str, **environment: str) -> object:
-    """What a Python program pickles into ``sys.stdout.buffer``; its imports find what ours find."""
+    """The object that a Python program pickles into ``sys.stdout.buffer``. It imports the same modules as we do."""
     paths = os.pathsep.join(path for path in sys.path if path)
     environment = {**os.environ, "PYTHONPATH": paths, **environment}
     program = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
@@ -206,7 +206,7 @@ def run_python(code: str, **environment: str) -> object:
 
 @cache
 def samples() -> dict[str, list[Triple]]:
-    """Triples made in another process, where the run-time check of types does not slow them twentyfold."""
+    """Triples made in another process, where no run-time check of types makes them twenty times slower."""
     code = """
 import pickle, sys
 from utils.corpus.grammar import triple
@@ -430,7 +430,7 @@ def test_page_counts_words_and_concepts():
     words = [{word for example in samples()["any"] for word in getattr(example, lang)} for lang in LANGUAGES]
     en, fr, zh = (int(cell) for cell in page_rows("Sizes")[0][1:])
     assert (len(words[0]), len(words[2])) == (en, zh)
-    # Some participles ("mangées") come once in ten thousand sentences.
+    # Some participles ("mangées") occur once in ten thousand sentences.
     assert fr - 5 <= len(words[1]) <= fr
     assert [len(set(concepts(lang).values())) for lang in LANGUAGES] == [124] * 3
 
@@ -635,7 +635,7 @@ def test_chinese_order():
         words = list(example.zh)
         for i, word in enumerate(words):
             if word == "没":
-                # What did not happen is not over: no 了 after its verb.
+                # The verb of something that did not happen has no 了.
                 j = next(k for k in range(i + 1, len(words)) if words[k] in verbs)
                 assert words[j + 1] != "了", words
             if word in times:
@@ -704,7 +704,7 @@ def test_links_join_words_of_one_concept():
 
 
 def test_splits_share_no_meaning_and_no_sentence():
-    # Short sentences repeat often; that is where a careless split leaks.
+    # Short sentences occur often, so a careless split puts some of them into two parts.
     split_by = {key: {} for key in (*LANGUAGES, "meaning")}
     counts = Counter()
     repeated = 0
@@ -726,7 +726,7 @@ def test_triples_are_those_of_their_split():
 
 
 def test_a_sentence_has_one_translation():
-    # Chinese may leave a tense open; English and French leave nothing open that the others say.
+    # A Chinese sentence may not tell the tense. English and French sentences tell all that the others tell.
     french, english = {}, {}
     for example in samples()["short"]:
         assert french.setdefault(example.en, example.fr) == example.fr

@@ -7,8 +7,9 @@ import sys
 import threading
 
 import pytest
+from processes import ENDS_WITH_ITS_TEST
 
-from utils.translator.interrupts import SIGNALS, Interrupted, held, obeyed
+from utils.translator.interrupts import SIGNALS, Interrupted, hold_signals, obey_signals
 
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
@@ -16,7 +17,7 @@ STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 @pytest.mark.parametrize("number", SIGNALS)
 def test_every_signal_is_obeyed_and_the_handlers_are_put_back(number):
     before = [signal.getsignal(other) for other in SIGNALS]
-    with pytest.raises(Interrupted) as interrupt, obeyed():
+    with pytest.raises(Interrupted) as interrupt, obey_signals():
         signal.raise_signal(number)
     assert interrupt.value.status == STATUS[number]
     assert [signal.getsignal(other) for other in SIGNALS] == before
@@ -24,7 +25,7 @@ def test_every_signal_is_obeyed_and_the_handlers_are_put_back(number):
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_the_first_signal_is_held_back_and_the_second_is_not(number):
-    with obeyed(), held() as pending:
+    with obey_signals(), hold_signals() as pending:
         signal.raise_signal(number)
         assert pending.number == number
         with pytest.raises(Interrupted):
@@ -35,7 +36,7 @@ def test_a_signal_that_is_ignored_stays_ignored():
     """``nohup`` ignores SIGHUP, and a shell ignores Ctrl-C for what it starts in the background."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with obeyed(), held() as pending:
+        with obey_signals(), hold_signals() as pending:
             signal.raise_signal(signal.SIGHUP)
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
         assert pending.number == 0
@@ -45,7 +46,7 @@ def test_a_signal_that_is_ignored_stays_ignored():
 
 def test_another_thread_may_ask_for_it():
     def use() -> None:
-        with obeyed(), held() as pending:
+        with obey_signals(), hold_signals() as pending:
             numbers.append(pending.number)
 
     numbers: list[int] = []
@@ -55,13 +56,13 @@ def test_another_thread_may_ask_for_it():
     assert numbers == [0]
 
 
-#: The main thread computes for years in C code, which lets no handler of Python run. It says so when it begins, and
-#: goes on if the signal comes a moment too early.
+#: The main thread computes for years in C code, and during this time Python calls no handler of a signal. The program
+#: prints a line just before. If the signal arrives between the two, the program begins the computation all the same.
 DEAF = """
 import hashlib, sys
 from contextlib import nullcontext, suppress
-from utils.translator.interrupts import held, obeyed
-with obeyed(), (held() if sys.argv[1] == "2" else nullcontext()):
+from utils.translator.interrupts import hold_signals, obey_signals
+with obey_signals(), (hold_signals() if sys.argv[1] == "2" else nullcontext()):
     for greeting in ("deaf", "still deaf"):
         with suppress(KeyboardInterrupt):
             print(greeting, flush=True)
@@ -72,9 +73,9 @@ with obeyed(), (held() if sys.argv[1] == "2" else nullcontext()):
 @pytest.mark.parametrize("presses", [1, 2])
 def test_c_code_that_does_not_return_is_ended(presses):
     """While a signal is held back, it takes a second one."""
-    with subprocess.Popen(
-        [sys.executable, "-c", DEAF, str(presses)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", ENDS_WITH_ITS_TEST + DEAF, str(presses)]
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         try:
             assert process.stdout.readline() == b"deaf\n"
             numbers = [signal.SIGTERM, signal.SIGINT][2 - presses :]  # two of one kind may become one

@@ -45,7 +45,7 @@ def by_loop(queries: Tensor, keys: Tensor, values: Tensor, kernel, bandwidth: fl
     return torch.stack(contexts), torch.tensor(rows, dtype=values.dtype)
 
 
-#: Of sums of at most a hundred products of numbers near 1.
+#: Tolerances of sums of at most a hundred products of numbers near 1.
 SINGLE, DOUBLE = (
     {"rtol": tolerance, "atol": tolerance}
     for tolerance in (100 * torch.finfo(dtype).eps for dtype in (torch.float32, torch.float64))
@@ -204,7 +204,7 @@ class TestNumbersFarAway:
         )
         assert (gaussian(query - keys) == 0).all()  # the naive quotient is 0 / 0
         context, weights = nadaraya_watson(query, keys, values)
-        # Exponents -450, -420.5 and -406.125: the last leads by 14.375.
+        # Exponents -450, -420.5 and -406.125: the last is larger by 14.375.
         torch.testing.assert_close(weights[0, 1], torch.tensor(math.exp(-14.375)), rtol=1e-4, atol=0)
         torch.testing.assert_close(context, torch.tensor([8.0]), rtol=1e-6, atol=0)
 
@@ -273,8 +273,8 @@ class TestGradients:
         assert (queries.grad[1] == 0).all()
 
     def test_seeing_itself_narrows_the_width_and_leaving_out_widens_it(self):
-        # Values that alternate: neighbours say the opposite, so the honest answer is the mean of many, and
-        # the rigged one is to copy oneself.
+        # The values alternate, so a neighbour has the opposite value. An estimate that may use its own value does
+        # best if it copies it, and one that may not does best with the mean of many.
         keys = torch.linspace(0, 1, 11, dtype=torch.float64)
         values = torch.tensor([1.0, -1.0] * 5 + [1.0], dtype=torch.float64)
 
@@ -338,7 +338,7 @@ class TestProperties:
 
 
 class TestErrors:
-    # The run-time shape check would speak first: these call the bare function, as readers do.
+    # The run-time check of shapes would raise its own error first. So these call the bare function, as readers do.
     bare = staticmethod(inspect.unwrap(nadaraya_watson))
 
     @pytest.mark.parametrize(

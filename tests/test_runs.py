@@ -114,7 +114,7 @@ def test_a_run_trains_and_keeps_what_it_needs(tmp_path):
 
 
 def test_a_run_of_an_earlier_version_is_read(tmp_path, monkeypatch):
-    """The stored run must stay readable, and is that of the pairs and settings beside it."""
+    """The stored run stays readable, and it belongs to the pairs and settings of ``tiny``."""
     run = trained_run()
     prepared = prepare(tiny_data(tmp_path), SETTINGS, batch_size=32)
     assert run.settings == SETTINGS
@@ -328,8 +328,8 @@ def test_a_second_training_into_the_same_folder_is_refused_while_the_first_goes_
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        (["settings.json", "test.json"], "holds settings.json, which is of no run"),
-        (["weights.safetensors", "notes.txt"], "holds notes.txt, which is of no run"),
+        (["settings.json", "test.json"], "holds settings.json, which is not a file of a run"),
+        (["weights.safetensors", "notes.txt"], "holds notes.txt, which is not a file of a run"),
         (["checkpoint.safetensors"], "a training that an earlier version of this course left"),
         (["weights.safetensors"], "holds a trained run already"),
     ],
@@ -340,7 +340,7 @@ def test_what_a_folder_holds_is_not_replaced(tmp_path, files, message):
         (tmp_path / "run" / name).write_text("mine")
     with nothing_changes(tmp_path / "run"), pytest.raises(FileExistsError, match=message):
         train_tiny(tmp_path, epochs=1)
-    if "of no run" in message:
+    if "not a file of a run" in message:
         with nothing_changes(tmp_path / "run"), pytest.raises(FileExistsError, match=message):
             save_run(trained_run(), tmp_path / "run")
 

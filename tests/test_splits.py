@@ -15,7 +15,7 @@ from utils.corpus.splits import folded, group_split
 
 @pytest.fixture(scope="module", autouse=True)
 def _no_check_of_types():
-    """The check of types at run time costs several times what the functions of text do."""
+    """The run-time check of types takes several times as long as the functions that it checks."""
     before = jaxtyping.config.jaxtyping_disable
     jaxtyping.config.update("jaxtyping_disable", True)
     yield

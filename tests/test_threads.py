@@ -11,7 +11,7 @@ from utils.translator.threads import EVERY, Threads, chosen_threads
 
 
 class Machine:
-    """A clock that only steps move, by a time that depends on the number of threads."""
+    """A clock that only training steps move, by a time that depends on the number of threads."""
 
     def __init__(self, seconds: Callable[[int], float]):
         self.seconds, self.now, self.used = seconds, 1000.0, 0

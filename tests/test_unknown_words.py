@@ -64,9 +64,6 @@ def test_the_most_frequent_link_makes_the_dictionary():
     targets = [["dog", "cat"], ["cat"], ["kitten"]]
     links = [{(0, 1), (1, 0)}, {(0, 0)}, {(0, 0)}]
     assert learn_dictionary(sources, targets, links) == {"猫": "cat", "狗": "dog"}
-    assert learn_dictionary(sources, targets, links, min_count=2) == {"猫": "cat"}
-    assert learn_dictionary(sources, targets, links, min_share=0.7) == {"狗": "dog"}
-    assert learn_dictionary(sources, targets, links, min_share=2 / 3) == {"猫": "cat", "狗": "dog"}
 
 
 def test_a_word_without_links_has_no_translation():

@@ -1,4 +1,4 @@
-"""Vocabularies: ids that stay put, text that comes back, mistakes that are named."""
+"""Vocabularies: ids that do not change, text that comes back, mistakes that are named."""
 
 import pytest
 from hypothesis import given

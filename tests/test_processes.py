@@ -1,0 +1,43 @@
+"""What tests start ends with them, and JupyterLab finds another port when its first one is taken."""
+
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import jupyterlab
+import pytest
+
+TESTS = Path(__file__).parent
+
+#: Stands in for a test: it starts a program that computes for years in C code, and is killed.
+KILLED_TEST = """
+import os, signal, subprocess, sys
+from processes import ENDS_WITH_ITS_TEST
+
+deaf = "import hashlib\\nprint('deaf', flush=True)\\nhashlib.pbkdf2_hmac('sha256', b'', b'', 2**31 - 1)"
+program = [sys.executable, "-c", ENDS_WITH_ITS_TEST + deaf]
+process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+process.stdout.readline()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_program_that_is_deaf_to_signals_ends_with_a_test_that_is_killed() -> None:
+    # Both programs write their errors into one pipe, so this returns when both have ended.
+    test = [sys.executable, "-c", KILLED_TEST]
+    ended = subprocess.run(test, cwd=TESTS, stderr=subprocess.PIPE, timeout=300, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert ended.stderr == b""
+
+
+@pytest.mark.slow
+def test_jupyterlab_takes_another_port_if_its_first_one_is_taken(tmp_path: Path, monkeypatch) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        ports = [other.getsockname()[1], jupyterlab.free_port()]
+        monkeypatch.setattr(jupyterlab, "free_port", iter(ports).__next__)
+        with jupyterlab.server(tmp_path) as address:
+            assert address == f"http://127.0.0.1:{ports[1]}"
