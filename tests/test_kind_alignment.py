@@ -91,7 +91,7 @@ def test_the_chosen_words_weights_are_bars_with_their_numbers_at_the_source_word
         assert sizes[2:] == [0] * (len(source) - 2)
         assert sizes[1] == pytest.approx(3 * sizes[0], abs=0.02)
         assert [bar.middle[1 - long] for bar in bars] == pytest.approx(places(drawn, source), abs=WORD)
-        numbers = [mark.text for mark in drawn.of("text", "middle") if mark.text[:1].isdigit()]
+        numbers = [mark.text for mark in drawn.of("text") if mark.text[:1].isdigit()]
         assert numbers == ["0.25", "0.75"] + ["0.00"] * (len(source) - 2)
         (frame,) = drawn.of("rect", "query", "frame")
         word = drawn.text("voiture").box

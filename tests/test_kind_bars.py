@@ -116,8 +116,13 @@ def test_nothing_is_cut_and_no_texts_touch(width: int, count: int) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 def test_bars_that_are_no_weights_are_grey(width: int) -> None:
     drawn = picture(small(role="score"), width)
-    assert len(drawn.of("rect", "score")) == 8
+    grey = drawn.of("rect", "score")
+    assert len(grey) == 8
     assert drawn.of("rect", "weight") == []
+    # Their axis ends at a round number above the largest: 1 in the first panel, 0.5 in the second.
+    heights = [bar["height"] for bar in grey]
+    assert heights[4:] == pytest.approx(heights[3::-1], abs=0.02)
+    assert [mark.text for mark in drawn.of("text", "quiet")] == ["0", "1", "0", "0.5"]
     with pytest.raises(ValueError, match="role must be 'weight' or 'score', got 'blue'"):
         small(role="blue")
 

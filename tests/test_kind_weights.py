@@ -63,6 +63,30 @@ def test_a_cell_is_as_dark_as_its_number(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+def test_what_a_causal_mask_forbids_is_hatched(width: int) -> None:
+    figure = Weights(
+        lambda mask: {"weights": torch.tensor([[1, 0, 0], [0.5, 0.5, 0], [0, 0.25, 0.75]])},
+        {"mask": ["on", "off"]}, queries="abc", keys="xyz", causal=("mask", "on"),
+        name="causal", alt="A triangle.", say="{query}", start={"query": 2},
+    )  # fmt: skip
+    drawn = picture(figure, width)
+    cells = drawn.of("rect", "cell")
+    # The last query may look at every key, so nothing is hatched in its row and among its bars.
+    for i, hatch in enumerate(drawn.of("path", "hatch")):
+        places = hatch.corners().reshape(-1, 2)
+        first, last = cells[3 * i + i + 1].box, cells[3 * i + 2].box
+        assert places.min(axis=0) == pytest.approx([first[0] - 0.5, first[1] - 0.5], abs=0.1)
+        assert places.max(axis=0) == pytest.approx([last[2] + 0.5, last[3] + 0.5], abs=0.1)
+    assert i == 1
+    (dashed,) = drawn.of("path", "zeros")
+    assert [s.mean(axis=0) for s in _squares(dashed)] == [pytest.approx(cells[6].middle, abs=0.1)]
+    assert len(picture(figure, width, query=0).of("path", "hatch")) == 2 + 2  # and two of the bars
+    assert picture(figure, width, mask="off").of("path", "hatch") == []
+    with pytest.raises(ValueError, match="causal must name an axis and one of its values"):
+        Weights(lambda d: {}, {"d": [1]}, queries="a", keys="x", causal=("d", 2), name="f", alt="", say="")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_chosen_row_is_framed_and_stands_as_bars_under_its_cells(width: int) -> None:
     figure = small()
     for query in (0, 1):

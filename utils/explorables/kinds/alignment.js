@@ -44,7 +44,7 @@ kinds.alignment = {
   // On a phone they are two columns, so that long sentences do not make the picture wider.
   columns(figure, width) {
     const { source, target } = figure.labels, row = 25, cell = 40, rows = Math.max(source.length, target.length);
-    const left = cell + 14 + widest(source), right = Math.min(width - 14 - widest(target), left + 150), chosen = figure.place.word;
+    const number = 30, left = number + cell + 14 + widest(source), right = Math.min(width - 14 - widest(target), left + 150), chosen = figure.place.word;
     const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word");
     const band = (j, i, weight) => {
       const a = place(j, source.length), b = place(i, target.length), half = round(5 * weight), bend = round((left + right) / 2);
@@ -59,8 +59,9 @@ kinds.alignment = {
       source.map((word, j) => {
         const y = place(j, source.length);
         return [
-          rect(1, y - 10, cell, 20, { class: "grid" }), rect(1, y - 10, cell * weights[j], 20, { class: "weight" }),
-          label(weights[j].toFixed(2), 1 + cell / 2, y + 4, { class: "middle halo" }), label(word, left - 7, y + 4, { class: "end" }),
+          label(weights[j].toFixed(2), number - 4, y + 4, { class: "end" }),
+          rect(number, y - 10, cell, 20, { class: "grid" }), rect(number, y - 10, cell * weights[j], 20, { class: "weight" }),
+          label(word, left - 7, y + 4, { class: "end" }),
         ];
       }),
       rect(right + 2, place(chosen, target.length) - 12, widest(target) + 10, 24, { class: "query frame", rx: 4 }),

@@ -40,17 +40,18 @@ kinds.curve = {
     for (let level = Math.ceil(low / unit) * unit; level <= high; level += unit) levels.push(level);
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
-    const point = figure.hover.point ?? figure.taken, heaviest = Math.max(...figure.array("weights")), most = [0.1, 0.2, 0.5, 1].find((tick) => heaviest <= tick) ?? 1;
+    const point = figure.hover.point ?? figure.taken, most = Math.max(0.1, roundTop(figure.array("weights")));
     const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
     const within = (level) => Math.min(highest, Math.max(lowest, level)), bar = strip / most;
     const marks = [
       levels.map((level) => [line(left, yOf(level), right, yOf(level), { class: "grid" }), label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" })]),
-      label(y_label, left, 14), label("weights of the readings", left, bottom + 22, { class: "halo" }),
+      label(y_label, left, 14),
       weightAxis(left, right, base, bar, [0, most]),
       polyline(grid.map((hour, i) => [xOf(hour), yOf(truth[i])]), { class: "truth" }),
       group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
       x.map((hour, i) => rect(xOf(hour) - 3, base - bar * weights[i], 6, bar * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
+      label("weights of the readings", left, bottom + 22, { class: "halo" }),
       path(`M${round(asked - 6)},${top - 16}h12l-6,8z`, { class: "query" }),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),

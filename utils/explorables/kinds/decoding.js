@@ -53,7 +53,7 @@ kinds.decoding = {
       rows.map((y, j) => strip(parts.slice(first + j * size, first + (j + 1) * size), x + 6, step, y, 9.5, most, "value")),
       line(x + 4, end + 1, x + width - 4, end + 1, { class: "rule" }),
       strip(contexts, x + 6, step, end + 18, 12, most, "context"),
-      label("context", x - 6, end + 22, { class: "end name halo" }),
+      label("context", x - 14, end + 22, { class: "end name halo" }),
     ];
   },
 
@@ -67,12 +67,13 @@ kinds.decoding = {
   },
 
   words(figure, [x, y, width], { chosen, numBest, listed }) {
-    const { candidates, target } = figure.labels, room = width - 134;
+    const { candidates, target } = figure.labels, below = width < 200 && listed > 4; // no room for a bar beside a word
+    const room = below ? width - 16 : width - 134;
     return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
-      const word = candidates[chosen * numBest + k], at = y + 36 + 18 * k;
+      const word = candidates[chosen * numBest + k], at = y + 36 + (below ? 28 : 18) * k;
       return [
         label(word, x + 8, at + 4, { class: word === target[chosen] ? "name" : "" }),
-        rect(x + 86, at - 5.5, room * probability, 11, { class: "score" }), label(probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
+        below ? rect(x + 8, at + 9, room * probability, 6, { class: "score" }) : rect(x + 86, at - 5.5, room * probability, 11, { class: "score" }), label(probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
       ];
     });
   },

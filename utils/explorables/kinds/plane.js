@@ -22,19 +22,23 @@ kinds.plane = {
     const at = (i) => figure.moved[i] ?? points[i] ?? query, count = points.length;
     const weights = figure.drawn("weights"), numbers = figure.array("scores"), best = figure.array("best")[0];
     const vector = (place) => (scorer.one ? [...place, 1] : place), asked = vector(at(count));
+    const radius = (i) => 4 + 14 * Math.sqrt(weights[i]);
     const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
-    const taken = [[qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => [xOf(at(i)[0]) - 5, yOf(at(i)[1]) - 5, 10, 10])];
+    const taken = [[qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
     return { width, height: bottom + 34, marks: [
       landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), left, top, right, bottom),
       rect(left, top, right - left, bottom - top, { class: "grid" }),
       label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
       label("stronger grey: higher score", left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
-        const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = 4 + 14 * Math.sqrt(weights[i]);
+        const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
         const text = `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
-        // The label takes the first place, right, left, below or above, where it covers nothing else.
-        const spots = [[x + beside, y + 4], [x - beside - wide, y + 4], [x - wide / 2, y + r + 13], [x - wide / 2, y - r - 5]];
-        const spot = spots.find(([a, b]) => a > left && a + wide < right && !taken.some(([c, d, w, h]) => a < c + w && c < a + wide && b - 9 < d + h && d < b + 2)) ?? spots[0];
+        // The label takes the place, right, left, below, above or at a corner, where it covers least of all else.
+        const spots = [[x + beside, y + 4], [x - beside - wide, y + 4], [x - wide / 2, y + r + 13], [x - wide / 2, y - r - 5],
+          [x + 2, y + r + 11], [x + 2, y - r - 4], [x - wide - 2, y + r + 11], [x - wide - 2, y - r - 4]];
+        const covered = ([a, b]) => a < left || a + wide > right ? Infinity : taken.reduce((sum, [c, d, w, h]) =>
+          sum + Math.max(0, Math.min(a + wide, c + w) - Math.max(a, c)) * Math.max(0, Math.min(b + 2, d + h) - Math.max(b - 9, d)), 0);
+        const spot = spots.reduce((best, each) => (covered(each) < covered(best) ? each : best));
         taken.push([spot[0], spot[1] - 9, wide, 11]);
         return [
           circle(x, y, r, { class: "key ring" }),

@@ -19,6 +19,7 @@ class Weights(Figure):
         keys: labels of the columns.
         panels: name of each array to the title of its map; one map of the array ``weights`` by default.
         edge: an axis whose value n forbids the columns from n on, for instance the valid length.
+        causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
         options: as for :class:`utils.explorables.figure.Figure`.
 
     >>> import torch
@@ -44,12 +45,15 @@ class Weights(Figure):
         keys: Sequence[object],
         panels: Mapping[str, str] | None = None,
         edge: str | None = None,
+        causal: tuple[str, object] | None = None,
         **options,
     ):
-        self.panels, self.edge = dict(panels or {"weights": ""}), edge
+        self.panels, self.edge, self.causal = dict(panels or {"weights": ""}), edge, causal
         self.table = (next(iter(self.panels)), "queries", "keys")
         if edge is not None and edge not in axes:
             raise ValueError(f"edge must name an axis, got {edge!r}")
+        if causal is not None and causal[1] not in axes.get(causal[0], ()):
+            raise ValueError(f"causal must name an axis and one of its values, got {causal!r}")
         labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
@@ -59,5 +63,5 @@ class Weights(Figure):
 
     @property
     def options(self) -> dict:
-        """The maps with their titles, and the axis of the forbidden columns."""
-        return {"panels": list(self.panels.items()), "edge": self.edge}
+        """The maps with their titles, and what forbids keys."""
+        return {"panels": list(self.panels.items()), "edge": self.edge, "causal": self.causal}

@@ -79,7 +79,7 @@ function render({ model, el }) {
     const id = uid + name;
     const input = element("input", { type: "range", id, min: 0, max: labels.length - 1, step: 1 });
     // The slider speaks its own value.
-    const value = element("span", { class: "xp-value", "aria-hidden": "true", style: `min-width: ${widestLabel(labels)}em` }, "");
+    const value = element("span", { class: "xp-value", "aria-hidden": "true" }, "");
     input.addEventListener("input", () => { stop(); put(name, +input.value); });
     refresh.push(() => {
       const at = position(name);
@@ -176,6 +176,8 @@ function render({ model, el }) {
     return chip;
   };
 
+  const sliders = Object.values(controls).filter((control) => !control.buttons);
+  panel.style.setProperty("--room", `${Math.max(3, ...sliders.map(({ labels }) => widestLabel(labels)))}em`);
   for (const axis of axes) panel.append(axis.buttons ? buttons(axis) : slider(axis));
   for (const name of Object.keys(figure.picks)) panel.append(slider(controls[name]));
   const tools = element("div", { class: "xp-tools" });

@@ -45,19 +45,26 @@ const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
 
 // A number above a bar, upright where the bars stand too close for it. A 0 is pale, or not written where it would be
 // upright.
-const numberAbove = (text, x, y, step) =>
-  textWidth(text, 11) < step
-    ? label(text, x, y, { class: +text ? "middle number" : "middle number pale" })
+const numberAbove = (text, x, y, step) => {
+  const short = text.replace(/^0\./, ".").replace(/^1\.0+$/, "1"); // where there is little room
+  const fitting = [text, short].find((form) => textWidth(form, 11) < step);
+  return fitting !== undefined
+    ? label(fitting, x, y, { class: +text ? "middle number" : "middle number pale" })
     : +text > 0 && label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
+};
 
-// Bars that stand on `base` with their numbers above them; those from `edge` on are forbidden.
-const bars = (numbers, { left, step, base, height, digits = 2, edge = Infinity, role = "weight" }) =>
+// The end of an axis for these weights: the first of a few round numbers that none of them exceeds.
+const roundTop = (weights) => [0.02, 0.05, 0.1, 0.2, 0.5].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1; // stored numbers are rounded
+
+// Bars that stand on `base` with their numbers above them; those from `edge` on are forbidden. `height` is that of a
+// number 1, and `room` that of the picture.
+const bars = (numbers, { left, step, base, height, room = height, digits = 2, edge = Infinity, role = "weight" }) =>
   [...numbers].map((number, j) => {
     const x = left + (j + 0.5) * step, tall = number * height;
     return group({},
       rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: j >= edge ? `${role} forbidden` : role }),
       numberAbove(number.toFixed(digits), x, base - tall - 5, step),
-      j >= edge && hatch(left + j * step, base - height, step, height));
+      j >= edge && hatch(left + j * step, base - room, step, room));
   });
 
 // Labels under columns: straight if they fit, else turned. `labelsHeight` says how much room they take.
@@ -71,18 +78,22 @@ const columnLabels = (labels, left, step, top, role = "") =>
       : label(text, x, top + 15, { class: `middle ${role}` });
   });
 
-// A heat map of rows by columns: the larger a number, the darker its cell; exact zeros have dashed edges.
-const cells = (numbers, columns, { left, top, step, height, edge = Infinity }) => {
+// A heat map of rows by columns: the larger a number, the darker its cell; exact zeros have dashed edges. `edges` has the
+// first forbidden column of each row, from which on the row is hatched.
+const cells = (numbers, columns, { left, top, step, height, edges = [] }) => {
   let zeros = "";
+  const edge = (i) => Math.min(edges[i] ?? columns, columns);
   const filled = [...numbers].map((number, at) => {
     const i = Math.floor(at / columns), j = at % columns, x = left + j * step, y = top + i * height;
-    if (number === 0) zeros += `M${round(x + 1)},${round(y + 1)}h${round(step - 2)}v${round(height - 2)}h${round(2 - step)}z`;
+    if (number === 0 && j < edge(i)) zeros += `M${round(x + 1)},${round(y + 1)}h${round(step - 2)}v${round(height - 2)}h${round(2 - step)}z`;
     return rect(x + 0.5, y + 0.5, step - 1, height - 1, { class: "weight cell", rx: 2, "fill-opacity": Math.min(1, Math.max(0, round(number))) });
   });
-  const rows = numbers.length / columns, first = Math.min(edge, columns);
+  const rows = numbers.length / columns, even = edges.every((each) => each === edges[0]), first = edge(0);
+  const forbidden = even
+    ? first < columns && hatch(left + first * step, top, (columns - first) * step, rows * height, 8)
+    : edges.map((_, i) => edge(i) < columns && hatch(left + edge(i) * step, top + i * height, (columns - edge(i)) * step, height, 8));
   return group({},
-    rect(left, top, columns * step, rows * height, { class: "ground" }), ...filled, path(zeros, { class: "zeros" }),
-    first < columns && hatch(left + first * step, top, (columns - first) * step, rows * height, 8));
+    rect(left, top, columns * step, rows * height, { class: "ground" }), ...filled, path(zeros, { class: "zeros" }), forbidden);
 };
 
 // What the shades of a heat map mean; it ends at `right`.
