@@ -87,7 +87,8 @@ def test_each_name_has_its_variable():
 
 def test_the_page_on_notation_names_the_same_colours():
     page = (BOOK / "notation.md").read_text("utf-8")
-    listed = re.findall(r"^\| (\w+).*`(#\w+)` \| `(#\w+)` \|$", page, re.MULTILINE)
+    colour = r'<span class="patch" style="background: (#\w+)"></span> `(#\w+)`'
+    listed = re.findall(rf"^\| (\w+).*?\| {colour} \| {colour} \|$", page, re.MULTILINE)
     expected = {
         "queries": "query",
         "keys": "key",
@@ -96,9 +97,10 @@ def test_the_page_on_notation_names_the_same_colours():
         "what": "ink",
         "scores": "grey",
     }
-    assert {what: (light, dark) for what, light, dark in listed} == {
-        what: COLOURS[name] for what, name in expected.items()
-    }
+    named = {what: COLOURS[name] for what, name in expected.items()}
+    # The patch of a colour has the colour that is named beside it.
+    assert {what: (light, dark) for what, _, light, _, dark in listed} == named
+    assert {what: (light, dark) for what, light, _, dark, _ in listed} == named
 
 
 #: The pictures of the cards follow no theme, and brown and violet in their light form are too dark for a dark page.

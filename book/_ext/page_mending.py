@@ -10,6 +10,8 @@ from sphinx.application import Sphinx
 #: A piece of code in a text, and the places where it may be broken: in names, before arguments, in checksums.
 CODE = re.compile(r'(?<=<span class="pre">)[^<]+')
 BREAKS = re.compile(r"(?<=\w)[(_]+(?=\w)|[a-z](?=[A-Z])|[0-9a-f]{16}(?=[0-9a-f]{16})")
+#: An option of a command, which is not broken after its dashes.
+OPTION = re.compile(r'<span class="pre">(?=--?[\w-]{1,24}</span>)')
 #: A signature over several lines is a list of descriptions without terms, which screen readers cannot read well.
 SIGNATURE_LINES = re.compile(r'(<span class="sig-paren">\(</span>\s*)<dl>(.*?)</dl>', re.DOTALL)
 
@@ -43,6 +45,7 @@ def _mend_body(body: str) -> str:
         ),
         body,
     )
+    body = OPTION.sub('<span class="pre option">', body)
     body = CODE.sub(lambda code: BREAKS.sub(r"\g<0><wbr/>", code[0]), body)
     # A screen reader would read the label instead of the text that says what is hidden.
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")

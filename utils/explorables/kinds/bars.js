@@ -13,12 +13,12 @@ kinds.bars = {
       const known = !figure.has(`${array}_known`) || figure.array(`${array}_known`)[0];
       const x = left + limit * step;
       // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
-      const most = role === "weight" ? 1 : roundTop(figure.array(array));
+      const numbers = figure.drawn(array), most = role === "weight" ? 1 : roundTop(numbers);
       return group({ transform: at },
         label(title, left, 14, { class: "name" }),
         weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
         group({}, known
-          ? bars(figure.drawn(array), { left, step, base, height: tall / most, room: tall, edge: limit, digits: step < 44 ? 2 : 3, role })
+          ? bars(numbers, { left, step, base, height: tall / most, room: tall, edge: limit, digits: step < 44 ? 2 : 3, role })
           : [labels.slice(limit).map((_, j) => hatch(left + (limit + j) * step, base - tall, step, tall)),
             label(unknown, (left + right) / 2, base - tall / 2 + 4, { class: "middle halo" })]),
         named && columnLabels(labels, left, step, base),
