@@ -73,7 +73,7 @@ function render({ model, el }) {
   const panel = element("div", { class: "xp-controls" });
   const refresh = [];
   const title = (name) => name.replaceAll("_", " ");
-  const widestLabel = (labels) => Math.min(11, Math.max(...labels.map((text) => 0.62 * text.length)));
+  const widestLabel = (labels) => Math.min(6.5, Math.max(...labels.map((text) => 0.62 * text.length)));
 
   const slider = ({ name, labels }) => {
     const id = uid + name;
