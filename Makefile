@@ -19,8 +19,9 @@ BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) \
 	$(shell find book utils -type f ! -name '*.pyc' ! -path book/pdf.py 2>/dev/null)
 
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
-# All tests of a file run in one process, since they share models and files.
-IN_PARALLEL := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Three processes for two processors: many tests wait for a browser. All tests of a file run in one process, since they
+# share models and files.
+IN_PARALLEL = -n $(shell $(BIN)/python -c 'import os; print(min(4, os.cpu_count() * 3 // 2))') --dist loadfile --no-loadscope-reorder
 TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py test_book.py test_pages.py \
 	test_figures_in_book.py test_quizzes_in_book.py)
 # The longest come first: otherwise all processes would wait for the one that runs them.

@@ -68,18 +68,40 @@ def two_maps(name: str = "maps") -> Weights:
     )
 
 
+def heads(name: str = "heads") -> Weights:
+    """With all that a map can have besides: small maps, frames around gold cells, written words."""
+    return Weights(
+        lambda head, layer: {
+            "weights": _weights(10 * head + layer, 9, 8),
+            "gold": torch.eye(9, 8, dtype=torch.bool),
+            "written": torch.arange(9) // head,
+        },
+        {"head": [1, 2, 3], "layer": [1, 2]},
+        queries=FRENCH,
+        keys=ENGLISH,
+        gallery=("head", "layer"),
+        labels={"written": FRENCH},
+        name=name,
+        alt="A heat map of the chosen head, and six small ones.",
+        say="Head {head} of layer {layer}: {query}.",
+        start={"head": 2, "query": "fleur"},
+    )
+
+
 def bars(name: str = "bars") -> Bars:
     return Bars(
         lambda valid_length, fill: {
             "p": _weights(valid_length, 8) * (torch.arange(8) < valid_length + 1),
             "q": torch.ones(8) / 8,
             "q_known": torch.tensor(valid_length > 3),
+            "drawn": torch.arange(8) * valid_length // 4,
             "tiny": 0.000065 / 10 ** (3 * valid_length),
         },
         {"valid_length": range(9), "fill": ["−10⁶ in place", "−10⁹", "−∞", "masked_softmax"]},
         panels={"p": "weights in float32", "q": "weights in float16"},
         bars=ENGLISH,
         edge="valid_length",
+        compare=("valid_length", 7),
         name=name,
         alt="Two distributions over the words of a sentence.",
         say="n = {valid_length}, filled with {fill}: {tiny:2g}.",
@@ -237,6 +259,17 @@ def scene(name: str = "scene") -> Scene:
 
 
 def examples() -> dict[str, Figure]:
-    """By name; every kind, and Weights and Alignment in both forms that they have."""
-    made = [heat_map(), two_maps(), bars(), curve(), alignment(), chinese(), decoding(), plane(), scene()]
+    """By name; every kind, and Weights and Alignment in all forms that they have."""
+    made = [
+        heat_map(),
+        two_maps(),
+        heads(),
+        bars(),
+        curve(),
+        alignment(),
+        chinese(),
+        decoding(),
+        plane(),
+        scene(),
+    ]
     return {figure.name: figure for figure in made}

@@ -6,6 +6,7 @@ import random
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 
+import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Locator, Page, expect
@@ -47,7 +48,7 @@ def some_points(figure: Figure, most: int) -> list[dict]:
 
 
 #: In a browser: moves a figure's controls to each of many places, as an input of the reader would, and returns what
-#: it shows in the next frame: the sentence, the sliders' spoken values, the picture, the cells of the table.
+#: it shows in the next frame: the sentence and its height, the sliders' spoken values, the picture, the table's cells.
 READ_FRAMES = """async (figure, frames) => {
     const svg = figure.querySelector('.xp-picture').shadowRoot.querySelector('svg');
     const rows = [...figure.querySelectorAll('.xp-controls > .xp-row')];
@@ -68,6 +69,7 @@ READ_FRAMES = """async (figure, frames) => {
         await new Promise(requestAnimationFrame);
         shown.push({
             say: figure.querySelector('.xp-say').textContent,
+            room: figure.querySelector('.xp-say').offsetHeight,
             spoken: sliders.map(slider => slider.getAttribute('aria-valuetext')),
             handles: sliders.map(slider => +slider.value),
             picture: new XMLSerializer().serializeToString(svg),
@@ -90,6 +92,8 @@ def check_frames(place: Locator, figure: Figure, points: Iterable[dict] | None =
     # As one string: Playwright looks at every part of an object.
     read = json.loads(place.evaluate(READ_FRAMES, frames))
     assert len(read) == len(points)
+    # No sentence has more lines than another, which would move what is below it.
+    assert np.ptp([shown["room"] for shown in read]) < 10
     for point, shown in zip(points, read, strict=True):
         assert shown["say"] == figure.sentence(**point), point
         sliders = [name for name in values if is_slider(figure, name)]

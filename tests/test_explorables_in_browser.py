@@ -296,6 +296,28 @@ def test_hovering_shows_and_changes_nothing(desk: Page) -> None:
     assert desk.evaluate("location.hash") == before
 
 
+def test_pointing_at_a_small_map_shows_it_and_a_click_chooses_it(desk: Page) -> None:
+    shown = opened(desk, "heads")
+    small = mark(shown, {"head": 2, "layer": 1})
+    small.hover()
+    shows(shown, "heads", head=3, layer=2)
+    assert [slider(shown, axis).input_value() for axis in ("head", "layer")] == ["1", "0"]
+    small.click()
+    desk.mouse.move(0, 0)
+    assert [slider(shown, axis).input_value() for axis in ("head", "layer")] == ["2", "1"]
+    shows(shown, "heads", head=3, layer=2)
+
+
+def test_a_sentence_has_no_empty_line_below_it(desk: Page, phone: Page) -> None:
+    for page, lines in ((desk, 1), (phone, 2)):
+        say = opened(page, "heat").locator(".xp-say")
+        assert say.evaluate("node => node.style.minHeight") == f"{lines}lh"
+        held, height = say.evaluate(
+            "node => [parseFloat(getComputedStyle(node).minHeight), node.offsetHeight]"
+        )
+        assert height == pytest.approx(held, abs=1)
+
+
 @pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if len(figure.picks) == 1])
 def test_a_click_counts_where_the_picture_is_drawn_between_press_and_release(desk: Page, name: str) -> None:
     ((pick, labels),) = FIGURES[name].picks.items()

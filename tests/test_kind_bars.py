@@ -127,6 +127,56 @@ def test_bars_that_are_no_weights_are_grey(width: int) -> None:
         small(role="blue")
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_outlines_show_the_bars_at_another_value(width: int) -> None:
+    """Also over bars that are 0 now, on the axis of both."""
+    figure = Bars(
+        lambda cut: {"p": torch.tensor([0.4, 0.2, 0.1]) / (1 + cut)}, {"cut": [0, 1, 3]},
+        panels={"p": ""}, bars="abc", role="score", compare=("cut", 0), name="f", alt="", say="", start={"cut": 3},
+    )  # fmt: skip
+    drawn = picture(figure, width)
+    outlines, drawn_bars = drawn.of("rect", "outline"), drawn.of("rect", "score")
+    for outline, bar in zip(outlines, drawn_bars, strict=True):
+        assert outline.middle[0] == pytest.approx(bar.middle[0], abs=0.02)
+        assert outline.box[3] == pytest.approx(bar.box[3], abs=0.02)
+        assert outline["height"] == pytest.approx(4 * bar["height"], abs=0.05)
+    lines = drawn.of("line", "grid")
+    value = linear([line["y1"] for line in lines], [0, 0.5])
+    assert value(outlines[0].box[1]) == pytest.approx(0.4, abs=1e-3)
+    with pytest.raises(ValueError, match="compare must name an axis and one of its values"):
+        small(compare=("n", 9))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_each_draw_is_a_dot_under_its_bar(width: int) -> None:
+    counts = [0, 1, 20, 7]
+    figure = Bars(
+        lambda draws: {"p": NUMBERS, "drawn": torch.tensor(counts) * draws}, {"draws": [0, 1, 2]},
+        panels={"p": ""}, bars="wxyz", name="f", alt="", say="", start={"draws": 1},
+    )  # fmt: skip
+    drawn = picture(figure, width)
+    labels, drawn_bars = [drawn.text(key) for key in "wxyz"], drawn.of("rect", "weight")
+    dots = drawn.of("circle", "tally")
+    for bar, label, count in zip(drawn_bars, labels, counts, strict=True):
+        below = [dot for dot in dots if bar.box[0] - 0.1 <= dot.box[0] and dot.box[2] <= bar.box[2] + 4]
+        assert len(below) == count
+        assert all(dot.box[1] > label.box[3] for dot in below)
+    assert len(dots) == len({tuple(dot.middle) for dot in dots}) == sum(counts)
+    # There is room for the most dots, so the page under the picture does not move.
+    assert len({picture(figure, width, draws=draws).height for draws in (0, 1, 2)}) == 1
+    check_legible(picture(figure, width, draws=2), width)
+    with pytest.raises(ValueError, match=r"'drawn' of shape \(4,\), got \(3,\)"):
+        Bars(
+            lambda n: {"p": NUMBERS, "drawn": torch.zeros(3)},
+            {"n": [1]},
+            panels={"p": ""},
+            bars="wxyz",
+            name="f",
+            alt="",
+            say="",
+        )
+
+
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'p' of shape \(3,\), got \(4,\)"):
         small(bars="abc", edge=None)

@@ -1,9 +1,12 @@
 """Heat maps of weights: each number is a shade, and those of the chosen row are bars or written numbers."""
 
+import itertools
+import json
+
 import numpy as np
 import pytest
 import torch
-from example_figures import heat_map, two_maps
+from example_figures import heads, heat_map, two_maps
 from pictures import WIDTHS, Picture, check_legible, linear, picture
 
 from utils.explorables import Weights
@@ -152,11 +155,14 @@ def test_forbidden_columns_are_hatched_and_their_bars_pale(width: int, panels: i
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("figure", [heat_map(), two_maps(), small(3)], ids=lambda figure: figure.name)
+@pytest.mark.parametrize(
+    "figure", [heat_map(), two_maps(), heads(), small(3)], ids=lambda figure: figure.name
+)
 def test_nothing_is_cut_and_no_texts_touch(figure: Weights, width: int) -> None:
+    axis = next(iter(figure.axes))
     for query in range(len(figure.labels["queries"])):
-        for d in figure.axes["d"]:
-            check_legible(picture(figure, width, query=query, d=d), width)
+        for value in figure.axes[axis]:
+            check_legible(picture(figure, width, query=query, **{axis: value}), width)
 
 
 def test_each_cell_can_be_clicked_and_chooses_its_row() -> None:
@@ -169,7 +175,93 @@ def test_each_cell_can_be_clicked_and_chooses_its_row() -> None:
                 assert f'{{"query":{i},"column":{j},"panel":{k}}}' in areas
 
 
+# -- what is drawn besides ------------------------------------------------------------------------------------
+
+
+def with_more(gallery: tuple[str, ...] = (), **more) -> Weights:
+    """Three queries by two keys; on head h of layer l the first weight is h / 8 + l / 4."""
+
+    def compute(head, layer):
+        first = torch.full((3, 1), head / 8 + layer / 4)
+        return {"weights": torch.cat([first, 1 - first], dim=1)} | more
+
+    return Weights(
+        compute, {"head": [0, 1, 2], "layer": [1, 2]}, queries=["un", "deux", "trois"], keys="xy",
+        gallery=gallery, labels={"written": ["deux", "trois", "six"]} if "written" in more else {},
+        name="more", alt="Weights.", say="{query}", start={"head": 1},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("axes", [("head",), ("layer", "head")])
+def test_a_gallery_has_a_small_map_for_each_value_and_chooses_it(width: int, axes: tuple[str, ...]) -> None:
+    figure = with_more(axes)
+    drawn = picture(figure, width)
+    places = [json.loads(mark.attributes["data-pick"]) for mark in drawn.of("rect", "pick")]
+    areas = [
+        mark for mark, place in zip(drawn.of("rect", "pick"), places, strict=True) if set(place) == set(axes)
+    ]
+    places = [place for place in places if set(place) == set(axes)]
+    values = itertools.product(*(range(len(figure.axes[axis])) for axis in axes))
+    assert sorted(tuple(place[axis] for axis in axes) for place in places) == list(values)
+    # The first column of a small map has the shade of its number, in eighths.
+    for area, place in zip(areas, places, strict=True):
+        at = figure.point | {axis: figure.axes[axis][i] for axis, i in place.items()}
+        first = round(8 * figure.array("weights", **at)[0, 0]) / 8
+        shades = {}
+        for path in drawn.of("path", "weight"):
+            squares = path.corners().reshape(-1, 4, 2).mean(axis=1) if path.attributes["d"] else []
+            for square in squares:
+                if (np.array(area.box[:2]) <= square).all() and (square <= np.array(area.box[2:])).all():
+                    shades.setdefault(round(square[0], 1), []).append(path["fill-opacity"])
+        assert [set(column) for _, column in sorted(shades.items())] == [{first}, {1 - first}]
+        assert area.box[2] - area.box[0] >= 24
+        assert area.box[3] - area.box[1] >= 24
+    (frame,) = drawn.of("rect", "chosen")
+    (chosen,) = [
+        area
+        for area, place in zip(areas, places, strict=True)
+        if place == {a: figure.axes[a].index(figure.point[a]) for a in axes}
+    ]
+    assert frame.middle == pytest.approx(chosen.middle, abs=9)
+    check_cells(drawn, [figure.array("weights")])
+    check_legible(drawn, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_gold_cells_have_dashed_frames(width: int) -> None:
+    gold = torch.tensor([[0, 1], [1, 0], [0, 0]])
+    drawn = picture(with_more(gold=gold), width)
+    cells = drawn.of("rect", "cell")
+    frames = drawn.of("rect", "gold")
+    assert [frame.middle for frame in frames] == [pytest.approx(cells[at].middle, abs=0.1) for at in (1, 2)]
+    assert "dashed: gold" in drawn.texts()
+    assert picture(with_more(), width).of("rect", "gold") == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_written_words_stand_beside_their_rows_and_wrong_ones_are_struck_through(width: int) -> None:
+    figure = with_more(written=torch.tensor([2, 0, 2]))
+    drawn = picture(figure, width)
+    cells = drawn.of("rect", "cell")
+    words = [mark for mark in drawn.of("text") if mark.box[0] > cells[1].box[2]][-3:]
+    assert [(mark.text, "wrong" in mark.classes) for mark in words] == [
+        ("six", True),
+        ("deux", False),
+        ("six", True),
+    ]
+    assert [mark.middle[1] for mark in words] == pytest.approx([cells[i].middle[1] for i in (1, 3, 5)], abs=4)
+    check_legible(drawn, width)
+
+
 def test_what_does_not_fit_is_refused() -> None:
+    for gallery in (["depth"], ["head", "layer", "head"]):
+        with pytest.raises(ValueError, match="gallery must name one or two axes"):
+            with_more(gallery)
+    with pytest.raises(ValueError, match=r"'gold' of shape \(3, 2\), got \(2, 3\)"):
+        with_more(gold=torch.zeros(2, 3))
+    with pytest.raises(ValueError, match=r"'written' of shape \(3,\), got \(2,\)"):
+        with_more(written=torch.zeros(2, dtype=torch.long))
     options = {"queries": "ab", "keys": "xyz", "name": "f", "alt": "", "say": ""}
     with pytest.raises(ValueError, match=r"'weights' of shape \(2, 3\), got \(3, 2\)"):
         Weights(lambda d: {"weights": torch.zeros(3, 2)}, {"d": [1]}, **options)

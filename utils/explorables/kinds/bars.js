@@ -1,7 +1,7 @@
 // Distributions as bars. A dashed line, which can be dragged, stands where the forbidden ones begin.
 kinds.bars = {
   draw(figure, width) {
-    const { panels, edge, role, unknown } = figure.options, labels = figure.labels.bars;
+    const { panels, edge, role, unknown, compare } = figure.options, labels = figure.labels.bars;
     const side = width >= 560 && panels.length > 1, gap = 28, tall = width >= 560 ? 130 : 92;
     const across = side ? (width - gap * (panels.length - 1)) / panels.length : width;
     const left = 30, step = Math.min(110, (across - left - 6) / labels.length), right = left + labels.length * step;
@@ -13,14 +13,17 @@ kinds.bars = {
       const known = !figure.has(`${array}_known`) || figure.array(`${array}_known`)[0];
       const x = left + limit * step;
       // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
-      const numbers = figure.drawn(array), most = role === "weight" ? 1 : roundTop(numbers);
+      const numbers = figure.drawn(array);
+      const others = compare ? figure.arrayAt(array, { ...figure.place, [compare[0]]: figure.controls[compare[0]].values.indexOf(compare[1]) }) : [];
+      const most = role === "weight" ? 1 : roundTop([...numbers, ...others]);
       return group({ transform: at },
         label(title, left, 14, { class: "name" }),
         weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
         group({}, known
-          ? bars(numbers, { left, step, base, height: tall / most, room: tall, edge: limit, digits: step < 44 ? 2 : 3, role })
+          ? bars(numbers, { left, step, base, height: tall / most, room: tall, edge: limit, digits: step < 44 ? 2 : 3, role, zeros: !compare })
           : [labels.slice(limit).map((_, j) => hatch(left + (limit + j) * step, base - tall, step, tall)),
             label(unknown, (left + right) / 2, base - tall / 2 + 4, { class: "middle halo" })]),
+        group({}, [...others].map((number, j) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: "outline", rx: 2 }))),
         named && columnLabels(labels, left, step, base),
         edge && [
           line(x, base - tall - 14, x, base, { class: "edge" }),
@@ -29,7 +32,14 @@ kinds.bars = {
             rect(left - 10, base - tall - 24, right - left + 20, tall + 24, { class: "drag" })),
         ]);
     });
-    const last = labelsHeight(labels, step) + 4;
-    return { width, height: side ? base + last : (base + 4) * panels.length + last, marks };
+    const last = labelsHeight(labels, step) + 4, under = side ? base + last : (base + 4) * panels.length + last;
+    if (!figure.has("drawn")) return { width, height: under, marks };
+    // The picture has room for the most dots that a label ever gets, so that its height stays.
+    const perRow = Math.max(1, Math.floor((0.76 * step) / DOT)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
+    const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
+      circle(left + (j + 0.14) * step + ((i % perRow) + 0.5) * DOT, under + 6 + (Math.floor(i / perRow) + 0.5) * DOT, DOT / 2 - 1, { class: "tally" })));
+    return { width, height: under + 8 + rows * DOT, marks: [marks, group({}, dots)] };
   },
 };
+
+const DOT = 8; // pixels from dot to dot

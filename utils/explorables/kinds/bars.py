@@ -13,7 +13,8 @@ class Bars(Figure):
 
     ``compute`` returns an array of shape (bars,), numbers from 0 to 1, for each name in ``panels``. If a panel may
     have no numbers, ``compute`` also returns an array with its name and ``_known``, of shape (): 1 if the panel has
-    numbers, 0 if not. In the second case the panel shows only the text ``unknown``.
+    numbers, 0 if not. In the second case the panel shows only the text ``unknown``. It may also return ``drawn`` of
+    shape (bars,), how often each has been drawn: so many dots stand under its label.
 
     Args:
         panels: name of each array to its title.
@@ -22,6 +23,7 @@ class Bars(Figure):
         unknown: the text of a panel without numbers.
         edge: an axis whose value n forbids the bars from n on, for instance the length of a mask; its values are
             0, 1 and so on. Readers can drag the line before the first forbidden bar.
+        compare: an axis and one of its values: dashed outlines show the bars at this value.
         options: as for :class:`utils.explorables.figure.Figure`.
     """
 
@@ -37,27 +39,34 @@ class Bars(Figure):
         role: str = "weight",
         unknown: str = "no numbers",
         edge: str | None = None,
+        compare: tuple[str, object] | None = None,
         **options,
     ):
         if edge is not None and list(axes.get(edge, ())) != list(range(len(bars) + 1)):
             raise ValueError(f"edge must name an axis of the values 0 to {len(bars)}, got {edge!r}")
         if role not in ("weight", "score"):
             raise ValueError(f"role must be 'weight' or 'score', got {role!r}")
+        if compare is not None and compare[1] not in axes.get(compare[0], ()):
+            raise ValueError(f"compare must name an axis and one of its values, got {compare!r}")
         self.panels, self.role, self.unknown, self.edge = dict(panels), role, unknown, edge
+        self.compare = compare
         labels = {"bars": bars} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel: (bars,); each ``_known``: ()."""
+        """Each panel and ``drawn``: (bars,); each ``_known``: ()."""
         required = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
-        return required | self._optional({f"{array}_known": () for array in self.panels})
+        return required | self._optional(
+            {f"{array}_known": () for array in self.panels} | {"drawn": (len(self.labels["bars"]),)}
+        )
 
     @property
     def options(self) -> dict:
-        """The panels with their titles, the role, the text of no numbers, and the axis of the forbidden bars."""
+        """The panels with their titles, the role, and what is drawn besides."""
         return {
             "panels": list(self.panels.items()),
             "role": self.role,
             "unknown": self.unknown,
             "edge": self.edge,
+            "compare": self.compare,
         }

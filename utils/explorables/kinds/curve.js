@@ -19,7 +19,7 @@ kinds.curve = {
   },
   draw(figure, width) {
     const { x, y, grid, truth, query, x_label, y_label, kernels } = figure.options;
-    const wide = width >= 560, left = 30, right = width - 12, top = 26, bottom = top + (wide ? 230 : 150);
+    const wide = width >= 560, left = 30, right = width - 12, top = 42, bottom = top + (wide ? 230 : 146);
     const strip = wide ? 74 : 52, base = bottom + 30 + strip;
     const low = Math.min(...y, ...truth), high = Math.max(...y, ...truth), reach = (high - low) * 0.08;
     const first = grid[0], last = grid.at(-1);
@@ -45,11 +45,11 @@ kinds.curve = {
     const within = (level) => Math.min(highest, Math.max(lowest, level)), bar = strip / most;
     const marks = [
       levels.map((level) => [line(left, yOf(level), right, yOf(level), { class: "grid" }), label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" })]),
-      label(y_label, left, 14),
+      label(y_label, left, 14), namesOfLines(right),
       weightAxis(left, right, base, bar, [0, most]),
       polyline(grid.map((hour, i) => [xOf(hour), yOf(truth[i])]), { class: "truth" }),
       group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
-      x.map((hour, i) => rect(xOf(hour) - 3, base - bar * weights[i], 6, bar * weights[i], { class: "weight" })),
+      x.map((hour, i) => rect(xOf(hour) - 2, base - bar * weights[i], 4, bar * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       label("weights of the readings", left, bottom + 22, { class: "halo" }),
       path(`M${round(asked - 6)},${top - 16}h12l-6,8z`, { class: "query" }),
@@ -70,4 +70,14 @@ kinds.curve = {
     ];
     return { width, height: base + 40, marks };
   },
+};
+
+// What the dots and both lines are; it ends at `right`.
+const namesOfLines = (right) => {
+  const [read, estimated, truth] = [196, 124, 40].map((before) => right - before);
+  return [
+    circle(read - 8, 10, 4, { class: "value swatch" }), label("reading", read, 14),
+    line(estimated - 22, 10, estimated - 4, 10, { class: "context curve swatch" }), label("estimate", estimated, 14),
+    line(truth - 24, 10, truth - 4, 10, { class: "truth swatch" }), label("truth", truth, 14),
+  ];
 };

@@ -32,7 +32,7 @@ kinds.plane = {
       label("stronger grey: higher score", left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
-        const text = `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
+        const text = weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
         // The label takes the place, right, left, below, above or at a corner, where it covers least of all else.
         const spots = [[x + beside, y + 4], [x - beside - wide, y + 4], [x - wide / 2, y + r + 13], [x - wide / 2, y - r - 5],
           [x + 2, y + r + 11], [x + 2, y - r - 4], [x - wide - 2, y + r + 11], [x - wide - 2, y - r - 4]];

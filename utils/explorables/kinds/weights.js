@@ -1,32 +1,51 @@
-// Heat maps of queries by keys, and under each the chosen row as bars.
+// Heat maps of queries by keys, and under each the chosen row as bars. With a gallery also a small map for each value of
+// one or two axes, to choose from: beside the large one or, on a phone, above it.
 kinds.weights = {
   draw(figure, width) {
-    const { panels, edge, causal } = figure.options, { queries, keys } = figure.labels;
-    const wide = width >= 560, side = wide && panels.length > 1, gap = 28;
+    const wide = width >= 560;
+    if (!figure.options.gallery.length) return this.maps(figure, width, wide);
+    const small = this.gallery(figure, wide ? 184 : width, wide);
+    const large = this.maps(figure, wide ? width - 212 : width, wide), down = wide ? 0 : small.height + 8;
+    return { width, height: wide ? Math.max(small.height, large.height) : down + large.height, marks: [
+      group({ transform: `translate(0 ${down})` }, large.marks), group({ transform: `translate(${wide ? width - 184 : 0} 0)` }, small.marks),
+    ] };
+  },
+
+  maps(figure, width, wide) {
+    const { panels, edge, causal, gallery } = figure.options, { queries, keys, written } = figure.labels;
+    const side = wide && panels.length > 1, gap = 28, gold = figure.has("gold");
     const across = side ? (width - gap * (panels.length - 1)) / panels.length : width;
-    const left = Math.max(1.08 * widest(queries) + 12, 30), step = (across - left - 8) / keys.length;
-    // Several maps on a phone have no room for bars: the numbers of the chosen row stand in its cells.
+    const aside = written ? 16 + widest(["written", ...[...new Set(figure.allOf("written"))].map((i) => written[i])]) : 8;
+    const left = Math.max(1.08 * widest(queries) + 12, 30), step = (across - left - aside) / keys.length;
+    // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
     // A map of few rows has higher ones.
-    const compact = !wide && panels.length > 1, row = compact ? 24 : Math.max(wide ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
+    const compact = !wide && (panels.length > 1 || gallery.length > 0), row = compact ? 24 : Math.max(wide ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
     const lookingBack = causal && figure.value(causal[0]) === causal[1];
     const edges = queries.map((_, i) => (lookingBack ? i + 1 : limit)); // the first forbidden key of each query
     const tall = compact ? 0 : wide ? 90 : 64, heading = compact ? 19 : 22;
     const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
     const named = (k) => !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
-    const high = base + (compact ? 4 : labelled);
+    const high = base + (compact ? 4 : labelled), hatched = Math.min(...edges) < keys.length;
+    const legend = [gold && "dashed: gold", hatched && "hatched: forbidden"].filter(Boolean)[0];
     const marks = panels.map(([array, title], k) => {
-      const x = side ? k * (across + gap) : 0, y = side ? 0 : k * high, first = x + left;
+      const x = side ? k * (across + gap) : 0, y = side ? 0 : k * high, first = x + left, right = first + keys.length * step;
       const numbers = figure.drawn(array), chosen = figure.place.query;
       const { query: row_at, column, panel } = figure.hover;
       return group({ transform: `translate(0 ${y})` },
-        title && label(title, first, 14, { class: "name" }),
-        k === panels.length - 1 && scale(first + keys.length * step),
+        title ? label(title, first, 14, { class: "name" }) : legend && label(legend, first, 14, { class: "quiet" }),
+        k === panels.length - 1 && scale(right),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, edges }),
+        gold && group({}, [...figure.array("gold")].map((is, at) => is && rect(
+          first + (at % keys.length) * step + 3, heading + Math.floor(at / keys.length) * row + 3, step - 6, row - 6, { class: "gold", rx: 2 }))),
         queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: i === chosen ? "end name" : "end" })),
+        written && [label("written", right + 8, 14, { class: "quiet" }), queries.map((query, i) => {
+          const word = written[figure.array("written")[i]];
+          return label(word, right + 8, heading + (i + 0.5) * row + 4, { class: word === query ? "" : "wrong" });
+        })],
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: "query frame", rx: 3 }),
         compact
           ? [...figure.chosen(array, "query")].map((number, j) => label(number.toFixed(2), first + (j + 0.5) * step, heading + (chosen + 0.5) * row + 4, { class: "middle number halo" }))
-          : [weightAxis(first, first + keys.length * step, base, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, edge: edges[chosen] })],
+          : [weightAxis(first, right, base, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, edge: edges[chosen] })],
         named(k) && columnLabels(keys, first, step, base),
         group({}, panel === k && label(numbers[row_at * keys.length + column].toFixed(2), first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, { class: "middle halo" })),
         queries.map((_, i) => [
@@ -36,4 +55,37 @@ kinds.weights = {
     });
     return { width, height: side ? high : high * panels.length + (compact ? labelled : 0), marks };
   },
+
+  // A row for each value of the first axis and a column for each of the second; on a phone all in one row.
+  gallery(figure, width, wide) {
+    const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
+    const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
+    const top = wide ? 22 : 19, left = wide && !words ? 46 : 0, step = (width - left) / across.length;
+    const high = wide ? Math.min(68, 300 / count) : 40, named = words ? 19 : 0, each = wide ? high + named + 12 : 0, thin = wide ? step : step / count;
+    const marks = across.map((text, j) => [
+      columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
+      rows.labels.map((name, i) => {
+        const place = { [rows.name]: i, ...(columns && { [columns.name]: j }) }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
+        const x = left + j * step + (wide ? 0 : i * thin) + 3, y = top + i * each + (wide ? named : 0), style = here ? "name" : "quiet";
+        return [
+          words ? label(name, wide ? x : x + thin / 2 - 3, wide ? y - 7 : 13, { class: wide ? style : `middle ${style}` })
+            : wide && !j && label(`${rows.name} ${name}`, left - 2, y + high / 2 + 4, { class: "end quiet" }),
+          stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high),
+          here && rect(x - 2, y - 2, thin - 2, high + 4, { class: "chosen", rx: 3 }),
+          rect(x - 3, y - named, thin, high + named, picks(place)),
+        ];
+      }),
+    ]);
+    return { height: top + (wide ? count * each : high + 4), marks };
+  },
+};
+
+// A map as small as a stamp, in eight shades: one path for each.
+const stamp = (numbers, columns, left, top, width, height) => {
+  const step = width / columns, row = (height * columns) / numbers.length, shades = Array(9).fill("");
+  numbers.forEach((number, at) => {
+    shades[Math.round(8 * number)] += `M${round(left + (at % columns) * step)},${round(top + Math.floor(at / columns) * row)}h${round(step)}v${round(row)}h${round(-step)}z`;
+  });
+  return group({}, rect(left, top, width, height, { class: "ground" }), shades.slice(1).map((d, i) => path(d, { class: "weight", "fill-opacity": (i + 1) / 8 })),
+    rect(left, top, width, height, { class: "grid" }));
 };

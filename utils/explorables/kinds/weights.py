@@ -12,7 +12,10 @@ from utils.explorables.figure import Figure
 class Weights(Figure):
     """Heat maps of queries by keys, and under each the row of the chosen query as bars.
 
-    ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``.
+    ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. It may also
+    return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame. With
+    labels ``written`` it returns an integer array ``written`` of shape (queries,), the numbers of the labels that stand
+    beside the rows; one that differs from the label of its row is struck through.
 
     Args:
         queries: labels of the rows.
@@ -20,6 +23,7 @@ class Weights(Figure):
         panels: name of each array to the title of its map; one map of the array ``weights`` by default.
         edge: an axis whose value n forbids the columns from n on, for instance the valid length.
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
+        gallery: one or two axes. The first map is also shown small at each of their values, to choose from.
         options: as for :class:`utils.explorables.figure.Figure`.
 
     >>> import torch
@@ -46,22 +50,33 @@ class Weights(Figure):
         panels: Mapping[str, str] | None = None,
         edge: str | None = None,
         causal: tuple[str, object] | None = None,
+        gallery: Sequence[str] = (),
         **options,
     ):
         self.panels, self.edge, self.causal = dict(panels or {"weights": ""}), edge, causal
+        self.gallery = list(gallery)
         self.table = (next(iter(self.panels)), "queries", "keys")
         if edge is not None and edge not in axes:
             raise ValueError(f"edge must name an axis, got {edge!r}")
         if causal is not None and causal[1] not in axes.get(causal[0], ()):
             raise ValueError(f"causal must name an axis and one of its values, got {causal!r}")
+        if len(self.gallery) > 2 or not set(self.gallery) <= set(axes):
+            raise ValueError(f"gallery must name one or two axes, got {self.gallery}")
         labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel: (queries, keys)."""
-        return dict.fromkeys(self.panels, (len(self.labels["queries"]), len(self.labels["keys"])))
+        """Each panel and gold: (queries, keys); written: (queries,)."""
+        rows, columns = len(self.labels["queries"]), len(self.labels["keys"])
+        shapes = dict.fromkeys(self.panels, (rows, columns)) | self._optional({"gold": (rows, columns)})
+        return shapes | ({"written": (rows,)} if "written" in self.labels else {})
 
     @property
     def options(self) -> dict:
-        """The maps with their titles, and what forbids keys."""
-        return {"panels": list(self.panels.items()), "edge": self.edge, "causal": self.causal}
+        """The maps with their titles, what forbids keys, and the axes of the small maps."""
+        return {
+            "panels": list(self.panels.items()),
+            "edge": self.edge,
+            "causal": self.causal,
+            "gallery": self.gallery,
+        }

@@ -369,10 +369,19 @@ function render({ model, el }) {
     glide();
   };
   for (const name of [...names, "points"]) model.on(`change:${name}`, change);
+  // Room for the longest sentence, so that the page does not move under the mouse when another word is pointed at. A line
+  // loses about half a word where it is broken.
+  const sentence = figure.longestSentence(), pen = document.createElement("canvas").getContext("2d");
+  const holdLines = () => {
+    pen.font = getComputedStyle(say).font;
+    say.style.minHeight = `${Math.ceil(pen.measureText(sentence).width / (width - 24))}lh`;
+  };
+  document.fonts.ready.then(holdLines);
   const fit = new ResizeObserver(() => {
     const room = Math.round(Math.max(NARROWEST, Math.min(WIDEST, holder.clientWidth)));
     if (!holder.clientWidth || room === width) return;
     width = room;
+    holdLines();
     paint();
   });
   width = Math.round(Math.max(NARROWEST, Math.min(WIDEST, el.clientWidth || 640)));

@@ -43,27 +43,28 @@ const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
     label(value, left - 5, base - height * value + 4, { class: "end quiet" }),
   ]);
 
-// A number above a bar, upright where the bars stand too close for it. A 0 is pale, or not written where it would be
-// upright.
+// A number above a bar, upright where the bars stand too close for it. A 0 is pale, or not written where there is little
+// room.
 const numberAbove = (text, x, y, step) => {
   const short = text.replace(/^0\./, ".").replace(/^1\.0+$/, "1"); // where there is little room
   const fitting = [text, short].find((form) => textWidth(form, 11) < step);
+  if (!+text && fitting !== text) return false;
   return fitting !== undefined
-    ? label(fitting, x, y, { class: +text ? "middle number" : "middle number pale" })
-    : +text > 0 && label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
+    ? label(fitting, x, y, { class: +text ? "middle number halo" : "middle number halo pale" })
+    : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
 };
 
 // The end of an axis for these weights: the first of a few round numbers that none of them exceeds.
 const roundTop = (weights) => [0.02, 0.05, 0.1, 0.2, 0.5].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1; // stored numbers are rounded
 
-// Bars that stand on `base` with their numbers above them; those from `edge` on are forbidden. `height` is that of a
-// number 1, and `room` that of the picture.
-const bars = (numbers, { left, step, base, height, room = height, digits = 2, edge = Infinity, role = "weight" }) =>
+// Bars that stand on `base` with their numbers above them, or with `zeros` false those that are not 0; bars from `edge`
+// on are forbidden. `height` is that of a number 1, and `room` that of the picture.
+const bars = (numbers, { left, step, base, height, room = height, digits = 2, edge = Infinity, role = "weight", zeros = true }) =>
   [...numbers].map((number, j) => {
     const x = left + (j + 0.5) * step, tall = number * height;
     return group({},
       rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: j >= edge ? `${role} forbidden` : role }),
-      numberAbove(number.toFixed(digits), x, base - tall - 5, step),
+      (number || zeros) && numberAbove(number.toFixed(digits), x, base - tall - 5, step),
       j >= edge && hatch(left + j * step, base - room, step, room));
   });
 

@@ -15,6 +15,8 @@ const unpack = ({ data, dtype, step }) =>
 
 const rowOf = (numbers, at, size) => numbers.slice(at * size, (at + 1) * size);
 
+const longest = (texts) => texts.reduce((most, text) => (textWidth(text) > textWidth(most) ? text : most), "");
+
 // What a figure is: its controls by name, its numbers, and in `place` the position of each control.
 const makeFigure = (spec) => {
   if (!kinds[spec.kind]) throw new Error(`no script draws the kind '${spec.kind}': it has no kinds.${spec.kind}`);
@@ -33,10 +35,11 @@ const makeFigure = (spec) => {
     has: (key) => key in arrays || key in figure.computed,
     shape: (key) => arrays[key].shape,
     value: (name) => controls[name].values[figure.place[name]],
-    array: (key) => {
-      if (key in figure.computed) return figure.computed[key];
+    array: (key) => figure.computed[key] ?? figure.arrayAt(key, figure.place),
+    // The numbers at other positions of the controls.
+    arrayAt: (key, place) => {
       const { all, over, size } = arrays[key];
-      const first = size * over.reduce((sum, name) => sum * controls[name].values.length + figure.place[name], 0);
+      const first = size * over.reduce((sum, name) => sum * controls[name].values.length + place[name], 0);
       return all.subarray(first, first + size);
     },
     // What a picture draws: `blend` makes it, in a page, a step on the way from the numbers that were drawn before.
@@ -57,6 +60,9 @@ const makeFigure = (spec) => {
         return form ? `${(100 * value).toFixed(digits)}%` : value.toFixed(digits ?? 0);
       });
     },
+    // About the longest sentence that there is, with the longest label in place of each name.
+    longestSentence: () => longest(spec.say.map((sentence) => sentence.replace(FIELD, (_, key, pick, digits, form, labels) =>
+      longest(controls[key]?.labels ?? spec.labels[labels] ?? ["0".repeat(3 + (+digits || 0))])))),
     // Puts the controls at these positions; where points were moved, computes what depends on them.
     put: (place) => {
       Object.assign(figure.place, place);
