@@ -29,8 +29,7 @@ WIDTH = 643
 #: On paper nothing unfolds, and the numbers of a figure stand below it.
 STYLE = """
     *, ::before, ::after { animation: none !important; transition: none !important; }
-    #jb-print-docs-body, .viewcode-link { display: none !important; }
-    .bd-article h1 { display: block !important; }
+    .viewcode-link { display: none !important; }
     .bd-article pre { font-size: 11.5px; }
     .bd-article .xp-table { display: block !important; }
     .bd-article summary { list-style: none; }

@@ -220,6 +220,17 @@ CUT_ON_PAPER = """() => [...document.querySelectorAll("article :is(pre, table, f
 EMPTY_BOXES = """() => [...document.querySelectorAll("article details:not([open]) > summary")]
     .filter(summary => summary.checkVisibility()).map(summary => summary.parentElement.outerHTML.slice(0, 100))"""
 
+#: Marks of punctuation after a formula that begin a line.
+PUNCTUATION_ALONE = """() => [...document.querySelectorAll("article span.math")].filter(formula => {
+    const after = formula.nextSibling;
+    if (!/^[.,;:!?)]/.test(after?.data ?? "")) return false;
+    const mark = document.createRange();
+    mark.setStart(after, 0);
+    mark.setEnd(after, 1);
+    const { left, width } = mark.getBoundingClientRect();
+    return width && left < formula.getBoundingClientRect().right - 1;
+}).map(formula => formula.parentElement.textContent.slice(0, 80))"""
+
 #: Ids that several elements have, in the page as the scripts have left it.
 REPEATED_IDS = """() => {
     const ids = [...document.querySelectorAll("[id]")].map(element => element.id);
@@ -242,8 +253,8 @@ LOOKS_OF_CODE = """() => {
 }"""
 
 
-def check_on_paper(page: Page) -> None:
-    """Nothing is cut, no box is empty, and a link to another site shows its address."""
+def check_on_paper(page: Page, name: str) -> None:
+    """Nothing is cut, no box is empty, the title has its number, and a link to another site shows its address."""
     page.emulate_media(media="print")
     page.set_viewport_size(PAPER)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -251,6 +262,10 @@ def check_on_paper(page: Page) -> None:
         assert page.evaluate(CUT_ON_PAPER) == []
         assert page.evaluate(FORMULAS_TOO_WIDE) == []
         assert page.evaluate(EMPTY_BOXES) == []
+        titles = page.locator("h1").locator("visible=true").all_inner_texts()
+        assert [title.rstrip("#") for title in titles] == [
+            html(name).select_one("article h1").get_text().rstrip("#")
+        ]
         addresses = page.locator("article a.reference.external").evaluate_all(
             "links => links.map(link => getComputedStyle(link, '::after').content)"
         )
@@ -277,7 +292,7 @@ def test_page(reader: Reader, name: str) -> None:
     assert page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length") == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
     assert page.evaluate(REPEATED_IDS) == []
-    check_on_paper(page)
+    check_on_paper(page, name)
     reader.unfold()
     for viewport in (LAPTOP, DESK):
         page.set_viewport_size(viewport)
@@ -294,6 +309,11 @@ def test_page(reader: Reader, name: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert page.evaluate(TABLES_TOO_WIDE) == []
     assert page.evaluate(FORMULAS_TOO_WIDE) == []
+    assert page.evaluate(PUNCTUATION_ALONE) == []
+    text = "".join(
+        words for words in html(name).article.find_all(string=True) if not words.find_parent(["pre", "code"])
+    )
+    assert re.findall(r".*\d %", text) == []
     if name in CHAPTERS:
         seen = page.evaluate(DRAWINGS)
         assert seen

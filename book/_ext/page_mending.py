@@ -12,6 +12,10 @@ CODE = re.compile(r'(?<=<span class="pre">)[^<]+')
 BREAKS = re.compile(r"(?<=\w)[(_]+(?=\w)|[a-z](?=[A-Z])|[0-9a-f]{16}(?=[0-9a-f]{16})")
 #: An option of a command, which is not broken after its dashes.
 OPTION = re.compile(r'<span class="pre">(?=--?[\w-]{1,24}</span>)')
+#: A formula in a line of text with what must not begin the next line.
+FORMULA = re.compile(r'<span class="math notranslate nohighlight">[^<]*</span>[.,;:!?)]+')
+#: The space before a percent sign, where a line is not broken.
+PERCENT = re.compile(r"(?<=\d) (?=%)")
 #: A signature over several lines is a list of descriptions without terms, which screen readers cannot read well.
 SIGNATURE_LINES = re.compile(r'(<span class="sig-paren">\(</span>\s*)<dl>(.*?)</dl>', re.DOTALL)
 
@@ -31,6 +35,13 @@ def _name_solutions(_app: Sphinx, doctree: nodes.document) -> None:
             cell["prompt_show"], cell["prompt_hide"] = "Show the solution", "Hide the solution"
 
 
+def _keep_percentages(_app: Sphinx, doctree: nodes.document, _page: str) -> None:
+    code = (nodes.literal, nodes.literal_block, nodes.raw, nodes.math, nodes.math_block)
+    for text in list(doctree.findall(nodes.Text)):
+        if PERCENT.search(text) and not isinstance(text.parent, code):
+            text.parent.replace(text, nodes.Text(PERCENT.sub("\N{NO-BREAK SPACE}", text)))
+
+
 def _mend(_app: Sphinx, _page: str, _template: str, context: dict, _doctree) -> None:
     if "body" in context:
         context["body"] = _mend_body(context["body"])
@@ -45,6 +56,7 @@ def _mend_body(body: str) -> str:
         ),
         body,
     )
+    body = FORMULA.sub(r'<span class="together">\g<0></span>', body)
     body = OPTION.sub('<span class="pre option">', body)
     body = CODE.sub(lambda code: BREAKS.sub(r"\g<0><wbr/>", code[0]), body)
     # A screen reader would read the label instead of the text that says what is hidden.
@@ -70,5 +82,6 @@ def _with_named_toggles(toctree: Callable[..., BeautifulSoup | str]) -> Callable
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", _without_thebe)
     app.connect("doctree-read", _name_solutions)
+    app.connect("doctree-resolved", _keep_percentages)
     app.connect("html-page-context", _mend, priority=900)  # after the theme's own
     return {"parallel_read_safe": True, "parallel_write_safe": True}
