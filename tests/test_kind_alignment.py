@@ -68,13 +68,18 @@ def both_forms() -> list[Picture]:
     return [(picture(small(), 720), ["red", "car", "."]), (picture(columns, 328), LONG)]
 
 
-def test_bands_are_as_broad_as_weights_and_join_their_words() -> None:
+def test_bands_are_as_broad_as_weights_join_their_words_and_stand_side_by_side() -> None:
     for drawn, source in both_forms():
         red, car, *_ = places(drawn, source)
         voiture, rouge = places(drawn, ["voiture", "rouge"])
         full = 14 if in_lines(drawn) else 10
-        expected = [(red, voiture, full / 4), (car, voiture, 0.75 * full), (red, rouge, full)]
-        # A weight of exactly 0 has no band.
+        # At "red" end a quarter and a whole, at "voiture" a quarter and three quarters.
+        expected = [
+            (red - full / 2, voiture - 3 / 8 * full, full / 4),
+            (car, voiture + full / 8, 0.75 * full),
+            (red + full / 8, rouge, full),
+        ]
+        # A weight of 0 has no band.
         for found, wanted in zip(bands(drawn, "trace"), expected, strict=True):
             assert found[:2] == pytest.approx(wanted[:2], abs=WORD)
             assert found[2] == pytest.approx(wanted[2], abs=0.03)

@@ -16,16 +16,11 @@ kinds.alignment = {
     };
     const places = spread(source), asking = spread(target), chosen = figure.place.word;
     const weights = figure.chosen("weights", "word"), bend = (from + to) / 2;
-    const band = (j, i, weight) => {
-      const a = places[j].middle, b = asking[i].middle, half = 7 * weight;
-      if (half < 0.05) return "";
-      const [a1, a2, b1, b2] = [a - half, a + half, b - half, b + half].map(round);
-      return `M${a1},${from}C${a1},${bend} ${b1},${bend} ${b1},${to}L${b2},${to}C${b2},${bend} ${a2},${bend} ${a2},${from}z`;
-    };
+    const bands = bandsOf(figure, 14, places.map((place) => place.middle), asking.map((place) => place.middle), (a1, a2, b1, b2) =>
+      `M${a1},${from}C${a1},${bend} ${b1},${bend} ${b1},${to}L${b2},${to}C${b2},${bend} ${a2},${bend} ${a2},${from}z`);
     const { middle, width: wide } = asking[chosen];
     return { width, height, marks: [
-      path(target.map((_, i) => [...figure.row("weights", i)].map((weight, j) => band(j, i, weight)).join("")).join(""), { class: "trace" }),
-      path([...weights].map((weight, j) => band(j, chosen, weight)).join(""), { class: "weight link" }),
+      path(bands.join(""), { class: "trace" }), path(bands[chosen], { class: "weight link" }),
       goldLinks(figure, (i, j) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: "gold" })),
       source.map((word, j) => [
         rect(places[j].middle - 13, tall - 46 * weights[j] + 6, 26, 46 * weights[j], { class: "weight" }),
@@ -35,7 +30,7 @@ kinds.alignment = {
       line(0, tall + 6, width, tall + 6, { class: "grid" }),
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: "query frame", rx: 4 }),
       target.map((word, i) => [
-        label(word, asking[i].middle, to + 24, { class: "middle word" }),
+        label(word, asking[i].middle, to + 24, { class: "middle word choice" }),
         rect(asking[i].middle - asking[i].room / 2, bend + 20, asking[i].room, height - bend - 20, picks({ word: i })),
       ]),
     ] };
@@ -45,16 +40,11 @@ kinds.alignment = {
   columns(figure, width) {
     const { source, target } = figure.labels, row = 25, cell = 40, rows = Math.max(source.length, target.length);
     const number = 30, left = number + cell + 14 + widest(source), right = Math.min(width - 14 - widest(target), left + 150), chosen = figure.place.word;
-    const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word");
-    const band = (j, i, weight) => {
-      const a = place(j, source.length), b = place(i, target.length), half = round(5 * weight), bend = round((left + right) / 2);
-      if (half < 0.05) return "";
-      const [a1, a2, b1, b2] = [a - half, a + half, b - half, b + half].map(round);
-      return `M${round(left)},${a1}C${bend},${a1} ${bend},${b1} ${round(right)},${b1}L${round(right)},${b2}C${bend},${b2} ${bend},${a2} ${round(left)},${a2}z`;
-    };
+    const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word"), bend = round((left + right) / 2);
+    const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a1, a2, b1, b2) =>
+      `M${round(left)},${a1}C${bend},${a1} ${bend},${b1} ${round(right)},${b1}L${round(right)},${b2}C${bend},${b2} ${bend},${a2} ${round(left)},${a2}z`);
     return { width, height: row * rows, marks: [
-      path(target.map((_, i) => [...figure.row("weights", i)].map((weight, j) => band(j, i, weight)).join("")).join(""), { class: "trace" }),
-      path([...weights].map((weight, j) => band(j, chosen, weight)).join(""), { class: "weight link" }),
+      path(bands.join(""), { class: "trace" }), path(bands[chosen], { class: "weight link" }),
       goldLinks(figure, (i, j) => line(left, place(j, source.length), right, place(i, target.length), { class: "gold" })),
       source.map((word, j) => {
         const y = place(j, source.length);
@@ -67,10 +57,25 @@ kinds.alignment = {
       rect(right + 2, place(chosen, target.length) - 12, widest(target) + 10, 24, { class: "query frame", rx: 4 }),
       target.map((word, i) => {
         const y = place(i, target.length);
-        return [label(word, right + 8, y + 4), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
+        return [label(word, right + 8, y + 4, { class: "choice" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
       }),
     ] };
   },
+};
+
+// For each target word its bands to the source words, side by side at both ends, so that their breadths add up there;
+// `full` is the breadth of a weight of 1. Bands that would be hairlines are left out.
+const bandsOf = (figure, full, from, to, shape) => {
+  const rows = to.map((_, i) => [...figure.row("weights", i)]);
+  const starts = from.map((middle, j) => middle - (full / 2) * rows.reduce((sum, row) => sum + row[j], 0));
+  return rows.map((row, i) => {
+    let end = to[i] - (full / 2) * row.reduce((sum, weight) => sum + weight, 0);
+    return row.map((weight, j) => {
+      const breadth = full * weight, ends = [starts[j], starts[j] + breadth, end, end + breadth].map(round);
+      [starts[j], end] = [starts[j] + breadth, end + breadth];
+      return weight < 0.02 ? "" : shape(...ends);
+    }).join("");
+  });
 };
 
 const goldLinks = (figure, link) =>

@@ -18,6 +18,7 @@ kinds.bars = {
       const most = role === "weight" ? 1 : roundTop([...numbers, ...others]);
       return group({ transform: at },
         label(title, left, 14, { class: "name" }),
+        compare && label(`dashed: ${compare[0].replaceAll("_", "-")} ${compare[1]}`, right, 14, { class: "end quiet" }),
         weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
         group({}, known
           ? bars(numbers, { left, step, base, height: tall / most, room: tall, edge: limit, digits: step < 44 ? 2 : 3, role, zeros: !compare })
@@ -37,7 +38,7 @@ kinds.bars = {
     // The picture has room for the most dots that a label ever gets, so that its height stays.
     const perRow = Math.max(1, Math.floor((0.76 * step) / DOT)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
     const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
-      circle(left + (j + 0.14) * step + ((i % perRow) + 0.5) * DOT, under + 6 + (Math.floor(i / perRow) + 0.5) * DOT, DOT / 2 - 1, { class: "tally" })));
+      circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * DOT, under + 6 + (Math.floor(i / perRow) + 0.5) * DOT, DOT / 2 - 1, { class: "tally" })));
     return { width, height: under + 8 + rows * DOT, marks: [marks, group({}, dots)] };
   },
 };

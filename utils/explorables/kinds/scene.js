@@ -27,9 +27,9 @@ kinds.scene = {
       x += room;
     }
     const tall = rowHeight * (row + 1), first = wide ? top + Math.max(0, (side - tall) / 2) : top + side + 12;
-    const frame = (square) => { const [a, b] = corner(square); return rect(a + 3, b + 3, step - 6, step - 6, { class: "gold", rx: 3 }); };
+    const frame = (square) => { const [a, b] = corner(square); return goldFrame(a, b, step, step, weights[square]); };
     return { width, height: Math.max(top + side + 3, first + tall), marks: [
-      scale(left + side),
+      label("dashed: the thing", left, 14, { class: "quiet" }), scale(left + side),
       cells(weights, size, { left, top, step, height: step }),
       rect(left, top, side, side, { class: "grid" }),
       Array.from({ length: size - 1 }, (_, k) => [
@@ -43,13 +43,13 @@ kinds.scene = {
       group({}, described[chosen] !== null && frame(described[chosen])),
       group({}, [...weights].map((weight, square) => {
         const [a, b] = corner(square);
-        return weight >= 0.05 && label(weight.toFixed(2), a + step - 7, b + 17, { class: "end number halo" });
+        return weight >= 0.05 && label(weight.toFixed(2), a + step - 9, b + 19, { class: weight > 0.5 ? "end number inverse" : "end number" });
       })),
       boxes.map(({ word, x, row, room }, i) => {
         const y = first + row * rowHeight;
         return [
           i === chosen && rect(x + 1, y + 3, room - 2, rowHeight - 6, { class: "query frame", rx: 4 }),
-          label(word, x + room / 2, y + rowHeight / 2 + 5, { class: i === chosen ? "middle word name" : "middle word" }),
+          label(word, x + room / 2, y + rowHeight / 2 + 5, { class: i === chosen ? "middle word choice name" : "middle word choice" }),
           rect(x, y, room, rowHeight, picks({ word: i })),
         ];
       }),

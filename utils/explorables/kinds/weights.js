@@ -15,14 +15,14 @@ kinds.weights = {
     const { panels, edge, causal, gallery } = figure.options, { queries, keys, written } = figure.labels;
     const side = wide && panels.length > 1, gap = 28, gold = figure.has("gold");
     const across = side ? (width - gap * (panels.length - 1)) / panels.length : width;
-    const aside = written ? 16 + widest(["written", ...[...new Set(figure.allOf("written"))].map((i) => written[i])]) : 8;
-    const left = Math.max(1.08 * widest(queries) + 12, 30), step = (across - left - aside) / keys.length;
+    const aside = written ? 26 + widest(["writes", ...[...new Set(figure.allOf("written"))].map((i) => written[i])]) : 8;
+    const left = Math.max(1.08 * widest(queries) + 12, written ? 64 : 30), step = (across - left - aside) / keys.length;
     // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
     // A map of few rows has higher ones.
-    const compact = !wide && (panels.length > 1 || gallery.length > 0), row = compact ? 24 : Math.max(wide ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
+    const beside = gallery.length > 0, compact = !wide && (panels.length > 1 || beside), row = compact ? 24 : Math.max(wide && !beside ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
     const lookingBack = causal && figure.value(causal[0]) === causal[1];
     const edges = queries.map((_, i) => (lookingBack ? i + 1 : limit)); // the first forbidden key of each query
-    const tall = compact ? 0 : wide ? 90 : 64, heading = compact ? 19 : 22;
+    const tall = compact ? 0 : wide && !beside ? 90 : 64, heading = compact ? 19 : 22;
     const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
     const named = (k) => !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
     const high = base + (compact ? 4 : labelled), hatched = Math.min(...edges) < keys.length;
@@ -35,19 +35,18 @@ kinds.weights = {
         title ? label(title, first, 14, { class: "name" }) : legend && label(legend, first, 14, { class: "quiet" }),
         k === panels.length - 1 && scale(right),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, edges }),
-        gold && group({}, [...figure.array("gold")].map((is, at) => is && rect(
-          first + (at % keys.length) * step + 3, heading + Math.floor(at / keys.length) * row + 3, step - 6, row - 6, { class: "gold", rx: 2 }))),
-        queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: i === chosen ? "end name" : "end" })),
-        written && [label("written", right + 8, 14, { class: "quiet" }), queries.map((query, i) => {
-          const word = written[figure.array("written")[i]];
-          return label(word, right + 8, heading + (i + 0.5) * row + 4, { class: word === query ? "" : "wrong" });
+        gold && group({}, [...figure.array("gold")].map((is, at) => is && goldFrame(first + (at % keys.length) * step, heading + Math.floor(at / keys.length) * row, step, row, numbers[at]))),
+        queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: i === chosen ? "end choice name" : "end choice" })),
+        written && [label("should be", first - 7, 14, { class: "end quiet" }), label("writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
+          const word = written[figure.array("written")[i]], middle = heading + (i + 0.5) * row;
+          return [word !== query && path(`M${round(right + 8)},${round(middle - 4)}l8,8m0,-8l-8,8`, { class: "cross" }), label(word, right + 20, middle + 4, { class: word === query ? "" : "name" })];
         })],
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: "query frame", rx: 3 }),
         compact
-          ? [...figure.chosen(array, "query")].map((number, j) => label(number.toFixed(2), first + (j + 0.5) * step, heading + (chosen + 0.5) * row + 4, { class: "middle number halo" }))
+          ? [...figure.chosen(array, "query")].map((number, j) => j < edges[chosen] && numberInCell(number, first + (j + 0.5) * step, heading + (chosen + 0.5) * row + 4, step))
           : [weightAxis(first, right, base, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, edge: edges[chosen] })],
         named(k) && columnLabels(keys, first, step, base),
-        group({}, panel === k && label(numbers[row_at * keys.length + column].toFixed(2), first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, { class: "middle halo" })),
+        group({}, panel === k && numberInCell(numbers[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
         queries.map((_, i) => [
           rect(x, heading + i * row, left, row, picks({ query: i })),
           keys.map((_, j) => rect(first + j * step, heading + i * row, step, row, picks({ query: i, column: j, panel: k }))),
@@ -60,16 +59,16 @@ kinds.weights = {
   gallery(figure, width, wide) {
     const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
     const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
-    const top = wide ? 22 : 19, left = wide && !words ? 46 : 0, step = (width - left) / across.length;
-    const high = wide ? Math.min(68, 300 / count) : 40, named = words ? 19 : 0, each = wide ? high + named + 12 : 0, thin = wide ? step : step / count;
+    const top = wide ? 22 : words || !columns ? 19 : 34, left = wide && !words ? 46 : 0, step = (width - left) / across.length;
+    const high = wide ? Math.min(68, 200 / count) : 40, named = words ? 19 : 0, each = wide ? high + named + 12 : 0, thin = wide ? step : (step - 6) / count;
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {
         const place = { [rows.name]: i, ...(columns && { [columns.name]: j }) }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
-        const x = left + j * step + (wide ? 0 : i * thin) + 3, y = top + i * each + (wide ? named : 0), style = here ? "name" : "quiet";
+        const x = left + j * step + (wide ? 0 : i * thin) + (wide ? 3 : 6), y = top + i * each + (wide ? named : 0), style = here ? "name" : "quiet";
         return [
           words ? label(name, wide ? x : x + thin / 2 - 3, wide ? y - 7 : 13, { class: wide ? style : `middle ${style}` })
-            : wide && !j && label(`${rows.name} ${name}`, left - 2, y + high / 2 + 4, { class: "end quiet" }),
+            : wide ? !j && label(`${rows.name} ${name}`, left - 2, y + high / 2 + 4, { class: "end quiet" }) : label(name, x + thin / 2 - 3, top - 6, { class: `middle ${style}` }),
           stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: "chosen", rx: 3 }),
           rect(x - 3, y - named, thin, high + named, picks(place)),

@@ -15,7 +15,7 @@ class Weights(Figure):
     ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. It may also
     return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame. With
     labels ``written`` it returns an integer array ``written`` of shape (queries,), the numbers of the labels that stand
-    beside the rows; one that differs from the label of its row is struck through.
+    beside the rows; a cross marks one that differs from the label of its row.
 
     Args:
         queries: labels of the rows.

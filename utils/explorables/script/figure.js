@@ -55,7 +55,9 @@ function render({ model, el }) {
   const names = Object.keys(controls);
   const opening = Object.fromEntries(names.map((name) => [name, model.get(name)]));
   const position = (name) => controls[name].values.indexOf(model.get(name));
+  let untouched = true; // since the page was opened or the figure reset
   const put = (name, at) => {
+    untouched = false;
     const { values } = controls[name];
     const value = values[Math.max(0, Math.min(values.length - 1, at))];
     if (model.get(name) === value) return;
@@ -142,7 +144,8 @@ function render({ model, el }) {
     clock = 0;
     play.setAttribute("aria-pressed", "false");
   };
-  // Several controls play like the digits of a counter: the first moves, and at its end the next one.
+  // Several controls play like the digits of a counter: the first moves, and at its end the next one. Whoever has not
+  // moved anything yet sees the run from its start.
   const player = (moving) => {
     play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false", "aria-label": `play ${moving.map(title).join(" and ")}` }, "play");
     const last = (name) => position(name) === controls[name].values.length - 1;
@@ -154,7 +157,7 @@ function render({ model, el }) {
     };
     play.addEventListener("click", () => {
       if (clock) return stop();
-      if (moving.every(last)) moving.forEach((name) => put(name, 0));
+      if (untouched || moving.every(last)) moving.forEach((name) => put(name, 0));
       if (still.matches) return next(); // reduced motion: one step per press
       play.setAttribute("aria-pressed", "true");
       clock = setInterval(() => { next(); if (moving.every(last)) stop(); }, figure.pace ?? 700);
@@ -189,9 +192,9 @@ function render({ model, el }) {
     for (const name in opening) put(name, controls[name].values.indexOf(opening[name]));
     if (Object.keys(figure.moved).length) move({});
     else change(); // without a new address
+    untouched = true;
   });
   tools.append(reset, ...Object.entries(figure.symbols).map(symbol));
-  panel.append(tools);
   if (movable) panel.append(mover());
 
   // -- picture: in a shadow tree only its own style rules apply ----------------------------------------------------
@@ -312,7 +315,7 @@ function render({ model, el }) {
   // -- words and numbers -------------------------------------------------------------------------------------------
   const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
   const spoken = element("p", { class: "xp-spoken", role: "status" }, "");
-  const parts = [holder, say, spoken, panel];
+  const parts = [tools, holder, say, spoken, panel];
   if (figure.invite) parts.unshift(element("p", { class: "xp-invite" }, figure.invite));
   let fill = () => {};
   if (figure.table) {

@@ -43,14 +43,16 @@ const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
     label(value, left - 5, base - height * value + 4, { class: "end quiet" }),
   ]);
 
+// A number between 0 and 1 as it fits: whole, without its first 0, or not at all.
+const fitted = (text, step) => [text, text.replace(/^0\./, ".").replace(/^1\.0+$/, "1")].find((form) => textWidth(form, 11) < step);
+
 // A number above a bar, upright where the bars stand too close for it. A 0 is pale, or not written where there is little
 // room.
 const numberAbove = (text, x, y, step) => {
-  const short = text.replace(/^0\./, ".").replace(/^1\.0+$/, "1"); // where there is little room
-  const fitting = [text, short].find((form) => textWidth(form, 11) < step);
-  if (!+text && fitting !== text) return false;
-  return fitting !== undefined
-    ? label(fitting, x, y, { class: +text ? "middle number halo" : "middle number halo pale" })
+  const form = fitted(text, step);
+  if (!+text && form !== text) return false;
+  return form !== undefined
+    ? label(form, x, y, { class: +text ? "middle number halo" : "middle number halo pale" })
     : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
 };
 
@@ -79,14 +81,12 @@ const columnLabels = (labels, left, step, top, role = "") =>
       : label(text, x, top + 15, { class: `middle ${role}` });
   });
 
-// A heat map of rows by columns: the larger a number, the darker its cell; exact zeros have dashed edges. `edges` has the
-// first forbidden column of each row, from which on the row is hatched.
+// A heat map of rows by columns: the larger a number, the darker its cell. `edges` has the first forbidden column of each
+// row, from which on the row is hatched.
 const cells = (numbers, columns, { left, top, step, height, edges = [] }) => {
-  let zeros = "";
   const edge = (i) => Math.min(edges[i] ?? columns, columns);
   const filled = [...numbers].map((number, at) => {
     const i = Math.floor(at / columns), j = at % columns, x = left + j * step, y = top + i * height;
-    if (number === 0 && j < edge(i)) zeros += `M${round(x + 1)},${round(y + 1)}h${round(step - 2)}v${round(height - 2)}h${round(2 - step)}z`;
     return rect(x + 0.5, y + 0.5, step - 1, height - 1, { class: "weight cell", rx: 2, "fill-opacity": Math.min(1, Math.max(0, round(number))) });
   });
   const rows = numbers.length / columns, even = edges.every((each) => each === edges[0]), first = edge(0);
@@ -94,8 +94,15 @@ const cells = (numbers, columns, { left, top, step, height, edges = [] }) => {
     ? first < columns && hatch(left + first * step, top, (columns - first) * step, rows * height, 8)
     : edges.map((_, i) => edge(i) < columns && hatch(left + edge(i) * step, top + i * height, (columns - edge(i)) * step, height, 8));
   return group({},
-    rect(left, top, columns * step, rows * height, { class: "ground" }), ...filled, path(zeros, { class: "zeros" }), forbidden);
+    rect(left, top, columns * step, rows * height, { class: "ground" }), ...filled, forbidden);
 };
+
+// A number in a cell of a heat map, in the colour of the paper where the cell is dark.
+const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step - 3) ?? "", x, y, { class: number > 0.5 ? "middle number inverse" : "middle number" });
+
+// A dashed frame inside a cell that should have the weight.
+const goldFrame = (left, top, width, height, weight) =>
+  rect(left + 3, top + 3, width - 6, height - 6, { class: weight > 0.5 ? "gold inverse" : "gold", rx: 2 });
 
 // What the shades of a heat map mean; it ends at `right`.
 const scale = (right) => [
