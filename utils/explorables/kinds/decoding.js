@@ -52,7 +52,7 @@ kinds.decoding = {
     return [
       rows.map((y, j) => strip(parts.slice(first + j * size, first + (j + 1) * size), x + 6, step, y, 9.5, most, "value")),
       line(x + 4, end + 1, x + width - 4, end + 1, { class: "rule" }),
-      strip(contexts, x + 6, step, end + 18, 12, most, "context"),
+      strip(contexts, x + 6, step, end + 17, 9.5, most, "context"),
       label("context", x - 14, end + 22, { class: "end name halo" }),
     ];
   },
