@@ -229,7 +229,7 @@ ROLE_COLOURS = """figure => {
     const roles = ["query", "key", "value", "weight", "context", "score"].map(role => {
         const marks = [...svg.querySelectorAll(`.${role}`)].map(mark => {
             const { fill, stroke } = getComputedStyle(mark);
-            return mark.matches(".frame, .curve") ? stroke : fill;
+            return mark.matches(".frame, .curve, .link") ? stroke : fill;
         });
         return [role, [...new Set(marks)]];
     });

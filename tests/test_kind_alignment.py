@@ -5,7 +5,7 @@ import pytest
 import torch
 from example_figures import alignment as example
 from example_figures import chinese
-from pictures import WIDTHS, Picture, check_legible, picture, stretches
+from pictures import WIDTHS, Picture, check_legible, picture
 
 from utils.explorables import Alignment
 
@@ -19,21 +19,18 @@ def small(**changes) -> Alignment:
         "source": ["red", "car", "."], "target": ["voiture", "rouge"], "gold": [(0, 1), (1, 0)],
         "name": "f", "alt": "Two sentences.", "say": "{word}",
     }  # fmt: skip
-    return Alignment(
-        lambda gold_links: {"weights": WEIGHTS}, {"gold_links": ["hidden", "shown"]}, **(options | changes)
-    )
+    options |= changes
+    weights = torch.zeros(2, len(options["source"]))
+    weights[:, :3] = WEIGHTS[:, : weights.shape[1]]
+    return Alignment(lambda gold_links: {"weights": weights}, {"gold_links": ["hidden", "shown"]}, **options)
 
 
 def bands(drawn: Picture, *classes: str) -> list[tuple[float, float, float]]:
     """Of each band its source end, its target end, both along the words, and its breadth."""
-    (path,) = drawn.of("path", *classes)
-    found = []
     along = 0 if in_lines(drawn) else 1
-    for points in stretches(path.attributes["d"]):
-        a1, b1, b2, a2 = (points[i][along] for i in (0, 3, 4, 7))
-        assert a2 - a1 == pytest.approx(b2 - b1, abs=0.03)
-        found.append(((a1 + a2) / 2, (b1 + b2) / 2, a2 - a1))
-    return found
+    ends = [path.corners()[[0, -1], along] for path in drawn.of("path", "band", *classes)]
+    breadths = [path["stroke-width"] for path in drawn.of("path", "band", *classes)]
+    return [(*end, breadth) for end, breadth in zip(ends, breadths, strict=True)]
 
 
 def in_lines(drawn: Picture) -> bool:
@@ -80,12 +77,10 @@ def test_bands_are_as_broad_as_weights_join_their_words_and_stand_side_by_side()
             (red + full / 8, rouge, full),
         ]
         # A weight of 0 has no band.
-        for found, wanted in zip(bands(drawn, "trace"), expected, strict=True):
-            assert found[:2] == pytest.approx(wanted[:2], abs=WORD)
-            assert found[2] == pytest.approx(wanted[2], abs=0.03)
-        for found, wanted in zip(bands(drawn, "weight", "link"), expected[:2], strict=True):
-            assert found[:2] == pytest.approx(wanted[:2], abs=WORD)
-            assert found[2] == pytest.approx(wanted[2], abs=0.03)
+        for group, wanted in ((("weight", "link"), expected[:2]), (("trace",), expected[2:])):
+            for found, band in zip(bands(drawn, *group), wanted, strict=True):
+                assert found[:2] == pytest.approx(band[:2], abs=WORD)
+                assert found[2] == pytest.approx(band[2], abs=0.03)
 
 
 def test_the_chosen_words_weights_are_bars_with_their_numbers_at_the_source_words() -> None:
@@ -114,6 +109,34 @@ def test_gold_links_join_their_words_where_they_are_shown() -> None:
     lines = picture(example(), 328, gold_links="shown").of("line", "gold")
     assert len(lines) == 2
     assert lines[1]["y2"] == pytest.approx(picture(example(), 328).text("fleur").middle[1], abs=WORD)
+
+
+def test_dashed_lines_show_where_the_chosen_word_looks_at_another_value() -> None:
+    figure = Alignment(
+        lambda step: {"weights": WEIGHTS if step else WEIGHTS.flip(1)}, {"step": [0, 1]},
+        source=["red", "car", "."], target=["voiture", "rouge"], compare=("step", 0), name="f", alt="", say="",
+    )  # fmt: skip
+    drawn = picture(figure, 720, step=1)
+    ends = [line.corners()[[0, -1], 0] for line in drawn.of("path", "gold")]
+    _, car, stop = places(drawn, ["red", "car", "."])
+    (voiture,) = places(drawn, ["voiture"])
+    assert np.array(ends) == pytest.approx(np.array([[car, voiture], [stop, voiture]]), abs=WORD)
+    assert "dashed: step 0" in drawn.texts()
+    assert picture(figure, 720, step=0).of("path", "gold") == []
+    with pytest.raises(ValueError, match="compare must name an axis and one of its values"):
+        small(compare=("step", 0))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_target_words_have_their_translations_beside_them(width: int) -> None:
+    drawn = picture(small(labels={"gloss": ["auto", "rot"]}), width)
+    for word, gloss in (("voiture", "auto"), ("rouge", "rot")):
+        assert drawn.text(gloss).middle[0] == pytest.approx(drawn.text(word).middle[0], abs=WORD)
+        assert drawn.text(gloss).box[1] > drawn.text(word).box[3]
+    check_legible(drawn, width)
+    columns = picture(small(source=LONG, labels={"gloss": ["auto", "rot"]}, gold=[]), 328)
+    for word, gloss in (("voiture", "auto"), ("rouge", "rot")):
+        assert columns.text(gloss).middle[1] == pytest.approx(columns.text(word).middle[1], abs=WORD)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -159,5 +182,5 @@ def test_what_does_not_fit_is_refused() -> None:
         Alignment(lambda d: {}, {"d": [1]}, source="ab", target="xy", gold=[(0, 0)], name="f", alt="", say="")
     with pytest.raises(ValueError, match=r"\(2, 0\) does not fit 2 target and 3 source"):
         small(gold=[(2, 0)])
-    with pytest.raises(ValueError, match=r"'weights' of shape \(2, 2\), got \(2, 3\)"):
-        small(source="ab", gold=[])
+    with pytest.raises(ValueError, match=r"'weights' of shape \(1, 3\), got \(2, 3\)"):
+        small(target=["rouge"], gold=[])

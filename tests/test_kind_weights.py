@@ -224,7 +224,7 @@ def test_gold_cells_have_dashed_frames(width: int) -> None:
     cells = drawn.of("rect", "cell")
     frames = drawn.of("rect", "gold")
     assert [frame.middle for frame in frames] == [pytest.approx(cells[at].middle, abs=0.1) for at in (1, 2)]
-    assert "dashed: gold" in drawn.texts()
+    assert "dashed: correct" in drawn.texts()
     assert picture(with_more(), width).of("rect", "gold") == []
 
 

@@ -8,7 +8,7 @@ kinds.alignment = {
 
   // On a desk the sentences are two lines, one above the other.
   lines(figure, width) {
-    const { source, target } = figure.labels, tall = 64, words = tall + 26, from = words + 10, to = from + 116, height = to + 34;
+    const { source, target, gloss = [] } = figure.labels, { compare } = figure.options, tall = 64, words = tall + 26, from = words + 10, to = from + 116, height = to + (gloss.length ? 50 : 34);
     const spread = (texts) => {
       const widths = texts.map((text) => textWidth(text, 14)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
       let x = 0;
@@ -16,11 +16,11 @@ kinds.alignment = {
     };
     const places = spread(source), asking = spread(target), chosen = figure.place.word;
     const weights = figure.chosen("weights", "word"), bend = (from + to) / 2;
-    const bands = bandsOf(figure, 14, places.map((place) => place.middle), asking.map((place) => place.middle), (a1, a2, b1, b2) =>
-      `M${a1},${from}C${a1},${bend} ${b1},${bend} ${b1},${to}L${b2},${to}C${b2},${bend} ${a2},${bend} ${a2},${from}z`);
+    const bands = bandsOf(figure, 14, places.map((place) => place.middle), asking.map((place) => place.middle), (a, b) =>
+      `M${a},${from}C${a},${bend} ${b},${bend} ${b},${to}`);
     const { middle, width: wide } = asking[chosen];
     return { width, height, marks: [
-      path(bands.join(""), { class: "trace" }), path(bands[chosen], { class: "weight link" }),
+      compare && label(`dashed: ${compare.join(" ")}`, 0, 12, { class: "quiet" }), bands,
       goldLinks(figure, (i, j) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: "gold" })),
       source.map((word, j) => [
         rect(places[j].middle - 13, tall - 46 * weights[j] + 6, 26, 46 * weights[j], { class: "weight" }),
@@ -30,7 +30,8 @@ kinds.alignment = {
       line(0, tall + 6, width, tall + 6, { class: "grid" }),
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: "query frame", rx: 4 }),
       target.map((word, i) => [
-        label(word, asking[i].middle, to + 24, { class: "middle word choice" }),
+        label(word, asking[i].middle, to + 24, { class: `middle word ${choice(word)}` }),
+        gloss[i] && label(gloss[i], asking[i].middle, to + 44, { class: "middle quiet" }),
         rect(asking[i].middle - asking[i].room / 2, bend + 20, asking[i].room, height - bend - 20, picks({ word: i })),
       ]),
     ] };
@@ -38,13 +39,13 @@ kinds.alignment = {
 
   // On a phone they are two columns, so that long sentences do not make the picture wider.
   columns(figure, width) {
-    const { source, target } = figure.labels, row = 25, cell = 40, rows = Math.max(source.length, target.length);
-    const number = 30, left = number + cell + 14 + widest(source), right = Math.min(width - 14 - widest(target), left + 150), chosen = figure.place.word;
+    const { source, target, gloss = [] } = figure.labels, row = 25, cell = 40, rows = Math.max(source.length, target.length);
+    const number = 30, left = number + cell + 14 + widest(source), right = Math.min(width - 14 - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
     const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word"), bend = round((left + right) / 2);
-    const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a1, a2, b1, b2) =>
-      `M${round(left)},${a1}C${bend},${a1} ${bend},${b1} ${round(right)},${b1}L${round(right)},${b2}C${bend},${b2} ${bend},${a2} ${round(left)},${a2}z`);
+    const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a, b) =>
+      `M${round(left)},${a}C${bend},${a} ${bend},${b} ${round(right)},${b}`);
     return { width, height: row * rows, marks: [
-      path(bands.join(""), { class: "trace" }), path(bands[chosen], { class: "weight link" }),
+      bands,
       goldLinks(figure, (i, j) => line(left, place(j, source.length), right, place(i, target.length), { class: "gold" })),
       source.map((word, j) => {
         const y = place(j, source.length);
@@ -57,25 +58,31 @@ kinds.alignment = {
       rect(right + 2, place(chosen, target.length) - 12, widest(target) + 10, 24, { class: "query frame", rx: 4 }),
       target.map((word, i) => {
         const y = place(i, target.length);
-        return [label(word, right + 8, y + 4, { class: "choice" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
+        return [label(word, right + 8, y + 4, { class: choice(word) }), gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
       }),
     ] };
   },
 };
 
-// For each target word its bands to the source words, side by side at both ends, so that their breadths add up there;
-// `full` is the breadth of a weight of 1. Bands that would be hairlines are left out.
-const bandsOf = (figure, full, from, to, shape) => {
-  const rows = to.map((_, i) => [...figure.row("weights", i)]);
+// The bands from each target word to the source words, those of the chosen word last. They stand side by side at both
+// ends, so that their breadths add up there; `full` is the breadth of a weight of 1. Hairlines are left out.
+const bandsOf = (figure, full, from, to, course) => {
+  const { compare } = figure.options, chosen = figure.place.word, rows = to.map((_, i) => [...figure.row("weights", i)]);
   const starts = from.map((middle, j) => middle - (full / 2) * rows.reduce((sum, row) => sum + row[j], 0));
-  return rows.map((row, i) => {
+  const bands = rows.map((row, i) => {
     let end = to[i] - (full / 2) * row.reduce((sum, weight) => sum + weight, 0);
     return row.map((weight, j) => {
-      const breadth = full * weight, ends = [starts[j], starts[j] + breadth, end, end + breadth].map(round);
+      const breadth = full * weight, d = course(round(starts[j] + breadth / 2), round(end + breadth / 2));
       [starts[j], end] = [starts[j] + breadth, end + breadth];
-      return weight < 0.02 ? "" : shape(...ends);
-    }).join("");
+      return weight >= 0.02 && path(d, { class: i === chosen ? "weight band link" : "band trace", "stroke-width": round(breadth) });
+    });
   });
+  const before = compare && figure.value(compare[0]) !== compare[1]
+    ? rowOf(figure.arrayAt("weights", { ...figure.place, [compare[0]]: figure.controls[compare[0]].values.indexOf(compare[1]) }), chosen, from.length) : [];
+  return [
+    group({}, bands.filter((_, i) => i !== chosen)), group({}, bands[chosen]),
+    group({}, [...before].map((weight, j) => weight >= 0.1 && path(course(round(from[j]), round(to[chosen])), { class: "gold" }))),
+  ];
 };
 
 const goldLinks = (figure, link) =>

@@ -12,6 +12,7 @@ from utils.explorables.figure import Figure
 class Alignment(Figure):
     """Two sentences, with bands from the chosen target word to the source words that it attends to.
 
+    With labels ``gloss`` each target word has a translation beside it.
     The larger the weight, the wider the band. Grey bands show the weights of all target words, blue ones those of the
     chosen word, which also stand as bars with their numbers. Where both sentences fit, they are two lines; where
     they do not, as on a phone, two columns.
@@ -22,6 +23,7 @@ class Alignment(Figure):
         target: the words that attend.
         gold: known links (target position, source position), drawn as dashed lines if the axis ``gold_links`` is
             "shown".
+        compare: an axis and one of its values: dashed lines show where the chosen word looks at this value.
         options: as for :class:`utils.explorables.figure.Figure`; with ``gold`` give an axis ``gold_links`` with
             the values "hidden" and "shown".
     """
@@ -38,6 +40,7 @@ class Alignment(Figure):
         source: Sequence[str],
         target: Sequence[str],
         gold: Sequence[tuple[int, int]] = (),
+        compare: tuple[str, object] | None = None,
         **options,
     ):
         if gold and list(axes.get("gold_links", [])) != ["hidden", "shown"]:
@@ -47,6 +50,9 @@ class Alignment(Figure):
                 raise ValueError(
                     f"gold link {(i, j)} does not fit {len(target)} target and {len(source)} source words"
                 )
+        if compare is not None and compare[1] not in axes.get(compare[0], ()):
+            raise ValueError(f"compare must name an axis and one of its values, got {compare!r}")
+        self.compare = compare
         self.gold = [[int(i), int(j)] for i, j in gold]
         labels = {"source": source, "target": target} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
@@ -57,5 +63,5 @@ class Alignment(Figure):
 
     @property
     def options(self) -> dict:
-        """The gold links."""
-        return {"gold": self.gold}
+        """The gold links, and the value to compare with."""
+        return {"gold": self.gold, "compare": self.compare}

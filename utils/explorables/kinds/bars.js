@@ -14,7 +14,7 @@ kinds.bars = {
       const x = left + limit * step;
       // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
       const numbers = figure.drawn(array);
-      const others = compare ? figure.arrayAt(array, { ...figure.place, [compare[0]]: figure.controls[compare[0]].values.indexOf(compare[1]) }) : [];
+      const others = compare && figure.value(compare[0]) !== compare[1] ? figure.arrayAt(array, { ...figure.place, [compare[0]]: figure.controls[compare[0]].values.indexOf(compare[1]) }) : [];
       const most = role === "weight" ? 1 : roundTop([...numbers, ...others]);
       return group({ transform: at },
         label(title, left, 14, { class: "name" }),
@@ -36,11 +36,9 @@ kinds.bars = {
     const last = labelsHeight(labels, step) + 4, under = side ? base + last : (base + 4) * panels.length + last;
     if (!figure.has("drawn")) return { width, height: under, marks };
     // The picture has room for the most dots that a label ever gets, so that its height stays.
-    const perRow = Math.max(1, Math.floor((0.76 * step) / DOT)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
+    const size = step < 30 ? 6 : 8, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
     const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
-      circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * DOT, under + 6 + (Math.floor(i / perRow) + 0.5) * DOT, DOT / 2 - 1, { class: "tally" })));
-    return { width, height: under + 8 + rows * DOT, marks: [marks, group({}, dots)] };
+      circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * size, under + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - 1, { class: "tally" })));
+    return { width, height: under + 6 + rows * size, marks: [marks, group({}, dots)] };
   },
 };
-
-const DOT = 8; // pixels from dot to dot

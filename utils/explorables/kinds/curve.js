@@ -18,7 +18,7 @@ kinds.curve = {
     };
   },
   draw(figure, width) {
-    const { x, y, grid, truth, query, x_label, y_label, kernels } = figure.options;
+    const { x, y, grid, truth, query, x_label, y_label, kernels, bandwidth } = figure.options;
     const wide = width >= 560, left = 30, right = width - 12, top = 42, bottom = top + (wide ? 230 : 146);
     const strip = wide ? 74 : 52, base = bottom + 30 + strip;
     const low = Math.min(...y, ...truth), high = Math.max(...y, ...truth), reach = (high - low) * 0.08;
@@ -35,6 +35,7 @@ kinds.curve = {
       stretches.at(-1).push([xOf(grid[i]), yOf(level)]);
     });
     const values = figure.controls[query].values, asked = xOf(figure.value(query));
+    const across = figure.controls[bandwidth] ? ((right - left) * figure.value(bandwidth)) / (last - first) : 0; // one bandwidth to each side
     const answered = !figure.has("height_known") || figure.array("height_known")[0];
     const unit = 10 ** Math.floor(Math.log10(high - low)), levels = [];
     for (let level = Math.ceil(low / unit) * unit; level <= high; level += unit) levels.push(level);
@@ -47,8 +48,8 @@ kinds.curve = {
       levels.map((level) => [line(left, yOf(level), right, yOf(level), { class: "grid" }), label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" })]),
       label(y_label, left, 14), namesOfLines(right),
       weightAxis(left, right, base, bar, [0, most]),
+      figure.controls[bandwidth] && rect(Math.max(left, asked - across), top, Math.min(right, asked + across) - Math.max(left, asked - across), base - top, { class: "query window" }),
       polyline(grid.map((hour, i) => [xOf(hour), yOf(truth[i])]), { class: "truth" }),
-      group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
       x.map((hour, i) => rect(xOf(hour) - 2, base - bar * weights[i], 4, bar * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       label("weights of the readings", left, bottom + 22, { class: "halo" }),
@@ -64,7 +65,8 @@ kinds.curve = {
         return [dotted, dragged("moved", (_, at) => ({ moved: { [i]: [x[i], within(levelOf(at))] } }),
           circle(cx, cy, 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
       }),
-      answered && circle(asked, yOf(figure.drawn("height")[0]), 6, { class: "context" }),
+      group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
+      answered && [circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" })],
       point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}, weight ${weights[point].toFixed(2)}`,
         Math.min(Math.max(place(point)[0], left + 70), right - 70), place(point)[1] - 14, { class: "middle halo" }),
     ];

@@ -101,7 +101,7 @@ const writtenSentence = (target, chosen, done, width) => {
   });
   const marks = slots.map(([left, above, room], i) => [
     i === chosen && rect(left, above, room, 24, { class: "query frame", rx: 4 }),
-    label(target[i], left + room / 2, above + 16, { class: i < chosen + done ? "middle choice" : "middle choice pale" }),
+    label(target[i], left + room / 2, above + 16, { class: `middle ${choice(target[i])} ${i < chosen + done ? "" : "pale"}` }),
     rect(left, above, room, 24, picks({ word: i })),
   ]);
   return { marks, bottom: y + 28 };

@@ -27,7 +27,7 @@ kinds.plane = {
     const taken = [[qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
     return { width, height: bottom + 34, marks: [
       landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), left, top, right, bottom),
-      rect(left, top, right - left, bottom - top, { class: "grid" }),
+      rect(left, top, right - left, bottom - top, { class: "grid" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
       label("stronger grey: higher score", left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {

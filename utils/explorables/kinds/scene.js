@@ -8,6 +8,9 @@ const things = {
   cross: outline([[-T, -1], [T, -1], [T, -T], [1, -T], [1, T], [T, T], [T, 1], [-T, 1], [-T, T], [-1, T], [-1, -T], [-T, -T]]),
 };
 
+const thingsOf = (picture, size, left, top, step, down = 0) => picture.things.map(([shape, colour, square]) =>
+  things[shape](left + ((square % size) + 0.5) * step, top + (Math.floor(square / size) + 0.5) * step + down, 0.24 * step, { class: "outlined", fill: colour }));
+
 // A picture in squares with the weights of the chosen word, and the caption beside it or, on a phone, below it.
 kinds.scene = {
   draw(figure, width) {
@@ -26,7 +29,7 @@ kinds.scene = {
       boxes.push({ word, x, row, room });
       x += room;
     }
-    const tall = rowHeight * (row + 1), first = wide ? top + Math.max(0, (side - tall) / 2) : top + side + 12;
+    const tall = rowHeight * (row + 1), first = wide ? top : top + side + 12;
     const frame = (square) => { const [a, b] = corner(square); return goldFrame(a, b, step, step, weights[square]); };
     return { width, height: Math.max(top + side + 3, first + tall), marks: [
       label("dashed: the thing", left, 14, { class: "quiet" }), scale(left + side),
@@ -36,20 +39,25 @@ kinds.scene = {
         line(left + (k + 1) * step, top, left + (k + 1) * step, top + side, { class: "grid" }),
         line(left, top + (k + 1) * step, left + side, top + (k + 1) * step, { class: "grid" }),
       ]),
-      picture.things.map(([shape, colour, square]) => {
-        const [a, b] = corner(square);
-        return things[shape](a + step / 2, b + step / 2 + 4, 0.24 * step, { class: "outlined", fill: colour });
-      }),
+      thingsOf(picture, size, left, top, step, 4),
       group({}, described[chosen] !== null && frame(described[chosen])),
       group({}, [...weights].map((weight, square) => {
         const [a, b] = corner(square);
         return weight >= 0.05 && label(weight.toFixed(2), a + step - 9, b + 19, { class: weight > 0.5 ? "end number inverse" : "end number" });
       })),
+      // On a desk all pictures stand small beside the large one, to choose from.
+      wide && pictures.map((each, k) => {
+        const x = from + k * 104, y = top + side - 96, here = k === figure.place.picture;
+        return [
+          rect(x, y, 92, 92, { class: here ? "chosen" : "grid", rx: 2 }), thingsOf(each, size, x, y, 23),
+          rect(x, y, 92, 92, picks({ picture: k })),
+        ];
+      }),
       boxes.map(({ word, x, row, room }, i) => {
         const y = first + row * rowHeight;
         return [
           i === chosen && rect(x + 1, y + 3, room - 2, rowHeight - 6, { class: "query frame", rx: 4 }),
-          label(word, x + room / 2, y + rowHeight / 2 + 5, { class: i === chosen ? "middle word choice name" : "middle word choice" }),
+          label(word, x + room / 2, y + rowHeight / 2 + 5, { class: `middle word ${choice(word)} ${i === chosen ? "name" : ""}` }),
           rect(x, y, room, rowHeight, picks({ word: i })),
         ];
       }),

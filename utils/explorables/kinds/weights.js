@@ -26,7 +26,7 @@ kinds.weights = {
     const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
     const named = (k) => !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
     const high = base + (compact ? 4 : labelled), hatched = Math.min(...edges) < keys.length;
-    const legend = [gold && "dashed: gold", hatched && "hatched: forbidden"].filter(Boolean)[0];
+    const legend = [gold && "dashed: correct", hatched && "hatched: forbidden"].filter(Boolean)[0];
     const marks = panels.map(([array, title], k) => {
       const x = side ? k * (across + gap) : 0, y = side ? 0 : k * high, first = x + left, right = first + keys.length * step;
       const numbers = figure.drawn(array), chosen = figure.place.query;
@@ -36,7 +36,7 @@ kinds.weights = {
         k === panels.length - 1 && scale(right),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, edges }),
         gold && group({}, [...figure.array("gold")].map((is, at) => is && goldFrame(first + (at % keys.length) * step, heading + Math.floor(at / keys.length) * row, step, row, numbers[at]))),
-        queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: i === chosen ? "end choice name" : "end choice" })),
+        queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(text)} ${i === chosen ? "name" : ""}` })),
         written && [label("should be", first - 7, 14, { class: "end quiet" }), label("writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
           const word = written[figure.array("written")[i]], middle = heading + (i + 0.5) * row;
           return [word !== query && path(`M${round(right + 8)},${round(middle - 4)}l8,8m0,-8l-8,8`, { class: "cross" }), label(word, right + 20, middle + 4, { class: word === query ? "" : "name" })];
@@ -52,7 +52,9 @@ kinds.weights = {
           keys.map((_, j) => rect(first + j * step, heading + i * row, step, row, picks({ query: i, column: j, panel: k }))),
         ]));
     });
-    return { width, height: side ? high : high * panels.length + (compact ? labelled : 0), marks };
+    const height = side ? high : high * panels.length + (compact ? labelled : 0);
+    if (panels.length === 1 || !legend) return { width, height, marks };
+    return { width, height: height + 14, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
   },
 
   // A row for each value of the first axis and a column for each of the second; on a phone all in one row.
@@ -60,7 +62,7 @@ kinds.weights = {
     const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
     const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
     const top = wide ? 22 : words || !columns ? 19 : 34, left = wide && !words ? 46 : 0, step = (width - left) / across.length;
-    const high = wide ? Math.min(68, 200 / count) : 40, named = words ? 19 : 0, each = wide ? high + named + 12 : 0, thin = wide ? step : (step - 6) / count;
+    const high = wide ? Math.min(68, 250 / count) : 40, named = words ? 19 : 0, each = wide ? high + named + 12 : 0, thin = wide ? step : (step - 6) / count;
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {

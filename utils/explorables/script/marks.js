@@ -13,6 +13,8 @@ const group = (attributes, ...children) => mark("g", attributes, ...children);
 
 // An invisible area: a click on it makes these choices, for example { word: 3 }.
 const picks = (choices) => ({ class: "pick", "data-pick": JSON.stringify(choices) });
+// The class of a word that can be chosen; under a full stop a line would hide it.
+const choice = (word) => (/[\p{L}\p{N}]/u.test(word) ? "choice" : "");
 // A mark that can be dragged: `drag` gets the pointer's place in the picture and returns the new positions of controls,
 // or under `moved` the new places of points.
 const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...marked.attributes, "data-drag": what } });
@@ -27,11 +29,13 @@ const nearestStep = (x, low, high, count) => Math.max(0, Math.min(count - 1, Mat
 
 const polyline = (points, attributes) => path(points.map(([x, y], i) => `${i ? "L" : "M"}${round(x)},${round(y)}`).join(""), attributes);
 
-// Diagonal lines that fill a rectangle: what is forbidden.
+// Diagonal lines that fill a rectangle: what is forbidden. They lie where x + y is a multiple of the step, so that those of
+// neighbours meet.
 const hatch = (x, y, width, height, step = 6) => {
   let d = "";
-  for (let c = step; c < width + height; c += step) {
-    d += `M${round(x + Math.max(0, c - height))},${round(y + Math.min(c, height))}L${round(x + Math.min(c, width))},${round(y + Math.max(0, c - width))}`;
+  for (let sum = step * Math.floor((x + y) / step + 1); sum < x + width + y + height; sum += step) {
+    const from = Math.max(x, sum - y - height), to = Math.min(x + width, sum - y);
+    d += `M${round(from)},${round(sum - from)}L${round(to)},${round(sum - to)}`;
   }
   return path(d, { class: "hatch" });
 };
@@ -66,7 +70,7 @@ const bars = (numbers, { left, step, base, height, room = height, digits = 2, ed
     const x = left + (j + 0.5) * step, tall = number * height;
     return group({},
       rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: j >= edge ? `${role} forbidden` : role }),
-      (number || zeros) && numberAbove(number.toFixed(digits), x, base - tall - 5, step),
+      (number || (zeros && j < edge)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step),
       j >= edge && hatch(left + j * step, base - room, step, room));
   });
 
