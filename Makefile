@@ -24,9 +24,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 IN_PARALLEL = -n $(shell $(BIN)/python -c 'import os; print(min(4, os.cpu_count() * 3 // 2))') --dist loadfile --no-loadscope-reorder
 TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py test_book.py test_pages.py \
 	test_figures_in_book.py test_quizzes_in_book.py)
-# The longest come first: otherwise all processes would wait for the one that runs them.
-LONGEST := $(addprefix chapters/,bahdanau_decoder.ipynb encoder_decoder.ipynb)
-ALL_TESTS := $(LONGEST) $(filter-out $(LONGEST),$(CHAPTERS)) chapters/studies tests utils
+ALL_TESTS := $(CHAPTERS) chapters/studies tests utils
 # Not part of `make check`: they need the built book, a browser, time to train, or they build books and run chapters.
 LEFT_TO_TEST := test_book test_pages test_pdf test_quizzes_in_book test_publishing test_marking test_machines \
 	test_chapter_figures test_figures_in_book test_figures_in_jupyterlab test_explorables_in_browser \
@@ -67,7 +65,7 @@ browser:
 
 # CHAPTER=name tests one chapter: its notebook, its page and all its figures, in the book that was built last, with
 # its changed pages built again.
-test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 10 minutes (CHAPTER=name for one chapter)
+test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 9 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	$(PYTEST) --nbval --nbval-current-env $(SELECTED)
 	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) -m "not slow" -k "$(CHAPTER)" $(TESTS_OF_PAGES)
@@ -76,7 +74,7 @@ else
 endif
 
 # Counting lines doubles the time of many tests.
-test-all: browser lint $(TESTED)/.built  ## run all tests, about 20 minutes: also killed processes, all figures, all solutions, coverage
+test-all: browser lint $(TESTED)/.built  ## run all tests, about 15 minutes: also killed processes, all figures, all solutions, coverage
 	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env \
 		--cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 $(ALL_TESTS)
 

@@ -32,6 +32,22 @@ settings.load_profile("repeatable")
 
 expect.set_options(timeout=PATIENCE)
 
+#: Files that take longest. They begin first: otherwise all processes would wait at the end for the one that runs them.
+LONGEST = (
+    "bahdanau_decoder.ipynb",
+    "test_pages.py",
+    "test_figures_in_book.py",
+    "encoder_decoder.ipynb",
+    "test_marking.py",
+    "test_explorables_in_browser.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, all others in their order."""
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(LONGEST)))
+
 
 # One per module, not one per session: an open Playwright runs an event loop, and beside it nbval and nbclient fail.
 @pytest.fixture(scope="module")
