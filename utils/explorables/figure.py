@@ -299,6 +299,12 @@ class Figure:
         return bundle
 
 
+def check_value(what: str, pair: tuple[str, object] | None, axes: Mapping[str, Sequence]) -> None:
+    """Check that a pair, if there is one, names an axis and one of its values."""
+    if pair is not None and pair[1] not in axes.get(pair[0], ()):
+        raise ValueError(f"{what} must name an axis and one of its values, got {pair!r}")
+
+
 def _plain(value: object) -> object:
     """A number or text that JSON holds."""
     return value.item() if hasattr(value, "item") else value

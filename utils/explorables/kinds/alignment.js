@@ -67,7 +67,7 @@ kinds.alignment = {
 // The bands from each target word to the source words, those of the chosen word last. They stand side by side at both
 // ends, so that their breadths add up there; `full` is the breadth of a weight of 1. Hairlines are left out.
 const bandsOf = (figure, full, from, to, course) => {
-  const { compare } = figure.options, chosen = figure.place.word, rows = to.map((_, i) => [...figure.row("weights", i)]);
+  const chosen = figure.place.word, rows = to.map((_, i) => [...figure.row("weights", i)]);
   const starts = from.map((middle, j) => middle - (full / 2) * rows.reduce((sum, row) => sum + row[j], 0));
   const bands = rows.map((row, i) => {
     let end = to[i] - (full / 2) * row.reduce((sum, weight) => sum + weight, 0);
@@ -77,8 +77,7 @@ const bandsOf = (figure, full, from, to, course) => {
       return weight >= 0.02 && path(d, { class: i === chosen ? "weight band link" : "band trace", "stroke-width": round(breadth) });
     });
   });
-  const before = compare && figure.value(compare[0]) !== compare[1]
-    ? rowOf(figure.arrayAt("weights", { ...figure.place, [compare[0]]: figure.controls[compare[0]].values.indexOf(compare[1]) }), chosen, from.length) : [];
+  const all = figure.compared("weights"), before = all ? rowOf(all, chosen, from.length) : [];
   return [
     group({}, bands.filter((_, i) => i !== chosen)), group({}, bands[chosen]),
     group({}, [...before].map((weight, j) => weight >= 0.1 && path(course(round(from[j]), round(to[chosen])), { class: "gold" }))),

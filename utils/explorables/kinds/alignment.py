@@ -6,7 +6,7 @@ Explained in book/explorables.
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from utils.explorables.figure import Figure
+from utils.explorables.figure import Figure, check_value
 
 
 class Alignment(Figure):
@@ -50,8 +50,7 @@ class Alignment(Figure):
                 raise ValueError(
                     f"gold link {(i, j)} does not fit {len(target)} target and {len(source)} source words"
                 )
-        if compare is not None and compare[1] not in axes.get(compare[0], ()):
-            raise ValueError(f"compare must name an axis and one of its values, got {compare!r}")
+        check_value("compare", compare, axes)
         self.compare = compare
         self.gold = [[int(i), int(j)] for i, j in gold]
         labels = {"source": source, "target": target} | options.pop("labels", {})

@@ -14,7 +14,7 @@ kinds.bars = {
       const x = left + limit * step;
       // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
       const numbers = figure.drawn(array);
-      const others = compare && figure.value(compare[0]) !== compare[1] ? figure.arrayAt(array, { ...figure.place, [compare[0]]: figure.controls[compare[0]].values.indexOf(compare[1]) }) : [];
+      const others = figure.compared(array) ?? [];
       const most = role === "weight" ? 1 : roundTop([...numbers, ...others]);
       return group({ transform: at },
         label(title, left, 14, { class: "name" }),

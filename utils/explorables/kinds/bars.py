@@ -5,7 +5,7 @@ Explained in book/explorables.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from utils.explorables.figure import Figure
+from utils.explorables.figure import Figure, check_value
 
 
 class Bars(Figure):
@@ -46,8 +46,7 @@ class Bars(Figure):
             raise ValueError(f"edge must name an axis of the values 0 to {len(bars)}, got {edge!r}")
         if role not in ("weight", "score"):
             raise ValueError(f"role must be 'weight' or 'score', got {role!r}")
-        if compare is not None and compare[1] not in axes.get(compare[0], ()):
-            raise ValueError(f"compare must name an axis and one of its values, got {compare!r}")
+        check_value("compare", compare, axes)
         self.panels, self.role, self.unknown, self.edge = dict(panels), role, unknown, edge
         self.compare = compare
         labels = {"bars": bars} | options.pop("labels", {})

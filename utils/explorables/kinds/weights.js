@@ -26,7 +26,7 @@ kinds.weights = {
     const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
     const named = (k) => !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
     const high = base + (compact ? 4 : labelled), hatched = Math.min(...edges) < keys.length;
-    const legend = [gold && "dashed: correct", hatched && "hatched: forbidden"].filter(Boolean)[0];
+    const legend = gold ? "dashed: correct" : hatched && "hatched: forbidden";
     const marks = panels.map(([array, title], k) => {
       const x = side ? k * (across + gap) : 0, y = side ? 0 : k * high, first = x + left, right = first + keys.length * step;
       const numbers = figure.drawn(array), chosen = figure.place.query;

@@ -6,7 +6,7 @@ Explained in book/explorables.
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from utils.explorables.figure import Figure
+from utils.explorables.figure import Figure, check_value
 
 
 class Weights(Figure):
@@ -58,8 +58,7 @@ class Weights(Figure):
         self.table = (next(iter(self.panels)), "queries", "keys")
         if edge is not None and edge not in axes:
             raise ValueError(f"edge must name an axis, got {edge!r}")
-        if causal is not None and causal[1] not in axes.get(causal[0], ()):
-            raise ValueError(f"causal must name an axis and one of its values, got {causal!r}")
+        check_value("causal", causal, axes)
         if len(self.gallery) > 2 or not set(self.gallery) <= set(axes):
             raise ValueError(f"gallery must name one or two axes, got {self.gallery}")
         labels = {"queries": queries, "keys": keys} | options.pop("labels", {})

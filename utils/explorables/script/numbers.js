@@ -42,6 +42,11 @@ const makeFigure = (spec) => {
       const first = size * over.reduce((sum, name) => sum * controls[name].values.length + place[name], 0);
       return all.subarray(first, first + size);
     },
+    // The numbers at the value that a figure compares with, unless it is there; null without such a value.
+    compared: (key) => {
+      const [name, value] = spec.options.compare ?? [];
+      return name && figure.value(name) !== value ? figure.arrayAt(key, { ...figure.place, [name]: controls[name].values.indexOf(value) }) : null;
+    },
     // What a picture draws: `blend` makes it, in a page, a step on the way from the numbers that were drawn before.
     blend: (_, numbers) => numbers,
     drawn: (key) => figure.blend(key, figure.array(key)),
