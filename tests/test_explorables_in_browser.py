@@ -281,18 +281,22 @@ def mark(shown: Locator, choice: dict) -> Locator:
 
 def test_hovering_shows_and_changes_nothing(desk: Page) -> None:
     shown, figure = opened(desk, "heat"), FIGURES["heat"]
-    before = desk.evaluate("location.hash")
+    # The address is written a little after a choice.
+    mark(shown, {"query": 2}).click()
+    desk.mouse.move(0, 0)
+    before = "#heat?d=4&query=2&valid_length=6"
+    desk.wait_for_function("address => location.hash === address", arg=before)
     status = shown.get_by_role("status")
-    expect(status).to_have_text(figure.sentence())
+    expect(status).to_have_text(figure.sentence(query=2))
     mark(shown, {"query": 4, "column": 2, "panel": 0}).hover()
     expect(shown.locator(".xp-say")).to_have_text(figure.sentence(query=4))
     drawn(shown)
     number = figure.array("weights")[4, 2]
     assert f">{number:.2f}</text></g>" in picture_of(shown)  # the cell under the mouse has its number
-    expect(slider(shown, "query")).to_have_value("1")
+    expect(slider(shown, "query")).to_have_value("2")
     desk.mouse.move(0, 0)
-    shows(shown, "heat")
-    expect(status).to_have_text(figure.sentence())
+    shows(shown, "heat", query=2)
+    expect(status).to_have_text(figure.sentence(query=2))
     assert desk.evaluate("location.hash") == before
 
 
