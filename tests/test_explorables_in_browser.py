@@ -312,6 +312,29 @@ def test_pointing_at_a_small_map_shows_it_and_a_click_chooses_it(desk: Page) -> 
     shows(shown, "heads", head=3, layer=2)
 
 
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_what_the_picture_offers_has_a_row_only_for_the_keyboard(
+    browser: Browser, address: str, size: dict
+) -> None:
+    for page in window(browser, address, **size):
+        for name, figure in FIGURES.items():
+            shown = page.locator(f"figure#{name}")
+            rows = shown.locator(".xp-controls > .xp-row")
+            titles = {key: key.replace("_", " ") for key in (*figure.axes, *figure.picks)}
+            in_picture = {*figure.picks, *{"heads": ("head", "layer"), "scene": ("picture",)}.get(name, ())}
+
+            def seen(rows: Locator = rows) -> list[str]:
+                return rows.evaluate_all(
+                    "rows => rows.filter(row => row.offsetWidth > 1).map(row => row.firstChild.textContent)"
+                )
+
+            assert seen() == [title for key, title in titles.items() if key not in in_picture], name
+            shown.locator("button").first.click()
+            assert len(seen()) < len(titles) or not in_picture, "for the mouse they stay away"
+            page.keyboard.press("Tab")
+            assert seen() == list(titles.values())
+
+
 def test_a_sentence_has_no_empty_line_below_it(desk: Page, phone: Page) -> None:
     for page, lines in ((desk, 1), (phone, 2)):
         say = opened(page, "heat").locator(".xp-say")

@@ -51,6 +51,28 @@ def test_on_a_desk_sentences_are_lines_and_on_a_phone_columns_if_they_are_too_lo
     assert in_lines(picture(chinese(), 328))
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_wrong_word_has_a_cross_beside_it(width: int) -> None:
+    weights = torch.zeros(2, len(LONG))
+    figure = Alignment(
+        lambda step: {"weights": weights, "wrong": torch.tensor([step > 1, step > 0])}, {"step": [0, 1, 2]},
+        source=LONG, target=["voiture", "rouge"], name="f", alt="Two sentences.", say="{word}",
+    )  # fmt: skip
+    assert [len(picture(figure, width, step=step).of("path", "cross")) for step in (0, 1, 2)] == [0, 1, 2]
+    drawn = picture(figure, width, step=2)
+    for word, cross in zip(["voiture", "rouge"], drawn.of("path", "cross"), strict=True):
+        text = drawn.text(word)
+        assert cross.middle[1] == pytest.approx(text.middle[1], abs=4)
+        assert 0 <= cross.box[0] < cross.box[2] <= width
+        assert cross.box[2] < text.box[0] or text.box[2] < cross.box[0]
+    check_legible(drawn, width)
+    with pytest.raises(ValueError, match=r"'wrong' of shape \(2,\), got \(3,\)"):
+        Alignment(
+            lambda step: {"weights": weights, "wrong": torch.zeros(3)}, {"step": [0]},
+            source=LONG, target=["voiture", "rouge"], name="f", alt="", say="",
+        )  # fmt: skip
+
+
 LONG = ["red", "automobile", "international", "extraordinary", "transportation", "."]
 
 

@@ -202,20 +202,20 @@ def test_the_sentence_says_what_happens_with_its_numbers() -> None:
     steps, kept = figure(), record()
     best = int(kept.scores[2].argmax())
     assert steps.sentence(word="rouge", stage="score") == (
-        f"To write word 3, the query scores each of the 3 source words: «{SOURCE[best]}» gets the highest "
+        f"To write word 3, the query scores each of the 3 source words: “{SOURCE[best]}” gets the highest "
         f"score, {kept.scores[2, best]:.1f}."
     )
-    assert f"«{SOURCE[best]}» gets {kept.weights[2, best]:.2f}" in steps.sentence(word=2, stage="softmax")
-    assert f"«{SOURCE[best]}» has {kept.weights[2, best]:.0%}" in steps.sentence(word=2, stage="average")
+    assert f"“{SOURCE[best]}” gets {kept.weights[2, best]:.2f}" in steps.sentence(word=2, stage="softmax")
+    assert f"“{SOURCE[best]}” has {kept.weights[2, best]:.0%}" in steps.sentence(word=2, stage="average")
     moved = (kept.states[2] - kept.queries[2]).abs().mean()
     assert steps.sentence(word=2, stage="next state").endswith(
-        f"the word before, «voiture». Its numbers change by {moved:.2f} on average."
+        f"the word before, “voiture”. Its numbers change by {moved:.2f} on average."
     )
-    assert "«(begin)»" in steps.sentence(word=0, stage="next state")
+    assert "“(begin)”" in steps.sentence(word=0, stage="next state")
     assert steps.sentence(word=2, stage="word").endswith(
-        "«bleue» gets 50.0%, and «rouge», the second, 40.0%."
+        "“bleue” gets 50.0%, and “rouge”, the second, 40.0%."
     )
-    assert "«(end)» gets 99.0%" in steps.sentence(word=3, stage="word")
+    assert "“(end)” gets 99.0%" in steps.sentence(word=3, stage="word")
 
 
 def test_the_play_button_runs_through_the_stages_and_then_the_words() -> None:
@@ -228,7 +228,7 @@ def test_the_play_button_runs_through_the_stages_and_then_the_words() -> None:
 def test_one_source_word_has_no_second() -> None:
     kept = record_decoding(model(), ["flower"], ["la", "fleur"], EN, FR)
     steps = DecodingSteps(kept, name="f")
-    assert "«flower» gets 1.00" in steps.sentence(stage="softmax")
+    assert "“flower” gets 1.00" in steps.sentence(stage="softmax")
 
 
 @pytest.mark.parametrize("width", WIDTHS)

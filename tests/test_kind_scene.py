@@ -64,8 +64,8 @@ def test_things_stand_in_their_squares_and_a_frame_around_the_one_that_is_descri
             assert not count or len(thing.corners()) == count
             assert thing.middle - cells[square].middle == pytest.approx([0, 4], abs=0.1)
             assert thing.box[2] - thing.box[0] > 20
-    colours = {mark.attributes["fill"] for mark in picture(small(), 328).marks if "outlined" in mark.classes}
-    assert colours == {"#c00", "#0a0"}
+        colours = [mark.attributes["fill"] for mark in marks]
+        assert colours == (["#c00", "#0a0"] if index == 1 else ["#888", "#0a0"])
     for index, word, square in ((1, 0, None), (1, 1, 2), (2, 0, 3), (2, 1, None)):
         drawn = picture(small(), width, picture=index, word=word)
         frames = [frame.middle for frame in drawn.of("rect", "gold")]
@@ -79,10 +79,11 @@ def test_each_word_can_be_chosen_with_a_finger_and_the_chosen_one_has_a_frame(wi
     drawn = picture(small(), width, picture=2, word=1)
     areas = drawn.of("rect", "pick")
     picks = [json.loads(area.attributes["data-pick"]) for area in areas]
-    # On a desk the pictures can be chosen, too; on a phone they have a slider.
-    pictures = [{"picture": 0}, {"picture": 1}] if width == 720 else []
-    assert picks == [*pictures, {"word": 0}, {"word": 1}]
-    areas = areas[len(pictures) :]
+    assert picks == [{"picture": 0}, {"picture": 1}, {"word": 0}, {"word": 1}]
+    (chosen,) = drawn.of("rect", "chosen")
+    assert chosen.middle == pytest.approx(areas[1].middle)
+    assert min(area.box[2] - area.box[0] for area in areas[:2]) >= 24
+    areas = areas[2:]
     for area, word in zip(areas, ("grey", "circle"), strict=True):
         left, top, right, bottom = area.box
         assert right - left >= 24

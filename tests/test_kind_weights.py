@@ -124,23 +124,13 @@ def test_forbidden_columns_are_hatched_and_their_bars_pale(width: int, panels: i
         cells = drawn.of("rect", "cell")
         hatches = drawn.of("path", "hatch")
         assert len(drawn.of("rect", "forbidden")) == (5 - n if width == 720 or panels == 1 else 0) * panels
-        # One hatched area in each map, and one around each bar; a map's is as high as its two rows.
-        maps = [
-            hatch
-            for hatch in hatches
-            if hatch.box[3] - hatch.box[1] > 1.5 * (cells[0].box[3] - cells[0].box[1])
+        # One hatched area in each row of a map, from the first forbidden cell to the last, and one around each bar.
+        expected = [
+            (*cells[at + n].box[:2], *cells[at + 4].box[2:]) for at in range(0, 10 * panels, 5) if n < 5
         ]
-        tall = [
-            hatch
-            for hatch in maps
-            if any(abs(hatch.box[1] - cells[10 * k].box[1]) < 9 for k in range(panels))
-        ]
-        assert len(tall) == (panels if n < 5 else 0)
-        for k, hatch in enumerate(tall):
-            left, top, right, bottom = hatch.box
-            first, last = cells[10 * k + n], cells[10 * k + 9]
-            assert (left, top) == pytest.approx(first.box[:2], abs=9)
-            assert (right, bottom) == pytest.approx(last.box[2:], abs=9)
+        for box in expected:
+            assert any(hatch.box == pytest.approx(box, abs=0.6) for hatch in hatches)
+        assert len(hatches) == len(expected) + len(drawn.of("rect", "forbidden"))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -215,6 +205,27 @@ def test_a_gallery_has_a_small_map_for_each_value_and_chooses_it(width: int, axe
     assert frame.middle == pytest.approx(chosen.middle, abs=9)
     check_cells(drawn, [figure.array("weights")])
     check_legible(drawn, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_names_of_a_gallery_have_their_share_in_gold_cells_beside_them(width: int) -> None:
+    figure = Weights(
+        lambda score, reach: {
+            "weights": torch.tensor([[0.25, 0.75], [1, 0]]) if score == "dot" else torch.eye(2),
+            "gold": torch.eye(2),
+            "gold_share": torch.tensor((0.125 if score == "dot" else 1) / reach),
+        },
+        {"score": ["dot", "location"], "reach": [1, 2]}, queries="ab", keys="xy", gallery=["score"],
+        name="shares", alt="Two scores.", say="{gold_share:0%}", start={"reach": 2},
+    )  # fmt: skip
+    drawn = picture(figure, width)
+    dot, location = (drawn.text(name) for name in ("dot", "location"))
+    for name, share in ((dot, "6%"), (location, "50%")):
+        distance = drawn.text(share).middle - name.middle
+        assert (abs(distance[0]) < 1) == (width == 328), "under the small map on a phone"
+        assert (abs(distance[1]) < 1) == (width == 720), "beside the name on a desk"
+    check_legible(drawn, width)
+    assert "13%" in picture(figure, width, reach=1).texts()
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -80,6 +80,6 @@ def _page(translation: Translation) -> str:
         name="attention",
         alt="Two columns of tokens, the source and its translation, with lines from the chosen token of the "
         "translation to the source tokens that it attends to.",
-        say="While it writes «{word}», the decoder looks most at «{best[word]|source}» ({top[word]:0%}).",
+        say="While it writes “{word}”, the decoder looks most at “{best[word]|source}” ({top[word]:0%}).",
     )
     return page_of_its_own(figure, title=translation.text)

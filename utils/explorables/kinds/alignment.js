@@ -15,7 +15,7 @@ kinds.alignment = {
       return widths.map((w) => { x += w + free; return { middle: x - (w + free) / 2, width: w, room: w + free }; });
     };
     const places = spread(source), asking = spread(target), chosen = figure.place.word;
-    const weights = figure.chosen("weights", "word"), bend = (from + to) / 2;
+    const weights = figure.chosen("weights", "word"), bend = (from + to) / 2, wrong = figure.has("wrong") ? figure.array("wrong") : [];
     const bands = bandsOf(figure, 14, places.map((place) => place.middle), asking.map((place) => place.middle), (a, b) =>
       `M${a},${from}C${a},${bend} ${b},${bend} ${b},${to}`);
     const { middle, width: wide } = asking[chosen];
@@ -31,6 +31,7 @@ kinds.alignment = {
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: "query frame", rx: 4 }),
       target.map((word, i) => [
         label(word, asking[i].middle, to + 24, { class: `middle word ${choice(word)}` }),
+        wrong[i] && cross(asking[i].middle - asking[i].width / 2 - 11, to + 19),
         gloss[i] && label(gloss[i], asking[i].middle, to + 44, { class: "middle quiet" }),
         rect(asking[i].middle - asking[i].room / 2, bend + 20, asking[i].room, height - bend - 20, picks({ word: i })),
       ]),
@@ -40,8 +41,9 @@ kinds.alignment = {
   // On a phone they are two columns, so that long sentences do not make the picture wider.
   columns(figure, width) {
     const { source, target, gloss = [] } = figure.labels, row = 25, cell = 40, rows = Math.max(source.length, target.length);
-    const number = 30, left = number + cell + 14 + widest(source), right = Math.min(width - 14 - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
+    const number = 30, left = number + cell + 14 + widest(source), aside = figure.has("wrong") ? 20 : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
     const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word"), bend = round((left + right) / 2);
+    const wrong = figure.has("wrong") ? figure.array("wrong") : [];
     const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a, b) =>
       `M${round(left)},${a}C${bend},${a} ${bend},${b} ${round(right)},${b}`);
     return { width, height: row * rows, marks: [
@@ -58,7 +60,7 @@ kinds.alignment = {
       rect(right + 2, place(chosen, target.length) - 12, widest(target) + 10, 24, { class: "query frame", rx: 4 }),
       target.map((word, i) => {
         const y = place(i, target.length);
-        return [label(word, right + 8, y + 4, { class: choice(word) }), gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
+        return [label(word, right + 8, y + 4, { class: choice(word) }), wrong[i] && cross(width - 6, y), gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
       }),
     ] };
   },

@@ -16,7 +16,8 @@ class Alignment(Figure):
     The larger the weight, the wider the band. Grey bands show the weights of all target words, blue ones those of the
     chosen word, which also stand as bars with their numbers. Where both sentences fit, they are two lines; where
     they do not, as on a phone, two columns.
-    ``compute`` returns ``weights`` of shape (target, source), numbers from 0 to 1.
+    ``compute`` returns ``weights`` of shape (target, source), numbers from 0 to 1. It may also return ``wrong`` of
+    shape (target,), which is 1 for the target words that get a cross.
 
     Args:
         source: the words that are attended to.
@@ -57,8 +58,9 @@ class Alignment(Figure):
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """weights: (target, source)."""
-        return {"weights": (len(self.labels["target"]), len(self.labels["source"]))}
+        """weights: (target, source); wrong: (target,)."""
+        rows, columns = len(self.labels["target"]), len(self.labels["source"])
+        return {"weights": (rows, columns)} | self._optional({"wrong": (rows,)})
 
     @property
     def options(self) -> dict:

@@ -20,7 +20,8 @@ kinds.decoding = {
       source.map((word, j) => label(word, words, rows[j] + 4, { class: "end" })),
       boxes.map(([x, y, w, h], k) => {
         const frame = { rx: 5, class: k === stage ? "now" : "grid" };
-        return [rect(x, y, w, h, frame), label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
+        const arrow = boxes[k + 1]?.[1] === y && path(`M${round(x + w + 3.5)},${round(y + 6)}l6,6l-6,6z`, { class: "arrow" });
+        return [rect(x, y, w, h, frame), arrow, label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
           reached(k) && contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest, listed })];
       }),
     ] };
@@ -108,15 +109,15 @@ const writtenSentence = (target, chosen, done, width) => {
 };
 
 const spreadBoxes = (left, width, top, height) => {
-  const shares = [0.18, 0.18, 0.19, 0.2, 0.25], room = width - left - 1, gap = 6;
+  const shares = [0.18, 0.18, 0.19, 0.2, 0.25], gap = 13, room = width - left - 1 + gap;
   let x = left;
   return shares.map((share) => { x += share * room; return [x - share * room, top, share * room - gap, height]; });
 };
 
 const stackedBoxes = (left, width, top, end, listed) => {
-  const third = (width - left - 1) / 3, below = end + 35, height = 36 + 18 * listed;
+  const third = (width - left - 1 + 13) / 3, below = end + 35, height = 36 + 18 * listed;
   return [
-    [left, top, third - 6, end - top + 4], [left + third, top, third - 6, end - top + 4], [left + 2 * third, top, third, below - top - 6],
-    [1, below, width * 0.4, height], [width * 0.4 + 8, below, width * 0.6 - 9, height],
+    [left, top, third - 13, end - top + 4], [left + third, top, third - 13, end - top + 4], [left + 2 * third, top, third - 13, below - top - 6],
+    [1, below, width * 0.4, height], [width * 0.4 + 14, below, width * 0.6 - 15, height],
   ];
 };

@@ -194,15 +194,15 @@ def _sentences(num_words: int) -> list[str]:
     """What is said at each stage."""
     return [
         f"To write word {{place[word]}}, the query scores each of the {num_words} source words: "
-        "«{best[word]|source}» gets the highest score, {best_score[word]:1}.",
-        f"The softmax turns the {num_words} scores into weights that add up to 1: «{{best[word]|source}}» gets "
-        "{best_weight[word]:2}, and «{second[word]|source}», the second, {second_weight[word]:2}.",
-        "The vector of each word is multiplied by its weight, and the sum is the context. «{best[word]|source}» has "
+        "“{best[word]|source}” gets the highest score, {best_score[word]:1}.",
+        f"The softmax turns the {num_words} scores into weights that add up to 1: “{{best[word]|source}}” gets "
+        "{best_weight[word]:2}, and “{second[word]|source}”, the second, {second_weight[word]:2}.",
+        "The vector of each word is multiplied by its weight, and the sum is the context. “{best[word]|source}” has "
         "{best_weight[word]:0%} of the weight.",
         "The GRU computes the next state from the old state, the context and the word before, "
-        "«{previous[word]|before}». Its numbers change by {moved[word]:2} on average.",
-        "The readout gives every word a probability: «{first[word]|candidates}» gets {first_share[word]:1%}, and "
-        "«{runner[word]|candidates}», the second, {runner_share[word]:1%}.",
+        "“{previous[word]|before}”. Its numbers change by {moved[word]:2} on average.",
+        "The readout gives every word a probability: “{first[word]|candidates}” gets {first_share[word]:1%}, and "
+        "“{runner[word]|candidates}”, the second, {runner_share[word]:1%}.",
     ]
 
 

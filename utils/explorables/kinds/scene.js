@@ -16,8 +16,8 @@ kinds.scene = {
   draw(figure, width) {
     const { pictures, size } = figure.options, picture = pictures[figure.place.picture];
     const { caption, described } = picture, chosen = figure.place.word, weights = figure.chosen("weights", "word");
-    const wide = width >= 560, top = 22, side = wide ? 288 : Math.min(width - 4, 264), step = side / size;
-    const left = wide ? 2 : (width - side) / 2, from = wide ? side + 44 : 0, rowHeight = 34;
+    const wide = width >= 560, top = 22, small = wide ? 92 : 60, side = wide ? 288 : Math.min(width - small - 20, 264), step = side / size;
+    const left = 2, from = wide ? side + 44 : 0, rowHeight = 34;
     const corner = (square) => [left + (square % size) * step, top + Math.floor(square / size) * step];
 
     // The caption in lines, each word in a box that is wide enough for a finger.
@@ -45,12 +45,12 @@ kinds.scene = {
         const [a, b] = corner(square);
         return weight >= 0.05 && label(weight.toFixed(2), a + step - 9, b + 19, { class: weight > 0.5 ? "end number inverse" : "end number" });
       })),
-      // On a desk all pictures stand small beside the large one, to choose from.
-      wide && pictures.map((each, k) => {
-        const x = from + k * 104, y = top + side - 96, here = k === figure.place.picture;
+      // All pictures stand small beside the large one, to choose from: on a desk in a row, on a phone in a column.
+      pictures.map((each, k) => {
+        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? top + side - small - 2 : top + 1 + k * (small + 12);
         return [
-          rect(x, y, 92, 92, { class: here ? "chosen" : "grid", rx: 2 }), thingsOf(each, size, x, y, 23),
-          rect(x, y, 92, 92, picks({ picture: k })),
+          rect(x, y, small, small, { class: k === figure.place.picture ? "chosen" : "grid", rx: 2 }), thingsOf(each, size, x, y, small / size),
+          rect(x, y, small, small, picks({ picture: k })),
         ];
       }),
       boxes.map(({ word, x, row, room }, i) => {

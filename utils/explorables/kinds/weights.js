@@ -39,7 +39,7 @@ kinds.weights = {
         queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(text)} ${i === chosen ? "name" : ""}` })),
         written && [label("should be", first - 7, 14, { class: "end quiet" }), label("writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
           const word = written[figure.array("written")[i]], middle = heading + (i + 0.5) * row;
-          return [word !== query && path(`M${round(right + 8)},${round(middle - 4)}l8,8m0,-8l-8,8`, { class: "cross" }), label(word, right + 20, middle + 4, { class: word === query ? "" : "name" })];
+          return [word !== query && cross(right + 12, middle), label(word, right + 20, middle + 4, { class: word === query ? "" : "name" })];
         })],
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: "query frame", rx: 3 }),
         compact
@@ -62,7 +62,7 @@ kinds.weights = {
     const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
     const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
     const top = wide ? 22 : words || !columns ? 19 : 34, left = wide && !words ? 46 : 0, step = (width - left) / across.length;
-    const high = wide ? Math.min(68, 250 / count) : 40, named = words ? 19 : 0, each = wide ? high + named + 12 : 0, thin = wide ? step : (step - 6) / count;
+    const shared = figure.has("gold_share"), high = wide ? Math.min(68, 250 / count) : 40, named = words ? 19 : 0, each = wide ? high + named + 12 : 0, thin = wide ? step : (step - 6) / count;
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {
@@ -71,13 +71,14 @@ kinds.weights = {
         return [
           words ? label(name, wide ? x : x + thin / 2 - 3, wide ? y - 7 : 13, { class: wide ? style : `middle ${style}` })
             : wide ? !j && label(`${rows.name} ${name}`, left - 2, y + high / 2 + 4, { class: "end quiet" }) : label(name, x + thin / 2 - 3, top - 6, { class: `middle ${style}` }),
+          shared && label(percent(figure.arrayAt("gold_share", { ...figure.place, ...place })[0]), wide ? x + thin - 6 : x + thin / 2 - 3, wide ? y - 7 : y + high + 15, { class: `${wide ? "end" : "middle"} ${style}` }),
           stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: "chosen", rx: 3 }),
           rect(x - 3, y - named, thin, high + named, picks(place)),
         ];
       }),
     ]);
-    return { height: top + (wide ? count * each : high + 4), marks };
+    return { height: top + (wide ? count * each : high + (shared ? 22 : 4)), marks };
   },
 };
 

@@ -15,7 +15,8 @@ class Weights(Figure):
     ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. It may also
     return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame. With
     labels ``written`` it returns an integer array ``written`` of shape (queries,), the numbers of the labels that stand
-    beside the rows; a cross marks one that differs from the label of its row.
+    beside the rows; a cross marks one that differs from the label of its row. With a gallery of texts it may return the
+    number ``gold_share``, the part of all weight that lies in gold cells: it stands beside the name of each small map.
 
     Args:
         queries: labels of the rows.
@@ -65,10 +66,14 @@ class Weights(Figure):
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel and gold: (queries, keys); written: (queries,)."""
+        """Each panel and gold: (queries, keys); gold_share: a number; written: (queries,)."""
         rows, columns = len(self.labels["queries"]), len(self.labels["keys"])
-        shapes = dict.fromkeys(self.panels, (rows, columns)) | self._optional({"gold": (rows, columns)})
-        return shapes | ({"written": (rows,)} if "written" in self.labels else {})
+        optional = self._optional({"gold": (rows, columns), "gold_share": ()})
+        return (
+            dict.fromkeys(self.panels, (rows, columns))
+            | optional
+            | ({"written": (rows,)} if "written" in self.labels else {})
+        )
 
     @property
     def options(self) -> dict:

@@ -181,8 +181,8 @@ function render({ model, el }) {
 
   const sliders = Object.values(controls).filter((control) => !control.buttons);
   panel.style.setProperty("--room", `${Math.max(3, ...sliders.map(({ labels }) => widestLabel(labels)))}em`);
-  for (const axis of axes) panel.append(axis.buttons ? buttons(axis) : slider(axis));
-  for (const name of Object.keys(figure.picks)) panel.append(slider(controls[name]));
+  const rows = Object.fromEntries(names.map((name) => [name, controls[name].buttons ? buttons(controls[name]) : slider(controls[name])]));
+  panel.append(...Object.values(rows));
   const tools = element("div", { class: "xp-tools" });
   for (const { name, play: also } of axes.filter((axis) => axis.play)) tools.append(player([name, ...(also.length ? also : [])]));
   const reset = element("button", { type: "button" }, "reset");
@@ -213,6 +213,9 @@ function render({ model, el }) {
     if (svg.getAttribute("viewBox") === box) return;
     svg.setAttribute("viewBox", box);
     holder.style.aspectRatio = `${width} / ${Math.round(height)}`;
+    // What can be chosen in the picture has a row below it only for readers who use the keyboard.
+    const offered = [...svg.querySelectorAll("[data-pick]")].flatMap((area) => Object.keys(JSON.parse(area.dataset.pick)));
+    for (const name of names) rows[name].classList.toggle("xp-spare", offered.includes(name));
   };
   const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };
 
@@ -348,6 +351,7 @@ function render({ model, el }) {
   body.addEventListener("keydown", (event) => {
     if (!event.ctrlKey && !event.metaKey && event.key !== "Tab" && event.key !== "Escape") event.stopPropagation();
   });
+  body.addEventListener("focusin", ({ target }) => { if (target.matches(":focus-visible")) el.classList.add("xp-keyboard"); });
   el.replaceChildren(body);
   // With a fixed height the browser can lay out this box without the rest of the page.
   const hold = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });

@@ -88,17 +88,13 @@ const columnLabels = (labels, left, step, top, role = "") =>
 // A heat map of rows by columns: the larger a number, the darker its cell. `edges` has the first forbidden column of each
 // row, from which on the row is hatched.
 const cells = (numbers, columns, { left, top, step, height, edges = [] }) => {
-  const edge = (i) => Math.min(edges[i] ?? columns, columns);
+  const rows = numbers.length / columns;
   const filled = [...numbers].map((number, at) => {
     const i = Math.floor(at / columns), j = at % columns, x = left + j * step, y = top + i * height;
     return rect(x + 0.5, y + 0.5, step - 1, height - 1, { class: "weight cell", rx: 2, "fill-opacity": Math.min(1, Math.max(0, round(number))) });
   });
-  const rows = numbers.length / columns, even = edges.every((each) => each === edges[0]), first = edge(0);
-  const forbidden = even
-    ? first < columns && hatch(left + first * step, top, (columns - first) * step, rows * height, 8)
-    : edges.map((_, i) => edge(i) < columns && hatch(left + edge(i) * step, top + i * height, (columns - edge(i)) * step, height, 8));
-  return group({},
-    rect(left, top, columns * step, rows * height, { class: "ground" }), ...filled, forbidden);
+  const forbidden = edges.map((edge, i) => edge < columns && hatch(left + edge * step, top + i * height, (columns - edge) * step, height, 8));
+  return group({}, rect(left, top, columns * step, rows * height, { class: "ground" }), filled, forbidden);
 };
 
 // A number in a cell of a heat map, in the colour of the paper where the cell is dark.
@@ -114,6 +110,9 @@ const scale = (right) => [
   [0, 0.25, 0.5, 0.75, 1].map((share, i) => rect(right - 77 + 13 * i, 4, 13, 11, { class: "weight swatch", "fill-opacity": share })),
   rect(right - 77, 4, 65, 11, { class: "grid" }),
 ];
+
+// What marks a wrong word, around a middle.
+const cross = (x, y) => path(`M${round(x - 4)},${round(y - 4)}l8,8m0,-8l-8,8`, { class: "cross" });
 
 // The picture as SVG text.
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

@@ -15,6 +15,8 @@ const unpack = ({ data, dtype, step }) =>
 
 const rowOf = (numbers, at, size) => numbers.slice(at * size, (at + 1) * size);
 
+const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
+
 const longest = (texts) => texts.reduce((most, text) => (textWidth(text) > textWidth(most) ? text : most), "");
 
 // What a figure is: its controls by name, its numbers, and in `place` the position of each control.
@@ -62,7 +64,7 @@ const makeFigure = (spec) => {
         const value = figure.array(key)[pick ? figure.place[pick] : 0];
         if (labels) return spec.labels[labels][value];
         if (form === "g") return value.toPrecision(digits);
-        return form ? `${(100 * value).toFixed(digits)}%` : value.toFixed(digits ?? 0);
+        return form ? percent(value, digits) : value.toFixed(digits ?? 0);
       });
     },
     // About the longest sentence that there is, with the longest label in place of each name.
