@@ -33,6 +33,8 @@ STYLE = """
     .bd-article pre { font-size: 11.5px; }
     .bd-article .xp-table { display: block !important; }
     .bd-article summary { list-style: none; }
+    /* Chromium makes bookmarks of headings without the spaces that a line ends with. */
+    .bd-article :is(h1, h2, h3, h4) { white-space: break-spaces; }
 """
 #: All that is folded is opened, and what is still too wide for the paper is made smaller.
 PREPARE = """async () => {
@@ -134,6 +136,9 @@ def joined(browser: Browser, book: Path, names: list[tuple[str, str | None]], ti
     for sheet, number in zip(writer.pages, numbers(page, len(writer.pages)).pages, strict=True):
         sheet.merge_page(number)
     lead_within(writer, book, {name: start for (name, _), start in zip(names, starts, strict=True)})
+    for sheet in writer.pages:
+        sheet.compress_content_streams()
+    writer.compress_identical_objects()  # the fonts, which each page of the book brings
     writer.add_metadata({"/Title": title})
     context.close()
     return writer

@@ -2,6 +2,7 @@
 
 import runpy
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,25 @@ from pypdf import PdfReader, PdfWriter
 from test_book import BOOK, PAGES, html
 
 PDF = runpy.run_path(str(Path(__file__).parents[1] / "book" / "pdf.py"))
-NAMES = [("book/notation", "Before the first chapter"), ("book/api/metrics", None)]
+NAMES = [
+    ("book/notation", "Before the first chapter"),
+    ("book/api/metrics", None),
+    ("chapters/nadaraya_watson", "Averaging"),
+]
+
+
+#: The boxes of code and tables, and those around them, that paper would not break or that cut off what they hold.
+WHOLE = """() => {
+    const whole = [];
+    for (const code of document.querySelectorAll("article :is(.cell pre, table.table)")) {
+        if (code.closest(".cell_output, .quiz, figure")) continue;
+        for (let box = code; box.tagName !== "ARTICLE"; box = box.parentElement) {
+            const { breakInside, overflow } = getComputedStyle(box);
+            if (breakInside !== "auto" || overflow !== "visible") whole.push(`${box.tagName} ${box.className}`);
+        }
+    }
+    return whole;
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +65,29 @@ def test_the_contents_name_each_page_with_its_number(printed: PdfReader) -> None
         assert text_of(printed, sheet).split()[-1] == str(sheet + 1)
         (line,) = [line for line in contents.splitlines() if title in line]
         assert line.split()[-1] == str(sheet + 1)
+
+
+def test_bookmarks_are_the_headings(printed: PdfReader) -> None:
+    def titles(entries: list) -> Iterator[str]:
+        for entry in entries:
+            yield from titles(entry) if isinstance(entry, list) else [entry.title]
+
+    headings = [
+        " ".join(heading.get_text().removesuffix("#").split())
+        for name, _ in NAMES
+        for heading in html(name).select("article :is(h1, h2, h3)")
+    ]
+    assert {" ".join(title.split()) for title in titles(printed.outline)} >= set(headings)
+
+
+def test_code_and_tables_go_on_on_the_next_sheet(browser: Browser) -> None:
+    with browser.new_context(viewport={"width": PDF["WIDTH"], "height": 900}) as context:
+        page = context.new_page()
+        page.emulate_media(media="print")
+        for name in ("chapters/nadaraya_watson", "book/coming_from"):
+            page.goto((BOOK / f"{name}.html").as_uri())
+            whole = page.evaluate(WHOLE)
+            assert whole == [], name
 
 
 def test_links_lead_within_the_file_or_to_the_web(printed: PdfReader) -> None:

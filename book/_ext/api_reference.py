@@ -8,6 +8,7 @@ first use of each name that its code imports from `utils` links to its entry too
 import ast
 import re
 import sys
+from itertools import groupby
 
 import nbformat
 from docutils import nodes
@@ -86,12 +87,20 @@ def _link_to_reference(app: Sphinx, doctree: nodes.document, docname: str) -> No
                 literal.replace_self(reference(name, literal.astext()))
 
     if explained := sorted(_explained_in(app.env).get(docname, ())):
-        links = nodes.paragraph("", "In the reference: ")
-        for position, name in enumerate(explained):
-            links += [nodes.Text(", ")] * bool(position)
-            links += reference(name, name.removeprefix("utils."))
+        box = nodes.container("", nodes.paragraph("", "In the reference:"), classes=["in-the-reference"])
+        for module, names in groupby(explained, lambda name: _module_of(name, entries[name].objtype)):
+            line = nodes.paragraph("", "", nodes.literal(module, module), nodes.Text(": "))
+            for position, name in enumerate(names):
+                line += [nodes.Text(", ")] * bool(position)
+                line += reference(name, name.removeprefix(f"{module}."))
+            box += line
         *_, last_section = doctree.findall(nodes.section)
-        last_section += nodes.container("", links, classes=["in-the-reference"])
+        last_section += box
+
+
+def _module_of(name: str, kind: str) -> str:
+    """The module of a function or class, or that of the class of a method or attribute."""
+    return name.rsplit(".", 1 if kind in ("function", "class", "exception", "data") else 2)[0]
 
 
 def _imported_from_utils(path: str) -> set[str]:
