@@ -345,13 +345,17 @@ def test_a_sentence_has_no_empty_line_below_it(desk: Page, phone: Page) -> None:
         assert height == pytest.approx(held, abs=1)
 
 
-@pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if len(figure.picks) == 1])
+@pytest.mark.parametrize("name", [name for name, figure in FIGURES.items() if figure.picks])
 def test_a_click_counts_where_the_picture_is_drawn_between_press_and_release(desk: Page, name: str) -> None:
-    ((pick, labels),) = FIGURES[name].picks.items()
-    last = len(FIGURES[name].labels[labels]) - 1
+    figure = FIGURES[name]
+    ((pick, labels),) = figure.picks.items()
+    choices = [{pick: at} for at in (len(figure.labels[labels]) - 1, 0)]
+    if name == "heads":  # small maps, whose frame moves to the one that is pointed at
+        choices += [{"head": head, "layer": layer} for head, layer in ((2, 1), (0, 0), (1, 1), (2, 0))]
     shown = opened(desk, name)
-    for at in (last, 0):
-        box = mark(shown, {pick: at}).bounding_box()
+    chosen = {}
+    for choice in choices:
+        box = mark(shown, choice).bounding_box()
         desk.evaluate("""() => {
             window.frame = requestAnimationFrame;
             window.held = [];
@@ -363,9 +367,25 @@ def test_a_click_counts_where_the_picture_is_drawn_between_press_and_release(des
             "() => { requestAnimationFrame = frame; held.forEach(draw => draw(performance.now())); }"
         )
         desk.mouse.up()
-        expect(slider(shown, pick)).to_have_value(str(at))
+        for control, at in choice.items():
+            expect(slider(shown, control)).to_have_value(str(at))
+            chosen[control] = figure.axes[control][at] if control in figure.axes else at
         desk.mouse.move(0, 0)
-        shows(shown, name, **{pick: at})
+        shows(shown, name, **chosen)
+
+
+def test_a_mouse_that_rests_on_the_picture_shows_nothing_anew(desk: Page) -> None:
+    shown = opened(desk, "heads")
+    box = mark(shown, {"head": 0, "layer": 0}).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    desk.mouse.move(x, y)
+    shows(shown, "heads", head=1, layer=1)
+    for head, key in ((3, "End"), (2, "ArrowLeft"), (1, "Home"), (2, "ArrowRight")):
+        slider(shown, "head").press(key)
+        drawn(shown)
+        desk.mouse.move(x, y)  # as the browser does by itself once another mark lies under the mouse
+        shows(shown, "heads", head=head)
+    desk.mouse.move(0, 0)
 
 
 @pytest.mark.parametrize(("name", "axis"), [("curve", "query"), ("bars", "valid_length")])
@@ -684,13 +704,17 @@ def test_play_runs_to_the_end_and_takes_one_step_per_press_where_motion_is_not_w
         assert play.get_attribute("aria-pressed") == pressed
 
     handle.press("Home")
+    stopped.clock.run_for(pace)
+    spoken, before = shown.get_by_role("status"), shown.get_by_role("status").inner_text()
     play.press("Enter")
     for value in (0, 1, 2):
         check(value, "true")
         stopped.clock.run_for(pace)
+        assert spoken.inner_text() == before
     check(5, "false")
     stopped.clock.run_for(3000)
     check(5, "false")
+    assert spoken.inner_text() == FIGURES["align"].sentence(step=5) != before
     play.press("Enter")  # again from the start
     check(0, "true")
     stopped.clock.run_for(pace)
@@ -704,7 +728,7 @@ def test_play_runs_to_the_end_and_takes_one_step_per_press_where_motion_is_not_w
     shown.get_by_role("button", name="reset").press("Enter")
     check(2, "false")
     stopped.emulate_media(reduced_motion="reduce")
-    for value in (1, 2, 5, 1, 2):  # from the start, since after the reset nothing has been moved
+    for value in (0, 1, 2, 5, 0):  # from the start, since after the reset nothing has been moved
         play.press("Enter")
         stopped.clock.run_for(3000)
         check(value, "false")
@@ -746,8 +770,10 @@ def test_the_state_stands_in_the_address_and_is_read_from_it(browser: Browser, a
         shown = page.locator("#heat")
         expect(shown.locator(".xp-picture")).to_be_in_viewport()
         shows(shown, "heat", query=4, d=16)
+        page.evaluate("scrollTo(0, 1e6)")
         page.evaluate("location.hash = '#heat?d=1'")
         shows(shown, "heat", query=4, d=1)
+        expect(shown.locator(".xp-picture")).to_be_in_viewport()
         # The reset goes back to where the figure opens, not to what the address says.
         shown.get_by_role("button", name="reset").press("Enter")
         shows(shown, "heat", **figure.point)

@@ -237,6 +237,7 @@ def test_a_long_target_takes_more_lines_and_each_word_can_be_clicked(width: int)
     drawn = picture(long, width, word=32)
     areas = drawn.of("rect", "pick")
     assert [area.attributes["data-pick"] for area in areas] == [f'{{"word":{i}}}' for i in range(33)]
+    assert min(area.box[2] - area.box[0] for area in areas) >= 24
     assert all(inside(drawn.of("text", "middle")[i], area) for i, area in enumerate(areas))
     assert all(area.box[2] <= width and area["height"] >= 24 for area in areas)
     lines = sorted({area["y"] for area in areas})

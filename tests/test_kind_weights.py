@@ -131,6 +131,8 @@ def test_forbidden_columns_are_hatched_and_their_bars_pale(width: int, panels: i
         for box in expected:
             assert any(hatch.box == pytest.approx(box, abs=0.6) for hatch in hatches)
         assert len(hatches) == len(expected) + len(drawn.of("rect", "forbidden"))
+        # The legend of the hatching has its room where nothing is hatched, too.
+        assert drawn.height == picture(small(panels), width, n=5).height
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -95,7 +95,7 @@ const strip = (numbers, left, step, middle, tall, most, role, share = 0.8) => [
 const writtenSentence = (target, chosen, done, width) => {
   let x = 1, y = 1;
   const slots = target.map((word) => {
-    const room = textWidth(word) + 12;
+    const room = Math.max(24, textWidth(word) + 12);
     if (x > 1 && x + room > width - 1) { x = 1; y += 27; }
     x += room;
     return [x - room, y, room];

@@ -16,8 +16,8 @@ kinds.scene = {
   draw(figure, width) {
     const { pictures, size } = figure.options, picture = pictures[figure.place.picture];
     const { caption, described } = picture, chosen = figure.place.word, weights = figure.chosen("weights", "word");
-    const wide = width >= 560, top = 22, small = wide ? 92 : 60, side = wide ? 288 : Math.min(width - small - 20, 264), step = side / size;
-    const left = 2, from = wide ? side + 44 : 0, rowHeight = 34;
+    const wide = width >= 560, top = 22, side = wide ? 288 : Math.min(width - 80, 264), step = side / size;
+    const left = 2, from = wide ? side + 44 : 0, rowHeight = 34, small = Math.min(wide ? 92 : 60, (wide ? width - from : side) / pictures.length - 12);
     const corner = (square) => [left + (square % size) * step, top + Math.floor(square / size) * step];
 
     // The caption in lines, each word in a box that is wide enough for a finger.

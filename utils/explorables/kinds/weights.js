@@ -26,7 +26,7 @@ kinds.weights = {
     const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
     const named = (k) => !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
     const high = base + (compact ? 4 : labelled), hatched = Math.min(...edges) < keys.length;
-    const legend = gold ? "dashed: correct" : hatched && "hatched: forbidden";
+    const legend = gold ? "dashed: correct" : hatched ? "hatched: forbidden" : "";
     const marks = panels.map(([array, title], k) => {
       const x = side ? k * (across + gap) : 0, y = side ? 0 : k * high, first = x + left, right = first + keys.length * step;
       const numbers = figure.drawn(array), chosen = figure.place.query;
@@ -53,7 +53,7 @@ kinds.weights = {
         ]));
     });
     const height = side ? high : high * panels.length + (compact ? labelled : 0);
-    if (panels.length === 1 || !legend) return { width, height, marks };
+    if (panels.length === 1 || !(gold || edge || causal)) return { width, height, marks };
     return { width, height: height + 14, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
   },
 

@@ -68,12 +68,9 @@ class Weights(Figure):
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Each panel and gold: (queries, keys); gold_share: a number; written: (queries,)."""
         rows, columns = len(self.labels["queries"]), len(self.labels["keys"])
-        optional = self._optional({"gold": (rows, columns), "gold_share": ()})
-        return (
-            dict.fromkeys(self.panels, (rows, columns))
-            | optional
-            | ({"written": (rows,)} if "written" in self.labels else {})
-        )
+        shapes = dict.fromkeys(self.panels, (rows, columns))
+        shapes |= self._optional({"gold": (rows, columns), "gold_share": ()})
+        return shapes | ({"written": (rows,)} if "written" in self.labels else {})
 
     @property
     def options(self) -> dict:

@@ -143,6 +143,7 @@ function render({ model, el }) {
     clearInterval(clock);
     clock = 0;
     play.setAttribute("aria-pressed", "false");
+    speak();
   };
   // Several controls play like the digits of a counter: the first moves, and at its end the next one. Whoever has not
   // moved anything yet sees the run from its start.
@@ -157,8 +158,9 @@ function render({ model, el }) {
     };
     play.addEventListener("click", () => {
       if (clock) return stop();
-      if (untouched || moving.every(last)) moving.forEach((name) => put(name, 0));
-      if (still.matches) return next(); // reduced motion: one step per press
+      const rewound = untouched || moving.every(last);
+      if (rewound) moving.forEach((name) => put(name, 0));
+      if (still.matches) return rewound || next(); // reduced motion: one step per press
       play.setAttribute("aria-pressed", "true");
       clock = setInterval(() => { next(); if (moving.every(last)) stop(); }, figure.pace ?? 700);
     });
@@ -264,7 +266,13 @@ function render({ model, el }) {
     look();
     paintSoon();
   };
-  svg.addEventListener("pointerover", (event) => { if (event.pointerType !== "touch" && !dragging) show(picked(event)); });
+  // A mouse that rests shows nothing anew when the picture moves under it.
+  let rest = "";
+  svg.addEventListener("pointerover", (event) => {
+    const at = `${event.clientX},${event.clientY}`;
+    if (event.pointerType !== "touch" && !dragging && at !== rest) show(picked(event));
+    rest = at;
+  });
   svg.addEventListener("pointerleave", () => show({}));
   // The focus stays on a control: the page is laid out anew when it leaves the figure, between press and release.
   svg.addEventListener("mousedown", (event) => event.preventDefault());
@@ -273,11 +281,11 @@ function render({ model, el }) {
     for (const [name, at] of Object.entries(choice)) if (controls[name]) put(name, at);
   };
   svg.addEventListener("click", (event) => choose(picked(event)));
-  // Where the picture is drawn anew between press and release, and the pressed node is gone, no click comes.
+  // Where the picture is drawn anew between press and release, and the pressed node is gone or another mark, no click comes.
   let pressed = null;
   svg.addEventListener("pointerdown", ({ target }) => { pressed = { target, pick: pickOf(target) }; });
   svg.addEventListener("pointerup", ({ clientX, clientY, button }) => {
-    const gone = pressed && !pressed.target.isConnected && !button;
+    const gone = pressed && !(pressed.target.isConnected && pickOf(pressed.target) === pressed.pick) && !button;
     const under = gone && pickOf(svg.getRootNode().elementFromPoint(clientX, clientY));
     if (gone && under === pressed.pick) choose(JSON.parse(under));
     pressed = null;
@@ -357,10 +365,10 @@ function render({ model, el }) {
   const hold = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
   hold.observe(body);
 
-  // Delayed, so that a screen reader speaks only the last one, and nothing that only the mouse shows.
+  // Delayed, so that a screen reader speaks only the last one, not each step of a run, and nothing that only the mouse shows.
   const speak = debounce(400, () => {
     fill(); // writing two hundred numbers would delay the picture
-    if (!Object.keys(figure.hover).length && spoken.textContent !== say.textContent) spoken.firstChild.data = say.textContent;
+    if (!clock && !Object.keys(figure.hover).length && spoken.textContent !== say.textContent) spoken.firstChild.data = say.textContent;
   });
   const look = () => {
     figure.put(Object.fromEntries(names.map((name) => [name, figure.hover[name] ?? position(name)])));

@@ -56,8 +56,9 @@ const enliven = (figure) => {
   const live = document.createElement("div");
   figure.replaceChildren(live);
   render({ model, el: live });
-  if (restore()) figure.scrollIntoView();
-  addEventListener("hashchange", restore);
+  const arrive = () => { if (restore()) figure.scrollIntoView(); };
+  arrive();
+  addEventListener("hashchange", arrive);
 };
 for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   figure.dataset.ready = "";
