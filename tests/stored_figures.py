@@ -132,20 +132,26 @@ def is_slider(figure: Figure, name: str) -> bool:
 
 def spoken(figure: Figure, name: str, value: float | int) -> str:
     """What a screen reader says of a slider at this value."""
-    label = figure.labels[figure.picks[name]][value] if name in figure.picks else value
-    label = f"{label:.6g}" if isinstance(label, float) else label
+    if name in figure.picks:
+        label = figure.labels[figure.picks[name]][value]
+    else:
+        (axis,) = [axis for axis in figure.spec["axes"] if axis["name"] == name]
+        label = axis["labels"][axis["values"].index(value)]
     return f"{name.replace('_', ' ')} {label}"
 
 
 def table_cells(figure: Figure, point: dict) -> list[str]:
-    """Texts of the cells that the table of numbers has at a point; the first is the empty corner."""
+    """Texts of the cells that the table of numbers has at a point; the first of each array is the empty corner."""
     if not figure.table:
         return []
-    array, _, _, *pick = figure.table
-    numbers = figure.array(array, **{axis: point[axis] for axis in figure.axes})
-    if pick:
-        numbers = numbers[point[pick[0]]]
-    return ["", *(f"{number:.3f}" for number in numbers.reshape(-1))]
+    arrays, _, _, *pick = figure.table
+    cells = []
+    for array, _ in arrays:
+        numbers = figure.array(array, **{axis: point[axis] for axis in figure.axes})
+        if pick:
+            numbers = numbers[point[pick[0]]]
+        cells += ["", *(f"{number:.3f}" for number in numbers.reshape(-1))]
+    return cells
 
 
 def open_table(place: Locator) -> None:

@@ -56,11 +56,11 @@ def example(**changes) -> Weights:
     return Weights(weights, {"d": [1, 2, 8], "valid_length": range(8)}, **(options | changes))
 
 
-def saying(compute, axes: dict, say: str | list[str]) -> Bars:
+def saying(compute, axes: dict, say: str | list[str], **options) -> Bars:
     """A figure of which only the sentence matters."""
     return Bars(
         lambda **point: {"p": np.ones(2), **compute(**point)}, axes, panels={"p": ""}, bars="xy",
-        name="f", alt="", say=say,
+        name="f", alt="", say=say, **options,
     )  # fmt: skip
 
 
@@ -185,6 +185,8 @@ def test_labels_of_axes_have_six_digits_and_keep_their_words():
     assert [figure.sentence(d=d) for d in figure.axes["d"]] == [
         *("1 −∞", "2.5 −∞", "0.333333 −∞", "1e-07 −∞", "64 −∞"),
     ]
+    measured = saying(lambda d: {}, {"d": [1, 2.5]}, "{d}", labels={"d": ["1 h", "2.5 h"]})
+    assert [measured.sentence(d=d) for d in (1, 2.5)] == ["1 h", "2.5 h"]
 
 
 #: Numbers that two ways of rounding write differently, and some of both signs at random.
@@ -228,8 +230,8 @@ def test_what_would_not_work_is_refused_with_its_name():
     refuse("d has no value 3; it has \\[1\\]", start={"d": 3})
     refuse("query has no value 'z'", start={"query": "z"})
     refuse("query has no value 5", start={"query": 5})
-    refuse("play must name an axis first, got 'e'", play="e")
-    refuse("play must name an axis first, got 'query'", play="query")
+    refuse("play must name axes and picks, got 'e'", play="e")
+    refuse("axis 'd' has 1 values and 2 labels", labels={"d": ["1 h", "2 h"]})
     refuse("play must name axes and picks, got 'e'", play=("d", "e"))
     refuse("the sentence names 'e'", say="{e}")
     refuse("pick 'query' needs labels", queries=[])

@@ -312,6 +312,10 @@ def test_pointing_at_a_small_map_shows_it_and_a_click_chooses_it(desk: Page) -> 
     shows(shown, "heads", head=3, layer=2)
 
 
+#: Axes that are chosen in the picture of an example, besides its picks.
+IN_THE_PICTURE = {"heads": ("head", "layer"), "scene": ("picture",), "decoding": ("stage",)}
+
+
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_what_the_picture_offers_has_a_row_only_for_the_keyboard(
     browser: Browser, address: str, size: dict
@@ -321,7 +325,7 @@ def test_what_the_picture_offers_has_a_row_only_for_the_keyboard(
             shown = page.locator(f"figure#{name}")
             rows = shown.locator(".xp-controls > .xp-row")
             titles = {key: key.replace("_", " ") for key in (*figure.axes, *figure.picks)}
-            in_picture = {*figure.picks, *{"heads": ("head", "layer"), "scene": ("picture",)}.get(name, ())}
+            in_picture = {*figure.picks, *IN_THE_PICTURE.get(name, ())}
 
             def seen(rows: Locator = rows) -> list[str]:
                 return rows.evaluate_all(

@@ -58,9 +58,9 @@ def test_a_wrong_word_has_a_cross_beside_it(width: int) -> None:
         lambda step: {"weights": weights, "wrong": torch.tensor([step > 1, step > 0])}, {"step": [0, 1, 2]},
         source=LONG, target=["voiture", "rouge"], name="f", alt="Two sentences.", say="{word}",
     )  # fmt: skip
-    assert [len(picture(figure, width, step=step).of("path", "cross")) for step in (0, 1, 2)] == [0, 1, 2]
+    assert [len(picture(figure, width, step=step).of("path", "sign")) for step in (0, 1, 2)] == [0, 1, 2]
     drawn = picture(figure, width, step=2)
-    for word, cross in zip(["voiture", "rouge"], drawn.of("path", "cross"), strict=True):
+    for word, cross in zip(["voiture", "rouge"], drawn.of("path", "sign"), strict=True):
         text = drawn.text(word)
         assert cross.middle[1] == pytest.approx(text.middle[1], abs=4)
         assert 0 <= cross.box[0] < cross.box[2] <= width
@@ -133,18 +133,22 @@ def test_gold_links_join_their_words_where_they_are_shown() -> None:
     assert lines[1]["y2"] == pytest.approx(picture(example(), 328).text("fleur").middle[1], abs=WORD)
 
 
-def test_dashed_lines_show_where_the_chosen_word_looks_at_another_value() -> None:
+def test_pale_bands_show_where_the_chosen_word_looks_at_another_value() -> None:
     figure = Alignment(
         lambda step: {"weights": WEIGHTS if step else WEIGHTS.flip(1)}, {"step": [0, 1]},
         source=["red", "car", "."], target=["voiture", "rouge"], compare=("step", 0), name="f", alt="", say="",
     )  # fmt: skip
     drawn = picture(figure, 720, step=1)
-    ends = [line.corners()[[0, -1], 0] for line in drawn.of("path", "gold")]
     _, car, stop = places(drawn, ["red", "car", "."])
     (voiture,) = places(drawn, ["voiture"])
-    assert np.array(ends) == pytest.approx(np.array([[car, voiture], [stop, voiture]]), abs=WORD)
-    assert "dashed: step 0" in drawn.texts()
-    assert picture(figure, 720, step=0).of("path", "gold") == []
+    for found, wanted in zip(
+        bands(drawn, "before"), [(car, voiture, 0.75), (stop, voiture, 0.25)], strict=True
+    ):
+        assert found == pytest.approx((*wanted[:2], 14 * wanted[2]), abs=WORD)
+    for width in WIDTHS:
+        assert "pale: step 0" in picture(figure, width, step=1).texts()
+        check_legible(picture(figure, width, step=1), width)
+    assert picture(figure, 720, step=0).of("path", "before") == []
     with pytest.raises(ValueError, match="compare must name an axis and one of its values"):
         small(compare=("step", 0))
 

@@ -1,10 +1,9 @@
 """Distributions as bars: as high as their numbers, over their labels, and what is forbidden or not known."""
 
-import numpy as np
 import pytest
 import torch
 from example_figures import bars as example
-from pictures import WIDTHS, check_legible, linear, picture
+from pictures import WIDTHS, Mark, Picture, check_legible, linear, picture
 
 from utils.explorables import Bars
 
@@ -16,89 +15,115 @@ def small(**changes) -> Bars:
         "panels": {"p": "first", "q": "second"},
         "bars": ["v", "w", "x", "y"],
         "edge": "n",
-        "unknown": "nothing here",
         "name": "small",
         "alt": "Bars.",
         "say": "{n}",
         "start": {"n": 4},
     }
     return Bars(
-        lambda n: {"p": NUMBERS, "q": NUMBERS.flip(0) / 2, "q_known": torch.tensor(n > 1)},
+        lambda n: {"p": NUMBERS, "q": NUMBERS.flip(0) / 2, "verdict": torch.tensor([2 * (n > 1), 0])},
         {"n": range(5)},
         **(options | changes),
     )
 
 
+def rows(drawn: Picture, count: int = 2) -> list[tuple[float, list[Mark]]]:
+    """Of each row its ground line and its bars."""
+    bars = drawn.of("rect", "weight")
+    lines = [line["y1"] for line in drawn.of("line", "grid")]
+    return [(line, bars[4 * k :][:4]) for k, line in zip(range(count), lines, strict=True)]
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_bars_are_as_high_as_their_numbers_and_stand_over_their_labels(width: int) -> None:
     drawn = picture(small(), width)
-    drawn_bars = drawn.of("rect", "weight")
-    assert len(drawn_bars) == 8
-    lines = drawn.of("line", "grid")
-    written = drawn.of("text", "number")
-    labels = [mark for mark in drawn.of("text", "middle") if mark.text in "vwxy"]
-    for k, numbers in enumerate((NUMBERS, NUMBERS.flip(0) / 2)):
-        value = linear([line.box[1] for line in lines[3 * k :][:3]], [0, 0.5, 1])
-        panel = drawn_bars[4 * k :][:4]
-        assert [value(bar.box[1]) for bar in panel] == pytest.approx(numbers.tolist(), abs=1e-3)
-        assert all(abs(value(bar.box[3])) < 1e-3 for bar in panel)
-        # On a phone both panels share the labels of the lower one.
-        below = labels[4 * k :][:4] if width == 720 else labels
-        assert [bar.middle[0] for bar in panel] == pytest.approx([m.middle[0] for m in below], abs=0.1)
-        assert all(label.box[1] >= bar.box[3] for bar, label in zip(panel, below, strict=True))
-        for bar, number in zip(panel, written[4 * k :][:4], strict=True):
-            assert number.middle[0] == pytest.approx(bar.middle[0], abs=0.1)
-            assert bar.box[1] - 12 < number.box[3] < bar.box[1]
-    numbers = [*NUMBERS.tolist(), *(NUMBERS.flip(0) / 2).tolist()]
-    digits = 3 if width == 720 else len(written[0].text) - 2
-    assert [float(mark.text) for mark in written] == pytest.approx(numbers, abs=0.51 * 10**-digits)
-    heads = [drawn.text("first"), drawn.text("second")]
-    assert (heads[0].box[1] == heads[1].box[1]) == (width == 720)
+    written = iter(drawn.of("text", "number"))
+    labels = [drawn.text(key) for key in "vwxy"]
+    (ground, first), (lower, second) = rows(drawn)
+    full = first[0]["height"]  # of a weight of 1
+    for base, bars, numbers in ((ground, first, NUMBERS), (lower, second, NUMBERS.flip(0) / 2)):
+        assert [bar["height"] / full for bar in bars] == pytest.approx(numbers.tolist(), abs=1e-3)
+        for bar, label, number in zip(bars, labels, numbers.tolist(), strict=True):
+            assert bar.box[3] == pytest.approx(base, abs=0.02)
+            assert label.box[1] >= base
+            assert bar.middle[0] == pytest.approx(label.middle[0], abs=0.1)
+            text = next(written)
+            assert float(text.text) == pytest.approx(number, abs=0.0051)
+            assert text.middle[0] == pytest.approx(bar.middle[0], abs=0.1)
+            assert bar.box[1] - 12 < text.box[3] < bar.box[1]
+    # Names stand before their rows on a desk and above them on a phone.
+    for name, base, bars in (("first", ground, first), ("second", lower, second)):
+        box = drawn.text(name).box
+        assert base - 60 < box[1] < box[3] < base
+        assert (box[2] < bars[0].box[0]) == (width == 720)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_line_stands_where_the_forbidden_bars_begin(width: int) -> None:
+def test_one_row_has_an_axis(width: int) -> None:
+    drawn = picture(small(panels={"p": "alone"}), width)
+    value = linear([line["y1"] for line in drawn.of("line", "grid")], [0, 0.5, 1])
+    assert [value(bar.box[1]) for bar in drawn.of("rect", "weight")] == pytest.approx(
+        NUMBERS.tolist(), abs=1e-3
+    )
+    digits = 3 if width == 720 else len(drawn.of("text", "number")[0].text) - 2
+    written = [float(mark.text) for mark in drawn.of("text", "number")]
+    assert written == pytest.approx(NUMBERS.tolist(), abs=0.51 * 10**-digits)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_one_line_through_all_rows_stands_where_the_forbidden_bars_begin(width: int) -> None:
     for n in range(5):
         drawn = picture(small(), width, n=n)
-        known = n > 1
-        drawn_bars = drawn.of("rect", "weight")
-        for k in range(1 + known):
-            panel = drawn_bars[4 * k :][:4]
-            assert ["forbidden" in bar.classes for bar in panel] == [j >= n for j in range(4)]
-            x = drawn.of("line", "edge")[k]["x1"] + drawn.of("line", "edge")[k].matrix[0, 2]
-            assert all((bar.middle[0] > x) == (j >= n) for j, bar in enumerate(panel))
-        # Forbidden places are hatched, also in a panel without numbers.
-        first, second = np.array([mark.middle for mark in drawn.of("path", "hatch")]).reshape(2, 4 - n, 2)
-        places = [bar.middle[0] for bar in drawn.of("rect", "forbidden")][: 4 - n]
-        assert first[:, 0] == pytest.approx(places, abs=4)
-        titles = [drawn.text(title).box[:2] for title in ("first", "second")]
-        assert second - first == pytest.approx(
-            np.tile(np.subtract(*titles[::-1]), (4 - n, 1)), abs=6
-        )  # lines fill each to within a step
+        (edge,) = drawn.of("line", "edge")
+        assert edge.box[1] < rows(drawn)[0][1][0].box[1]
+        assert edge.box[3] == pytest.approx(rows(drawn)[1][0], abs=0.02)
+        for _, bars in rows(drawn):
+            assert ["forbidden" in bar.classes for bar in bars] == [j >= n for j in range(4)]
+            assert [bar.middle[0] > edge["x1"] for bar in bars] == [j >= n for j in range(4)]
+        # The forbidden part of each row is hatched, under its bars and numbers.
+        hatches = drawn.of("path", "hatch")
+        assert len(hatches) == (2 if n < 4 else 0)
+        for hatch, (base, bars) in zip(hatches, rows(drawn), strict=False):
+            assert hatch.box[0] == pytest.approx(edge["x1"], abs=6)  # lines fill it to within a step
+            assert hatch.box[2] > bars[3].box[0]
+            assert hatch.box[3] == pytest.approx(base, abs=6)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_panel_without_numbers_says_so(width: int) -> None:
-    unknown, known = picture(small(), width, n=1), picture(small(), width, n=2)
-    assert unknown.texts().count("nothing here") == 1
-    assert len(unknown.of("rect", "weight")) == 4
-    assert "nothing here" not in known.texts()
-    assert len(known.of("rect", "weight")) == 8
-    # The text stands in the middle of the second panel.
-    _, second = np.split(np.array([line.middle for line in unknown.of("line", "grid")]), 2)
-    assert unknown.text("nothing here").middle == pytest.approx(second.mean(axis=0), abs=5)
+def test_a_verdict_stands_beside_each_row_with_a_tick_or_a_cross(width: int) -> None:
+    figure = small(labels={"verdicts": ["right", "never", "wrong"]})
+    for n, verdicts in ((1, ["right", "right"]), (4, ["wrong", "right"])):
+        drawn = picture(figure, width, n=n)
+        texts = [mark for mark in drawn.of("text") if mark.text in ("right", "wrong", "never")]
+        signs = drawn.of("path", "sign")
+        assert [mark.text for mark in texts] == verdicts
+        for text, sign, (base, bars) in zip(texts, signs, rows(drawn), strict=True):
+            assert base - 60 < text.box[1] < text.box[3] < base
+            assert sign.middle[1] == pytest.approx(text.middle[1], abs=4)
+            assert sign.box[2] < text.box[0]
+            assert sign.attributes["d"].count("m") == (text.text == "wrong")  # two strokes or one
+            assert (text.box[0] > bars[3].box[2]) == (width == 720)
+        # Where the weights are wrong, a missing number is no 0.
+        written = [mark.text for mark in drawn.of("text", "number")]
+        assert written.count("0.00") == (n == 4)
+        check_legible(drawn, width)
+    with pytest.raises(ValueError, match=r"'verdict' of shape \(1,\), got \(2,\)"):
+        small(panels={"p": ""}, labels={"verdicts": ["right", "wrong", "lost"]})
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_each_panel_can_be_dragged_over_all_its_bars(width: int) -> None:
+def test_the_line_can_be_dragged_over_all_bars(width: int) -> None:
     drawn = picture(small(), width)
-    areas = drawn.of("rect", "drag")
-    assert [area.attributes["data-drag"] for area in areas] == ["n", "n"]
-    drawn_bars = drawn.of("rect", "weight")
-    for k, area in enumerate(areas):
-        left, _, right, _ = area.box
-        assert left < drawn_bars[4 * k].box[0]
-        assert right > drawn_bars[4 * k + 3].box[2]
+    (area,) = drawn.of("rect", "drag")
+    assert area.attributes["data-drag"] == "n"
+    left, top, right, bottom = area.box
+    for base, bars in rows(drawn):
+        assert left < bars[0].box[0] < bars[3].box[2] < right
+        assert top < bars[0].box[1] < base <= bottom
+    (grip,) = drawn.of("rect", "handle")
+    assert grip["width"] >= 24
+    assert grip.middle[0] == pytest.approx(drawn.of("line", "edge")[0]["x1"], abs=0.02)
+    assert {"allowed", "forbidden"} <= set(picture(small(), width, n=2).texts())
     assert picture(small(edge=None), width).of("rect", "drag") == []
 
 
@@ -117,14 +142,15 @@ def test_nothing_is_cut_and_no_texts_touch(width: int, count: int) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_bars_that_are_no_weights_are_grey(width: int) -> None:
-    drawn = picture(small(role="score"), width)
-    grey = drawn.of("rect", "score")
-    assert len(grey) == 8
-    assert drawn.of("rect", "weight") == []
-    # Their axis ends at a round number above the largest: 1 in the first panel, 0.5 in the second.
-    heights = [bar["height"] for bar in grey]
-    assert heights[4:] == pytest.approx(heights[3::-1], abs=0.02)
-    assert [mark.text for mark in drawn.of("text", "quiet")] == ["0", "1", "0", "0.5"]
+    for panel, top in (("p", "1"), ("q", "0.5")):
+        drawn = picture(small(role="score", panels={panel: ""}), width)
+        grey = drawn.of("rect", "score")
+        assert len(grey) == 4
+        assert drawn.of("rect", "weight") == []
+        # Their axis ends at a round number above the largest.
+        low, high = (line["y1"] for line in drawn.of("line", "grid"))
+        assert max(bar["height"] for bar in grey) == pytest.approx(low - high, abs=0.02)
+        assert [mark.text for mark in drawn.of("text", "quiet")] == ["0", top]
     with pytest.raises(ValueError, match="role must be 'weight' or 'score', got 'blue'"):
         small(role="blue")
 
@@ -147,6 +173,8 @@ def test_outlines_show_the_bars_at_another_value(width: int) -> None:
     assert value(outlines[0].box[1]) == pytest.approx(0.4, abs=1e-3)
     with pytest.raises(ValueError, match="compare must name an axis and one of its values"):
         small(compare=("n", 9))
+    with pytest.raises(ValueError, match=r"compare needs a single panel, got \['p', 'q'\]"):
+        small(compare=("n", 0))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -186,8 +214,3 @@ def test_what_does_not_fit_is_refused() -> None:
     for edge in ("n", "length"):
         with pytest.raises(ValueError, match=f"edge must name an axis of the values 0 to 5, got '{edge}'"):
             small(bars="abcde", edge=edge)
-    with pytest.raises(ValueError, match=r"'p_known' of shape \(\)"):
-        Bars(
-            lambda n: {"p": torch.zeros(2), "p_known": torch.zeros(2)},
-            {"n": [0]}, panels={"p": "one"}, bars="ab", name="f", alt="", say="",
-        )  # fmt: skip

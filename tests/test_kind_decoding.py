@@ -93,7 +93,8 @@ def inside(mark: Mark, frame: Mark, slack: float = 1.0) -> bool:
 
 
 def within(drawn: Picture, frame: Mark, tag: str, *classes: str) -> list[Mark]:
-    return [mark for mark in drawn.of(tag, *classes) if inside(mark, frame) and mark is not frame]
+    marks = drawn.of(tag, *classes, without=() if "pick" in classes else ("pick",))
+    return [mark for mark in marks if inside(mark, frame) and mark is not frame]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -171,6 +172,14 @@ def test_scores_below_0_run_to_the_other_side(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+def test_a_click_on_a_panel_chooses_its_stage(width: int) -> None:
+    drawn = picture(figure(), width)
+    for at, frame in enumerate(panels(drawn)):
+        (area,) = [m for m in drawn.of("rect", "pick") if m.attributes["data-pick"] == f'{{"stage":{at}}}']
+        assert area.box == frame.box
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_is_cut_and_no_texts_touch(width: int) -> None:
     long = DecodingSteps(record_decoding(model(), ENGLISH * 3, FRENCH * 5, EN, FR), name="f")
     for steps in (figure(), long):
@@ -220,7 +229,7 @@ def test_the_sentence_says_what_happens_with_its_numbers() -> None:
 
 def test_the_play_button_runs_through_the_stages_and_then_the_words() -> None:
     steps = figure()
-    assert [axis["play"] for axis in steps.spec["axes"]] == [["word"]]
+    assert steps.spec["play"] == ["stage", "word"]
     assert steps.spec["pace"] > 500
     assert len(steps._repr_html_()) < 60_000
 
@@ -235,7 +244,7 @@ def test_one_source_word_has_no_second() -> None:
 def test_a_long_target_takes_more_lines_and_each_word_can_be_clicked(width: int) -> None:
     long = DecodingSteps(record_decoding(model(), ENGLISH, FRENCH * 8, EN, FR), name="f")
     drawn = picture(long, width, word=32)
-    areas = drawn.of("rect", "pick")
+    areas = [area for area in drawn.of("rect", "pick") if "word" in area.attributes["data-pick"]]
     assert [area.attributes["data-pick"] for area in areas] == [f'{{"word":{i}}}' for i in range(33)]
     assert min(area.box[2] - area.box[0] for area in areas) >= 24
     assert all(inside(drawn.of("text", "middle")[i], area) for i, area in enumerate(areas))

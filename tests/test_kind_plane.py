@@ -56,6 +56,31 @@ def test_the_page_computes_what_the_course_does(name: str, places: dict) -> None
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("places", [{}, {0: (0.0, 0.0), 3: (-1.5, 1.7)}], ids=["opening", "moved"])
+def test_the_rubber_band_goes_round_the_keys_that_are_farthest_in_some_direction(
+    places: dict, width: int
+) -> None:
+    figure = example()
+    drawn = read_picture(Stage(figure.spec).picture(moved(figure, "dot", places), width))
+    (band,) = drawn.of("path", "around")
+    angles = np.linspace(0, 2 * np.pi, 3600)
+    keys = np.array([places.get(i, place) for i, place in enumerate(PLACES)])
+    farthest = {int(k) for k in (keys @ np.stack([np.cos(angles), np.sin(angles)])).argmax(axis=0)}
+    rings = np.array([ring.middle for ring in drawn.of("circle", "ring")])
+    corners = band.corners()
+    assert corners[0].tolist() == corners[-1].tolist()
+    nearest = [int(np.abs(rings - corner).sum(axis=1).argmin()) for corner in corners[:-1]]
+    assert len(nearest) == len(set(nearest))
+    assert set(nearest) == farthest
+    assert corners[:-1] == pytest.approx(rings[nearest], abs=0.02)
+    # No corner is passed over: the outline is the one that holds all keys.
+    assert (
+        Outline(corners).contains_points(rings, radius=0.5).all()
+        or Outline(corners).contains_points(rings, radius=-0.5).all()
+    )
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", SCORES)
 def test_a_key_stands_in_its_place_and_is_as_large_as_its_weight(name: str, width: int) -> None:
     figure = example()

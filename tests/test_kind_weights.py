@@ -72,7 +72,7 @@ def test_what_a_causal_mask_forbids_is_hatched(width: int) -> None:
         assert places.min(axis=0) == pytest.approx([first[0] - 0.5, first[1] - 0.5], abs=0.1)
         assert places.max(axis=0) == pytest.approx([last[2] + 0.5, last[3] + 0.5], abs=0.1)
     assert i == 1
-    assert len(picture(figure, width, query=0).of("path", "hatch")) == 2 + 2  # and two of the bars
+    assert len(picture(figure, width, query=0).of("path", "hatch")) == 2 + 1  # and one around two of the bars
     assert picture(figure, width, mask="off").of("path", "hatch") == []
     with pytest.raises(ValueError, match="causal must name an axis and one of its values"):
         Weights(lambda d: {}, {"d": [1]}, queries="a", keys="x", causal=("d", 2), name="f", alt="", say="")
@@ -116,6 +116,13 @@ def test_on_a_phone_the_row_of_several_maps_is_written_into_its_cells() -> None:
         assert np.abs(text.middle - cell.middle).max() < 3
 
 
+def test_maps_side_by_side_share_the_names_of_their_rows() -> None:
+    beside, below = picture(small(2), 720), picture(small(2), 328)
+    assert [drawn.texts().count("one") for drawn in (beside, below)] == [1, 2]
+    first, second = (beside.text(f"map {name}") for name in ("weights", "scaled"))
+    assert first.box[1] == second.box[1]
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("panels", [1, 2])
 def test_forbidden_columns_are_hatched_and_their_bars_pale(width: int, panels: int) -> None:
@@ -124,13 +131,17 @@ def test_forbidden_columns_are_hatched_and_their_bars_pale(width: int, panels: i
         cells = drawn.of("rect", "cell")
         hatches = drawn.of("path", "hatch")
         assert len(drawn.of("rect", "forbidden")) == (5 - n if width == 720 or panels == 1 else 0) * panels
-        # One hatched area in each row of a map, from the first forbidden cell to the last, and one around each bar.
+        # One hatched area in each row of a map, from the first forbidden cell to the last, and one around the bars.
         expected = [
             (*cells[at + n].box[:2], *cells[at + 4].box[2:]) for at in range(0, 10 * panels, 5) if n < 5
         ]
         for box in expected:
             assert any(hatch.box == pytest.approx(box, abs=0.6) for hatch in hatches)
-        assert len(hatches) == len(expected) + len(drawn.of("rect", "forbidden"))
+        around = hatches[-1] if drawn.of("rect", "forbidden") else None
+        for bar in drawn.of("rect", "forbidden")[-(5 - n) :] if around else []:
+            assert around.box[0] < bar.box[0] < bar.box[2] < around.box[2]
+            assert around.box[3] == pytest.approx(bar.box[3], abs=6)  # lines fill it to within a step
+        assert len(hatches) == len(expected) + (panels if around else 0)
         # The legend of the hatching has its room where nothing is hatched, too.
         assert drawn.height == picture(small(panels), width, n=5).height
 
@@ -249,12 +260,27 @@ def test_written_words_stand_beside_their_rows_and_wrong_ones_have_a_cross(width
     words = [mark for mark in drawn.of("text") if mark.box[0] > cells[1].box[2]][-3:]
     assert [mark.text for mark in words] == ["six", "deux", "six"]
     assert [mark.middle[1] for mark in words] == pytest.approx([cells[i].middle[1] for i in (1, 3, 5)], abs=4)
-    crosses = drawn.of("path", "cross")
+    crosses = drawn.of("path", "sign")
     assert [cross.middle[1] for cross in crosses] == pytest.approx(
         [words[i].middle[1] for i in (0, 2)], abs=4
     )
     assert all(cross.box[2] < word.box[0] for cross, word in zip(crosses, words[::2], strict=True))
     check_legible(drawn, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_small_maps_have_frames_around_their_gold_cells(width: int) -> None:
+    gold = torch.tensor([[0, 1], [1, 0], [0, 0]])
+    assert picture(with_more(("head",)), width).of("path", "mini") == []
+    drawn = picture(with_more(("head",), gold=gold), width)
+    frames = drawn.of("path", "mini")
+    assert len(frames) == 3
+    areas = [m for m in drawn.of("rect", "pick") if set(json.loads(m.attributes["data-pick"])) == {"head"}]
+    for frame, area in zip(frames, areas, strict=True):
+        first, second = frame.corners().reshape(-1, 4, 2).mean(axis=1)
+        left, top, right, bottom = area.box
+        assert left < second[0] < (left + right) / 2 < first[0] < right
+        assert top < first[1] < second[1] < bottom
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from html import escape
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -42,10 +43,11 @@ class Figure:
             with two decimals, ``{size:2g}`` one with two significant digits, ``{share:0%}`` a percentage,
             ``{top[query]:2}`` the entry that a pick chooses, and ``{best[query]|keys}`` the label with that number. Of
             several sentences the integer array ``case`` chooses one.
-        labels: texts by name, for the picks, the tables and ``|`` in sentences.
+        labels: texts by name, for the picks, the tables and ``|`` in sentences; under the name of an axis, what the
+            page writes for its values, for instance with their unit.
         start: the opening point; an axis or pick that it does not name starts at its first value.
-        play: the axis that a play button runs through, if any; or an axis and further axes or picks, each of which
-            moves by one step when those before it have reached their end.
+        play: the axis or pick that a play button runs through, if any; or several, each of which moves by one step
+            when those before it have reached their end.
         invite: a short sentence above the picture that says what to do with it.
         symbols: the symbol of the chapter's formulas for each of :data:`ROLES` that is drawn. A button with the symbol
             lights its marks in the picture, and its first letter in the displayed formulas of the page.
@@ -60,9 +62,14 @@ class Figure:
     kind = "figure"
     #: Choices made in the picture, which are not axes of the grid: name of the pick to name of its labels.
     picks: ClassVar[dict[str, str]] = {}
-    #: The array that the table under the picture shows, with the labels of its rows and columns. If a pick follows, the
-    #: table has the numbers of the chosen row of the array.
-    table: tuple[str, str, str] | tuple[str, str, str, str] | None = None
+    #: What the table under the picture shows: arrays with their titles, and the labels of rows and columns. If a pick
+    #: follows, the table has the numbers of the chosen row of the array.
+    table: (
+        tuple[Sequence[tuple[str, str]], str, str] | tuple[Sequence[tuple[str, str]], str, str, str] | None
+    ) = None
+    #: Name of a number from 0 to 1 that ``compute`` returns, to the text beside its course above the picture, along the
+    #: axis that is played first. For kinds without points that readers move.
+    gauges: Mapping[str, str] = MappingProxyType({})
     #: Milliseconds between two steps of the play button; None takes the default of the script.
     pace: int | None = None
 
@@ -105,15 +112,19 @@ class Figure:
                 raise ValueError(f"no axis may have the name {axis!r}: the script of the figures uses it")
             if not values or len(set(values)) != len(values):
                 raise ValueError(f"axis {axis!r} needs different values, at least one, got {values}")
+            if len(self.labels.get(axis, values)) != len(values):
+                raise ValueError(
+                    f"axis {axis!r} has {len(values)} values and {len(self.labels[axis])} labels"
+                )
         for pick, labels in self.picks.items():
             if pick in self.axes:
                 raise ValueError(f"{pick!r} is the name of an axis and of a pick")
             if not self.labels.get(labels):
                 raise ValueError(f"pick {pick!r} needs labels {labels!r}")
-        if self.play and self.play[0] not in self.axes:
-            raise ValueError(f"play must name an axis first, got {self.play[0]!r}")
         if unknown := set(self.play) - self.axes.keys() - self.picks.keys():
             raise ValueError(f"play must name axes and picks, got {min(unknown)!r}")
+        if self.gauges and (not self.play or self.play[0] not in self.axes):
+            raise ValueError(f"gauges need an axis that is played first, got {self.play}")
 
     def _opening(self, start: Mapping[str, object]) -> dict:
         point = {axis: values[0] for axis, values in self.axes.items()} | dict.fromkeys(self.picks, 0)
@@ -181,7 +192,7 @@ class Figure:
 
     def _check_arrays(self, shapes: dict[str, tuple[int, ...]]) -> None:
         """Check that compute returned the arrays that this kind draws, in their shapes."""
-        for key, shape in self.expected_shapes().items():
+        for key, shape in (self.expected_shapes() | dict.fromkeys(self.gauges, ())).items():
             if shapes.get(key) != shape:
                 raise ValueError(f"compute must return {key!r} of shape {shape}, got {shapes.get(key)}")
 
@@ -247,13 +258,13 @@ class Figure:
             "axes": [
                 {
                     "buttons": isinstance(values[0], str),
-                    "labels": [_label(value) for value in values],
+                    "labels": self.labels.get(axis) or [_label(value) for value in values],
                     "name": axis,
-                    "play": axis in self.play[:1] and (self.play[1:] or True),
                     "values": values,
                 }
                 for axis, values in self.axes.items()
             ],
+            "gauges": list(self.gauges.items()),
             "invite": self.invite,
             "kind": self.kind,
             "labels": self.labels,
@@ -261,6 +272,7 @@ class Figure:
             "name": self.name,
             "options": self.options,
             "picks": self.picks,
+            "play": self.play,
             "say": self.sentences,
             "symbols": self.symbols,
             "table": self.table,

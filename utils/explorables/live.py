@@ -25,7 +25,7 @@ _DARK = (
     'html[theme="dark"]',
 )
 #: Comments and indents are for those who read the files, and a page is loaded sooner without them.
-_FOR_READERS = re.compile(r"^ *//[^\n]*\n|^ */\*.*?\*/\n|^ +", re.MULTILINE | re.DOTALL)
+_FOR_READERS = re.compile(r"^ *//[^\n]*\n|^ */\*.*?\*/\n|^ +| // [^\n\"'`]*$", re.MULTILINE | re.DOTALL)
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 

@@ -1,14 +1,15 @@
 // Two sentences and bands between them, from the chosen target word to the source words that it looks at.
 kinds.alignment = {
   draw(figure, width) {
-    const { source, target } = figure.labels, gap = 14;
+    const { source, target } = figure.labels, { compare } = figure.options, gap = 14;
     const fits = (words) => words.reduce((sum, word) => sum + textWidth(word, 14) + gap, 0) <= width;
-    return fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
+    const picture = fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
+    return { ...picture, legend: compare && `pale: ${compare.join(" ")}` };
   },
 
   // On a desk the sentences are two lines, one above the other.
   lines(figure, width) {
-    const { source, target, gloss = [] } = figure.labels, { compare } = figure.options, tall = 64, words = tall + 26, from = words + 10, to = from + 116, height = to + (gloss.length ? 50 : 34);
+    const { source, target, gloss = [] } = figure.labels, tall = 64, words = tall + 26, from = words + 10, to = from + 116, height = to + (gloss.length ? 50 : 34);
     const spread = (texts) => {
       const widths = texts.map((text) => textWidth(text, 14)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
       let x = 0;
@@ -20,7 +21,7 @@ kinds.alignment = {
       `M${a},${from}C${a},${bend} ${b},${bend} ${b},${to}`);
     const { middle, width: wide } = asking[chosen];
     return { width, height, marks: [
-      compare && label(`dashed: ${compare.join(" ")}`, 0, 12, { class: "quiet" }), bands,
+      bands,
       goldLinks(figure, (i, j) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: "gold" })),
       source.map((word, j) => [
         rect(places[j].middle - 13, tall - 46 * weights[j] + 6, 26, 46 * weights[j], { class: "weight" }),
@@ -57,10 +58,10 @@ kinds.alignment = {
           label(word, left - 7, y + 4, { class: "end" }),
         ];
       }),
-      rect(right + 2, place(chosen, target.length) - 12, widest(target) + 10, 24, { class: "query frame", rx: 4 }),
+      rect(right + 2, place(chosen, target.length) - 12, widest(target) + aside + 10, 24, { class: "query frame", rx: 4 }),
       target.map((word, i) => {
         const y = place(i, target.length);
-        return [label(word, right + 8, y + 4, { class: choice(word) }), wrong[i] && cross(width - 6, y), gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
+        return [label(word, right + 8, y + 4, { class: choice(word) }), wrong[i] && cross(right + 19 + textWidth(word), y), gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
       }),
     ] };
   },
@@ -80,10 +81,8 @@ const bandsOf = (figure, full, from, to, course) => {
     });
   });
   const all = figure.compared("weights"), before = all ? rowOf(all, chosen, from.length) : [];
-  return [
-    group({}, bands.filter((_, i) => i !== chosen)), group({}, bands[chosen]),
-    group({}, [...before].map((weight, j) => weight >= 0.1 && path(course(round(from[j]), round(to[chosen])), { class: "gold" }))),
-  ];
+  const pale = [...before].map((weight, j) => weight >= 0.02 && path(course(round(from[j]), round(to[chosen])), { class: "weight band before", "stroke-width": round(full * weight) }));
+  return [group({}, bands.filter((_, i) => i !== chosen)), group({}, pale), group({}, bands[chosen])];
 };
 
 const goldLinks = (figure, link) =>

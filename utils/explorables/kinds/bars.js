@@ -1,44 +1,42 @@
-// Distributions as bars. A dashed line, which can be dragged, stands where the forbidden ones begin.
+// Distributions as bars, row under row over the same labels. Where the forbidden bars begin stands a dashed line through
+// all rows, which can be dragged.
 kinds.bars = {
   draw(figure, width) {
-    const { panels, edge, role, unknown, compare } = figure.options, labels = figure.labels.bars;
-    const side = width >= 560 && panels.length > 1, gap = 28, tall = width >= 560 ? 130 : 92;
-    const across = side ? (width - gap * (panels.length - 1)) / panels.length : width;
-    const left = 30, step = Math.min(110, (across - left - 6) / labels.length), right = left + labels.length * step;
-    const limit = edge ? figure.value(edge) : Infinity, base = 44 + tall;
+    const { panels, edge, role, compare } = figure.options, { bars: labels, verdicts = [] } = figure.labels;
+    // Of several rows, name and verdict stand beside each on a desk, and above each on a phone.
+    const wide = width >= 560, several = panels.length > 1, beside = several && wide, names = 1.08 * widest(panels.map(([, title]) => title));
+    const left = beside ? names + 14 : several ? 12 : 30, aside = beside && verdicts.length ? 28 + 1.08 * widest(verdicts) : 14;
+    const step = Math.min(110, (width - left - aside) / labels.length), right = left + labels.length * step;
+    const tall = several ? (wide ? 40 : 22) : wide ? 130 : 92, pitch = tall + (beside ? 16 : several ? 28 : 44);
+    const top = edge ? 26 : 0, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity, x = left + limit * step;
     const marks = panels.map(([array, title], k) => {
-      // Panels below one another have the same columns, so only the last one names them.
-      const named = side || k === panels.length - 1;
-      const at = side ? `translate(${round(k * (across + gap))} 0)` : `translate(0 ${k * (base + 4)})`;
-      const known = !figure.has(`${array}_known`) || figure.array(`${array}_known`)[0];
-      const x = left + limit * step;
+      const base = top + (k + 1) * pitch, verdict = verdicts.length ? figure.array("verdict")[k] : 0;
       // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
-      const numbers = figure.drawn(array);
-      const others = figure.compared(array) ?? [];
-      const most = role === "weight" ? 1 : roundTop([...numbers, ...others]);
-      return group({ transform: at },
-        label(title, left, 14, { class: "name" }),
+      const numbers = figure.drawn(array), others = figure.compared(array) ?? [];
+      const most = role === "weight" ? 1 : roundTop([...numbers, ...others]), at = beside ? base - tall / 2 + 4 : base - pitch + 14;
+      const end = beside ? right + 24 : right - textWidth(verdicts[verdict] ?? "");
+      return group({},
+        limit < labels.length && hatch(x, base - tall - 12, right - x, tall + 12),
+        label(title, beside ? left - 8 : left, at, { class: beside ? "end name" : "name" }),
         compare && label(`dashed: ${compare[0].replaceAll("_", "-")} ${compare[1]}`, right, 14, { class: "end quiet" }),
-        weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
-        group({}, known
-          ? bars(numbers, { left, step, base, height: tall / most, room: tall, edge: limit, digits: step < 44 ? 2 : 3, role, zeros: !compare })
-          : [labels.slice(limit).map((_, j) => hatch(left + (limit + j) * step, base - tall, step, tall)),
-            label(unknown, (left + right) / 2, base - tall / 2 + 4, { class: "middle halo" })]),
+        several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
+        // Where the weights are wrong, a missing number is no 0.
+        bars(numbers, { left, step, base, height: tall / most, edge: limit, digits: step < 44 || several ? 2 : 3, role, zeros: !compare && !verdict }),
         group({}, [...others].map((number, j) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: "outline", rx: 2 }))),
-        named && columnLabels(labels, left, step, base),
-        edge && [
-          line(x, base - tall - 14, x, base, { class: "edge" }),
-          path(`M${round(x - 5)},${base - tall - 20}h10l-5,7z`, { class: "handle" }),
-          dragged(edge, (at) => ({ [edge]: nearestStep(at - (side ? k * (across + gap) : 0), left, right, labels.length + 1) }),
-            rect(left - 10, base - tall - 24, right - left + 20, tall + 24, { class: "drag" })),
-        ]);
+        verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
-    const last = labelsHeight(labels, step) + 4, under = side ? base + last : (base + 4) * panels.length + last;
-    if (!figure.has("drawn")) return { width, height: under, marks };
+    const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
+    const grip = edge && [
+      line(x, 14, x, bottom, { class: "edge" }), rect(x - 12, 0, 24, 20, { class: "handle", rx: 4 }),
+      path(`M${round(x - 3)},5v10l-6,-5zM${round(x + 3)},5v10l6,-5z`, { class: "paper" }),
+      x - textWidth("allowed") > 18 && label("allowed", x - 18, 14, { class: "end" }), x + textWidth("forbidden") < width - 18 && label("forbidden", x + 18, 14),
+      dragged(edge, (at) => ({ [edge]: nearestStep(at, left, right, labels.length + 1) }), rect(left - 12, 0, right - left + 24, bottom, { class: "drag" })),
+    ];
+    if (!figure.has("drawn")) return { width, height: under, marks: [marks, named, grip] };
     // The picture has room for the most dots that a label ever gets, so that its height stays.
     const size = step < 30 ? 6 : 8, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
     const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
       circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * size, under + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - 1, { class: "tally" })));
-    return { width, height: under + 6 + rows * size, marks: [marks, group({}, dots)] };
+    return { width, height: under + 6 + rows * size, marks: [marks, named, grip, group({}, dots)] };
   },
 };

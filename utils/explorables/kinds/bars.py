@@ -9,21 +9,20 @@ from utils.explorables.figure import Figure, check_value
 
 
 class Bars(Figure):
-    """Distributions as bars, side by side where there is room.
+    """Distributions as bars, one below the other over the same labels.
 
-    ``compute`` returns an array of shape (bars,), numbers from 0 to 1, for each name in ``panels``. If a panel may
-    have no numbers, ``compute`` also returns an array with its name and ``_known``, of shape (): 1 if the panel has
-    numbers, 0 if not. In the second case the panel shows only the text ``unknown``. It may also return ``drawn`` of
-    shape (bars,), how often each has been drawn: so many dots stand under its label.
+    ``compute`` returns an array of shape (bars,), numbers from 0 to 1, for each name in ``panels``. It may also return
+    ``drawn`` of shape (bars,), how often each has been drawn: so many dots stand under its label. With labels
+    ``verdicts`` it returns an integer array ``verdict`` of shape (panels,), the numbers of the labels that stand beside
+    the panels: the first label says that the numbers are right and gets a tick, all others get a cross.
 
     Args:
         panels: name of each array to its title.
         bars: labels of the bars.
         role: "weight", or "score" for numbers that are no weights, such as probabilities of words: the bars are grey.
-        unknown: the text of a panel without numbers.
         edge: an axis whose value n forbids the bars from n on, for instance the length of a mask; its values are
             0, 1 and so on. Readers can drag the line before the first forbidden bar.
-        compare: an axis and one of its values: dashed outlines show the bars at this value.
+        compare: an axis and one of its values: dashed outlines show the bars of a single panel at this value.
         options: as for :class:`utils.explorables.figure.Figure`.
     """
 
@@ -37,7 +36,6 @@ class Bars(Figure):
         panels: Mapping[str, str],
         bars: Sequence[object],
         role: str = "weight",
-        unknown: str = "no numbers",
         edge: str | None = None,
         compare: tuple[str, object] | None = None,
         **options,
@@ -47,17 +45,17 @@ class Bars(Figure):
         if role not in ("weight", "score"):
             raise ValueError(f"role must be 'weight' or 'score', got {role!r}")
         check_value("compare", compare, axes)
-        self.panels, self.role, self.unknown, self.edge = dict(panels), role, unknown, edge
-        self.compare = compare
+        if compare and len(panels) > 1:
+            raise ValueError(f"compare needs a single panel, got {list(panels)}")
+        self.panels, self.role, self.edge, self.compare = dict(panels), role, edge, compare
         labels = {"bars": bars} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel and ``drawn``: (bars,); each ``_known``: ()."""
-        required = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
-        return required | self._optional(
-            {f"{array}_known": () for array in self.panels} | {"drawn": (len(self.labels["bars"]),)}
-        )
+        """Each panel and ``drawn``: (bars,); ``verdict``: (panels,)."""
+        shapes = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
+        shapes |= self._optional({"drawn": (len(self.labels["bars"]),)})
+        return shapes | ({"verdict": (len(self.panels),)} if "verdicts" in self.labels else {})
 
     @property
     def options(self) -> dict:
@@ -65,7 +63,6 @@ class Bars(Figure):
         return {
             "panels": list(self.panels.items()),
             "role": self.role,
-            "unknown": self.unknown,
             "edge": self.edge,
             "compare": self.compare,
         }

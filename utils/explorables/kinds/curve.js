@@ -53,6 +53,8 @@ kinds.curve = {
       x.map((hour, i) => rect(xOf(hour) - 2, base - bar * weights[i], 4, bar * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       label("weights of the readings", left, bottom + 22, { class: "halo" }),
+      // The page does not know the error with readings that the reader has moved.
+      figure.has("error") && !Object.keys(figure.moved).length && label(`error ${figure.array("error")[0].toFixed(2)}${y_label.replace(/.*\((.*)\)/, " $1")}`, right, bottom + 22, { class: "end big halo" }),
       path(`M${round(asked - 6)},${top - 16}h12l-6,8z`, { class: "query" }),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),

@@ -16,7 +16,8 @@ class Curve(Figure):
 
     ``compute`` returns ``estimate`` (grid,), the estimated curve, ``weights`` (points,), numbers from 0 to 1, and
     ``height`` (), the estimate at the query. If an estimate may be missing, ``estimate_known`` (grid,) and
-    ``height_known`` () are 1 where there is one; where they are 0, nothing is drawn.
+    ``height_known`` () are 1 where there is one; where they are 0, nothing is drawn. It may also return ``error`` (),
+    in the unit of the y axis, which is written below the curve.
 
     With ``kernels`` readers can also drag the readings up and down. The page then computes weights and estimate itself.
 
@@ -71,9 +72,9 @@ class Curve(Figure):
         super().__init__(compute, axes, say=sentences, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """estimate and estimate_known: (grid,); weights: (points,); height and height_known: ()."""
+        """estimate and estimate_known: (grid,); weights: (points,); height, height_known and error: ()."""
         required = {"estimate": self.grid.shape, "weights": self.points_x.shape, "height": ()}
-        return required | self._optional({"estimate_known": self.grid.shape, "height_known": ()})
+        return required | self._optional({"estimate_known": self.grid.shape, "height_known": (), "error": ()})
 
     @property
     def options(self) -> dict:

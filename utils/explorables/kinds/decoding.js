@@ -3,12 +3,12 @@ kinds.decoding = {
   draw(figure, width) {
     const { source, target, candidates } = figure.labels, chosen = figure.place.word, stage = figure.place.stage;
     const stages = figure.controls.stage.labels, reached = (k) => stage >= k;
-    const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 18;
+    const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 17;
     const { marks: sentence, bottom } = writtenSentence(target, chosen, stage === stages.length - 1, width);
     const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
     const words = Math.max(8 + widest(source), 44), scored = words + 6;
     // Left, top, width and height of the five panels: one row on a desk, three rows on a phone.
-    const boxes = wide ? spreadBoxes(scored, width, top, end + 40 - top) : stackedBoxes(scored, width, top, end, listed);
+    const boxes = wide ? spreadBoxes(scored, width, top, end + 52 - top) : stackedBoxes(scored, width, top, end, listed);
     const high = Math.max(...boxes.map(([, y, , h]) => y + h)) + 2;
     const contents = [this.scores, this.weights, this.average, this.state, this.words];
     return { width, height: high, marks: [
@@ -22,7 +22,7 @@ kinds.decoding = {
         const frame = { rx: 5, class: k === stage ? "now" : "grid" };
         const arrow = boxes[k + 1]?.[1] === y && path(`M${round(x + w + 3.5)},${round(y + 6)}l6,6l-6,6z`, { class: "arrow" });
         return [rect(x, y, w, h, frame), arrow, label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
-          reached(k) && contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest, listed })];
+          reached(k) && contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest, listed }), rect(x, y, w, h, picks({ stage: k }))];
       }),
     ] };
   },
@@ -54,7 +54,7 @@ kinds.decoding = {
       rows.map((y, j) => strip(parts.slice(first + j * size, first + (j + 1) * size), x + 6, step, y, 9.5, most, "value")),
       line(x + 4, end + 1, x + width - 4, end + 1, { class: "rule" }),
       strip(contexts, x + 6, step, end + 17, 9.5, most, "context"),
-      label("context", x - 14, end + 22, { class: "end name halo" }),
+      label("context", x + width / 2, end + 41, { class: "middle name" }),
     ];
   },
 
@@ -115,7 +115,7 @@ const spreadBoxes = (left, width, top, height) => {
 };
 
 const stackedBoxes = (left, width, top, end, listed) => {
-  const third = (width - left - 1 + 13) / 3, below = end + 35, height = 36 + 18 * listed;
+  const third = (width - left - 1 + 13) / 3, below = end + 52, height = 36 + 18 * listed;
   return [
     [left, top, third - 13, end - top + 4], [left + third, top, third - 13, end - top + 4], [left + 2 * third, top, third - 13, below - top - 6],
     [1, below, width * 0.4, height], [width * 0.4 + 14, below, width * 0.6 - 15, height],

@@ -148,7 +148,7 @@ class DecodingSteps(Figure):
 
     kind = "decoding"
     picks: ClassVar = {"word": "target"}
-    table = ("weights", "target", "source")
+    table = ((("weights", ""),), "target", "source")
     pace = 1500
 
     def __init__(

@@ -27,9 +27,9 @@ kinds.plane = {
     const taken = [[qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
     return { width, height: bottom + 34, marks: [
       landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), left, top, right, bottom),
-      rect(left, top, right - left, bottom - top, { class: "grid" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
+      rect(left, top, right - left, bottom - top, { class: "grid" }), polyline(hullOf(points.map((_, i) => at(i))).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
-      label("stronger grey: higher score", left, bottom + 17, { class: "quiet" }),
+      label("grey: score, line: rubber band", left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
         const text = weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
@@ -62,6 +62,18 @@ kinds.plane = {
       ],
     ] };
   },
+};
+
+// The rubber band around points: the corners of the smallest area without dents that holds all of them, in order and
+// back to the first.
+const hullOf = (points) => {
+  const turn = ([a, b], [c, d], [e, f]) => (c - a) * (f - b) - (d - b) * (e - a);
+  const half = (sorted) => sorted.reduce((corners, point) => {
+    while (corners.length > 1 && turn(corners.at(-2), corners.at(-1), point) <= 0) corners.pop();
+    return [...corners, point];
+  }, []);
+  const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  return [...half(sorted), ...half([...sorted].reverse()).slice(1)];
 };
 
 const nearestTo = ([x, y], places) => {

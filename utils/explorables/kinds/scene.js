@@ -17,7 +17,7 @@ kinds.scene = {
     const { pictures, size } = figure.options, picture = pictures[figure.place.picture];
     const { caption, described } = picture, chosen = figure.place.word, weights = figure.chosen("weights", "word");
     const wide = width >= 560, top = 22, side = wide ? 288 : Math.min(width - 80, 264), step = side / size;
-    const left = 2, from = wide ? side + 44 : 0, rowHeight = 34, small = Math.min(wide ? 92 : 60, (wide ? width - from : side) / pictures.length - 12);
+    const left = 2, from = wide ? side + 44 : 0, rowHeight = 34, small = Math.min(wide ? 122 : 60, (wide ? width - from : side) / pictures.length - 12);
     const corner = (square) => [left + (square % size) * step, top + Math.floor(square / size) * step];
 
     // The caption in lines, each word in a box that is wide enough for a finger.
@@ -31,7 +31,7 @@ kinds.scene = {
     }
     const tall = rowHeight * (row + 1), first = wide ? top : top + side + 12;
     const frame = (square) => { const [a, b] = corner(square); return goldFrame(a, b, step, step, weights[square]); };
-    return { width, height: Math.max(top + side + 3, first + tall), marks: [
+    return { width, height: Math.max(top + side + 3, first + tall + (wide ? small + 32 : 0)), marks: [
       label("dashed: the thing", left, 14, { class: "quiet" }), scale(left + side),
       cells(weights, size, { left, top, step, height: step }),
       rect(left, top, side, side, { class: "grid" }),
@@ -45,9 +45,10 @@ kinds.scene = {
         const [a, b] = corner(square);
         return weight >= 0.05 && label(weight.toFixed(2), a + step - 9, b + 19, { class: weight > 0.5 ? "end number inverse" : "end number" });
       })),
-      // All pictures stand small beside the large one, to choose from: on a desk in a row, on a phone in a column.
+      // All pictures stand small beside the large one, to choose from: on a desk in a row below the caption, on a phone in a
+      // column.
       pictures.map((each, k) => {
-        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? top + side - small - 2 : top + 1 + k * (small + 12);
+        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? first + tall + 30 : top + 1 + k * (small + 12);
         return [
           rect(x, y, small, small, { class: k === figure.place.picture ? "chosen" : "grid", rx: 2 }), thingsOf(each, size, x, y, small / size),
           rect(x, y, small, small, picks({ picture: k })),

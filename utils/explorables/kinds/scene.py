@@ -29,7 +29,7 @@ class Scene(Figure):
 
     kind = "scene"
     picks: ClassVar = {"word": "words"}
-    table = ("weights", "rows", "columns", "word")
+    table = ((("weights", ""),), "rows", "columns", "word")
 
     def __init__(
         self,

@@ -14,9 +14,9 @@ kinds.weights = {
   maps(figure, width, wide) {
     const { panels, edge, causal, gallery } = figure.options, { queries, keys, written } = figure.labels;
     const side = wide && panels.length > 1, gap = 28, gold = figure.has("gold");
-    const across = side ? (width - gap * (panels.length - 1)) / panels.length : width;
     const aside = written ? 26 + widest(["writes", ...[...new Set(figure.allOf("written"))].map((i) => written[i])]) : 8;
-    const left = Math.max(1.08 * widest(queries) + 12, written ? 64 : 30), step = (across - left - aside) / keys.length;
+    const left = Math.max(1.08 * widest(queries) + 12, written ? 64 : 30), beyond = side ? gap * (panels.length - 1) : 0;
+    const across = (width - left - aside - beyond) / (side ? panels.length : 1), step = across / keys.length;
     // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
     // A map of few rows has higher ones.
     const beside = gallery.length > 0, compact = !wide && (panels.length > 1 || beside), row = compact ? 24 : Math.max(wide && !beside ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
@@ -26,9 +26,10 @@ kinds.weights = {
     const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
     const named = (k) => !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
     const high = base + (compact ? 4 : labelled), hatched = Math.min(...edges) < keys.length;
-    const legend = gold ? "dashed: correct" : hatched ? "hatched: forbidden" : "";
+    const legend = [gold && "dashed: correct", hatched && "hatched: forbidden"].filter(Boolean).join(", ");
     const marks = panels.map(([array, title], k) => {
-      const x = side ? k * (across + gap) : 0, y = side ? 0 : k * high, first = x + left, right = first + keys.length * step;
+      // Maps side by side share the names of their rows.
+      const y = side ? 0 : k * high, first = left + (side ? k * (across + gap) : 0), right = first + across, names = !side || !k;
       const numbers = figure.drawn(array), chosen = figure.place.query;
       const { query: row_at, column, panel } = figure.hover;
       return group({ transform: `translate(0 ${y})` },
@@ -36,7 +37,7 @@ kinds.weights = {
         k === panels.length - 1 && scale(right),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, edges }),
         gold && group({}, [...figure.array("gold")].map((is, at) => is && goldFrame(first + (at % keys.length) * step, heading + Math.floor(at / keys.length) * row, step, row, numbers[at]))),
-        queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(text)} ${i === chosen ? "name" : ""}` })),
+        names && queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(text)} ${i === chosen ? "name" : ""}` })),
         written && [label("should be", first - 7, 14, { class: "end quiet" }), label("writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
           const word = written[figure.array("written")[i]], middle = heading + (i + 0.5) * row;
           return [word !== query && cross(right + 12, middle), label(word, right + 20, middle + 4, { class: word === query ? "" : "name" })];
@@ -44,11 +45,11 @@ kinds.weights = {
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: "query frame", rx: 3 }),
         compact
           ? [...figure.chosen(array, "query")].map((number, j) => j < edges[chosen] && numberInCell(number, first + (j + 0.5) * step, heading + (chosen + 0.5) * row + 4, step))
-          : [weightAxis(first, right, base, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, edge: edges[chosen] })],
+          : [weightAxis(first, right, base, tall), edges[chosen] < keys.length && hatch(first + edges[chosen] * step, base - tall, right - first - edges[chosen] * step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, edge: edges[chosen] })],
         named(k) && columnLabels(keys, first, step, base),
         group({}, panel === k && numberInCell(numbers[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
         queries.map((_, i) => [
-          rect(x, heading + i * row, left, row, picks({ query: i })),
+          names && rect(0, heading + i * row, left, row, picks({ query: i })),
           keys.map((_, j) => rect(first + j * step, heading + i * row, step, row, picks({ query: i, column: j, panel: k }))),
         ]));
     });
@@ -72,7 +73,7 @@ kinds.weights = {
           words ? label(name, wide ? x : x + thin / 2 - 3, wide ? y - 7 : 13, { class: wide ? style : `middle ${style}` })
             : wide ? !j && label(`${rows.name} ${name}`, left - 2, y + high / 2 + 4, { class: "end quiet" }) : label(name, x + thin / 2 - 3, top - 6, { class: `middle ${style}` }),
           shared && label(percent(figure.arrayAt("gold_share", { ...figure.place, ...place })[0]), wide ? x + thin - 6 : x + thin / 2 - 3, wide ? y - 7 : y + high + 15, { class: `${wide ? "end" : "middle"} ${style}` }),
-          stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high),
+          stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high, figure.has("gold") ? figure.array("gold") : []),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: "chosen", rx: 3 }),
           rect(x - 3, y - named, thin, high + named, picks(place)),
         ];
@@ -82,12 +83,11 @@ kinds.weights = {
   },
 };
 
-// A map as small as a stamp, in eight shades: one path for each.
-const stamp = (numbers, columns, left, top, width, height) => {
+// A map as small as a stamp, in eight shades: one path for each. Its gold cells have thin frames.
+const stamp = (numbers, columns, left, top, width, height, gold) => {
   const step = width / columns, row = (height * columns) / numbers.length, shades = Array(9).fill("");
-  numbers.forEach((number, at) => {
-    shades[Math.round(8 * number)] += `M${round(left + (at % columns) * step)},${round(top + Math.floor(at / columns) * row)}h${round(step)}v${round(row)}h${round(-step)}z`;
-  });
+  const cell = (at) => `M${round(left + (at % columns) * step)},${round(top + Math.floor(at / columns) * row)}h${round(step)}v${round(row)}h${round(-step)}z`;
+  numbers.forEach((number, at) => { shades[Math.round(8 * number)] += cell(at); });
   return group({}, rect(left, top, width, height, { class: "ground" }), shades.slice(1).map((d, i) => path(d, { class: "weight", "fill-opacity": (i + 1) / 8 })),
-    rect(left, top, width, height, { class: "grid" }));
+    gold.length > 0 && path([...gold].map((is, at) => (is ? cell(at) : "")).join(""), { class: "mini" }), rect(left, top, width, height, { class: "grid" }));
 };

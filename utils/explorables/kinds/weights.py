@@ -4,6 +4,7 @@ Explained in book/explorables.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 from utils.explorables.figure import Figure, check_value
@@ -25,6 +26,8 @@ class Weights(Figure):
         edge: an axis whose value n forbids the columns from n on, for instance the valid length.
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
         gallery: one or two axes. The first map is also shown small at each of their values, to choose from.
+        gauges: name of a number from 0 to 1 that ``compute`` returns, to the text beside its course above the
+            maps, along the axis that is played first.
         options: as for :class:`utils.explorables.figure.Figure`.
 
     >>> import torch
@@ -52,11 +55,12 @@ class Weights(Figure):
         edge: str | None = None,
         causal: tuple[str, object] | None = None,
         gallery: Sequence[str] = (),
+        gauges: Mapping[str, str] = MappingProxyType({}),
         **options,
     ):
         self.panels, self.edge, self.causal = dict(panels or {"weights": ""}), edge, causal
-        self.gallery = list(gallery)
-        self.table = (next(iter(self.panels)), "queries", "keys")
+        self.gallery, self.gauges = list(gallery), gauges
+        self.table = (list(self.panels.items()), "queries", "keys")
         if edge is not None and edge not in axes:
             raise ValueError(f"edge must name an axis, got {edge!r}")
         check_value("causal", causal, axes)
@@ -66,7 +70,7 @@ class Weights(Figure):
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel and gold: (queries, keys); gold_share: a number; written: (queries,)."""
+        """Each panel and gold: (queries, keys); gold_share: (); written: (queries,)."""
         rows, columns = len(self.labels["queries"]), len(self.labels["keys"])
         shapes = dict.fromkeys(self.panels, (rows, columns))
         shapes |= self._optional({"gold": (rows, columns), "gold_share": ()})

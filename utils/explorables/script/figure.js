@@ -51,7 +51,7 @@ const glyphOf = (sign) => {
 
 function render({ model, el }) {
   const figure = makeFigure(model.get("spec"));
-  const { axes, controls, movable } = figure;
+  const { controls, movable } = figure;
   const names = Object.keys(controls);
   const opening = Object.fromEntries(names.map((name) => [name, model.get(name)]));
   const position = (name) => controls[name].values.indexOf(model.get(name));
@@ -102,7 +102,7 @@ function render({ model, el }) {
       return input;
     });
     refresh.push(() => { inputs[position(name)].checked = true; });
-    return element("div", { class: "xp-row", role: "radiogroup", "aria-label": title(name) }, element("span", {}, title(name)), box);
+    return element("div", { class: "xp-row", role: "radiogroup", "aria-label": title(name) }, element("span", { "aria-hidden": "true" }, title(name)), box);
   };
 
   // What the mouse drags, the keyboard moves with these: which point, and its place.
@@ -167,17 +167,23 @@ function render({ model, el }) {
     return play;
   };
 
-  // -- roles: a symbol lights its marks in the picture, and itself in the formulas of the page ---------------------
-  const light = (role, letter) => {
-    if (role) svg.dataset.lit = role;
+  // -- roles: a symbol lights its marks in the picture, and itself in the formulas of the page: while one points at it,
+  // or from one click to the next
+  let kept = null;
+  const light = (chip) => {
+    if (chip) svg.dataset.lit = chip.dataset.role;
     else delete svg.dataset.lit;
-    for (const glyph of document.querySelectorAll(`mjx-container[display] ${letter}`)) glyph.parentNode.classList.toggle("xp-lit", !!role);
+    for (const each of tools.querySelectorAll(".xp-symbol")) {
+      each.setAttribute("aria-pressed", each === kept);
+      for (const glyph of document.querySelectorAll(`mjx-container[display] ${each.dataset.letter}`)) glyph.parentNode.classList.toggle("xp-lit", each === chip);
+    }
   };
   const symbol = ([role, sign]) => {
     const letter = glyphOf(sign);
     const chip = element("button", { type: "button", class: "xp-symbol", "data-role": role, "data-letter": letter, title: `shows the ${role} in the picture` }, element("i", {}, sign), ` ${role}`);
-    for (const on of ["pointerenter", "focus"]) chip.addEventListener(on, () => light(role, letter));
-    for (const off of ["pointerleave", "blur"]) chip.addEventListener(off, () => light(null, letter));
+    for (const on of ["pointerenter", "focus"]) chip.addEventListener(on, () => light(chip));
+    for (const off of ["pointerleave", "blur"]) chip.addEventListener(off, () => light(kept));
+    chip.addEventListener("click", () => light(kept = kept === chip ? null : chip));
     return chip;
   };
 
@@ -186,7 +192,7 @@ function render({ model, el }) {
   const rows = Object.fromEntries(names.map((name) => [name, controls[name].buttons ? buttons(controls[name]) : slider(controls[name])]));
   panel.append(...Object.values(rows));
   const tools = element("div", { class: "xp-tools" });
-  for (const { name, play: also } of axes.filter((axis) => axis.play)) tools.append(player([name, ...(also.length ? also : [])]));
+  if (figure.play.length) tools.append(player(figure.play));
   const reset = element("button", { type: "button" }, "reset");
   reset.addEventListener("click", () => {
     stop();
@@ -330,24 +336,24 @@ function render({ model, el }) {
   if (figure.invite) parts.unshift(element("p", { class: "xp-invite" }, figure.invite));
   let fill = () => {};
   if (figure.table) {
-    const [array, rows, columns, pick] = figure.table;
-    const table = element("table");
-    const details = element("details", { class: "xp-table" }, element("summary", {}, "the numbers as a table"),
-      element("div", { class: "xp-scroll", tabindex: "0", role: "group", "aria-label": "the numbers as a table" }, table));
+    const [arrays, rows, columns, pick] = figure.table;
+    const holds = element("div", { class: "xp-scroll", tabindex: "0", role: "group", "aria-label": "the numbers as a table" });
+    const details = element("details", { class: "xp-table" }, element("summary", {}, "the numbers as a table"), holds);
     const cells = []; // made when the table is first opened, then reused, so that a screen reader keeps its place
     const head = (scope, text) => element("th", { scope }, text);
-    const make = () => {
-      table.append(element("tr", {}, element("td"), ...figure.labels[columns].map((text) => head("col", text))));
+    const make = ([, title]) => {
+      const table = element("table", {}, ...(title ? [element("caption", {}, title)] : []), element("tr", {}, element("td"), ...figure.labels[columns].map((text) => head("col", text))));
       for (const text of figure.labels[rows]) {
         const numbers = figure.labels[columns].map(() => element("td", {}, ""));
         table.append(element("tr", {}, head("row", text), ...numbers));
         cells.push(...numbers);
       }
+      holds.append(table);
     };
     fill = () => {
       if (!details.open) return;
-      if (!cells.length) make();
-      const numbers = pick ? figure.rowAt(array, figure.place[pick]) : figure.array(array);
+      if (!cells.length) arrays.forEach(make);
+      const numbers = arrays.flatMap(([array]) => [...(pick ? figure.rowAt(array, figure.place[pick]) : figure.array(array))]);
       cells.forEach((cell, i) => { cell.firstChild.data = numbers[i].toFixed(3); });
     };
     details.addEventListener("toggle", fill);

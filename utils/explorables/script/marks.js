@@ -64,14 +64,13 @@ const numberAbove = (text, x, y, step) => {
 const roundTop = (weights) => [0.02, 0.05, 0.1, 0.2, 0.5].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1; // stored numbers are rounded
 
 // Bars that stand on `base` with their numbers above them, or with `zeros` false those that are not 0; bars from `edge`
-// on are forbidden. `height` is that of a number 1, and `room` that of the picture.
-const bars = (numbers, { left, step, base, height, room = height, digits = 2, edge = Infinity, role = "weight", zeros = true }) =>
+// on are forbidden. `height` is that of a number 1.
+const bars = (numbers, { left, step, base, height, digits = 2, edge = Infinity, role = "weight", zeros = true }) =>
   [...numbers].map((number, j) => {
     const x = left + (j + 0.5) * step, tall = number * height;
     return group({},
       rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: j >= edge ? `${role} forbidden` : role }),
-      (number || (zeros && j < edge)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step),
-      j >= edge && hatch(left + j * step, base - room, step, room));
+      (number || (zeros && j < edge)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
   });
 
 // Labels under columns: straight if they fit, else turned. `labelsHeight` says how much room they take.
@@ -111,8 +110,30 @@ const scale = (right) => [
   rect(right - 77, 4, 65, 11, { class: "grid" }),
 ];
 
-// What marks a wrong word, around a middle.
-const cross = (x, y) => path(`M${round(x - 4)},${round(y - 4)}l8,8m0,-8l-8,8`, { class: "cross" });
+// What marks something wrong, and something right, around a middle.
+const cross = (x, y) => path(`M${round(x - 4)},${round(y - 4)}l8,8m0,-8l-8,8`, { class: "sign" });
+const tick = (x, y) => path(`M${round(x - 5)},${round(y)}l4,4l6,-8`, { class: "sign" });
+
+// A picture below its gauges: shares of all, each as a text, its course while the figure plays with a dot where it is now,
+// and its number. The legend of the picture, if it has one, stands at the left.
+const withGauges = ({ width, height, marks, legend }, figure) => {
+  const { gauges, play: [axis] } = figure, wide = width >= 560;
+  const across = wide ? 150 : 84, tall = wide ? 26 : 18, last = figure.controls[axis]?.values.length - 1;
+  const lines = Math.max(legend ? 1 : 0, gauges.length), room = lines && (tall + 8) * lines + 4;
+  return { width, height: room + height, marks: [
+    legend && label(legend, 0, 14, { class: "quiet" }),
+    gauges.map(([key, text], k) => {
+      const base = (tall + 8) * k + tall + 6, left = width - across - 44, place = (at, share) => [left + (at / last) * across, base - share * tall];
+      const course = figure.controls[axis].values.map((_, at) => place(at, figure.arrayAt(key, { ...figure.place, [axis]: at })[0]));
+      const [now] = figure.blend("now", [figure.place[axis]]), [share] = figure.drawn(key), middle = base - tall / 2 + 4;
+      return [
+        label(text, left - 10, middle, { class: "end" }), rect(left, base - tall, across, tall, { class: "grid" }), polyline(course, { class: "course" }),
+        circle(...place(now, share), 4.5, { class: "weight outlined" }), label(percent(share), width, middle, { class: "end name" }),
+      ];
+    }),
+    group({ transform: `translate(0 ${room})` }, marks),
+  ] };
+};
 
 // The picture as SVG text.
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };

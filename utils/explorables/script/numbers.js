@@ -75,7 +75,7 @@ const makeFigure = (spec) => {
       Object.assign(figure.place, place);
       figure.computed = kinds[spec.kind].compute?.(figure) ?? {};
     },
-    draw: (width) => kinds[spec.kind].draw(figure, width),
+    draw: (width) => withGauges(kinds[spec.kind].draw(figure, width), figure),
   };
   return figure;
 };

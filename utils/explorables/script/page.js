@@ -19,8 +19,11 @@ const enliven = (figure) => {
   spec.alt = figure.querySelector("img").alt;
   const store = { ...state, spec };
   const listeners = {};
-  // Browsers refuse more than a hundred or so changes of the address in half a minute.
+  // Browsers refuse more than a hundred or so changes of the address in half a minute. A link that is followed meanwhile
+  // keeps its address.
+  let unsaved = false;
   const record = debounce(250, () => {
+    if (!unsaved) return;
     const query = Object.keys(state).map((key) => `${key}=${encodeURIComponent(store[key])}`);
     const moved = Object.entries(store.points ?? {}).map(([i, place]) => [i, ...place.map((x) => +x.toFixed(3))].join(":"));
     if (moved.length) query.push(`points=${moved}`);
@@ -30,7 +33,7 @@ const enliven = (figure) => {
     get: (key) => store[key],
     set: (key, value) => { store[key] = value; listeners[key]?.(); },
     on: (event, listener) => { listeners[event.slice("change:".length)] = listener; },
-    save_changes: record,
+    save_changes: () => { unsaved = true; record(); },
   };
   // The points of an address, as far as the figure has them, within its bounds.
   const pointsIn = (text) => {
@@ -56,7 +59,10 @@ const enliven = (figure) => {
   const live = document.createElement("div");
   figure.replaceChildren(live);
   render({ model, el: live });
-  const arrive = () => { if (restore()) figure.scrollIntoView(); };
+  const arrive = () => {
+    unsaved = false;
+    if (restore()) figure.scrollIntoView();
+  };
   arrive();
   addEventListener("hashchange", arrive);
 };
