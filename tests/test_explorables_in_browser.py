@@ -669,6 +669,13 @@ def test_numbers_glide_to_where_they_belong_unless_motion_is_not_wanted(stopped:
     check_same_picture(picture_of(shown), figure, figure.point | {"d": 16, "query": 4})
 
 
+def test_a_link_that_is_followed_at_once_keeps_its_address(stopped: Page) -> None:
+    slider(stopped.locator("#heat"), "d").press("End")
+    stopped.evaluate("location.hash = '#bars?valid_length=3'")
+    stopped.clock.run_for(1000)
+    assert stopped.evaluate("location.hash") == "#bars?valid_length=3"
+
+
 def test_the_sentence_is_spoken_and_the_address_written_once_the_keys_rest(stopped: Page) -> None:
     stopped.evaluate(
         """() => {
@@ -762,6 +769,12 @@ def test_play_runs_through_the_stages_of_a_word_and_then_to_the_next_word(stoppe
     assert play.get_attribute("aria-pressed") == "false"
     play.press("Enter")  # again from the start
     check(0, 0)
+    play.press("Enter")
+    slider(shown, "word").press("ArrowRight")
+    shown.get_by_role("radio", name="word").check()
+    play.press("Enter")  # the stages of this word again
+    check(1, 0)
+    play.press("Enter")
 
 
 def test_the_state_stands_in_the_address_and_is_read_from_it(browser: Browser, address: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from example_figures import bars as example
-from pictures import WIDTHS, Mark, Picture, check_legible, linear, picture
+from pictures import WIDTHS, Mark, Picture, check_legible, linear, picture, stretches
 
 from utils.explorables import Bars
 
@@ -74,17 +74,19 @@ def test_one_row_has_an_axis(width: int) -> None:
 def test_one_line_through_all_rows_stands_where_the_forbidden_bars_begin(width: int) -> None:
     for n in range(5):
         drawn = picture(small(), width, n=n)
-        (edge,) = drawn.of("line", "edge")
-        assert edge.box[1] < rows(drawn)[0][1][0].box[1]
-        assert edge.box[3] == pytest.approx(rows(drawn)[1][0], abs=0.02)
-        for _, bars in rows(drawn):
+        (edge,) = drawn.of("path", "edge")
+        x = edge.box[0]
+        assert x == edge.box[2]
+        for stretch, (base, bars) in zip(stretches(edge.attributes["d"]), rows(drawn), strict=True):
+            assert stretch[0][1] < bars[0].box[1]
+            assert stretch[-1][1] == pytest.approx(base, abs=0.02)
             assert ["forbidden" in bar.classes for bar in bars] == [j >= n for j in range(4)]
-            assert [bar.middle[0] > edge["x1"] for bar in bars] == [j >= n for j in range(4)]
+            assert [bar.middle[0] > x for bar in bars] == [j >= n for j in range(4)]
         # The forbidden part of each row is hatched, under its bars and numbers.
         hatches = drawn.of("path", "hatch")
         assert len(hatches) == (2 if n < 4 else 0)
         for hatch, (base, bars) in zip(hatches, rows(drawn), strict=False):
-            assert hatch.box[0] == pytest.approx(edge["x1"], abs=6)  # lines fill it to within a step
+            assert hatch.box[0] == pytest.approx(x, abs=6)  # lines fill it to within a step
             assert hatch.box[2] > bars[3].box[0]
             assert hatch.box[3] == pytest.approx(base, abs=6)
 
@@ -105,10 +107,22 @@ def test_a_verdict_stands_beside_each_row_with_a_tick_or_a_cross(width: int) -> 
             assert (text.box[0] > bars[3].box[2]) == (width == 720)
         # Where the weights are wrong, a missing number is no 0.
         written = [mark.text for mark in drawn.of("text", "number")]
-        assert written.count("0.00") == (n == 4)
+        assert written.count("0.00") == {1: 2, 4: 1}[n]
         check_legible(drawn, width)
     with pytest.raises(ValueError, match=r"'verdict' of shape \(1,\), got \(2,\)"):
         small(panels={"p": ""}, labels={"verdicts": ["right", "wrong", "lost"]})
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_weights_that_could_not_be_computed_have_their_verdict_in_place_of_numbers(width: int) -> None:
+    figure = Bars(
+        lambda n: {"p": torch.zeros(3), "q": torch.zeros(3), "verdict": torch.tensor([0, 1])}, {"n": [1]},
+        panels={"p": "first", "q": "second"}, bars="abc", labels={"verdicts": ["right", "NaN"]},
+        name="f", alt="", say="",
+    )  # fmt: skip
+    written = [mark.text for mark in picture(figure, width).of("text", "number")]
+    assert written == ["0.00"] * 3 + ["NaN"] * 3
+    check_legible(picture(figure, width), width)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -122,7 +136,7 @@ def test_the_line_can_be_dragged_over_all_bars(width: int) -> None:
         assert top < bars[0].box[1] < base <= bottom
     (grip,) = drawn.of("rect", "handle")
     assert grip["width"] >= 24
-    assert grip.middle[0] == pytest.approx(drawn.of("line", "edge")[0]["x1"], abs=0.02)
+    assert grip.middle[0] == pytest.approx(drawn.of("path", "edge")[0].box[0], abs=0.02)
     assert {"allowed", "forbidden"} <= set(picture(small(), width, n=2).texts())
     assert picture(small(edge=None), width).of("rect", "drag") == []
 

@@ -7,8 +7,9 @@ kinds.bars = {
     const wide = width >= 560, several = panels.length > 1, beside = several && wide, names = 1.08 * widest(panels.map(([, title]) => title));
     const left = beside ? names + 14 : several ? 12 : 30, aside = beside && verdicts.length ? 28 + 1.08 * widest(verdicts) : 14;
     const step = Math.min(110, (width - left - aside) / labels.length), right = left + labels.length * step;
-    const tall = several ? (wide ? 40 : 22) : wide ? 130 : 92, pitch = tall + (beside ? 16 : several ? 28 : 44);
+    const tall = several ? (wide ? 40 : 20) : wide ? 130 : 92, pitch = tall + (beside ? 16 : several ? 32 : 44);
     const top = edge ? 26 : 0, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity, x = left + limit * step;
+    const compared = compare && `dashed: ${compare[0].replaceAll("_", "-")} ${compare[1]}`;
     const marks = panels.map(([array, title], k) => {
       const base = top + (k + 1) * pitch, verdict = verdicts.length ? figure.array("verdict")[k] : 0;
       // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
@@ -18,16 +19,17 @@ kinds.bars = {
       return group({},
         limit < labels.length && hatch(x, base - tall - 12, right - x, tall + 12),
         label(title, beside ? left - 8 : left, at, { class: beside ? "end name" : "name" }),
-        compare && label(`dashed: ${compare[0].replaceAll("_", "-")} ${compare[1]}`, right, 14, { class: "end quiet" }),
+        compared && left + 1.08 * textWidth(title) + textWidth(compared) < right - 8 && label(compared, right, 14, { class: "end quiet" }),
         several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
-        // Where the weights are wrong, a missing number is no 0.
-        bars(numbers, { left, step, base, height: tall / most, edge: limit, digits: step < 44 || several ? 2 : 3, role, zeros: !compare && !verdict }),
+        // Weights that could not be computed are no zeros.
+        bars(numbers, { left, step, base, height: tall / most, edge: limit, digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "all" }),
+        verdict && Math.max(...numbers) === 0 && labels.map((_, j) => label(verdicts[verdict], left + (j + 0.5) * step, base - 6, { class: "middle number halo" })),
         group({}, [...others].map((number, j) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: "outline", rx: 2 }))),
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
     const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
     const grip = edge && [
-      line(x, 14, x, bottom, { class: "edge" }), rect(x - 12, 0, 24, 20, { class: "handle", rx: 4 }),
+      path(panels.map((_, k) => `M${round(x)},${top + (k + 1) * pitch - tall - 12}v${tall + 12}`).join(""), { class: "edge" }), rect(x - 12, 0, 24, 20, { class: "handle", rx: 4 }),
       path(`M${round(x - 3)},5v10l-6,-5zM${round(x + 3)},5v10l6,-5z`, { class: "paper" }),
       x - textWidth("allowed") > 18 && label("allowed", x - 18, 14, { class: "end" }), x + textWidth("forbidden") < width - 18 && label("forbidden", x + 18, 14),
       dragged(edge, (at) => ({ [edge]: nearestStep(at, left, right, labels.length + 1) }), rect(left - 12, 0, right - left + 24, bottom, { class: "drag" })),

@@ -1,7 +1,7 @@
 // A figure in a page or a notebook: its controls, and its picture, drawn anew at each change. anywidget calls
 // render({ model, el }) in a notebook, and page.js calls it with a model of its own.
 
-const NARROWEST = 300, WIDEST = 760;
+const NARROWEST = 288, WIDEST = 760;
 let serial = 0;
 
 const element = (tag, attributes = {}, ...children) => {
@@ -146,7 +146,7 @@ function render({ model, el }) {
     speak();
   };
   // Several controls play like the digits of a counter: the first moves, and at its end the next one. Whoever has not
-  // moved anything yet sees the run from its start.
+  // moved anything yet sees the whole run; where the first has reached its end, it starts again.
   const player = (moving) => {
     play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false", "aria-label": `play ${moving.map(title).join(" and ")}` }, "play");
     const last = (name) => position(name) === controls[name].values.length - 1;
@@ -158,8 +158,8 @@ function render({ model, el }) {
     };
     play.addEventListener("click", () => {
       if (clock) return stop();
-      const rewound = untouched || moving.every(last);
-      if (rewound) moving.forEach((name) => put(name, 0));
+      const whole = untouched || moving.every(last), rewound = whole || last(moving[0]);
+      if (rewound) moving.slice(0, whole ? moving.length : 1).forEach((name) => put(name, 0));
       if (still.matches) return rewound || next(); // reduced motion: one step per press
       play.setAttribute("aria-pressed", "true");
       clock = setInterval(() => { next(); if (moving.every(last)) stop(); }, figure.pace ?? 700);

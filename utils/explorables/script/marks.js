@@ -63,14 +63,14 @@ const numberAbove = (text, x, y, step) => {
 // The end of an axis for these weights: the first of a few round numbers that none of them exceeds.
 const roundTop = (weights) => [0.02, 0.05, 0.1, 0.2, 0.5].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1; // stored numbers are rounded
 
-// Bars that stand on `base` with their numbers above them, or with `zeros` false those that are not 0; bars from `edge`
-// on are forbidden. `height` is that of a number 1.
-const bars = (numbers, { left, step, base, height, digits = 2, edge = Infinity, role = "weight", zeros = true }) =>
+// Bars that stand on `base` with their numbers above them. `zeros` says which bars without height have a number: "all" of
+// them, the "allowed" ones or "none". Bars from `edge` on are forbidden; `height` is that of a number 1.
+const bars = (numbers, { left, step, base, height, digits = 2, edge = Infinity, role = "weight", zeros = "allowed" }) =>
   [...numbers].map((number, j) => {
     const x = left + (j + 0.5) * step, tall = number * height;
     return group({},
       rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: j >= edge ? `${role} forbidden` : role }),
-      (number || (zeros && j < edge)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
+      (number || zeros === "all" || (zeros === "allowed" && j < edge)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
   });
 
 // Labels under columns: straight if they fit, else turned. `labelsHeight` says how much room they take.
@@ -121,7 +121,7 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   const across = wide ? 150 : 84, tall = wide ? 26 : 18, last = figure.controls[axis]?.values.length - 1;
   const lines = Math.max(legend ? 1 : 0, gauges.length), room = lines && (tall + 8) * lines + 4;
   return { width, height: room + height, marks: [
-    legend && label(legend, 0, 14, { class: "quiet" }),
+    legend && label(legend, 0, (tall + 8) * lines - tall / 2 + 2, { class: "quiet" }),
     gauges.map(([key, text], k) => {
       const base = (tall + 8) * k + tall + 6, left = width - across - 44, place = (at, share) => [left + (at / last) * across, base - share * tall];
       const course = figure.controls[axis].values.map((_, at) => place(at, figure.arrayAt(key, { ...figure.place, [axis]: at })[0]));
