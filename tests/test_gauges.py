@@ -29,8 +29,8 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
             for k, shares in enumerate((list(KEPT.values()), [(1 - kept) / head for kept in KEPT.values()])):
                 left, top, right, bottom = frames[k].box
                 course = drawn.of("path", "course")[k].corners()
-                across, up = linear([left, right], [0, 3]), linear([bottom, top], [0, 1])
-                assert [across(x) for x in course[:, 0]] == pytest.approx([0, 1, 2, 3], abs=1e-3)
+                across, up = linear([left, right], [0, 27]), linear([bottom, top], [0, 1])
+                assert [across(x) for x in course[:, 0]] == pytest.approx(list(KEPT), abs=1e-2)
                 assert [up(y) for y in course[:, 1]] == pytest.approx(shares, abs=1e-3)
                 dot = drawn.of("circle", "weight")[k]
                 assert dot.middle == pytest.approx(course[at], abs=0.02)
@@ -40,6 +40,24 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
             lower = drawn.of("rect", "cell")[0].box[1] - plain.of("rect", "cell")[0].box[1]
             assert lower == pytest.approx(drawn.height - plain.height)
             assert lower > frames[1].box[3]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_values_that_would_lie_too_close_on_a_scale_stand_side_by_side(width: int) -> None:
+    doubling = Weights(
+        lambda d: {"weights": torch.eye(2), "kept": 1 / d}, {"d": [2**k for k in range(10)]}, queries="ab", keys="xy",
+        play="d", gauges={"kept": "kept"}, name="f", alt="", say="",
+    )  # fmt: skip
+    for d in (1, 64, 512):
+        drawn = picture(doubling, width, d=d)
+        course = drawn.of("path", "course")[0].corners()
+        steps = course[1:, 0] - course[:-1, 0]
+        assert steps == pytest.approx(steps.mean(), abs=0.02)
+        assert drawn.of("circle", "weight")[0].middle == pytest.approx(course[d.bit_length() - 1], abs=0.02)
+        check_legible(drawn, width)
+    (area,) = drawn.of("rect", "drag")
+    assert area.attributes["data-drag"] == "d"
+    assert area["height"] >= 24
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -192,6 +192,44 @@ def test_outlines_show_the_bars_at_another_value(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+def test_the_bar_that_was_drawn_last_has_another_colour(width: int) -> None:
+    figure = Bars(
+        lambda draws: {"p": NUMBERS, "drawn": torch.eye(4)[draws] + 1, "newest": draws - 1}, {"draws": [0, 1, 2]},
+        panels={"p": ""}, bars="wxyz", role="score", name="f", alt="", say="",
+    )  # fmt: skip
+    assert picture(figure, width).of("rect", "newest") == []
+    for draws in (1, 2):
+        drawn = picture(figure, width, draws=draws)
+        (lit,) = drawn.of("rect", "newest")
+        assert lit.box == pytest.approx(drawn.of("rect", "score")[draws - 1].box, abs=0.02)
+        assert len({dot["r"] for dot in drawn.of("circle", "tally")}) == 2  # the last one is larger
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_cut_stands_behind_the_last_bar_and_a_click_draws_one_more(width: int) -> None:
+    shares = {0.5: [0.7, 0.3, 0, 0], 0.9: [0.5, 0.3, 0.2, 0], 1: [0.4, 0.3, 0.2, 0.1]}
+    figure = Bars(
+        lambda top_p, draws: {"p": torch.tensor(shares[top_p]), "drawn": torch.tensor([draws, 0, 0, 0])},
+        {"top_p": list(shares), "draws": [0, 1, 2]}, panels={"p": "next word"}, bars="wxyz", role="score",
+        cut="top_p", draws="draws", name="f", alt="", say="",
+    )  # fmt: skip
+    for top_p, left in zip(shares, (2, 3, 4), strict=True):
+        for draws in (0, 1, 2):
+            drawn = picture(figure, width, top_p=top_p, draws=draws)
+            bars, x = drawn.of("rect", "score"), drawn.of("path", "edge")[0].box[0]
+            assert [bar.middle[0] < x for bar in bars] == [j < left for j in range(4)]
+            (area,) = drawn.of("rect", "drag")
+            assert area.attributes["data-drag"] == "top_p"
+            (more,) = drawn.of("rect", "pick")
+            assert more.attributes["data-pick"] == f'{{"draws":{(draws + 1) % 3}}}'
+            assert more["height"] >= 24
+            check_legible(drawn, width)
+    for name in ("cut", "draws"):
+        with pytest.raises(ValueError, match=f"{name} must name an axis, got 'm'"):
+            small(**{name: "m"})
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 def test_each_draw_is_a_dot_under_its_bar(width: int) -> None:
     counts = [0, 1, 20, 7]
     figure = Bars(

@@ -102,7 +102,7 @@ def test_each_stage_shows_its_numbers_and_those_of_the_stages_before(width: int)
     kept, steps = record(), figure()
     for word in range(4):
         numbers = [
-            [f"{score:.1f}" for score in kept.scores[word]],
+            [f"{score:.1f}".replace("-", "−") for score in kept.scores[word]],
             [f"{weight:.2f}" for weight in kept.weights[word]],
             [],
             [],
@@ -114,7 +114,7 @@ def test_each_stage_shows_its_numbers_and_those_of_the_stages_before(width: int)
             assert ["now" in frame.classes for frame in frames] == [k == at for k in range(5)]
             for k, frame in enumerate(frames):
                 texts = [mark.text for mark in within(drawn, frame, "text")]
-                given = [text for text in texts if text.lstrip("-")[0].isdigit() and "." in text]
+                given = [text for text in texts if text.lstrip("−")[0].isdigit() and "." in text]
                 assert given == (numbers[k] if k <= at else [])
                 # What is not computed yet leaves the panel empty.
                 assert bool(within(drawn, frame, "rect")) == (k <= at)

@@ -149,7 +149,9 @@ def test_where_there_is_room_the_scores_are_listed() -> None:
         listed = [
             mark.text for mark in drawn.of("text", "end", without=("quiet", "halo")) if mark.text != "thing"
         ]
-        assert [float(text) for text in listed[::2]] == pytest.approx(numbers.tolist(), abs=0.0051)
+        assert [float(text.replace("−", "-")) for text in listed[::2]] == pytest.approx(
+            numbers.tolist(), abs=0.0051
+        )
         assert [float(text) for text in listed[1::2]] == pytest.approx(weights.tolist(), abs=0.0051)
         lengths = np.array([bar["width"] for bar in drawn.of("rect", "weight")])
         assert lengths == pytest.approx(lengths.sum() * weights.numpy(), abs=0.05)

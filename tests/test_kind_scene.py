@@ -62,7 +62,7 @@ def test_things_stand_in_their_squares_and_a_frame_around_the_one_that_is_descri
         for thing, square, count in zip(marks, squares, points, strict=True):
             assert thing.tag == ("path" if count else "circle")
             assert not count or len(thing.corners()) == count
-            assert thing.middle - cells[square].middle == pytest.approx([0, 4], abs=0.1)
+            assert thing.middle - cells[square].middle == pytest.approx([0, 6], abs=0.1)
             assert thing.box[2] - thing.box[0] > 20
         colours = [mark.attributes["fill"] for mark in marks]
         assert colours == (["#c00", "#0a0"] if index == 1 else ["#888", "#0a0"])

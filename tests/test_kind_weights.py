@@ -116,6 +116,28 @@ def test_on_a_phone_the_row_of_several_maps_is_written_into_its_cells() -> None:
         assert np.abs(text.middle - cell.middle).max() < 3
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_lies_outside_of_a_window_is_hatched(width: int) -> None:
+    figure = Weights(
+        lambda reach: {"weights": torch.full((5, 4), 0.25)}, {"reach": [0, 1, 9]},
+        queries="abcde", keys="wxyz", window="reach", name="f", alt="", say="", start={"query": 2},
+    )  # fmt: skip
+    for reach in (0, 1, 9):
+        drawn = picture(figure, width, reach=reach)
+        cells = np.array([cell.middle for cell in drawn.of("rect", "cell")]).reshape(5, 4, 2)
+        boxes = [hatch.box for hatch in drawn.of("path", "hatch")]
+        for i in range(5):
+            for j in range(4):
+                x, y = cells[i, j]
+                hatched = any(left < x < right and top < y < bottom for left, top, right, bottom in boxes)
+                # The fifth query stands at the place of the last key.
+                assert hatched == (abs(min(i, 3) - j) > reach)
+        pale = ["forbidden" in bar.classes for bar in drawn.of("rect", "weight", without=("cell", "swatch"))]
+        assert pale == [abs(2 - j) > reach for j in range(4)]
+    with pytest.raises(ValueError, match="window must name an axis, got 'n'"):
+        Weights(lambda d: {}, {"d": [1]}, queries="a", keys="x", window="n", name="f", alt="", say="")
+
+
 def test_maps_side_by_side_share_the_names_of_their_rows() -> None:
     beside, below = picture(small(2), 720), picture(small(2), 328)
     assert [drawn.texts().count("one") for drawn in (beside, below)] == [1, 2]

@@ -311,9 +311,11 @@ def test_page(reader: Reader, name: str) -> None:
     assert page.evaluate(FORMULAS_TOO_WIDE) == []
     assert page.evaluate(PUNCTUATION_ALONE) == []
     text = "".join(
-        words for words in html(name).article.find_all(string=True) if not words.find_parent(["pre", "code"])
+        words
+        for words in html(name).article.find_all(string=True)
+        if not words.find_parent(["pre", "code", "script"])
     )
-    assert re.findall(r".*\d %", text) == []
+    assert re.findall(r".{0,60}\d %", text) == []
     if name in CHAPTERS:
         seen = page.evaluate(DRAWINGS)
         assert seen

@@ -4,7 +4,6 @@ Explained in book/explorables.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import ClassVar
 
 from utils.explorables.figure import Figure, check_value
@@ -26,10 +25,9 @@ class Alignment(Figure):
         gold: known links (target position, source position), drawn as dashed lines if the axis ``gold_links`` is
             "shown".
         compare: an axis and one of its values: pale bands show where the chosen word looks at this value.
-        gauges: name of a number from 0 to 1 that ``compute`` returns, to the text beside its course above the
-            sentences, along the axis that is played first.
-        options: as for :class:`utils.explorables.figure.Figure`; with ``gold`` give an axis ``gold_links`` with
-            the values "hidden" and "shown".
+        options: as for :class:`utils.explorables.figure.Figure`, and ``gauges`` as for
+            :class:`utils.explorables.kinds.Weights`; with ``gold`` give an axis ``gold_links`` with the values "hidden"
+            and "shown".
     """
 
     kind = "alignment"
@@ -45,7 +43,6 @@ class Alignment(Figure):
         target: Sequence[str],
         gold: Sequence[tuple[int, int]] = (),
         compare: tuple[str, object] | None = None,
-        gauges: Mapping[str, str] = MappingProxyType({}),
         **options,
     ):
         if gold and list(axes.get("gold_links", [])) != ["hidden", "shown"]:
@@ -56,7 +53,7 @@ class Alignment(Figure):
                     f"gold link {(i, j)} does not fit {len(target)} target and {len(source)} source words"
                 )
         check_value("compare", compare, axes)
-        self.compare, self.gauges = compare, gauges
+        self.compare, self.gauges = compare, options.pop("gauges", {})
         self.gold = [[int(i), int(j)] for i, j in gold]
         labels = {"source": source, "target": target} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)

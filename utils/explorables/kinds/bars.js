@@ -2,13 +2,16 @@
 // all rows, which can be dragged.
 kinds.bars = {
   draw(figure, width) {
-    const { panels, edge, role, compare } = figure.options, { bars: labels, verdicts = [] } = figure.labels;
+    const { panels, edge, cut, draws, role, compare } = figure.options, { bars: labels, verdicts = [] } = figure.labels;
     // Of several rows, name and verdict stand beside each on a desk, and above each on a phone.
     const wide = width >= 560, several = panels.length > 1, beside = several && wide, names = 1.08 * widest(panels.map(([, title]) => title));
     const left = beside ? names + 14 : several ? 12 : 30, aside = beside && verdicts.length ? 28 + 1.08 * widest(verdicts) : 14;
     const step = Math.min(110, (width - left - aside) / labels.length), right = left + labels.length * step;
     const tall = several ? (wide ? 40 : 20) : wide ? 130 : 92, pitch = tall + (beside ? 16 : several ? 32 : 44);
-    const top = edge ? 26 : 0, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity, x = left + limit * step;
+    const top = edge || cut ? 26 : 0, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity;
+    // How many bars a value of the cut leaves, from the first to the last one that is not 0.
+    const leaves = (at) => figure.arrayAt(panels[0][0], { ...figure.place, [cut]: at }).findLastIndex((number) => number > 0) + 1;
+    const moving = edge ?? cut, x = left + (cut ? leaves(figure.place[cut]) : limit) * step, [before, behind] = cut ? ["kept", "left out"] : ["allowed", "forbidden"];
     const compared = compare && `dashed: ${compare[0].replaceAll("_", "-")} ${compare[1]}`;
     const marks = panels.map(([array, title], k) => {
       const base = top + (k + 1) * pitch, verdict = verdicts.length ? figure.array("verdict")[k] : 0;
@@ -22,23 +25,30 @@ kinds.bars = {
         compared && left + 1.08 * textWidth(title) + textWidth(compared) < right - 8 && label(compared, right, 14, { class: "end quiet" }),
         several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
         // Weights that could not be computed are no zeros.
-        bars(numbers, { left, step, base, height: tall / most, edge: limit, digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "all" }),
+        bars(numbers, { left, step, base, height: tall / most, allowed: [0, limit], digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "all" }),
+        figure.has("newest") && [...numbers].map((number, j) => j === figure.array("newest")[0] && rect(left + (j + 0.14) * step, base - (number * tall) / most, 0.72 * step, (number * tall) / most, { rx: 2, class: "newest" })),
         verdict && Math.max(...numbers) === 0 && labels.map((_, j) => label(verdicts[verdict], left + (j + 0.5) * step, base - 6, { class: "middle number halo" })),
         group({}, [...others].map((number, j) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: "outline", rx: 2 }))),
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
     const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
-    const grip = edge && [
+    const grip = moving && [
       path(panels.map((_, k) => `M${round(x)},${top + (k + 1) * pitch - tall - 12}v${tall + 12}`).join(""), { class: "edge" }), rect(x - 12, 0, 24, 20, { class: "handle", rx: 4 }),
       path(`M${round(x - 3)},5v10l-6,-5zM${round(x + 3)},5v10l6,-5z`, { class: "paper" }),
-      x - textWidth("allowed") > 18 && label("allowed", x - 18, 14, { class: "end" }), x + textWidth("forbidden") < width - 18 && label("forbidden", x + 18, 14),
-      dragged(edge, (at) => ({ [edge]: nearestStep(at, left, right, labels.length + 1) }), rect(left - 12, 0, right - left + 24, bottom, { class: "drag" })),
+      x - textWidth(before) > 18 && label(before, x - 18, 14, { class: "end" }), x + textWidth(behind) < width - 18 && label(behind, x + 18, 14),
+      dragged(moving, (at) => ({ [moving]: cut ? nearestPlace(at, figure.controls[cut].values.map((_, k) => left + leaves(k) * step)) : nearestStep(at, left, right, labels.length + 1) }), rect(left - 12, 0, right - left + 24, bottom, { class: "drag" })),
     ];
     if (!figure.has("drawn")) return { width, height: under, marks: [marks, named, grip] };
     // The picture has room for the most dots that a label ever gets, so that its height stays.
     const size = step < 30 ? 6 : 8, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
+    const newest = figure.has("newest") ? figure.array("newest")[0] : -1;
     const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
-      circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * size, under + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - 1, { class: "tally" })));
-    return { width, height: under + 6 + rows * size, marks: [marks, named, grip, group({}, dots)] };
+      circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * size, under + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - (j === newest && i === count - 1 ? 0 : 1), { class: "tally" })));
+    const foot = under + 6 + rows * size, middle = (left + right) / 2;
+    const another = draws && [
+      rect(middle - 62, foot + 4, 124, 26, { class: "grid", rx: 4 }), label("draw one more", middle, foot + 22, { class: "middle choice" }),
+      rect(middle - 62, foot + 4, 124, 26, picks({ [draws]: (figure.place[draws] + 1) % figure.controls[draws].values.length })),
+    ];
+    return { width, height: foot + (draws ? 34 : 0), marks: [marks, named, grip, group({}, dots), another] };
   },
 };

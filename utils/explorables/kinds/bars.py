@@ -12,7 +12,8 @@ class Bars(Figure):
     """Distributions as bars, one below the other over the same labels.
 
     ``compute`` returns an array of shape (bars,), numbers from 0 to 1, for each name in ``panels``. It may also return
-    ``drawn`` of shape (bars,), how often each has been drawn: so many dots stand under its label. With labels
+    ``drawn`` of shape (bars,), how often each has been drawn: so many dots stand under its label; and ``newest`` of
+    shape (), the number of the bar that was drawn last, or -1. With labels
     ``verdicts`` it returns an integer array ``verdict`` of shape (panels,), the numbers of the labels that stand beside
     the panels: the first label says that the numbers are right and gets a tick, all others get a cross.
 
@@ -22,6 +23,8 @@ class Bars(Figure):
         role: "weight", or "score" for numbers that are no weights, such as probabilities of words: the bars are grey.
         edge: an axis whose value n forbids the bars from n on, for instance the length of a mask; its values are
             0, 1 and so on. Readers can drag the line before the first forbidden bar.
+        cut: an axis that leaves out bars at the end: readers can drag the line behind the last one that is not 0.
+        draws: the axis that counts the draws: a click in the picture draws one more.
         compare: an axis and one of its values: dashed outlines show the bars of a single panel at this value.
         options: as for :class:`utils.explorables.figure.Figure`.
     """
@@ -37,6 +40,8 @@ class Bars(Figure):
         bars: Sequence[object],
         role: str = "weight",
         edge: str | None = None,
+        cut: str | None = None,
+        draws: str | None = None,
         compare: tuple[str, object] | None = None,
         **options,
     ):
@@ -44,17 +49,21 @@ class Bars(Figure):
             raise ValueError(f"edge must name an axis of the values 0 to {len(bars)}, got {edge!r}")
         if role not in ("weight", "score"):
             raise ValueError(f"role must be 'weight' or 'score', got {role!r}")
+        for what, axis in (("cut", cut), ("draws", draws)):
+            if axis is not None and axis not in axes:
+                raise ValueError(f"{what} must name an axis, got {axis!r}")
         check_value("compare", compare, axes)
         if compare and len(panels) > 1:
             raise ValueError(f"compare needs a single panel, got {list(panels)}")
         self.panels, self.role, self.edge, self.compare = dict(panels), role, edge, compare
+        self.cut, self.draws = cut, draws
         labels = {"bars": bars} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Each panel and ``drawn``: (bars,); ``verdict``: (panels,)."""
         shapes = dict.fromkeys(self.panels, (len(self.labels["bars"]),))
-        shapes |= self._optional({"drawn": (len(self.labels["bars"]),)})
+        shapes |= self._optional({"drawn": (len(self.labels["bars"]),), "newest": ()})
         return shapes | ({"verdict": (len(self.panels),)} if "verdicts" in self.labels else {})
 
     @property
@@ -65,4 +74,6 @@ class Bars(Figure):
             "role": self.role,
             "edge": self.edge,
             "compare": self.compare,
+            "cut": self.cut,
+            "draws": self.draws,
         }

@@ -37,11 +37,12 @@ kinds.curve = {
     const values = figure.controls[query].values, asked = xOf(figure.value(query));
     const across = figure.controls[bandwidth] ? ((right - left) * figure.value(bandwidth)) / (last - first) : 0; // one bandwidth to each side
     const answered = !figure.has("height_known") || figure.array("height_known")[0];
-    const unit = 10 ** Math.floor(Math.log10(high - low)), levels = [];
-    for (let level = Math.ceil(low / unit) * unit; level <= high; level += unit) levels.push(level);
+    const power = 10 ** Math.floor(Math.log10(high - low)), levels = [];
+    for (let level = Math.ceil(low / power) * power; level <= high; level += power) levels.push(level);
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
     const point = figure.hover.point ?? figure.taken, most = Math.max(0.1, roundTop(figure.array("weights")));
+    const unit = y_label.replace(/.*\((.*)\)/, " $1");
     const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
     const within = (level) => Math.min(highest, Math.max(lowest, level)), bar = strip / most;
     const marks = [
@@ -50,11 +51,11 @@ kinds.curve = {
       weightAxis(left, right, base, bar, [0, most]),
       figure.controls[bandwidth] && rect(Math.max(left, asked - across), top, Math.min(right, asked + across) - Math.max(left, asked - across), base - top, { class: "query window" }),
       polyline(grid.map((hour, i) => [xOf(hour), yOf(truth[i])]), { class: "truth" }),
-      x.map((hour, i) => rect(xOf(hour) - 2, base - bar * weights[i], 4, bar * weights[i], { class: "weight" })),
+      x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 2), base - bar * weights[i], i === point ? 8 : 4, bar * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       label("weights of the readings", left, bottom + 22, { class: "halo" }),
       // The page does not know the error with readings that the reader has moved.
-      figure.has("error") && !Object.keys(figure.moved).length && label(`error ${figure.array("error")[0].toFixed(2)}${y_label.replace(/.*\((.*)\)/, " $1")}`, right, bottom + 22, { class: "end big halo" }),
+      figure.has("error") && !Object.keys(figure.moved).length && label(`error ${figure.array("error")[0].toFixed(2)}${unit}`, right, bottom + 22, { class: "end big halo" }),
       path(`M${round(asked - 6)},${top - 16}h12l-6,8z`, { class: "query" }),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),
@@ -69,8 +70,9 @@ kinds.curve = {
       }),
       group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
       answered && [circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" })],
-      point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}, weight ${weights[point].toFixed(2)}`,
-        Math.min(Math.max(place(point)[0], left + 70), right - 70), place(point)[1] - 14, { class: "middle halo" }),
+      figure.hover.point !== undefined && circle(...place(point), 13, { class: "chosen" }), // a finger sees a ring already
+      point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${weights[point].toFixed(2)}`,
+        Math.min(Math.max(place(point)[0], left + 70), right - 70), place(point)[1] - 18, { class: "middle halo" }),
     ];
     return { width, height: base + 40, marks };
   },

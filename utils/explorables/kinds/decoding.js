@@ -4,25 +4,35 @@ kinds.decoding = {
     const { source, target, candidates } = figure.labels, chosen = figure.place.word, stage = figure.place.stage;
     const stages = figure.controls.stage.labels, reached = (k) => stage >= k;
     const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 17;
+    const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size} numbers`;
     const { marks: sentence, bottom } = writtenSentence(target, chosen, stage === stages.length - 1, width);
     const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
     const words = Math.max(8 + widest(source), 44), scored = words + 6;
     // Left, top, width and height of the five panels: one row on a desk, three rows on a phone.
     const boxes = wide ? spreadBoxes(scored, width, top, end + 52 - top) : stackedBoxes(scored, width, top, end, listed);
     const high = Math.max(...boxes.map(([, y, , h]) => y + h)) + 2;
+    // The way of the next state back to the query, and on a phone also from the third panel to the fourth.
+    const [state, average] = [boxes[3], boxes[2]], turn = state[0] + state[2] / 2, height = bottom + 20, beside = scored + 112 + textWidth(counted), arrived = beside + textWidth("next query") + 8;
+    const back = reached(3) && wide && chosen < target.length - 1 && [
+      path(`M${round(turn)},${top - 4}V${height}H${round(arrived + 6)}`, { class: "way" }), path(`M${round(arrived + 8)},${height - 5}l-8,5l8,5z`, { class: "arrow" }),
+      label("next query", beside, height + 4, { class: "quiet" }),
+    ];
+    const down = !wide && [
+      path(`M${round(average[0])},${end + 28}H${round(turn)}V${end + 40}`, { class: "way" }), path(`M${round(turn - 5)},${end + 38}h10l-5,7z`, { class: "arrow" }),
+    ];
     const contents = [this.scores, this.weights, this.average, this.state, this.words];
     return { width, height: high, marks: [
       sentence,
       label("query", words, bottom + 24, { class: "end name" }),
       strip(figure.chosen("queries", "word"), scored + 4, 7, bottom + 20, 12, largest(figure, "queries", "states"), "query"),
       path(`M${scored + 40},${bottom + 34}h10l-5,6z`, { class: "query" }),
-      label(`${figure.shape("queries")[1]} of its ${figure.options.state_size} numbers`, scored + 98, bottom + 24, { class: "quiet" }),
+      label(counted, scored + 98, bottom + 24, { class: "quiet" }), group({}, back, down),
       source.map((word, j) => label(word, words, rows[j] + 4, { class: "end" })),
       boxes.map(([x, y, w, h], k) => {
         const frame = { rx: 5, class: k === stage ? "now" : "grid" };
-        const arrow = boxes[k + 1]?.[1] === y && path(`M${round(x + w + 3.5)},${round(y + 6)}l6,6l-6,6z`, { class: "arrow" });
+        const arrow = boxes[k + 1]?.[1] === y && path(`M${round(x + w + 3.5)},${round(k === 2 ? end + 12 : y + 6)}l6,6l-6,6z`, { class: "arrow" });
         return [rect(x, y, w, h, frame), arrow, label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
-          reached(k) && contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest, listed }), rect(x, y, w, h, picks({ stage: k }))];
+          reached(k) && contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest, listed, row }), rect(x, y, w, h, picks({ stage: k }))];
       }),
     ] };
   },
@@ -34,7 +44,7 @@ kinds.decoding = {
       line(zero, rows[0] - 9, zero, end - 2, { class: "grid" }),
       [...figure.chosen("scores", "word")].map((score, j) => {
         const reach = (score * room) / (high - low || 1);
-        return [rect(Math.min(zero, zero + reach), rows[j] - 5.5, Math.abs(reach), 11, { class: "score" }), label(score.toFixed(1), x + 34, rows[j] + 4, { class: "end" })];
+        return [rect(Math.min(zero, zero + reach), rows[j] - 5.5, Math.abs(reach), 11, { class: "score" }), label(signed(score, 1), x + 34, rows[j] + 4, { class: "end" })];
       }),
     ];
   },
@@ -47,31 +57,33 @@ kinds.decoding = {
   },
 
   // Each value times its weight, and under the line their sum, all in one scale.
-  average(figure, [x, , width], { rows, end, chosen }) {
+  average(figure, [x, , width], { rows, end, chosen, row }) {
     const contexts = figure.chosen("contexts", "word"), size = contexts.length, step = (width - 12) / size, parts = figure.drawn("parts");
     const most = largest(figure, "parts", "contexts"), first = chosen * rows.length * size;
     return [
+      // As strong as its weight, a ground joins each value with the bar of its weight.
+      [...figure.chosen("weights", "word")].map((weight, j) => rect(x - 12, rows[j] - row / 2 + 1, width + 8, row - 2, { class: "weight", "fill-opacity": round(0.45 * weight) })),
       rows.map((y, j) => strip(parts.slice(first + j * size, first + (j + 1) * size), x + 6, step, y, 9.5, most, "value")),
       line(x + 4, end + 1, x + width - 4, end + 1, { class: "rule" }),
-      strip(contexts, x + 6, step, end + 17, 9.5, most, "context"),
+      strip(contexts, x + 6, step, end + 18, 9.5, most, "context"),
       label("context", x + width / 2, end + 41, { class: "middle name" }),
     ];
   },
 
   state(figure, [x, y, width, height], { chosen }) {
     const before = figure.chosen("queries", "word"), after = figure.chosen("states", "word");
-    const step = (width - 16) / before.length, middle = y + (height + 6) / 2, tall = Math.min(40, (height - 52) / 2), most = largest(figure, "queries", "states");
+    const step = (width - 16) / before.length, middle = y + (height + 6) / 2, tall = Math.min(60, (height - 52) / 2), most = largest(figure, "queries", "states");
     return [
       strip(before, x + 8, step, middle, tall, most, "trace"), strip(after, x + 8, step, middle, tall, most, "query", 0.5),
       label("grey: before", x + 8, y + height - 8, { class: "quiet" }),
     ];
   },
 
-  words(figure, [x, y, width], { chosen, numBest, listed }) {
+  words(figure, [x, y, width, height], { chosen, numBest, listed }) {
     const { candidates, target } = figure.labels, below = width < 200 && listed > 4; // no room for a bar beside a word
     const room = below ? width - 16 : width - 134;
     return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
-      const word = candidates[chosen * numBest + k], at = y + 36 + (below ? 28 : 18) * k;
+      const word = candidates[chosen * numBest + k], at = y + 36 + (below ? (height - 48) / listed : 18) * k;
       return [
         label(word, x + 8, at + 4, { class: word === target[chosen] ? "name" : "" }),
         below ? rect(x + 8, at + 9, room * probability, 6, { class: "score" }) : rect(x + 86, at - 5.5, room * probability, 11, { class: "score" }), label(probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),

@@ -27,9 +27,9 @@ kinds.plane = {
     const taken = [[qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
     return { width, height: bottom + 34, marks: [
       landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), left, top, right, bottom),
-      rect(left, top, right - left, bottom - top, { class: "grid" }), polyline(hullOf(points.map((_, i) => at(i))).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
+      rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(points.map((_, i) => at(i))).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
-      label("grey: score, line: rubber band", left, bottom + 17, { class: "quiet" }),
+      label(scorer.form === "dot" ? "grey: score, line: rubber band" : "grey: score", left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
         const text = weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
@@ -56,7 +56,7 @@ kinds.plane = {
           return [
             rect(right + 14, y + 6, 170 * weights[i], 4, { class: "weight" }),
             label(word, right + 14, y, { class: i === best ? "name" : "" }),
-            label(numbers[i].toFixed(2), right + 128, y, { class: "end" }), label(weights[i].toFixed(2), right + 184, y, { class: "end" }),
+            label(signed(numbers[i], 2), right + 128, y, { class: "end" }), label(weights[i].toFixed(2), right + 184, y, { class: "end" }),
           ];
         }),
       ],

@@ -24,14 +24,14 @@ kinds.scene = {
     const boxes = [];
     let x = from, row = 0;
     for (const word of caption) {
-      const room = Math.max(26, textWidth(word, 14) + 14);
+      const room = Math.max(26, textWidth(word, wide ? 17 : 14) + 14);
       if (x > from && x + room > width) [x, row] = [from, row + 1];
       boxes.push({ word, x, row, room });
       x += room;
     }
     const tall = rowHeight * (row + 1), first = wide ? top : top + side + 12;
     const frame = (square) => { const [a, b] = corner(square); return goldFrame(a, b, step, step, weights[square]); };
-    return { width, height: Math.max(top + side + 3, first + tall + (wide ? small + 32 : 0)), marks: [
+    return { width, height: Math.max(top + side + 3, first + tall + (wide ? small + 12 : 0)), marks: [
       label("dashed: the thing", left, 14, { class: "quiet" }), scale(left + side),
       cells(weights, size, { left, top, step, height: step }),
       rect(left, top, side, side, { class: "grid" }),
@@ -39,16 +39,16 @@ kinds.scene = {
         line(left + (k + 1) * step, top, left + (k + 1) * step, top + side, { class: "grid" }),
         line(left, top + (k + 1) * step, left + side, top + (k + 1) * step, { class: "grid" }),
       ]),
-      thingsOf(picture, size, left, top, step, 4),
+      thingsOf(picture, size, left, top, step, 6),
       group({}, described[chosen] !== null && frame(described[chosen])),
       group({}, [...weights].map((weight, square) => {
         const [a, b] = corner(square);
-        return weight >= 0.05 && label(weight.toFixed(2), a + step - 9, b + 19, { class: weight > 0.5 ? "end number inverse" : "end number" });
+        return weight >= 0.05 && label(weight.toFixed(2), a + step - 7, b + 15, { class: weight > 0.5 ? "end number inverse" : "end number" });
       })),
       // All pictures stand small beside the large one, to choose from: on a desk in a row below the caption, on a phone in a
       // column.
       pictures.map((each, k) => {
-        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? first + tall + 30 : top + 1 + k * (small + 12);
+        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? top + side - small - 2 : top + 1 + k * (small + 12);
         return [
           rect(x, y, small, small, { class: k === figure.place.picture ? "chosen" : "grid", rx: 2 }), thingsOf(each, size, x, y, small / size),
           rect(x, y, small, small, picks({ picture: k })),
@@ -58,7 +58,7 @@ kinds.scene = {
         const y = first + row * rowHeight;
         return [
           i === chosen && rect(x + 1, y + 3, room - 2, rowHeight - 6, { class: "query frame", rx: 4 }),
-          label(word, x + room / 2, y + rowHeight / 2 + 5, { class: `middle word ${choice(word)} ${i === chosen ? "name" : ""}` }),
+          label(word, x + room / 2, y + rowHeight / 2 + 5, { class: `middle ${wide ? "caption" : "word"} ${choice(word)} ${i === chosen ? "name" : ""}` }),
           rect(x, y, room, rowHeight, picks({ word: i })),
         ];
       }),

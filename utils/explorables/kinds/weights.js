@@ -12,7 +12,7 @@ kinds.weights = {
   },
 
   maps(figure, width, wide) {
-    const { panels, edge, causal, gallery } = figure.options, { queries, keys, written } = figure.labels;
+    const { panels, edge, causal, window: reach, gallery } = figure.options, { queries, keys, written } = figure.labels;
     const side = wide && panels.length > 1, gap = 28, gold = figure.has("gold");
     const aside = written ? 26 + widest(["writes", ...[...new Set(figure.allOf("written"))].map((i) => written[i])]) : 8;
     const left = Math.max(1.08 * widest(queries) + 12, written ? 64 : 30), beyond = side ? gap * (panels.length - 1) : 0;
@@ -21,11 +21,15 @@ kinds.weights = {
     // A map of few rows has higher ones.
     const beside = gallery.length > 0, compact = !wide && (panels.length > 1 || beside), row = compact ? 24 : Math.max(wide && !beside ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
     const lookingBack = causal && figure.value(causal[0]) === causal[1];
-    const edges = queries.map((_, i) => (lookingBack ? i + 1 : limit)); // the first forbidden key of each query
+    // Of each query the first key that it may look at, and the first one behind the last.
+    const allowed = queries.map((_, i) => {
+      const around = reach ? figure.value(reach) : Infinity, place = Math.min(i, keys.length - 1);
+      return [Math.max(0, place - around), Math.min(lookingBack ? i + 1 : limit, place + around + 1)];
+    });
     const tall = compact ? 0 : wide && !beside ? 90 : 64, heading = compact ? 19 : 22;
     const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
     const named = (k) => !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
-    const high = base + (compact ? 4 : labelled), hatched = Math.min(...edges) < keys.length;
+    const high = base + (compact ? 4 : labelled), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
     const legend = [gold && "dashed: correct", hatched && "hatched: forbidden"].filter(Boolean).join(", ");
     const marks = panels.map(([array, title], k) => {
       // Maps side by side share the names of their rows.
@@ -33,9 +37,9 @@ kinds.weights = {
       const numbers = figure.drawn(array), chosen = figure.place.query;
       const { query: row_at, column, panel } = figure.hover;
       return group({ transform: `translate(0 ${y})` },
-        title ? label(title, first, 14, { class: "name" }) : legend && label(legend, first, 14, { class: "quiet" }),
+        title ? label(title, first, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
         k === panels.length - 1 && scale(right),
-        cells(numbers, keys.length, { left: first, top: heading, step, height: row, edges }),
+        cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed }),
         gold && group({}, [...figure.array("gold")].map((is, at) => is && goldFrame(first + (at % keys.length) * step, heading + Math.floor(at / keys.length) * row, step, row, numbers[at]))),
         names && queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(text)} ${i === chosen ? "name" : ""}` })),
         written && [label("should be", first - 7, 14, { class: "end quiet" }), label("writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
@@ -44,8 +48,8 @@ kinds.weights = {
         })],
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: "query frame", rx: 3 }),
         compact
-          ? [...figure.chosen(array, "query")].map((number, j) => j < edges[chosen] && numberInCell(number, first + (j + 0.5) * step, heading + (chosen + 0.5) * row + 4, step))
-          : [weightAxis(first, right, base, tall), edges[chosen] < keys.length && hatch(first + edges[chosen] * step, base - tall, right - first - edges[chosen] * step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, edge: edges[chosen] })],
+          ? [...figure.chosen(array, "query")].map((number, j) => j >= allowed[chosen][0] && j < allowed[chosen][1] && numberInCell(number, first + (j + 0.5) * step, heading + (chosen + 0.5) * row + 4, step))
+          : [weightAxis(first, right, base, tall), hatchBeside(allowed[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, allowed: allowed[chosen] })],
         named(k) && columnLabels(keys, first, step, base),
         group({}, panel === k && numberInCell(numbers[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
         queries.map((_, i) => [
@@ -74,12 +78,13 @@ kinds.weights = {
             : wide ? !j && label(`${rows.name} ${name}`, left - 2, y + high / 2 + 4, { class: "end quiet" }) : label(name, x + thin / 2 - 3, top - 6, { class: `middle ${style}` }),
           shared && label(percent(figure.arrayAt("gold_share", { ...figure.place, ...place })[0]), wide ? x + thin - 6 : x + thin / 2 - 3, wide ? y - 7 : y + high + 15, { class: `${wide ? "end" : "middle"} ${style}` }),
           stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high, figure.has("gold") ? figure.array("gold") : []),
+          rect(x, y + (figure.place.query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: "query frame thin" }),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: "chosen", rx: 3 }),
           rect(x - 3, y - named, thin, high + named, picks(place)),
         ];
       }),
     ]);
-    return { height: top + (wide ? count * each : high + (shared ? 22 : 4)), marks };
+    return { height: top + (wide ? count * each : high + (shared ? 20 : 4)), marks };
   },
 };
 

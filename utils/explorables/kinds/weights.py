@@ -4,7 +4,6 @@ Explained in book/explorables.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import ClassVar
 
 from utils.explorables.figure import Figure, check_value
@@ -25,10 +24,10 @@ class Weights(Figure):
         panels: name of each array to the title of its map; one map of the array ``weights`` by default.
         edge: an axis whose value n forbids the columns from n on, for instance the valid length.
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
+        window: an axis whose value n forbids each query to look at keys more than n places away from its own place.
         gallery: one or two axes. The first map is also shown small at each of their values, to choose from.
-        gauges: name of a number from 0 to 1 that ``compute`` returns, to the text beside its course above the
-            maps, along the axis that is played first.
-        options: as for :class:`utils.explorables.figure.Figure`.
+        options: as for :class:`utils.explorables.figure.Figure`; and ``gauges``, from the name of a number from 0 to 1
+            that ``compute`` returns to the text beside its course above the maps, along the axis that is played first.
 
     >>> import torch
     >>> figure = Weights(
@@ -54,15 +53,17 @@ class Weights(Figure):
         panels: Mapping[str, str] | None = None,
         edge: str | None = None,
         causal: tuple[str, object] | None = None,
+        window: str | None = None,
         gallery: Sequence[str] = (),
-        gauges: Mapping[str, str] = MappingProxyType({}),
         **options,
     ):
         self.panels, self.edge, self.causal = dict(panels or {"weights": ""}), edge, causal
-        self.gallery, self.gauges = list(gallery), gauges
+        self.window = window
+        self.gallery, self.gauges = list(gallery), options.pop("gauges", {})
         self.table = (list(self.panels.items()), "queries", "keys")
-        if edge is not None and edge not in axes:
-            raise ValueError(f"edge must name an axis, got {edge!r}")
+        for what, axis in (("edge", edge), ("window", window)):
+            if axis is not None and axis not in axes:
+                raise ValueError(f"{what} must name an axis, got {axis!r}")
         check_value("causal", causal, axes)
         if len(self.gallery) > 2 or not set(self.gallery) <= set(axes):
             raise ValueError(f"gallery must name one or two axes, got {self.gallery}")
@@ -83,5 +84,6 @@ class Weights(Figure):
             "panels": list(self.panels.items()),
             "edge": self.edge,
             "causal": self.causal,
+            "window": self.window,
             "gallery": self.gallery,
         }

@@ -27,6 +27,9 @@ const widest = (texts) => Math.max(...texts.map((text) => textWidth(text)));
 // The position of `x` among `count` values that are spread evenly from `low` to `high`.
 const nearestStep = (x, low, high, count) => Math.max(0, Math.min(count - 1, Math.round(((x - low) / (high - low)) * (count - 1))));
 
+// The position of the place that is nearest to `x`.
+const nearestPlace = (x, places) => places.reduce((best, place, at) => (Math.abs(place - x) < Math.abs(places[best] - x) ? at : best), 0);
+
 const polyline = (points, attributes) => path(points.map(([x, y], i) => `${i ? "L" : "M"}${round(x)},${round(y)}`).join(""), attributes);
 
 // Diagonal lines that fill a rectangle: what is forbidden. They lie where x + y is a multiple of the step, so that those of
@@ -39,6 +42,10 @@ const hatch = (x, y, width, height, step = 6) => {
   }
   return path(d, { class: "hatch" });
 };
+
+// Hatches the columns that are not allowed.
+const hatchBeside = ([from, to], columns, left, top, step, height) => [[0, from], [to, columns]].map(([a, b]) =>
+  a < b && hatch(left + a * step, top, (b - a) * step, height, 8));
 
 // Lines and numbers at 0, 0.5 and 1 of an axis of weights.
 const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
@@ -64,13 +71,14 @@ const numberAbove = (text, x, y, step) => {
 const roundTop = (weights) => [0.02, 0.05, 0.1, 0.2, 0.5].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1; // stored numbers are rounded
 
 // Bars that stand on `base` with their numbers above them. `zeros` says which bars without height have a number: "all" of
-// them, the "allowed" ones or "none". Bars from `edge` on are forbidden; `height` is that of a number 1.
-const bars = (numbers, { left, step, base, height, digits = 2, edge = Infinity, role = "weight", zeros = "allowed" }) =>
+// them, the "allowed" ones or "none". Only those from the first to before the second of `allowed` are not forbidden;
+// `height` is that of a number 1.
+const bars = (numbers, { left, step, base, height, digits = 2, allowed = [0, Infinity], role = "weight", zeros = "allowed" }) =>
   [...numbers].map((number, j) => {
-    const x = left + (j + 0.5) * step, tall = number * height;
+    const x = left + (j + 0.5) * step, tall = number * height, forbidden = j < allowed[0] || j >= allowed[1];
     return group({},
-      rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: j >= edge ? `${role} forbidden` : role }),
-      (number || zeros === "all" || (zeros === "allowed" && j < edge)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
+      rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: forbidden ? `${role} forbidden` : role }),
+      (number || zeros === "all" || (zeros === "allowed" && !forbidden)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
   });
 
 // Labels under columns: straight if they fit, else turned. `labelsHeight` says how much room they take.
@@ -84,15 +92,15 @@ const columnLabels = (labels, left, step, top, role = "") =>
       : label(text, x, top + 15, { class: `middle ${role}` });
   });
 
-// A heat map of rows by columns: the larger a number, the darker its cell. `edges` has the first forbidden column of each
-// row, from which on the row is hatched.
-const cells = (numbers, columns, { left, top, step, height, edges = [] }) => {
+// A heat map of rows by columns: the larger a number, the darker its cell. `allowed` has of each row the first allowed
+// column and the first one behind the last; all others are hatched.
+const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
   const rows = numbers.length / columns;
   const filled = [...numbers].map((number, at) => {
     const i = Math.floor(at / columns), j = at % columns, x = left + j * step, y = top + i * height;
     return rect(x + 0.5, y + 0.5, step - 1, height - 1, { class: "weight cell", rx: 2, "fill-opacity": Math.min(1, Math.max(0, round(number))) });
   });
-  const forbidden = edges.map((edge, i) => edge < columns && hatch(left + edge * step, top + i * height, (columns - edge) * step, height, 8));
+  const forbidden = allowed.map((ends, i) => hatchBeside(ends, columns, left, top + i * height, step, height));
   return group({}, rect(left, top, columns * step, rows * height, { class: "ground" }), filled, forbidden);
 };
 
@@ -115,22 +123,30 @@ const cross = (x, y) => path(`M${round(x - 4)},${round(y - 4)}l8,8m0,-8l-8,8`, {
 const tick = (x, y) => path(`M${round(x - 5)},${round(y)}l4,4l6,-8`, { class: "sign" });
 
 // A picture below its gauges: shares of all, each as a text, its course while the figure plays with a dot where it is now,
-// and its number. The legend of the picture, if it has one, stands at the left.
+// and its number. A course can be dragged along. The legend of the picture, if it has one, stands at the left.
 const withGauges = ({ width, height, marks, legend }, figure) => {
-  const { gauges, play: [axis] } = figure, wide = width >= 560;
-  const across = wide ? 150 : 84, tall = wide ? 26 : 18, last = figure.controls[axis]?.values.length - 1;
-  const lines = Math.max(legend ? 1 : 0, gauges.length), room = lines && (tall + 8) * lines + 4;
+  const { gauges, play: [axis] } = figure, wide = width >= 560, { labels = [] } = figure.controls[axis] ?? {};
+  const left = 10 + Math.max(widest(gauges.map(([, text]) => text)), wide && legend ? 100 : 0), right = width - 44;
+  const tall = wide ? 30 : 18, pitch = tall + 8, bottom = pitch * gauges.length + 2, named = wide && gauges.length > 0;
+  const room = gauges.length || legend ? bottom + (named || legend ? 18 : 2) : 0;
+  // Values stand where they are on a scale, or side by side where they would lie too close on it.
+  const { values = [] } = figure.controls[axis] ?? {}, to = right - left, all = values.at(-1) - values[0];
+  const scaled = values.every((value, at) => !at || ((value - values[at - 1]) / all) * to >= 8);
+  const xs = values.map((value, at) => left + (scaled ? (value - values[0]) / all : at / (values.length - 1)) * to);
+  const xOf = (at) => { const before = Math.floor(at); return xs[before] + (at - before) * ((xs[before + 1] ?? 0) - xs[before] || 0); };
   return { width, height: room + height, marks: [
-    legend && label(legend, 0, (tall + 8) * lines - tall / 2 + 2, { class: "quiet" }),
+    legend && label(legend, 0, bottom + 14, { class: "quiet" }),
     gauges.map(([key, text], k) => {
-      const base = (tall + 8) * k + tall + 6, left = width - across - 44, place = (at, share) => [left + (at / last) * across, base - share * tall];
-      const course = figure.controls[axis].values.map((_, at) => place(at, figure.arrayAt(key, { ...figure.place, [axis]: at })[0]));
-      const [now] = figure.blend("now", [figure.place[axis]]), [share] = figure.drawn(key), middle = base - tall / 2 + 4;
+      const base = pitch * k + tall + 6, yOf = (share) => base - share * tall, middle = base - tall / 2 + 4;
+      const course = labels.map((_, at) => [xOf(at), yOf(figure.arrayAt(key, { ...figure.place, [axis]: at })[0])]);
+      const [share] = figure.array(key), [now] = figure.blend("now", [figure.place[axis]]);
       return [
-        label(text, left - 10, middle, { class: "end" }), rect(left, base - tall, across, tall, { class: "grid" }), polyline(course, { class: "course" }),
-        circle(...place(now, share), 4.5, { class: "weight outlined" }), label(percent(share), width, middle, { class: "end name" }),
+        label(text, left - 10, middle, { class: "end" }), rect(left, base - tall, right - left, tall, { class: "grid" }), polyline(course, { class: "course" }),
+        circle(xOf(now), figure.blend(`gauge ${key}`, [yOf(share)])[0], 5, { class: "weight outlined" }), label(percent(share), width, middle, { class: "end name" }),
       ];
     }),
+    named && labels.map((text, at) => (!at || xs[at] - xs[at - 1] > textWidth(text) + 6) && label(text, xs[at], bottom + 14, { class: "middle quiet" })),
+    gauges.length > 0 && dragged(axis, (x) => ({ [axis]: nearestPlace(x, xs) }), rect(left - 12, 0, right - left + 24, Math.max(24, bottom), { class: "drag" })),
     group({ transform: `translate(0 ${room})` }, marks),
   ] };
 };

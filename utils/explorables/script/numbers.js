@@ -17,6 +17,9 @@ const rowOf = (numbers, at, size) => numbers.slice(at * size, (at + 1) * size);
 
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
 
+// A number with a true minus sign.
+const signed = (number, digits) => number.toFixed(digits).replace(/^-(0\.?0*)$/, "$1").replace("-", "\u2212");
+
 const longest = (texts) => texts.reduce((most, text) => (textWidth(text) > textWidth(most) ? text : most), "");
 
 // What a figure is: its controls by name, its numbers, and in `place` the position of each control.
