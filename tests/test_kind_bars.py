@@ -207,21 +207,29 @@ def test_the_bar_that_was_drawn_last_has_another_colour(width: int) -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_cut_stands_behind_the_last_bar_and_a_click_draws_one_more(width: int) -> None:
-    shares = {0.5: [0.7, 0.3, 0, 0], 0.9: [0.5, 0.3, 0.2, 0], 1: [0.4, 0.3, 0.2, 0.1]}
+    kept = {
+        0.5: [4, 3, 0, 0],
+        0.8: [4, 3, 2, 0],
+        0.9: [4, 3, 2, 0.5],
+        1: [4, 3, 2, 1],
+    }  # at 0.9 half of the last bar
+    shares = {top_p: torch.tensor(parts) / sum(parts) for top_p, parts in kept.items()}
     figure = Bars(
-        lambda top_p, draws: {"p": torch.tensor(shares[top_p]), "drawn": torch.tensor([draws, 0, 0, 0])},
+        lambda top_p, draws: {"p": shares[top_p], "drawn": torch.tensor([draws, 0, 0, 0])},
         {"top_p": list(shares), "draws": [0, 1, 2]}, panels={"p": "next word"}, bars="wxyz", role="score",
         cut="top_p", draws="draws", name="f", alt="", say="",
     )  # fmt: skip
-    for top_p, left in zip(shares, (2, 3, 4), strict=True):
+    for top_p, left in zip(shares, (2, 3, 3.5, 4), strict=True):
         for draws in (0, 1, 2):
             drawn = picture(figure, width, top_p=top_p, draws=draws)
             bars, x = drawn.of("rect", "score"), drawn.of("path", "edge")[0].box[0]
-            assert [bar.middle[0] < x for bar in bars] == [j < left for j in range(4)]
+            place = linear([bars[0].middle[0], bars[3].middle[0]], [0.5, 3.5])
+            assert place(x) == pytest.approx(left, abs=0.01)
             (area,) = drawn.of("rect", "drag")
             assert area.attributes["data-drag"] == "top_p"
             (more,) = drawn.of("rect", "pick")
-            assert more.attributes["data-pick"] == f'{{"draws":{(draws + 1) % 3}}}'
+            assert more.attributes["data-pick"] == f'{{"draws":{[1, 2, 0][draws]}}}'
+            assert ("start again" in drawn.texts()) == (draws == 2)
             assert more["height"] >= 24
             check_legible(drawn, width)
     for name in ("cut", "draws"):

@@ -4,6 +4,7 @@ kinds.alignment = {
     const { source, target } = figure.labels, { compare } = figure.options, gap = 14;
     const fits = (words) => words.reduce((sum, word) => sum + textWidth(word, 14) + gap, 0) <= width;
     const picture = fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
+    // Where nothing is compared, the room of the legend stays.
     return { ...picture, legend: compare && (figure.compared("weights") ? `pale blue: ${compare.join(" ")}` : " ") };
   },
 

@@ -9,26 +9,33 @@ kinds.bars = {
     const step = Math.min(110, (width - left - aside) / labels.length), right = left + labels.length * step;
     const tall = several ? (wide ? 40 : 20) : wide ? 130 : 92, pitch = tall + (beside ? 16 : several ? 32 : 44);
     const top = edge || cut ? 26 : 0, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity;
-    // How many bars a value of the cut leaves, from the first to the last one that is not 0.
-    const leaves = (at) => figure.arrayAt(panels[0][0], { ...figure.place, [cut]: at }).findLastIndex((number) => number > 0) + 1;
+    // How many bars a value of the cut leaves. The last one may stand for several things, of which a part is left: then its
+    // height, relative to the first bar, is only this part of what the last value of the cut leaves.
+    const leaves = (at) => {
+      const [now, all] = [at, figure.controls[cut].values.length - 1].map((k) => figure.arrayAt(panels[0][0], { ...figure.place, [cut]: k }));
+      const last = now.findLastIndex((number) => number > 0);
+      return last + Math.min(1, (now[last] * all[0]) / (now[0] * all[last]));
+    };
     const moving = edge ?? cut, x = left + (cut ? leaves(figure.place[cut]) : limit) * step, [before, behind] = cut ? ["kept", "left out"] : ["allowed", "forbidden"];
     const compared = compare && `dashed: ${compare[0].replaceAll("_", "-")} ${compare[1]}`;
+    const newest = figure.has("newest") ? figure.array("newest")[0] : -1;
     const marks = panels.map(([array, title], k) => {
       const base = top + (k + 1) * pitch, verdict = verdicts.length ? figure.array("verdict")[k] : 0;
       // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
       const numbers = figure.drawn(array), others = figure.compared(array) ?? [];
       const most = role === "weight" ? 1 : roundTop([...numbers, ...others]), at = beside ? base - tall / 2 + 4 : base - pitch + 14;
       const end = beside ? right + 24 : right - textWidth(verdicts[verdict] ?? "");
+      const shape = (number, j, style) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: style, rx: 2 });
       return group({},
         limit < labels.length && hatch(x, base - tall - 12, right - x, tall + 12),
         label(title, beside ? left - 8 : left, at, { class: beside ? "end name" : "name" }),
-        compared && left + 1.08 * textWidth(title) + textWidth(compared) < right - 8 && label(compared, right, 14, { class: "end quiet" }),
+        compared && left + 1.08 * textWidth(title) + textWidth(compared) < right - 8 && label(compared, right, at, { class: "end quiet" }),
         several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
         // Weights that could not be computed are no zeros.
         bars(numbers, { left, step, base, height: tall / most, allowed: [0, limit], digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "all" }),
-        figure.has("newest") && [...numbers].map((number, j) => j === figure.array("newest")[0] && rect(left + (j + 0.14) * step, base - (number * tall) / most, 0.72 * step, (number * tall) / most, { rx: 2, class: "newest" })),
+        newest >= 0 && shape(numbers[newest], newest, "newest"),
         verdict && Math.max(...numbers) === 0 && labels.map((_, j) => label(verdicts[verdict], left + (j + 0.5) * step, base - 6, { class: "middle number halo" })),
-        group({}, [...others].map((number, j) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: "outline", rx: 2 }))),
+        group({}, [...others].map((number, j) => shape(number, j, "outline"))),
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
     const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
@@ -41,13 +48,12 @@ kinds.bars = {
     if (!figure.has("drawn")) return { width, height: under, marks: [marks, named, grip] };
     // The picture has room for the most dots that a label ever gets, so that its height stays.
     const size = step < 30 ? 6 : 8, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
-    const newest = figure.has("newest") ? figure.array("newest")[0] : -1;
     const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
       circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * size, under + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - (j === newest && i === count - 1 ? 0 : 1), { class: "tally" })));
-    const foot = under + 6 + rows * size, middle = (left + right) / 2;
+    const foot = under + 6 + rows * size, middle = (left + right) / 2, ended = draws && figure.place[draws] === figure.controls[draws].values.length - 1;
     const another = draws && [
-      rect(middle - 62, foot + 4, 124, 26, { class: "grid", rx: 4 }), label("draw one more", middle, foot + 22, { class: "middle choice" }),
-      rect(middle - 62, foot + 4, 124, 26, picks({ [draws]: (figure.place[draws] + 1) % figure.controls[draws].values.length })),
+      rect(middle - 62, foot + 4, 124, 26, { class: "grid", rx: 4 }), label(ended ? "start again" : "draw one more", middle, foot + 22, { class: "middle choice" }),
+      rect(middle - 62, foot + 4, 124, 26, picks({ [draws]: ended ? 0 : figure.place[draws] + 1 })),
     ];
     return { width, height: foot + (draws ? 34 : 0), marks: [marks, named, grip, group({}, dots), another] };
   },

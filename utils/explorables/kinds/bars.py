@@ -23,8 +23,9 @@ class Bars(Figure):
         role: "weight", or "score" for numbers that are no weights, such as probabilities of words: the bars are grey.
         edge: an axis whose value n forbids the bars from n on, for instance the length of a mask; its values are
             0, 1 and so on. Readers can drag the line before the first forbidden bar.
-        cut: an axis that leaves out bars at the end: readers can drag the line behind the last one that is not 0.
-        draws: the axis that counts the draws: a click in the picture draws one more.
+        cut: an axis that leaves out bars at the end, and at its last value none: readers can drag the line behind
+            what is left.
+        draws: the axis that counts the draws: a click in the picture draws one more, or starts again after the last.
         compare: an axis and one of its values: dashed outlines show the bars of a single panel at this value.
         options: as for :class:`utils.explorables.figure.Figure`.
     """

@@ -125,27 +125,32 @@ const tick = (x, y) => path(`M${round(x - 5)},${round(y)}l4,4l6,-8`, { class: "s
 // A picture below its gauges: shares of all, each as a text, its course while the figure plays with a dot where it is now,
 // and its number. A course can be dragged along. The legend of the picture, if it has one, stands at the left.
 const withGauges = ({ width, height, marks, legend }, figure) => {
-  const { gauges, play: [axis] } = figure, wide = width >= 560, { labels = [] } = figure.controls[axis] ?? {};
+  const { gauges, play: [axis] } = figure, wide = width >= 560, { labels = [], values = [] } = figure.controls[axis] ?? {};
   const left = 10 + Math.max(widest(gauges.map(([, text]) => text)), wide && legend ? 100 : 0), right = width - 44;
   const tall = wide ? 30 : 18, pitch = tall + 8, bottom = pitch * gauges.length + 2, named = wide && gauges.length > 0;
   const room = gauges.length || legend ? bottom + (named || legend ? 18 : 2) : 0;
   // Values stand where they are on a scale, or side by side where they would lie too close on it.
-  const { values = [] } = figure.controls[axis] ?? {}, to = right - left, all = values.at(-1) - values[0];
+  const to = right - left, all = values.at(-1) - values[0];
   const scaled = values.every((value, at) => !at || ((value - values[at - 1]) / all) * to >= 8);
   const xs = values.map((value, at) => left + (scaled ? (value - values[0]) / all : at / (values.length - 1)) * to);
-  const xOf = (at) => { const before = Math.floor(at); return xs[before] + (at - before) * ((xs[before + 1] ?? 0) - xs[before] || 0); };
+  const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
+  let written = -Infinity;
   return { width, height: room + height, marks: [
     legend && label(legend, 0, bottom + 14, { class: "quiet" }),
     gauges.map(([key, text], k) => {
       const base = pitch * k + tall + 6, yOf = (share) => base - share * tall, middle = base - tall / 2 + 4;
-      const course = labels.map((_, at) => [xOf(at), yOf(figure.arrayAt(key, { ...figure.place, [axis]: at })[0])]);
+      const course = xs.map((x, at) => [x, yOf(figure.arrayAt(key, { ...figure.place, [axis]: at })[0])]);
       const [share] = figure.array(key), [now] = figure.blend("now", [figure.place[axis]]);
       return [
         label(text, left - 10, middle, { class: "end" }), rect(left, base - tall, right - left, tall, { class: "grid" }), polyline(course, { class: "course" }),
         circle(xOf(now), figure.blend(`gauge ${key}`, [yOf(share)])[0], 5, { class: "weight outlined" }), label(percent(share), width, middle, { class: "end name" }),
       ];
     }),
-    named && labels.map((text, at) => (!at || xs[at] - xs[at - 1] > textWidth(text) + 6) && label(text, xs[at], bottom + 14, { class: "middle quiet" })),
+    named && labels.map((text, at) => {
+      if (xs[at] - written < textWidth(text) + 6) return false; // no room beside the one before
+      written = xs[at];
+      return label(text, xs[at], bottom + 14, { class: "middle quiet" });
+    }),
     gauges.length > 0 && dragged(axis, (x) => ({ [axis]: nearestPlace(x, xs) }), rect(left - 12, 0, right - left + 24, Math.max(24, bottom), { class: "drag" })),
     group({ transform: `translate(0 ${room})` }, marks),
   ] };
