@@ -10,7 +10,7 @@ KEPT = {0: 1.0, 3: 0.25, 9: 0.5, 27: 0.0}
 
 
 def figure(**changes) -> Weights:
-    options = {"play": "step", "gauges": {"kept": "words that are right", "lost": "weight that is elsewhere"}}
+    options = {"play": "step", "gauges": ("shares of the words", {"kept": "right words", "lost": "lost"})}
     return Weights(
         lambda step, head: {"weights": torch.eye(2), "kept": KEPT[step], "lost": (1 - KEPT[step]) / head},
         {"step": list(KEPT), "head": [1, 2]}, queries="ab", keys="xy",
@@ -20,33 +20,56 @@ def figure(**changes) -> Weights:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> None:
-    plain = picture(figure(gauges={}), width)
+    plain = picture(figure(gauges=("", {})), width)
     assert plain.of("path", "course") == []
     for at, step in enumerate(KEPT):
         for head in (1, 2):
             drawn = picture(figure(), width, step=step, head=head)
-            frames = [rect for rect in drawn.of("rect", "grid") if rect.box[3] < drawn.height - plain.height]
+            empty, full = (line for line in drawn.of("line", "grid")[:2])
+            left, bottom, right, top = empty["x1"], empty["y1"], full["x2"], full["y1"]
+            across, up = linear([left, right], [0, 27]), linear([bottom, top], [0, 1])
+            dots, names = drawn.of("circle", "weight"), [drawn.text("right words"), drawn.text("lost")]
             for k, shares in enumerate((list(KEPT.values()), [(1 - kept) / head for kept in KEPT.values()])):
-                left, top, right, bottom = frames[k].box
                 course = drawn.of("path", "course")[k].corners()
-                across, up = linear([left, right], [0, 27]), linear([bottom, top], [0, 1])
                 assert [across(x) for x in course[:, 0]] == pytest.approx(list(KEPT), abs=1e-2)
                 assert [up(y) for y in course[:, 1]] == pytest.approx(shares, abs=1e-3)
-                dot = drawn.of("circle", "weight")[k]
-                assert dot.middle == pytest.approx(course[at], abs=0.02)
+                assert dots[k].middle == pytest.approx(course[at], abs=0.02)
                 assert drawn.texts().count(f"{shares[at]:.0%}") >= 1
+                # Its name stands at its end.
+                assert names[k].box[0] > right
+                assert abs(names[k].middle[1] - course[-1, 1]) < 15
+            assert across(drawn.of("line", "rule")[0]["x1"]) == pytest.approx(step, abs=1e-2)
+            (area,) = drawn.of("rect", "drag")
+            (grip,) = drawn.of("rect", "handle")
+            assert grip.box[0] < drawn.text(f"step {step}").middle[0] < grip.box[2]
+            assert area.box[1] <= grip.box[1] < grip.box[3] <= area.box[3]
             check_legible(drawn, width)
             # The maps stand below.
             lower = drawn.of("rect", "cell")[0].box[1] - plain.of("rect", "cell")[0].box[1]
             assert lower == pytest.approx(drawn.height - plain.height)
-            assert lower > frames[1].box[3]
+            assert lower > bottom
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_names_and_numbers_of_courses_that_meet_stand_apart(width: int) -> None:
+    shares = {"p": 0.5, "q": 0.51, "r": 0.0}
+    many = Weights(
+        lambda d: {"weights": torch.eye(2)} | {name: share * (1 - d) for name, share in shares.items()},
+        {"d": [0, 1]}, queries="ab", keys="xy", play="d",
+        gauges=("three", dict(zip("pqr", ("first", "second", "third"), strict=True))), name="f", alt="", say="",
+    )  # fmt: skip
+    for d in (0, 1):
+        drawn = picture(many, width, d=d)
+        check_legible(drawn, width)
+        bottom = drawn.of("line", "grid")[0]["y1"]
+        assert max(drawn.text(name).middle[1] for name in ("first", "second", "third")) < bottom + 8
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_values_that_would_lie_too_close_on_a_scale_stand_side_by_side(width: int) -> None:
     doubling = Weights(
         lambda d: {"weights": torch.eye(2), "kept": 1 / d}, {"d": [2**k for k in range(10)]}, queries="ab", keys="xy",
-        play="d", gauges={"kept": "kept"}, name="f", alt="", say="",
+        play="d", gauges=("kept", {"kept": ""}), name="f", alt="", say="",
     )  # fmt: skip
     for d in (1, 64, 512):
         drawn = picture(doubling, width, d=d)
@@ -66,7 +89,7 @@ def test_sentences_have_gauges_too(width: int, compare: tuple[str, int] | None) 
     words = ["red", "automobile", "international", "extraordinary", "transportation", "."]
     long = Alignment(
         lambda step: {"weights": torch.eye(6), "kept": KEPT[step]}, {"step": list(KEPT)}, source=words, target=words,
-        play="step", gauges={"kept": "words right"}, compare=compare, name="f", alt="", say="",
+        play="step", gauges=("words right", {"kept": ""}), compare=compare, name="f", alt="", say="",
     )  # fmt: skip
     for step in KEPT:
         drawn = picture(long, width, step=step)
@@ -81,4 +104,4 @@ def test_what_no_gauge_can_show_is_refused() -> None:
     with pytest.raises(ValueError, match=r"gauges need an axis that is played first, got \['query'\]"):
         figure(play="query")
     with pytest.raises(ValueError, match=r"'found' of shape \(\), got None"):
-        figure(gauges={"found": "words found"})
+        figure(gauges=("words", {"found": "words found"}))

@@ -169,11 +169,21 @@ def test_target_words_have_their_translations_beside_them(width: int) -> None:
 def test_each_target_word_can_be_clicked(width: int) -> None:
     for figure in (example(), chinese()):
         drawn = picture(figure, width)
-        areas = drawn.of("rect", "pick")
-        target = figure.labels["target"]
+        source, target = figure.labels["source"], figure.labels["target"]
+        above, areas = (
+            drawn.of("rect", "pick")[part] for part in (slice(len(source)), slice(len(source), None))
+        )
         assert [area.attributes["data-pick"] for area in areas] == [
             f'{{"word":{i}}}' for i in range(len(target))
         ]
+        # A source word chooses the target word that looks most at it.
+        best = figure.array("weights").argmax(axis=0)
+        assert [area.attributes["data-pick"] for area in above] == [f'{{"word":{i}}}' for i in best]
+        for area, word in zip(above, source, strict=True):
+            left, top, right, bottom = area.box
+            named = [mark.middle for mark in drawn.of("text") if mark.text == word]
+            assert any(left <= x <= right and top <= y <= bottom for x, y in named)
+            assert min(right - left, bottom - top) >= 24
         words = [mark for mark in drawn.of("text") if mark.text in target][-len(target) :]
         for area, word in zip(areas, words, strict=True):
             left, top, right, bottom = area.box

@@ -155,17 +155,17 @@ def test_nothing_is_cut_and_no_texts_touch(width: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_bars_that_are_no_weights_are_grey(width: int) -> None:
+def test_chances_have_a_colour_of_their_own(width: int) -> None:
     for panel, top in (("p", "1"), ("q", "0.5")):
-        drawn = picture(small(role="score", panels={panel: ""}), width)
-        grey = drawn.of("rect", "score")
-        assert len(grey) == 4
+        drawn = picture(small(role="chance", panels={panel: ""}), width)
+        chances = drawn.of("rect", "chance")
+        assert len(chances) == 4
         assert drawn.of("rect", "weight") == []
         # Their axis ends at a round number above the largest.
         low, high = (line["y1"] for line in drawn.of("line", "grid"))
-        assert max(bar["height"] for bar in grey) == pytest.approx(low - high, abs=0.02)
+        assert max(bar["height"] for bar in chances) == pytest.approx(low - high, abs=0.02)
         assert [mark.text for mark in drawn.of("text", "quiet")] == ["0", top]
-    with pytest.raises(ValueError, match="role must be 'weight' or 'score', got 'blue'"):
+    with pytest.raises(ValueError, match="role must be 'weight' or 'chance', got 'blue'"):
         small(role="blue")
 
 
@@ -174,10 +174,10 @@ def test_outlines_show_the_bars_at_another_value(width: int) -> None:
     """Also over bars that are 0 now, on the axis of both."""
     figure = Bars(
         lambda cut: {"p": torch.tensor([0.4, 0.2, 0.1]) / (1 + cut)}, {"cut": [0, 1, 3]},
-        panels={"p": ""}, bars="abc", role="score", compare=("cut", 0), name="f", alt="", say="", start={"cut": 3},
+        panels={"p": ""}, bars="abc", role="chance", compare=("cut", 0), name="f", alt="", say="", start={"cut": 3},
     )  # fmt: skip
     drawn = picture(figure, width)
-    outlines, drawn_bars = drawn.of("rect", "outline"), drawn.of("rect", "score")
+    outlines, drawn_bars = drawn.of("rect", "outline"), drawn.of("rect", "chance")
     for outline, bar in zip(outlines, drawn_bars, strict=True):
         assert outline.middle[0] == pytest.approx(bar.middle[0], abs=0.02)
         assert outline.box[3] == pytest.approx(bar.box[3], abs=0.02)
@@ -195,13 +195,13 @@ def test_outlines_show_the_bars_at_another_value(width: int) -> None:
 def test_the_bar_that_was_drawn_last_has_another_colour(width: int) -> None:
     figure = Bars(
         lambda draws: {"p": NUMBERS, "drawn": torch.eye(4)[draws] + 1, "newest": draws - 1}, {"draws": [0, 1, 2]},
-        panels={"p": ""}, bars="wxyz", role="score", name="f", alt="", say="",
+        panels={"p": ""}, bars="wxyz", role="chance", name="f", alt="", say="",
     )  # fmt: skip
     assert picture(figure, width).of("rect", "newest") == []
     for draws in (1, 2):
         drawn = picture(figure, width, draws=draws)
         (lit,) = drawn.of("rect", "newest")
-        assert lit.box == pytest.approx(drawn.of("rect", "score")[draws - 1].box, abs=0.02)
+        assert lit.box == pytest.approx(drawn.of("rect", "chance")[draws - 1].box, abs=0.02)
         assert len({dot["r"] for dot in drawn.of("circle", "tally")}) == 2  # the last one is larger
 
 
@@ -216,13 +216,13 @@ def test_a_cut_stands_behind_the_last_bar_and_a_click_draws_one_more(width: int)
     shares = {top_p: torch.tensor(parts) / sum(parts) for top_p, parts in kept.items()}
     figure = Bars(
         lambda top_p, draws: {"p": shares[top_p], "drawn": torch.tensor([draws, 0, 0, 0])},
-        {"top_p": list(shares), "draws": [0, 1, 2]}, panels={"p": "next word"}, bars="wxyz", role="score",
+        {"top_p": list(shares), "draws": [0, 1, 2]}, panels={"p": "next word"}, bars="wxyz", role="chance",
         cut="top_p", draws="draws", name="f", alt="", say="",
     )  # fmt: skip
     for top_p, left in zip(shares, (2, 3, 3.5, 4), strict=True):
         for draws in (0, 1, 2):
             drawn = picture(figure, width, top_p=top_p, draws=draws)
-            bars, x = drawn.of("rect", "score"), drawn.of("path", "edge")[0].box[0]
+            bars, x = drawn.of("rect", "chance"), drawn.of("path", "edge")[0].box[0]
             place = linear([bars[0].middle[0], bars[3].middle[0]], [0.5, 3.5])
             assert place(x) == pytest.approx(left, abs=0.01)
             (area,) = drawn.of("rect", "drag")

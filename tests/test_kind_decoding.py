@@ -135,7 +135,7 @@ def test_bars_are_as_long_as_their_numbers(width: int) -> None:
         full = within(drawn, weights, "rect", "grid")[0]["width"]
         lengths = [bar["width"] for bar in within(drawn, weights, "rect", "weight")]
         assert lengths == pytest.approx((full * kept.weights[word]).tolist(), abs=0.02)
-        lengths = [bar["width"] for bar in within(drawn, words, "rect", "score")]
+        lengths = [bar["width"] for bar in within(drawn, words, "rect", "chance")]
         assert proportional(lengths, kept.probabilities[word])
         parts = [bar["height"] for bar in within(drawn, average, "rect", "value")]
         assert proportional(parts, np.abs(steps.frames("parts")[word]).reshape(-1))

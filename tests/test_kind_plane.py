@@ -140,6 +140,32 @@ def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> No
     assert set(depth) == set(range(len(layers) + 1))
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", SCORES)
+def test_each_area_is_where_a_query_gives_its_key_the_most_weight(name: str, width: int) -> None:
+    figure = example()
+    drawn = picture(figure, width, score=name, ground="winner")
+    x, y = scales(drawn, figure)
+    areas = [[Outline(part) for part in stretches(mark.attributes["d"])] for mark in drawn.of("path", "area")]
+    assert len(areas) == len(ENGLISH)
+    (frame,) = drawn.of("rect", "grid")
+    across, down = np.random.default_rng(5).random((2, 211))
+    places = np.c_[frame.box[0] + across * frame["width"], frame.box[1] + down * frame["height"]]
+    clear = 0
+    for place in places:
+        first, second = score(figure, name, (x(place[0]), y(place[1])), PLACES).topk(2)[1].tolist()
+        holds = [any(part.contains_point(place) for part in area) for area in areas]
+        # Between the corners of a square, where two keys are nearly even, an edge is a little off.
+        assert not any(held for k, held in enumerate(holds) if k not in (first, second))
+        clear += holds[first] and sum(holds) == 1
+    assert clear > 0.95 * len(places)
+    winner = int(score(figure, name, figure.query, PLACES).argmax())
+    assert ["weight" in mark.classes for mark in drawn.of("path", "area")] == [
+        k == winner for k in range(len(ENGLISH))
+    ]
+    check_legible(drawn, width)
+
+
 def test_where_there_is_room_the_scores_are_listed() -> None:
     figure = example()
     for name in SCORES:

@@ -79,7 +79,12 @@ def test_each_word_can_be_chosen_with_a_finger_and_the_chosen_one_has_a_frame(wi
     drawn = picture(small(), width, picture=2, word=1)
     areas = drawn.of("rect", "pick")
     picks = [json.loads(area.attributes["data-pick"]) for area in areas]
-    assert picks == [{"picture": 0}, {"picture": 1}, {"word": 0}, {"word": 1}]
+    # A square chooses the word that looks most at it.
+    squares, areas = areas[:4], areas[4:]
+    assert picks[:4] == [{"word": int(i)} for i in WEIGHTS.argmax(dim=0)]
+    for area, cell in zip(squares, drawn.of("rect", "cell"), strict=True):
+        assert area.middle == pytest.approx(cell.middle, abs=0.1)
+    assert picks[4:] == [{"picture": 0}, {"picture": 1}, {"word": 0}, {"word": 1}]
     (chosen,) = drawn.of("rect", "chosen")
     assert chosen.middle == pytest.approx(areas[1].middle)
     assert min(area.box[2] - area.box[0] for area in areas[:2]) >= 24

@@ -14,7 +14,7 @@ from utils.explorables import Weights
 NUMBERS = torch.tensor([[1.0, 0.25, 0.07, 0.0, 1e-7], [0.5, 0.125, 0.375, 0.0, 0.0]])
 
 
-def small(panels: int = 1) -> Weights:
+def small(panels: int = 1, **options) -> Weights:
     names = ["weights", "scaled", "third"][:panels]
     return Weights(
         lambda d, n: {name: NUMBERS / (d + k) for k, name in enumerate(names)},
@@ -27,6 +27,7 @@ def small(panels: int = 1) -> Weights:
         alt="Two rows of weights.",
         say="{query}",
         start={"n": 5},
+        **options,
     )
 
 
@@ -88,7 +89,7 @@ def test_the_chosen_row_is_framed_and_stands_as_bars_under_its_cells(width: int)
         left, top, right, bottom = frame.box
         assert all(left < cell.box[0] and cell.box[2] < right for cell in row)
         assert all(top < cell.box[1] and cell.box[3] < bottom for cell in row)
-        assert [mark.text for mark in drawn.of("text", "name")] == [["one", "two"][query]]
+        assert [mark.text for mark in drawn.of("text", "name")] == [["one", "two"][query], "key", "query"]
         lines = drawn.of("line", "grid")
         value = linear([line["y1"] for line in lines], [0, 0.5, 1])
         bars = drawn.of("rect", "weight", without=("cell", "swatch"))
@@ -320,3 +321,17 @@ def test_what_does_not_fit_is_refused() -> None:
         Weights(lambda d: {"weights": torch.zeros(2, 3)}, {"d": [1]}, panels={"other": ""}, **options)
     with pytest.raises(ValueError, match="edge must name an axis, got 'n'"):
         Weights(lambda d: {"weights": torch.zeros(2, 3)}, {"d": [1]}, edge="n", **options)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_without_bars_each_cell_has_its_number(width: int) -> None:
+    figure = small(bars=False)
+    for query in (0, 1):
+        drawn = picture(figure, width, query=query)
+        assert drawn.of("rect", "weight", without=("cell", "swatch")) == []
+        numbers = figure.array("weights").reshape(-1)
+        written = drawn.of("text", "number")
+        assert [float(mark.text) for mark in written] == pytest.approx(numbers, abs=0.0051)
+        for mark, cell in zip(written, drawn.of("rect", "cell"), strict=True):
+            assert mark.middle == pytest.approx(cell.middle, abs=2)
+        check_legible(drawn, width)

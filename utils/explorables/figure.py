@@ -67,9 +67,10 @@ class Figure:
     table: (
         tuple[Sequence[tuple[str, str]], str, str] | tuple[Sequence[tuple[str, str]], str, str, str] | None
     ) = None
-    #: Name of a number from 0 to 1 that ``compute`` returns, to the text beside its course above the picture, along the
-    #: axis that is played first. For kinds without points that readers move.
-    gauges: Mapping[str, str] = MappingProxyType({})
+    #: A heading and, from the name of a number from 0 to 1 that ``compute`` returns, to the text at the end of its
+    #: curve: the chart above the picture, along the axis that is played first. For kinds without points that readers
+    #: move.
+    gauges: tuple[str, Mapping[str, str]] = ("", MappingProxyType({}))
     #: Milliseconds between two steps of the play button; None takes the default of the script.
     pace: int | None = None
 
@@ -123,7 +124,7 @@ class Figure:
                 raise ValueError(f"pick {pick!r} needs labels {labels!r}")
         if unknown := set(self.play) - self.axes.keys() - self.picks.keys():
             raise ValueError(f"play must name axes and picks, got {min(unknown)!r}")
-        if self.gauges and (not self.play or self.play[0] not in self.axes):
+        if self.gauges[1] and (not self.play or self.play[0] not in self.axes):
             raise ValueError(f"gauges need an axis that is played first, got {self.play}")
 
     def _opening(self, start: Mapping[str, object]) -> dict:
@@ -192,7 +193,7 @@ class Figure:
 
     def _check_arrays(self, shapes: dict[str, tuple[int, ...]]) -> None:
         """Check that compute returned the arrays that this kind draws, in their shapes."""
-        for key, shape in (self.expected_shapes() | dict.fromkeys(self.gauges, ())).items():
+        for key, shape in (self.expected_shapes() | dict.fromkeys(self.gauges[1], ())).items():
             if shapes.get(key) != shape:
                 raise ValueError(f"compute must return {key!r} of shape {shape}, got {shapes.get(key)}")
 
@@ -264,7 +265,7 @@ class Figure:
                 }
                 for axis, values in self.axes.items()
             ],
-            "gauges": list(self.gauges.items()),
+            "gauges": [self.gauges[0], list(self.gauges[1].items())],
             "invite": self.invite,
             "kind": self.kind,
             "labels": self.labels,

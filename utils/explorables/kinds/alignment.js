@@ -28,6 +28,7 @@ kinds.alignment = {
         rect(places[j].middle - 13, tall - 46 * weights[j] + 6, 26, 46 * weights[j], { class: "weight" }),
         label(weights[j].toFixed(2), places[j].middle, tall - 46 * weights[j] + 1, { class: "middle number" }),
         label(word, places[j].middle, words, { class: "middle word" }),
+        rect(places[j].middle - places[j].room / 2, tall - 46, places[j].room, words - tall + 56, picks({ word: looking(figure, "target", j) })),
       ]),
       line(0, tall + 6, width, tall + 6, { class: "grid" }),
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: "query frame", rx: 4 }),
@@ -56,7 +57,7 @@ kinds.alignment = {
         return [
           label(weights[j].toFixed(2), number - 4, y + 4, { class: "end" }),
           rect(number, y - 10, cell, 20, { class: "grid" }), rect(number, y - 10, cell * weights[j], 20, { class: "weight" }),
-          label(word, left - 7, y + 4, { class: "end" }),
+          label(word, left - 7, y + 4, { class: "end" }), rect(0, y - row / 2, left, row, picks({ word: looking(figure, "target", j) })),
         ];
       }),
       rect(right + 2, place(chosen, target.length) - 12, widest(target) + aside + 10, 24, { class: "query frame", rx: 4 }),
@@ -78,7 +79,7 @@ const bandsOf = (figure, full, from, to, course) => {
     return row.map((weight, j) => {
       const breadth = full * weight, d = course(round(starts[j] + breadth / 2), round(end + breadth / 2));
       [starts[j], end] = [starts[j] + breadth, end + breadth];
-      return weight >= 0.02 && path(d, { class: i === chosen ? "weight band link" : "band trace", "stroke-width": round(breadth) });
+      return weight >= 0.02 && path(d, { ...picks({ word: i }), class: i === chosen ? "weight band link" : "band trace", "stroke-width": round(breadth) });
     });
   });
   const all = figure.compared("weights"), before = all ? rowOf(all, chosen, from.length) : [];

@@ -53,7 +53,7 @@ class Alignment(Figure):
                     f"gold link {(i, j)} does not fit {len(target)} target and {len(source)} source words"
                 )
         check_value("compare", compare, axes)
-        self.compare, self.gauges = compare, options.pop("gauges", {})
+        self.compare, self.gauges = compare, options.pop("gauges", self.gauges)
         self.gold = [[int(i), int(j)] for i, j in gold]
         labels = {"source": source, "target": target} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)

@@ -39,22 +39,21 @@ kinds.bars = {
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
     const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
-    const grip = moving && [
-      path(panels.map((_, k) => `M${round(x)},${top + (k + 1) * pitch - tall - 12}v${tall + 12}`).join(""), { class: "edge" }), rect(x - 12, 0, 24, 20, { class: "handle", rx: 4 }),
-      path(`M${round(x - 3)},5v10l-6,-5zM${round(x + 3)},5v10l6,-5z`, { class: "paper" }),
+    const held = moving && [
+      path(panels.map((_, k) => `M${round(x)},${top + (k + 1) * pitch - tall - 12}v${tall + 12}`).join(""), { class: "edge" }), grip(x, 0),
       x - textWidth(before) > 18 && label(before, x - 18, 14, { class: "end" }), x + textWidth(behind) < width - 18 && label(behind, x + 18, 14),
       dragged(moving, (at) => ({ [moving]: cut ? nearestPlace(at, figure.controls[cut].values.map((_, k) => left + leaves(k) * step)) : nearestStep(at, left, right, labels.length + 1) }), rect(left - 12, 0, right - left + 24, bottom, { class: "drag" })),
     ];
-    if (!figure.has("drawn")) return { width, height: under, marks: [marks, named, grip] };
+    if (!figure.has("drawn")) return { width, height: under, marks: [marks, named, held] };
     // The picture has room for the most dots that a label ever gets, so that its height stays.
-    const size = step < 30 ? 6 : 8, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
+    const size = step < 30 ? 7 : 12, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
     const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
       circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * size, under + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - (j === newest && i === count - 1 ? 0 : 1), { class: "tally" })));
     const foot = under + 6 + rows * size, middle = (left + right) / 2, ended = draws && figure.place[draws] === figure.controls[draws].values.length - 1;
     const another = draws && [
-      rect(middle - 62, foot + 4, 124, 26, { class: "grid", rx: 4 }), label(ended ? "start again" : "draw one more", middle, foot + 22, { class: "middle choice" }),
+      rect(middle - 62, foot + 4, 124, 26, { class: "handle", rx: 13 }), label(ended ? "start again" : "draw one more", middle, foot + 21, { class: "middle name inverse" }),
       rect(middle - 62, foot + 4, 124, 26, picks({ [draws]: ended ? 0 : figure.place[draws] + 1 })),
     ];
-    return { width, height: foot + (draws ? 34 : 0), marks: [marks, named, grip, group({}, dots), another] };
+    return { width, height: foot + (draws ? 34 : 0), marks: [marks, named, held, group({}, dots), another] };
   },
 };

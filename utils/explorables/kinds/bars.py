@@ -20,7 +20,7 @@ class Bars(Figure):
     Args:
         panels: name of each array to its title.
         bars: labels of the bars.
-        role: "weight", or "score" for numbers that are no weights, such as probabilities of words: the bars are grey.
+        role: "weight", or "chance" for probabilities of words, whose bars have another colour.
         edge: an axis whose value n forbids the bars from n on, for instance the length of a mask; its values are
             0, 1 and so on. Readers can drag the line before the first forbidden bar.
         cut: an axis that leaves out bars at the end, and at its last value none: readers can drag the line behind
@@ -48,8 +48,8 @@ class Bars(Figure):
     ):
         if edge is not None and list(axes.get(edge, ())) != list(range(len(bars) + 1)):
             raise ValueError(f"edge must name an axis of the values 0 to {len(bars)}, got {edge!r}")
-        if role not in ("weight", "score"):
-            raise ValueError(f"role must be 'weight' or 'score', got {role!r}")
+        if role not in ("weight", "chance"):
+            raise ValueError(f"role must be 'weight' or 'chance', got {role!r}")
         for what, axis in (("cut", cut), ("draws", draws)):
             if axis is not None and axis not in axes:
                 raise ValueError(f"{what} must name an axis, got {axis!r}")

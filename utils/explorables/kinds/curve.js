@@ -19,7 +19,7 @@ kinds.curve = {
   },
   draw(figure, width) {
     const { x, y, grid, truth, query, x_label, y_label, kernels, bandwidth } = figure.options;
-    const wide = width >= 560, left = 30, right = width - 12, top = 42, bottom = top + (wide ? 230 : 146);
+    const wide = width >= 560, left = 30, right = width - 12, top = 50, bottom = top + (wide ? 230 : 146);
     const strip = wide ? 74 : 52, base = bottom + 30 + strip;
     const low = Math.min(...y, ...truth), high = Math.max(...y, ...truth), reach = (high - low) * 0.08;
     const first = grid[0], last = grid.at(-1);
@@ -41,6 +41,7 @@ kinds.curve = {
     for (let level = Math.ceil(low / power) * power; level <= high; level += power) levels.push(level);
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
+    const held = `${x_label} ${figure.controls[query].labels[figure.place[query]]}`;
     const point = figure.hover.point ?? figure.taken, most = Math.max(0.1, roundTop(figure.array("weights")));
     const unit = y_label.replace(/.*\((.*)\)/, " $1");
     const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
@@ -56,11 +57,10 @@ kinds.curve = {
       label("weights of the readings", left, bottom + 22, { class: "halo" }),
       // The page does not know the error with readings that the reader has moved.
       figure.has("error") && !Object.keys(figure.moved).length && label(`error ${figure.array("error")[0].toFixed(2)}${unit}`, right, bottom + 22, { class: "end big halo" }),
-      path(`M${round(asked - 6)},${top - 16}h12l-6,8z`, { class: "query" }),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),
       dragged(query, (at) => ({ [query]: nearestStep(at, xOf(values[0]), xOf(values.at(-1)), values.length) }),
-        rect(left, top - 18, right - left, base - top + 18, { class: "drag" })),
+        rect(left, top - 26, right - left, base - top + 26, { class: "drag" })),
       // The more a reading weighs, the larger its dot.
       x.map((_, i) => {
         const [cx, cy] = place(i), dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
@@ -69,6 +69,7 @@ kinds.curve = {
           circle(cx, cy, 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
       }),
       group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
+      grip(Math.min(Math.max(asked, 14 + textWidth(held) / 2), width - 14 - textWidth(held) / 2), top - 26, held, "query"),
       answered && [circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" })],
       figure.hover.point !== undefined && circle(...place(point), 13, { class: "chosen" }), // a finger sees a ring already
       point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${weights[point].toFixed(2)}`,

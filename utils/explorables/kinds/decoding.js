@@ -5,7 +5,7 @@ kinds.decoding = {
     const stages = figure.controls.stage.labels, reached = (k) => stage >= k;
     const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 17;
     const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size} numbers`;
-    const { marks: sentence, bottom } = writtenSentence(target, chosen, stage === stages.length - 1, width);
+    const { marks: sentence, bottom, slots } = writtenSentence(target, chosen, stage === stages.length - 1, width);
     const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
     const words = Math.max(8 + widest(source), 44), scored = words + 6;
     // Left, top, width and height of the five panels: one row on a desk, three rows on a phone.
@@ -13,9 +13,17 @@ kinds.decoding = {
     const high = Math.max(...boxes.map(([, y, , h]) => y + h)) + 2;
     // The way of the next state back to the query, and on a phone also from the third panel to the fourth.
     const [state, average] = [boxes[3], boxes[2]], turn = state[0] + state[2] / 2, height = bottom + 20, beside = scored + 112 + textWidth(counted), arrived = beside + textWidth("next query") + 8;
-    const back = reached(3) && wide && chosen < target.length - 1 && [
+    const back = reached(3) && chosen < target.length - 1 && (wide ? [
       path(`M${round(turn)},${top - 4}V${height}H${round(arrived + 6)}`, { class: "way" }), path(`M${round(arrived + 8)},${height - 5}l-8,5l8,5z`, { class: "arrow" }),
       label("next query", beside, height + 4, { class: "quiet" }),
+    ] : [
+      path(`M3,${boxes[3][1]}V${height}H${round(words - textWidth("query") - 12)}`, { class: "way" }), path(`M${round(words - textWidth("query") - 13)},${height - 5}l8,5l-8,5z`, { class: "arrow" }),
+      label("next", 6, end + 32, { class: "quiet" }),
+    ]);
+    // From the most probable word to its place in the sentence, if that is its last line.
+    const [writer, slot] = [boxes[4], slots[chosen]], out = writer[0] + writer[2] / 2, shelf = bottom + 2;
+    const writes = reached(4) && wide && candidates[chosen * numBest] === target[chosen] && slot[1] === slots.at(-1)[1] && [
+      path(`M${round(out)},${top - 4}V${shelf}H${round(slot[0] + slot[2] / 2)}V${bottom - 3}`, { class: "way" }), path(`M${round(slot[0] + slot[2] / 2 - 5)},${bottom - 1}l5,-7l5,7z`, { class: "arrow" }),
     ];
     const down = !wide && [
       path(`M${round(average[0])},${end + 28}H${round(turn)}V${end + 40}`, { class: "way" }), path(`M${round(turn - 5)},${end + 38}h10l-5,7z`, { class: "arrow" }),
@@ -26,7 +34,7 @@ kinds.decoding = {
       label("query", words, bottom + 24, { class: "end name" }),
       strip(figure.chosen("queries", "word"), scored + 4, 7, bottom + 20, 12, largest(figure, "queries", "states"), "query"),
       path(`M${scored + 40},${bottom + 34}h10l-5,6z`, { class: "query" }),
-      label(counted, scored + 98, bottom + 24, { class: "quiet" }), group({}, back, down),
+      label(counted, scored + 98, bottom + 24, { class: "quiet" }), group({}, back, down, writes),
       source.map((word, j) => label(word, words, rows[j] + 4, { class: "end" })),
       boxes.map(([x, y, w, h], k) => {
         const frame = { rx: 5, class: k === stage ? "now" : "grid" };
@@ -86,7 +94,7 @@ kinds.decoding = {
       const word = candidates[chosen * numBest + k], at = y + 36 + (below ? (height - 48) / listed : 18) * k;
       return [
         label(word, x + 8, at + 4, { class: word === target[chosen] ? "name" : "" }),
-        below ? rect(x + 8, at + 9, room * probability, 6, { class: "score" }) : rect(x + 86, at - 5.5, room * probability, 11, { class: "score" }), label(probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
+        below ? rect(x + 8, at + 9, room * probability, 6, { class: "chance" }) : rect(x + 86, at - 5.5, room * probability, 11, { class: "chance" }), label(probability < 0.0005 ? "< 0.001" : probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
       ];
     });
   },
@@ -117,7 +125,7 @@ const writtenSentence = (target, chosen, done, width) => {
     label(target[i], left + room / 2, above + 16, { class: `middle ${choice(target[i])} ${i < chosen + done ? "" : "pale"}` }),
     rect(left, above, room, 24, picks({ word: i })),
   ]);
-  return { marks, bottom: y + 28 };
+  return { marks, bottom: y + 28, slots };
 };
 
 const spreadBoxes = (left, width, top, height) => {

@@ -22,14 +22,17 @@ kinds.plane = {
     const at = (i) => figure.moved[i] ?? points[i] ?? query, count = points.length;
     const weights = figure.drawn("weights"), numbers = figure.array("scores"), best = figure.array("best")[0];
     const vector = (place) => (scorer.one ? [...place, 1] : place), asked = vector(at(count));
+    const winners = figure.value("ground") === "winner", grid = corners(left, top, right, bottom), keys = points.map((_, i) => at(i));
     const radius = (i) => 4 + 14 * Math.sqrt(weights[i]);
     const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
     const taken = [[qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
     return { width, height: bottom + 34, marks: [
-      landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), left, top, right, bottom),
-      rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(points.map((_, i) => at(i))).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
+      winners
+        ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid).map((d, i) => path(d, { class: i === best ? "weight area" : "key area", "fill-opacity": i === best ? 0.45 : 0.08 + 0.06 * ((3 * i) % 8) }))
+        : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
+      rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
-      label(scorer.form === "dot" ? "grey: score, line: rubber band" : "grey: score", left, bottom + 17, { class: "quiet" }),
+      label(`${winners ? "area: where its word wins" : "grey: score"}${scorer.form === "dot" ? ", line: rubber band" : ""}`, left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
         const text = weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
@@ -81,35 +84,45 @@ const nearestTo = ([x, y], places) => {
   return distances.indexOf(Math.min(...distances));
 };
 
-// The ground in nine shades, from the lowest value of a function of the place to its highest: for each level the area
-// above it, with edges where the function, linear between the corners of small squares, has that level.
-const landscape = (height, left, top, right, bottom, shades = 9) => {
-  const across = 48, down = Math.round((across * (bottom - top)) / (right - left));
-  const xs = Array.from({ length: across + 1 }, (_, j) => left + (j * (right - left)) / across);
-  const ys = Array.from({ length: down + 1 }, (_, i) => top + (i * (bottom - top)) / down);
-  const heights = ys.map((y) => xs.map((x) => height(x, y))), all = heights.flat();
-  const low = Math.min(...all), range = Math.max(...all) - low;
-  return Array.from({ length: shades }, (_, n) => {
-    const level = low + (range * (n + 1)) / (shades + 1);
-    let d = "";
-    for (let i = 0; range && i < down; i++) {
-      let full = 0; // how many squares to the left are wholly above the level: they become one rectangle
-      for (let j = 0; j <= across; j++) {
-        const corners = j < across ? [[j, i], [j + 1, i], [j + 1, i + 1], [j, i + 1]] : [];
-        const above = corners.filter(([a, b]) => heights[b][a] >= level).length;
-        if (above === 4) { full++; continue; }
-        if (full) d += `M${round(xs[j - full])},${round(ys[i])}H${round(xs[j])}V${round(ys[i + 1])}H${round(xs[j - full])}z`;
-        full = 0;
-        if (!above) continue;
-        const edge = corners.flatMap(([a, b], k) => {
-          const [c, e] = corners[(k + 1) % 4], here = heights[b][a], there = heights[e][c], points = here >= level ? [[xs[a], ys[b]]] : [];
-          if (here >= level === there >= level) return points;
-          const share = (level - here) / (there - here);
-          return [...points, [xs[a] + share * (xs[c] - xs[a]), ys[b] + share * (ys[e] - ys[b])]];
-        });
-        d += `M${edge.map(([x, y]) => `${round(x)},${round(y)}`).join("L")}z`;
-      }
+// The corners of small squares that fill a rectangle.
+const corners = (left, top, right, bottom, across = 48) => {
+  const down = Math.round((across * (bottom - top)) / (right - left)), steps = (from, to, count) => Array.from({ length: count + 1 }, (_, k) => from + (k * (to - from)) / count);
+  return { xs: steps(left, right, across), ys: steps(top, bottom, down) };
+};
+
+// The ground in nine shades, from the lowest value of a function of the place to its highest.
+const landscape = (height, { xs, ys }, shades = 9) => {
+  const heights = ys.map((y) => xs.map((x) => height(x, y))), all = heights.flat(), low = Math.min(...all), range = Math.max(...all) - low;
+  return Array.from({ length: shades }, (_, n) =>
+    path(range ? areaAbove(heights, low + (range * (n + 1)) / (shades + 1), xs, ys) : "", { class: "score", "fill-opacity": 0.08 }));
+};
+
+// For each of several functions of the place the area where it is the highest of all.
+const areas = (functions, { xs, ys }) => {
+  const heights = ys.map((y) => xs.map((x) => functions.map((height) => height(x, y))));
+  return functions.map((_, k) => areaAbove(heights.map((row) => row.map((all) => all[k] - Math.max(...all.filter((_, i) => i !== k)))), 0, xs, ys));
+};
+
+// The area where heights, given at the corners of small squares and linear between them, are at or above a level.
+const areaAbove = (heights, level, xs, ys) => {
+  let d = "";
+  for (let i = 0; i < ys.length - 1; i++) {
+    let full = 0; // how many squares to the left are wholly above the level: they become one rectangle
+    for (let j = 0; j < xs.length; j++) {
+      const around = j < xs.length - 1 ? [[j, i], [j + 1, i], [j + 1, i + 1], [j, i + 1]] : [];
+      const above = around.filter(([a, b]) => heights[b][a] >= level).length;
+      if (above === 4) { full++; continue; }
+      if (full) d += `M${round(xs[j - full])},${round(ys[i])}H${round(xs[j])}V${round(ys[i + 1])}H${round(xs[j - full])}z`;
+      full = 0;
+      if (!above) continue;
+      const edge = around.flatMap(([a, b], k) => {
+        const [c, e] = around[(k + 1) % 4], here = heights[b][a], there = heights[e][c], points = here >= level ? [[xs[a], ys[b]]] : [];
+        if (here >= level === there >= level) return points;
+        const share = (level - here) / (there - here);
+        return [...points, [xs[a] + share * (xs[c] - xs[a]), ys[b] + share * (ys[e] - ys[b])]];
+      });
+      d += `M${edge.map(([x, y]) => `${round(x)},${round(y)}`).join("L")}z`;
     }
-    return path(d, { class: "score", "fill-opacity": 0.08 });
-  });
+  }
+  return d;
 };

@@ -16,15 +16,15 @@ kinds.scene = {
   draw(figure, width) {
     const { pictures, size } = figure.options, picture = pictures[figure.place.picture];
     const { caption, described } = picture, chosen = figure.place.word, weights = figure.chosen("weights", "word");
-    const wide = width >= 560, top = 22, side = wide ? 288 : Math.min(width - 80, 264), step = side / size;
-    const left = 2, from = wide ? side + 44 : 0, rowHeight = 34, small = Math.min(wide ? 122 : 60, (wide ? width - from : side) / pictures.length - 12);
+    const wide = width >= 560, top = 22, side = wide ? 312 : Math.min(width - 80, 252), step = side / size;
+    const left = 2, from = wide ? side + 36 : 0, tile = wide ? 38 : 26, rowHeight = tile + 30, small = Math.min(wide ? 122 : 60, (wide ? width - from : side) / pictures.length - 12);
     const corner = (square) => [left + (square % size) * step, top + Math.floor(square / size) * step];
 
-    // The caption in lines, each word in a box that is wide enough for a finger.
+    // The caption in lines, each word in a box that is wide enough for a finger, below a small map of where it looks.
     const boxes = [];
     let x = from, row = 0;
     for (const word of caption) {
-      const room = Math.max(26, textWidth(word, wide ? 17 : 14) + 14);
+      const room = Math.max(tile + (wide ? 14 : 6), textWidth(word, wide ? 17 : 14) + 10);
       if (x > from && x + room > width) [x, row] = [from, row + 1];
       boxes.push({ word, x, row, room });
       x += room;
@@ -45,6 +45,7 @@ kinds.scene = {
         const [a, b] = corner(square);
         return weight >= 0.05 && label(weight.toFixed(2), a + step - 7, b + 15, { class: weight > 0.5 ? "end number inverse" : "end number" });
       })),
+      Array.from(weights, (_, square) => { const [a, b] = corner(square); return rect(a, b, step, step, picks({ word: looking(figure, "words", square) })); }),
       // All pictures stand small beside the large one, to choose from: on a desk in a row below the caption, on a phone in a
       // column.
       pictures.map((each, k) => {
@@ -57,8 +58,9 @@ kinds.scene = {
       boxes.map(({ word, x, row, room }, i) => {
         const y = first + row * rowHeight;
         return [
-          i === chosen && rect(x + 1, y + 3, room - 2, rowHeight - 6, { class: "query frame", rx: 4 }),
-          label(word, x + room / 2, y + rowHeight / 2 + 5, { class: `middle ${wide ? "caption" : "word"} ${choice(word)} ${i === chosen ? "name" : ""}` }),
+          i === chosen && rect(x + 1, y + 1, room - 2, rowHeight - 2, { class: "query frame", rx: 4 }),
+          stamp(figure.rowAt("weights", i), size, x + (room - tile) / 2, y + 6, tile, tile, []),
+          label(word, x + room / 2, y + tile + 22, { class: `middle ${wide ? "caption" : "word"} ${choice(word)} ${i === chosen ? "name" : ""}` }),
           rect(x, y, room, rowHeight, picks({ word: i })),
         ];
       }),

@@ -12,14 +12,14 @@ kinds.weights = {
   },
 
   maps(figure, width, wide) {
-    const { panels, edge, causal, window: reach, gallery } = figure.options, { queries, keys, written } = figure.labels;
+    const { panels, edge, causal, window: reach, gallery, bars: below } = figure.options, { queries, keys, written } = figure.labels;
     const side = wide && panels.length > 1, gap = 28, gold = figure.has("gold");
     const aside = written ? 26 + widest(["writes", ...[...new Set(figure.allOf("written"))].map((i) => written[i])]) : 8;
-    const left = Math.max(1.08 * widest(queries) + 12, written ? 64 : 30), beyond = side ? gap * (panels.length - 1) : 0;
+    const left = Math.max(1.08 * widest(queries) + 12, written ? 64 : 44), beyond = side ? gap * (panels.length - 1) : 0;
     const across = (width - left - aside - beyond) / (side ? panels.length : 1), step = across / keys.length;
     // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
     // A map of few rows has higher ones.
-    const beside = gallery.length > 0, compact = !wide && (panels.length > 1 || beside), row = compact ? 24 : Math.max(wide && !beside ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
+    const beside = gallery.length > 0, compact = !below || (!wide && (panels.length > 1 || beside || written)), row = compact && below ? 24 : Math.max(wide && !beside ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
     const lookingBack = causal && figure.value(causal[0]) === causal[1];
     // Of each query the first key that it may look at, and the first one behind the last.
     const allowed = queries.map((_, i) => {
@@ -48,9 +48,10 @@ kinds.weights = {
         })],
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: "query frame", rx: 3 }),
         compact
-          ? [...figure.chosen(array, "query")].map((number, j) => j >= allowed[chosen][0] && j < allowed[chosen][1] && numberInCell(number, first + (j + 0.5) * step, heading + (chosen + 0.5) * row + 4, step))
+          ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(numbers, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
           : [weightAxis(first, right, base, tall), hatchBeside(allowed[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, allowed: allowed[chosen] })],
-        named(k) && columnLabels(keys, first, step, base),
+        named(k) && [columnLabels(keys, first, step, base), names && label("key", first - 7, base + 15, { class: "end key name" })],
+        names && !written && label("query", first - 7, 14, { class: "end query name" }),
         group({}, panel === k && numberInCell(numbers[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
         queries.map((_, i) => [
           names && rect(0, heading + i * row, left, row, picks({ query: i })),

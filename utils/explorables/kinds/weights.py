@@ -10,7 +10,7 @@ from utils.explorables.figure import Figure, check_value
 
 
 class Weights(Figure):
-    """Heat maps of queries by keys, and under each the row of the chosen query as bars.
+    """Heat maps of queries by keys, and under each the row of the chosen query as bars, if wanted.
 
     ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. It may also
     return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame. With
@@ -26,8 +26,10 @@ class Weights(Figure):
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
         window: an axis whose value n forbids each query to look at keys more than n places away from its own place.
         gallery: one or two axes. The first map is also shown small at each of their values, to choose from.
-        options: as for :class:`utils.explorables.figure.Figure`; and ``gauges``, from the name of a number from 0 to 1
-            that ``compute`` returns to the text beside its course above the maps, along the axis that is played first.
+        options: as for :class:`utils.explorables.figure.Figure`; and ``gauges``, a heading and, from the name of a
+            number from 0 to 1 that ``compute`` returns, to the text at the end of its course: a chart above the maps,
+            along the axis that is played first; and ``bars``, False to leave out the bars of the chosen row: then every
+            cell has its number.
 
     >>> import torch
     >>> figure = Weights(
@@ -58,8 +60,8 @@ class Weights(Figure):
         **options,
     ):
         self.panels, self.edge, self.causal = dict(panels or {"weights": ""}), edge, causal
-        self.window = window
-        self.gallery, self.gauges = list(gallery), options.pop("gauges", {})
+        self.window, self.bars = window, options.pop("bars", True)
+        self.gallery, self.gauges = list(gallery), options.pop("gauges", self.gauges)
         self.table = (list(self.panels.items()), "queries", "keys")
         for what, axis in (("edge", edge), ("window", window)):
             if axis is not None and axis not in axes:
@@ -85,5 +87,6 @@ class Weights(Figure):
             "edge": self.edge,
             "causal": self.causal,
             "window": self.window,
+            "bars": self.bars,
             "gallery": self.gallery,
         }

@@ -1,7 +1,7 @@
 // A figure in a page or a notebook: its controls, and its picture, drawn anew at each change. anywidget calls
 // render({ model, el }) in a notebook, and page.js calls it with a model of its own.
 
-const NARROWEST = 288, WIDEST = 760;
+const NARROWEST = 288, NARROW = 480, WIDEST = 760;
 let serial = 0;
 
 const element = (tag, attributes = {}, ...children) => {
@@ -138,17 +138,23 @@ function render({ model, el }) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let clock = 0;
   let play = null;
+  const showPlay = () => {
+    play.firstChild.data = clock ? "pause" : "play";
+    play.setAttribute("aria-label", `${play.firstChild.data} ${figure.play.map(title).join(" and ")}`);
+    play.classList.toggle("xp-plays", clock > 0);
+  };
   const stop = () => {
     if (!clock) return;
     clearInterval(clock);
     clock = 0;
-    play.setAttribute("aria-pressed", "false");
+    showPlay();
     speak();
   };
   // Several controls play like the digits of a counter: the first moves, and at its end the next one. Whoever has not
   // moved anything yet sees the whole run; where the first has reached its end, it starts again.
   const player = (moving) => {
-    play = element("button", { type: "button", class: "xp-play", "aria-pressed": "false", "aria-label": `play ${moving.map(title).join(" and ")}` }, "play");
+    play = element("button", { type: "button", class: "xp-play" }, "play");
+    showPlay();
     const last = (name) => position(name) === controls[name].values.length - 1;
     const next = () => {
       const turn = moving.findIndex((name) => !last(name));
@@ -161,8 +167,8 @@ function render({ model, el }) {
       const whole = untouched || moving.every(last), rewound = whole || last(moving[0]);
       if (rewound) moving.slice(0, whole ? moving.length : 1).forEach((name) => put(name, 0));
       if (still.matches) return rewound || next(); // reduced motion: one step per press
-      play.setAttribute("aria-pressed", "true");
       clock = setInterval(() => { next(); if (moving.every(last)) stop(); }, figure.pace ?? 700);
+      showPlay();
     });
     return play;
   };
@@ -223,6 +229,7 @@ function render({ model, el }) {
     holder.style.aspectRatio = `${width} / ${Math.round(height)}`;
     // What can be chosen in the picture has a row below it only for readers who use the keyboard.
     const offered = [...svg.querySelectorAll("[data-pick]")].flatMap((area) => Object.keys(JSON.parse(area.dataset.pick)));
+    if (width < NARROW && figure.gauges[1].length) offered.push(figure.play[0]); // it has a grip
     for (const name of names) rows[name].classList.toggle("xp-spare", offered.includes(name));
   };
   const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };
@@ -405,7 +412,7 @@ function render({ model, el }) {
     holdLines();
     paint();
   });
-  width = Math.round(Math.max(NARROWEST, Math.min(WIDEST, el.clientWidth || 640)));
+  width = Math.round(Math.max(NARROWEST, Math.min(WIDEST, holder.clientWidth || 640)));
   change();
   spoken.firstChild.data = say.textContent; // at once: when a page opens, nothing has changed that must be spoken
   paint();

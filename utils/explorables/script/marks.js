@@ -15,6 +15,11 @@ const group = (attributes, ...children) => mark("g", attributes, ...children);
 const picks = (choices) => ({ class: "pick", "data-pick": JSON.stringify(choices) });
 // The class of a word that can be chosen; under a full stop a line would hide it.
 const choice = (word) => (/[\p{L}\p{N}]/u.test(word) ? "choice" : "");
+// The position of the word that looks most at a column.
+const looking = (figure, words, column) => {
+  const all = figure.labels[words].map((_, i) => figure.rowAt("weights", i)[column]);
+  return all.indexOf(Math.max(...all));
+};
 // A mark that can be dragged: `drag` gets the pointer's place in the picture and returns the new positions of controls,
 // or under `moved` the new places of points.
 const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...marked.attributes, "data-drag": what } });
@@ -122,36 +127,56 @@ const scale = (right) => [
 const cross = (x, y) => path(`M${round(x - 4)},${round(y - 4)}l8,8m0,-8l-8,8`, { class: "sign" });
 const tick = (x, y) => path(`M${round(x - 5)},${round(y)}l4,4l6,-8`, { class: "sign" });
 
-// A picture below its gauges: shares of all, each as a text, its course while the figure plays with a dot where it is now,
-// and its number. A course can be dragged along. The legend of the picture, if it has one, stands at the left.
+// A grip that says that it can be dragged, to the left and to the right, and what it is at now.
+const grip = (x, y, text = "", role = "handle") => {
+  const half = text ? textWidth(text) / 2 + 14 : 12;
+  return group({},
+    rect(x - half, y, 2 * half, 20, { class: role, rx: 10 }),
+    path(`M${round(x - half + 9)},${y + 6}v8l-5,-4zM${round(x + half - 9)},${y + 6}v8l5,-4z`, { class: "paper" }),
+    text && label(text, x, y + 14, { class: "middle name inverse" }));
+};
+
+// Heights at least `gap` apart, and none below `limit`, as near to these as may be.
+const apart = (heights, gap, limit) => {
+  const order = [...heights.keys()].sort((a, b) => heights[a] - heights[b]), spread = [...heights], last = order.length - 1;
+  order.forEach((k, i) => { if (i) spread[k] = Math.max(spread[k], spread[order[i - 1]] + gap); });
+  order.forEach((k, i) => { spread[k] = Math.min(spread[k], limit - gap * (last - i)); });
+  return spread;
+};
+
+// A picture below its gauges: the course of shares of all while the figure plays, each with its name at its end and a dot
+// where it is now. A grip under them is dragged along. The legend of the picture, if it has one, stands at the right.
 const withGauges = ({ width, height, marks, legend }, figure) => {
-  const { gauges, play: [axis] } = figure, wide = width >= 560, { labels = [], values = [] } = figure.controls[axis] ?? {};
-  const left = 10 + Math.max(widest(gauges.map(([, text]) => text)), wide && legend ? 100 : 0), right = width - 44;
-  const tall = wide ? 30 : 18, pitch = tall + 8, bottom = pitch * gauges.length + 2, named = wide && gauges.length > 0;
-  const room = gauges.length || legend ? bottom + (named || legend ? 18 : 2) : 0;
+  const { gauges: [heading, curves], play: [axis] } = figure;
+  if (!curves.length) return { width, height: legend ? height + 20 : height, marks: legend ? [label(legend, 0, 14, { class: "quiet" }), group({ transform: "translate(0 20)" }, marks)] : marks };
+  const { labels, values } = figure.controls[axis], wide = width >= 560, keys = curves.map(([key]) => key), names = curves.map(([, text]) => text);
+  const left = 38, right = width - 14 - widest(names) * 1.08, top = 30, base = top + (keys.length > 1 ? (wide ? 84 : 48) : wide ? 44 : 28), room = base + 38;
   // Values stand where they are on a scale, or side by side where they would lie too close on it.
   const to = right - left, all = values.at(-1) - values[0];
   const scaled = values.every((value, at) => !at || ((value - values[at - 1]) / all) * to >= 8);
   const xs = values.map((value, at) => left + (scaled ? (value - values[0]) / all : at / (values.length - 1)) * to);
   const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
+  const yOf = (share) => base - share * (base - top), heights = (at) => keys.map((key) => yOf(figure.arrayAt(key, { ...figure.place, [axis]: at })[0]));
+  const now = xOf(figure.blend("now", [figure.place[axis]])[0]), shares = keys.map((key) => figure.array(key)[0]), dots = figure.blend("gauges", shares.map(yOf));
+  const numbers = apart(dots.map((y) => y - 8), 12, base - 2), ends = apart(heights(values.length - 1), 14, base), courses = xs.map((_, at) => heights(at));
+  const held = `${axis.replaceAll("_", " ")} ${labels[figure.place[axis]]}`, half = textWidth(held) / 2 + 14, middle = Math.min(Math.max(now, half), width - half);
   let written = -Infinity;
   return { width, height: room + height, marks: [
-    legend && label(legend, 0, bottom + 14, { class: "quiet" }),
-    gauges.map(([key, text], k) => {
-      const base = pitch * k + tall + 6, yOf = (share) => base - share * tall, middle = base - tall / 2 + 4;
-      const course = xs.map((x, at) => [x, yOf(figure.arrayAt(key, { ...figure.place, [axis]: at })[0])]);
-      const [share] = figure.array(key), [now] = figure.blend("now", [figure.place[axis]]);
-      return [
-        label(text, left - 10, middle, { class: "end" }), rect(left, base - tall, right - left, tall, { class: "grid" }), polyline(course, { class: "course" }),
-        circle(xOf(now), figure.blend(`gauge ${key}`, [yOf(share)])[0], 5, { class: "weight outlined" }), label(percent(share), width, middle, { class: "end name" }),
-      ];
+    label(heading, 0, 14, { class: "name" }), legend && label(legend, width, 14, { class: "end quiet" }),
+    [0, 1].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), label(percent(share), left - 6, yOf(share) + 4, { class: "end quiet" })]),
+    labels.map((text, at) => {
+      const near = textWidth(text) / 2 + 4;
+      if (xs[at] - near < written || Math.abs(xs[at] - middle) < near + half) return false; // no room
+      written = xs[at] + near;
+      return label(text, xs[at], base + 20, { class: "middle quiet" });
     }),
-    named && labels.map((text, at) => {
-      if (xs[at] - written < textWidth(text) + 6) return false; // no room beside the one before
-      written = xs[at];
-      return label(text, xs[at], bottom + 14, { class: "middle quiet" });
-    }),
-    gauges.length > 0 && dragged(axis, (x) => ({ [axis]: nearestPlace(x, xs) }), rect(left - 12, 0, right - left + 24, Math.max(24, bottom), { class: "drag" })),
+    line(now, top - 6, now, base + 8, { class: "rule" }),
+    keys.map((_, k) => polyline(xs.map((x, at) => [x, courses[at][k]]), { class: "course" })),
+    keys.map((_, k) => names[k] && label(names[k], right + 12, ends[k] + 4, { class: "name" })),
+    keys.map((_, k) => circle(now, dots[k], 5, { class: "weight outlined" })),
+    shares.map((share, k) => now - left < 44 ? label(percent(share), now + 9, numbers[k] + 4, { class: "name halo" }) : label(percent(share), now - 9, numbers[k] + 4, { class: "end name halo" })),
+    grip(middle, base + 6, held),
+    dragged(axis, (x) => ({ [axis]: nearestPlace(x, xs) }), rect(left - 16, top - 8, right - left + 32, base - top + 36, { class: "drag" })),
     group({ transform: `translate(0 ${room})` }, marks),
   ] };
 };
