@@ -210,8 +210,10 @@ def check_height(shown: Locator) -> float:
     return box
 
 
-#: The height of a figure without what can be unfolded, which a phone of 360 by 740 pixels shows at once.
+#: The height of a figure without what can be unfolded and what only the keyboard shows: a phone of 360 by 740 pixels
+#: shows it at once.
 COMPACT = """figure => {
+    figure.querySelector(".xp-live").classList.remove("xp-keyboard");
     const folded = [...figure.querySelectorAll("details")];
     for (const each of folded) each.open = false;
     const hidden = folded.reduce((sum, each) => sum + each.getBoundingClientRect().height, 0);
@@ -232,7 +234,7 @@ SMALL_TARGETS = """figure => [...figure.querySelectorAll("input, button, select,
 #: The colour of each role in a picture, of every mark that has it.
 ROLE_COLOURS = """figure => {
     const svg = figure.querySelector(".xp-picture").shadowRoot.querySelector("svg");
-    const roles = ["query", "key", "value", "weight", "context", "score"].map(role => {
+    const roles = ["query", "key", "value", "weight", "context", "score", "chance"].map(role => {
         const marks = [...svg.querySelectorAll(`.${role}`)].map(mark => {
             const { fill, stroke } = getComputedStyle(mark);
             return mark.matches(".frame, .curve, .link") ? stroke : fill;

@@ -236,6 +236,7 @@ def test_controls_have_rings_and_are_large_enough_for_a_finger(page: Page, name:
 COLOUR_OF = {role: role for role in ("query", "key", "value", "weight")} | {
     "context": "value",
     "score": "grey",
+    "chance": "violet",
 }
 
 
@@ -247,6 +248,7 @@ def test_roles_have_the_colours_of_the_book_in_all_figures(desk: Page, theme: st
 
     desk.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
     seen = set()
+    desk.locator("figure#decoding").get_by_role("radio", name="word").check()
     for name, figure in FIGURES.items():
         for role, colours in desk.locator(f"figure#{name}").evaluate(ROLE_COLOURS).items():
             assert set(colours) <= {rgb(role)}, (name, role)
@@ -276,7 +278,7 @@ def test_marks_keep_their_colour_where_the_system_forces_its_own(desk: Page, nam
 
 
 def mark(shown: Locator, choice: dict) -> Locator:
-    return shown.locator(f"[data-pick='{json.dumps(choice, separators=(',', ':'))}']").first
+    return shown.locator(f"rect[data-pick='{json.dumps(choice, separators=(',', ':'))}']").last
 
 
 def test_hovering_shows_and_changes_nothing(desk: Page) -> None:
@@ -414,6 +416,34 @@ def test_the_mouse_drags_a_line_to_where_it_is(desk: Page, name: str, axis: str)
     expect(slider(shown, axis)).to_have_value("3")
     desk.mouse.move(0, 0)
     shows(shown, name, **{axis: FIGURES[name].axes[axis][3]})
+
+
+def test_an_edge_of_the_window_is_dragged_to_another_bandwidth(desk: Page) -> None:
+    shown, figure = opened(desk, "curve"), FIGURES["curve"]
+    widths, hours = figure.axes["bandwidth"], shown.locator("[data-drag=query]").bounding_box()
+    hour = hours["width"] / 24
+    slider(shown, "query").fill("12")
+    for at in (2, 1, 0):
+        slider(shown, "bandwidth").fill(str(len(widths) - 1))
+        drawn(shown)
+        x, y = middle_of(shown.locator("[data-drag=bandwidth]").last)
+        desk.mouse.move(x, y)
+        desk.mouse.down()
+        desk.mouse.move(hours["x"] + hour * (12 + widths[at]) + 2, y, steps=3)
+        desk.mouse.up()
+        expect(slider(shown, "bandwidth")).to_have_value(str(at))
+    desk.mouse.move(0, 0)
+
+
+def test_a_click_on_a_reading_moves_it_nowhere(desk: Page) -> None:
+    shown = opened(desk, "curve")
+    x, y = middle_of(shown.locator(".pull").nth(22))
+    desk.mouse.move(x + 5, y + 5)
+    desk.mouse.down()
+    desk.mouse.move(x + 6, y + 6)
+    desk.mouse.up()
+    desk.mouse.move(0, 0)
+    shows(shown, "curve")
 
 
 def touch(page: Page, path: list[tuple[float, float]]) -> None:
@@ -707,47 +737,48 @@ def test_the_sentence_is_spoken_and_the_address_written_once_the_keys_rest(stopp
 
 def test_play_runs_to_the_end_and_takes_one_step_per_press_where_motion_is_not_wanted(stopped: Page) -> None:
     shown = stopped.locator("#align")
-    handle, play = slider(shown, "step"), shown.get_by_role("button", name="play step")
+    handle, play = slider(shown, "step"), shown.locator(".xp-play")
     pace = 700
 
-    def check(value: int, pressed: str) -> None:
+    def check(value: int, offers: str) -> None:
         assert handle.get_attribute("aria-valuetext") == f"step {value}"
-        assert play.get_attribute("aria-pressed") == pressed
+        assert play.inner_text() == offers
+        assert play.get_attribute("aria-label") == f"{offers} step"
 
     handle.press("Home")
     stopped.clock.run_for(pace)
     spoken, before = shown.get_by_role("status"), shown.get_by_role("status").inner_text()
     play.press("Enter")
     for value in (0, 1, 2):
-        check(value, "true")
+        check(value, "pause")
         stopped.clock.run_for(pace)
         assert spoken.inner_text() == before
-    check(5, "false")
+    check(5, "play")
     stopped.clock.run_for(3000)
-    check(5, "false")
+    check(5, "play")
     assert spoken.inner_text() == FIGURES["align"].sentence(step=5) != before
     play.press("Enter")  # again from the start
-    check(0, "true")
+    check(0, "pause")
     stopped.clock.run_for(pace)
     play.press("Enter")
     stopped.clock.run_for(3000)
-    check(1, "false")
+    check(1, "play")
     play.press("Enter")
     handle.press("ArrowRight")  # whoever takes hold of a control stops the run
     stopped.clock.run_for(3000)
-    check(2, "false")
+    check(2, "play")
     shown.get_by_role("button", name="reset").press("Enter")
-    check(2, "false")
+    check(2, "play")
     stopped.emulate_media(reduced_motion="reduce")
     for value in (0, 1, 2, 5, 0):  # from the start, since after the reset nothing has been moved
         play.press("Enter")
         stopped.clock.run_for(3000)
-        check(value, "false")
+        check(value, "play")
 
 
 def test_play_runs_through_the_stages_of_a_word_and_then_to_the_next_word(stopped: Page) -> None:
     shown, figure = stopped.locator("#decoding"), FIGURES["decoding"]
-    play = shown.get_by_role("button", name="play stage and word")
+    play = shown.locator(".xp-play")
 
     def check(word: int, stage: int) -> None:
         point = {"word": word, "stage": figure.axes["stage"][stage]}

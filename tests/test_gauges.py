@@ -1,5 +1,6 @@
 """Gauges above a picture: how a share goes while the figure plays, and where it is now."""
 
+import numpy as np
 import pytest
 import torch
 from pictures import WIDTHS, check_legible, linear, picture
@@ -28,16 +29,20 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
             empty, full = (line for line in drawn.of("line", "grid")[:2])
             left, bottom, right, top = empty["x1"], empty["y1"], full["x2"], full["y1"]
             across, up = linear([left, right], [0, 27]), linear([bottom, top], [0, 1])
-            dots, names = drawn.of("circle", "weight"), [drawn.text("right words"), drawn.text("lost")]
+            dots, curves = drawn.of("circle", "weight"), drawn.of("path", "course")
             for k, shares in enumerate((list(KEPT.values()), [(1 - kept) / head for kept in KEPT.values()])):
-                course = drawn.of("path", "course")[k].corners()
+                # The whole curve, and over it the part up to where the figure is now.
+                course, done = (curve.corners() for curve in curves[2 * k : 2 * k + 2])
+                assert "done" in curves[2 * k + 1].classes
+                assert done == pytest.approx(np.r_[course[: at + 1], course[at : at + 1]], abs=0.02)
                 assert [across(x) for x in course[:, 0]] == pytest.approx(list(KEPT), abs=1e-2)
                 assert [up(y) for y in course[:, 1]] == pytest.approx(shares, abs=1e-3)
                 assert dots[k].middle == pytest.approx(course[at], abs=0.02)
-                assert drawn.texts().count(f"{shares[at]:.0%}") >= 1
-                # Its name stands at its end.
-                assert names[k].box[0] > right
-                assert abs(names[k].middle[1] - course[-1, 1]) < 15
+                # Its name and its number stand beside the dot.
+                name = drawn.text(f"{('right words', 'lost')[k]} {shares[at]:.0%}")
+                assert abs(name.middle[1] - dots[k].middle[1]) < 20
+                beside = name.box[0] - dots[k].middle[0], dots[k].middle[0] - name.box[2]
+                assert 5 < max(beside) < 16
             assert across(drawn.of("line", "rule")[0]["x1"]) == pytest.approx(step, abs=1e-2)
             (area,) = drawn.of("rect", "drag")
             (grip,) = drawn.of("rect", "handle")
@@ -62,7 +67,11 @@ def test_names_and_numbers_of_courses_that_meet_stand_apart(width: int) -> None:
         drawn = picture(many, width, d=d)
         check_legible(drawn, width)
         bottom = drawn.of("line", "grid")[0]["y1"]
-        assert max(drawn.text(name).middle[1] for name in ("first", "second", "third")) < bottom + 8
+        named = [
+            mark for mark in drawn.of("text", "name") if mark.text.split()[0] in ("first", "second", "third")
+        ]
+        assert len(named) == 3
+        assert max(mark.middle[1] for mark in named) < bottom + 4
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -93,7 +102,7 @@ def test_sentences_have_gauges_too(width: int, compare: tuple[str, int] | None) 
     )  # fmt: skip
     for step in KEPT:
         drawn = picture(long, width, step=step)
-        assert len(drawn.of("path", "course")) == 1
+        assert len(drawn.of("path", "course", without=("done",))) == 1
         assert ("pale blue: step 0" in drawn.texts()) == (compare is not None and step > 0)
         check_legible(drawn, width)
 

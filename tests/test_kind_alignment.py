@@ -114,16 +114,18 @@ def test_the_chosen_words_weights_are_bars_with_their_numbers_at_the_source_word
         assert sizes[1] == pytest.approx(3 * sizes[0], abs=0.02)
         assert [bar.middle[1 - long] for bar in bars] == pytest.approx(places(drawn, source), abs=WORD)
         numbers = [mark.text for mark in drawn.of("text") if mark.text[:1].isdigit()]
-        assert numbers == ["0.25", "0.75"] + ["0.00"] * (len(source) - 2)
+        assert numbers == ["0.25", "0.75"]  # not those that are 0
         (frame,) = drawn.of("rect", "query", "frame")
         word = drawn.text("voiture").box
         assert frame.box[0] < word[0] < word[2] < frame.box[2]
         assert frame.box[1] < word[1] < word[3] < frame.box[3]
 
 
-def test_gold_links_join_their_words_where_they_are_shown() -> None:
-    hidden, shown = (picture(small(), gold_links=value) for value in ("hidden", "shown"))
-    assert hidden.of("path", "gold") == []
+def test_gold_links_join_their_words_those_of_the_chosen_word_or_all() -> None:
+    of_word, shown = (picture(small(), gold_links=value, word=1) for value in ("hidden", "shown"))
+    (link,) = of_word.of("path", "gold")
+    assert np.ptp(link.corners()[:, 0] - shown.of("path", "gold")[1].corners()[:, 0]) == 0
+    assert {"of this word", "of all words"} == set(small().labels["gold_links"])
     ends = [link.corners()[[0, -1], 0] for link in shown.of("path", "gold")]
     red, car, _ = places(shown, ["red", "car", "."])
     voiture, rouge = places(shown, ["voiture", "rouge"])

@@ -98,7 +98,7 @@ def within(drawn: Picture, frame: Mark, tag: str, *classes: str) -> list[Mark]:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_each_stage_shows_its_numbers_and_those_of_the_stages_before(width: int) -> None:
+def test_each_panel_shows_its_numbers_and_those_of_later_stages_are_pale(width: int) -> None:
     kept, steps = record(), figure()
     for word in range(4):
         numbers = [
@@ -115,11 +115,10 @@ def test_each_stage_shows_its_numbers_and_those_of_the_stages_before(width: int)
             for k, frame in enumerate(frames):
                 texts = [mark.text for mark in within(drawn, frame, "text")]
                 given = [text for text in texts if text.lstrip("−")[0].isdigit() and "." in text]
-                assert given == (numbers[k] if k <= at else [])
-                # What is not computed yet leaves the panel empty.
-                assert bool(within(drawn, frame, "rect")) == (k <= at)
-            listed = kept.candidates[word] if stage == "word" else []
-            assert [m.text for m in within(drawn, frames[4], "text")][1::2] == listed
+                assert given == numbers[k]
+            assert steps.draw(width, word=word, stage=stage).count('class="later"') == 4 - at
+            named = [m.text for m in within(drawn, frames[4], "text")][1::2]
+            assert named == ["full stop" if c == "." else c for c in kept.candidates[word]]
             pale = [mark.text for mark in drawn.of("text", "pale")]
             assert pale == TARGET[word + (stage == "word") :]
 
@@ -211,7 +210,7 @@ def test_the_sentence_says_what_happens_with_its_numbers() -> None:
     steps, kept = figure(), record()
     best = int(kept.scores[2].argmax())
     assert steps.sentence(word="rouge", stage="score") == (
-        f"To write word 3, the query scores each of the 3 source words: “{SOURCE[best]}” gets the highest "
+        f"1. To write word 3, the query scores each of the 3 source words: “{SOURCE[best]}” gets the highest "
         f"score, {kept.scores[2, best]:.1f}."
     )
     assert f"“{SOURCE[best]}” gets {kept.weights[2, best]:.2f}" in steps.sentence(word=2, stage="softmax")

@@ -10,7 +10,7 @@ kinds.alignment = {
 
   // On a desk the sentences are two lines, one above the other.
   lines(figure, width) {
-    const { source, target, gloss = [] } = figure.labels, tall = 64, words = tall + 26, from = words + 10, to = from + 116, height = to + (gloss.length ? 50 : 34);
+    const { source, target, gloss = [] } = figure.labels, tall = 84, words = tall + 26, from = words + 10, to = from + 116, height = to + (gloss.length ? 50 : 34);
     const spread = (texts) => {
       const widths = texts.map((text) => textWidth(text, 14)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
       let x = 0;
@@ -23,18 +23,18 @@ kinds.alignment = {
     const { middle, width: wide } = asking[chosen];
     return { width, height, marks: [
       bands,
-      goldLinks(figure, (i, j) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: "gold" })),
+      goldLinks(figure, (i, j, style) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: style })),
       source.map((word, j) => [
-        rect(places[j].middle - 13, tall - 46 * weights[j] + 6, 26, 46 * weights[j], { class: "weight" }),
-        label(weights[j].toFixed(2), places[j].middle, tall - 46 * weights[j] + 1, { class: "middle number" }),
+        rect(places[j].middle - 13, tall - 66 * weights[j] + 6, 26, 66 * weights[j], { class: "weight" }),
+        weights[j] >= 0.005 && label(weights[j].toFixed(2), places[j].middle, tall - 66 * weights[j] + 1, { class: "middle number" }),
         label(word, places[j].middle, words, { class: "middle word" }),
-        rect(places[j].middle - places[j].room / 2, tall - 46, places[j].room, words - tall + 56, picks({ word: looking(figure, "target", j) })),
+        rect(places[j].middle - places[j].room / 2, tall - 66, places[j].room, words - tall + 76, picks({ word: looking(figure, "target", j) })),
       ]),
       line(0, tall + 6, width, tall + 6, { class: "grid" }),
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: "query frame", rx: 4 }),
       target.map((word, i) => [
         label(word, asking[i].middle, to + 24, { class: `middle word ${choice(word)}` }),
-        wrong[i] && cross(asking[i].middle - asking[i].width / 2 - 11, to + 19),
+        wrong[i] && cross(asking[i].middle - asking[i].width / 2 - 14, to + 19),
         gloss[i] && label(gloss[i], asking[i].middle, to + 44, { class: "middle quiet" }),
         rect(asking[i].middle - asking[i].room / 2, bend + 20, asking[i].room, height - bend - 20, picks({ word: i })),
       ]),
@@ -51,16 +51,16 @@ kinds.alignment = {
       `M${round(left)},${a}C${bend},${a} ${bend},${b} ${round(right)},${b}`);
     return { width, height: row * rows, marks: [
       bands,
-      goldLinks(figure, (i, j) => line(left, place(j, source.length), right, place(i, target.length), { class: "gold" })),
+      goldLinks(figure, (i, j, style) => line(left, place(j, source.length), right, place(i, target.length), { class: style })),
       source.map((word, j) => {
         const y = place(j, source.length);
         return [
-          label(weights[j].toFixed(2), number - 4, y + 4, { class: "end" }),
+          weights[j] >= 0.005 && label(weights[j].toFixed(2), number - 4, y + 4, { class: "end" }),
           rect(number, y - 10, cell, 20, { class: "grid" }), rect(number, y - 10, cell * weights[j], 20, { class: "weight" }),
           label(word, left - 7, y + 4, { class: "end" }), rect(0, y - row / 2, left, row, picks({ word: looking(figure, "target", j) })),
         ];
       }),
-      rect(right + 2, place(chosen, target.length) - 12, widest(target) + aside + 10, 24, { class: "query frame", rx: 4 }),
+      rect(right + 2, place(chosen, target.length) - 12, width - right - 4, 24, { class: "query frame", rx: 4 }),
       target.map((word, i) => {
         const y = place(i, target.length);
         return [label(word, right + 8, y + 4, { class: choice(word) }), wrong[i] && cross(right + 19 + textWidth(word), y), gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
@@ -87,5 +87,8 @@ const bandsOf = (figure, full, from, to, course) => {
   return [group({}, bands.filter((_, i) => i !== chosen)), group({}, pale), group({}, bands[chosen])];
 };
 
-const goldLinks = (figure, link) =>
-  figure.controls.gold_links && figure.value("gold_links") === "shown" ? figure.options.gold.map(([i, j]) => link(i, j)) : [];
+// The gold links of the chosen word, on a pale ground of their own, or all where the reader wants them.
+const goldLinks = (figure, link) => figure.options.gold.map(([i, j]) => {
+  const chosen = i === figure.place.word;
+  return (chosen || figure.value("gold_links") === "shown") && [chosen && link(i, j, "casing"), link(i, j, "gold")];
+});

@@ -22,8 +22,8 @@ class Alignment(Figure):
     Args:
         source: the words that are attended to.
         target: the words that attend.
-        gold: known links (target position, source position), drawn as dashed lines if the axis ``gold_links`` is
-            "shown".
+        gold: known links (target position, source position), drawn as dashed lines: those of the chosen word, and all
+            of them if the axis ``gold_links`` is "shown".
         compare: an axis and one of its values: pale bands show where the chosen word looks at this value.
         options: as for :class:`utils.explorables.figure.Figure`, and ``gauges`` as for
             :class:`utils.explorables.kinds.Weights`; with ``gold`` give an axis ``gold_links`` with the values "hidden"
@@ -56,6 +56,8 @@ class Alignment(Figure):
         self.compare, self.gauges = compare, options.pop("gauges", self.gauges)
         self.gold = [[int(i), int(j)] for i, j in gold]
         labels = {"source": source, "target": target} | options.pop("labels", {})
+        if gold:
+            labels = {"gold_links": ["of this word", "of all words"]} | labels
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:

@@ -8,7 +8,7 @@ kinds.bars = {
     const left = beside ? names + 14 : several ? 12 : 30, aside = beside && verdicts.length ? 28 + 1.08 * widest(verdicts) : 14;
     const step = Math.min(110, (width - left - aside) / labels.length), right = left + labels.length * step;
     const tall = several ? (wide ? 40 : 20) : wide ? 130 : 92, pitch = tall + (beside ? 16 : several ? 32 : 44);
-    const top = edge || cut ? 26 : 0, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity;
+    const head = cut ? 24 : 0, top = (edge || cut ? 26 : 0) + head, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity;
     // How many bars a value of the cut leaves. The last one may stand for several things, of which a part is left: then its
     // height, relative to the first bar, is only this part of what the last value of the cut leaves.
     const leaves = (at) => {
@@ -24,27 +24,29 @@ kinds.bars = {
       // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
       const numbers = figure.drawn(array), others = figure.compared(array) ?? [];
       const most = role === "weight" ? 1 : roundTop([...numbers, ...others]), at = beside ? base - tall / 2 + 4 : base - pitch + 14;
-      const end = beside ? right + 24 : right - textWidth(verdicts[verdict] ?? "");
+      const end = beside ? right + 24 : right - 1.08 * textWidth(verdicts[verdict] ?? "");
       const shape = (number, j, style) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: style, rx: 2 });
       return group({},
         limit < labels.length && hatch(x, base - tall - 12, right - x, tall + 12),
-        label(title, beside ? left - 8 : left, at, { class: beside ? "end name" : "name" }),
-        compared && left + 1.08 * textWidth(title) + textWidth(compared) < right - 8 && label(compared, right, at, { class: "end quiet" }),
+        label(title, beside ? left - 8 : cut ? 0 : left, cut ? 16 : at, { class: beside ? "end name" : cut ? "big" : "name" }),
+        compared && label(compared, right, head ? 16 : at, { class: "end quiet" }),
         several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
         // Weights that could not be computed are no zeros.
         bars(numbers, { left, step, base, height: tall / most, allowed: [0, limit], digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "all" }),
         newest >= 0 && shape(numbers[newest], newest, "newest"),
-        verdict && Math.max(...numbers) === 0 && labels.map((_, j) => label(verdicts[verdict], left + (j + 0.5) * step, base - 6, { class: "middle number halo" })),
+        verdict && Math.max(...numbers) === 0 && label(`no weights: ${verdicts[verdict]}`, (left + right) / 2, base - 6, { class: "middle halo" }),
         group({}, [...others].map((number, j) => shape(number, j, "outline"))),
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
     const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
     const held = moving && [
-      path(panels.map((_, k) => `M${round(x)},${top + (k + 1) * pitch - tall - 12}v${tall + 12}`).join(""), { class: "edge" }), grip(x, 0),
-      x - textWidth(before) > 18 && label(before, x - 18, 14, { class: "end" }), x + textWidth(behind) < width - 18 && label(behind, x + 18, 14),
-      dragged(moving, (at) => ({ [moving]: cut ? nearestPlace(at, figure.controls[cut].values.map((_, k) => left + leaves(k) * step)) : nearestStep(at, left, right, labels.length + 1) }), rect(left - 12, 0, right - left + 24, bottom, { class: "drag" })),
+      grip(x, head),
+      x - textWidth(before) > 18 && label(before, x - 18, head + 14, { class: "end" }), x + textWidth(behind) < width - 18 && label(behind, x + 18, head + 14),
+      dragged(moving, (at) => ({ [moving]: cut ? nearestPlace(at, figure.controls[cut].values.map((_, k) => left + leaves(k) * step)) : nearestStep(at, left, right, labels.length + 1) }), rect(left - 12, head, right - left + 24, bottom - head, { class: "drag" })),
     ];
-    if (!figure.has("drawn")) return { width, height: under, marks: [marks, named, held] };
+    // The line lies behind the bars and their numbers.
+    const along = moving && path(panels.map((_, k) => `M${round(x)},${k || (several && !beside) ? top + (k + 1) * pitch - tall - 12 : head + 20}V${top + (k + 1) * pitch}`).join(""), { class: "edge" });
+    if (!figure.has("drawn")) return { width, height: under, marks: [along, marks, named, held] };
     // The picture has room for the most dots that a label ever gets, so that its height stays.
     const size = step < 30 ? 7 : 12, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
     const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
@@ -54,6 +56,6 @@ kinds.bars = {
       rect(middle - 62, foot + 4, 124, 26, { class: "handle", rx: 13 }), label(ended ? "start again" : "draw one more", middle, foot + 21, { class: "middle name inverse" }),
       rect(middle - 62, foot + 4, 124, 26, picks({ [draws]: ended ? 0 : figure.place[draws] + 1 })),
     ];
-    return { width, height: foot + (draws ? 34 : 0), marks: [marks, named, held, group({}, dots), another] };
+    return { width, height: foot + (draws ? 34 : 0), marks: [along, marks, named, held, group({}, dots), another] };
   },
 };

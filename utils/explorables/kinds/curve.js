@@ -36,6 +36,7 @@ kinds.curve = {
     });
     const values = figure.controls[query].values, asked = xOf(figure.value(query));
     const across = figure.controls[bandwidth] ? ((right - left) * figure.value(bandwidth)) / (last - first) : 0; // one bandwidth to each side
+    const widths = across ? figure.controls[bandwidth].values.map((value) => ((right - left) * value) / (last - first)) : [];
     const answered = !figure.has("height_known") || figure.array("height_known")[0];
     const power = 10 ** Math.floor(Math.log10(high - low)), levels = [];
     for (let level = Math.ceil(low / power) * power; level <= high; level += power) levels.push(level);
@@ -61,16 +62,21 @@ kinds.curve = {
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),
       dragged(query, (at) => ({ [query]: nearestStep(at, xOf(values[0]), xOf(values.at(-1)), values.length) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag" })),
+      // The edges of the window, one bandwidth away, set the bandwidth.
+      across > 0 && [asked - across, asked + across].map((edge) => edge > left && edge < right && [
+        rect(edge - 3, top + 18, 6, 30, { class: "query through", rx: 3 }),
+        dragged(bandwidth, (at) => ({ [bandwidth]: nearestPlace(Math.abs(at - asked), widths) }), rect(edge < asked ? edge - 14 : Math.max(edge - 10, asked + 8), top, edge < asked ? Math.min(24, asked - 8 - edge + 14) : 24, base - top, { class: "drag" })),
+      ]),
       // The more a reading weighs, the larger its dot.
       x.map((_, i) => {
         const [cx, cy] = place(i), dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
         if (!kernels) return dotted;
-        return [dotted, dragged("moved", (_, at) => ({ moved: { [i]: [x[i], within(levelOf(at))] } }),
+        return [dotted, dragged("moved", (_, at) => ({ points: { [i]: [x[i], within(levelOf(at))] } }),
           circle(cx, cy, 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
       }),
       group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
       grip(Math.min(Math.max(asked, 14 + textWidth(held) / 2), width - 14 - textWidth(held) / 2), top - 26, held, "query"),
-      answered && [circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" })],
+      answered && group({ class: "through" }, circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" })),
       figure.hover.point !== undefined && circle(...place(point), 13, { class: "chosen" }), // a finger sees a ring already
       point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${weights[point].toFixed(2)}`,
         Math.min(Math.max(place(point)[0], left + 70), right - 70), place(point)[1] - 18, { class: "middle halo" }),

@@ -7,7 +7,7 @@ kinds.decoding = {
     const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size} numbers`;
     const { marks: sentence, bottom, slots } = writtenSentence(target, chosen, stage === stages.length - 1, width);
     const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
-    const words = Math.max(8 + widest(source), 44), scored = words + 6;
+    const words = Math.max(8 + widest(source.map(spelled)), 44), scored = words + 6;
     // Left, top, width and height of the five panels: one row on a desk, three rows on a phone.
     const boxes = wide ? spreadBoxes(scored, width, top, end + 52 - top) : stackedBoxes(scored, width, top, end, listed);
     const high = Math.max(...boxes.map(([, y, , h]) => y + h)) + 2;
@@ -18,7 +18,7 @@ kinds.decoding = {
       label("next query", beside, height + 4, { class: "quiet" }),
     ] : [
       path(`M3,${boxes[3][1]}V${height}H${round(words - textWidth("query") - 12)}`, { class: "way" }), path(`M${round(words - textWidth("query") - 13)},${height - 5}l8,5l-8,5z`, { class: "arrow" }),
-      label("next", 6, end + 32, { class: "quiet" }),
+      label("next query", 6, end + 32, { class: "quiet" }),
     ]);
     // From the most probable word to its place in the sentence, if that is its last line.
     const [writer, slot] = [boxes[4], slots[chosen]], out = writer[0] + writer[2] / 2, shelf = bottom + 2;
@@ -35,12 +35,12 @@ kinds.decoding = {
       strip(figure.chosen("queries", "word"), scored + 4, 7, bottom + 20, 12, largest(figure, "queries", "states"), "query"),
       path(`M${scored + 40},${bottom + 34}h10l-5,6z`, { class: "query" }),
       label(counted, scored + 98, bottom + 24, { class: "quiet" }), group({}, back, down, writes),
-      source.map((word, j) => label(word, words, rows[j] + 4, { class: "end" })),
+      source.map((word, j) => label(spelled(word), words, rows[j] + 4, { class: "end" })),
       boxes.map(([x, y, w, h], k) => {
         const frame = { rx: 5, class: k === stage ? "now" : "grid" };
         const arrow = boxes[k + 1]?.[1] === y && path(`M${round(x + w + 3.5)},${round(k === 2 ? end + 12 : y + 6)}l6,6l-6,6z`, { class: "arrow" });
         return [rect(x, y, w, h, frame), arrow, label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
-          reached(k) && contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest, listed, row }), rect(x, y, w, h, picks({ stage: k }))];
+          group({ class: reached(k) ? "" : "later" }, contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest, listed, row })), rect(x, y, w, h, picks({ stage: k }))];
       }),
     ] };
   },
@@ -87,14 +87,14 @@ kinds.decoding = {
     ];
   },
 
-  words(figure, [x, y, width, height], { chosen, numBest, listed }) {
-    const { candidates, target } = figure.labels, below = width < 200 && listed > 4; // no room for a bar beside a word
-    const room = below ? width - 16 : width - 134;
+  words(figure, [x, y, width], { chosen, numBest, listed, row }) {
+    const { candidates, target } = figure.labels;
     return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
-      const word = candidates[chosen * numBest + k], at = y + 36 + (below ? (height - 48) / listed : 18) * k;
+      const word = candidates[chosen * numBest + k], at = y + 30 + row * (k + 0.5);
       return [
-        label(word, x + 8, at + 4, { class: word === target[chosen] ? "name" : "" }),
-        below ? rect(x + 8, at + 9, room * probability, 6, { class: "chance" }) : rect(x + 86, at - 5.5, room * probability, 11, { class: "chance" }), label(probability < 0.0005 ? "< 0.001" : probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
+        rect(x + 5, at - row / 2 + 1, (width - 10) * probability, row - 2, { class: "chance", rx: 2 }),
+        label(spelled(word), x + 9, at + 4, { class: word === target[chosen] ? "name" : "" }),
+        label(probability < 0.0005 ? "< 0.001" : probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
       ];
     });
   },

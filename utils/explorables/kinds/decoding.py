@@ -128,7 +128,7 @@ _ALT = (
     "bar with its number; in the second the scores have become weights; in the third each word's vector, times its "
     "weight, is a row of small bars, and their sum below is the context; in the fourth the bars of the next state "
     "stand before those of the state before; in the fifth are the most probable next words with their "
-    "probabilities. The panel of the chosen stage has a coloured ground, and the panels of later stages are empty."
+    "probabilities. The panel of the chosen stage has a coloured ground, and the panels of later stages are pale."
 )
 
 
@@ -136,7 +136,7 @@ class DecodingSteps(Figure):
     """One step of decoding in five stages, with the numbers of a trained model; the words are chosen by name.
 
     The stage is the axis ``stage``, with the values of :data:`STAGES`; the word is the pick ``word``. What later
-    stages compute is not shown yet. Of each vector a few numbers are drawn: those that change most.
+    stages compute is pale. Of each vector a few numbers are drawn: those that change most.
 
     Args:
         record: what :func:`record_decoding` returns. A page of 360 pixels has room for about nine source words.
@@ -193,15 +193,15 @@ class DecodingSteps(Figure):
 def _sentences(num_words: int) -> list[str]:
     """What is said at each stage."""
     return [
-        f"To write word {{place[word]}}, the query scores each of the {num_words} source words: "
+        f"1. To write word {{place[word]}}, the query scores each of the {num_words} source words: "
         "“{best[word]|source}” gets the highest score, {best_score[word]:1}.",
-        f"The softmax turns the {num_words} scores into weights that add up to 1: “{{best[word]|source}}” gets "
+        f"2. The softmax turns the {num_words} scores into weights that add up to 1: “{{best[word]|source}}” gets "
         "{best_weight[word]:2}, and “{second[word]|source}”, the second, {second_weight[word]:2}.",
-        "The vector of each word is multiplied by its weight, and the sum is the context. “{best[word]|source}” has "
+        "3. The vector of each word is multiplied by its weight, and the sum is the context. “{best[word]|source}” has "
         "{best_weight[word]:0%} of the weight.",
-        "The GRU computes the next state from the old state, the context and the word before, "
+        "4. The GRU computes the next state from the old state, the context and the word before, "
         "“{previous[word]|before}”. Its numbers change by {moved[word]:2} on average.",
-        "The readout gives every word a probability: “{first[word]|candidates}” gets {first_share[word]:1%}, and "
+        "5. The readout gives every word a probability: “{first[word]|candidates}” gets {first_share[word]:1%}, and "
         "“{runner[word]|candidates}”, the second, {runner_share[word]:1%}.",
     ]
 

@@ -10,7 +10,7 @@ kinds.plane = {
     return { scores: numbers, weights, best: [best], top: [weights[best]], nearest: [nearestTo(asked, keys)] };
   },
   draw(figure, width) {
-    const { points, query, scorers, box, x_label, y_label } = figure.options, words = figure.labels.points;
+    const { points, query, scorers, box, x_label, y_label } = figure.options, words = figure.labels.points.map(spelled);
     const scorer = scorers[figure.value("score")], [x0, x1, y0, y1] = box;
     const wide = width >= 560, left = 26, listed = wide ? 190 : 0, right = width - 4 - listed, top = 22;
     const bottom = top + Math.min(((right - left) * (y1 - y0)) / (x1 - x0), wide ? 380 : 280);
@@ -25,14 +25,14 @@ kinds.plane = {
     const winners = figure.value("ground") === "winner", grid = corners(left, top, right, bottom), keys = points.map((_, i) => at(i));
     const radius = (i) => 4 + 14 * Math.sqrt(weights[i]);
     const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
-    const taken = [[qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
+    const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], [qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
     return { width, height: bottom + 34, marks: [
       winners
-        ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid).map((d, i) => path(d, { class: i === best ? "weight area" : "key area", "fill-opacity": i === best ? 0.45 : 0.08 + 0.06 * ((3 * i) % 8) }))
+        ? [rect(left, top, right - left, bottom - top, { class: "key", "fill-opacity": 0.2 }), areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid).map((d, i) => path(d, { class: i === best ? "weight area" : "key area", "fill-opacity": i === best ? 0.6 : 0.06 + 0.05 * ((3 * i) % 8) }))]
         : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
-      label(`${winners ? "area: where its word wins" : "grey: score"}${scorer.form === "dot" ? ", line: rubber band" : ""}`, left, bottom + 17, { class: "quiet" }),
+      label(`${winners ? "area: a query here chooses its word" : "darker: a word here has a higher score"}${wide && scorer.form === "dot" ? "; line: rubber band" : ""}`, left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
         const text = weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
@@ -46,12 +46,12 @@ kinds.plane = {
         return [
           circle(x, y, r, { class: "key ring" }),
           label(text, ...spot, { class: "halo" }),
-          dragged("moved", (px, py) => ({ moved: { [i]: inside(px, py) } }), circle(x, y, Math.max(r, 13), { class: "pull" })),
+          dragged("moved", (px, py) => ({ points: { [i]: inside(px, py) } }), circle(x, y, Math.max(r, 13), { class: "pull" })),
         ];
       }),
       path(`M${round(qx)},${round(qy - 9)}l9,9l-9,9l-9,-9z`, { class: "query outlined" }),
       label("query", qx, qy - 13, { class: "middle halo name" }),
-      dragged("moved", (px, py) => ({ moved: { [count]: inside(px, py) } }), circle(qx, qy, 15, { class: "pull" })),
+      dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), circle(qx, qy, 15, { class: "pull" })),
       listed && [
         label("score", right + 128, top + 8, { class: "end quiet" }), label("weight", right + 184, top + 8, { class: "end quiet" }),
         words.map((word, i) => {

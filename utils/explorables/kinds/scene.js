@@ -32,7 +32,7 @@ kinds.scene = {
     const tall = rowHeight * (row + 1), first = wide ? top : top + side + 12;
     const frame = (square) => { const [a, b] = corner(square); return goldFrame(a, b, step, step, weights[square]); };
     return { width, height: Math.max(top + side + 3, first + tall + (wide ? small + 12 : 0)), marks: [
-      label("dashed: the thing", left, 14, { class: "quiet" }), scale(left + side),
+      label("dashed: the right square", left, 14, { class: "quiet" }), scale(left + side),
       cells(weights, size, { left, top, step, height: step }),
       rect(left, top, side, side, { class: "grid" }),
       Array.from({ length: size - 1 }, (_, k) => [
@@ -49,7 +49,7 @@ kinds.scene = {
       // All pictures stand small beside the large one, to choose from: on a desk in a row below the caption, on a phone in a
       // column.
       pictures.map((each, k) => {
-        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? top + side - small - 2 : top + 1 + k * (small + 12);
+        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? first + tall + Math.max(12, (top + side - first - tall - small) / 2) : top + 1 + k * (small + 12);
         return [
           rect(x, y, small, small, { class: k === figure.place.picture ? "chosen" : "grid", rx: 2 }), thingsOf(each, size, x, y, small / size),
           rect(x, y, small, small, picks({ picture: k })),

@@ -14,8 +14,8 @@ kinds.weights = {
   maps(figure, width, wide) {
     const { panels, edge, causal, window: reach, gallery, bars: below } = figure.options, { queries, keys, written } = figure.labels;
     const side = wide && panels.length > 1, gap = 28, gold = figure.has("gold");
-    const aside = written ? 26 + widest(["writes", ...[...new Set(figure.allOf("written"))].map((i) => written[i])]) : 8;
-    const left = Math.max(1.08 * widest(queries) + 12, written ? 64 : 44), beyond = side ? gap * (panels.length - 1) : 0;
+    const aside = written ? 26 + widest(["writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
+    const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? 64 : 44), beyond = side ? gap * (panels.length - 1) : 0;
     const across = (width - left - aside - beyond) / (side ? panels.length : 1), step = across / keys.length;
     // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
     // A map of few rows has higher ones.
@@ -35,23 +35,24 @@ kinds.weights = {
       // Maps side by side share the names of their rows.
       const y = side ? 0 : k * high, first = left + (side ? k * (across + gap) : 0), right = first + across, names = !side || !k;
       const numbers = figure.drawn(array), chosen = figure.place.query;
+      const roomy = title || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
       const { query: row_at, column, panel } = figure.hover;
       return group({ transform: `translate(0 ${y})` },
         title ? label(title, first, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
         k === panels.length - 1 && scale(right),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed }),
         gold && group({}, [...figure.array("gold")].map((is, at) => is && goldFrame(first + (at % keys.length) * step, heading + Math.floor(at / keys.length) * row, step, row, numbers[at]))),
-        names && queries.map((text, i) => label(text, first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(text)} ${i === chosen ? "name" : ""}` })),
-        written && [label("should be", first - 7, 14, { class: "end quiet" }), label("writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
+        names && queries.map((text, i) => label(spelled(text), first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
+        written && [roomy && label("should be", first - 7, 14, { class: "end quiet" }), label("writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
           const word = written[figure.array("written")[i]], middle = heading + (i + 0.5) * row;
-          return [word !== query && cross(right + 12, middle), label(word, right + 20, middle + 4, { class: word === query ? "" : "name" })];
+          return [word !== query && cross(right + 12, middle), label(spelled(word), right + 20, middle + 4, { class: word === query ? "" : "name" })];
         })],
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: "query frame", rx: 3 }),
         compact
           ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(numbers, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
           : [weightAxis(first, right, base, tall), hatchBeside(allowed[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, allowed: allowed[chosen] })],
         named(k) && [columnLabels(keys, first, step, base), names && label("key", first - 7, base + 15, { class: "end key name" })],
-        names && !written && label("query", first - 7, 14, { class: "end query name" }),
+        roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
         group({}, panel === k && numberInCell(numbers[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
         queries.map((_, i) => [
           names && rect(0, heading + i * row, left, row, picks({ query: i })),
@@ -67,21 +68,21 @@ kinds.weights = {
   gallery(figure, width, wide) {
     const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
     const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
-    const top = wide ? 22 : words || !columns ? 19 : 34, left = wide && !words ? 46 : 0, step = (width - left) / across.length;
-    const shared = figure.has("gold_share"), high = wide ? Math.min(68, 250 / count) : 40, named = words ? 19 : 0, each = wide ? high + named + 12 : 0, thin = wide ? step : (step - 6) / count;
+    const top = wide ? 22 : words || !columns ? 19 : 34, left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
+    const shared = figure.has("gold_share"), high = wide ? Math.min(84, 320 / count - 12) : 40, each = wide ? high + 12 : 0, thin = wide ? step : (step - 6) / count;
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {
         const place = { [rows.name]: i, ...(columns && { [columns.name]: j }) }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
-        const x = left + j * step + (wide ? 0 : i * thin) + (wide ? 3 : 6), y = top + i * each + (wide ? named : 0), style = here ? "name" : "quiet";
+        const x = left + j * step + (wide ? 0 : i * thin) + (wide ? 3 : 6), y = top + i * each, style = here ? "name" : "quiet", underlined = `${style} choice`;
         return [
-          words ? label(name, wide ? x : x + thin / 2 - 3, wide ? y - 7 : 13, { class: wide ? style : `middle ${style}` })
-            : wide ? !j && label(`${rows.name} ${name}`, left - 2, y + high / 2 + 4, { class: "end quiet" }) : label(name, x + thin / 2 - 3, top - 6, { class: `middle ${style}` }),
-          shared && label(percent(figure.arrayAt("gold_share", { ...figure.place, ...place })[0]), wide ? x + thin - 6 : x + thin / 2 - 3, wide ? y - 7 : y + high + 15, { class: `${wide ? "end" : "middle"} ${style}` }),
+          wide ? !j && label(words ? name : `${rows.name} ${name}`, left - 2, y + high / 2 + (shared ? -3 : 4), { class: words ? `end ${underlined}` : "end quiet" })
+            : label(name, x + thin / 2 - 3, words ? 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
+          shared && label(percent(figure.arrayAt("gold_share", { ...figure.place, ...place })[0]), wide ? left - 2 : x + thin / 2 - 3, wide ? y + high / 2 + 13 : y + high + 15, { class: `${wide ? "end" : "middle"} ${style}` }),
           stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high, figure.has("gold") ? figure.array("gold") : []),
           rect(x, y + (figure.place.query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: "query frame thin" }),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: "chosen", rx: 3 }),
-          rect(x - 3, y - named, thin, high + named, picks(place)),
+          rect(words && wide ? 0 : x - 3, y, words && wide ? width : thin, high, picks(place)),
         ];
       }),
     ]);

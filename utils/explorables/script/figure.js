@@ -1,7 +1,7 @@
 // A figure in a page or a notebook: its controls, and its picture, drawn anew at each change. anywidget calls
 // render({ model, el }) in a notebook, and page.js calls it with a model of its own.
 
-const NARROWEST = 288, NARROW = 480, WIDEST = 760;
+const NARROWEST = 288, WIDEST = 760;
 let serial = 0;
 
 const element = (tag, attributes = {}, ...children) => {
@@ -55,9 +55,9 @@ function render({ model, el }) {
   const names = Object.keys(controls);
   const opening = Object.fromEntries(names.map((name) => [name, model.get(name)]));
   const position = (name) => controls[name].values.indexOf(model.get(name));
-  let untouched = true; // since the page was opened or the figure reset
+  let untouched = true; // what is played, since the page was opened or the figure reset
   const put = (name, at) => {
-    untouched = false;
+    if (figure.play.includes(name)) untouched = false;
     const { values } = controls[name];
     const value = values[Math.max(0, Math.min(values.length - 1, at))];
     if (model.get(name) === value) return;
@@ -208,7 +208,7 @@ function render({ model, el }) {
     else change(); // without a new address
     untouched = true;
   });
-  tools.append(reset, ...Object.entries(figure.symbols).map(symbol));
+  tools.append(reset, element("span", { class: "xp-symbols" }, ...Object.entries(figure.symbols).map(symbol)));
   if (movable) panel.append(mover());
 
   // -- picture: in a shadow tree only its own style rules apply ----------------------------------------------------
@@ -229,7 +229,7 @@ function render({ model, el }) {
     holder.style.aspectRatio = `${width} / ${Math.round(height)}`;
     // What can be chosen in the picture has a row below it only for readers who use the keyboard.
     const offered = [...svg.querySelectorAll("[data-pick]")].flatMap((area) => Object.keys(JSON.parse(area.dataset.pick)));
-    if (width < NARROW && figure.gauges[1].length) offered.push(figure.play[0]); // it has a grip
+    if (figure.gauges[1].length) offered.push(figure.play[0]); // it has a grip
     for (const name of names) rows[name].classList.toggle("xp-spare", offered.includes(name));
   };
   const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };
@@ -304,9 +304,9 @@ function render({ model, el }) {
     pressed = null;
   });
   const drag = (event) => {
-    const { moved, ...positions } = dragging.drag(...place(event));
+    const { points, ...positions } = dragging.drag(...place(event));
     for (const name in positions) put(name, positions[name]);
-    if (moved) move({ ...figure.moved, ...moved });
+    if (points) move({ ...figure.moved, ...points });
   };
   svg.addEventListener("pointerdown", (event) => {
     const touched = event.target.closest?.("[data-drag]"), finger = event.pointerType === "touch";
@@ -315,13 +315,15 @@ function render({ model, el }) {
     svg.setPointerCapture(event.pointerId);
     // A finger that moves up or down scrolls the page, unless it pulls a point; one of many points it must tap first.
     const target = finger && touched.matches(".upright:not(.taken)") ? svg.querySelector(".drag") : touched;
-    dragging = { id: event.pointerId, drag: markOf(target).drag, taken: finger ? picked(event).point : undefined, start: finger && !target.classList.contains("pull") ? event.clientX : null };
-    if (dragging.start === null && !target.classList.contains("pull")) drag(event);
+    dragging = { id: event.pointerId, drag: markOf(target).drag, taken: finger ? picked(event).point : undefined, start: null };
+    const pulled = target.classList.contains("pull");
+    if (finger !== pulled) dragging.start = [event.clientX, event.clientY];
+    else if (!pulled) drag(event);
   });
   svg.addEventListener("pointermove", (event) => {
     if (event.pointerId !== dragging?.id) return;
     if (!event.buttons) dragging = null; // released where the page could not see it, for instance over a menu
-    else if (dragging.start === null || Math.abs(event.clientX - dragging.start) >= 8) {
+    else if (!dragging.start || (event.pointerType === "touch" ? Math.abs(event.clientX - dragging.start[0]) >= 8 : Math.hypot(event.clientX - dragging.start[0], event.clientY - dragging.start[1]) >= 3)) {
       dragging.start = null;
       drag(event);
     }
@@ -329,7 +331,7 @@ function render({ model, el }) {
   svg.addEventListener("touchmove", (event) => { if (event.target.closest?.(".pull:not(.upright), .taken")) event.preventDefault(); }, { passive: false });
   svg.addEventListener("pointerup", (event) => {
     if (event.pointerId !== dragging?.id) return;
-    if (dragging.start !== null && dragging.taken === undefined) drag(event); // a tap
+    if (dragging.start && event.pointerType === "touch" && dragging.taken === undefined) drag(event); // a tap
     figure.taken = dragging.taken;
     dragging = null;
     paintSoon();

@@ -21,7 +21,7 @@ const looking = (figure, words, column) => {
   return all.indexOf(Math.max(...all));
 };
 // A mark that can be dragged: `drag` gets the pointer's place in the picture and returns the new positions of controls,
-// or under `moved` the new places of points.
+// or under `points` the new places of points.
 const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...marked.attributes, "data-drag": what } });
 
 // About how wide a text is drawn; text of 12 pixels unless told.
@@ -86,16 +86,21 @@ const bars = (numbers, { left, step, base, height, digits = 2, allowed = [0, Inf
       (number || zeros === "all" || (zeros === "allowed" && !forbidden)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
   });
 
+// A lone full stop can hardly be seen.
+const spelled = (word) => (/^[.。]$/.test(word) ? "full stop" : word);
+
 // Labels under columns: straight if they fit, else turned. `labelsHeight` says how much room they take.
-const turns = (labels, step) => widest(labels) > step - 4;
-const labelsHeight = (labels, step) => (turns(labels, step) ? 10 + 0.72 * widest(labels) : 20);
-const columnLabels = (labels, left, step, top, role = "") =>
-  labels.map((text, j) => {
+const turns = (labels, step) => widest(labels.map(spelled)) > step - 4;
+const labelsHeight = (labels, step) => (turns(labels, step) ? 10 + 0.72 * widest(labels.map(spelled)) : 20);
+const columnLabels = (words, left, step, top, role = "") => {
+  const labels = words.map(spelled);
+  return labels.map((text, j) => {
     const x = left + (j + 0.5) * step;
     return turns(labels, step)
       ? label(text, 0, 0, { transform: `translate(${round(x + 3)} ${round(top + 12)}) rotate(-45)`, class: `end ${role}` })
       : label(text, x, top + 15, { class: `middle ${role}` });
   });
+};
 
 // A heat map of rows by columns: the larger a number, the darker its cell. `allowed` has of each row the first allowed
 // column and the first one behind the last; all others are hatched.
@@ -110,7 +115,7 @@ const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
 };
 
 // A number in a cell of a heat map, in the colour of the paper where the cell is dark.
-const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step - 3) ?? "", x, y, { class: number > 0.5 ? "middle number inverse" : "middle number" });
+const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step - 3) ?? "", x, y, { class: `middle number ${number > 0.85 ? "inverse" : number > 0.5 ? "between" : ""}` });
 
 // A dashed frame inside a cell that should have the weight.
 const goldFrame = (left, top, width, height, weight) =>
@@ -130,7 +135,7 @@ const tick = (x, y) => path(`M${round(x - 5)},${round(y)}l4,4l6,-8`, { class: "s
 // A grip that says that it can be dragged, to the left and to the right, and what it is at now.
 const grip = (x, y, text = "", role = "handle") => {
   const half = text ? textWidth(text) / 2 + 14 : 12;
-  return group({},
+  return group({ class: "through" },
     rect(x - half, y, 2 * half, 20, { class: role, rx: 10 }),
     path(`M${round(x - half + 9)},${y + 6}v8l-5,-4zM${round(x + half - 9)},${y + 6}v8l5,-4z`, { class: "paper" }),
     text && label(text, x, y + 14, { class: "middle name inverse" }));
@@ -144,39 +149,44 @@ const apart = (heights, gap, limit) => {
   return spread;
 };
 
-// A picture below its gauges: the course of shares of all while the figure plays, each with its name at its end and a dot
-// where it is now. A grip under them is dragged along. The legend of the picture, if it has one, stands at the right.
+// A picture below its gauges: the curve of each share while the figure plays, strong up to where it is now, and there a dot
+// with its name and its number. A grip under them is dragged along.
 const withGauges = ({ width, height, marks, legend }, figure) => {
   const { gauges: [heading, curves], play: [axis] } = figure;
-  if (!curves.length) return { width, height: legend ? height + 20 : height, marks: legend ? [label(legend, 0, 14, { class: "quiet" }), group({ transform: "translate(0 20)" }, marks)] : marks };
-  const { labels, values } = figure.controls[axis], wide = width >= 560, keys = curves.map(([key]) => key), names = curves.map(([, text]) => text);
-  const left = 38, right = width - 14 - widest(names) * 1.08, top = 30, base = top + (keys.length > 1 ? (wide ? 84 : 48) : wide ? 44 : 28), room = base + 38;
+  if (!curves.length) return legend ? { width, height: height + 20, marks: [label(legend, 0, 14, { class: "quiet" }), group({ transform: "translate(0 20)" }, marks)] } : { width, height, marks };
+  const { labels, values } = figure.controls[axis], wide = width >= 560, keys = curves.map(([key]) => key);
+  const left = 40, right = width - 20, top = 34, base = top + (keys.length > 1 ? (wide ? 84 : 48) : wide ? 44 : 24), room = base + (wide ? 42 : 34);
   // Values stand where they are on a scale, or side by side where they would lie too close on it.
   const to = right - left, all = values.at(-1) - values[0];
   const scaled = values.every((value, at) => !at || ((value - values[at - 1]) / all) * to >= 8);
   const xs = values.map((value, at) => left + (scaled ? (value - values[0]) / all : at / (values.length - 1)) * to);
   const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
-  const yOf = (share) => base - share * (base - top), heights = (at) => keys.map((key) => yOf(figure.arrayAt(key, { ...figure.place, [axis]: at })[0]));
-  const now = xOf(figure.blend("now", [figure.place[axis]])[0]), shares = keys.map((key) => figure.array(key)[0]), dots = figure.blend("gauges", shares.map(yOf));
-  const numbers = apart(dots.map((y) => y - 8), 12, base - 2), ends = apart(heights(values.length - 1), 14, base), courses = xs.map((_, at) => heights(at));
+  const yOf = (share) => base - share * (base - top), shares = keys.map((key) => figure.array(key)[0]);
+  const [at] = figure.blend("now", [figure.place[axis]]), now = xOf(at), dots = figure.blend("gauges", shares.map(yOf));
   const held = `${axis.replaceAll("_", " ")} ${labels[figure.place[axis]]}`, half = textWidth(held) / 2 + 14, middle = Math.min(Math.max(now, half), width - half);
+  const named = apart(dots.map((y) => y - 9), 13, base - 1).map((y) => y + 4);
   let written = -Infinity;
   return { width, height: room + height, marks: [
-    label(heading, 0, 14, { class: "name" }), legend && label(legend, width, 14, { class: "end quiet" }),
+    heading && label(heading, 0, 14, { class: "name" }), legend && label(legend, width, 14, { class: "end quiet" }),
     [0, 1].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), label(percent(share), left - 6, yOf(share) + 4, { class: "end quiet" })]),
-    labels.map((text, at) => {
+    labels.map((text, k) => {
       const near = textWidth(text) / 2 + 4;
-      if (xs[at] - near < written || Math.abs(xs[at] - middle) < near + half) return false; // no room
-      written = xs[at] + near;
-      return label(text, xs[at], base + 20, { class: "middle quiet" });
+      if (xs[k] - near < written || Math.abs(xs[k] - middle) < near + half) return false; // no room
+      written = xs[k] + near;
+      return label(text, xs[k], base + 23, { class: "middle quiet" });
     }),
-    line(now, top - 6, now, base + 8, { class: "rule" }),
-    keys.map((_, k) => polyline(xs.map((x, at) => [x, courses[at][k]]), { class: "course" })),
-    keys.map((_, k) => names[k] && label(names[k], right + 12, ends[k] + 4, { class: "name" })),
+    line(now, top - 8, now, base + 9, { class: "rule" }),
+    keys.map((key, k) => {
+      const course = xs.map((x, i) => [x, yOf(figure.arrayAt(key, { ...figure.place, [axis]: i })[0])]);
+      return [polyline(course, { class: `course dash${k}` }), polyline([...course.filter((_, i) => i <= at), [now, dots[k]]], { class: `course done dash${k}` })];
+    }),
     keys.map((_, k) => circle(now, dots[k], 5, { class: "weight outlined" })),
-    shares.map((share, k) => now - left < 44 ? label(percent(share), now + 9, numbers[k] + 4, { class: "name halo" }) : label(percent(share), now - 9, numbers[k] + 4, { class: "end name halo" })),
-    grip(middle, base + 6, held),
-    dragged(axis, (x) => ({ [axis]: nearestPlace(x, xs) }), rect(left - 16, top - 8, right - left + 32, base - top + 36, { class: "drag" })),
+    keys.map((_, k) => {
+      const text = `${curves[k][1]} ${percent(shares[k])}`.trim(), fits = now + 12 + textWidth(text) * 1.08 < width;
+      return label(text, fits ? now + 10 : now - 10, named[k], { class: fits ? "name halo" : "end name halo" });
+    }),
+    grip(middle, base + 9, held),
+    dragged(axis, (x) => ({ [axis]: nearestPlace(x, xs) }), rect(left - 16, top - 8, right - left + 32, base - top + 38, { class: "drag" })),
     group({ transform: `translate(0 ${room})` }, marks),
   ] };
 };
