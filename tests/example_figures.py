@@ -80,6 +80,7 @@ def heads(name: str = "heads") -> Weights:
         queries=FRENCH,
         keys=ENGLISH,
         gallery=("head", "layer"),
+        play=("head", "layer"),
         labels={"written": FRENCH},
         name=name,
         alt="A heat map of the chosen head, and six small ones.",

@@ -19,7 +19,7 @@ WIDTHS = (720, 328)
 #: Marks that nobody sees: they only take clicks and drags.
 UNSEEN = {"pick", "drag", "pull"}
 #: Sizes of texts in picture.css, in pixels.
-SIZES = {"word": 14, "caption": 16, "big": 15, "number": 11}
+SIZES = {"word": 14, "big": 15, "number": 11}
 
 
 @dataclass(eq=False)

@@ -96,6 +96,7 @@ def test_the_page_on_notation_names_the_same_colours():
         "weights": "weight",
         "what": "ink",
         "scores": "grey",
+        "probabilities": "violet",
     }
     named = {what: COLOURS[name] for what, name in expected.items()}
     # The patch of a colour has the colour that is named beside it.

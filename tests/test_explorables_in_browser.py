@@ -248,7 +248,7 @@ def test_roles_have_the_colours_of_the_book_in_all_figures(desk: Page, theme: st
 
     desk.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
     seen = set()
-    desk.locator("figure#decoding").get_by_role("radio", name="word").check()
+    desk.locator("figure#decoding").get_by_role("radio", name="word", exact=True).press("Space")
     for name, figure in FIGURES.items():
         for role, colours in desk.locator(f"figure#{name}").evaluate(ROLE_COLOURS).items():
             assert set(colours) <= {rgb(role)}, (name, role)
@@ -776,7 +776,7 @@ def test_play_runs_to_the_end_and_takes_one_step_per_press_where_motion_is_not_w
         check(value, "play")
 
 
-def test_play_runs_through_the_stages_of_a_word_and_then_to_the_next_word(stopped: Page) -> None:
+def test_play_runs_through_the_stages_of_the_chosen_word(stopped: Page) -> None:
     shown, figure = stopped.locator("#decoding"), FIGURES["decoding"]
     play = shown.locator(".xp-play")
 
@@ -784,28 +784,38 @@ def test_play_runs_through_the_stages_of_a_word_and_then_to_the_next_word(stoppe
         point = {"word": word, "stage": figure.axes["stage"][stage]}
         assert shown.locator(".xp-say").inner_text() == figure.sentence(**point)
 
-    check(0, 0)
+    slider(shown, "word").press("ArrowRight")
     play.press("Enter")
-    for at in range(12):
-        check(*divmod(at, 5))
+    for stage in range(5):
+        check(1, stage)
         stopped.clock.run_for(figure.pace)
+    check(1, 4)
+    assert play.inner_text() == "play"
+    slider(shown, "word").press("End")
+    play.press("Enter")  # again from the start
+    check(3, 0)
+    stopped.clock.run_for(2 * figure.pace)
     play.press("Enter")
     stopped.clock.run_for(9 * figure.pace)
-    check(2, 2)
-    slider(shown, "word").press("End")
-    shown.get_by_role("radio", name="next state").check()
-    play.press("Enter")
+    check(3, 2)
+    play.press("Enter")  # it goes on
     stopped.clock.run_for(figure.pace)
-    check(3, 4)
+    check(3, 3)
+    play.press("Enter")
+
+
+def test_several_controls_play_like_the_digits_of_a_counter(stopped: Page) -> None:
+    shown, figure = stopped.locator("#heads"), FIGURES["heads"]
+    play, (head, layer) = shown.locator(".xp-play"), figure.play
+    heads, layers = (figure.axes[name] for name in (head, layer))
+    slider(shown, head).press("End")
+    slider(shown, layer).press("End")
+    play.press("Enter")  # from the end it starts again
+    for at in range(len(heads) * len(layers)):
+        point = {head: heads[at % len(heads)], layer: layers[at // len(heads)]}
+        assert shown.locator(".xp-say").inner_text() == figure.sentence(**point)
+        stopped.clock.run_for(700)
     assert play.inner_text() == "play"
-    play.press("Enter")  # again from the start
-    check(0, 0)
-    play.press("Enter")
-    slider(shown, "word").press("ArrowRight")
-    shown.get_by_role("radio", name="word").check()
-    play.press("Enter")  # the stages of this word again
-    check(1, 0)
-    play.press("Enter")
 
 
 def test_the_state_stands_in_the_address_and_is_read_from_it(browser: Browser, address: str) -> None:

@@ -132,7 +132,9 @@ def test_gold_links_join_their_words_those_of_the_chosen_word_or_all() -> None:
     assert np.array(ends) == pytest.approx(np.array([[car, voiture], [red, rouge]]), abs=WORD)
     lines = picture(example(), 328, gold_links="shown").of("line", "gold")
     assert len(lines) == 2
-    assert lines[1]["y2"] == pytest.approx(picture(example(), 328).text("fleur").middle[1], abs=WORD)
+    assert lines[1].corners()[1, 1] == pytest.approx(
+        picture(example(), 328).text("fleur").middle[1], abs=WORD
+    )
 
 
 def test_pale_bands_show_where_the_chosen_word_looks_at_another_value() -> None:

@@ -144,7 +144,7 @@ def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> No
 @pytest.mark.parametrize("name", SCORES)
 def test_each_area_is_where_a_query_gives_its_key_the_most_weight(name: str, width: int) -> None:
     figure = example()
-    drawn = picture(figure, width, score=name, ground="winner")
+    drawn = picture(figure, width, score=name, background="winner")
     x, y = scales(drawn, figure)
     areas = [[Outline(part) for part in stretches(mark.attributes["d"])] for mark in drawn.of("path", "area")]
     assert len(areas) == len(ENGLISH)

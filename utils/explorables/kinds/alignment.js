@@ -4,8 +4,7 @@ kinds.alignment = {
     const { source, target } = figure.labels, { compare } = figure.options, gap = 14;
     const fits = (words) => words.reduce((sum, word) => sum + textWidth(word, 14) + gap, 0) <= width;
     const picture = fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
-    // Where nothing is compared, the room of the legend stays.
-    return { ...picture, legend: compare && (figure.compared("weights") ? `pale blue: ${compare.join(" ")}` : " ") };
+    return { ...picture, legend: [compare && `pale blue: ${compare.join(" ")}`, figure.options.gold.length && "dashed: gold link"].filter(Boolean).join(", ") };
   },
 
   // On a desk the sentences are two lines, one above the other.
@@ -27,14 +26,14 @@ kinds.alignment = {
       source.map((word, j) => [
         rect(places[j].middle - 13, tall - 66 * weights[j] + 6, 26, 66 * weights[j], { class: "weight" }),
         weights[j] >= 0.005 && label(weights[j].toFixed(2), places[j].middle, tall - 66 * weights[j] + 1, { class: "middle number" }),
-        label(word, places[j].middle, words, { class: "middle word" }),
+        label(word, places[j].middle, words, { class: `middle word ${choice(word)}` }),
         rect(places[j].middle - places[j].room / 2, tall - 66, places[j].room, words - tall + 76, picks({ word: looking(figure, "target", j) })),
       ]),
       line(0, tall + 6, width, tall + 6, { class: "grid" }),
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: "query frame", rx: 4 }),
       target.map((word, i) => [
         label(word, asking[i].middle, to + 24, { class: `middle word ${choice(word)}` }),
-        wrong[i] && cross(asking[i].middle - asking[i].width / 2 - 14, to + 19),
+        wrong[i] && cross(asking[i].middle + asking[i].width / 2 + 13, to + 19),
         gloss[i] && label(gloss[i], asking[i].middle, to + 44, { class: "middle quiet" }),
         rect(asking[i].middle - asking[i].room / 2, bend + 20, asking[i].room, height - bend - 20, picks({ word: i })),
       ]),
@@ -57,7 +56,7 @@ kinds.alignment = {
         return [
           weights[j] >= 0.005 && label(weights[j].toFixed(2), number - 4, y + 4, { class: "end" }),
           rect(number, y - 10, cell, 20, { class: "grid" }), rect(number, y - 10, cell * weights[j], 20, { class: "weight" }),
-          label(word, left - 7, y + 4, { class: "end" }), rect(0, y - row / 2, left, row, picks({ word: looking(figure, "target", j) })),
+          label(word, left - 7, y + 4, { class: `end ${choice(word)}` }), rect(0, y - row / 2, left, row, picks({ word: looking(figure, "target", j) })),
         ];
       }),
       rect(right + 2, place(chosen, target.length) - 12, width - right - 4, 24, { class: "query frame", rx: 4 }),

@@ -92,9 +92,9 @@ kinds.decoding = {
     return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
       const word = candidates[chosen * numBest + k], at = y + 30 + row * (k + 0.5);
       return [
-        rect(x + 5, at - row / 2 + 1, (width - 10) * probability, row - 2, { class: "chance", rx: 2 }),
-        label(spelled(word), x + 9, at + 4, { class: word === target[chosen] ? "name" : "" }),
-        label(probability < 0.0005 ? "< 0.001" : probability.toFixed(3), x + width - 6, at + 4, { class: "end" }),
+        rect(x + 8, at + 6, (width - 14) * probability, 4, { class: "chance" }),
+        label(spelled(word), x + 8, at + 3, { class: word === target[chosen] ? "name" : "" }),
+        label(probability < 0.0005 ? "< 0.001" : probability.toFixed(3), x + width - 6, at + 3, { class: "end" }),
       ];
     });
   },

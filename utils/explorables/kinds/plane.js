@@ -22,7 +22,7 @@ kinds.plane = {
     const at = (i) => figure.moved[i] ?? points[i] ?? query, count = points.length;
     const weights = figure.drawn("weights"), numbers = figure.array("scores"), best = figure.array("best")[0];
     const vector = (place) => (scorer.one ? [...place, 1] : place), asked = vector(at(count));
-    const winners = figure.value("ground") === "winner", grid = corners(left, top, right, bottom), keys = points.map((_, i) => at(i));
+    const winners = figure.value("background") === "winner", grid = corners(left, top, right, bottom), keys = points.map((_, i) => at(i));
     const radius = (i) => 4 + 14 * Math.sqrt(weights[i]);
     const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
     const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], [qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
@@ -32,7 +32,7 @@ kinds.plane = {
         : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
-      label(`${winners ? "area: a query here chooses its word" : "darker: a word here has a higher score"}${wide && scorer.form === "dot" ? "; line: rubber band" : ""}`, left, bottom + 17, { class: "quiet" }),
+      label(`${winners ? "area: a query here chooses its word" : "stronger grey: a word here has a higher score"}${wide && scorer.form === "dot" ? "; line: rubber band" : ""}`, left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
         const text = weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
@@ -55,9 +55,9 @@ kinds.plane = {
       listed && [
         label("score", right + 128, top + 8, { class: "end quiet" }), label("weight", right + 184, top + 8, { class: "end quiet" }),
         words.map((word, i) => {
-          const y = top + 32 + i * 28;
+          const y = top + 32 + (i * (bottom - top - 40)) / Math.max(1, count - 1);
           return [
-            rect(right + 14, y + 6, 170 * weights[i], 4, { class: "weight" }),
+            rect(right + 150, y + 5, 34 * weights[i], 4, { class: "weight" }),
             label(word, right + 14, y, { class: i === best ? "name" : "" }),
             label(signed(numbers[i], 2), right + 128, y, { class: "end" }), label(weights[i].toFixed(2), right + 184, y, { class: "end" }),
           ];

@@ -18,9 +18,9 @@ class Plane(Figure):
     """Keys and a query, which readers drag in the plane; the page computes the scores and their softmax.
 
     The stronger the grey of the ground, the higher the score that a key would have there. At the value "winner" of the
-    axis ``ground`` it shows instead, for each key, where a query gives it the largest weight. The larger a key's dot,
-    the larger its weight. The sentence may name ``best``, the number of the key with the largest weight, ``top``, that
-    weight, and ``nearest``, the number of the key nearest to the query; also ``scores`` and ``weights``.
+    axis ``background`` it shows instead, for each key, where a query gives it the largest weight. The larger a key's
+    dot, the larger its weight. The sentence may name ``best``, the number of the key with the largest weight, ``top``,
+    that weight, and ``nearest``, the number of the key nearest to the query; also ``scores`` and ``weights``.
 
     Args:
         scorers: the values of the axis ``score``. Each is a mapping of ``form``, one of :data:`FORMS`, and its trained
@@ -56,8 +56,8 @@ class Plane(Figure):
             if not (box[0] <= x <= box[1] and box[2] <= y <= box[3]):
                 raise ValueError(f"the point ({x}, {y}) lies outside of the box {tuple(box)}")
         labels = {"points": keys} | options.pop("labels", {})
-        axes = {"score": list(scorers), "ground": ["score", "winner"]}
-        super().__init__(lambda score, ground: {}, axes, labels=labels, **options)
+        axes = {"score": list(scorers), "background": ["score", "winner"]}
+        super().__init__(lambda score, background: {}, axes, labels=labels, **options)
 
     @property
     def options(self) -> dict:

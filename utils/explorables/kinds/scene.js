@@ -23,15 +23,16 @@ kinds.scene = {
     // The caption in lines, each word in a box that is wide enough for a finger, below a small map of where it looks.
     const boxes = [];
     let x = from, row = 0;
-    for (const word of caption) {
-      const room = Math.max(tile + (wide ? 14 : 6), textWidth(word, wide ? 17 : 14) + 10);
-      if (x > from && x + room > width) [x, row] = [from, row + 1];
+    const rooms = caption.map((word) => Math.max(tile + (wide ? 14 : 6), textWidth(word, 14) + 10)), columns = Math.floor((width - from) / Math.max(...rooms));
+    for (const [i, word] of caption.entries()) {
+      const room = wide ? (width - from) / columns : rooms[i];
+      if (x > from && x + room > width + 1) [x, row] = [from, row + 1];
       boxes.push({ word, x, row, room });
       x += room;
     }
     const tall = rowHeight * (row + 1), first = wide ? top : top + side + 12;
     const frame = (square) => { const [a, b] = corner(square); return goldFrame(a, b, step, step, weights[square]); };
-    return { width, height: Math.max(top + side + 3, first + tall + (wide ? small + 12 : 0)), marks: [
+    return { width, height: Math.max(top + side + 3, first + tall + (wide ? small + 26 : 0)), marks: [
       label("dashed: the right square", left, 14, { class: "quiet" }), scale(left + side),
       cells(weights, size, { left, top, step, height: step }),
       rect(left, top, side, side, { class: "grid" }),
@@ -49,8 +50,9 @@ kinds.scene = {
       // All pictures stand small beside the large one, to choose from: on a desk in a row below the caption, on a phone in a
       // column.
       pictures.map((each, k) => {
-        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? first + tall + Math.max(12, (top + side - first - tall - small) / 2) : top + 1 + k * (small + 12);
+        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? Math.max(first + tall + 24, top + side - small - 1) : top + 1 + k * (small + 12);
         return [
+          wide && !k && label("the pictures", x, y - 8, { class: "quiet" }),
           rect(x, y, small, small, { class: k === figure.place.picture ? "chosen" : "grid", rx: 2 }), thingsOf(each, size, x, y, small / size),
           rect(x, y, small, small, picks({ picture: k })),
         ];
@@ -60,7 +62,7 @@ kinds.scene = {
         return [
           i === chosen && rect(x + 1, y + 1, room - 2, rowHeight - 2, { class: "query frame", rx: 4 }),
           stamp(figure.rowAt("weights", i), size, x + (room - tile) / 2, y + 6, tile, tile, []),
-          label(word, x + room / 2, y + tile + 22, { class: `middle ${wide ? "caption" : "word"} ${choice(word)} ${i === chosen ? "name" : ""}` }),
+          label(word, x + room / 2, y + tile + 22, { class: `middle word ${choice(word)} ${i === chosen ? "name" : ""}` }),
           rect(x, y, room, rowHeight, picks({ word: i })),
         ];
       }),

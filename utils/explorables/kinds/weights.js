@@ -4,8 +4,8 @@ kinds.weights = {
   draw(figure, width) {
     const wide = width >= 560;
     if (!figure.options.gallery.length) return this.maps(figure, width, wide);
-    const small = this.gallery(figure, wide ? 184 : width, wide);
-    const large = this.maps(figure, wide ? width - 212 : width, wide), down = wide ? 0 : small.height + 8;
+    const large = this.maps(figure, wide ? width - 212 : width, wide), small = this.gallery(figure, wide ? 184 : width, wide, large.base);
+    const down = wide ? 0 : small.height + 8;
     return { width, height: wide ? Math.max(small.height, large.height) : down + large.height, marks: [
       group({ transform: `translate(0 ${down})` }, large.marks), group({ transform: `translate(${wide ? width - 184 : 0} 0)` }, small.marks),
     ] };
@@ -19,7 +19,7 @@ kinds.weights = {
     const across = (width - left - aside - beyond) / (side ? panels.length : 1), step = across / keys.length;
     // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
     // A map of few rows has higher ones.
-    const beside = gallery.length > 0, compact = !below || (!wide && (panels.length > 1 || beside || written)), row = compact && below ? 24 : Math.max(wide && !beside ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
+    const beside = gallery.length > 0, compact = !below || (!wide && (panels.length > 1 || beside || written)), row = compact && (below || (!wide && panels.length > 1)) ? 24 : Math.max(wide && !beside ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
     const lookingBack = causal && figure.value(causal[0]) === causal[1];
     // Of each query the first key that it may look at, and the first one behind the last.
     const allowed = queries.map((_, i) => {
@@ -28,9 +28,11 @@ kinds.weights = {
     });
     const tall = compact ? 0 : wide && !beside ? 90 : 64, heading = compact ? 19 : 22;
     const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
-    const named = (k) => !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
-    const high = base + (compact ? 4 : labelled), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
+    const named = (k) => side || !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
+    const high = base + (compact && !side ? 4 : labelled), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
     const legend = [gold && "dashed: correct", hatched && "hatched: forbidden"].filter(Boolean).join(", ");
+    // With several maps the legend stands beside the title of the first, or where there is no room, below all.
+    const outside = panels.length > 1 && 1.08 * textWidth(panels[0][1]) + 20 + textWidth(legend) > across;
     const marks = panels.map(([array, title], k) => {
       // Maps side by side share the names of their rows.
       const y = side ? 0 : k * high, first = left + (side ? k * (across + gap) : 0), right = first + across, names = !side || !k;
@@ -38,6 +40,7 @@ kinds.weights = {
       const roomy = title || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
       const { query: row_at, column, panel } = figure.hover;
       return group({ transform: `translate(0 ${y})` },
+        title && !k && legend && !outside && label(legend, first + 1.08 * textWidth(title) + 12, 14, { class: "quiet" }),
         title ? label(title, first, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
         k === panels.length - 1 && scale(right),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed }),
@@ -60,16 +63,16 @@ kinds.weights = {
         ]));
     });
     const height = side ? high : high * panels.length + (compact ? labelled : 0);
-    if (panels.length === 1 || !(gold || edge || causal)) return { width, height, marks };
+    if (!outside || !(gold || edge || causal)) return { width, height, base, marks };
     return { width, height: height + 14, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
   },
 
   // A row for each value of the first axis and a column for each of the second; on a phone all in one row.
-  gallery(figure, width, wide) {
+  gallery(figure, width, wide, bottom) {
     const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
     const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
     const top = wide ? 22 : words || !columns ? 19 : 34, left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
-    const shared = figure.has("gold_share"), high = wide ? Math.min(84, 320 / count - 12) : 40, each = wide ? high + 12 : 0, thin = wide ? step : (step - 6) / count;
+    const shared = figure.has("gold_share"), high = wide ? Math.min(84, (bottom - top + 12) / count - 12) : 40, each = wide ? high + 12 : 0, thin = wide ? step : (step - 6) / count;
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {

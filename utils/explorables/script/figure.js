@@ -227,9 +227,9 @@ function render({ model, el }) {
     if (svg.getAttribute("viewBox") === box) return;
     svg.setAttribute("viewBox", box);
     holder.style.aspectRatio = `${width} / ${Math.round(height)}`;
-    // What can be chosen in the picture has a row below it only for readers who use the keyboard.
+    // What can be chosen or dragged in the picture has a row below it only for readers who use the keyboard.
     const offered = [...svg.querySelectorAll("[data-pick]")].flatMap((area) => Object.keys(JSON.parse(area.dataset.pick)));
-    if (figure.gauges[1].length) offered.push(figure.play[0]); // it has a grip
+    offered.push(...[...svg.querySelectorAll("[data-drag]")].map((area) => area.dataset.drag));
     for (const name of names) rows[name].classList.toggle("xp-spare", offered.includes(name));
   };
   const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };

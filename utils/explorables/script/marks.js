@@ -155,16 +155,21 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   const { gauges: [heading, curves], play: [axis] } = figure;
   if (!curves.length) return legend ? { width, height: height + 20, marks: [label(legend, 0, 14, { class: "quiet" }), group({ transform: "translate(0 20)" }, marks)] } : { width, height, marks };
   const { labels, values } = figure.controls[axis], wide = width >= 560, keys = curves.map(([key]) => key);
-  const left = 40, right = width - 20, top = 34, base = top + (keys.length > 1 ? (wide ? 84 : 48) : wide ? 44 : 24), room = base + (wide ? 42 : 34);
-  // Values stand where they are on a scale, or side by side where they would lie too close on it.
-  const to = right - left, all = values.at(-1) - values[0];
-  const scaled = values.every((value, at) => !at || ((value - values[at - 1]) / all) * to >= 8);
-  const xs = values.map((value, at) => left + (scaled ? (value - values[0]) / all : at / (values.length - 1)) * to);
+  const left = 40, right = width - 20, top = 36, base = top + (keys.length > 1 ? (wide ? 84 : 48) : wide ? 60 : 24), room = base + (wide ? 40 : 34);
+  // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
+  const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
+  const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left));
   const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
   const yOf = (share) => base - share * (base - top), shares = keys.map((key) => figure.array(key)[0]);
   const [at] = figure.blend("now", [figure.place[axis]]), now = xOf(at), dots = figure.blend("gauges", shares.map(yOf));
   const held = `${axis.replaceAll("_", " ")} ${labels[figure.place[axis]]}`, half = textWidth(held) / 2 + 14, middle = Math.min(Math.max(now, half), width - half);
-  const named = apart(dots.map((y) => y - 9), 13, base - 1).map((y) => y + 4);
+  // A name stands above its dot, that of the lowest of several below it.
+  const lowest = keys.length > 1 ? dots.indexOf(Math.max(...dots)) : -1;
+  const named = apart(dots.map((y, k) => (k === lowest && base - y > 18 ? y + 12 : y - 12)), 13, base - 3).map((y) => y + 4);
+  // Of a gallery, the curves of the other values, too.
+  const [other] = (figure.options.gallery ?? []).filter((name) => name !== axis);
+  const places = other && keys.length === 1 ? figure.controls[other].values.map((_, k) => ({ ...figure.place, [other]: k })) : [];
+  const courseOf = (key, place) => xs.map((x, i) => [x, yOf(figure.arrayAt(key, { ...place, [axis]: i })[0])]);
   let written = -Infinity;
   return { width, height: room + height, marks: [
     heading && label(heading, 0, 14, { class: "name" }), legend && label(legend, width, 14, { class: "end quiet" }),
@@ -176,8 +181,9 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
       return label(text, xs[k], base + 23, { class: "middle quiet" });
     }),
     line(now, top - 8, now, base + 9, { class: "rule" }),
+    places.map((place) => polyline(courseOf(keys[0], place), { class: "course" })),
     keys.map((key, k) => {
-      const course = xs.map((x, i) => [x, yOf(figure.arrayAt(key, { ...figure.place, [axis]: i })[0])]);
+      const course = courseOf(key, figure.place);
       return [polyline(course, { class: `course dash${k}` }), polyline([...course.filter((_, i) => i <= at), [now, dots[k]]], { class: `course done dash${k}` })];
     }),
     keys.map((_, k) => circle(now, dots[k], 5, { class: "weight outlined" })),

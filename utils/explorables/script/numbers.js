@@ -68,7 +68,7 @@ const makeFigure = (spec) => {
         if (labels) return spec.labels[labels][value];
         if (form === "g") return value.toPrecision(digits);
         return form ? percent(value, digits) : value.toFixed(digits ?? 0);
-      }).replace(/“[.。]”/g, "the full stop");
+      }).replace(/(^|\. )“[.。]”/g, "$1The full stop").replace(/“[.。]”/g, "the full stop");
     },
     // About the longest sentence that there is, with the longest label in place of each name.
     longestSentence: () => longest(spec.say.map((sentence) => sentence.replace(FIELD, (_, key, pick, digits, form, labels) =>
