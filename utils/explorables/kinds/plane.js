@@ -32,7 +32,7 @@ kinds.plane = {
         : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
-      label(`${winners ? "area: a query here chooses its word" : "stronger grey: a word here has a higher score"}${wide && scorer.form === "dot" ? "; line: rubber band" : ""}`, left, bottom + 17, { class: "quiet" }),
+      label(`${winners ? "area: a query here chooses its word" : "stronger grey: higher score"}${wide && scorer.form === "dot" ? "; line: rubber band" : ""}`, left, bottom + 17, { class: "quiet" }),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
         const text = weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
