@@ -314,14 +314,8 @@ def test_pointing_at_a_small_map_shows_it_and_a_click_chooses_it(desk: Page) -> 
     shows(shown, "heads", head=3, layer=2)
 
 
-#: Axes that are chosen or dragged in the picture of an example, besides its picks.
-IN_THE_PICTURE = {
-    "heads": ("head", "layer"),
-    "scene": ("picture",),
-    "decoding": ("stage",),
-    "curve": ("query", "bandwidth"),
-    "bars": ("valid_length",),
-}
+#: Axes that are chosen in the picture of an example, besides its picks.
+IN_THE_PICTURE = {"heads": ("head", "layer"), "scene": ("picture",), "decoding": ("stage",)}
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])

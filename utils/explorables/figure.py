@@ -67,7 +67,7 @@ class Figure:
     table: (
         tuple[Sequence[tuple[str, str]], str, str] | tuple[Sequence[tuple[str, str]], str, str, str] | None
     ) = None
-    #: A heading and, from the name of a number from 0 to 1 that ``compute`` returns, to the text at the end of its
+    #: A heading and, from the name of a number from 0 to 1 that ``compute`` returns, to the text beside its
     #: curve: the chart above the picture, along the axis that is played first. For kinds without points that readers
     #: move.
     gauges: tuple[str, Mapping[str, str]] = ("", MappingProxyType({}))

@@ -8,7 +8,8 @@ kinds.bars = {
     const left = beside ? names + 14 : several ? 12 : 30, aside = beside && verdicts.length ? 28 + 1.08 * widest(verdicts) : 14;
     const step = Math.min(110, (width - left - aside) / labels.length), right = left + labels.length * step;
     const tall = several ? (wide ? 40 : 20) : wide ? 130 : 92, pitch = tall + (beside ? 16 : several ? 32 : 44);
-    const head = cut || draws ? 26 : 0, top = (edge || cut ? 26 : 0) + head, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity;
+    // Above a single row the title has a line of its own, with the button that draws.
+    const head = cut || draws ? 26 : 0, above = head > 0 && !several, top = (edge || cut ? 26 : 0) + head, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity;
     // How many bars a value of the cut leaves. The last one may stand for several things, of which a part is left: then its
     // height, relative to the first bar, is only this part of what the last value of the cut leaves.
     const leaves = (at) => {
@@ -28,8 +29,8 @@ kinds.bars = {
       const shape = (number, j, style) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: style, rx: 2 });
       return group({},
         limit < labels.length && hatch(x, base - tall - 12, right - x, tall + 12),
-        label(title, beside ? left - 8 : head ? 0 : left, head ? 16 : at, { class: beside ? "end name" : head && wide ? "big" : "name" }),
-        compared && !head && label(compared, right, at, { class: "end quiet" }),
+        label(title, beside ? left - 8 : above ? 0 : left, above ? 16 : at, { class: beside ? "end name" : above && wide ? "big" : "name" }),
+        compared && !cut && label(compared, right, at, { class: "end quiet" }),
         several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
         // Weights that could not be computed are no zeros.
         bars(numbers, { left, step, base, height: tall / most, allowed: [0, limit], digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "all" }),
@@ -42,7 +43,7 @@ kinds.bars = {
     const held = moving && [
       grip(x, head),
       x - textWidth(before) > 18 && label(before, x - 18, head + 14, { class: "end" }), x + textWidth(behind) < width - 18 && label(behind, x + 18, head + 14),
-      compared && Math.max(x + 24 + textWidth(behind), 0) < right - textWidth(compared) && label(compared, right, head + 14, { class: "end quiet" }),
+      compared && cut && x + 24 + textWidth(behind) < right - textWidth(compared) && label(compared, right, head + 14, { class: "end quiet" }),
       dragged(moving, (at) => ({ [moving]: cut ? nearestPlace(at, figure.controls[cut].values.map((_, k) => left + leaves(k) * step)) : nearestStep(at, left, right, labels.length + 1) }), rect(left - 12, head, right - left + 24, bottom - head, { class: "drag" })),
     ];
     // The line lies behind the bars and their numbers.

@@ -63,10 +63,14 @@ kinds.curve = {
       dragged(query, (at) => ({ [query]: nearestStep(at, xOf(values[0]), xOf(values.at(-1)), values.length) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag" })),
       // The edges of the window, one bandwidth away, set the bandwidth.
-      across > 0 && [asked - across, asked + across].map((edge) => edge > left && edge < right && [
-        rect(edge - 3, top + 18, 6, 30, { class: "query through", rx: 3 }),
-        dragged(bandwidth, (at) => ({ [bandwidth]: nearestPlace(Math.abs(at - asked), widths) }), rect(edge < asked ? edge - 14 : Math.max(edge - 10, asked + 8), top, edge < asked ? Math.min(24, asked - 8 - edge + 14) : 24, base - top, { class: "drag" })),
-      ]),
+      across > 0 && [-1, 1].map((side) => {
+        const edge = asked + side * across, inner = Math.max(across - 10, 8), outer = across + 14; // not on the query
+        return edge > left && edge < right && [
+          rect(edge - 3, top + 18, 6, 30, { class: "query through", rx: 3 }),
+          dragged(bandwidth, (at) => ({ [bandwidth]: nearestPlace(Math.abs(at - asked), widths) }),
+            rect(side > 0 ? asked + inner : asked - outer, top, outer - inner, base - top, { class: "drag" })),
+        ];
+      }),
       // The more a reading weighs, the larger its dot.
       x.map((_, i) => {
         const [cx, cy] = place(i), dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
@@ -75,7 +79,7 @@ kinds.curve = {
           circle(cx, cy, 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
       }),
       group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
-      grip(Math.min(Math.max(asked, 14 + textWidth(held) / 2), width - 14 - textWidth(held) / 2), top - 26, held, "query"),
+      grip(Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)), top - 26, held, "query"),
       answered && group({ class: "through" }, circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" })),
       figure.hover.point !== undefined && circle(...place(point), 13, { class: "chosen" }), // a finger sees a ring already
       point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${weights[point].toFixed(2)}`,

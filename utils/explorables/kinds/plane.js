@@ -57,7 +57,7 @@ kinds.plane = {
         words.map((word, i) => {
           const y = top + 32 + (i * (bottom - top - 40)) / Math.max(1, count - 1);
           return [
-            rect(right + 150, y + 5, 34 * weights[i], 4, { class: "weight" }),
+            rect(right + 14, y + 5, 170 * weights[i], 4, { class: "weight" }),
             label(word, right + 14, y, { class: i === best ? "name" : "" }),
             label(signed(numbers[i], 2), right + 128, y, { class: "end" }), label(weights[i].toFixed(2), right + 184, y, { class: "end" }),
           ];

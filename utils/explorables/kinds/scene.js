@@ -23,7 +23,7 @@ kinds.scene = {
     // The caption in lines, each word in a box that is wide enough for a finger, below a small map of where it looks.
     const boxes = [];
     let x = from, row = 0;
-    const rooms = caption.map((word) => Math.max(tile + (wide ? 14 : 6), textWidth(word, 14) + 10)), columns = Math.floor((width - from) / Math.max(...rooms));
+    const rooms = caption.map((word) => Math.max(tile + (wide ? 14 : 6), textWidth(word, 14) + 10)), columns = Math.max(1, Math.floor((width - from) / Math.max(...rooms)));
     for (const [i, word] of caption.entries()) {
       const room = wide ? (width - from) / columns : rooms[i];
       if (x > from && x + room > width + 1) [x, row] = [from, row + 1];
@@ -44,7 +44,7 @@ kinds.scene = {
       group({}, described[chosen] !== null && frame(described[chosen])),
       group({}, [...weights].map((weight, square) => {
         const [a, b] = corner(square);
-        return weight >= 0.05 && label(weight.toFixed(2), a + step - 7, b + 15, { class: weight > 0.5 ? "end number inverse" : "end number" });
+        return weight >= 0.05 && label(weight.toFixed(2), a + step - 7, b + 15, { class: `end number ${onCell(weight)}` });
       })),
       Array.from(weights, (_, square) => { const [a, b] = corner(square); return rect(a, b, step, step, picks({ word: looking(figure, "words", square) })); }),
       // All pictures stand small beside the large one, to choose from: on a desk in a row below the caption, on a phone in a

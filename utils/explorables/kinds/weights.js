@@ -30,9 +30,10 @@ kinds.weights = {
     const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
     const named = (k) => side || !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
     const high = base + (compact && !side ? 4 : labelled), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
-    const legend = [gold && "dashed: correct", hatched && "hatched: forbidden"].filter(Boolean).join(", ");
-    // With several maps the legend stands beside the title of the first, or where there is no room, below all.
-    const outside = panels.length > 1 && 1.08 * textWidth(panels[0][1]) + 20 + textWidth(legend) > across;
+    const legends = [gold && "dashed: correct", hatched && "hatched: forbidden"], legend = legends.filter(Boolean).join(", ");
+    // With several maps each part of the legend stands beside a title, or where there is no room, all of it below the maps.
+    const outside = panels.length > 1 && panels.slice(0, gold ? 2 : 1).some(([, title], k) =>
+      1.08 * textWidth(title) + 20 + textWidth("hatched: forbidden") > across - (k === panels.length - 1 ? 104 : 0)); // the scale
     const marks = panels.map(([array, title], k) => {
       // Maps side by side share the names of their rows.
       const y = side ? 0 : k * high, first = left + (side ? k * (across + gap) : 0), right = first + across, names = !side || !k;
@@ -40,7 +41,7 @@ kinds.weights = {
       const roomy = title || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
       const { query: row_at, column, panel } = figure.hover;
       return group({ transform: `translate(0 ${y})` },
-        title && !k && legend && !outside && label(legend, first + 1.08 * textWidth(title) + 12, 14, { class: "quiet" }),
+        title && !outside && label((gold ? legends : [legend])[k] || "", first + 1.08 * textWidth(title) + 12, 14, { class: "quiet" }),
         title ? label(title, first, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
         k === panels.length - 1 && scale(right),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed }),
@@ -64,7 +65,7 @@ kinds.weights = {
     });
     const height = side ? high : high * panels.length + (compact ? labelled : 0);
     if (!outside || !(gold || edge || causal)) return { width, height, base, marks };
-    return { width, height: height + 14, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
+    return { width, height: height + 14, base, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
   },
 
   // A row for each value of the first axis and a column for each of the second; on a phone all in one row.

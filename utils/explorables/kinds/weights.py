@@ -27,7 +27,7 @@ class Weights(Figure):
         window: an axis whose value n forbids each query to look at keys more than n places away from its own place.
         gallery: one or two axes. The first map is also shown small at each of their values, to choose from.
         options: as for :class:`utils.explorables.figure.Figure`; and ``gauges``, a heading and, from the name of a
-            number from 0 to 1 that ``compute`` returns, to the text at the end of its course: a chart above the maps,
+            number from 0 to 1 that ``compute`` returns, to the text beside its curve: a chart above the maps,
             along the axis that is played first; and ``bars``, False to leave out the bars of the chosen row: then every
             cell has its number.
 

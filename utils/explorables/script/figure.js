@@ -151,7 +151,7 @@ function render({ model, el }) {
     speak();
   };
   // Several controls play like the digits of a counter: the first moves, and at its end the next one. Whoever has not
-  // moved anything yet sees the whole run; where the first has reached its end, it starts again.
+  // moved any of them yet sees the whole run; where the first has reached its end, it starts again.
   const player = (moving) => {
     play = element("button", { type: "button", class: "xp-play" }, "play");
     showPlay();
@@ -227,9 +227,10 @@ function render({ model, el }) {
     if (svg.getAttribute("viewBox") === box) return;
     svg.setAttribute("viewBox", box);
     holder.style.aspectRatio = `${width} / ${Math.round(height)}`;
-    // What can be chosen or dragged in the picture has a row below it only for readers who use the keyboard.
+    // What can be chosen in the picture, and what has a grip under a chart, has a row below it only for readers who use
+    // the keyboard.
     const offered = [...svg.querySelectorAll("[data-pick]")].flatMap((area) => Object.keys(JSON.parse(area.dataset.pick)));
-    offered.push(...[...svg.querySelectorAll("[data-drag]")].map((area) => area.dataset.drag));
+    if (figure.gauges[1].length) offered.push(figure.play[0]);
     for (const name of names) rows[name].classList.toggle("xp-spare", offered.includes(name));
   };
   const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };

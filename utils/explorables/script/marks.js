@@ -93,10 +93,10 @@ const spelled = (word) => (/^[.。]$/.test(word) ? "full stop" : word);
 const turns = (labels, step) => widest(labels.map(spelled)) > step - 4;
 const labelsHeight = (labels, step) => (turns(labels, step) ? 10 + 0.72 * widest(labels.map(spelled)) : 20);
 const columnLabels = (words, left, step, top, role = "") => {
-  const labels = words.map(spelled);
-  return labels.map((text, j) => {
+  const turned = turns(words, step);
+  return words.map(spelled).map((text, j) => {
     const x = left + (j + 0.5) * step;
-    return turns(labels, step)
+    return turned
       ? label(text, 0, 0, { transform: `translate(${round(x + 3)} ${round(top + 12)}) rotate(-45)`, class: `end ${role}` })
       : label(text, x, top + 15, { class: `middle ${role}` });
   });
@@ -114,8 +114,10 @@ const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
   return group({}, rect(left, top, columns * step, rows * height, { class: "ground" }), filled, forbidden);
 };
 
-// A number in a cell of a heat map, in the colour of the paper where the cell is dark.
-const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step - 3) ?? "", x, y, { class: `middle number ${number > 0.85 ? "inverse" : number > 0.5 ? "between" : ""}` });
+// The class of a number on a cell of this weight: the colour of the paper on a dark cell, and black in both themes on one
+// between.
+const onCell = (weight) => (weight > 0.85 ? "inverse" : weight > 0.5 ? "between" : "");
+const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step - 3) ?? "", x, y, { class: `middle number ${onCell(number)}` });
 
 // A dashed frame inside a cell that should have the weight.
 const goldFrame = (left, top, width, height, weight) =>
@@ -133,8 +135,9 @@ const cross = (x, y) => path(`M${round(x - 4)},${round(y - 4)}l8,8m0,-8l-8,8`, {
 const tick = (x, y) => path(`M${round(x - 5)},${round(y)}l4,4l6,-8`, { class: "sign" });
 
 // A grip that says that it can be dragged, to the left and to the right, and what it is at now.
+const gripHalf = (text) => (text ? textWidth(text) / 2 + 14 : 12);
 const grip = (x, y, text = "", role = "handle") => {
-  const half = text ? textWidth(text) / 2 + 14 : 12;
+  const half = gripHalf(text);
   return group({ class: "through" },
     rect(x - half, y, 2 * half, 20, { class: role, rx: 10 }),
     path(`M${round(x - half + 9)},${y + 6}v8l-5,-4zM${round(x + half - 9)},${y + 6}v8l5,-4z`, { class: "paper" }),
@@ -162,13 +165,13 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
   const yOf = (share) => base - share * (base - top), shares = keys.map((key) => figure.array(key)[0]);
   const [at] = figure.blend("now", [figure.place[axis]]), now = xOf(at), dots = figure.blend("gauges", shares.map(yOf));
-  const held = `${axis.replaceAll("_", " ")} ${labels[figure.place[axis]]}`, half = textWidth(held) / 2 + 14, middle = Math.min(Math.max(now, half), width - half);
+  const held = `${axis.replaceAll("_", " ")} ${labels[figure.place[axis]]}`, half = gripHalf(held), middle = Math.min(Math.max(now, half), width - half);
   // A name stands above its dot, that of the lowest of several below it.
   const lowest = keys.length > 1 ? dots.indexOf(Math.max(...dots)) : -1;
   const named = apart(dots.map((y, k) => (k === lowest && base - y > 18 ? y + 12 : y - 12)), 13, base - 3).map((y) => y + 4);
   // Of a gallery, the curves of the other values, too.
   const [other] = (figure.options.gallery ?? []).filter((name) => name !== axis);
-  const places = other && keys.length === 1 ? figure.controls[other].values.map((_, k) => ({ ...figure.place, [other]: k })) : [];
+  const places = other && keys.length === 1 ? [...figure.controls[other].values.keys()].filter((k) => k !== figure.place[other]).map((k) => ({ ...figure.place, [other]: k })) : [];
   const courseOf = (key, place) => xs.map((x, i) => [x, yOf(figure.arrayAt(key, { ...place, [axis]: i })[0])]);
   let written = -Infinity;
   return { width, height: room + height, marks: [
