@@ -28,7 +28,7 @@ class Curve(Figure):
         truth: the true y on that grid, (grid,).
         axes_labels: labels of the x and the y axis, with their units.
         kernels: for each value of the axis ``kernel`` the name of that kernel in ``utils.kernels``; the bandwidth is
-            the axis ``bandwidth``.
+            the axis ``bandwidth``, which the edges of the window set, too.
         say_moved: the sentence once a reading was moved, and the sentence where then no reading has a weight. Both may
             name ``height`` and the axes.
         options: as for :class:`utils.explorables.figure.Figure`.

@@ -92,13 +92,13 @@ const spelled = (word) => (/^[.。]$/.test(word) ? "full stop" : word);
 // Labels under columns: straight if they fit, else turned. `labelsHeight` says how much room they take.
 const turns = (labels, step) => widest(labels.map(spelled)) > step - 4;
 const labelsHeight = (labels, step) => (turns(labels, step) ? 10 + 0.72 * widest(labels.map(spelled)) : 20);
-const columnLabels = (words, left, step, top, role = "") => {
+const columnLabels = (words, left, step, top) => {
   const turned = turns(words, step);
   return words.map(spelled).map((text, j) => {
     const x = left + (j + 0.5) * step;
     return turned
-      ? label(text, 0, 0, { transform: `translate(${round(x + 3)} ${round(top + 12)}) rotate(-45)`, class: `end ${role}` })
-      : label(text, x, top + 15, { class: `middle ${role}` });
+      ? label(text, 0, 0, { transform: `translate(${round(x + 3)} ${round(top + 12)}) rotate(-45)`, class: "end" })
+      : label(text, x, top + 15, { class: "middle" });
   });
 };
 
