@@ -52,24 +52,27 @@ def test_on_a_desk_sentences_are_lines_and_on_a_phone_columns_if_they_are_too_lo
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_wrong_word_has_a_cross_beside_it(width: int) -> None:
+def test_the_word_that_is_written_in_place_of_another_stands_beside_it_with_a_cross(width: int) -> None:
     weights = torch.zeros(2, len(LONG))
     figure = Alignment(
-        lambda step: {"weights": weights, "wrong": torch.tensor([step > 1, step > 0])}, {"step": [0, 1, 2]},
-        source=LONG, target=["voiture", "rouge"], name="f", alt="Two sentences.", say="{word}",
+        lambda step: {"weights": weights, "written": torch.tensor([2 * (step > 1), 1 + (step > 0)])},
+        {"step": [0, 1, 2]}, source=LONG, target=["voiture", "rouge"], labels={"written": ["voiture", "rouge", "verte"]},
+        name="f", alt="Two sentences.", say="{word}",
     )  # fmt: skip
     assert [len(picture(figure, width, step=step).of("path", "sign")) for step in (0, 1, 2)] == [0, 1, 2]
-    drawn = picture(figure, width, step=2)
-    for word, cross in zip(["voiture", "rouge"], drawn.of("path", "sign"), strict=True):
-        text = drawn.text(word)
-        assert cross.middle[1] == pytest.approx(text.middle[1], abs=4)
-        assert 0 <= cross.box[0] < cross.box[2] <= width
-        assert cross.box[2] < text.box[0] or text.box[2] < cross.box[0]
+    drawn = picture(figure, width, step=1)
+    (sign,), word, written = drawn.of("path", "sign"), drawn.text("rouge"), drawn.text("verte")
+    assert sign.middle[1] == pytest.approx(written.middle[1], abs=4)
+    assert 0 <= sign.box[0] < sign.box[2] < written.box[0] < written.box[2] <= width
+    if in_lines(drawn):
+        assert written.middle[0] == pytest.approx(word.middle[0], abs=1)
+    else:
+        assert word.box[2] < sign.box[0]
     check_legible(drawn, width)
-    with pytest.raises(ValueError, match=r"'wrong' of shape \(2,\), got \(3,\)"):
+    with pytest.raises(ValueError, match=r"'written' of shape \(2,\), got \(3,\)"):
         Alignment(
-            lambda step: {"weights": weights, "wrong": torch.zeros(3)}, {"step": [0]},
-            source=LONG, target=["voiture", "rouge"], name="f", alt="", say="",
+            lambda step: {"weights": weights, "written": torch.zeros(3)}, {"step": [0]}, source=LONG,
+            target=["voiture", "rouge"], labels={"written": ["voiture"]}, name="f", alt="", say="",
         )  # fmt: skip
 
 

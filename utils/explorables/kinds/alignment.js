@@ -9,14 +9,14 @@ kinds.alignment = {
 
   // On a desk the sentences are two lines, one above the other.
   lines(figure, width) {
-    const { source, target, gloss = [] } = figure.labels, tall = 84, words = tall + 26, from = words + 10, to = from + 116, height = to + (gloss.length ? 50 : 34);
+    const { source, target, gloss = [] } = figure.labels, tall = 84, words = tall + 26, from = words + 10, to = from + 116, instead = writtenInstead(figure), height = to + (gloss.length || instead.length ? 54 : 34);
     const spread = (texts) => {
       const widths = texts.map((text) => textWidth(text, 14)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
       let x = 0;
       return widths.map((w) => { x += w + free; return { middle: x - (w + free) / 2, width: w, room: w + free }; });
     };
     const places = spread(source), asking = spread(target), chosen = figure.place.word;
-    const weights = figure.chosen("weights", "word"), bend = (from + to) / 2, wrong = figure.has("wrong") ? figure.array("wrong") : [];
+    const weights = figure.chosen("weights", "word"), bend = (from + to) / 2;
     const bands = bandsOf(figure, 14, places.map((place) => place.middle), asking.map((place) => place.middle), (a, b) =>
       `M${a},${from}C${a},${bend} ${b},${bend} ${b},${to}`);
     const { middle, width: wide } = asking[chosen];
@@ -33,7 +33,7 @@ kinds.alignment = {
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: "query frame", rx: 4 }),
       target.map((word, i) => [
         label(word, asking[i].middle, to + 24, { class: `middle word ${choice(word)}` }),
-        wrong[i] && cross(asking[i].middle + asking[i].width / 2 + 13, to + 19),
+        instead[i] && [cross(asking[i].middle - textWidth(instead[i]) / 2 - 10, to + 42), label(instead[i], asking[i].middle, to + 46, { class: "middle name" })],
         gloss[i] && label(gloss[i], asking[i].middle, to + 44, { class: "middle quiet" }),
         rect(asking[i].middle - asking[i].room / 2, bend + 20, asking[i].room, height - bend - 20, picks({ word: i })),
       ]),
@@ -43,9 +43,8 @@ kinds.alignment = {
   // On a phone they are two columns, so that long sentences do not make the picture wider.
   columns(figure, width) {
     const { source, target, gloss = [] } = figure.labels, row = 25, cell = 40, rows = Math.max(source.length, target.length);
-    const number = 30, left = number + cell + 14 + widest(source), aside = figure.has("wrong") ? 20 : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
+    const number = 30, left = number + cell + 14 + widest(source), instead = writtenInstead(figure), aside = instead.length ? 22 + widest(instead) : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
     const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word"), bend = round((left + right) / 2);
-    const wrong = figure.has("wrong") ? figure.array("wrong") : [];
     const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a, b) =>
       `M${round(left)},${a}C${bend},${a} ${bend},${b} ${round(right)},${b}`);
     return { width, height: row * rows, marks: [
@@ -62,10 +61,16 @@ kinds.alignment = {
       rect(right + 2, place(chosen, target.length) - 12, width - right - 4, 24, { class: "query frame", rx: 4 }),
       target.map((word, i) => {
         const y = place(i, target.length);
-        return [label(word, right + 8, y + 4, { class: choice(word) }), wrong[i] && cross(right + 19 + textWidth(word), y), gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
+        return [label(word, right + 8, y + 4, { class: choice(word) }), instead[i] && [cross(right + 19 + textWidth(word), y), label(instead[i], right + 28 + textWidth(word), y + 4, { class: "name" })], gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
       }),
     ] };
   },
+};
+
+// Of each target word the word that is written in its place, or "" where it is written itself.
+const writtenInstead = (figure) => {
+  const { target, written } = figure.labels;
+  return written ? target.map((word, i) => { const text = written[figure.array("written")[i]]; return text === word ? "" : text; }) : [];
 };
 
 // The bands from each target word to the source words, those of the chosen word last. They stand side by side at both

@@ -16,8 +16,9 @@ class Alignment(Figure):
     The larger the weight, the wider the band. Grey bands show the weights of all target words, blue ones those of the
     chosen word, which also stand as bars with their numbers. Where both sentences fit, they are two lines; where
     they do not, as on a phone, two columns.
-    ``compute`` returns ``weights`` of shape (target, source), numbers from 0 to 1. It may also return ``wrong`` of
-    shape (target,), which is 1 for the target words that get a cross.
+    ``compute`` returns ``weights`` of shape (target, source), numbers from 0 to 1. With labels ``written`` it also
+    returns an integer array ``written`` of shape (target,), the numbers of the labels that are written in place of the
+    target words; a cross marks those that differ.
 
     Args:
         source: the words that are attended to.
@@ -61,9 +62,9 @@ class Alignment(Figure):
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """weights: (target, source); wrong: (target,)."""
+        """weights: (target, source); written: (target,)."""
         rows, columns = len(self.labels["target"]), len(self.labels["source"])
-        return {"weights": (rows, columns)} | self._optional({"wrong": (rows,)})
+        return {"weights": (rows, columns)} | ({"written": (rows,)} if "written" in self.labels else {})
 
     @property
     def options(self) -> dict:

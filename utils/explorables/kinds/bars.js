@@ -18,7 +18,7 @@ kinds.bars = {
       return last + Math.min(1, (now[last] * all[0]) / (now[0] * all[last]));
     };
     const moving = edge ?? cut, x = left + (cut ? leaves(figure.place[cut]) : limit) * step, [before, behind] = cut ? ["kept", "left out"] : ["allowed", "forbidden"];
-    const compared = compare && `dashed: ${compare[0].replaceAll("_", "-")} ${compare[1]}`;
+    const compared = compare && `dashed: ${titled(compare[0])} ${compare[1]}`;
     const newest = figure.has("newest") ? figure.array("newest")[0] : -1;
     const marks = panels.map(([array, title], k) => {
       const base = top + (k + 1) * pitch, verdict = verdicts.length ? figure.array("verdict")[k] : 0;
@@ -54,10 +54,9 @@ kinds.bars = {
     const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
       circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * size, under + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - (j === newest && i === count - 1 ? 0 : 1), { class: "tally" })));
     const foot = under + 6 + rows * size, ended = draws && figure.place[draws] === figure.controls[draws].values.length - 1;
-    const another = draws && [
+    const another = draws && group({ class: "button" },
       rect(width - 112, 0, 110, 24, { class: "handle", rx: 12 }), label(ended ? "start again" : "draw one more", width - 57, 16, { class: "middle name inverse" }),
-      rect(width - 112, 0, 110, 24, picks({ [draws]: ended ? 0 : figure.place[draws] + 1 })),
-    ];
+      rect(width - 112, 0, 110, 24, picks({ [draws]: ended ? 0 : figure.place[draws] + 1 })));
     return { width, height: foot, marks: [along, marks, named, held, group({}, dots), another] };
   },
 };

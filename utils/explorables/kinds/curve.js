@@ -76,12 +76,12 @@ kinds.curve = {
         const [cx, cy] = place(i), dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
         if (!kernels) return dotted;
         return [dotted, dragged("moved", (_, at) => ({ points: { [i]: [x[i], within(levelOf(at))] } }),
-          circle(cx, cy, 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
+          circle(cx, cy, i === figure.taken ? 20 : 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
       }),
       group({}, stretches.map((stretch) => polyline(stretch.length > 1 ? stretch : [stretch[0], stretch[0]], { class: "context curve" }))),
       grip(Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)), top - 26, held, "query"),
       answered && group({ class: "through" }, circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" })),
-      figure.hover.point !== undefined && circle(...place(point), 13, { class: "chosen" }), // a finger sees a ring already
+      point !== undefined && circle(...place(point), 13, { class: "chosen" }),
       point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${weights[point].toFixed(2)}`,
         Math.min(Math.max(place(point)[0], left + 70), right - 70), place(point)[1] - 18, { class: "middle halo" }),
     ];

@@ -74,7 +74,6 @@ function render({ model, el }) {
   const uid = `xp-${figure.name}-${++serial}-`;
   const panel = element("div", { class: "xp-controls" });
   const refresh = [];
-  const title = (name) => name.replaceAll("_", " ");
   const widestLabel = (labels) => Math.min(6.5, Math.max(...labels.map((text) => 0.62 * text.length)));
 
   const slider = ({ name, labels }) => {
@@ -87,10 +86,10 @@ function render({ model, el }) {
       const at = position(name);
       if (value.textContent === labels[at] && +input.value === at) return;
       input.value = at;
-      input.setAttribute("aria-valuetext", `${title(name)} ${labels[at]}`);
+      input.setAttribute("aria-valuetext", `${titled(name)} ${labels[at]}`);
       value.firstChild.data = labels[at];
     });
-    return element("div", { class: "xp-row" }, element("label", { for: id }, title(name)), input, value);
+    return element("div", { class: "xp-row" }, element("label", { for: id }, titled(name)), input, value);
   };
 
   const buttons = ({ name, labels }) => {
@@ -102,7 +101,7 @@ function render({ model, el }) {
       return input;
     });
     refresh.push(() => { inputs[position(name)].checked = true; });
-    return element("div", { class: "xp-row", role: "radiogroup", "aria-label": title(name) }, element("span", { "aria-hidden": "true" }, title(name)), box);
+    return element("div", { class: "xp-row", role: "radiogroup", "aria-label": titled(name) }, element("span", { "aria-hidden": "true" }, titled(name)), box);
   };
 
   // What the mouse drags, the keyboard moves with these: which point, and its place.
@@ -140,7 +139,7 @@ function render({ model, el }) {
   let play = null;
   const showPlay = () => {
     play.firstChild.data = clock ? "pause" : "play";
-    play.setAttribute("aria-label", `${play.firstChild.data} ${figure.play.map(title).join(" and ")}`);
+    play.setAttribute("aria-label", `${play.firstChild.data} ${figure.play.map(titled).join(" and ")}`);
     play.classList.toggle("xp-plays", clock > 0);
   };
   const stop = () => {

@@ -24,6 +24,9 @@ const looking = (figure, words, column) => {
 // or under `points` the new places of points.
 const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...marked.attributes, "data-drag": what } });
 
+// How a control is called: "top_p" is top-p, and "valid_length" valid length.
+const titled = (name) => name.replace(/_(?=.$)/, "-").replaceAll("_", " ");
+
 // About how wide a text is drawn; text of 12 pixels unless told.
 const textWidth = (text, size = 12) =>
   [..."" + text].reduce((sum, c) => sum + (c > "\u2e7f" ? 1 : /[fijlrt.,;:!'() |]/.test(c) ? 0.34 : /[mwMW@]/.test(c) ? 0.86 : 0.57), 0) * size;
@@ -165,7 +168,7 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
   const yOf = (share) => base - share * (base - top), shares = keys.map((key) => figure.array(key)[0]);
   const [at] = figure.blend("now", [figure.place[axis]]), now = xOf(at), dots = figure.blend("gauges", shares.map(yOf));
-  const held = `${axis.replaceAll("_", " ")} ${labels[figure.place[axis]]}`, half = gripHalf(held), middle = Math.min(Math.max(now, half), width - half);
+  const held = `${titled(axis)} ${labels[figure.place[axis]]}`, half = gripHalf(held), middle = Math.min(Math.max(now, half), width - half);
   // A name stands above its dot, that of the lowest of several below it.
   const lowest = keys.length > 1 ? dots.indexOf(Math.max(...dots)) : -1;
   const named = apart(dots.map((y, k) => (k === lowest && base - y > 18 ? y + 12 : y - 12)), 13, base - 3).map((y) => y + 4);
@@ -176,7 +179,7 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   let written = -Infinity;
   return { width, height: room + height, marks: [
     heading && label(heading, 0, 14, { class: "name" }), legend && label(legend, width, 14, { class: "end quiet" }),
-    [0, 1].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), label(percent(share), left - 6, yOf(share) + 4, { class: "end quiet" })]),
+    [0, 0.5, 1].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), (base - top >= 40 || share !== 0.5) && label(percent(share), left - 6, yOf(share) + 4, { class: "end quiet" })]),
     labels.map((text, k) => {
       const near = textWidth(text) / 2 + 4;
       if (xs[k] - near < written || Math.abs(xs[k] - middle) < near + half) return false; // no room
