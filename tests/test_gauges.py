@@ -26,7 +26,7 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
     for at, step in enumerate(KEPT):
         for head in (1, 2):
             drawn = picture(figure(), width, step=step, head=head)
-            empty, full = (line for line in drawn.of("line", "grid")[:2])
+            empty, _, full = drawn.of("line", "grid")[:3]  # 0, 50% and 100%
             left, bottom, right, top = empty["x1"], empty["y1"], full["x2"], full["y1"]
             across, up = linear([left, right], [0, 27]), linear([bottom, top], [0, 1])
             dots, curves = drawn.of("circle", "weight"), drawn.of("path", "course")

@@ -56,8 +56,8 @@ def test_the_word_that_is_written_in_place_of_another_stands_beside_it_with_a_cr
     weights = torch.zeros(2, len(LONG))
     figure = Alignment(
         lambda step: {"weights": weights, "written": torch.tensor([2 * (step > 1), 1 + (step > 0)])},
-        {"step": [0, 1, 2]}, source=LONG, target=["voiture", "rouge"], labels={"written": ["voiture", "rouge", "verte"]},
-        name="f", alt="Two sentences.", say="{word}",
+        {"step": [0, 1, 2]}, source=LONG, target=["voiture", "rouge"], name="f", alt="Two sentences.", say="{word}",
+        labels={"written": ["voiture", "rouge", "verte"]},
     )  # fmt: skip
     assert [len(picture(figure, width, step=step).of("path", "sign")) for step in (0, 1, 2)] == [0, 1, 2]
     drawn = picture(figure, width, step=1)

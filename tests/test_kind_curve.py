@@ -128,7 +128,7 @@ def test_with_moved_readings_the_page_computes_what_the_course_does(kernel: str)
     moved = {2: 1.25, 17: 4.5, 22: 2.0}
     for i, level in moved.items():
         y[i] = level
-    grid = torch.tensor(figure.options["grid"], dtype=torch.float64)
+    grid, truth = (torch.tensor(figure.options[key], dtype=torch.float64) for key in ("grid", "truth"))
     unknown = 0
     for bandwidth in figure.axes["bandwidth"]:
         for query in (0.0, 7.0, 13.0, 24.0):
@@ -144,6 +144,7 @@ def test_with_moved_readings_the_page_computes_what_the_course_does(kernel: str)
                 "weights": weights[-1],
                 "height": context[-1:] * known[-1:],
                 "height_known": known[-1:].double(),
+                "error": (context[:-1] - truth)[known[:-1]].square().mean().sqrt()[None],
                 "case": torch.tensor([2.0 if known[-1] else 3.0]),
             }
             for key, numbers in expected.items():

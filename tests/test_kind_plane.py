@@ -154,10 +154,11 @@ def test_each_area_is_where_a_query_gives_its_key_the_most_weight(name: str, wid
     clear = 0
     for place in places:
         first, second = score(figure, name, (x(place[0]), y(place[1])), PLACES).topk(2)[1].tolist()
-        holds = [any(part.contains_point(place) for part in area) for area in areas]
+        # Of areas that lie one over the other the last one is seen.
+        seen = max(k for k, area in enumerate(areas) if any(part.contains_point(place) for part in area))
         # Between the corners of a square, where two keys are nearly even, an edge is a little off.
-        assert not any(held for k, held in enumerate(holds) if k not in (first, second))
-        clear += holds[first] and sum(holds) == 1
+        assert seen in (first, second)
+        clear += seen == first
     assert clear > 0.95 * len(places)
     winner = int(score(figure, name, figure.query, PLACES).argmax())
     assert ["weight" in mark.classes for mark in drawn.of("path", "area")] == [

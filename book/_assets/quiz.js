@@ -43,10 +43,14 @@
       const input = element("input", { type: "text", autocomplete: "off" });
       input.inputMode = answers.some(({ number }) => number < 0) ? "text" : "decimal"; // some keypads have no minus
       asked.append(element("label", {}, "Your number: ", input));
-      // A comma stands before decimals or between thousands: both readings count.
-      const readings = (text) => [".", ""].map((comma) => Number(text.trim().replace("−", "-").replaceAll(",", comma) || NaN));
+      // A comma stands before decimals or between thousands: both readings count. A number may be a fraction, and a unit
+      // may follow it.
+      const readings = (text) => [".", ""].map((comma) => {
+        const parts = text.trim().replace("−", "-").replaceAll(",", comma).match(/^([-+.\de]+)(?:\s*\/\s*([.\d]+))?(?:\s*[a-z]+)?$/i);
+        return parts ? Number(parts[1]) / Number(parts[2] ?? 1) : NaN;
+      });
       return {
-        hint: "write a number",
+        hint: "write a number, for example 0.5 or 1/2",
         read: () => (readings(input.value).every(Number.isNaN) ? undefined : input.value),
         show: (text = "") => { input.value = text; },
         find: (text) => fitting(answers, (a) => readings(text).some((number) => Math.abs(number - a.number) <= a.within + 1e-9)),

@@ -3,15 +3,16 @@ kinds.curve = {
   // Once a reading was moved, the page computes the estimate itself.
   compute(figure) {
     if (!Object.keys(figure.moved).length) return {};
-    const { x, y, grid, query, kernels, bandwidth } = figure.options;
+    const { x, y, grid, truth, query, kernels, bandwidth } = figure.options;
     const kernel = kernels[figure.value("kernel")], width = figure.value(bandwidth);
     const values = y.map((level, i) => figure.moved[i]?.[1] ?? level);
     const estimates = [...grid, figure.value(query)].map((at) => {
       const weights = kernelWeights(kernel, at, x, width);
       return { weights, known: weights.some((weight) => weight > 0), height: dot(weights, values) };
     });
-    const asked = estimates.pop();
+    const asked = estimates.pop(), errors = estimates.flatMap(({ known, height }, i) => (known ? [height - truth[i]] : []));
     return {
+      error: [Math.sqrt(dot(errors, errors) / errors.length)],
       estimate: estimates.map(({ height }) => height), estimate_known: estimates.map(({ known }) => +known),
       weights: asked.weights, height: [asked.height], height_known: [+asked.known],
       case: [figure.say.length - (asked.known ? 2 : 1)],
@@ -56,8 +57,7 @@ kinds.curve = {
       x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 2), base - bar * weights[i], i === point ? 8 : 4, bar * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       label("weights of the readings", left, bottom + 22, { class: "halo" }),
-      // The page does not know the error with readings that the reader has moved.
-      figure.has("error") && !Object.keys(figure.moved).length && label(`error ${figure.array("error")[0].toFixed(2)}${unit}`, right, bottom + 22, { class: "end big halo" }),
+      figure.has("error") && label(`error ${figure.array("error")[0].toFixed(2)}${unit}`, right, bottom + 22, { class: "end big halo" }),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),
       dragged(query, (at) => ({ [query]: nearestStep(at, xOf(values[0]), xOf(values.at(-1)), values.length) }),
@@ -83,7 +83,7 @@ kinds.curve = {
       answered && group({ class: "through" }, circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" })),
       point !== undefined && circle(...place(point), 13, { class: "chosen" }),
       point !== undefined && label(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${weights[point].toFixed(2)}`,
-        Math.min(Math.max(place(point)[0], left + 70), right - 70), place(point)[1] - 18, { class: "middle halo" }),
+        Math.min(Math.max(place(point)[0], left + 70), right - 70), place(point)[1] + (place(point)[1] < top + 30 ? 28 : -18), { class: "middle halo" }),
     ];
     return { width, height: base + 40, marks };
   },

@@ -17,9 +17,11 @@ class Curve(Figure):
     ``compute`` returns ``estimate`` (grid,), the estimated curve, ``weights`` (points,), numbers from 0 to 1, and
     ``height`` (), the estimate at the query. If an estimate may be missing, ``estimate_known`` (grid,) and
     ``height_known`` () are 1 where there is one; where they are 0, nothing is drawn. It may also return ``error`` (),
-    in the unit of the y axis, which is written below the curve.
+    in the unit of the y axis, which is written below the curve: the root mean squared distance of the estimate from the
+    truth on the grid, where there is an estimate.
 
-    With ``kernels`` readers can also drag the readings up and down. The page then computes weights and estimate itself.
+    With ``kernels`` readers can also drag the readings up and down. The page then computes weights, estimate and error
+    itself.
 
     Args:
         query: the axis whose values lie on the x axis; readers drag it in the picture.
@@ -30,7 +32,7 @@ class Curve(Figure):
         kernels: for each value of the axis ``kernel`` the name of that kernel in ``utils.kernels``; the bandwidth is
             the axis ``bandwidth``, which the edges of the window set, too.
         say_moved: the sentence once a reading was moved, and the sentence where then no reading has a weight. Both may
-            name ``height`` and the axes.
+            name ``height``, ``error`` and the axes.
         options: as for :class:`utils.explorables.figure.Figure`.
     """
 

@@ -30,12 +30,12 @@ kinds.plane = {
     const won = winners ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid) : [];
     return { width, height: bottom + 34, marks: [
       winners
-        ? [rect(left, top, right - left, bottom - top, { class: "key", "fill-opacity": 0.2 }), won.map(({ d }, i) => path(d, { class: i === best ? "weight area" : "key area", opacity: i === best ? 0.6 : 0.05 + 0.05 * ((3 * i) % 8) }))]
+        ? won.map(({ d }, i) => [path(d, { class: "paper" }), path(d, { class: i === best ? "weight area" : "key area", opacity: i === best ? 0.6 : 0.12 + 0.05 * ((3 * i) % 8) })])
         : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
       label(`${winners ? "area: a query here chooses its word" : "stronger grey: higher score"}${wide && scorer.form === "dot" ? "; line: rubber band" : ""}`, left, bottom + 17, { class: "quiet" }),
-      won.map(({ middle, holds }, i) => middle && !holds(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" })),
+      won.map(({ middle, wins }, i) => middle && !wins(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" })),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
         const text = weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
@@ -100,15 +100,19 @@ const landscape = (height, { xs, ys }, shades = 9) => {
     path(range ? areaAbove(heights, low + (range * (n + 1)) / (shades + 1), xs, ys) : "", { class: "score area", opacity: 0.08 }));
 };
 
-// For each of several functions of the place the area where it is the highest of all, and a place in its middle, if it is
-// large enough for a name.
+// For each of several functions of the place the area where it is higher than those before it, so that areas painted one
+// over the other show which is the highest; whether it is the highest at a place; and a place in the middle of where it is,
+// if this is large enough for a name.
 const areas = (functions, { xs, ys }) => {
   const heights = ys.map((y) => xs.map((x) => functions.map((height) => height(x, y))));
   return functions.map((_, k) => {
-    const above = heights.map((row) => row.map((all) => all[k] - Math.max(...all.filter((_, i) => i !== k))));
-    const places = ys.flatMap((y, i) => xs.map((x, j) => [x, y, above[i][j]])).filter(([, , height]) => height > 0);
+    const above = heights.map((row) => row.map((all) => all[k] - Math.max(...all.slice(0, k))));
+    const places = ys.flatMap((y, i) => xs.map((x, j) => [x, y, heights[i][j]])).filter(([, , all]) => all[k] === Math.max(...all));
     const mean = [0, 1].map((axis) => places.reduce((sum, place) => sum + place[axis], 0) / places.length);
-    return { d: areaAbove(above, 0, xs, ys), middle: places.length > 0.02 * xs.length * ys.length && places[nearestTo(mean, places)], holds: (x, y) => heights.length && Math.max(...functions.map((height) => height(x, y))) === functions[k](x, y) };
+    return {
+      d: areaAbove(above, 0, xs, ys), wins: (x, y) => functions.every((height) => height(x, y) <= functions[k](x, y)),
+      middle: places.length > 0.02 * xs.length * ys.length && places[nearestTo(mean, places)],
+    };
   });
 };
 
