@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
 
@@ -137,7 +138,7 @@ def spoken(figure: Figure, name: str, value: float | int) -> str:
     else:
         (axis,) = [axis for axis in figure.spec["axes"] if axis["name"] == name]
         label = axis["labels"][axis["values"].index(value)]
-    return f"{name.replace('_', ' ')} {label}"
+    return f"{titled(name)} {label}"
 
 
 def table_cells(figure: Figure, point: dict) -> list[str]:
@@ -161,8 +162,13 @@ def open_table(place: Locator) -> None:
     expect(place.locator(".xp-table td").first).to_be_attached()
 
 
+def titled(name: str) -> str:
+    """How a control is called in the page."""
+    return re.sub("_(?=.$)", "-", name).replace("_", " ")
+
+
 def slider(figure: Locator, name: str) -> Locator:
-    return figure.get_by_role("slider", name=name.replace("_", " "), exact=True)
+    return figure.get_by_role("slider", name=titled(name), exact=True)
 
 
 def drawn(place: Locator) -> None:

@@ -26,6 +26,7 @@ from stored_figures import (
     slider,
     some_points,
     table_cells,
+    titled,
 )
 
 from utils.colours import COLOURS
@@ -315,7 +316,12 @@ def test_pointing_at_a_small_map_shows_it_and_a_click_chooses_it(desk: Page) -> 
 
 
 #: Axes that are chosen in the picture of an example, besides its picks.
-IN_THE_PICTURE = {"heads": ("head", "layer"), "scene": ("picture",), "decoding": ("stage",)}
+IN_THE_PICTURE = {
+    "heads": ("head", "layer"),
+    "scene": ("picture",),
+    "decoding": ("stage",),
+    "curve": ("bandwidth", "query"),
+}
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
@@ -326,7 +332,7 @@ def test_what_the_picture_offers_has_a_row_only_for_the_keyboard(
         for name, figure in FIGURES.items():
             shown = page.locator(f"figure#{name}")
             rows = shown.locator(".xp-controls > .xp-row")
-            titles = {key: key.replace("_", " ") for key in (*figure.axes, *figure.picks)}
+            titles = {key: titled(key) for key in (*figure.axes, *figure.picks)}
             in_picture = {*figure.picks, *IN_THE_PICTURE.get(name, ())}
 
             def seen(rows: Locator = rows) -> list[str]:

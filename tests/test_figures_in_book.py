@@ -34,6 +34,7 @@ from stored_figures import (
     spoken,
     states,
     table_cells,
+    titled,
 )
 from test_book import BOOK, CHAPTERS, PAGES, ROOT, html
 from test_pages import AXE_OPTIONS
@@ -210,7 +211,7 @@ def test_keys_move_each_control_and_the_page_follows(laptop: Visit, page_name: s
             page.keyboard.press("PageUp")
             assert int(handle.input_value()) == last
         else:
-            group = shown.get_by_role("radiogroup", name=control.replace("_", " "), exact=True)
+            group = shown.get_by_role("radiogroup", name=titled(control), exact=True)
             assert group.get_by_role("radio").count() == len(values)
             expect(group.get_by_role("radio", checked=True)).to_be_focused()
             page.keyboard.press("ArrowRight")
@@ -225,7 +226,7 @@ def test_keys_move_each_control_and_the_page_follows(laptop: Visit, page_name: s
     if played:
         at_the_end = {control: states(figure)[control][-1] for control in played}
         check_frames(shown, figure, [point | at_the_end])
-        name = " and ".join(played).replace("_", " ")
+        name = " and ".join(map(titled, played))
         shown.get_by_role("button", name=f"play {name}").press("Enter")  # from the end it starts again
         expect(shown.locator(".xp-say")).not_to_have_text(figure.sentence(**(point | at_the_end)))
     shown.get_by_role("button", name="reset").press("Enter")

@@ -133,9 +133,9 @@ def test_gold_links_join_their_words_those_of_the_chosen_word_or_all() -> None:
     red, car, _ = places(shown, ["red", "car", "."])
     voiture, rouge = places(shown, ["voiture", "rouge"])
     assert np.array(ends) == pytest.approx(np.array([[car, voiture], [red, rouge]]), abs=WORD)
-    lines = picture(example(), 328, gold_links="shown").of("line", "gold")
-    assert len(lines) == 2
-    assert lines[1].corners()[1, 1] == pytest.approx(
+    links = picture(example(), 328, gold_links="shown").of("path", "gold")
+    assert len(links) == 2
+    assert links[1].corners()[-1, 1] == pytest.approx(
         picture(example(), 328).text("fleur").middle[1], abs=WORD
     )
 

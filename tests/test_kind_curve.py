@@ -40,7 +40,7 @@ def small(**changes) -> Curve:
 
 def scales(drawn: Picture):
     """From places in the picture to hours and levels, by the numbers at the axes."""
-    levels = {m["y"] - 4: float(m.text) for m in drawn.of("text", "end", "quiet")[:-2]}
+    levels = {m["y"] - 4: float(m.text) for m in drawn.of("text", "end", "quiet")}
     hours = {m["x"]: float(m.text) for m in drawn.of("text", "middle", "quiet")}
     assert len(levels) > 2
     assert len(hours) == 5
@@ -84,9 +84,12 @@ def test_readings_are_dots_and_their_weights_bars_below_them(width: int) -> None
     assert grown[0] == pytest.approx(2 * grown[1])
     bars = drawn.of("rect", "weight")
     assert [bar.middle[0] for bar in bars] == pytest.approx([dot["cx"] for dot in dots], abs=0.02)
-    (base, full) = (m["y"] - 4 for m in drawn.of("text", "end", "quiet")[-2:])
-    share = linear([base, full], [0, 1])
-    assert [share(bar.box[1]) for bar in bars] == pytest.approx([1, 0.25, 0], abs=1e-3)
+    heights = np.array([bar["height"] for bar in bars])
+    assert heights / heights[0] == pytest.approx([1, 0.25, 0], abs=1e-3)
+    assert len({bar.box[3] for bar in bars}) == 1
+    (number,) = drawn.of("text", "number")  # over the largest
+    assert (number.text, number.middle[0]) == ("1.00", pytest.approx(bars[0].middle[0], abs=0.5))
+    assert number.box[3] <= bars[0].box[1]
     assert all(bar.box[1] > max(dot["cy"] for dot in dots) for bar in bars)
 
 

@@ -106,7 +106,7 @@ def test_each_panel_shows_its_numbers_and_those_of_later_stages_are_pale(width: 
             [f"{weight:.2f}" for weight in kept.weights[word]],
             [],
             [],
-            [f"{share:.3f}" for share in kept.probabilities[word]],
+            [f"{share:.1%}" for share in kept.probabilities[word]],
         ]
         for at, stage in enumerate(STAGES):
             drawn = picture(steps, width, word=word, stage=stage)
@@ -210,20 +210,17 @@ def test_the_sentence_says_what_happens_with_its_numbers() -> None:
     steps, kept = figure(), record()
     best = int(kept.scores[2].argmax())
     assert steps.sentence(word="rouge", stage="score") == (
-        f"1. To write word 3, the query scores each of the 3 source words: “{SOURCE[best]}” gets the highest "
-        f"score, {kept.scores[2, best]:.1f}."
+        f"1. For word 3 the query scores the 3 source words: “{SOURCE[best]}” is highest, {kept.scores[2, best]:.1f}."
     )
     assert f"“{SOURCE[best]}” gets {kept.weights[2, best]:.2f}" in steps.sentence(word=2, stage="softmax")
     assert f"“{SOURCE[best]}” has {kept.weights[2, best]:.0%}" in steps.sentence(word=2, stage="average")
     moved = (kept.states[2] - kept.queries[2]).abs().mean()
     assert steps.sentence(word=2, stage="next state").endswith(
-        f"the word before, “voiture”. Its numbers change by {moved:.2f} on average."
+        f"the context and “voiture”; its numbers change by {moved:.2f}."
     )
     assert "“(begin)”" in steps.sentence(word=0, stage="next state")
-    assert steps.sentence(word=2, stage="word").endswith(
-        "“bleue” gets 50.0%, and “rouge”, the second, 40.0%."
-    )
-    assert "“(end)” gets 99.0%" in steps.sentence(word=3, stage="word")
+    assert steps.sentence(word=2, stage="word").endswith("“bleue” 50.0%, “rouge” 40.0%.")
+    assert "“(end)” 99.0%" in steps.sentence(word=3, stage="word")
 
 
 def test_the_play_button_runs_through_the_stages_of_a_word() -> None:

@@ -100,7 +100,8 @@ def test_the_chosen_row_is_framed_and_stands_as_bars_under_its_cells(width: int)
         for bar, cell, label in zip(bars, row, labels, strict=True):
             assert bar.middle[0] == pytest.approx(cell.middle[0], abs=0.02)
             assert bar.middle[0] == pytest.approx(label.middle[0], abs=0.5)
-            assert label.box[1] >= bar.box[3]
+            assert cell.box[3] <= label.box[1]  # between the map and the bars
+            assert label.box[3] <= bar.box[1]
         assert [mark.text for mark in drawn.of("text", "number")] == [f"{n + 1e-12:.2f}" for n in numbers]
 
 

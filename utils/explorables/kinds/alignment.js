@@ -4,12 +4,12 @@ kinds.alignment = {
     const { source, target } = figure.labels, { compare } = figure.options, gap = 14;
     const fits = (words) => words.reduce((sum, word) => sum + textWidth(word, 14) + gap, 0) <= width;
     const picture = fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
-    return { ...picture, legend: [compare && `pale blue: ${compare.join(" ")}`, figure.options.gold.length && "dashed: gold link"].filter(Boolean).join(", ") };
+    return { ...picture, legend: [compare && `pale blue: ${compare.join(" ")}`, figure.options.gold.length && "dashed: gold link", looksAstray(figure).includes(true) && "✕: looks elsewhere"].filter(Boolean).join(", ") };
   },
 
   // On a desk the sentences are two lines, one above the other.
   lines(figure, width) {
-    const { source, target, gloss = [] } = figure.labels, tall = 84, words = tall + 26, from = words + 10, to = from + 116, instead = writtenInstead(figure), height = to + (gloss.length || instead.length ? 54 : 34);
+    const { source, target, gloss = [] } = figure.labels, tall = 96, words = tall + 26, from = words + 10, to = from + 128, astray = looksAstray(figure), instead = writtenInstead(figure), below = to + (gloss.length ? 60 : 42), height = below + (astray.includes(true) || instead.length ? 12 : -8);
     const spread = (texts) => {
       const widths = texts.map((text) => textWidth(text, 14)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
       let x = 0;
@@ -24,16 +24,17 @@ kinds.alignment = {
       bands,
       goldLinks(figure, (i, j, style) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: style })),
       source.map((word, j) => [
-        rect(places[j].middle - 13, tall - 66 * weights[j] + 6, 26, 66 * weights[j], { class: "weight" }),
-        weights[j] >= 0.005 && label(weights[j].toFixed(2), places[j].middle, tall - 66 * weights[j] + 1, { class: "middle number" }),
+        rect(places[j].middle - 13, tall - 78 * weights[j] + 6, 26, 78 * weights[j], { class: "weight" }),
+        weights[j] >= 0.025 && label(weights[j].toFixed(2), places[j].middle, tall - 78 * weights[j] + 1, { class: "middle number" }),
         label(word, places[j].middle, words, { class: `middle word ${choice(word)}` }),
-        rect(places[j].middle - places[j].room / 2, tall - 66, places[j].room, words - tall + 76, picks({ word: looking(figure, "target", j) })),
+        rect(places[j].middle - places[j].room / 2, tall - 78, places[j].room, words - tall + 88, picks({ word: looking(figure, "target", j) })),
       ]),
       line(0, tall + 6, width, tall + 6, { class: "grid" }),
-      rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: "query frame", rx: 4 }),
+      rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: figure.frame("word"), rx: 4 }),
       target.map((word, i) => [
         label(word, asking[i].middle, to + 24, { class: `middle word ${choice(word)}` }),
-        instead[i] && [cross(asking[i].middle - textWidth(instead[i]) / 2 - 10, to + 42), label(instead[i], asking[i].middle, to + 46, { class: "middle name" })],
+        astray[i] && cross(asking[i].middle, below),
+        instead[i] && [cross(asking[i].middle - textWidth(instead[i]) / 2 - 10, below), label(instead[i], asking[i].middle, below + 4, { class: "middle name" })],
         gloss[i] && label(gloss[i], asking[i].middle, to + 44, { class: "middle quiet" }),
         rect(asking[i].middle - asking[i].room / 2, bend + 20, asking[i].room, height - bend - 20, picks({ word: i })),
       ]),
@@ -43,25 +44,26 @@ kinds.alignment = {
   // On a phone they are two columns, so that long sentences do not make the picture wider.
   columns(figure, width) {
     const { source, target, gloss = [] } = figure.labels, row = 25, cell = 40, rows = Math.max(source.length, target.length);
-    const number = 30, left = number + cell + 14 + widest(source), instead = writtenInstead(figure), aside = instead.length ? 22 + widest(instead) : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
+    const number = 30, left = number + cell + 14 + widest(source), astray = looksAstray(figure), instead = writtenInstead(figure), aside = instead.length ? 22 + widest(instead) : astray.length ? 16 : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
     const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word"), bend = round((left + right) / 2);
     const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a, b) =>
       `M${round(left)},${a}C${bend},${a} ${bend},${b} ${round(right)},${b}`);
     return { width, height: row * rows, marks: [
       bands,
-      goldLinks(figure, (i, j, style) => line(left, place(j, source.length), right, place(i, target.length), { class: style })),
+      goldLinks(figure, (i, j, style) => path(`M${round(left)},${round(place(j, source.length))}C${bend},${round(place(j, source.length))} ${bend},${round(place(i, target.length))} ${round(right)},${round(place(i, target.length))}`, { class: style })),
+      line(number, 0, number, row * rows, { class: "grid" }),
       source.map((word, j) => {
         const y = place(j, source.length);
         return [
-          weights[j] >= 0.005 && label(weights[j].toFixed(2), number - 4, y + 4, { class: "end" }),
-          rect(number, y - 10, cell, 20, { class: "grid" }), rect(number, y - 10, cell * weights[j], 20, { class: "weight" }),
+          weights[j] >= 0.025 && label(weights[j].toFixed(2), number - 4, y + 4, { class: "end" }),
+          rect(number, y - 10, cell * weights[j], 20, { class: "weight" }),
           label(word, left - 7, y + 4, { class: `end ${choice(word)}` }), rect(0, y - row / 2, left, row, picks({ word: looking(figure, "target", j) })),
         ];
       }),
-      rect(right + 2, place(chosen, target.length) - 12, width - right - 4, 24, { class: "query frame", rx: 4 }),
+      rect(right + 2, place(chosen, target.length) - 12, width - right - 4, 24, { class: figure.frame("word"), rx: 4 }),
       target.map((word, i) => {
         const y = place(i, target.length);
-        return [label(word, right + 8, y + 4, { class: choice(word) }), instead[i] && [cross(right + 19 + textWidth(word), y), label(instead[i], right + 28 + textWidth(word), y + 4, { class: "name" })], gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
+        return [label(word, right + 8, y + 4, { class: choice(word) }), astray[i] && cross(right + 18 + textWidth(gloss[i] ? `${word} ${gloss[i]}` : word), y), instead[i] && [cross(right + 19 + textWidth(word), y), label(instead[i], right + 28 + textWidth(word), y + 4, { class: "name" })], gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
       }),
     ] };
   },
@@ -71,6 +73,15 @@ kinds.alignment = {
 const writtenInstead = (figure) => {
   const { target, written } = figure.labels;
   return written ? target.map((word, i) => { const text = written[figure.array("written")[i]]; return text === word ? "" : text; }) : [];
+};
+
+// Of each target word whether its largest weight lies on a word that no gold link joins to it, though others are joined.
+const looksAstray = (figure) => {
+  const { gold } = figure.options;
+  return figure.labels.written || !gold.length ? [] : figure.labels.target.map((_, i) => {
+    const row = figure.rowAt("weights", i), best = row.indexOf(Math.max(...row)), links = gold.filter(([word]) => word === i);
+    return links.length > 0 && !links.some(([, j]) => j === best);
+  });
 };
 
 // The bands from each target word to the source words, those of the chosen word last. They stand side by side at both
@@ -88,11 +99,11 @@ const bandsOf = (figure, full, from, to, course) => {
   });
   const all = figure.compared("weights"), before = all ? rowOf(all, chosen, from.length) : [];
   const pale = [...before].map((weight, j) => weight >= 0.02 && path(course(round(from[j]), round(to[chosen])), { class: "weight band before", "stroke-width": round(full * weight) }));
-  return [group({}, bands.filter((_, i) => i !== chosen)), group({}, pale), group({}, bands[chosen])];
+  return [group({ class: "traces" }, bands.filter((_, i) => i !== chosen)), group({}, pale), group({}, bands[chosen])];
 };
 
-// The gold links of the chosen word, on a pale ground of their own, or all where the reader wants them.
+// The gold links of the chosen word, pale on a band, or all where the reader wants them.
 const goldLinks = (figure, link) => figure.options.gold.map(([i, j]) => {
   const chosen = i === figure.place.word;
-  return (chosen || figure.value("gold_links") === "shown") && [chosen && link(i, j, "casing"), link(i, j, "gold")];
+  return (chosen || figure.value("gold_links") === "shown") && link(i, j, chosen && figure.rowAt("weights", i)[j] >= 0.15 ? "gold inverse" : "gold");
 });

@@ -17,7 +17,7 @@ kinds.bars = {
       const last = now.findLastIndex((number) => number > 0);
       return last + Math.min(1, (now[last] * all[0]) / (now[0] * all[last]));
     };
-    const moving = edge ?? cut, x = left + (cut ? leaves(figure.place[cut]) : limit) * step, [before, behind] = cut ? ["kept", "left out"] : ["allowed", "forbidden"];
+    const moving = edge ?? cut, x = left + (cut ? leaves(Math.floor(figure.position(cut))) * (1 - (figure.position(cut) % 1)) + leaves(Math.ceil(figure.position(cut))) * (figure.position(cut) % 1) : limit) * step, [before, behind] = cut ? ["kept", "left out"] : ["allowed", "forbidden"];
     const compared = compare && `dashed: ${titled(compare[0])} ${compare[1]}`;
     const newest = figure.has("newest") ? figure.array("newest")[0] : -1;
     const marks = panels.map(([array, title], k) => {
@@ -33,9 +33,9 @@ kinds.bars = {
         compared && !cut && label(compared, right, at, { class: "end quiet" }),
         several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
         // Weights that could not be computed are no zeros.
-        bars(numbers, { left, step, base, height: tall / most, allowed: [0, limit], digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "all" }),
+        bars(numbers, { left, step, base, height: tall / most, allowed: [0, limit], digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "allowed" }),
         newest >= 0 && shape(numbers[newest], newest, "newest"),
-        verdict && Math.max(...numbers) === 0 && label(`no weights: ${verdicts[verdict]}`, (left + right) / 2, base - 6, { class: "middle halo" }),
+        verdict && Math.max(...numbers) === 0 && label("no weights", (left + right) / 2, base - 6, { class: "middle halo" }),
         group({}, [...others].map((number, j) => shape(number, j, "outline"))),
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
@@ -44,7 +44,7 @@ kinds.bars = {
       grip(x, head),
       x - textWidth(before) > 18 && label(before, x - 18, head + 14, { class: "end" }), x + textWidth(behind) < width - 18 && label(behind, x + 18, head + 14),
       compared && cut && x + 24 + textWidth(behind) < right - textWidth(compared) && label(compared, right, head + 14, { class: "end quiet" }),
-      dragged(moving, (at) => ({ [moving]: cut ? nearestPlace(at, figure.controls[cut].values.map((_, k) => left + leaves(k) * step)) : nearestStep(at, left, right, labels.length + 1) }), rect(left - 12, head, right - left + 24, bottom - head, { class: "drag" })),
+      dragged(moving, (at) => ({ [moving]: cut ? among(at, figure.controls[cut].values.map((_, k) => left + leaves(k) * step)) : evenly(at, left, right, labels.length + 1) }), rect(left - 12, head, right - left + 24, bottom - head, { class: "drag" })),
     ];
     // The line lies behind the bars and their numbers.
     const along = moving && path(panels.map((_, k) => `M${round(x)},${k || (several && !beside) ? top + (k + 1) * pitch - tall - 12 : head + 20}V${top + (k + 1) * pitch}`).join(""), { class: "edge" });

@@ -5,7 +5,7 @@ kinds.decoding = {
     const stages = figure.controls.stage.labels, reached = (k) => stage >= k;
     const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 17;
     const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size} numbers`;
-    const { marks: sentence, bottom, slots } = writtenSentence(target, chosen, stage === stages.length - 1, width);
+    const { marks: sentence, bottom, slots } = writtenSentence(figure, target, chosen, stage === stages.length - 1, width);
     const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
     const words = Math.max(8 + widest(source.map(spelled)), 44), scored = words + 6;
     // Left, top, width and height of the five panels: one row on a desk, three rows on a phone.
@@ -92,9 +92,9 @@ kinds.decoding = {
     return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
       const word = candidates[chosen * numBest + k], at = y + 30 + row * (k + 0.5);
       return [
-        rect(x + 8, at + 6, (width - 14) * probability, 4, { class: "chance" }),
-        label(spelled(word), x + 8, at + 3, { class: word === target[chosen] ? "name" : "" }),
-        label(probability < 0.0005 ? "< 0.001" : probability.toFixed(3), x + width - 6, at + 3, { class: "end" }),
+        rect(x + 4, at - row / 2 + 1, (width - 8) * probability, row - 3, { class: "chance", rx: 2 }),
+        label(spelled(word), x + 10, at + 3, { class: word === target[chosen] ? "name" : "" }),
+        label(probability < 0.0005 ? "< 0.1%" : percent(probability, 1), x + width - 6, at + 3, { class: "end" }),
       ];
     });
   },
@@ -112,7 +112,7 @@ const strip = (numbers, left, step, middle, tall, most, role, share = 0.8) => [
 ];
 
 // The words in as many lines as they take, those to come paler, a frame around the one that is being written.
-const writtenSentence = (target, chosen, done, width) => {
+const writtenSentence = (figure, target, chosen, done, width) => {
   let x = 1, y = 1;
   const slots = target.map((word) => {
     const room = Math.max(24, textWidth(word) + 12);
@@ -121,7 +121,7 @@ const writtenSentence = (target, chosen, done, width) => {
     return [x - room, y, room];
   });
   const marks = slots.map(([left, above, room], i) => [
-    i === chosen && rect(left, above, room, 24, { class: "query frame", rx: 4 }),
+    i === chosen && rect(left, above, room, 24, { class: figure.frame("word"), rx: 4 }),
     label(target[i], left + room / 2, above + 16, { class: `middle ${choice(target[i])} ${i < chosen + done ? "" : "pale"}` }),
     rect(left, above, room, 24, picks({ word: i })),
   ]);

@@ -193,16 +193,16 @@ class DecodingSteps(Figure):
 def _sentences(num_words: int) -> list[str]:
     """What is said at each stage."""
     return [
-        f"1. To write word {{place[word]}}, the query scores each of the {num_words} source words: "
-        "“{best[word]|source}” gets the highest score, {best_score[word]:1}.",
-        f"2. The softmax turns the {num_words} scores into weights that add up to 1: “{{best[word]|source}}” gets "
-        "{best_weight[word]:2}, and “{second[word]|source}”, the second, {second_weight[word]:2}.",
-        "3. The vector of each word is multiplied by its weight, and the sum is the context. “{best[word]|source}” has "
+        f"1. For word {{place[word]}} the query scores the {num_words} source words: “{{best[word]|source}}” is "
+        "highest, {best_score[word]:1}.",
+        "2. The softmax turns scores into weights with the sum 1: “{best[word]|source}” gets {best_weight[word]:2}, "
+        "“{second[word]|source}” {second_weight[word]:2}.",
+        "3. Each value is multiplied by its weight; their sum is the context. “{best[word]|source}” has "
         "{best_weight[word]:0%} of the weight.",
-        "4. The GRU computes the next state from the old state, the context and the word before, "
-        "“{previous[word]|before}”. Its numbers change by {moved[word]:2} on average.",
-        "5. The readout gives every word a probability: “{first[word]|candidates}” gets {first_share[word]:1%}, and "
-        "“{runner[word]|candidates}”, the second, {runner_share[word]:1%}.",
+        "4. The GRU makes the next state from the old one, the context and “{previous[word]|before}”; its numbers "
+        "change by {moved[word]:2}.",
+        "5. The readout gives every word a probability: “{first[word]|candidates}” {first_share[word]:1%}, "
+        "“{runner[word]|candidates}” {runner_share[word]:1%}.",
     ]
 
 

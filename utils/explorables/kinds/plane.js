@@ -12,7 +12,7 @@ kinds.plane = {
   draw(figure, width) {
     const { points, query, scorers, box, x_label, y_label } = figure.options, words = figure.labels.points.map(spelled);
     const scorer = scorers[figure.value("score")], [x0, x1, y0, y1] = box;
-    const wide = width >= 560, left = 26, listed = wide ? 190 : 0, right = width - 4 - listed, top = 22;
+    const wide = width >= 560, left = 1, listed = wide ? 214 : 0, right = width - 4 - listed, top = 22;
     const bottom = top + Math.min(((right - left) * (y1 - y0)) / (x1 - x0), wide ? 380 : 280);
     const xOf = (x) => left + ((x - x0) / (x1 - x0)) * (right - left), yOf = (y) => bottom - ((y - y0) / (y1 - y0)) * (bottom - top);
     const inside = (x, y) => [
@@ -23,6 +23,7 @@ kinds.plane = {
     const weights = figure.drawn("weights"), numbers = figure.array("scores"), best = figure.array("best")[0];
     const vector = (place) => (scorer.one ? [...place, 1] : place), asked = vector(at(count));
     const winners = figure.value("background") === "winner", grid = corners(left, top, right, bottom), keys = points.map((_, i) => at(i));
+    const ranks = figure.blend("ranks", words.map((_, i) => weights.filter((other, k) => other > weights[i] || (other === weights[i] && k < i)).length));
     const radius = (i) => 4 + 14 * Math.sqrt(weights[i]);
     const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
     const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], [qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
@@ -30,15 +31,18 @@ kinds.plane = {
     const won = winners ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid) : [];
     return { width, height: bottom + 34, marks: [
       winners
-        ? won.map(({ d }, i) => [path(d, { class: "paper" }), path(d, { class: i === best ? "weight area" : "key area", opacity: i === best ? 0.6 : 0.12 + 0.05 * ((3 * i) % 8) })])
+        ? won.map(({ d }, i) => [path(d, { class: "paper" }), path(d, { class: "key area", opacity: i === best ? 0.55 : 0.06 + 0.03 * ((3 * i) % 8) })])
         : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
-      label(y_label, left, 14), label(x_label, right, bottom + 17, { class: "end" }),
-      label(`${winners ? "area: a query here chooses its word" : "stronger grey: higher score"}${wide && scorer.form === "dot" ? "; line: rubber band" : ""}`, left, bottom + 17, { class: "quiet" }),
+      label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
+      dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
+      label(winners ? "area: a query here chooses its word" : "the darker, the higher the score", left, bottom + 17, { class: "quiet" }),
+      // The way of the query from the origin.
+      line(xOf(0), yOf(0), qx, qy, { class: "query ray" }),
       won.map(({ middle, wins }, i) => middle && !wins(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" })),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
-        const text = weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
+        const text = listed || weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
         // The label takes the place, right, left, below, above or at a corner, where it covers least of all else.
         const spots = [[x + beside, y + 4], [x - beside - wide, y + 4], [x - wide / 2, y + r + 13], [x - wide / 2, y - r - 5],
           [x + 2, y + r + 11], [x + 2, y - r - 4], [x - wide - 2, y + r + 11], [x - wide - 2, y - r - 4]];
@@ -47,22 +51,24 @@ kinds.plane = {
         const spot = spots.reduce((best, each) => (covered(each) < covered(best) ? each : best));
         taken.push([spot[0], spot[1] - 9, wide, 11]);
         return [
-          circle(x, y, r, { class: "key ring" }),
-          label(text, ...spot, { class: "halo" }),
-          dragged("moved", (px, py) => ({ points: { [i]: inside(px, py) } }), circle(x, y, Math.max(r, 13), { class: "pull" })),
+          circle(x, y, r, { class: "key ring" }), figure.hover.key === i && circle(x, y, r + 4, { class: "chosen" }),
+          label(text, ...spot, { class: figure.hover.key === i || i === best ? "halo name" : "halo" }),
+          dragged("moved", (px, py) => ({ points: { [i]: inside(px, py) } }), circle(x, y, Math.max(r, 13), { ...picks({ key: i }), class: "pull" })),
         ];
       }),
       path(`M${round(qx)},${round(qy - 9)}l9,9l-9,9l-9,-9z`, { class: "query outlined" }),
       label("query", qx, qy - 13, { class: "middle halo name" }),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), circle(qx, qy, 15, { class: "pull" })),
       listed && [
-        label("score", right + 128, top + 8, { class: "end quiet" }), label("weight", right + 184, top + 8, { class: "end quiet" }),
+        label(scorer.form === "cosine" ? `${scorer.scale.toFixed(0)} × cosine` : "score", right + 150, top + 8, { class: "end quiet" }), label("weight", width, top + 8, { class: "end quiet" }),
         words.map((word, i) => {
-          const y = top + 32 + (i * (bottom - top - 40)) / Math.max(1, count - 1);
+          // The word with the largest weight stands first.
+          const y = top + 36 + ranks[i] * Math.min(40, (bottom - top - 40) / count), style = figure.hover.key === i || i === best ? "name" : "";
           return [
-            rect(right + 14, y + 5, 170 * weights[i], 4, { class: "weight" }),
-            label(word, right + 14, y, { class: i === best ? "name" : "" }),
-            label(signed(numbers[i], 2), right + 128, y, { class: "end" }), label(weights[i].toFixed(2), right + 184, y, { class: "end" }),
+            rect(right + 20, y + 6, (width - right - 20) * weights[i], 4, { class: "weight" }),
+            label(word, right + 20, y, { class: style }),
+            label(signed(numbers[i], 2), right + 150, y, { class: `end ${style}` }), label(weights[i].toFixed(2), width, y, { class: `end ${style}` }),
+            rect(right + 14, y - 16, width - right - 14, 28, picks({ key: i })),
           ];
         }),
       ],
@@ -97,7 +103,7 @@ const corners = (left, top, right, bottom, across = 48) => {
 const landscape = (height, { xs, ys }, shades = 9) => {
   const heights = ys.map((y) => xs.map((x) => height(x, y))), all = heights.flat(), low = Math.min(...all), range = Math.max(...all) - low;
   return Array.from({ length: shades }, (_, n) =>
-    path(range ? areaAbove(heights, low + (range * (n + 1)) / (shades + 1), xs, ys) : "", { class: "score area", opacity: 0.08 }));
+    path(range ? areaAbove(heights, low + (range * (n + 1)) / (shades + 1), xs, ys) : "", { class: "score area", opacity: 0.05 }));
 };
 
 // For each of several functions of the place the area where it is higher than those before it, so that areas painted one

@@ -44,7 +44,7 @@ kinds.scene = {
       group({}, described[chosen] !== null && frame(described[chosen])),
       group({}, [...weights].map((weight, square) => {
         const [a, b] = corner(square);
-        return weight >= 0.05 && label(weight.toFixed(2), a + step - 7, b + 15, { class: `end number ${onCell(weight)}` });
+        return weight >= 0.095 && label(weight.toFixed(2), a + step - 7, b + 15, { class: `end number ${onCell(weight)}` });
       })),
       Array.from(weights, (_, square) => { const [a, b] = corner(square); return rect(a, b, step, step, picks({ word: looking(figure, "words", square) })); }),
       // All pictures stand small beside the large one, to choose from: on a desk in a row below the caption, on a phone in a
@@ -60,7 +60,7 @@ kinds.scene = {
       boxes.map(({ word, x, row, room }, i) => {
         const y = first + row * rowHeight;
         return [
-          i === chosen && rect(x + 1, y + 1, room - 2, rowHeight - 2, { class: "query frame", rx: 4 }),
+          i === chosen && rect(x + 1, y + 1, room - 2, rowHeight - 2, { class: figure.frame("word"), rx: 4 }),
           stamp(figure.rowAt("weights", i), size, x + (room - tile) / 2, y + 6, tile, tile, []),
           label(word, x + room / 2, y + tile + 22, { class: `middle word ${choice(word)} ${i === chosen ? "name" : ""}` }),
           rect(x, y, room, rowHeight, picks({ word: i })),

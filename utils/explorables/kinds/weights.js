@@ -4,17 +4,17 @@ kinds.weights = {
   draw(figure, width) {
     const wide = width >= 560;
     if (!figure.options.gallery.length) return this.maps(figure, width, wide);
-    const large = this.maps(figure, wide ? width - 212 : width, wide), small = this.gallery(figure, wide ? 184 : width, wide, large.base);
+    const large = this.maps(figure, wide ? width - 228 : width, wide), small = this.gallery(figure, wide ? 200 : width, wide, large.base);
     const down = wide ? 0 : small.height + 8;
     return { width, height: wide ? Math.max(small.height, large.height) : down + large.height, marks: [
-      group({ transform: `translate(0 ${down})` }, large.marks), group({ transform: `translate(${wide ? width - 184 : 0} 0)` }, small.marks),
+      group({ transform: `translate(0 ${down})` }, large.marks), group({ transform: `translate(${wide ? width - 200 : 0} 0)` }, small.marks),
     ] };
   },
 
   maps(figure, width, wide) {
     const { panels, edge, causal, window: reach, gallery, bars: below } = figure.options, { queries, keys, written } = figure.labels;
-    const side = wide && panels.length > 1, gap = 28, gold = figure.has("gold");
-    const aside = written ? 26 + widest(["writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
+    const side = wide && panels.length === 2, gap = 28, gold = figure.has("gold");
+    const aside = written ? 26 + widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
     const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? 64 : 44), beyond = side ? gap * (panels.length - 1) : 0;
     const across = (width - left - aside - beyond) / (side ? panels.length : 1), step = across / keys.length;
     // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
@@ -27,13 +27,15 @@ kinds.weights = {
       return [Math.max(0, place - around), Math.min(lookingBack ? i + 1 : limit, place + around + 1)];
     });
     const tall = compact ? 0 : wide && !beside ? 90 : 64, heading = compact ? 19 : 22;
-    const under = heading + queries.length * row, base = compact ? under : under + 24 + tall;
+    // The names of the keys stand between a map and its bars, unless they must be turned.
+    const under = heading + queries.length * row, shared = !compact && !turns(keys, step), base = compact ? under : under + (shared ? 44 : 24) + tall;
     const named = (k) => side || !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
-    const high = base + (compact && !side ? 4 : labelled), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
+    const high = base + ((compact && !side) || shared ? 6 : labelled), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
     const legends = [gold && "dashed: correct", hatched && "hatched: forbidden"], legend = legends.filter(Boolean).join(", ");
     // With several maps each part of the legend stands beside a title, or where there is no room, all of it below the maps.
     const outside = panels.length > 1 && panels.slice(0, gold ? 2 : 1).some(([, title], k) =>
-      1.08 * textWidth(title) + 20 + textWidth("hatched: forbidden") > across - (k === panels.length - 1 ? 104 : 0)); // the scale
+      1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") > across - (k === panels.length - 1 ? 104 : 0)); // the scale
+    const curves = figure.gauges[1].length, sample = curves > 1 && curves === panels.length ? 28 : 0;
     const marks = panels.map(([array, title], k) => {
       // Maps side by side share the names of their rows.
       const y = side ? 0 : k * high, first = left + (side ? k * (across + gap) : 0), right = first + across, names = !side || !k;
@@ -41,21 +43,23 @@ kinds.weights = {
       const roomy = title || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
       const { query: row_at, column, panel } = figure.hover;
       return group({ transform: `translate(0 ${y})` },
-        title && !outside && label((gold ? legends : [legend])[k] || "", first + 1.08 * textWidth(title) + 12, 14, { class: "quiet" }),
-        title ? label(title, first, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
+        title && !outside && label((gold ? legends : [legend])[k] || "", first + 1.08 * textWidth(title) + 12 + sample, 14, { class: "quiet" }),
+        // Where each map has a curve above, a piece of this curve stands before its title.
+        sample && path(`M${round(first)},10h22`, { class: `course done dash${k}` }),
+        title ? label(title, first + sample, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
         k === panels.length - 1 && scale(right),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed }),
         gold && group({}, [...figure.array("gold")].map((is, at) => is && goldFrame(first + (at % keys.length) * step, heading + Math.floor(at / keys.length) * row, step, row, numbers[at]))),
         names && queries.map((text, i) => label(spelled(text), first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
-        written && [roomy && label("should be", first - 7, 14, { class: "end quiet" }), label("writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
+        written && [roomy && label("right word", first - 7, 14, { class: "end quiet" }), label("it writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
           const word = written[figure.array("written")[i]], middle = heading + (i + 0.5) * row;
           return [word !== query && cross(right + 12, middle), label(spelled(word), right + 20, middle + 4, { class: word === query ? "" : "name" })];
         })],
-        rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: "query frame", rx: 3 }),
+        rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
         compact
           ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(numbers, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
           : [weightAxis(first, right, base, tall), hatchBeside(allowed[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, allowed: allowed[chosen] })],
-        named(k) && [columnLabels(keys, first, step, base), names && label("key", first - 7, base + 15, { class: "end key name" })],
+        named(k) && [columnLabels(keys, first, step, shared ? under : base), names && label("key", first - 7, (shared ? under : base) + 15, { class: "end key name" })],
         roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
         group({}, panel === k && numberInCell(numbers[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
         queries.map((_, i) => [
@@ -74,18 +78,21 @@ kinds.weights = {
     const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
     const top = wide ? 22 : words || !columns ? 19 : 34, left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
     const shared = figure.has("gold_share"), high = wide ? Math.min(84, (bottom - top + 12) / count - 12) : 40, each = wide ? high + 12 : 0, thin = wide ? step : (step - 6) / count;
+    // With shares the rows stand in their order, the largest first.
+    const shares = shared && wide ? rows.labels.map((_, i) => figure.arrayAt("gold_share", { ...figure.place, [rows.name]: i })[0]) : [];
+    const ranks = figure.blend("ranks", rows.labels.map((_, i) => (shares.length ? shares.filter((other, k) => other > shares[i] || (other === shares[i] && k < i)).length : i)));
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {
         const place = { [rows.name]: i, ...(columns && { [columns.name]: j }) }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
-        const x = left + j * step + (wide ? 0 : i * thin) + (wide ? 3 : 6), y = top + i * each, style = here ? "name" : "quiet", underlined = `${style} choice`;
+        const x = left + j * step + (wide ? 0 : i * thin) + (wide ? 3 : 6), y = top + ranks[i] * each, active = figure.place[rows.name] === i, style = here ? "name" : "quiet", underlined = `${style} choice`;
         return [
-          wide ? !j && label(words ? name : `${rows.name} ${name}`, left - 2, y + high / 2 + (shared ? -3 : 4), { class: words ? `end ${underlined}` : "end quiet" })
+          wide ? !j && label(words ? name : `${rows.name} ${name}`, left - 2, y + high / 2 + (shared ? -3 : 4), { class: words ? `end ${underlined}` : active ? "end name" : "end quiet" })
             : label(name, x + thin / 2 - 3, words ? 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
           shared && label(percent(figure.arrayAt("gold_share", { ...figure.place, ...place })[0]), wide ? left - 2 : x + thin / 2 - 3, wide ? y + high / 2 + 13 : y + high + 15, { class: `${wide ? "end" : "middle"} ${style}` }),
           stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high, figure.has("gold") ? figure.array("gold") : []),
-          rect(x, y + (figure.place.query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: "query frame thin" }),
-          here && rect(x - 2, y - 2, thin - 2, high + 4, { class: "chosen", rx: 3 }),
+          here && rect(x, y + (figure.place.query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: "query frame thin" }),
+          here && rect(x - 2, y - 2, thin - 2, high + 4, { class: Object.keys(place).some((name) => name in figure.hover && figure.hover[name] !== figure.settled[name]) ? "chosen thin" : "chosen", rx: 3 }),
           rect(words && wide ? 0 : x - 3, y, words && wide ? width : thin, high, picks(place)),
         ];
       }),

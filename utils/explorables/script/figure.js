@@ -222,14 +222,15 @@ function render({ model, el }) {
     const now = marks.flat(Infinity).filter(Boolean);
     patch(svg, now, drawn);
     drawn = now;
+    if (progress === 1) write(); // the words come with the numbers that they name
     const box = `0 0 ${width} ${Math.round(height)}`;
     if (svg.getAttribute("viewBox") === box) return;
     svg.setAttribute("viewBox", box);
     holder.style.aspectRatio = `${width} / ${Math.round(height)}`;
-    // What can be chosen in the picture, and what has a grip under a chart, has a row below it only for readers who use
-    // the keyboard.
+    // What can be chosen in the picture, or has a grip in place of a slider, has a row below it only for readers who use the
+    // keyboard.
     const offered = [...svg.querySelectorAll("[data-pick]")].flatMap((area) => Object.keys(JSON.parse(area.dataset.pick)));
-    if (figure.gauges[1].length) offered.push(figure.play[0]);
+    offered.push(...[...svg.querySelectorAll(".instead")].map((area) => area.dataset.drag));
     for (const name of names) rows[name].classList.toggle("xp-spare", offered.includes(name));
   };
   const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };
@@ -303,9 +304,15 @@ function render({ model, el }) {
     if (gone && under === pressed.pick) choose(JSON.parse(under));
     pressed = null;
   });
+  // A grip follows the hand between two values of its control, which has the nearer one.
   const drag = (event) => {
     const { points, ...positions } = dragging.drag(...place(event));
-    for (const name in positions) put(name, positions[name]);
+    for (const [name, at] of Object.entries(positions)) {
+      const near = Math.round(at);
+      figure.between = at === near ? null : { name, to: near + Math.sign(at - near), share: Math.abs(at - near) };
+      put(name, near);
+      paintSoon();
+    }
     if (points) move({ ...figure.moved, ...points });
   };
   svg.addEventListener("pointerdown", (event) => {
@@ -320,9 +327,15 @@ function render({ model, el }) {
     if (finger !== pulled) dragging.start = [event.clientX, event.clientY];
     else if (!pulled) drag(event);
   });
+  const release = () => {
+    dragging = null;
+    if (!figure.between) return paintSoon();
+    figure.between = null;
+    glide();
+  };
   svg.addEventListener("pointermove", (event) => {
     if (event.pointerId !== dragging?.id) return;
-    if (!event.buttons) dragging = null; // released where the page could not see it, for instance over a menu
+    if (!event.buttons) release(); // released where the page could not see it, for instance over a menu
     else if (!dragging.start || (event.pointerType === "touch" ? Math.abs(event.clientX - dragging.start[0]) >= 8 : Math.hypot(event.clientX - dragging.start[0], event.clientY - dragging.start[1]) >= 3)) {
       dragging.start = null;
       drag(event);
@@ -333,10 +346,9 @@ function render({ model, el }) {
     if (event.pointerId !== dragging?.id) return;
     if (dragging.start && event.pointerType === "touch" && dragging.taken === undefined) drag(event); // a tap
     figure.taken = dragging.taken;
-    dragging = null;
-    paintSoon();
+    release();
   });
-  svg.addEventListener("pointercancel", ({ pointerId }) => { if (pointerId === dragging?.id) dragging = null; });
+  svg.addEventListener("pointercancel", ({ pointerId }) => { if (pointerId === dragging?.id) release(); });
 
   // -- words and numbers -------------------------------------------------------------------------------------------
   const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
@@ -386,10 +398,13 @@ function render({ model, el }) {
     if (!clock && !Object.keys(figure.hover).length && spoken.textContent !== say.textContent) spoken.firstChild.data = say.textContent;
   });
   const look = () => {
+    for (const name of names) figure.settled[name] = position(name);
     figure.put(Object.fromEntries(names.map((name) => [name, figure.hover[name] ?? position(name)])));
+    speak();
+  };
+  const write = () => {
     const words = figure.sentence();
     if (words !== say.textContent) say.firstChild.data = words;
-    speak();
   };
   const change = () => {
     figure.hover = {};
@@ -416,8 +431,8 @@ function render({ model, el }) {
   });
   width = Math.round(Math.max(NARROWEST, Math.min(WIDEST, holder.clientWidth || 640)));
   change();
-  spoken.firstChild.data = say.textContent; // at once: when a page opens, nothing has changed that must be spoken
   paint();
+  spoken.firstChild.data = say.textContent; // at once: when a page opens, nothing has changed that must be spoken
   fit.observe(holder);
   return () => { stop(); fit.disconnect(); hold.disconnect(); };
 }

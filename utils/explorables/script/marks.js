@@ -32,11 +32,15 @@ const textWidth = (text, size = 12) =>
   [..."" + text].reduce((sum, c) => sum + (c > "\u2e7f" ? 1 : /[fijlrt.,;:!'() |]/.test(c) ? 0.34 : /[mwMW@]/.test(c) ? 0.86 : 0.57), 0) * size;
 const widest = (texts) => Math.max(...texts.map((text) => textWidth(text)));
 
-// The position of `x` among `count` values that are spread evenly from `low` to `high`.
-const nearestStep = (x, low, high, count) => Math.max(0, Math.min(count - 1, Math.round(((x - low) / (high - low)) * (count - 1))));
+// The position of `x` among `count` values that are spread evenly from `low` to `high`: between two of them, 1.4 for example.
+const evenly = (x, low, high, count) => Math.max(0, Math.min(count - 1, ((x - low) / (high - low)) * (count - 1)));
 
-// The position of the place that is nearest to `x`.
-const nearestPlace = (x, places) => places.reduce((best, place, at) => (Math.abs(place - x) < Math.abs(places[best] - x) ? at : best), 0);
+// The same among places that rise.
+const among = (x, places) => {
+  const next = places.findIndex((place) => place > x);
+  if (next <= 0) return next ? places.length - 1 : 0;
+  return next - 1 + (x - places[next - 1]) / (places[next] - places[next - 1]);
+};
 
 const polyline = (points, attributes) => path(points.map(([x, y], i) => `${i ? "L" : "M"}${round(x)},${round(y)}`).join(""), attributes);
 
@@ -93,7 +97,7 @@ const bars = (numbers, { left, step, base, height, digits = 2, allowed = [0, Inf
 const spelled = (word) => (/^[.。]$/.test(word) ? "full stop" : word);
 
 // Labels under columns: straight if they fit, else turned. `labelsHeight` says how much room they take.
-const turns = (labels, step) => widest(labels.map(spelled)) > step - 4;
+const turns = (labels, step) => widest(labels.map(spelled)) > step - 2;
 const labelsHeight = (labels, step) => (turns(labels, step) ? 10 + 0.72 * widest(labels.map(spelled)) : 20);
 const columnLabels = (words, left, step, top) => {
   const turned = turns(words, step);
@@ -111,10 +115,14 @@ const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
   const rows = numbers.length / columns;
   const filled = [...numbers].map((number, at) => {
     const i = Math.floor(at / columns), j = at % columns, x = left + j * step, y = top + i * height;
-    return rect(x + 0.5, y + 0.5, step - 1, height - 1, { class: "weight cell", rx: 2, "fill-opacity": Math.min(1, Math.max(0, round(number))) });
+    return rect(x + 0.5, y + 0.5, step - 1, height - 1, { class: "weight cell", rx: 2, "fill-opacity": number < 0.015 ? 0 : Math.min(1, round(number)) });
   });
   const forbidden = allowed.map((ends, i) => hatchBeside(ends, columns, left, top + i * height, step, height));
-  return group({}, rect(left, top, columns * step, rows * height, { class: "ground" }), filled, forbidden);
+  const lattice = [
+    ...Array.from({ length: columns + 1 }, (_, j) => `M${round(left + j * step)},${round(top)}v${round(rows * height)}`),
+    ...Array.from({ length: rows + 1 }, (_, i) => `M${round(left)},${round(top + i * height)}h${round(columns * step)}`),
+  ].join("");
+  return group({}, rect(left, top, columns * step, rows * height, { class: "ground" }), path(lattice, { class: "lattice" }), filled, forbidden);
 };
 
 // The class of a number on a cell of this weight: the colour of the paper on a dark cell, and black in both themes on one
@@ -147,6 +155,12 @@ const grip = (x, y, text = "", role = "handle") => {
     text && label(text, x, y + 14, { class: "middle name inverse" }));
 };
 
+// A text on a card of its own, around a middle.
+const tip = (text, x, y) => {
+  const half = textWidth(text) / 2 + 8;
+  return group({ class: "through" }, rect(x - half, y - 15, 2 * half, 22, { class: "tip", rx: 4 }), label(text, x, y, { class: "middle" }));
+};
+
 // Heights at least `gap` apart, and none below `limit`, as near to these as may be.
 const apart = (heights, gap, limit) => {
   const order = [...heights.keys()].sort((a, b) => heights[a] - heights[b]), spread = [...heights], last = order.length - 1;
@@ -161,44 +175,46 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   const { gauges: [heading, curves], play: [axis] } = figure;
   if (!curves.length) return legend ? { width, height: height + 20, marks: [label(legend, 0, 14, { class: "quiet" }), group({ transform: "translate(0 20)" }, marks)] } : { width, height, marks };
   const { labels, values } = figure.controls[axis], wide = width >= 560, keys = curves.map(([key]) => key);
-  const left = 40, right = width - 20, top = 36, base = top + (keys.length > 1 ? (wide ? 84 : 48) : wide ? 60 : 24), room = base + (wide ? 40 : 34);
+  const left = 40, right = width - 20, top = 38, base = top + (keys.length > 1 ? (wide ? 84 : 48) : wide ? 48 : 24), room = base + (wide ? 42 : 34);
   // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
   const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
   const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left));
   const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
-  const yOf = (share) => base - share * (base - top), shares = keys.map((key) => figure.array(key)[0]);
-  const [at] = figure.blend("now", [figure.place[axis]]), now = xOf(at), dots = figure.blend("gauges", shares.map(yOf));
-  const held = `${titled(axis)} ${labels[figure.place[axis]]}`, half = gripHalf(held), middle = Math.min(Math.max(now, half), width - half);
-  // A name stands above its dot, that of the lowest of several below it.
-  const lowest = keys.length > 1 ? dots.indexOf(Math.max(...dots)) : -1;
-  const named = apart(dots.map((y, k) => (k === lowest && base - y > 18 ? y + 12 : y - 12)), 13, base - 3).map((y) => y + 4);
+  const yOf = (share) => base - share * (base - top), shares = figure.blend("shares", keys.map((key) => figure.mixed(key)[0]));
+  const [at] = figure.blend("now", [figure.position(axis)]), now = xOf(at), dots = [...shares].map(yOf);
+  const held = `${titled(axis)} ${labels[Math.round(at)]}`, half = gripHalf(held), middle = Math.min(Math.max(now, half), width - half);
   // Of a gallery, the curves of the other values, too.
   const [other] = (figure.options.gallery ?? []).filter((name) => name !== axis);
   const places = other && keys.length === 1 ? [...figure.controls[other].values.keys()].filter((k) => k !== figure.place[other]).map((k) => ({ ...figure.place, [other]: k })) : [];
   const courseOf = (key, place) => xs.map((x, i) => [x, yOf(figure.arrayAt(key, { ...place, [axis]: i })[0])]);
+  const courses = keys.map((key) => courseOf(key, figure.place)), texts = keys.map((_, k) => `${curves[k][1]} ${percent(shares[k])}`.trim());
+  // A name stands above its dot, that of the lowest of several below it, and beside its curve where that rises or falls.
+  const reach = 16 + 1.08 * widest(texts), fits = now + reach < width, [from, to] = fits ? [now, now + reach] : [now - reach, now];
+  const lowest = keys.length > 1 ? dots.indexOf(Math.max(...dots)) : -1;
+  const near = courses.map((course, k) => [dots[k], ...course.filter(([x]) => x >= from && x <= to).map(([, y]) => y)]);
+  const beside = (y, k) => {
+    const [high, low] = [Math.min(...near[k]), Math.max(...near[k])];
+    if (k === lowest && base - y > 18) return low - y < 24 && base - low > 16 ? low + 11 : y + 12;
+    return y - high < 34 ? Math.max(top - 13, high - 12) : y - 12;
+  };
+  const named = apart(dots.map(beside), 14, base - 3).map((y) => y + 4);
   let written = -Infinity;
   return { width, height: room + height, marks: [
     heading && label(heading, 0, 14, { class: "name" }), legend && label(legend, width, 14, { class: "end quiet" }),
     [0, 0.5, 1].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), (base - top >= 40 || share !== 0.5) && label(percent(share), left - 6, yOf(share) + 4, { class: "end quiet" })]),
     labels.map((text, k) => {
-      const near = textWidth(text) / 2 + 4;
-      if (xs[k] - near < written || Math.abs(xs[k] - middle) < near + half) return false; // no room
-      written = xs[k] + near;
+      const halfText = textWidth(text) / 2 + 6;
+      if (xs[k] - halfText < written || Math.abs(xs[k] - middle) < halfText + half) return false; // no room
+      written = xs[k] + halfText;
       return label(text, xs[k], base + 23, { class: "middle quiet" });
     }),
     line(now, top - 8, now, base + 9, { class: "rule" }),
     places.map((place) => polyline(courseOf(keys[0], place), { class: "course" })),
-    keys.map((key, k) => {
-      const course = courseOf(key, figure.place);
-      return [polyline(course, { class: `course dash${k}` }), polyline([...course.filter((_, i) => i <= at), [now, dots[k]]], { class: `course done dash${k}` })];
-    }),
+    courses.map((course, k) => [polyline(course, { class: `course dash${k}` }), polyline([...course.filter((_, i) => i <= at), [now, dots[k]]], { class: `course done dash${k}` })]),
     keys.map((_, k) => circle(now, dots[k], 5, { class: "weight outlined" })),
-    keys.map((_, k) => {
-      const text = `${curves[k][1]} ${percent(shares[k])}`.trim(), fits = now + 12 + textWidth(text) * 1.08 < width;
-      return label(text, fits ? now + 10 : now - 10, named[k], { class: fits ? "name halo" : "end name halo" });
-    }),
+    texts.map((text, k) => label(text, fits ? now + 10 : now - 10, named[k], { class: fits ? "name halo" : "end name halo" })),
     grip(middle, base + 9, held),
-    dragged(axis, (x) => ({ [axis]: nearestPlace(x, xs) }), rect(left - 16, top - 8, right - left + 32, base - top + 38, { class: "drag" })),
+    dragged(axis, (x) => ({ [axis]: among(x, xs) }), rect(left - 16, top - 8, right - left + 32, base - top + 38, { class: "drag instead" })),
     group({ transform: `translate(0 ${room})` }, marks),
   ] };
 };

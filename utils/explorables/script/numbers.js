@@ -39,7 +39,20 @@ const makeFigure = (spec) => {
     computed: {}, // numbers that the page computes itself, because a point was moved
     has: (key) => key in arrays || key in figure.computed,
     shape: (key) => arrays[key].shape,
-    value: (name) => controls[name].values[figure.place[name]],
+    value: (name) => {
+      const { values } = controls[name], here = values[figure.place[name]], { between } = figure;
+      return between?.name === name ? here + between.share * (values[between.to] - here) : here;
+    },
+    // While a grip is held between two values of a control: its name, the position of the farther one, and how far the
+    // grip is on its way there. All numbers that are drawn then lie between those of both.
+    between: null,
+    position: (name) => figure.place[name] + (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
+    mixed: (key) => {
+      const here = figure.array(key), { between } = figure;
+      if (!between || key in figure.computed || !arrays[key].over.includes(between.name)) return here;
+      const there = figure.arrayAt(key, { ...figure.place, [between.name]: between.to });
+      return here.map((number, i) => number + between.share * (there[i] - number));
+    },
     array: (key) => figure.computed[key] ?? figure.arrayAt(key, figure.place),
     // The numbers at other positions of the controls.
     arrayAt: (key, place) => {
@@ -54,10 +67,13 @@ const makeFigure = (spec) => {
     },
     // What a picture draws: `blend` makes it, in a page, a step on the way from the numbers that were drawn before.
     blend: (_, numbers) => numbers,
-    drawn: (key) => figure.blend(key, figure.array(key)),
+    drawn: (key) => figure.blend(key, figure.mixed(key)),
     row: (key, at) => rowOf(figure.drawn(key), at, arrays[key].shape.at(-1)),
     rowAt: (key, at) => rowOf(figure.array(key), at, arrays[key].shape.at(-1)),
-    chosen: (key, pick) => figure.blend(`chosen ${key}`, figure.rowAt(key, figure.place[pick])),
+    chosen: (key, pick) => figure.blend(`chosen ${key}`, rowOf(figure.mixed(key), figure.place[pick], arrays[key].shape.at(-1))),
+    // A frame around what is chosen; around what is only under the mouse it is thin.
+    frame: (pick) => (pick in figure.hover && figure.hover[pick] !== figure.settled[pick] ? "query frame thin" : "query frame"),
+    settled: {}, // where the controls are, whatever is under the mouse
     allOf: (key) => arrays[key].all,
     sentence: () => {
       const chosen = figure.has("case") ? figure.array("case")[0] : 0;
