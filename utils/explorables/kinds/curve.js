@@ -54,38 +54,39 @@ kinds.curve = {
     const unit = y_label.replace(/.*\((.*)\)/, " $1");
     const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
     const within = (level) => Math.min(highest, Math.max(lowest, level)), bar = (strip - 14) / most;
+    // What is not always there stands in a group of its own, so that all other marks keep their places: a finger holds one.
     const marks = [
       levels.map((level) => [line(left, yOf(level), right, yOf(level), { class: "grid" }), label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" })]),
       label(y_label, left, 14), circle(left + textWidth(y_label) + 24, 10, 4, { class: "value swatch" }), label("reading", left + textWidth(y_label) + 33, 14),
       line(left, base, right, base, { class: "grid" }),
-      gaps.map((run) => hatch(xOf(grid[run[0]]), top, xOf(grid[run.at(-1)]) - xOf(grid[run[0]]), bottom - top, 8)),
+      group({}, gaps.map((run) => hatch(xOf(grid[run[0]]), top, xOf(grid[run.at(-1)]) - xOf(grid[run[0]]), bottom - top, 8))),
       figure.controls[bandwidth] && rect(Math.max(left, asked - across), top, Math.min(right, asked + across) - Math.max(left, asked - across), base - top, { class: "query window" }),
       // Where the estimate is wrong: the smaller this area, the smaller the error.
       group({}, stretches.map((run) => polyline([...run.map((i) => spot(estimate, i)), ...[...run].reverse().map((i) => spot(truth, i))], { class: "value apart" }))),
       polyline(grid.map((_, i) => spot(truth, i)), { class: "truth" }),
       x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 1.5), base - bar * weights[i], i === point ? 8 : 3, bar * weights[i], { class: "weight" })),
-      weights[heaviest] > 0 && label(weights[heaviest].toFixed(2), xOf(x[heaviest]), base - bar * weights[heaviest] - 4, { class: "middle number halo" }),
+      group({}, weights[heaviest] > 0 && label(weights[heaviest].toFixed(2), xOf(x[heaviest]), base - bar * weights[heaviest] - 4, { class: "middle number halo" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       label("weights of the readings", left, bottom + 16),
-      figure.has("error") && label(`error ${figure.drawn("error")[0].toFixed(2)}${unit}`, right, 16, { class: "end big" }),
+      group({}, figure.has("error") && label(`error ${figure.drawn("error")[0].toFixed(2)}${unit}`, right, 16, { class: "end big" })),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),
       dragged(query, (at) => ({ [query]: evenly(at, xOf(values[0]), xOf(values.at(-1)), values.length) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" })),
-      across > 0 && label(`± ${figure.controls[bandwidth].labels[figure.place[bandwidth]]}`, Math.min(Math.max(asked, left + 30), right - 30), top + 12, { class: "middle name halo" }),
+      group({}, across > 0 && label(`± ${figure.controls[bandwidth].labels[figure.place[bandwidth]]}`, Math.min(Math.max(asked, left + 30), right - 30), top + 12, { class: "middle name halo" })),
       // The edges of the window, one bandwidth away, set the bandwidth.
-      across > 0 && [-1, 1].map((side) => {
+      group({}, across > 0 && [-1, 1].map((side) => {
         const edge = asked + side * across, inner = Math.max(across - 10, 8), outer = across + 14; // not on the query
-        return edge > left && edge < right && [
+        return group({}, edge > left && edge < right && [
           rect(edge - 4, (top + bottom) / 2 - 18, 8, 36, { class: "query through", rx: 4 }),
           path(`M${round(edge - 1.5)},${round((top + bottom) / 2 - 6)}v12m3,0v-12`, { class: "ridge" }),
           dragged(bandwidth, (at) => ({ [bandwidth]: among(Math.abs(at - asked), widths) }),
             rect(side > 0 ? asked + inner : asked - outer, top, outer - inner, base - top, { class: "drag instead" })),
-        ];
-      }),
+        ]);
+      })),
       // Where readings were before the reader moved them.
-      Object.keys(figure.moved).map((i) => [line(xOf(x[i]), yOf(y[i]), ...place(i), { class: "edge" }), circle(xOf(x[i]), yOf(y[i]), 4, { class: "ghost" })]),
-      point !== undefined && line(place(point)[0], place(point)[1] + 13, place(point)[0], base - bar * weights[point], { class: "edge" }),
+      group({}, Object.keys(figure.moved).map((i) => [line(xOf(x[i]), yOf(y[i]), ...place(i), { class: "edge" }), circle(xOf(x[i]), yOf(y[i]), 4, { class: "ghost" })])),
+      group({}, point !== undefined && line(place(point)[0], place(point)[1] + 13, place(point)[0], base - bar * weights[point], { class: "edge" })),
       // The more a reading weighs, the larger its dot.
       x.map((_, i) => {
         const [cx, cy] = place(i), dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
@@ -95,12 +96,12 @@ kinds.curve = {
       }),
       group({}, stretches.map((run) => polyline((run.length > 1 ? run : [run[0], run[0]]).map((i) => spot(estimate, i)), { class: "context curve" }))),
       peak >= 0 && label("truth", spot(truth, peak)[0], spot(truth, peak)[1] - 9, { class: "middle halo pale" }),
-      (!known || known[late]) && label("estimate", spot(estimate, late)[0] + 12, Math.max(top + 12, Math.min(bottom - 6, spot(estimate, late)[1] + off)), { class: "middle name halo" }),
+      group({}, (!known || known[late]) && label("estimate", spot(estimate, late)[0] + 12, Math.max(top + 12, Math.min(bottom - 6, spot(estimate, late)[1] + off)), { class: "middle name halo" })),
       grip(Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)), top - 26, held, "query"),
-      answered && group({ class: "through" }, circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" })),
-      point !== undefined && circle(...place(point), 13, { class: "chosen" }),
-      point !== undefined && tip(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${weights[point].toFixed(2)}`,
-        Math.min(Math.max(place(point)[0], left + 80), right - 80), place(point)[1] + (place(point)[1] < top + 30 ? 30 : -22)),
+      group({}, answered && group({ class: "through" }, circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" }))),
+      group({}, point !== undefined && circle(...place(point), 13, { class: "chosen" })),
+      group({}, point !== undefined && tip(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${weights[point].toFixed(2)}`,
+        Math.min(Math.max(place(point)[0], left + 80), right - 80), place(point)[1] + (place(point)[1] < top + 30 ? 30 : -22))),
     ];
     return { width, height: base + 40, marks };
   },

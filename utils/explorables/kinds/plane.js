@@ -39,7 +39,7 @@ kinds.plane = {
       label(winners ? "area: a query here chooses its word" : "the darker, the higher the score", left, bottom + 17, { class: "quiet" }),
       // The way of the query from the origin.
       line(xOf(0), yOf(0), qx, qy, { class: "query ray" }),
-      won.map(({ middle, wins }, i) => middle && !wins(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" })),
+      group({}, won.map(({ middle, wins }, i) => middle && !wins(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" }))),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
         const text = listed || weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
@@ -51,7 +51,7 @@ kinds.plane = {
         const spot = spots.reduce((best, each) => (covered(each) < covered(best) ? each : best));
         taken.push([spot[0], spot[1] - 9, wide, 11]);
         return [
-          circle(x, y, r, { class: "key ring" }), figure.hover.key === i && circle(x, y, r + 4, { class: "chosen" }),
+          circle(x, y, r, { class: "key ring" }), group({}, figure.hover.key === i && circle(x, y, r + 4, { class: "chosen" })),
           label(text, ...spot, { class: figure.hover.key === i || i === best ? "halo name" : "halo" }),
           dragged("moved", (px, py) => ({ points: { [i]: inside(px, py) } }), circle(x, y, Math.max(r, 13), { ...picks({ key: i }), class: "pull" })),
         ];

@@ -15,7 +15,7 @@ kinds.weights = {
     const { panels, edge, causal, window: reach, gallery, bars: below } = figure.options, { queries, keys, written } = figure.labels;
     const side = wide && panels.length === 2, gap = 28, gold = figure.has("gold");
     const aside = written ? 26 + widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
-    const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? 64 : 44), beyond = side ? gap * (panels.length - 1) : 0;
+    const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? 74 : 44), beyond = side ? gap * (panels.length - 1) : 0;
     const across = (width - left - aside - beyond) / (side ? panels.length : 1), step = across / keys.length;
     // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
     // A map of few rows has higher ones.

@@ -322,7 +322,7 @@ function render({ model, el }) {
     svg.setPointerCapture(event.pointerId);
     // A finger that moves up or down scrolls the page, unless it pulls a point; one of many points it must tap first.
     const target = finger && touched.matches(".upright:not(.taken)") ? svg.querySelector(".drag") : touched;
-    dragging = { id: event.pointerId, drag: markOf(target).drag, taken: finger ? picked(event).point : undefined, start: null };
+    dragging = { id: event.pointerId, drag: markOf(target).drag, taken: finger ? picked(event).point : undefined, start: null, holds: target.matches(".pull:not(.upright), .taken") };
     const pulled = target.classList.contains("pull");
     if (finger !== pulled) dragging.start = [event.clientX, event.clientY];
     else if (!pulled) drag(event);
@@ -341,7 +341,7 @@ function render({ model, el }) {
       drag(event);
     }
   });
-  svg.addEventListener("touchmove", (event) => { if (event.target.closest?.(".pull:not(.upright), .taken")) event.preventDefault(); }, { passive: false });
+  svg.addEventListener("touchmove", (event) => { if (dragging?.holds) event.preventDefault(); }, { passive: false });
   svg.addEventListener("pointerup", (event) => {
     if (event.pointerId !== dragging?.id) return;
     if (dragging.start && event.pointerType === "touch" && dragging.taken === undefined) drag(event); // a tap
