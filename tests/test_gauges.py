@@ -103,7 +103,7 @@ def test_sentences_have_gauges_too(width: int, compare: tuple[str, int] | None) 
     for step in KEPT:
         drawn = picture(long, width, step=step)
         assert len(drawn.of("path", "course", without=("done",))) == 1
-        assert ("pale blue: step 0" in drawn.texts()) == (compare is not None)
+        assert ("pale: step 0" in drawn.texts()) == (compare is not None)
         check_legible(drawn, width)
 
 
@@ -112,5 +112,17 @@ def test_what_no_gauge_can_show_is_refused() -> None:
         figure(play=None)
     with pytest.raises(ValueError, match=r"gauges need an axis that is played first, got \['query'\]"):
         figure(play="query")
-    with pytest.raises(ValueError, match=r"'found' of shape \(\), got None"):
+    with pytest.raises(ValueError, match="'found', a number or one per choice, got None"):
         figure(gauges=("words", {"found": "words found"}))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_share_with_a_number_for_each_choice_is_that_of_the_choice(width: int) -> None:
+    shares = {1: [0.9, 0.5], 3: [0.7, 0.1]}
+    chosen = Weights(
+        lambda d: {"weights": torch.eye(2), "own": torch.tensor(shares[d])}, {"d": list(shares)},
+        queries=["one", "two"], keys="ab", play="d", gauges=("own", {"own": "this"}), name="f", alt="", say="",
+    )  # fmt: skip
+    for query in (0, 1):
+        for d, share in shares.items():
+            assert f"this {share[query]:.0%}" in picture(chosen, width, d=d, query=query).texts()

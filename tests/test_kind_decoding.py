@@ -246,6 +246,6 @@ def test_a_long_target_takes_more_lines_and_each_word_can_be_clicked(width: int)
     assert all(inside(drawn.of("text", "middle")[i], area) for i, area in enumerate(areas))
     assert all(area.box[2] <= width and area["height"] >= 24 for area in areas)
     lines = sorted({area["y"] for area in areas})
-    assert len(lines) == {720: 2, 328: 4}[width]
+    assert len(lines) == {720: 2, 328: 5}[width]
     (frame,) = drawn.of("rect", "query", "frame")
     assert inside(areas[32], frame)

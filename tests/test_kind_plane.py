@@ -185,7 +185,7 @@ def test_where_there_is_room_the_scores_are_listed() -> None:
         lengths = np.array([bar["width"] for bar in drawn.of("rect", "weight")])
         assert lengths == pytest.approx(lengths.sum() * weights.numpy(), abs=0.05)
         best = int(weights.argmax())
-        strong = [mark.text for mark in drawn.of("text", "name", without=("halo",))]
+        strong = [mark.text for mark in drawn.of("text", "name", without=("halo", "inverse"))]
         assert strong == [ENGLISH[best], listed[2 * best].text, listed[2 * best + 1].text]
         assert picture(figure, 328, score=name).of("rect", "weight") == []
 

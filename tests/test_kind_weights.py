@@ -110,11 +110,11 @@ def test_on_a_phone_the_row_of_several_maps_is_written_into_its_cells() -> None:
     written = drawn.of("text", "number")
     assert drawn.of("rect", "weight", without=("cell", "swatch")) == []
     assert [mark.text for mark in written] == [
-        *("0.50", "0.13", "0.38", "0.00", "0.00"),
-        *("0.25", "0.06", "0.19", "0.00", "0.00"),
+        *("0.50", "0.13", "0.38"),
+        *("0.25", "0.06", "0.19"),
     ]
     cells = drawn.of("rect", "cell")
-    for text, cell in zip(written, [*cells[5:10], *cells[15:20]], strict=True):
+    for text, cell in zip(written, [*cells[5:8], *cells[15:18]], strict=True):
         assert np.abs(text.middle - cell.middle).max() < 3
 
 
@@ -325,14 +325,16 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_without_bars_each_cell_has_its_number(width: int) -> None:
+def test_without_bars_each_cell_has_its_number_unless_it_is_nearly_0(width: int) -> None:
     figure = small(bars=False)
     for query in (0, 1):
         drawn = picture(figure, width, query=query)
         assert drawn.of("rect", "weight", without=("cell", "swatch")) == []
         numbers = figure.array("weights").reshape(-1)
         written = drawn.of("text", "number")
-        assert [float(mark.text) for mark in written] == pytest.approx(numbers, abs=0.0051)
-        for mark, cell in zip(written, drawn.of("rect", "cell"), strict=True):
+        large = [at for at, number in enumerate(numbers) if number >= 0.045]
+        assert [float(mark.text) for mark in written] == pytest.approx(numbers[large], abs=0.0051)
+        cells = drawn.of("rect", "cell")
+        for mark, cell in zip(written, [cells[at] for at in large], strict=True):
             assert mark.middle == pytest.approx(cell.middle, abs=2)
         check_legible(drawn, width)

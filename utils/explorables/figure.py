@@ -193,9 +193,15 @@ class Figure:
 
     def _check_arrays(self, shapes: dict[str, tuple[int, ...]]) -> None:
         """Check that compute returned the arrays that this kind draws, in their shapes."""
-        for key, shape in (self.expected_shapes() | dict.fromkeys(self.gauges[1], ())).items():
+        for key, shape in self.expected_shapes().items():
             if shapes.get(key) != shape:
                 raise ValueError(f"compute must return {key!r} of shape {shape}, got {shapes.get(key)}")
+        choices = [(len(self.labels[labels]),) for labels in self.picks.values()]
+        for key in self.gauges[1]:
+            if shapes.get(key) not in [(), *choices]:
+                raise ValueError(
+                    f"compute must return {key!r}, a number or one per choice, got {shapes.get(key)}"
+                )
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """Names and shapes of the arrays that this kind draws."""

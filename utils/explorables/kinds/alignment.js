@@ -1,17 +1,19 @@
 // Two sentences and bands between them, from the chosen target word to the source words that it looks at.
 kinds.alignment = {
   draw(figure, width) {
-    const { source, target } = figure.labels, { compare } = figure.options, gap = 14;
-    const fits = (words) => words.reduce((sum, word) => sum + textWidth(word, 14) + gap, 0) <= width;
-    const picture = fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
-    return { ...picture, legend: [compare && `pale blue: ${compare.join(" ")}`, figure.options.gold.length && "dashed: gold link", looksAstray(figure).includes(true) && "✕: looks elsewhere"].filter(Boolean).join(", ") };
+    const { source, target } = figure.labels, { compare } = figure.options, gap = 12;
+    const fits = (words) => words.reduce((sum, word) => sum + textWidth(word, 15) + gap, 0) <= width;
+    const { height, marks } = fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
+    // What the signs mean stands below the words that have them.
+    const legend = [figure.options.gold.length && "dashed: gold link", looksAstray(figure).length && "✕ looks elsewhere", figure.labels.written && "✕ writes another word", compare && `pale: ${compare.join(" ")}`].filter(Boolean).join(" · ");
+    return { width, height: height + (legend ? 22 : 0), marks: [marks, legend && label(legend, 0, height + 14, { class: "quiet" })] };
   },
 
   // On a desk the sentences are two lines, one above the other.
   lines(figure, width) {
-    const { source, target, gloss = [] } = figure.labels, tall = 96, words = tall + 26, from = words + 10, to = from + 128, astray = looksAstray(figure), instead = writtenInstead(figure), below = to + (gloss.length ? 60 : 42), height = below + (astray.includes(true) || instead.length ? 12 : -8);
+    const { source, target, gloss = [] } = figure.labels, tall = 88, words = tall + 26, from = words + 10, to = from + 128, astray = looksAstray(figure), instead = writtenInstead(figure), below = to + (gloss.length ? 62 : 44), height = below + (astray.includes(true) || instead.length ? 12 : -8);
     const spread = (texts) => {
-      const widths = texts.map((text) => textWidth(text, 14)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
+      const widths = texts.map((text) => textWidth(text, 15)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
       let x = 0;
       return widths.map((w) => { x += w + free; return { middle: x - (w + free) / 2, width: w, room: w + free }; });
     };
@@ -24,10 +26,10 @@ kinds.alignment = {
       bands,
       goldLinks(figure, (i, j, style) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: style })),
       source.map((word, j) => [
-        rect(places[j].middle - 13, tall - 78 * weights[j] + 6, 26, 78 * weights[j], { class: "weight" }),
-        weights[j] >= 0.025 && label(weights[j].toFixed(2), places[j].middle, tall - 78 * weights[j] + 1, { class: "middle number" }),
+        rect(places[j].middle - 13, tall - 74 * weights[j] + 6, 26, 74 * weights[j], { class: "weight" }),
+        weights[j] >= 0.025 && label(weights[j].toFixed(2), places[j].middle, tall - 74 * weights[j] + 1, { class: "middle number" }),
         label(word, places[j].middle, words, { class: `middle word ${choice(word)}` }),
-        rect(places[j].middle - places[j].room / 2, tall - 78, places[j].room, words - tall + 88, picks({ word: looking(figure, "target", j) })),
+        rect(places[j].middle - places[j].room / 2, tall - 74, places[j].room, words - tall + 84, picks({ word: looking(figure, "target", j) })),
       ]),
       line(0, tall + 6, width, tall + 6, { class: "grid" }),
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: figure.frame("word"), rx: 4 }),
@@ -94,7 +96,7 @@ const bandsOf = (figure, full, from, to, course) => {
     return row.map((weight, j) => {
       const breadth = full * weight, d = course(round(starts[j] + breadth / 2), round(end + breadth / 2));
       [starts[j], end] = [starts[j] + breadth, end + breadth];
-      return weight >= 0.02 && path(d, { ...picks({ word: i }), class: i === chosen ? "weight band link" : "band trace", "stroke-width": round(breadth) });
+      return weight >= 0.03 && path(d, { ...picks({ word: i }), class: i === chosen ? "weight band link" : "band trace", "stroke-width": round(breadth) });
     });
   });
   const all = figure.compared("weights"), before = all ? rowOf(all, chosen, from.length) : [];

@@ -23,7 +23,8 @@ kinds.bars = {
     const marks = panels.map(([array, title], k) => {
       const base = top + (k + 1) * pitch, verdict = verdicts.length ? figure.array("verdict")[k] : 0;
       // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
-      const numbers = figure.drawn(array), others = figure.compared(array) ?? [];
+      // Between two values of a cut a bar is not half left out.
+      const numbers = cut ? figure.blend(array, figure.array(array)) : figure.drawn(array), others = figure.compared(array) ?? [];
       const most = role === "weight" ? 1 : roundTop([...numbers, ...others]), at = beside ? base - tall / 2 + 4 : base - pitch + 14;
       const end = beside ? right + 24 : right - 1.08 * textWidth(verdicts[verdict] ?? "");
       const shape = (number, j, style) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: style, rx: 2 });
@@ -35,7 +36,7 @@ kinds.bars = {
         // Weights that could not be computed are no zeros.
         bars(numbers, { left, step, base, height: tall / most, allowed: [0, limit], digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "allowed" }),
         newest >= 0 && shape(numbers[newest], newest, "newest"),
-        verdict && Math.max(...numbers) === 0 && label("no weights", (left + right) / 2, base - 6, { class: "middle halo" }),
+        Math.max(...numbers) === 0 && (verdict || limit === 0) && label(verdict ? "no weights" : "all 0", (left + Math.min(x, right)) / 2 > left + 40 ? (left + Math.min(x, right)) / 2 : (left + right) / 2, base - 6, { class: "middle halo" }),
         group({}, [...others].map((number, j) => shape(number, j, "outline"))),
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });

@@ -21,7 +21,7 @@ kinds.curve = {
   draw(figure, width) {
     const { x, y, grid, truth, query, x_label, y_label, kernels, bandwidth } = figure.options;
     const wide = width >= 560, left = 30, right = width - 12, top = 50, bottom = top + (wide ? 230 : 146);
-    const strip = wide ? 74 : 52, base = bottom + 30 + strip;
+    const strip = wide ? 80 : 56, base = bottom + 22 + strip;
     const low = Math.min(...y, ...truth), high = Math.max(...y, ...truth), reach = (high - low) * 0.08;
     const first = grid[0], last = grid.at(-1);
     const xOf = (hour) => left + ((hour - first) / (last - first)) * (right - left);
@@ -48,7 +48,8 @@ kinds.curve = {
     for (let level = Math.ceil(low / power) * power; level <= high; level += power) levels.push(level);
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
-    const held = `${x_label} ${figure.controls[query].labels[figure.place[query]]}`;
+    const beside = figure.controls[bandwidth] ? ` ± ${figure.controls[bandwidth].labels[figure.place[bandwidth]]}` : "";
+    const held = `${x_label} ${figure.controls[query].labels[figure.place[query]]}${beside}`;
     const point = figure.hover.point ?? figure.taken, [most] = figure.blend("most", [Math.max(0.1, roundTop(figure.array("weights")))]);
     const heaviest = weights.indexOf(Math.max(...weights));
     const unit = y_label.replace(/.*\((.*)\)/, " $1");
@@ -65,21 +66,21 @@ kinds.curve = {
       group({}, stretches.map((run) => polyline([...run.map((i) => spot(estimate, i)), ...[...run].reverse().map((i) => spot(truth, i))], { class: "value apart" }))),
       polyline(grid.map((_, i) => spot(truth, i)), { class: "truth" }),
       x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 1.5), base - bar * weights[i], i === point ? 8 : 3, bar * weights[i], { class: "weight" })),
-      group({}, weights[heaviest] > 0 && label(weights[heaviest].toFixed(2), xOf(x[heaviest]), base - bar * weights[heaviest] - 4, { class: "middle number halo" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
-      label("weights of the readings", left, bottom + 16),
+      group({}, weights[heaviest] > 0 && label(weights[heaviest].toFixed(2), Math.min(xOf(x[heaviest]), asked) - 6, base - bar * weights[heaviest] + 5, { class: "end number halo" })),
+      label("weights of the readings", right, bottom + 16, { class: "end" }),
       group({}, figure.has("error") && label(`error ${figure.drawn("error")[0].toFixed(2)}${unit}`, right, 16, { class: "end big" })),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),
       dragged(query, (at) => ({ [query]: evenly(at, xOf(values[0]), xOf(values.at(-1)), values.length) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" })),
-      group({}, across > 0 && label(`± ${figure.controls[bandwidth].labels[figure.place[bandwidth]]}`, Math.min(Math.max(asked, left + 30), right - 30), top + 12, { class: "middle name halo" })),
       // The edges of the window, one bandwidth away, set the bandwidth.
       group({}, across > 0 && [-1, 1].map((side) => {
         const edge = asked + side * across, inner = Math.max(across - 10, 8), outer = across + 14; // not on the query
         return group({}, edge > left && edge < right && [
-          rect(edge - 4, (top + bottom) / 2 - 18, 8, 36, { class: "query through", rx: 4 }),
-          path(`M${round(edge - 1.5)},${round((top + bottom) / 2 - 6)}v12m3,0v-12`, { class: "ridge" }),
+          line(edge, top, edge, base, { class: "query frame thin" }),
+          rect(edge - 5, bottom - 4, 10, 38, { class: "query through", rx: 5 }),
+          path(`M${round(edge - 1.5)},${round(bottom + 9)}v12m3,0v-12`, { class: "ridge" }),
           dragged(bandwidth, (at) => ({ [bandwidth]: among(Math.abs(at - asked), widths) }),
             rect(side > 0 ? asked + inner : asked - outer, top, outer - inner, base - top, { class: "drag instead" })),
         ]);

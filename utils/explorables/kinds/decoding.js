@@ -7,7 +7,7 @@ kinds.decoding = {
     const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size} numbers`;
     const { marks: sentence, bottom, slots } = writtenSentence(figure, target, chosen, stage === stages.length - 1, width);
     const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
-    const words = Math.max(8 + widest(source.map(spelled)), 44), scored = words + 6;
+    const words = Math.max(8 + widest(source.map(spelled)), 54), scored = words + 6;
     // Left, top, width and height of the five panels: one row on a desk, three rows on a phone.
     const boxes = wide ? spreadBoxes(scored, width, top, end + 52 - top) : stackedBoxes(scored, width, top, end, listed);
     const high = Math.max(...boxes.map(([, y, , h]) => y + h)) + 2;
@@ -83,17 +83,18 @@ kinds.decoding = {
     const step = (width - 16) / before.length, middle = y + (height + 6) / 2, tall = Math.min(60, (height - 52) / 2), most = largest(figure, "queries", "states");
     return [
       strip(before, x + 8, step, middle, tall, most, "trace"), strip(after, x + 8, step, middle, tall, most, "query", 0.5),
-      label("grey: before", x + 8, y + height - 8, { class: "quiet" }),
+      label("grey: the old one", x + 8, y + height - 8, { class: "quiet" }),
     ];
   },
 
   words(figure, [x, y, width], { chosen, numBest, listed, row }) {
     const { candidates, target } = figure.labels;
+    const named = widest(candidates.slice(chosen * numBest, chosen * numBest + listed).map(spelled)), room = width - 70 - named;
     return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
       const word = candidates[chosen * numBest + k], at = y + 30 + row * (k + 0.5);
       return [
-        rect(x + 4, at - row / 2 + 1, (width - 8) * probability, row - 3, { class: "chance", rx: 2 }),
-        label(spelled(word), x + 10, at + 3, { class: word === target[chosen] ? "name" : "" }),
+        room > 20 && rect(x + 14 + named, at - row / 2 + 3, room * probability, row - 8, { class: "chance", rx: 2 }),
+        label(spelled(word), x + 8, at + 3, { class: word === target[chosen] ? "name" : "" }),
         label(probability < 0.0005 ? "< 0.1%" : percent(probability, 1), x + width - 6, at + 3, { class: "end" }),
       ];
     });
@@ -115,7 +116,7 @@ const strip = (numbers, left, step, middle, tall, most, role, share = 0.8) => [
 const writtenSentence = (figure, target, chosen, done, width) => {
   let x = 1, y = 1;
   const slots = target.map((word) => {
-    const room = Math.max(24, textWidth(word) + 12);
+    const room = Math.max(25, textWidth(word) + 12);
     if (x > 1 && x + room > width - 1) { x = 1; y += 27; }
     x += room;
     return [x - room, y, room];

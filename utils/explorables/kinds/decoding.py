@@ -195,7 +195,7 @@ def _sentences(num_words: int) -> list[str]:
     return [
         f"1. For word {{place[word]}} the query scores the {num_words} source words: “{{best[word]|source}}” is "
         "highest, {best_score[word]:1}.",
-        "2. The softmax turns scores into weights with the sum 1: “{best[word]|source}” gets {best_weight[word]:2}, "
+        "2. The softmax turns scores into weights that sum to 1: “{best[word]|source}” gets {best_weight[word]:2}, "
         "“{second[word]|source}” {second_weight[word]:2}.",
         "3. Each value is multiplied by its weight; their sum is the context. “{best[word]|source}” has "
         "{best_weight[word]:0%} of the weight.",

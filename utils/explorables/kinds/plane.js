@@ -26,7 +26,7 @@ kinds.plane = {
     const ranks = figure.blend("ranks", words.map((_, i) => weights.filter((other, k) => other > weights[i] || (other === weights[i] && k < i)).length));
     const radius = (i) => 4 + 14 * Math.sqrt(weights[i]);
     const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
-    const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], [qx - 18, qy - 24, 36, 12], [qx - 4, qy - 4, 8, 8], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
+    const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], [qx - 25, qy - 35, 50, 20], [qx - 12, qy - 12, 24, 24], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
     // The areas of the words, each with its name where its own point does not lie in it.
     const won = winners ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid) : [];
     return { width, height: bottom + 34, marks: [
@@ -36,7 +36,7 @@ kinds.plane = {
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
-      label(winners ? "area: a query here chooses its word" : "the darker, the higher the score", left, bottom + 17, { class: "quiet" }),
+      label(`${winners ? "a query in an area chooses its word" : "the darker, the higher the score"}${wide && scorer.form === "dot" ? "; no word inside the line can win" : ""}`, left, bottom + 17, { class: "quiet" }),
       // The way of the query from the origin.
       line(xOf(0), yOf(0), qx, qy, { class: "query ray" }),
       group({}, won.map(({ middle, wins }, i) => middle && !wins(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" }))),
@@ -49,15 +49,15 @@ kinds.plane = {
         const covered = ([a, b]) => a < left || a + wide > right ? Infinity : taken.reduce((sum, [c, d, w, h]) =>
           sum + Math.max(0, Math.min(a + wide, c + w) - Math.max(a, c)) * Math.max(0, Math.min(b + 2, d + h) - Math.max(b - 9, d)), 0);
         const spot = spots.reduce((best, each) => (covered(each) < covered(best) ? each : best));
-        taken.push([spot[0], spot[1] - 9, wide, 11]);
+        taken.push([spot[0] - 4, spot[1] - 12, wide + 8, 16]);
         return [
           circle(x, y, r, { class: "key ring" }), group({}, figure.hover.key === i && circle(x, y, r + 4, { class: "chosen" })),
           label(text, ...spot, { class: figure.hover.key === i || i === best ? "halo name" : "halo" }),
           dragged("moved", (px, py) => ({ points: { [i]: inside(px, py) } }), circle(x, y, Math.max(r, 13), { ...picks({ key: i }), class: "pull" })),
         ];
       }),
-      path(`M${round(qx)},${round(qy - 9)}l9,9l-9,9l-9,-9z`, { class: "query outlined" }),
-      label("query", qx, qy - 13, { class: "middle halo name" }),
+      path(`M${round(qx)},${round(qy - 12)}l12,12l-12,12l-12,-12z`, { class: "query outlined" }),
+      group({ class: "through" }, rect(qx - 25, qy - 35, 50, 20, { class: "query", rx: 10 }), label("query", qx, qy - 21, { class: "middle name inverse" })),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), circle(qx, qy, 15, { class: "pull" })),
       listed && [
         label(scorer.form === "cosine" ? `${scorer.scale.toFixed(0)} × cosine` : "score", right + 150, top + 8, { class: "end quiet" }), label("weight", width, top + 8, { class: "end quiet" }),

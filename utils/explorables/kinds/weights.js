@@ -19,7 +19,7 @@ kinds.weights = {
     const across = (width - left - aside - beyond) / (side ? panels.length : 1), step = across / keys.length;
     // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
     // A map of few rows has higher ones.
-    const beside = gallery.length > 0, compact = !below || (!wide && (panels.length > 1 || beside || written)), row = compact && (below || (!wide && panels.length > 1)) ? 24 : Math.max(wide && !beside ? 26 : 24, Math.min(40, 110 / queries.length)), limit = edge ? figure.value(edge) : Infinity;
+    const beside = gallery.length > 0, compact = !below || (!wide && (panels.length > 1 || beside || written)), row = compact && (below || (!wide && panels.length > 1)) ? 24 : Math.max(wide && !beside && panels.length < 3 ? 26 : 24, Math.min(40, 110 / queries.length / (panels.length > 2 ? 2 : 1))), limit = edge ? figure.value(edge) : Infinity;
     const lookingBack = causal && figure.value(causal[0]) === causal[1];
     // Of each query the first key that it may look at, and the first one behind the last.
     const allowed = queries.map((_, i) => {
@@ -57,7 +57,7 @@ kinds.weights = {
         })],
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
         compact
-          ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(numbers, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
+          ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(numbers, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && (number >= 0.045 || (gold && figure.array("gold")[i * keys.length + j] > 0)) && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
           : [weightAxis(first, right, base, tall), hatchBeside(allowed[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, allowed: allowed[chosen] })],
         named(k) && [columnLabels(keys, first, step, shared ? under : base), names && label("key", first - 7, (shared ? under : base) + 15, { class: "end key name" })],
         roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
@@ -79,13 +79,13 @@ kinds.weights = {
     const top = wide ? 22 : words || !columns ? 19 : 34, left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
     const shared = figure.has("gold_share"), high = wide ? Math.min(84, (bottom - top + 12) / count - 12) : 40, each = wide ? high + 12 : 0, thin = wide ? step : (step - 6) / count;
     // With shares the rows stand in their order, the largest first.
-    const shares = shared && wide ? rows.labels.map((_, i) => figure.arrayAt("gold_share", { ...figure.place, [rows.name]: i })[0]) : [];
+    const shares = shared ? rows.labels.map((_, i) => figure.arrayAt("gold_share", { ...figure.place, [rows.name]: i })[0]) : [];
     const ranks = figure.blend("ranks", rows.labels.map((_, i) => (shares.length ? shares.filter((other, k) => other > shares[i] || (other === shares[i] && k < i)).length : i)));
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {
         const place = { [rows.name]: i, ...(columns && { [columns.name]: j }) }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
-        const x = left + j * step + (wide ? 0 : i * thin) + (wide ? 3 : 6), y = top + ranks[i] * each, active = figure.place[rows.name] === i, style = here ? "name" : "quiet", underlined = `${style} choice`;
+        const x = left + j * step + (wide ? 0 : ranks[i] * thin) + (wide ? 3 : 6), y = top + ranks[i] * each, active = figure.place[rows.name] === i, style = here ? "name" : "quiet", underlined = `${style} choice`;
         return [
           wide ? !j && label(words ? name : `${rows.name} ${name}`, left - 2, y + high / 2 + (shared ? -3 : 4), { class: words ? `end ${underlined}` : active ? "end name" : "end quiet" })
             : label(name, x + thin / 2 - 3, words ? 13 : top - 6, { class: `middle ${words ? underlined : style}` }),

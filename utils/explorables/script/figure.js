@@ -222,7 +222,7 @@ function render({ model, el }) {
     const now = marks.flat(Infinity).filter(Boolean);
     patch(svg, now, drawn);
     drawn = now;
-    if (progress === 1) write(); // the words come with the numbers that they name
+    if (progress >= 0.5) write(); // the words change when the grip says the new value
     const box = `0 0 ${width} ${Math.round(height)}`;
     if (svg.getAttribute("viewBox") === box) return;
     svg.setAttribute("viewBox", box);
@@ -405,6 +405,7 @@ function render({ model, el }) {
   const write = () => {
     const words = figure.sentence();
     if (words !== say.textContent) say.firstChild.data = words;
+    say.classList.toggle("xp-between", figure.between !== null); // its numbers are those of the nearest value
   };
   const change = () => {
     figure.hover = {};

@@ -27,8 +27,8 @@ const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...mar
 // How a control is called: "top_p" is top-p, and "valid_length" valid length.
 const titled = (name) => name.replace(/_(?=.$)/, "-").replaceAll("_", " ");
 
-// About how wide a text is drawn; text of 12 pixels unless told.
-const textWidth = (text, size = 12) =>
+// About how wide a text is drawn; text of 13 pixels unless told.
+const textWidth = (text, size = 13) =>
   [..."" + text].reduce((sum, c) => sum + (c > "\u2e7f" ? 1 : /[fijlrt.,;:!'() |]/.test(c) ? 0.34 : /[mwMW@]/.test(c) ? 0.86 : 0.57), 0) * size;
 const widest = (texts) => Math.max(...texts.map((text) => textWidth(text)));
 
@@ -67,7 +67,7 @@ const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
   ]);
 
 // A number between 0 and 1 as it fits: whole, without its first 0, or not at all.
-const fitted = (text, step) => [text, text.replace(/^0\./, ".").replace(/^1\.0+$/, "1")].find((form) => textWidth(form, 11) < step);
+const fitted = (text, step) => [text, text.replace(/^0\./, ".").replace(/^1\.0+$/, "1")].find((form) => textWidth(form, 12) < step);
 
 // A number above a bar, upright where the bars stand too close for it. A 0 is pale, or not written where there is little
 // room.
@@ -146,13 +146,13 @@ const cross = (x, y) => path(`M${round(x - 4)},${round(y - 4)}l8,8m0,-8l-8,8`, {
 const tick = (x, y) => path(`M${round(x - 5)},${round(y)}l4,4l6,-8`, { class: "sign" });
 
 // A grip that says that it can be dragged, to the left and to the right, and what it is at now.
-const gripHalf = (text) => (text ? textWidth(text) / 2 + 14 : 12);
+const gripHalf = (text) => (text ? 0.54 * textWidth(text) + 15 : 12);
 const grip = (x, y, text = "", role = "handle") => {
   const half = gripHalf(text);
   return group({ class: "through" },
-    rect(x - half, y, 2 * half, 20, { class: role, rx: 10 }),
-    path(`M${round(x - half + 9)},${y + 6}v8l-5,-4zM${round(x + half - 9)},${y + 6}v8l5,-4z`, { class: "paper" }),
-    text && label(text, x, y + 14, { class: "middle name inverse" }));
+    rect(x - half, y, 2 * half, 22, { class: role, rx: 11 }),
+    path(`M${round(x - half + 10)},${y + 7}v8l-5,-4zM${round(x + half - 10)},${y + 7}v8l5,-4z`, { class: "paper" }),
+    text && label(text, x, y + 15.5, { class: "middle name inverse" }));
 };
 
 // A text on a card of its own, around a middle.
@@ -170,52 +170,62 @@ const apart = (heights, gap, limit) => {
 };
 
 // A picture below its gauges: the curve of each share while the figure plays, strong up to where it is now, and there a dot
-// with its name and its number. A grip under them is dragged along.
+// with its name and its number. A grip under them is dragged along. A share with a number for each choice in the picture is
+// that of the choice.
 const withGauges = ({ width, height, marks, legend }, figure) => {
   const { gauges: [heading, curves], play: [axis] } = figure;
   if (!curves.length) return legend ? { width, height: height + 20, marks: [label(legend, 0, 14, { class: "quiet" }), group({ transform: "translate(0 20)" }, marks)] } : { width, height, marks };
-  const { labels, values } = figure.controls[axis], wide = width >= 560, keys = curves.map(([key]) => key);
-  const left = 40, right = width - 20, top = 38, base = top + (keys.length > 1 ? (wide ? 84 : 48) : wide ? 48 : 24), room = base + (wide ? 42 : 34);
+  const { labels, values } = figure.controls[axis], wide = width >= 560, keys = curves.map(([key]) => key), [pick] = Object.keys(figure.picks);
+  const own = (key, numbers) => numbers[figure.shape(key).length ? figure.place[pick] : 0];
+  // Of a gallery, the curves of the other values, too, with their names at their ends.
+  const [other] = (figure.options.gallery ?? []).filter((name) => name !== axis), rivals = other && keys.length === 1 ? figure.controls[other].labels : [];
+  const shareAt = (key, place, i) => own(key, figure.arrayAt(key, { ...place, [axis]: i }));
+  const places = rivals.map((_, k) => ({ ...figure.place, [other]: k }));
+  // Shares that are all far from 0 or from 1 have a part of the axis.
+  const ofAll = keys.flatMap((key) => [...figure.allOf(key)]), low = Math.min(...ofAll), high = Math.max(...ofAll);
+  const [least, most] = [low < 0.3 ? 0 : Math.floor(10 * low) / 10, high > 0.8 ? 1 : Math.ceil(10 * high) / 10];
+  const tall = wide ? (keys.length > 1 || rivals.length ? 90 : 66) : keys.length > 1 || rivals.length ? 48 : 26;
+  const titles = labels.map((text) => `${titled(axis)} ${text}`), room = rivals.length && wide ? 24 + 1.08 * widest(rivals) : 0;
+  const left = Math.max(44, gripHalf(titles[0])), right = width - Math.max(12, room, gripHalf(titles.at(-1))), top = keys.length > 1 ? 48 : 40, base = top + tall, below = base + (wide ? 42 : 36);
   // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
   const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
   const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left));
   const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
-  const yOf = (share) => base - share * (base - top), shares = figure.blend("shares", keys.map((key) => figure.mixed(key)[0]));
+  const yOf = (share) => base - ((share - least) / (most - least)) * tall, shares = figure.blend("shares", keys.map((key) => own(key, figure.mixed(key))));
   const [at] = figure.blend("now", [figure.position(axis)]), now = xOf(at), dots = [...shares].map(yOf);
-  const held = `${titled(axis)} ${labels[Math.round(at)]}`, half = gripHalf(held), middle = Math.min(Math.max(now, half), width - half);
-  // Of a gallery, the curves of the other values, too.
-  const [other] = (figure.options.gallery ?? []).filter((name) => name !== axis);
-  const places = other && keys.length === 1 ? [...figure.controls[other].values.keys()].filter((k) => k !== figure.place[other]).map((k) => ({ ...figure.place, [other]: k })) : [];
-  const courseOf = (key, place) => xs.map((x, i) => [x, yOf(figure.arrayAt(key, { ...place, [axis]: i })[0])]);
+  const held = titles[Math.round(at)], half = gripHalf(held);
+  const courseOf = (key, place) => xs.map((x, i) => [x, yOf(shareAt(key, place, i))]);
   const courses = keys.map((key) => courseOf(key, figure.place)), texts = keys.map((_, k) => `${curves[k][1]} ${percent(shares[k])}`.trim());
-  // A name stands above its dot, that of the lowest of several below it, and beside its curve where that rises or falls.
-  const reach = 16 + 1.08 * widest(texts), fits = now + reach < width, [from, to] = fits ? [now, now + reach] : [now - reach, now];
-  const lowest = keys.length > 1 ? dots.indexOf(Math.max(...dots)) : -1;
+  // A name stands above its dot, that of the lowest of several below it, and beside all curves where they rise or fall.
+  const reach = 16 + 1.08 * widest(texts), fits = now + reach < width - room, [from, to] = fits ? [now, now + reach] : [now - reach, now];
+  const lowest = keys.length > 1 ? dots.indexOf(Math.max(...dots)) : -1, highest = dots.indexOf(Math.min(...dots));
   const near = courses.map((course, k) => [dots[k], ...course.filter(([x]) => x >= from && x <= to).map(([, y]) => y)]);
   const beside = (y, k) => {
-    const [high, low] = [Math.min(...near[k]), Math.max(...near[k])];
-    if (k === lowest && base - y > 18) return low - y < 24 && base - low > 16 ? low + 11 : y + 12;
-    return y - high < 34 ? Math.max(top - 13, high - 12) : y - 12;
+    const around = k === lowest || k === highest ? near.flat() : near[k], [high, low] = [Math.min(...around), Math.max(...around)];
+    if (k === lowest && base - y > 18) return low - y < 24 && base - low > 16 ? low + 12 : y + 13;
+    return y - high < 34 ? Math.max(top - 14, high - 13) : y - 13;
   };
-  const named = apart(dots.map(beside), 14, base - 3).map((y) => y + 4);
+  const named = apart(dots.map(beside), 15, base - 3).map((y) => y + 4);
+  const ends = rivals.length && wide ? apart(places.map((place) => courseOf(keys[0], place).at(-1)[1]), 14, base + 10) : [];
   let written = -Infinity;
-  return { width, height: room + height, marks: [
+  return { width, height: below + height, marks: [
     heading && label(heading, 0, 14, { class: "name" }), legend && label(legend, width, 14, { class: "end quiet" }),
-    [0, 0.5, 1].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), (base - top >= 40 || share !== 0.5) && label(percent(share), left - 6, yOf(share) + 4, { class: "end quiet" })]),
+    [least, (least + most) / 2, most].map((share, k) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), (tall >= 40 || k !== 1) && label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" })]),
     labels.map((text, k) => {
-      const halfText = textWidth(text) / 2 + 6;
-      if (xs[k] - halfText < written || Math.abs(xs[k] - middle) < halfText + half) return false; // no room
-      written = xs[k] + halfText;
-      return label(text, xs[k], base + 23, { class: "middle quiet" });
+      const near = textWidth(text) / 2 + 6;
+      if (xs[k] - near < written || Math.abs(xs[k] - now) < near + half) return false; // no room
+      written = xs[k] + near;
+      return label(text, xs[k], base + 24, { class: "middle quiet" });
     }),
     line(now, top - 8, now, base + 9, { class: "rule" }),
-    places.map((place) => polyline(courseOf(keys[0], place), { class: "course" })),
+    places.map((place, k) => k !== figure.place[other] && polyline(courseOf(keys[0], place), { class: "course" })),
+    ends.map((y, k) => label(rivals[k], right + 8, y + 4, { class: k === figure.place[other] ? "name" : "quiet" })),
     courses.map((course, k) => [polyline(course, { class: `course dash${k}` }), polyline([...course.filter((_, i) => i <= at), [now, dots[k]]], { class: `course done dash${k}` })]),
     keys.map((_, k) => circle(now, dots[k], 5, { class: "weight outlined" })),
     texts.map((text, k) => label(text, fits ? now + 10 : now - 10, named[k], { class: fits ? "name halo" : "end name halo" })),
-    grip(middle, base + 9, held),
-    dragged(axis, (x) => ({ [axis]: among(x, xs) }), rect(left - 16, top - 8, right - left + 32, base - top + 38, { class: "drag instead" })),
-    group({ transform: `translate(0 ${room})` }, marks),
+    grip(now, base + 9, held),
+    dragged(axis, (x) => ({ [axis]: among(x, xs) }), rect(left - 16, top - 8, right - left + 32, tall + 40, { class: "drag instead" })),
+    group({ transform: `translate(0 ${below})` }, marks),
   ] };
 };
 
