@@ -45,8 +45,8 @@ kinds.alignment = {
 
   // On a phone they are two columns, so that long sentences do not make the picture wider.
   columns(figure, width) {
-    const { source, target, gloss = [] } = figure.labels, row = 25, cell = 40, rows = Math.max(source.length, target.length);
-    const number = 30, left = number + cell + 14 + widest(source), astray = looksAstray(figure), instead = writtenInstead(figure), aside = instead.length ? 22 + widest(instead) : astray.length ? 16 : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
+    const { source, target, gloss = [] } = figure.labels, row = 24.5, cell = 40, rows = Math.max(source.length, target.length);
+    const number = 34, left = number + cell + 14 + widest(source), astray = looksAstray(figure), instead = writtenInstead(figure), aside = instead.length ? 22 + widest(instead) : astray.length ? 16 : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
     const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word"), bend = round((left + right) / 2);
     const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a, b) =>
       `M${round(left)},${a}C${bend},${a} ${bend},${b} ${round(right)},${b}`);

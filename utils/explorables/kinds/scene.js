@@ -33,7 +33,7 @@ kinds.scene = {
     const tall = rowHeight * (row + 1), first = wide ? top : top + side + 12;
     const frame = (square) => { const [a, b] = corner(square); return goldFrame(a, b, step, step, weights[square]); };
     return { width, height: Math.max(top + side + 3, first + tall + (wide ? small + 26 : 0)), marks: [
-      label("dashed: the right square", left, 14, { class: "quiet" }), scale(left + side),
+      label(wide ? "dashed: the right square" : "dashed: right", left, 14, { class: "quiet" }), scale(left + side),
       cells(weights, size, { left, top, step, height: step }),
       rect(left, top, side, side, { class: "grid" }),
       Array.from({ length: size - 1 }, (_, k) => [

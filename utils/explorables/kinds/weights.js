@@ -77,7 +77,7 @@ kinds.weights = {
     const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
     const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
     const top = wide ? 22 : words || !columns ? 19 : 34, left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
-    const shared = figure.has("gold_share"), high = wide ? Math.min(84, (bottom - top + 12) / count - 12) : 40, each = wide ? high + 12 : 0, thin = wide ? step : (step - 6) / count;
+    const shared = figure.has("gold_share"), high = wide ? Math.min(84, (bottom - top + 12) / count - 12) : 36, each = wide ? high + 12 : 0, thin = wide ? step : (step - 6) / count;
     // With shares the rows stand in their order, the largest first.
     const shares = shared ? rows.labels.map((_, i) => figure.arrayAt("gold_share", { ...figure.place, [rows.name]: i })[0]) : [];
     const ranks = figure.blend("ranks", rows.labels.map((_, i) => (shares.length ? shares.filter((other, k) => other > shares[i] || (other === shares[i] && k < i)).length : i)));
