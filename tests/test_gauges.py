@@ -29,7 +29,7 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
             empty, _, full = drawn.of("line", "grid")[:3]  # 0, 50% and 100%
             left, bottom, right, top = empty["x1"], empty["y1"], full["x2"], full["y1"]
             across, up = linear([left, right], [0, 27]), linear([bottom, top], [0, 1])
-            dots, curves = drawn.of("circle", "weight"), drawn.of("path", "course")
+            dots, curves = drawn.of("circle", "outlined"), drawn.of("path", "course")
             for k, shares in enumerate((list(KEPT.values()), [(1 - kept) / head for kept in KEPT.values()])):
                 # The whole curve, and over it the part up to where the figure is now.
                 course, done = (curve.corners() for curve in curves[2 * k : 2 * k + 2])

@@ -41,15 +41,16 @@ kinds.bars = {
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
     const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
-    const held = moving && [
-      grip(x, head),
-      x - textWidth(before) > 18 && label(before, x - 18, head + 14, { class: "end" }), x + textWidth(behind) < width - 18 && label(behind, x + 18, head + 14),
-      compared && cut && x + 24 + textWidth(behind) < right - textWidth(compared) && label(compared, right, head + 14, { class: "end quiet" }),
-      dragged(moving, (at) => ({ [moving]: cut ? among(at, figure.controls[cut].values.map((_, k) => left + leaves(k) * step)) : evenly(at, left, right, labels.length + 1) }), rect(left - 12, head, right - left + 24, bottom - head, { class: "drag" })),
+    const held = moving && `${wide ? `${titled(moving)} ` : ""}${labelNow(figure, moving)}`, half = moving && gripHalf(held);
+    const handle = moving && [
+      grip(Math.min(Math.max(x, half), width - half), head, held),
+      x - textWidth(before) > half + 6 && label(before, x - half - 6, head + 15, { class: "end" }), x + textWidth(behind) < width - half - 6 && label(behind, x + half + 6, head + 15),
+      compared && cut && x + half + 12 + textWidth(behind) < right - textWidth(compared) && label(compared, right, head + 15, { class: "end quiet" }),
+      dragged(moving, (at) => ({ [moving]: cut ? among(at, figure.controls[cut].values.map((_, k) => left + leaves(k) * step)) : evenly(at, left, right, labels.length + 1) }), rect(left - 12, head - 8, right - left + 24, bottom - head + 8, { class: "drag instead" })),
     ];
     // The line lies behind the bars and their numbers.
     const along = moving && path(panels.map((_, k) => `M${round(x)},${k || (several && !beside) ? top + (k + 1) * pitch - tall - 12 : head + 20}V${top + (k + 1) * pitch}`).join(""), { class: "edge" });
-    if (!figure.has("drawn")) return { width, height: under, marks: [along, marks, named, held] };
+    if (!figure.has("drawn")) return { width, height: under, marks: [along, marks, named, handle] };
     // The picture has room for the most dots that a label ever gets, so that its height stays.
     const size = step < 30 ? 7 : 12, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
     const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
@@ -58,6 +59,6 @@ kinds.bars = {
     const another = draws && group({ class: "button" },
       rect(width - 112, 0, 110, 24, { class: "handle", rx: 12 }), label(ended ? "start again" : "draw one more", width - 57, 16, { class: "middle name inverse" }),
       rect(width - 112, 0, 110, 24, picks({ [draws]: ended ? 0 : figure.place[draws] + 1 })));
-    return { width, height: foot, marks: [along, marks, named, held, group({}, dots), another] };
+    return { width, height: foot, marks: [along, marks, named, handle, group({}, dots), another] };
   },
 };

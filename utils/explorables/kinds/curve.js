@@ -21,7 +21,7 @@ kinds.curve = {
   draw(figure, width) {
     const { x, y, grid, truth, query, x_label, y_label, kernels, bandwidth } = figure.options;
     const wide = width >= 560, left = 30, right = width - 12, top = 50, bottom = top + (wide ? 230 : 146);
-    const strip = wide ? 80 : 56, base = bottom + 22 + strip;
+    const strip = wide ? 92 : 62, base = bottom + 14 + strip;
     const low = Math.min(...y, ...truth), high = Math.max(...y, ...truth), reach = (high - low) * 0.08;
     const first = grid[0], last = grid.at(-1);
     const xOf = (hour) => left + ((hour - first) / (last - first)) * (right - left);
@@ -39,7 +39,7 @@ kinds.curve = {
     const spot = (curve, i) => [xOf(grid[i]), yOf(curve[i])];
     // The name of the truth stands on its highest place in the middle, that of the estimate on the side away from the truth.
     const peak = truth.reduce((best, level, i) => (i > truth.length / 4 && i < 0.75 * truth.length && (best < 0 || level > truth[best]) ? i : best), -1);
-    const late = Math.round(0.84 * (grid.length - 1)), off = estimate[late] > truth[late] ? -10 : 18;
+    const late = Math.round(0.84 * (grid.length - 1)), off = estimate[late] > truth[late] ? -16 : 24;
     const values = figure.controls[query].values, asked = xOf(figure.value(query));
     const across = figure.controls[bandwidth] ? ((right - left) * figure.value(bandwidth)) / (last - first) : 0; // one bandwidth to each side
     const widths = across ? figure.controls[bandwidth].values.map((value) => ((right - left) * value) / (last - first)) : [];
@@ -48,8 +48,7 @@ kinds.curve = {
     for (let level = Math.ceil(low / power) * power; level <= high; level += power) levels.push(level);
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
-    const beside = figure.controls[bandwidth] ? ` ± ${figure.controls[bandwidth].labels[figure.place[bandwidth]]}` : "";
-    const held = `${x_label} ${figure.controls[query].labels[figure.place[query]]}${beside}`;
+    const held = `${x_label} ${labelNow(figure, query)}${figure.controls[bandwidth] ? ` ± ${labelNow(figure, bandwidth)}` : ""}`;
     const point = figure.hover.point ?? figure.taken, [most] = figure.blend("most", [Math.max(0.1, roundTop(figure.array("weights")))]);
     const heaviest = weights.indexOf(Math.max(...weights));
     const unit = y_label.replace(/.*\((.*)\)/, " $1");
@@ -67,8 +66,8 @@ kinds.curve = {
       polyline(grid.map((_, i) => spot(truth, i)), { class: "truth" }),
       x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 1.5), base - bar * weights[i], i === point ? 8 : 3, bar * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
-      group({}, weights[heaviest] > 0 && label(weights[heaviest].toFixed(2), Math.min(xOf(x[heaviest]), asked) - 6, base - bar * weights[heaviest] + 5, { class: "end number halo" })),
-      label("weights of the readings", right, bottom + 16, { class: "end" }),
+      group({}, weights[heaviest] > 0 && label(weights[heaviest].toFixed(2), left - 5, base - bar * weights[heaviest] + 4, { class: "end number" }), weights[heaviest] > 0 && line(left, base - bar * weights[heaviest], xOf(x[heaviest]), base - bar * weights[heaviest], { class: "grid" })),
+      label("weights of the readings", right, base - strip + 14, { class: "end" }),
       group({}, figure.has("error") && label(`error ${figure.drawn("error")[0].toFixed(2)}${unit}`, right, 16, { class: "end big" })),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),

@@ -89,7 +89,7 @@ kinds.decoding = {
 
   words(figure, [x, y, width], { chosen, numBest, listed, row }) {
     const { candidates, target } = figure.labels;
-    const named = widest(candidates.slice(chosen * numBest, chosen * numBest + listed).map(spelled)), room = width - 70 - named;
+    const named = widest(candidates.slice(chosen * numBest, chosen * numBest + listed).map(spelled)), room = width - 64 - named;
     return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
       const word = candidates[chosen * numBest + k], at = y + 30 + row * (k + 0.5);
       return [

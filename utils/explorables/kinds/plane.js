@@ -26,17 +26,19 @@ kinds.plane = {
     const ranks = figure.blend("ranks", words.map((_, i) => weights.filter((other, k) => other > weights[i] || (other === weights[i] && k < i)).length));
     const radius = (i) => 4 + 14 * Math.sqrt(weights[i]);
     const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
-    const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], [qx - 25, qy - 35, 50, 20], [qx - 12, qy - 12, 24, 24], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
+    // The name of the query stands above it, or below where a word is above.
+    const tag = keys.some(([x, y]) => Math.abs(xOf(x) - qx) < 60 && yOf(y) < qy && yOf(y) > qy - 50) || qy < top + 36 ? qy + 15 : qy - 35;
+    const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], [qx - 25, tag, 50, 20], [qx - 12, qy - 12, 24, 24], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
     // The areas of the words, each with its name where its own point does not lie in it.
     const won = winners ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid) : [];
     return { width, height: bottom + 34, marks: [
       winners
-        ? won.map(({ d }, i) => [path(d, { class: "paper" }), path(d, { class: "key area", opacity: i === best ? 0.55 : 0.06 + 0.03 * ((3 * i) % 8) })])
+        ? won.map(({ d }, i) => [path(d, { class: "paper" }), path(d, { class: "key area", opacity: i === best ? 0.62 : 0.05 + 0.045 * ((3 * i) % 8) })])
         : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
-      label(`${winners ? "a query in an area chooses its word" : "the darker, the higher the score"}${wide && scorer.form === "dot" ? "; no word inside the line can win" : ""}`, left, bottom + 17, { class: "quiet" }),
+      label(`${winners ? "a query in an area chooses its word" : "the darker, the higher the score"}${wide && scorer.form === "dot" && !hullOf([...keys, at(count)]).includes(at(count)) ? "; a word inside the line never wins" : ""}`, left, bottom + 17, { class: "quiet" }),
       // The way of the query from the origin.
       line(xOf(0), yOf(0), qx, qy, { class: "query ray" }),
       group({}, won.map(({ middle, wins }, i) => middle && !wins(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" }))),
@@ -57,7 +59,7 @@ kinds.plane = {
         ];
       }),
       path(`M${round(qx)},${round(qy - 12)}l12,12l-12,12l-12,-12z`, { class: "query outlined" }),
-      group({ class: "through" }, rect(qx - 25, qy - 35, 50, 20, { class: "query", rx: 10 }), label("query", qx, qy - 21, { class: "middle name inverse" })),
+      group({ class: "through" }, rect(qx - 25, tag, 50, 20, { class: "query", rx: 10 }), label("query", qx, tag + 14, { class: "middle name inverse" })),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), circle(qx, qy, 15, { class: "pull" })),
       listed && [
         label(scorer.form === "cosine" ? `${scorer.scale.toFixed(0)} × cosine` : "score", right + 150, top + 8, { class: "end quiet" }), label("weight", width, top + 8, { class: "end quiet" }),

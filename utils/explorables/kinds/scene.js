@@ -44,9 +44,13 @@ kinds.scene = {
       group({}, described[chosen] !== null && frame(described[chosen])),
       group({}, [...weights].map((weight, square) => {
         const [a, b] = corner(square);
-        return weight >= 0.095 && label(weight.toFixed(2), a + step - 7, b + 15, { class: `end number ${onCell(weight)}` });
+        return weight >= 0.095 && label(weight.toFixed(2), a + step - 9, b + 18, { class: `end number ${onCell(weight)}` });
       })),
-      Array.from(weights, (_, square) => { const [a, b] = corner(square); return rect(a, b, step, step, picks({ word: looking(figure, "words", square) })); }),
+      // A square that no word looks at chooses none.
+      Array.from(weights, (_, square) => {
+        const [a, b] = corner(square), word = looking(figure, "words", square);
+        return figure.rowAt("weights", word)[square] >= 0.1 && rect(a, b, step, step, picks({ word }));
+      }),
       // All pictures stand small beside the large one, to choose from: on a desk in a row below the caption, on a phone in a
       // column.
       pictures.map((each, k) => {

@@ -354,6 +354,8 @@ function render({ model, el }) {
   const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
   const spoken = element("p", { class: "xp-spoken", role: "status" }, "");
   const parts = [tools, holder, say, spoken, panel];
+  // What switches a mask stands above its map.
+  if (figure.options.causal) parts.splice(1, 0, element("div", { class: "xp-controls" }, rows[figure.options.causal[0]]));
   if (figure.invite) parts.unshift(element("p", { class: "xp-invite" }, figure.invite));
   let fill = () => {};
   if (figure.table) {

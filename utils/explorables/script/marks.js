@@ -27,6 +27,14 @@ const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...mar
 // How a control is called: "top_p" is top-p, and "valid_length" valid length.
 const titled = (name) => name.replace(/_(?=.$)/, "-").replaceAll("_", " ");
 
+// The label of a control where it is now: between two values, the number in it is between theirs.
+const labelNow = (figure, name) => {
+  const { labels, values } = figure.controls[name], text = labels[figure.place[name]], { between } = figure;
+  if (between?.name !== name || typeof values[0] !== "number") return text;
+  const now = figure.value(name), whole = [between.to, figure.place[name]].every((at) => Number.isInteger(values[at])) && Math.abs(values[between.to] - values[figure.place[name]]) > 1;
+  return text.replace(/[\d.]+/, whole ? Math.round(now) : +now.toPrecision(2));
+};
+
 // About how wide a text is drawn; text of 13 pixels unless told.
 const textWidth = (text, size = 13) =>
   [..."" + text].reduce((sum, c) => sum + (c > "\u2e7f" ? 1 : /[fijlrt.,;:!'() |]/.test(c) ? 0.34 : /[mwMW@]/.test(c) ? 0.86 : 0.57), 0) * size;
@@ -90,7 +98,7 @@ const bars = (numbers, { left, step, base, height, digits = 2, allowed = [0, Inf
     const x = left + (j + 0.5) * step, tall = number * height, forbidden = j < allowed[0] || j >= allowed[1];
     return group({},
       rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: forbidden ? `${role} forbidden` : role }),
-      (number || zeros === "all" || (zeros === "allowed" && !forbidden)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
+      ((zeros === "none" ? number >= 0.005 : number) || zeros === "all" || (zeros === "allowed" && !forbidden)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
   });
 
 // A lone full stop can hardly be seen.
@@ -128,7 +136,7 @@ const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
 // The class of a number on a cell of this weight: the colour of the paper on a dark cell, and black in both themes on one
 // between.
 const onCell = (weight) => (weight > 0.85 ? "inverse" : weight > 0.65 ? "between" : "");
-const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step - 3) ?? "", x, y, { class: `middle number ${onCell(number)}` });
+const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step - 0.5) ?? "", x, y, { class: `middle number ${onCell(number)}` });
 
 // A dashed frame inside a cell that should have the weight.
 const goldFrame = (left, top, width, height, weight) =>
@@ -142,7 +150,7 @@ const scale = (right) => [
 ];
 
 // What marks something wrong, and something right, around a middle.
-const cross = (x, y) => path(`M${round(x - 4)},${round(y - 4)}l8,8m0,-8l-8,8`, { class: "sign" });
+const cross = (x, y, style = "") => path(`M${round(x - 4)},${round(y - 4)}l8,8m0,-8l-8,8`, { class: `sign ${style}`.trim() });
 const tick = (x, y) => path(`M${round(x - 5)},${round(y)}l4,4l6,-8`, { class: "sign" });
 
 // A grip that says that it can be dragged, to the left and to the right, and what it is at now.
@@ -183,19 +191,21 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   const places = rivals.map((_, k) => ({ ...figure.place, [other]: k }));
   // Shares that are all far from 0 or from 1 have a part of the axis.
   const ofAll = keys.flatMap((key) => [...figure.allOf(key)]), low = Math.min(...ofAll), high = Math.max(...ofAll);
-  const [least, most] = [low < 0.3 ? 0 : Math.floor(10 * low) / 10, high > 0.8 ? 1 : Math.ceil(10 * high) / 10];
-  const tall = wide ? (keys.length > 1 || rivals.length ? 90 : 66) : keys.length > 1 || rivals.length ? 48 : 26;
+  const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.7 ? 1 : Math.ceil(10 * high) / 10];
+  const tall = wide ? (keys.length > 1 || rivals.length ? 100 : 66) : keys.length > 1 || rivals.length ? 48 : 26;
   const titles = labels.map((text) => `${titled(axis)} ${text}`), room = rivals.length && wide ? 24 + 1.08 * widest(rivals) : 0;
-  const left = Math.max(44, gripHalf(titles[0])), right = width - Math.max(12, room, gripHalf(titles.at(-1))), top = keys.length > 1 ? 48 : 40, base = top + tall, below = base + (wide ? 42 : 36);
+  const left = Math.max(44, gripHalf(titles[0])), right = width - Math.max(12, room, gripHalf(titles.at(-1))), top = keys.length > 1 ? 48 : 40, base = top + tall, below = base + (wide ? 40 : 36);
   // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
   const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
   const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left));
   const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
   const yOf = (share) => base - ((share - least) / (most - least)) * tall, shares = figure.blend("shares", keys.map((key) => own(key, figure.mixed(key))));
   const [at] = figure.blend("now", [figure.position(axis)]), now = xOf(at), dots = [...shares].map(yOf);
-  const held = titles[Math.round(at)], half = gripHalf(held);
+  const held = figure.between ? `${titled(axis)} ${labelNow(figure, axis)}` : titles[Math.round(at)], half = gripHalf(held);
   const courseOf = (key, place) => xs.map((x, i) => [x, yOf(shareAt(key, place, i))]);
-  const courses = keys.map((key) => courseOf(key, figure.place)), texts = keys.map((_, k) => `${curves[k][1]} ${percent(shares[k])}`.trim());
+  const courses = keys.map((key) => courseOf(key, figure.place)), texts = keys.map((key, k) => `${curves[k][1] || (figure.shape(key).length ? spelled(figure.labels[figure.picks[pick]][figure.place[pick]]) : "")} ${percent(shares[k])}`.trim());
+  // Two curves differ in tone, more of them in their dashes.
+  const style = (k) => (keys.length === 2 && k ? "second" : `dash${k}`);
   // A name stands above its dot, that of the lowest of several below it, and beside all curves where they rise or fall.
   const reach = 16 + 1.08 * widest(texts), fits = now + reach < width - room, [from, to] = fits ? [now, now + reach] : [now - reach, now];
   const lowest = keys.length > 1 ? dots.indexOf(Math.max(...dots)) : -1, highest = dots.indexOf(Math.min(...dots));
@@ -220,8 +230,8 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
     line(now, top - 8, now, base + 9, { class: "rule" }),
     places.map((place, k) => k !== figure.place[other] && polyline(courseOf(keys[0], place), { class: "course" })),
     ends.map((y, k) => label(rivals[k], right + 8, y + 4, { class: k === figure.place[other] ? "name" : "quiet" })),
-    courses.map((course, k) => [polyline(course, { class: `course dash${k}` }), polyline([...course.filter((_, i) => i <= at), [now, dots[k]]], { class: `course done dash${k}` })]),
-    keys.map((_, k) => circle(now, dots[k], 5, { class: "weight outlined" })),
+    courses.map((course, k) => [polyline(course, { class: `course ${style(k)}` }), polyline([...course.filter((_, i) => i <= at), [now, dots[k]]], { class: `course done ${style(k)}` })]),
+    keys.map((_, k) => circle(now, dots[k], 5, { class: style(k) === "second" ? "arrow outlined" : "weight outlined" })),
     texts.map((text, k) => label(text, fits ? now + 10 : now - 10, named[k], { class: fits ? "name halo" : "end name halo" })),
     grip(now, base + 9, held),
     dragged(axis, (x) => ({ [axis]: among(x, xs) }), rect(left - 16, top - 8, right - left + 32, tall + 40, { class: "drag instead" })),
