@@ -50,9 +50,10 @@ def some_points(figure: Figure, most: int) -> list[dict]:
 
 #: In a browser: moves a figure's controls to each of many places, as an input of the reader would, and returns what
 #: it shows in the next frame: the sentence and its height, the sliders' spoken values, the picture, the table's cells.
-READ_FRAMES = """async (figure, frames) => {
+READ_FRAMES = """async (figure, [titles, frames]) => {
     const svg = figure.querySelector('.xp-picture').shadowRoot.querySelector('svg');
-    const rows = [...figure.querySelectorAll('.xp-controls > .xp-row')];
+    const all = [...figure.querySelectorAll('.xp-controls > .xp-row')];
+    const rows = titles.map(title => all.find(row => row.firstChild.textContent === title));
     const controls = rows.map(row => [...row.querySelectorAll('input')]);
     const sliders = controls.flat().filter(input => input.type === 'range');
     const table = figure.querySelector('.xp-table');
@@ -91,7 +92,7 @@ def check_frames(place: Locator, figure: Figure, points: Iterable[dict] | None =
         assert point.keys() == values.keys()
     frames = [[values[name].index(point[name]) for name in values] for point in points]
     # As one string: Playwright looks at every part of an object.
-    read = json.loads(place.evaluate(READ_FRAMES, frames))
+    read = json.loads(place.evaluate(READ_FRAMES, [[titled(name) for name in values], frames]))
     assert len(read) == len(points)
     # No sentence has more lines than another, which would move what is below it.
     assert np.ptp([shown["room"] for shown in read]) < 10

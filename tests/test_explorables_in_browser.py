@@ -323,6 +323,7 @@ IN_THE_PICTURE = {
     "scene": ("picture",),
     "decoding": ("stage",),
     "curve": ("bandwidth", "query"),
+    "bars": ("valid_length",),
 }
 
 

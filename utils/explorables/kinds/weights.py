@@ -28,8 +28,9 @@ class Weights(Figure):
         gallery: one or two axes. The first map is also shown small at each of their values, to choose from.
         options: as for :class:`utils.explorables.figure.Figure`; and ``gauges``, a heading and, from the name of a
             number from 0 to 1 that ``compute`` returns, to the text beside its curve: a chart above the maps,
-            along the axis that is played first; and ``bars``, False to leave out the bars of the chosen row: then every
-            cell has its number.
+            along the axis that is played first (with one number per query, the curve is that of the chosen one, and an
+            empty text its name); and ``bars``, False to leave out the bars of the chosen row: then the cells have their
+            numbers.
 
     >>> import torch
     >>> figure = Weights(
