@@ -11,7 +11,7 @@ kinds.alignment = {
 
   // On a desk the sentences are two lines, one above the other.
   lines(figure, width) {
-    const { source, target, gloss = [] } = figure.labels, tall = 88, words = tall + 26, from = words + 10, to = from + 128, astray = looksAstray(figure), instead = writtenInstead(figure), below = to + (gloss.length ? 62 : 44), height = below + (astray.includes(true) || instead.length ? 12 : -8);
+    const { source, target, gloss = [] } = figure.labels, tall = 70, words = tall + 26, from = words + 10, to = from + 128, astray = looksAstray(figure), instead = writtenInstead(figure), below = to + (gloss.length ? 62 : 44), height = below + (astray.includes(true) || instead.length ? 12 : -8);
     const spread = (texts) => {
       const widths = texts.map((text) => textWidth(text, 15)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
       let x = 0;
@@ -26,10 +26,10 @@ kinds.alignment = {
       bands,
       goldLinks(figure, (i, j, style) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: style })),
       source.map((word, j) => [
-        rect(places[j].middle - 13, tall - 74 * weights[j] + 6, 26, 74 * weights[j], { class: "weight" }),
-        weights[j] >= 0.025 && label(weights[j].toFixed(2), places[j].middle, tall - 74 * weights[j] + 1, { class: "middle number" }),
+        rect(places[j].middle - 13, tall - 58 * weights[j] + 6, 26, 58 * weights[j], { class: "weight" }),
+        weights[j] >= 0.025 && label(weights[j].toFixed(2), places[j].middle, tall - 58 * weights[j] + 1, { class: "middle number" }),
         label(word, places[j].middle, words, { class: `middle word ${choice(word)}` }),
-        rect(places[j].middle - places[j].room / 2, tall - 74, places[j].room, words - tall + 84, picks({ word: looking(figure, "target", j) })),
+        rect(places[j].middle - places[j].room / 2, tall - 58, places[j].room, words - tall + 68, picks({ word: looking(figure, "target", j) })),
       ]),
       line(0, tall + 6, width, tall + 6, { class: "grid" }),
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: figure.frame("word"), rx: 4 }),

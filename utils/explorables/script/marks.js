@@ -231,7 +231,7 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
     places.map((place, k) => k !== figure.place[other] && polyline(courseOf(keys[0], place), { class: "course" })),
     ends.map((y, k) => label(rivals[k], right + 8, y + 4, { class: k === figure.place[other] ? "name" : "quiet" })),
     courses.map((course, k) => [polyline(course, { class: `course ${style(k)}` }), polyline([...course.filter((_, i) => i <= at), [now, dots[k]]], { class: `course done ${style(k)}` })]),
-    keys.map((_, k) => circle(now, dots[k], 5, { class: style(k) === "second" ? "arrow outlined" : "weight outlined" })),
+    keys.map((_, k) => circle(now, dots[k], 5, { class: style(k) === "second" ? "score outlined" : "weight outlined" })),
     texts.map((text, k) => label(text, fits ? now + 10 : now - 10, named[k], { class: fits ? "name halo" : "end name halo" })),
     grip(now, base + 9, held),
     dragged(axis, (x) => ({ [axis]: among(x, xs) }), rect(left - 16, top - 8, right - left + 32, tall + 40, { class: "drag instead" })),
