@@ -103,7 +103,7 @@ def test_the_chosen_row_is_framed_and_stands_as_bars_under_its_cells(width: int)
             assert cell.box[3] <= label.box[1]  # between the map and the bars
             assert label.box[3] <= bar.box[1]
         written = [mark.text for mark in drawn.of("text", "number")]
-        assert written == [f"{n + 1e-12:.2f}" for n in numbers if n >= 0.005]
+        assert written == [f"{n + 1e-12:.2f}" for n in numbers if n >= 0.045]
 
 
 def test_on_a_phone_the_row_of_several_maps_is_written_into_its_cells() -> None:

@@ -35,7 +35,7 @@ kinds.alignment = {
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: figure.frame("word"), rx: 4 }),
       target.map((word, i) => [
         label(word, asking[i].middle, to + 24, { class: `middle word ${choice(word)}` }),
-        astray[i] && cross(asking[i].middle, below),
+        astray[i] && cross(asking[i].middle, below, i === chosen ? "" : "faded"),
         instead[i] && [cross(asking[i].middle - textWidth(instead[i]) / 2 - 10, below), label(instead[i], asking[i].middle, below + 4, { class: "middle name" })],
         gloss[i] && label(gloss[i], asking[i].middle, to + 44, { class: "middle quiet" }),
         rect(asking[i].middle - asking[i].room / 2, bend + 20, asking[i].room, height - bend - 20, picks({ word: i })),
@@ -65,7 +65,7 @@ kinds.alignment = {
       rect(right + 2, place(chosen, target.length) - 12, width - right - 4, 24, { class: figure.frame("word"), rx: 4 }),
       target.map((word, i) => {
         const y = place(i, target.length);
-        return [label(word, right + 8, y + 4, { class: choice(word) }), astray[i] && cross(right + 18 + textWidth(gloss[i] ? `${word} ${gloss[i]}` : word), y), instead[i] && [cross(right + 19 + textWidth(word), y), label(instead[i], right + 28 + textWidth(word), y + 4, { class: "name" })], gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
+        return [label(word, right + 8, y + 4, { class: choice(word) }), astray[i] && cross(right + 18 + textWidth(gloss[i] ? `${word} ${gloss[i]}` : word), y, i === chosen ? "" : "faded"), instead[i] && [cross(right + 19 + textWidth(word), y), label(instead[i], right + 28 + textWidth(word), y + 4, { class: "name" })], gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
       }),
     ] };
   },

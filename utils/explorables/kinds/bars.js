@@ -41,7 +41,7 @@ kinds.bars = {
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
     const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
-    const held = moving && `${wide ? `${titled(moving)} ` : ""}${labelNow(figure, moving)}`, half = moving && gripHalf(held);
+    const held = moving && `${wide ? `${titled(moving)} ` : ""}${labelAt(figure.controls[moving], figure.position(moving))}`, half = moving && gripHalf(held);
     const handle = moving && [
       grip(Math.min(Math.max(x, half), width - half), head, held),
       x - textWidth(before) > half + 6 && label(before, x - half - 6, head + 15, { class: "end" }), x + textWidth(behind) < width - half - 6 && label(behind, x + half + 6, head + 15),

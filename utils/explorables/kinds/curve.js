@@ -48,7 +48,7 @@ kinds.curve = {
     for (let level = Math.ceil(low / power) * power; level <= high; level += power) levels.push(level);
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
-    const held = `${x_label} ${labelNow(figure, query)}${figure.controls[bandwidth] ? ` ± ${labelNow(figure, bandwidth)}` : ""}`;
+    const held = `${x_label} ${labelAt(figure.controls[query], figure.position(query))}${figure.controls[bandwidth] ? ` ± ${labelAt(figure.controls[bandwidth], figure.position(bandwidth))}` : ""}`;
     const point = figure.hover.point ?? figure.taken, [most] = figure.blend("most", [Math.max(0.1, roundTop(figure.array("weights")))]);
     const heaviest = weights.indexOf(Math.max(...weights));
     const unit = y_label.replace(/.*\((.*)\)/, " $1");
@@ -67,7 +67,7 @@ kinds.curve = {
       x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 1.5), base - bar * weights[i], i === point ? 8 : 3, bar * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       group({}, weights[heaviest] > 0 && label(weights[heaviest].toFixed(2), left - 5, base - bar * weights[heaviest] + 4, { class: "end number" }), weights[heaviest] > 0 && line(left, base - bar * weights[heaviest], xOf(x[heaviest]), base - bar * weights[heaviest], { class: "grid" })),
-      label("weights of the readings", right, base - strip + 14, { class: "end" }),
+      asked < (left + right) / 2 ? label("weights of the readings", right, base - strip + 14, { class: "end" }) : label("weights of the readings", left + 12, base - strip + 14),
       group({}, figure.has("error") && label(`error ${figure.drawn("error")[0].toFixed(2)}${unit}`, right, 16, { class: "end big" })),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),

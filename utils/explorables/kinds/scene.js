@@ -17,7 +17,7 @@ kinds.scene = {
     const { pictures, size } = figure.options, picture = pictures[figure.place.picture];
     const { caption, described } = picture, chosen = figure.place.word, weights = figure.chosen("weights", "word");
     const wide = width >= 560, top = 22, side = wide ? 312 : Math.min(width - 80, 252), step = side / size;
-    const left = 2, from = wide ? side + 36 : 0, tile = wide ? 38 : 26, rowHeight = tile + 30, small = Math.min(wide ? 122 : 60, (wide ? width - from : side) / pictures.length - 12);
+    const left = 2, from = wide ? side + 36 : 0, tile = wide ? 44 : 26, rowHeight = tile + 30, small = Math.min(wide ? 122 : 60, (wide ? width - from : side) / pictures.length - 12);
     const corner = (square) => [left + (square % size) * step, top + Math.floor(square / size) * step];
 
     // The caption in lines, each word in a box that is wide enough for a finger, below a small map of where it looks.

@@ -65,7 +65,7 @@ kinds.weights = {
         compact
           ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(numbers, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && (is(i, j) || (number >= 0.045 && (i === chosen || !gold))) && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
           : [weightAxis(first, right, base, tall), hatchBeside(allowed[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, allowed: allowed[chosen], zeros: "none" })],
-        named(k) && [columnLabels(keys, first, step, shared ? under : base), names && label("key", first - 7, (shared ? under : base) + 15, { class: "end key name" })],
+        named(k) && [columnLabels(keys, first, step, shared ? under : base), names && label("key", first - 7, shared ? under + 15 : base + (compact ? 15 : 30), { class: "end key name" })],
         roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
         group({}, panel === k && numberInCell(numbers[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
         queries.map((_, i) => [
@@ -84,9 +84,10 @@ kinds.weights = {
     const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
     const top = wide ? 22 : words || !columns ? 19 : 34, left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
     const shared = figure.has("gold_share"), high = wide ? Math.min(84, (bottom - top + 12) / count - 12) : 36, each = wide ? high + 12 : 0, thin = wide ? step : (step - 6) / count;
-    // With shares the rows stand in their order, the largest first.
-    const shares = shared ? rows.labels.map((_, i) => figure.arrayAt("gold_share", { ...figure.place, [rows.name]: i })[0]) : [];
-    const ranks = figure.blend("ranks", rows.labels.map((_, i) => (shares.length ? shares.filter((other, k) => other > shares[i] || (other === shares[i] && k < i)).length : i)));
+    // With shares the rows stand in the order that these have at the end of the play, the largest first.
+    const played = figure.controls[figure.play[0]], end = { ...figure.place, ...(played && { [played.name]: played.values.length - 1 }) };
+    const shares = shared ? rows.labels.map((_, i) => figure.arrayAt("gold_share", { ...end, [rows.name]: i })[0]) : [];
+    const ranks = rows.labels.map((_, i) => (shares.length ? shares.filter((other, k) => other > shares[i] || (other === shares[i] && k < i)).length : i));
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {

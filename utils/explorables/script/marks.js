@@ -27,12 +27,12 @@ const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...mar
 // How a control is called: "top_p" is top-p, and "valid_length" valid length.
 const titled = (name) => name.replace(/_(?=.$)/, "-").replaceAll("_", " ");
 
-// The label of a control where it is now: between two values, the number in it is between theirs.
-const labelNow = (figure, name) => {
-  const { labels, values } = figure.controls[name], text = labels[figure.place[name]], { between } = figure;
-  if (between?.name !== name || typeof values[0] !== "number") return text;
-  const now = figure.value(name), whole = [between.to, figure.place[name]].every((at) => Number.isInteger(values[at])) && Math.abs(values[between.to] - values[figure.place[name]]) > 1;
-  return text.replace(/[\d.]+/, whole ? Math.round(now) : +now.toPrecision(2));
+// The label of a control at a position; between two of them the number in it is between theirs.
+const labelAt = ({ labels, values }, at) => {
+  const [from, to] = [values[Math.floor(at)], values[Math.ceil(at)]], text = labels[Math.round(at)];
+  if (from === to || typeof from !== "number") return text;
+  const now = from + (at % 1) * (to - from), whole = Number.isInteger(from) && Number.isInteger(to) && Math.abs(to - from) > 1;
+  return text.replace(/[\d.]+/, whole ? Math.round(now) : +now.toPrecision(3));
 };
 
 // About how wide a text is drawn; text of 13 pixels unless told.
@@ -98,7 +98,7 @@ const bars = (numbers, { left, step, base, height, digits = 2, allowed = [0, Inf
     const x = left + (j + 0.5) * step, tall = number * height, forbidden = j < allowed[0] || j >= allowed[1];
     return group({},
       rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: forbidden ? `${role} forbidden` : role }),
-      ((zeros === "none" ? number >= 0.005 : number) || zeros === "all" || (zeros === "allowed" && !forbidden)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
+      ((zeros === "none" ? number >= 0.045 : number) || zeros === "all" || (zeros === "allowed" && !forbidden)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
   });
 
 // A lone full stop can hardly be seen.
@@ -201,7 +201,7 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
   const yOf = (share) => base - ((share - least) / (most - least)) * tall, shares = figure.blend("shares", keys.map((key) => own(key, figure.mixed(key))));
   const [at] = figure.blend("now", [figure.position(axis)]), now = xOf(at), dots = [...shares].map(yOf);
-  const held = figure.between ? `${titled(axis)} ${labelNow(figure, axis)}` : titles[Math.round(at)], half = gripHalf(held);
+  const held = `${titled(axis)} ${labelAt(figure.controls[axis], at)}`, half = gripHalf(held);
   const courseOf = (key, place) => xs.map((x, i) => [x, yOf(shareAt(key, place, i))]);
   const courses = keys.map((key) => courseOf(key, figure.place)), texts = keys.map((key, k) => `${curves[k][1] || (figure.shape(key).length ? spelled(figure.labels[figure.picks[pick]][figure.place[pick]]) : "")} ${percent(shares[k])}`.trim());
   // Two curves differ in tone, more of them in their dashes.
@@ -212,7 +212,7 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   const near = courses.map((course, k) => [dots[k], ...course.filter(([x]) => x >= from && x <= to).map(([, y]) => y)]);
   const beside = (y, k) => {
     const around = k === lowest || k === highest ? near.flat() : near[k], [high, low] = [Math.min(...around), Math.max(...around)];
-    if (k === lowest && base - y > 18) return low - y < 24 && base - low > 16 ? low + 12 : y + 13;
+    if (k === lowest) return low - y < 24 && base - low > 16 ? low + 12 : y + 13;
     return y - high < 34 ? Math.max(top - 14, high - 13) : y - 13;
   };
   const named = apart(dots.map(beside), 15, base - 3).map((y) => y + 4);
