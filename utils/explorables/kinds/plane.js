@@ -19,8 +19,6 @@ kinds.plane = {
       Math.min(x1, Math.max(x0, x0 + ((x - left) / (right - left)) * (x1 - x0))),
       Math.min(y1, Math.max(y0, y0 + ((bottom - y) / (bottom - top)) * (y1 - y0))),
     ];
-    // Points stay whole in the plane.
-    const kept = (x, y) => inside(Math.min(right - 12, Math.max(left + 12, x)), Math.min(bottom - 12, Math.max(top + 12, y)));
     const at = (i) => figure.moved[i] ?? points[i] ?? query, count = points.length;
     const weights = figure.drawn("weights"), numbers = figure.array("scores"), best = figure.array("best")[0];
     const vector = (place) => (scorer.one ? [...place, 1] : place), asked = vector(at(count));
@@ -39,7 +37,7 @@ kinds.plane = {
         : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
-      dragged("moved", (px, py) => ({ points: { [count]: kept(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
+      dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
       label(`${winners ? "a query in an area chooses its word" : "the darker, the higher the score"}${!wide || scorer.form !== "dot" ? "" : hullOf([...keys, at(count)]).includes(at(count)) ? "; line: around the outermost words" : "; a word inside the line never wins"}`, left, bottom + 17, { class: "quiet" }),
       // The way of the query from the origin.
       line(xOf(0), yOf(0), qx, qy, { class: "query ray" }),
@@ -57,12 +55,12 @@ kinds.plane = {
         return [
           circle(x, y, r, { class: "key ring" }), group({}, figure.hover.key === i && circle(x, y, r + 4, { class: "chosen" })),
           label(text, ...spot, { class: figure.hover.key === i || i === best ? "halo name" : "halo" }),
-          dragged("moved", (px, py) => ({ points: { [i]: kept(px, py) } }), circle(x, y, Math.max(r, 13), { ...picks({ key: i }), class: "pull" })),
+          dragged("moved", (px, py) => ({ points: { [i]: inside(px, py) } }), circle(x, y, Math.max(r, 13), { ...picks({ key: i }), class: "pull" })),
         ];
       }),
       path(`M${round(qx)},${round(qy - 12)}l12,12l-12,12l-12,-12z`, { class: "query outlined" }),
       group({ class: "through" }, rect(qx - 25, tag, 50, 20, { class: "query", rx: 10 }), label("query", qx, tag + 14, { class: "middle name inverse" })),
-      dragged("moved", (px, py) => ({ points: { [count]: kept(px, py) } }), circle(qx, qy, 15, { class: "pull" })),
+      dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), circle(qx, qy, 15, { class: "pull" })),
       listed && [
         label(scorer.form === "cosine" ? `${scorer.scale.toFixed(0)} × cosine` : "score", right + 150, top + 8, { class: "end quiet" }), label("weight", width, top + 8, { class: "end quiet" }),
         words.map((word, i) => {
