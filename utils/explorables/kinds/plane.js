@@ -31,6 +31,8 @@ kinds.plane = {
     const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], [qx - 25, tag, 50, 20], [qx - 12, qy - 12, 24, 24], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
     // The areas of the words, each with its name where its own point does not lie in it.
     const won = winners ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid) : [];
+    const ground = winners ? "a query in an area chooses its word" : "the darker, the higher the score";
+    const band = scorer.form !== "dot" ? "" : hullOf([...keys, at(count)]).includes(at(count)) ? "line: outermost words" : "inside the line no word wins";
     return { width, height: bottom + 34, marks: [
       winners
         ? won.map(({ d }, i) => [path(d, { class: "paper" }), path(d, { class: "key area", opacity: i === best ? 0.62 : 0.05 + 0.045 * ((3 * i) % 8) })])
@@ -38,7 +40,7 @@ kinds.plane = {
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
-      label(`${winners ? "a query in an area chooses its word" : "the darker, the higher the score"}${!wide || scorer.form !== "dot" ? "" : hullOf([...keys, at(count)]).includes(at(count)) ? "; line: around the outermost words" : "; a word inside the line never wins"}`, left, bottom + 17, { class: "quiet" }),
+      label(textWidth(`${ground}; ${band}`) < right - left - textWidth(x_label) - 40 && band ? `${ground}; ${band}` : ground, left, bottom + 17, { class: "quiet" }),
       // The way of the query from the origin.
       line(xOf(0), yOf(0), qx, qy, { class: "query ray" }),
       group({}, won.map(({ middle, wins }, i) => middle && !wins(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" }))),
