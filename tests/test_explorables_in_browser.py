@@ -427,6 +427,25 @@ def test_the_mouse_drags_a_line_to_where_it_is(desk: Page, name: str, axis: str)
     shows(shown, name, **{axis: FIGURES[name].axes[axis][3]})
 
 
+def test_a_grip_follows_the_hand_between_two_values_and_ends_at_the_nearer_one(desk: Page) -> None:
+    shown = opened(desk, "bars")
+    box = shown.locator("[data-drag=valid_length]").bounding_box()
+    step = (box["width"] - 24) / (len(FIGURES["bars"].axes["valid_length"]) - 1)
+    x, y = box["x"] + 12 + 2.4 * step, box["y"] + 20
+    desk.mouse.move(x - 3 * step / 10, y)
+    desk.mouse.down()
+    desk.mouse.move(x, y, steps=3)
+    drawn(shown)
+    edge = shown.locator(".edge").first.bounding_box()
+    assert edge["x"] + edge["width"] / 2 == pytest.approx(x, abs=1.5)
+    expect(slider(shown, "valid_length")).to_have_value("2")
+    expect(shown.locator(".xp-say")).to_have_class("xp-say xp-between")  # it speaks of the nearer value
+    desk.mouse.up()
+    desk.mouse.move(0, 0)
+    expect(shown.locator(".xp-say")).to_have_class("xp-say")
+    shows(shown, "bars", valid_length=2)
+
+
 def test_an_edge_of_the_window_is_dragged_to_another_bandwidth(desk: Page) -> None:
     shown, figure = opened(desk, "curve"), FIGURES["curve"]
     widths, hours = figure.axes["bandwidth"], shown.locator("[data-drag=query]").bounding_box()
