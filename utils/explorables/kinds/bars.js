@@ -17,7 +17,7 @@ kinds.bars = {
       const last = now.findLastIndex((number) => number > 0);
       return last + Math.min(1, (now[last] * all[0]) / (now[0] * all[last]));
     };
-    const moving = edge ?? cut, x = left + (cut ? leaves(Math.floor(figure.position(cut))) * (1 - (figure.position(cut) % 1)) + leaves(Math.ceil(figure.position(cut))) * (figure.position(cut) % 1) : limit) * step, [before, behind] = cut ? ["kept", "left out"] : ["allowed", "forbidden"];
+    const moving = edge ?? cut, stops = cut && figure.controls[cut].values.map((_, k) => leaves(k)), x = left + (cut ? placeAt(stops, figure.position(cut)) : limit) * step, [before, behind] = cut ? ["kept", "left out"] : ["allowed", "forbidden"];
     const compared = compare && `dashed: ${titled(compare[0])} ${compare[1]}`;
     const newest = figure.has("newest") ? figure.array("newest")[0] : -1;
     const marks = panels.map(([array, title], k) => {
@@ -46,7 +46,7 @@ kinds.bars = {
       grip(Math.min(Math.max(x, half), width - half), head, held),
       x - textWidth(before) > half + 6 && label(before, x - half - 6, head + 15, { class: "end" }), x + textWidth(behind) < width - half - 6 && label(behind, x + half + 6, head + 15),
       compared && cut && x + half + 12 + textWidth(behind) < right - textWidth(compared) && label(compared, right, head + 15, { class: "end quiet" }),
-      dragged(moving, (at) => ({ [moving]: cut ? among(at, figure.controls[cut].values.map((_, k) => left + leaves(k) * step)) : evenly(at, left, right, labels.length + 1) }), rect(left - 12, head - 8, right - left + 24, bottom - head + 8, { class: "drag instead" })),
+      dragged(moving, (at) => ({ [moving]: cut ? among((at - left) / step, stops) : evenly(at, left, right, labels.length + 1) }), rect(left - 12, head - 8, right - left + 24, bottom - head + 8, { class: "drag instead" })),
     ];
     // The line lies behind the bars and their numbers.
     const along = moving && path(panels.map((_, k) => `M${round(x)},${k || (several && !beside) ? top + (k + 1) * pitch - tall - 12 : head + 20}V${top + (k + 1) * pitch}`).join(""), { class: "edge" });

@@ -23,7 +23,7 @@ kinds.plane = {
     const weights = figure.drawn("weights"), numbers = figure.array("scores"), best = figure.array("best")[0];
     const vector = (place) => (scorer.one ? [...place, 1] : place), asked = vector(at(count));
     const winners = figure.value("background") === "winner", grid = corners(left, top, right, bottom), keys = points.map((_, i) => at(i));
-    const ranks = figure.blend("ranks", words.map((_, i) => weights.filter((other, k) => other > weights[i] || (other === weights[i] && k < i)).length));
+    const ranks = figure.blend("ranks", ranksOf([...figure.array("weights")]));
     const radius = (i) => 4 + 14 * Math.sqrt(weights[i]);
     const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
     // The name of the query stands above it, or below where a word is above.

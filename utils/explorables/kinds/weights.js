@@ -35,7 +35,7 @@ kinds.weights = {
     // With several maps each part of the legend stands beside a title, or where there is no room, all of it below the maps.
     const outside = panels.length > 1 && panels.slice(0, gold ? 2 : 1).some(([, title], k) =>
       1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") > across - (k === panels.length - 1 ? 104 : 0)); // the scale
-    const is = (i, j) => gold && figure.array("gold")[i * keys.length + j] > 0;
+    const isGold = (i, j) => gold && figure.array("gold")[i * keys.length + j] > 0;
     // Words that are wrong where the play begins are not lost on its way.
     const atFirst = written && figure.play.length ? figure.arrayAt("written", { ...figure.place, [figure.play[0]]: 0 }) : [];
     const curves = figure.gauges[1].length, sample = curves > 1 && curves === panels.length ? 28 : 0;
@@ -48,7 +48,7 @@ kinds.weights = {
       return group({ transform: `translate(0 ${y})` },
         title && !outside && label((gold ? legends : [legend])[k] || "", first + 1.08 * textWidth(title) + 12 + sample, 14, { class: "quiet" }),
         // Where each map has a curve above, a piece of this curve stands before its title.
-        sample && path(`M${round(first)},10h22`, { class: `course done ${curves === 2 && k ? "second" : `dash${k}`}` }),
+        sample && path(`M${round(first)},10h22`, { class: `course done ${courseStyle(k, curves)}` }),
         title ? label(title, first + sample, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
         k === panels.length - 1 && scale(right),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed }),
@@ -56,14 +56,14 @@ kinds.weights = {
         names && queries.map((text, i) => label(spelled(text), first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
         written && [roomy && label("right word", first - 7, 14, { class: "end quiet" }), label("it writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
           const word = written[figure.array("written")[i]], middle = heading + (i + 0.5) * row;
-          const lost = word !== query && written[atFirst[i]] !== word;
+          const lost = word !== query && (!atFirst.length || written[atFirst[i]] === query);
           return [word !== query && cross(right + 12, middle, lost ? "" : "faded"), label(spelled(word), right + 20, middle + 4, { class: lost ? "name" : word === query ? "" : "quiet" })];
         })],
         // Where the mask was that is off now.
         causal && !lookingBack && path(queries.map((_, i) => `${i ? "" : `M${round(first + step)},${heading}`}V${round(heading + (i + 1) * row)}${i < keys.length - 1 ? `h${round(step)}` : ""}`).join(""), { class: "stairs" }),
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
         compact
-          ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(numbers, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && (is(i, j) || (number >= 0.045 && (i === chosen || !gold))) && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
+          ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(numbers, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && (isGold(i, j) || (number >= 0.045 && (i === chosen || !gold))) && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
           : [weightAxis(first, right, base, tall), hatchBeside(allowed[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, allowed: allowed[chosen], zeros: "none" })],
         named(k) && [columnLabels(keys, first, step, shared ? under : base), names && label("key", first - 7, shared ? under + 15 : base + (compact ? 15 : 18), { class: "end key name" })],
         roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
@@ -87,7 +87,7 @@ kinds.weights = {
     // With shares the rows stand in the order that these have at the end of the play, the largest first.
     const played = figure.controls[figure.play[0]], end = { ...figure.place, ...(played && { [played.name]: played.values.length - 1 }) };
     const shares = shared ? rows.labels.map((_, i) => figure.arrayAt("gold_share", { ...end, [rows.name]: i })[0]) : [];
-    const ranks = rows.labels.map((_, i) => (shares.length ? shares.filter((other, k) => other > shares[i] || (other === shares[i] && k < i)).length : i));
+    const ranks = shared ? ranksOf(shares) : [...rows.labels.keys()];
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {
@@ -99,7 +99,7 @@ kinds.weights = {
           shared && label(percent(figure.arrayAt("gold_share", { ...figure.place, ...place })[0]), wide ? left - 2 : x + thin / 2 - 3, wide ? y + high / 2 + 13 : y + high + 15, { class: `${wide ? "end" : "middle"} ${style}` }),
           stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high, figure.has("gold") ? figure.array("gold") : []),
           here && rect(x, y + (figure.place.query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: "query frame thin" }),
-          here && rect(x - 2, y - 2, thin - 2, high + 4, { class: Object.keys(place).some((name) => name in figure.hover && figure.hover[name] !== figure.settled[name]) ? "chosen thin" : "chosen", rx: 3 }),
+          here && rect(x - 2, y - 2, thin - 2, high + 4, { class: Object.keys(place).some(figure.pointed) ? "chosen thin" : "chosen", rx: 3 }),
           rect(words && wide ? 0 : x - 3, y, words && wide ? width : thin, high, picks(place)),
         ];
       }),

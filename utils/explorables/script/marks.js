@@ -50,6 +50,15 @@ const among = (x, places) => {
   return next - 1 + (x - places[next - 1]) / (places[next] - places[next - 1]);
 };
 
+// The place at a position between two of several places.
+const placeAt = (places, at) => { const before = Math.floor(at), here = places[before]; return here + (at - before) * ((places[before + 1] ?? here) - here); };
+
+// Of each number its place among all, the largest first; of equal ones the first comes first.
+const ranksOf = (numbers) => numbers.map((number, i) => numbers.filter((other, k) => other > number || (other === number && k < i)).length);
+
+// Two curves differ in tone, more of them in their dashes.
+const courseStyle = (k, count) => (count === 2 && k ? "second" : `dash${k}`);
+
 const polyline = (points, attributes) => path(points.map(([x, y], i) => `${i ? "L" : "M"}${round(x)},${round(y)}`).join(""), attributes);
 
 // Diagonal lines that fill a rectangle: what is forbidden. They lie where x + y is a multiple of the step, so that those of
@@ -180,9 +189,9 @@ const apart = (heights, gap, limit) => {
 // A picture below its gauges: the curve of each share while the figure plays, strong up to where it is now, and there a dot
 // with its name and its number. A grip under them is dragged along. A share with a number for each choice in the picture is
 // that of the choice.
-const withGauges = ({ width, height, marks, legend }, figure) => {
+const withGauges = ({ width, height, marks }, figure) => {
   const { gauges: [heading, curves], play: [axis] } = figure;
-  if (!curves.length) return legend ? { width, height: height + 20, marks: [label(legend, 0, 14, { class: "quiet" }), group({ transform: "translate(0 20)" }, marks)] } : { width, height, marks };
+  if (!curves.length) return { width, height, marks };
   const { labels, values } = figure.controls[axis], wide = width >= 560, keys = curves.map(([key]) => key), [pick] = Object.keys(figure.picks);
   const own = (key, numbers) => numbers[figure.shape(key).length ? figure.place[pick] : 0];
   // Of a gallery, the curves of the other values, too, with their names at their ends.
@@ -198,14 +207,12 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
   const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
   const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left));
-  const xOf = (at) => { const before = Math.floor(at), here = xs[before]; return here + (at - before) * ((xs[before + 1] ?? here) - here); };
   const yOf = (share) => base - ((share - least) / (most - least)) * tall, shares = figure.blend("shares", keys.map((key) => own(key, figure.mixed(key))));
-  const [at] = figure.blend("now", [figure.position(axis)]), now = xOf(at), dots = [...shares].map(yOf);
+  const [at] = figure.blend("now", [figure.position(axis)]), now = placeAt(xs, at), dots = [...shares].map(yOf);
   const held = `${titled(axis)} ${labelAt(figure.controls[axis], at)}`, half = gripHalf(held);
   const courseOf = (key, place) => xs.map((x, i) => [x, yOf(shareAt(key, place, i))]);
   const courses = keys.map((key) => courseOf(key, figure.place)), texts = keys.map((key, k) => `${curves[k][1] || (figure.shape(key).length ? spelled(figure.labels[figure.picks[pick]][figure.place[pick]]) : "")} ${percent(shares[k])}`.trim());
-  // Two curves differ in tone, more of them in their dashes.
-  const style = (k) => (keys.length === 2 && k ? "second" : `dash${k}`);
+  const style = (k) => courseStyle(k, keys.length);
   // A name stands above its dot, that of the lowest of several below it, and beside all curves where they rise or fall.
   const reach = 16 + 1.08 * widest(texts), fits = now + reach < width - room, [from, to] = fits ? [now, now + reach] : [now - reach, now];
   const lowest = keys.length > 1 ? dots.indexOf(Math.max(...dots)) : -1, highest = dots.indexOf(Math.min(...dots));
@@ -219,7 +226,7 @@ const withGauges = ({ width, height, marks, legend }, figure) => {
   const ends = rivals.length && wide ? apart(places.map((place) => courseOf(keys[0], place).at(-1)[1]), 14, base + 10) : [];
   let written = -Infinity;
   return { width, height: below + height, marks: [
-    heading && label(heading, 0, 14, { class: "name" }), legend && label(legend, width, 14, { class: "end quiet" }),
+    heading && label(heading, 0, 14, { class: "name" }),
     [least, (least + most) / 2, most].map((share, k) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), (tall >= 40 || k !== 1) && label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" })]),
     labels.map((text, k) => {
       const near = textWidth(text) / 2 + 6;

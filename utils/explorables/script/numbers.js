@@ -72,7 +72,8 @@ const makeFigure = (spec) => {
     rowAt: (key, at) => rowOf(figure.array(key), at, arrays[key].shape.at(-1)),
     chosen: (key, pick) => figure.blend(`chosen ${key}`, rowOf(figure.mixed(key), figure.place[pick], arrays[key].shape.at(-1))),
     // A frame around what is chosen; around what is only under the mouse it is thin.
-    frame: (pick) => (pick in figure.hover && figure.hover[pick] !== figure.settled[pick] ? "query frame thin" : "query frame"),
+    pointed: (name) => name in figure.hover && figure.hover[name] !== figure.settled[name],
+    frame: (pick) => (figure.pointed(pick) ? "query frame thin" : "query frame"),
     settled: {}, // where the controls are, whatever is under the mouse
     allOf: (key) => arrays[key].all,
     sentence: () => {
