@@ -1,5 +1,7 @@
 """Distributions as bars: as high as their numbers, over their labels, and what is forbidden or not known."""
 
+import json
+
 import pytest
 import torch
 from example_figures import bars as example
@@ -220,7 +222,7 @@ def test_a_cut_stands_behind_the_last_bar_and_a_click_draws_one_more(width: int)
     figure = Bars(
         lambda top_p, draws: {"p": shares[top_p], "drawn": torch.tensor([draws, 0, 0, 0])},
         {"top_p": list(shares), "draws": [0, 1, 2]}, panels={"p": "next word"}, bars="wxyz", role="chance",
-        cut="top_p", draws="draws", name="f", alt="", say="",
+        cut="top_p", draws=["draws"], name="f", alt="", say="",
     )  # fmt: skip
     for top_p, left in zip(shares, (2, 3, 3.5, 4), strict=True):
         for draws in (0, 1, 2):
@@ -232,12 +234,26 @@ def test_a_cut_stands_behind_the_last_bar_and_a_click_draws_one_more(width: int)
             assert area.attributes["data-drag"] == "top_p"
             (more,) = drawn.of("rect", "pick")
             assert more.attributes["data-pick"] == f'{{"draws":{[1, 2, 0][draws]}}}'
-            assert ("start again" in drawn.texts()) == (draws == 2)
+            assert ("draw anew" in drawn.texts()) == (draws == 2)
             assert more["height"] >= 24
             check_legible(drawn, width)
-    for name in ("cut", "draws"):
+    for name, axes in (("cut", "m"), ("draws", ["n", "m"])):
         with pytest.raises(ValueError, match=f"{name} must name an axis, got 'm'"):
-            small(**{name: "m"})
+            small(**{name: axes})
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_after_the_last_draw_a_click_begins_the_next_set(width: int) -> None:
+    figure = Bars(
+        lambda draws, set_of_draws: {"p": NUMBERS, "drawn": torch.tensor([draws, 0, 0, 0])},
+        {"draws": [0, 1, 2], "set_of_draws": [1, 2, 3]}, panels={"p": ""}, bars="wxyz",
+        draws=["draws", "set_of_draws"], name="f", alt="", say="",
+    )  # fmt: skip
+    for (draws, now), then in {(1, 2): (2, 1), (2, 1): (0, 1), (2, 3): (0, 0)}.items():
+        (more,) = picture(figure, width, draws=draws, set_of_draws=now).of("rect", "pick")
+        assert json.loads(more.attributes["data-pick"]) == dict(
+            zip(("draws", "set_of_draws"), then, strict=True)
+        )
 
 
 @pytest.mark.parametrize("width", WIDTHS)

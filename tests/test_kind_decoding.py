@@ -1,5 +1,7 @@
 """The figure that walks through decoding: the numbers that it records, and what it shows at each stage."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -98,7 +100,7 @@ def within(drawn: Picture, frame: Mark, tag: str, *classes: str) -> list[Mark]:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_each_panel_shows_its_numbers_and_those_of_later_stages_are_pale(width: int) -> None:
+def test_each_panel_shows_its_numbers_and_those_of_later_stages_are_empty(width: int) -> None:
     kept, steps = record(), figure()
     for word in range(4):
         numbers = [
@@ -115,10 +117,11 @@ def test_each_panel_shows_its_numbers_and_those_of_later_stages_are_pale(width: 
             for k, frame in enumerate(frames):
                 texts = [mark.text for mark in within(drawn, frame, "text")]
                 given = [text for text in texts if text.lstrip("−")[0].isdigit() and "." in text]
-                assert given == numbers[k]
-            assert steps.draw(width, word=word, stage=stage).count('class="later"') == 4 - at
-            named = [m.text for m in within(drawn, frames[4], "text")][1::2]
-            assert named == ["full stop" if c == "." else c for c in kept.candidates[word]]
+                assert given == (numbers[k] if k <= at else [])
+                assert ("?" in texts) == (k > at)
+            if stage == "word":
+                named = [m.text for m in within(drawn, frames[4], "text")][1::2]
+                assert named == ["full stop" if c == "." else c for c in kept.candidates[word]]
             pale = [mark.text for mark in drawn.of("text", "pale")]
             assert pale == TARGET[word + (stage == "word") :]
 
@@ -176,6 +179,21 @@ def test_a_click_on_a_panel_chooses_its_stage(width: int) -> None:
     for at, frame in enumerate(panels(drawn)):
         (area,) = [m for m in drawn.of("rect", "pick") if m.attributes["data-pick"] == f'{{"stage":{at}}}']
         assert area.box == frame.box
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_button_goes_on_to_the_next_stage_and_then_to_the_next_word(width: int) -> None:
+    for word in range(4):
+        for at, stage in enumerate(STAGES):
+            drawn = picture(figure(), width, word=word, stage=stage)
+            choices = [json.loads(m.attributes["data-pick"]) for m in drawn.of("rect", "pick")]
+            (following,) = [choice for choice in choices if len(choice) == 2]
+            last = stage == STAGES[-1]
+            assert following == (
+                {"word": (word + 1) % 4, "stage": 0} if last else {"word": word, "stage": at + 1}
+            )
+            text = "next" if not last else "next word" if word < 3 else "start again"
+            assert drawn.text(text)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -240,7 +258,9 @@ def test_one_source_word_has_no_second() -> None:
 def test_a_long_target_takes_more_lines_and_each_word_can_be_clicked(width: int) -> None:
     long = DecodingSteps(record_decoding(model(), ENGLISH, FRENCH * 8, EN, FR), name="f")
     drawn = picture(long, width, word=32)
-    areas = [area for area in drawn.of("rect", "pick") if "word" in area.attributes["data-pick"]]
+    areas = [
+        area for area in drawn.of("rect", "pick") if [*json.loads(area.attributes["data-pick"])] == ["word"]
+    ]
     assert [area.attributes["data-pick"] for area in areas] == [f'{{"word":{i}}}' for i in range(33)]
     assert min(area.box[2] - area.box[0] for area in areas) >= 24
     assert all(inside(drawn.of("text", "middle")[i], area) for i, area in enumerate(areas))

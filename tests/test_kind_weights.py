@@ -339,3 +339,23 @@ def test_without_bars_each_cell_has_its_number_unless_it_is_nearly_0(width: int)
         for mark, cell in zip(written, [cells[at] for at in large], strict=True):
             assert mark.middle == pytest.approx(cell.middle, abs=2)
         check_legible(drawn, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_column_of_the_question_has_a_ground_in_each_map(width: int) -> None:
+    drawn = picture(small(asked="d", gallery=["d"]), width)
+    grounds = drawn.of("rect", "key", "apart")
+    assert len(grounds) == 1 + 2  # the large map, and a small one for each value of d
+    large = max(grounds, key=lambda ground: ground["width"])
+    column = [cell for cell in drawn.of("rect", "cell") if abs(cell.middle[0] - large.middle[0]) < 0.01]
+    assert len(column) == 2  # the rows
+    assert column[0].box[1] - large.box[1] == pytest.approx(0.5, abs=0.02)
+    assert drawn.text("d").middle[0] == pytest.approx(large.middle[0], abs=4)
+    # In a small map the ground is the fourth of five columns.
+    stamps = drawn.of("rect", "ground")
+    for ground, stamp in zip([ground for ground in grounds if ground is not large], stamps, strict=True):
+        left, _, right, _ = stamp.box
+        assert ground.middle[0] == pytest.approx(left + 0.7 * (right - left), abs=0.05)
+    assert not picture(small(gallery=["d"]), width).of("rect", "key", "apart")
+    with pytest.raises(ValueError, match="asked must be one of the keys, got 'z'"):
+        small(asked="z")

@@ -9,7 +9,7 @@ kinds.bars = {
     const step = Math.min(110, (width - left - aside) / labels.length), right = left + labels.length * step;
     const tall = several ? (wide ? 40 : 20) : wide ? 130 : 92, pitch = tall + (beside ? 16 : several ? 32 : 44);
     // Above a single row the title has a line of its own, with the button that draws.
-    const head = cut || draws ? 26 : 0, above = head > 0 && !several, top = (edge || cut ? 26 : 0) + head, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity;
+    const head = cut || draws.length ? 26 : 0, above = head > 0 && !several, top = (edge || cut ? 26 : 0) + head, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity;
     // How many bars a value of the cut leaves. The last one may stand for several things, of which a part is left: then its
     // height, relative to the first bar, is only this part of what the last value of the cut leaves.
     const leaves = (at) => {
@@ -55,10 +55,10 @@ kinds.bars = {
     const size = step < 30 ? 7 : 12, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
     const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
       circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * size, under + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - (j === newest && i === count - 1 ? 0 : 1), { class: "tally" })));
-    const foot = under + 6 + rows * size, ended = draws && figure.place[draws] === figure.controls[draws].values.length - 1;
-    const another = draws && group({ class: "button" },
-      rect(width - 112, 0, 110, 24, { class: "handle", rx: 12 }), label(ended ? "start again" : "draw one more", width - 57, 16, { class: "middle name inverse" }),
-      rect(width - 112, 0, 110, 24, picks({ [draws]: ended ? 0 : figure.place[draws] + 1 })));
+    const foot = under + 6 + rows * size, [count, set] = draws, ended = count && figure.place[count] === figure.controls[count].values.length - 1;
+    const another = count && button(ended ? "draw anew" : "draw one more", width - 1, 0, {
+      [count]: ended ? 0 : figure.place[count] + 1, ...(set && { [set]: (figure.place[set] + ended) % figure.controls[set].values.length }),
+    });
     return { width, height: foot, marks: [along, marks, named, handle, group({}, dots), another] };
   },
 };

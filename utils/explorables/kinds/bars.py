@@ -25,7 +25,8 @@ class Bars(Figure):
             0, 1 and so on. Readers can drag the line before the first forbidden bar.
         cut: an axis that leaves out bars at the end, and at its last value none: readers can drag the line behind
             what is left.
-        draws: the axis that counts the draws: a click in the picture draws one more, or starts again after the last.
+        draws: the axis that counts the draws, and behind it, if there is one, the axis of the sets of draws: a click in
+            the picture draws one more, and after the last one begins the next set.
         compare: an axis and one of its values: dashed outlines show the bars of a single panel at this value.
         options: as for :class:`utils.explorables.figure.Figure`.
     """
@@ -42,7 +43,7 @@ class Bars(Figure):
         role: str = "weight",
         edge: str | None = None,
         cut: str | None = None,
-        draws: str | None = None,
+        draws: Sequence[str] = (),
         compare: tuple[str, object] | None = None,
         **options,
     ):
@@ -50,14 +51,14 @@ class Bars(Figure):
             raise ValueError(f"edge must name an axis of the values 0 to {len(bars)}, got {edge!r}")
         if role not in ("weight", "chance"):
             raise ValueError(f"role must be 'weight' or 'chance', got {role!r}")
-        for what, axis in (("cut", cut), ("draws", draws)):
+        for what, axis in (("cut", cut), *(("draws", axis) for axis in draws)):
             if axis is not None and axis not in axes:
                 raise ValueError(f"{what} must name an axis, got {axis!r}")
         check_value("compare", compare, axes)
         if compare and len(panels) > 1:
             raise ValueError(f"compare needs a single panel, got {list(panels)}")
         self.panels, self.role, self.edge, self.compare = dict(panels), role, edge, compare
-        self.cut, self.draws = cut, draws
+        self.cut, self.draws = cut, list(draws)
         labels = {"bars": bars} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 

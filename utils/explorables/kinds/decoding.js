@@ -1,11 +1,15 @@
-// One step of decoding in five panels: scores, weights, context, next state, next word.
+// One step of decoding in five panels: scores, weights, context, next state, next word. A panel is empty until its stage
+// comes; then its marks grow out of those of the panel before.
 kinds.decoding = {
+  glide: 600,
   draw(figure, width) {
     const { source, target, candidates } = figure.labels, chosen = figure.place.word, stage = figure.place.stage;
     const stages = figure.controls.stage.labels, reached = (k) => stage >= k;
+    // Of each panel how much of it is there: between 0 and 1 on the way to its stage.
+    const shown = figure.blend("shown", stages.map((_, k) => +reached(k)));
     const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 17;
-    const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size} numbers`;
-    const { marks: sentence, bottom, slots } = writtenSentence(figure, target, chosen, stage === stages.length - 1, width);
+    const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size}${wide ? " numbers" : ""}`;
+    const { marks: sentence, bottom, slots } = writtenSentence(figure, target, chosen, shown[4] === 1, width);
     const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
     const words = Math.max(8 + widest(source.map(spelled)), 54), scored = words + 6;
     // Left, top, width and height of the five panels: one row on a desk, three rows on a phone.
@@ -21,14 +25,17 @@ kinds.decoding = {
       label("next query", 6, end + 32, { class: "quiet" }),
     ]);
     // From the most probable word to its place in the sentence, if that is its last line.
-    const [writer, slot] = [boxes[4], slots[chosen]], out = writer[0] + writer[2] / 2, shelf = bottom + 2;
-    const writes = reached(4) && wide && candidates[chosen * numBest] === target[chosen] && slot[1] === slots.at(-1)[1] && [
+    const [writer, slot] = [boxes[4], slots[chosen]], out = writer[0] + 20, shelf = bottom + 2;
+    const right = candidates[chosen * numBest] === target[chosen], done = stage === stages.length - 1, last = chosen === target.length - 1;
+    const another = !done ? "next" : last ? "start again" : "next word", following = !done ? { word: chosen, stage: stage + 1 } : { word: last ? 0 : chosen + 1, stage: 0 };
+    const writes = reached(4) && wide && right && slot[1] === slots.at(-1)[1] && [
       path(`M${round(out)},${top - 4}V${shelf}H${round(slot[0] + slot[2] / 2)}V${bottom - 3}`, { class: "way" }), path(`M${round(slot[0] + slot[2] / 2 - 5)},${bottom - 1}l5,-7l5,7z`, { class: "arrow" }),
     ];
     const down = !wide && [
       path(`M${round(average[0])},${end + 28}H${round(turn)}V${end + 40}`, { class: "way" }), path(`M${round(turn - 5)},${end + 38}h10l-5,7z`, { class: "arrow" }),
     ];
-    const contents = [this.scores, this.weights, this.average, this.state, this.words];
+    const contents = [this.scores, this.weights, this.average, this.state, this.words], layout = { boxes, rows, end, chosen, numBest, listed, row };
+    const between = (from, to) => from + shown[4] * (to - from);
     return { width, height: high, marks: [
       sentence,
       label("query", words, bottom + 24, { class: "end name" }),
@@ -40,60 +47,69 @@ kinds.decoding = {
         const frame = { rx: 5, class: k === stage ? "now" : "grid" };
         const arrow = boxes[k + 1]?.[1] === y && path(`M${round(x + w + 3.5)},${round(k === 2 ? end + 12 : y + 6)}l6,6l-6,6z`, { class: "arrow" });
         return [rect(x, y, w, h, frame), arrow, label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
-          group({ class: reached(k) ? "" : "later" }, contents[k](figure, [x, y, w, h], { rows, end, chosen, numBest, listed, row })), rect(x, y, w, h, picks({ stage: k }))];
+          group({ opacity: round(shown[k]) }, shown[k] > 0 && contents[k](figure, shown[k], layout)), group({}, !shown[k] && label("?", x + w / 2, y + h / 2 + 10, { class: "middle big quiet" })),
+          rect(x, y, w, h, picks({ stage: k }))];
       }),
+      // The word on its way to its place in the sentence.
+      group({}, right && shown[4] > 0 && shown[4] < 1 && label(target[chosen], between(out, slot[0] + slot[2] / 2), between(writer[1] + 30 + row / 2, slot[1] + 16), { class: "middle name halo" })),
+      button(another, width - 1, bottom + 8, following),
     ] };
   },
 
-  scores(figure, [x, , width], { rows, end, chosen }) {
+  scores(figure, share, { boxes: [[x, , width]], rows, end }) {
     const all = figure.allOf("scores"), low = Math.min(0, ...all), high = Math.max(0, ...all), room = width - 44;
     const zero = x + 38 - (low * room) / (high - low || 1);
     return [
       line(zero, rows[0] - 9, zero, end - 2, { class: "grid" }),
       [...figure.chosen("scores", "word")].map((score, j) => {
-        const reach = (score * room) / (high - low || 1);
+        const reach = (share * score * room) / (high - low || 1);
         return [rect(Math.min(zero, zero + reach), rows[j] - 5.5, Math.abs(reach), 11, { class: "score" }), label(signed(score, 1), x + 34, rows[j] + 4, { class: "end" })];
       }),
     ];
   },
 
-  weights(figure, [x, , width], { rows, chosen }) {
+  // The bars of the scores move over and become those of the weights.
+  weights(figure, share, { boxes: [[before], [x, , width]], rows }) {
+    const scores = figure.chosen("scores", "word"), room = width - 44, unit = room / Math.max(...scores.map(Math.abs));
     return [...figure.chosen("weights", "word")].map((weight, j) => [
-      rect(x + 38, rows[j] - 6, width - 44, 12, { class: "grid" }), rect(x + 38, rows[j] - 6, (width - 44) * weight, 12, { class: "weight" }),
+      rect(x + 38, rows[j] - 6, room, 12, { class: "grid" }),
+      rect(x + 38 - (1 - share) * (x - before), rows[j] - 6, share * room * weight + (1 - share) * unit * Math.max(0, scores[j]), 12, { class: "weight" }),
       label(weight.toFixed(2), x + 33, rows[j] + 4, { class: "end" }),
     ]);
   },
 
   // Each value times its weight, and under the line their sum, all in one scale.
-  average(figure, [x, , width], { rows, end, chosen, row }) {
+  average(figure, share, { boxes: [, , [x, , width]], rows, end, chosen, row }) {
     const contexts = figure.chosen("contexts", "word"), size = contexts.length, step = (width - 12) / size, parts = figure.drawn("parts");
     const most = largest(figure, "parts", "contexts"), first = chosen * rows.length * size;
     return [
       // As strong as its weight, a ground joins each value with the bar of its weight.
-      [...figure.chosen("weights", "word")].map((weight, j) => rect(x - 12, rows[j] - row / 2 + 1, width + 8, row - 2, { class: "weight", "fill-opacity": round(0.45 * weight) })),
-      rows.map((y, j) => strip(parts.slice(first + j * size, first + (j + 1) * size), x + 6, step, y, 9.5, most, "value")),
+      [...figure.chosen("weights", "word")].map((weight, j) => rect(x - 12, rows[j] - row / 2 + 1, share * (width + 8), row - 2, { class: "weight", "fill-opacity": round(0.45 * weight) })),
+      rows.map((y, j) => strip(parts.slice(first + j * size, first + (j + 1) * size), x + 6, step, y, 9.5 * share, most, "value")),
       line(x + 4, end + 1, x + width - 4, end + 1, { class: "rule" }),
-      strip(contexts, x + 6, step, end + 18, 9.5, most, "context"),
+      // The sum comes down from the rows.
+      strip(contexts, x + 6, step, rows[0] + share * (end + 18 - rows[0]), 9.5 * share, most, "context"),
       label("context", x + width / 2, end + 41, { class: "middle name" }),
     ];
   },
 
-  state(figure, [x, y, width, height], { chosen }) {
+  // The old state becomes the new one.
+  state(figure, share, { boxes: [, , , [x, y, width, height]] }) {
     const before = figure.chosen("queries", "word"), after = figure.chosen("states", "word");
     const step = (width - 16) / before.length, middle = y + (height + 6) / 2, tall = Math.min(60, (height - 52) / 2), most = largest(figure, "queries", "states");
     return [
-      strip(before, x + 8, step, middle, tall, most, "trace"), strip(after, x + 8, step, middle, tall, most, "query", 0.5),
+      strip(before, x + 8, step, middle, tall, most, "trace"), strip(after.map((number, i) => before[i] + share * (number - before[i])), x + 8, step, middle, tall, most, "query", 0.5),
       label("grey: the old one", x + 8, y + height - 8, { class: "quiet" }),
     ];
   },
 
-  words(figure, [x, y, width], { chosen, numBest, listed, row }) {
+  words(figure, share, { boxes: [, , , , [x, y, width]], chosen, numBest, listed, row }) {
     const { candidates, target } = figure.labels;
     const named = widest(candidates.slice(chosen * numBest, chosen * numBest + listed).map(spelled)), room = width - 64 - named;
     return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
       const word = candidates[chosen * numBest + k], at = y + 30 + row * (k + 0.5);
       return [
-        room > 20 && rect(x + 14 + named, at - row / 2 + 3, room * probability, row - 8, { class: "chance", rx: 2 }),
+        room > 20 && rect(x + 14 + named, at - row / 2 + 3, share * room * probability, row - 8, { class: "chance", rx: 2 }),
         label(spelled(word), x + 8, at + 3, { class: word === target[chosen] ? "name" : "" }),
         label(probability < 0.0005 ? "< 0.1%" : percent(probability, 1), x + width - 6, at + 3, { class: "end" }),
       ];

@@ -22,7 +22,7 @@ kinds.plane = {
     const at = (i) => figure.moved[i] ?? points[i] ?? query, count = points.length;
     const weights = figure.drawn("weights"), numbers = figure.array("scores"), best = figure.array("best")[0];
     const vector = (place) => (scorer.one ? [...place, 1] : place), asked = vector(at(count));
-    const winners = figure.value("background") === "winner", grid = corners(left, top, right, bottom), keys = points.map((_, i) => at(i));
+    const winners = figure.value("background") === "winner", grid = corners([left, top, right, bottom], [xOf(0), yOf(0)]), keys = points.map((_, i) => at(i));
     const ranks = figure.blend("ranks", ranksOf([...figure.array("weights")]));
     const radius = (i) => 4 + 14 * Math.sqrt(weights[i]);
     const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
@@ -97,10 +97,13 @@ const nearestTo = ([x, y], places) => {
   return distances.indexOf(Math.min(...distances));
 };
 
-// The corners of small squares that fill a rectangle.
-const corners = (left, top, right, bottom, across = 48) => {
-  const down = Math.round((across * (bottom - top)) / (right - left)), steps = (from, to, count) => Array.from({ length: count + 1 }, (_, k) => from + (k * (to - from)) / count);
-  return { xs: steps(left, right, across), ys: steps(top, bottom, down) };
+// The corners of small rectangles that fill a large one. They are smallest around a middle, the origin, where areas meet.
+const corners = ([left, top, right, bottom], [x, y], half = 24) => {
+  const steps = (from, middle, to) => Array.from({ length: 2 * half + 1 }, (_, k) => {
+    const share = (k - half) / half;
+    return middle + Math.abs(share) ** 1.7 * Math.sign(share) * (share < 0 ? middle - from : to - middle);
+  });
+  return { xs: steps(left, x, right), ys: steps(top, y, bottom) };
 };
 
 // The ground in nine shades, from the lowest value of a function of the place to its highest.

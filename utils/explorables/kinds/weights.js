@@ -12,7 +12,7 @@ kinds.weights = {
   },
 
   maps(figure, width, wide) {
-    const { panels, edge, causal, window: reach, gallery, bars: below } = figure.options, { queries, keys, written } = figure.labels;
+    const { panels, edge, causal, window: reach, gallery, bars: below, asked } = figure.options, { queries, keys, written } = figure.labels;
     const side = wide && panels.length === 2, gap = 28, gold = figure.has("gold");
     const aside = written ? 26 + widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
     const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? 74 : 44), beyond = side ? gap * (panels.length - 1) : 0;
@@ -26,6 +26,8 @@ kinds.weights = {
       const around = reach ? figure.value(reach) : Infinity, place = Math.min(i, keys.length - 1);
       return [Math.max(0, place - around), Math.min(lookingBack ? i + 1 : limit, place + around + 1)];
     });
+    // On the way to another mask its edges move.
+    const edges = figure.blend("allowed", allowed.flat().map((at) => Math.min(at, keys.length))), moving = allowed.map((_, i) => [edges[2 * i], edges[2 * i + 1]]);
     const tall = compact ? 0 : wide && !beside ? 90 : 64, heading = compact ? 19 : 22;
     // The names of the keys stand between a map and its bars, unless they must be turned.
     const under = heading + queries.length * row, shared = !compact && !turns(keys, step), base = compact ? under : under + (shared ? 44 : 24) + tall;
@@ -51,7 +53,8 @@ kinds.weights = {
         sample && path(`M${round(first)},10h22`, { class: `course done ${courseStyle(k, curves)}` }),
         title ? label(title, first + sample, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
         k === panels.length - 1 && scale(right),
-        cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed }),
+        cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: moving }),
+        asked !== null && rect(first + asked * step, heading, step, queries.length * row, { class: "key apart" }),
         gold && group({}, [...figure.array("gold")].map((is, at) => is && goldFrame(first + (at % keys.length) * step, heading + Math.floor(at / keys.length) * row, step, row, numbers[at]))),
         names && queries.map((text, i) => label(spelled(text), first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
         written && [roomy && label("right word", first - 7, 14, { class: "end quiet" }), label("it writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
@@ -64,7 +67,7 @@ kinds.weights = {
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
         compact
           ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(numbers, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && (isGold(i, j) || (number >= 0.045 && (i === chosen || !gold))) && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
-          : [weightAxis(first, right, base, tall), hatchBeside(allowed[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, allowed: allowed[chosen], zeros: "none" })],
+          : [weightAxis(first, right, base, tall), hatchBeside(moving[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, allowed: allowed[chosen], zeros: "none" })],
         named(k) && [columnLabels(keys, first, step, shared ? under : base), names && label("key", first - 7, shared ? under + 15 : base + (compact ? 15 : 18), { class: "end key name" })],
         roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
         group({}, panel === k && numberInCell(numbers[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
@@ -81,7 +84,7 @@ kinds.weights = {
   // A row for each value of the first axis and a column for each of the second; on a phone all in one row.
   gallery(figure, width, wide, bottom) {
     const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
-    const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
+    const { asked } = figure.options, across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
     const top = wide ? 22 : words || !columns ? 19 : 34, left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
     const shared = figure.has("gold_share"), high = wide ? Math.min(84, (bottom - top + 12) / count - 12) : 36, each = wide ? high + 12 : 0, thin = wide ? step : (step - 6) / count;
     // With shares the rows stand in the order that these have at the end of the play, the largest first.
@@ -98,6 +101,7 @@ kinds.weights = {
             : label(name, x + thin / 2 - 3, words ? 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
           shared && label(percent(figure.arrayAt("gold_share", { ...figure.place, ...place })[0]), wide ? left - 2 : x + thin / 2 - 3, wide ? y + high / 2 + 13 : y + high + 15, { class: `${wide ? "end" : "middle"} ${style}` }),
           stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high, figure.has("gold") ? figure.array("gold") : []),
+          asked !== null && rect(x + (asked * (thin - 6)) / figure.labels.keys.length, y, (thin - 6) / figure.labels.keys.length, high, { class: "key apart" }),
           here && rect(x, y + (figure.place.query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: "query frame thin" }),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: Object.keys(place).some(figure.pointed) ? "chosen thin" : "chosen", rx: 3 }),
           rect(words && wide ? 0 : x - 3, y, words && wide ? width : thin, high, picks(place)),

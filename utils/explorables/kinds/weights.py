@@ -30,7 +30,8 @@ class Weights(Figure):
             number from 0 to 1 that ``compute`` returns, to the text beside its curve: a chart above the maps,
             along the axis that is played first (with one number per query, the curve is that of the chosen one, and an
             empty text its name); and ``bars``, False to leave out the bars of the chosen row: then the cells have their
-            numbers.
+            numbers; and ``asked``, a key that the question above the figure is about: a ground in the colour of keys
+            marks its column, also in the small maps.
 
     >>> import torch
     >>> figure = Weights(
@@ -61,7 +62,7 @@ class Weights(Figure):
         **options,
     ):
         self.panels, self.edge, self.causal = dict(panels or {"weights": ""}), edge, causal
-        self.window, self.bars = window, options.pop("bars", True)
+        self.window, self.bars, self.asked = window, options.pop("bars", True), options.pop("asked", None)
         self.gallery, self.gauges = list(gallery), options.pop("gauges", self.gauges)
         self.table = (list(self.panels.items()), "queries", "keys")
         for what, axis in (("edge", edge), ("window", window)):
@@ -70,6 +71,8 @@ class Weights(Figure):
         check_value("causal", causal, axes)
         if len(self.gallery) > 2 or not set(self.gallery) <= set(axes):
             raise ValueError(f"gallery must name one or two axes, got {self.gallery}")
+        if self.asked is not None and self.asked not in keys:
+            raise ValueError(f"asked must be one of the keys, got {self.asked!r}")
         labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
@@ -89,5 +92,6 @@ class Weights(Figure):
             "causal": self.causal,
             "window": self.window,
             "bars": self.bars,
+            "asked": None if self.asked is None else self.labels["keys"].index(self.asked),
             "gallery": self.gallery,
         }

@@ -242,7 +242,7 @@ function render({ model, el }) {
     const blended = progress < 1 && from?.length === numbers.length ? numbers.map((number, i) => from[i] + (number - from[i]) * progress) : numbers;
     return last[name] = blended;
   };
-  const STEPS = 200, SLOW = 40; // milliseconds
+  const STEPS = kinds[figure.kind].glide ?? 200, SLOW = 40; // milliseconds
   const glide = () => {
     if (still.matches || dragging || !drawn.length) return paintSoon();
     origin = last;

@@ -172,6 +172,12 @@ const grip = (x, y, text = "", role = "handle") => {
     text && label(text, x, y + 15.5, { class: "middle name inverse" }));
 };
 
+// A button that makes these choices; it ends at `right`.
+const button = (text, right, top, choices) => {
+  const width = Math.max(74, 1.08 * textWidth(text) + 26), left = right - width;
+  return group({ class: "button" }, rect(left, top, width, 24, { class: "handle", rx: 12 }), label(text, left + width / 2, top + 16, { class: "middle name inverse" }), rect(left, top, width, 24, picks(choices)));
+};
+
 // A text on a card of its own, around a middle.
 const tip = (text, x, y) => {
   const half = textWidth(text) / 2 + 8;
