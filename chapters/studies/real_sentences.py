@@ -204,8 +204,6 @@ def measure_file(study: Study) -> dict:
         for _, zh in raw
     )
     sentences = {folded(sentence) for pair in pairs for sentence in pair}
-    shuffled = random.Random(0).sample(pairs, len(pairs))
-    shares = shares_seen(shuffled[: study.num_test], shuffled[study.num_test :])
     translations = [Counter(side) for side in zip(*set(pairs), strict=True)]
     return {
         "pairs": len(raw),
@@ -214,7 +212,7 @@ def measure_file(study: Study) -> dict:
         "scripts": {script: round(count / len(raw), 3) for script, count in scripts.items()},
         "characters": {"before": len(characters), "after": len(set(map(to_simplified, characters)))},
         "repeated": {"before": len(raw) - len(set(raw)), "after": len(pairs) - len(set(pairs))},
-        "seen": {name: round(share, 3) for name, share in shares.items()},
+        "seen": shares_seen_by_chance(pairs, study.num_test),
         "rows_with_helsinki": sum("赫尔辛基" in zh for zh, _ in pairs),
         "own_sentences_in_file": sum(
             folded(sentence) in sentences for pair in OWN.items() for sentence in pair
@@ -222,16 +220,33 @@ def measure_file(study: Study) -> dict:
     }
 
 
-def shares_seen(test: Sequence[tuple[str, str]], rows: Sequence[tuple[str, str]]) -> dict[str, float]:
-    """The shares of test rows whose Chinese, English, or either sentence is in the other rows.
+def measure_french_file(study: Study) -> dict:
+    """The shares of the French file's test that a random split also has in training."""
+    pairs = read_pairs(FRENCH, ("en", "fr")).between("fr", "en")
+    return {"pairs": len(pairs), "seen": shares_seen_by_chance(pairs, study.num_test, "fr")}
+
+
+def shares_seen_by_chance(
+    pairs: Sequence[tuple[str, str]], num_test: int, source: str = "zh"
+) -> dict[str, float]:
+    """The shares of :func:`shares_seen` for a random split of the rows."""
+    shuffled = random.Random(0).sample(pairs, len(pairs))
+    shares = shares_seen(shuffled[:num_test], shuffled[num_test:], source)
+    return {name: round(share, 3) for name, share in shares.items()}
+
+
+def shares_seen(
+    test: Sequence[tuple[str, str]], rows: Sequence[tuple[str, str]], source: str = "zh"
+) -> dict[str, float]:
+    """The shares of test rows whose sentence in the source language, English sentence, or either is in the other rows.
 
     >>> shares_seen([("a", "x"), ("b", "y")], [("a", "z"), ("c", "X!")])
     {'zh': 0.5, 'en': 0.5, 'either': 0.5}
     """
     known_sentences = [{folded(sentence) for sentence in side} for side in zip(*rows, strict=True)]
     is_known = [[folded(s) in k for s, k in zip(pair, known_sentences, strict=True)] for pair in test]
-    zh, en = (sum(side) / len(test) for side in zip(*is_known, strict=True))
-    return {"zh": zh, "en": en, "either": sum(map(any, is_known)) / len(test)}
+    first, second = (sum(side) / len(test) for side in zip(*is_known, strict=True))
+    return {source: first, "en": second, "either": sum(map(any, is_known)) / len(test)}
 
 
 class Units(NamedTuple):
@@ -621,23 +636,45 @@ def measure_links(study: Study) -> dict:
     run = Run(settings, model, src.vocabulary, tgt.vocabulary, split.test)
     save_run(run, study.runs / "en-fr")
     sources, references = _test_of(split)
-    people = [(_lower(en, "en"), _lower(fr, "fr")) for en, fr in split.train]
+    people = _lower_pairs(split)
+    frequent = frequent_words(fr for _, fr in people)
+    return {
+        "training": facts,
+        "bleu": stored_score([t.text for t in translate(run, sources)], references, "fr"),
+    } | {name: links_on(run, *text, people, frequent) for name, text in texts_with_links(study).items()}
+
+
+def measure_unseen(study: Study) -> dict:
+    """The error rate of a model 1 that has read only the pairs of training, as the translator of the links has."""
+    table = model_1(_lower_pairs(study.split(FRENCH, "en", "fr")))
+    results = {}
+    for name, (pairs, gold) in texts_with_links(study).items():
+        links = [links_by_table(table, *pair) for pair in _in_lower_case(pairs)]
+        results[name] = aer_of({"model 1": links}, gold)
+    return results
+
+
+def texts_with_links(study: Study) -> dict[str, tuple[list, list[GoldLinks]]]:
+    """Sentences of the grammar and of parliament as pairs of words, and their gold links."""
     lines = find_file(HANSARDS).read_text("utf-8").splitlines()
     hansards = [tuple(side.split() for side in line.split("|||")) for line in lines]
     hansards_gold = read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in hansards], first=1)
     grammar = triples(study.num_test, split="test", min_words=3, max_words=30)
-    texts = {
+    return {
         "grammar": (
             [(capitalised(t.en), capitalised(t.fr)) for t in grammar],
             [GoldLinks(t.en_fr, t.en_fr) for t in grammar],
         ),
         "hansards": (hansards, hansards_gold),
     }
-    frequent = frequent_words(fr for _, fr in people)
-    return {
-        "training": facts,
-        "bleu": stored_score([t.text for t in translate(run, sources)], references, "fr"),
-    } | {name: links_on(run, *text, people, frequent) for name, text in texts.items()}
+
+
+def _lower_pairs(split: Split) -> list[tuple[list[str], list[str]]]:
+    return [(_lower(en, "en"), _lower(fr, "fr")) for en, fr in split.train]
+
+
+def _in_lower_case(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[tuple[list[str], ...]]:
+    return [tuple([word.lower() for word in side] for side in pair) for pair in pairs]
 
 
 def _lower(text: str, lang: str) -> list[str]:
@@ -657,10 +694,10 @@ def links_on(
         run: the translator whose attention is measured.
         pairs: words of the source and of the target.
         gold: their links.
-        learned_from: what model 1 reads besides these pairs, in lower case.
+        extra_pairs: what model 1 reads besides these pairs, in lower case.
         frequent: frequent words of the target language, in lower case.
     """
-    lower = [tuple([word.lower() for word in side] for side in pair) for pair in pairs]
+    lower = _in_lower_case(pairs)
     table = model_1([*extra_pairs, *lower])
     alignments = align(run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
     links = {
@@ -735,6 +772,8 @@ PARTS: dict[str, Callable[[Study], dict]] = {
     "translator": measure_translator,
     "mistakes": measure_mistakes,
     "links": measure_links,
+    "unseen": measure_unseen,
+    "french_file": measure_french_file,
 }
 
 
