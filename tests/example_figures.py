@@ -56,11 +56,16 @@ def heat_map(name: str = "heat") -> Weights:
 
 def two_maps(name: str = "maps") -> Weights:
     return Weights(
-        lambda d: {"plain": _weights(d, 5, 8, scale=d), "scaled": _weights(d, 5, 8)},
+        lambda d: {
+            "plain": _weights(d, 5, 8, scale=d),
+            "scaled": _weights(d, 5, 8),
+            "largest": _weights(d, 5, 8, scale=d).max(),
+        },
         {"d": [1, 2, 8]},
         queries=[f"query {i}" for i in range(1, 6)],
         keys=ENGLISH,
         panels={"plain": "scores", "scaled": "scores / √d"},
+        gauges=("largest weight", {"largest": ""}),
         name=name,
         alt="Two heat maps, the second of scores that are divided by the root of d.",
         say="{query} at d = {d}.",

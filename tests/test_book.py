@@ -212,10 +212,14 @@ def test_chapter_is_in_the_tables_of_chapters(page: str) -> None:
 def test_teachers_find_every_chapter_in_order() -> None:
     page = (ROOT / "book" / "teaching.md").read_text("utf-8")
     [table] = re.findall(r"^## What each chapter needs\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
-    rows = re.findall(r"^\| (\d+) \| \[\]\(\.\./(.+)\.ipynb\) \| .+? \| (\d+) \+ (\d+) \|", table, re.MULTILINE)
+    rows = re.findall(
+        r"^\| (\d+) \| \[\]\(\.\./(.+)\.ipynb\) \| .+? \| (\d+) \+ (\d+) \|", table, re.MULTILINE
+    )
     assert [(int(number), chapter) for number, chapter, *_ in rows] == [*enumerate(CHAPTERS, start=1)]
     # The same minutes as on the map of the course.
-    on_the_map = re.findall(r"^Needs .+ (\d+) minutes\.$", (ROOT / "book" / "index.md").read_text("utf-8"), re.M)
+    on_the_map = re.findall(
+        r"^Needs .+ (\d+) minutes\.$", (ROOT / "book" / "index.md").read_text("utf-8"), re.M
+    )
     assert [int(reading) + int(exercises) for *_, reading, exercises in rows] == [*map(int, on_the_map)]
 
 

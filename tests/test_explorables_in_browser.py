@@ -319,6 +319,7 @@ def test_pointing_at_a_small_map_shows_it_and_a_click_chooses_it(desk: Page) -> 
 
 #: Axes that are chosen in the picture of an example, besides its picks.
 IN_THE_PICTURE = {
+    "maps": ("d",),
     "heads": ("head", "layer"),
     "scene": ("picture",),
     "decoding": ("stage",),
@@ -439,11 +440,41 @@ def test_a_grip_follows_the_hand_between_two_values_and_ends_at_the_nearer_one(d
     edge = shown.locator(".edge").first.bounding_box()
     assert edge["x"] + edge["width"] / 2 == pytest.approx(x, abs=1.5)
     expect(slider(shown, "valid_length")).to_have_value("2")
-    expect(shown.locator(".xp-say")).to_have_class("xp-say xp-between")  # it speaks of the nearer value
+    # What is written is that of the nearer value, in the picture and below it.
+    figure = FIGURES["bars"]
+    assert "valid length 2" in shown.locator(".xp-picture text").all_text_contents()
+    expect(shown.locator(".xp-say")).to_have_text(figure.sentence(valid_length=2))
     desk.mouse.up()
     desk.mouse.move(0, 0)
-    expect(shown.locator(".xp-say")).to_have_class("xp-say")
     shows(shown, "bars", valid_length=2)
+
+
+def test_a_curve_is_hidden_behind_what_the_reader_has_reached_but_not_on_paper(desk: Page) -> None:
+    shown = opened(desk, "maps")
+    course, rule = shown.locator(".course:not(.done)"), shown.locator(".rule")
+
+    def reached() -> float:
+        drawn(shown)
+        assert "inset" in course.evaluate("node => getComputedStyle(node).clipPath")
+        return float(
+            re.search(r"--reached: ([\d.]+)px", shown.locator(".xp-picture svg").get_attribute("style"))[1]
+        )
+
+    places = []
+    for at in (0, 1, 0):
+        slider(shown, "d").fill(str(at))
+        shows(shown, "maps", d=FIGURES["maps"].axes["d"][at])
+        places.append((reached(), float(rule.get_attribute("x1"))))
+    (first, start), (second, moved), (last, back) = places
+    assert first == pytest.approx(start, abs=0.01)
+    assert second == pytest.approx(moved, abs=0.01)
+    assert start == back < last == second  # what was seen stays
+    desk.emulate_media(media="print")
+    assert course.evaluate("node => getComputedStyle(node).clipPath") == "none"
+    desk.emulate_media(media="screen")
+    shown.get_by_role("button", name="reset").click()
+    shows(shown, "maps")
+    assert reached() == pytest.approx(start, abs=0.01)
 
 
 def test_an_edge_of_the_window_is_dragged_to_another_bandwidth(desk: Page) -> None:

@@ -29,11 +29,11 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
             empty, _, full = drawn.of("line", "grid")[:3]  # 0, 50% and 100%
             left, bottom, right, top = empty["x1"], empty["y1"], full["x2"], full["y1"]
             across, up = linear([left, right], [0, 27]), linear([bottom, top], [0, 1])
-            dots, curves = drawn.of("circle", "outlined"), drawn.of("path", "course")
+            dots, whole = drawn.of("circle", "outlined"), drawn.of("path", "course", without=("done",))
+            strong = drawn.of("path", "course", "done")
             for k, shares in enumerate((list(KEPT.values()), [(1 - kept) / head for kept in KEPT.values()])):
                 # The whole curve, and over it the part up to where the figure is now.
-                course, done = (curve.corners() for curve in curves[2 * k : 2 * k + 2])
-                assert "done" in curves[2 * k + 1].classes
+                course, done = whole[k].corners(), strong[k].corners()
                 assert done == pytest.approx(np.r_[course[: at + 1], course[at : at + 1]], abs=0.02)
                 assert [across(x) for x in course[:, 0]] == pytest.approx(list(KEPT), abs=1e-2)
                 assert [up(y) for y in course[:, 1]] == pytest.approx(shares, abs=1e-3)

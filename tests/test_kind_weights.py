@@ -342,20 +342,20 @@ def test_without_bars_each_cell_has_its_number_unless_it_is_nearly_0(width: int)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_column_of_the_question_has_a_ground_in_each_map(width: int) -> None:
+def test_the_column_of_the_question_has_a_frame_in_each_map(width: int) -> None:
     drawn = picture(small(asked="d", gallery=["d"]), width)
-    grounds = drawn.of("rect", "key", "apart")
-    assert len(grounds) == 1 + 2  # the large map, and a small one for each value of d
-    large = max(grounds, key=lambda ground: ground["width"])
+    frames = drawn.of("rect", "column")
+    assert len(frames) == 1 + 2  # the large map, and a small one for each value of d
+    large = max(frames, key=lambda frame: frame["width"])
     column = [cell for cell in drawn.of("rect", "cell") if abs(cell.middle[0] - large.middle[0]) < 0.01]
     assert len(column) == 2  # the rows
     assert column[0].box[1] - large.box[1] == pytest.approx(0.5, abs=0.02)
     assert drawn.text("d").middle[0] == pytest.approx(large.middle[0], abs=4)
-    # In a small map the ground is the fourth of five columns.
+    # In a small map the frame is the fourth of five columns.
     stamps = drawn.of("rect", "ground")[1:]  # the first is that of the large map
-    for ground, stamp in zip([ground for ground in grounds if ground is not large], stamps, strict=True):
+    for frame, stamp in zip([frame for frame in frames if frame is not large], stamps, strict=True):
         left, _, right, _ = stamp.box
-        assert ground.middle[0] == pytest.approx(left + 0.7 * (right - left), abs=0.05)
-    assert not picture(small(gallery=["d"]), width).of("rect", "key", "apart")
+        assert frame.middle[0] == pytest.approx(left + 0.7 * (right - left), abs=0.05)
+    assert not picture(small(gallery=["d"]), width).of("rect", "column")
     with pytest.raises(ValueError, match="asked must be one of the keys, got 'z'"):
         small(asked="z")

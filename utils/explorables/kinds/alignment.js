@@ -18,7 +18,7 @@ kinds.alignment = {
       return widths.map((w) => { x += w + free; return { middle: x - (w + free) / 2, width: w, room: w + free }; });
     };
     const places = spread(source), asking = spread(target), chosen = figure.place.word;
-    const weights = figure.chosen("weights", "word"), bend = (from + to) / 2;
+    const weights = figure.chosen("weights", "word"), stored = figure.rowAt("weights", chosen), bend = (from + to) / 2;
     const bands = bandsOf(figure, 14, places.map((place) => place.middle), asking.map((place) => place.middle), (a, b) =>
       `M${a},${from}C${a},${bend} ${b},${bend} ${b},${to}`);
     const { middle, width: wide } = asking[chosen];
@@ -27,7 +27,7 @@ kinds.alignment = {
       goldLinks(figure, (i, j, style) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: style })),
       source.map((word, j) => [
         rect(places[j].middle - 13, tall - 58 * weights[j] + 6, 26, 58 * weights[j], { class: "weight" }),
-        weights[j] >= 0.025 && label(weights[j].toFixed(2), places[j].middle, tall - 58 * weights[j] + 1, { class: "middle number" }),
+        stored[j] >= 0.025 && label(stored[j].toFixed(2), places[j].middle, tall - 58 * weights[j] + 1, { class: "middle number" }),
         label(word, places[j].middle, words, { class: `middle word ${choice(word)}` }),
         rect(places[j].middle - places[j].room / 2, tall - 58, places[j].room, words - tall + 68, picks({ word: looking(figure, "target", j) })),
       ]),
@@ -47,7 +47,7 @@ kinds.alignment = {
   columns(figure, width) {
     const { source, target, gloss = [] } = figure.labels, row = 24.5, cell = 40, rows = Math.max(source.length, target.length);
     const number = 34, left = number + cell + 14 + widest(source), astray = looksAstray(figure), instead = writtenInstead(figure), aside = instead.length ? 22 + widest(instead) : astray.length ? 16 : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
-    const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word"), bend = round((left + right) / 2);
+    const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word"), stored = figure.rowAt("weights", chosen), bend = round((left + right) / 2);
     const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a, b) =>
       `M${round(left)},${a}C${bend},${a} ${bend},${b} ${round(right)},${b}`);
     return { width, height: row * rows, marks: [
@@ -57,7 +57,7 @@ kinds.alignment = {
       source.map((word, j) => {
         const y = place(j, source.length);
         return [
-          weights[j] >= 0.025 && label(weights[j].toFixed(2), number - 4, y + 4, { class: "end" }),
+          stored[j] >= 0.025 && label(stored[j].toFixed(2), number - 4, y + 4, { class: "end" }),
           rect(number, y - 10, cell * weights[j], 20, { class: "weight" }),
           label(word, left - 7, y + 4, { class: `end ${choice(word)}` }), rect(0, y - row / 2, left, row, picks({ word: looking(figure, "target", j) })),
         ];
@@ -74,7 +74,7 @@ kinds.alignment = {
 // Of each target word the word that is written in its place, or "" where it is written itself.
 const writtenInstead = (figure) => {
   const { target, written } = figure.labels;
-  return written ? target.map((word, i) => { const text = written[figure.array("written")[i]]; return text === word ? "" : text; }) : [];
+  return written ? target.map((word, i) => { const text = written[figure.array("written")[i]]; return text === word ? "" : spelled(text); }) : [];
 };
 
 // Of each target word whether its largest weight lies on a word that no gold link joins to it, though others are joined.

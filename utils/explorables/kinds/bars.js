@@ -23,8 +23,8 @@ kinds.bars = {
     const marks = panels.map(([array, title], k) => {
       const base = top + (k + 1) * pitch, verdict = verdicts.length ? figure.array("verdict")[k] : 0;
       // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
-      // Between two values of a cut a bar is not half left out.
-      const numbers = cut ? figure.blend(array, figure.array(array)) : figure.drawn(array), others = figure.compared(array) ?? [];
+      // Between two values of a line a bar is not half left out or half forbidden.
+      const numbers = moving ? figure.blend(array, figure.array(array)) : figure.drawn(array), others = figure.compared(array) ?? [];
       const most = role === "weight" ? 1 : roundTop([...numbers, ...others]), at = beside ? base - tall / 2 + 4 : base - pitch + 14;
       const end = beside ? right + 24 : right - 1.08 * textWidth(verdicts[verdict] ?? "");
       const shape = (number, j, style) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: style, rx: 2 });
@@ -34,18 +34,18 @@ kinds.bars = {
         compared && !cut && label(compared, right, at, { class: "end quiet" }),
         several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
         // Weights that could not be computed are no zeros.
-        bars(numbers, { left, step, base, height: tall / most, allowed: [0, limit], digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "allowed" }),
+        bars(numbers, { values: figure.array(array), left, step, base, height: tall / most, allowed: [0, limit], digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "allowed" }),
         newest >= 0 && shape(numbers[newest], newest, "newest"),
         Math.max(...numbers) === 0 && (verdict || limit === 0) && label(verdict ? "no weights" : "all 0", (left + Math.min(x, right)) / 2 > left + 40 ? (left + Math.min(x, right)) / 2 : (left + right) / 2, base - 6, { class: "middle halo" }),
         group({}, [...others].map((number, j) => shape(number, j, "outline"))),
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
     const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
-    const held = moving && `${wide ? `${titled(moving)} ` : ""}${labelAt(figure.controls[moving], figure.position(moving))}`, half = moving && gripHalf(held);
+    const held = moving && `${wide ? `${titled(moving)} ` : ""}${figure.controls[moving].labels[figure.place[moving]]}`, half = moving && gripHalf(held), middle = moving && Math.min(Math.max(x, half), width - half);
     const handle = moving && [
-      grip(Math.min(Math.max(x, half), width - half), head, held),
-      x - textWidth(before) > half + 6 && label(before, x - half - 6, head + 15, { class: "end" }), x + textWidth(behind) < width - half - 6 && label(behind, x + half + 6, head + 15),
-      compared && cut && x + half + 12 + textWidth(behind) < right - textWidth(compared) && label(compared, right, head + 15, { class: "end quiet" }),
+      grip(middle, head, held),
+      middle - textWidth(before) > half + 6 && label(before, middle - half - 6, head + 15, { class: "end" }), middle + textWidth(behind) < width - half - 6 && label(behind, middle + half + 6, head + 15),
+      compared && cut && middle + half + 12 + textWidth(behind) < right - textWidth(compared) && label(compared, right, head + 15, { class: "end quiet" }),
       dragged(moving, (at) => ({ [moving]: cut ? among((at - left) / step, stops) : evenly(at, left, right, labels.length + 1) }), rect(left - 12, head - 8, right - left + 24, bottom - head + 8, { class: "drag instead" })),
     ];
     // The line lies behind the bars and their numbers.

@@ -27,7 +27,7 @@ kinds.curve = {
     const xOf = (hour) => left + ((hour - first) / (last - first)) * (right - left);
     const yOf = (level) => bottom - ((level - low + reach) / (high - low + 2 * reach)) * (bottom - top);
     const levelOf = (at) => low - reach + ((bottom - at) / (bottom - top)) * (high - low + 2 * reach);
-    const estimate = figure.drawn("estimate"), weights = figure.drawn("weights");
+    const estimate = figure.drawn("estimate"), weights = figure.drawn("weights"), stored = figure.array("weights");
     const known = figure.has("estimate_known") ? figure.array("estimate_known") : null;
     // Stretches with an estimate, and gaps without one, as positions on the grid.
     const stretches = [], gaps = [];
@@ -48,8 +48,8 @@ kinds.curve = {
     for (let level = Math.ceil(low / power) * power; level <= high; level += power) levels.push(level);
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
-    const held = `${x_label} ${labelAt(figure.controls[query], figure.position(query))}${figure.controls[bandwidth] ? ` ± ${labelAt(figure.controls[bandwidth], figure.position(bandwidth))}` : ""}`;
-    const point = figure.hover.point ?? figure.taken, [most] = figure.blend("most", [Math.max(0.1, roundTop(figure.array("weights")))]);
+    const held = `${x_label} ${figure.controls[query].labels[figure.place[query]]}${figure.controls[bandwidth] ? ` ± ${figure.controls[bandwidth].labels[figure.place[bandwidth]]}` : ""}`;
+    const point = figure.hover.point ?? figure.taken, [most] = figure.blend("most", [largestOf(figure, query)]);
     const heaviest = weights.indexOf(Math.max(...weights));
     const unit = y_label.replace(/.*\((.*)\)/, " $1");
     const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
@@ -66,9 +66,9 @@ kinds.curve = {
       polyline(grid.map((_, i) => spot(truth, i)), { class: "truth" }),
       x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 1.5), base - bar * weights[i], i === point ? 8 : 3, bar * weights[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
-      group({}, weights[heaviest] > 0 && label(weights[heaviest].toFixed(2), left - 5, base - bar * weights[heaviest] + 4, { class: "end number" }), weights[heaviest] > 0 && line(left, base - bar * weights[heaviest], xOf(x[heaviest]), base - bar * weights[heaviest], { class: "grid" })),
+      group({}, weights[heaviest] > 0 && label(stored[heaviest].toFixed(2), left - 5, base - bar * weights[heaviest] + 4, { class: "end number" }), weights[heaviest] > 0 && line(left, base - bar * weights[heaviest], xOf(x[heaviest]), base - bar * weights[heaviest], { class: "grid" })),
       asked < (left + right) / 2 ? label("weights of the readings", right, base - strip + 14, { class: "end" }) : label("weights of the readings", left + 12, base - strip + 14),
-      group({}, figure.has("error") && label(`error ${figure.drawn("error")[0].toFixed(2)}${unit}`, right, 16, { class: "end big" })),
+      group({}, figure.has("error") && label(`error ${figure.array("error")[0].toFixed(2)}${unit}`, right, 16, { class: "end big" })),
       hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
       label(x_label, (left + right) / 2, base + 32, { class: "middle" }),
       dragged(query, (at) => ({ [query]: evenly(at, xOf(values[0]), xOf(values.at(-1)), values.length) }),
@@ -100,9 +100,12 @@ kinds.curve = {
       grip(Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)), top - 26, held, "query"),
       group({}, answered && group({ class: "through" }, circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" }))),
       group({}, point !== undefined && circle(...place(point), 13, { class: "chosen" })),
-      group({}, point !== undefined && tip(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${weights[point].toFixed(2)}`,
+      group({}, point !== undefined && tip(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${stored[point].toFixed(2)}`,
         Math.min(Math.max(place(point)[0], left + 80), right - 80), place(point)[1] + (place(point)[1] < top + 30 ? 30 : -22))),
     ];
     return { width, height: base + 40, marks };
   },
 };
+
+// The end of the axis of weights: the largest weight that a reading gets at any place of the query.
+const largestOf = (figure, query) => Math.max(0.1, ...figure.controls[query].values.map((_, i) => Math.max(...figure.arrayAt("weights", { ...figure.place, [query]: i }))));

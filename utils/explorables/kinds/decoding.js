@@ -5,10 +5,10 @@ kinds.decoding = {
   draw(figure, width) {
     const { source, target, candidates } = figure.labels, chosen = figure.place.word, stage = figure.place.stage;
     const stages = figure.controls.stage.labels, reached = (k) => stage >= k;
-    // Of each panel how much of it is there: between 0 and 1 on the way to its stage.
-    const shown = figure.blend("shown", stages.map((_, k) => +reached(k)));
+    // Of each panel how much of it is there: between 0 and 1 on the way to its stage; a step back empties it at once.
+    const shown = figure.blend("shown", stages.map((_, k) => +reached(k))).map((share, k) => (reached(k) ? share : 0));
     const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 17;
-    const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size}${wide ? " numbers" : ""}`;
+    const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size} numbers`;
     const { marks: sentence, bottom, slots } = writtenSentence(figure, target, chosen, shown[4] === 1, width);
     const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
     const words = Math.max(8 + widest(source.map(spelled)), 54), scored = words + 6;
@@ -41,7 +41,7 @@ kinds.decoding = {
       label("query", words, bottom + 24, { class: "end name" }),
       strip(figure.chosen("queries", "word"), scored + 4, 7, bottom + 20, 12, largest(figure, "queries", "states"), "query"),
       path(`M${scored + 40},${bottom + 34}h10l-5,6z`, { class: "query" }),
-      label(counted, scored + 98, bottom + 24, { class: "quiet" }), group({}, back, down, writes),
+      wide && label(counted, scored + 98, bottom + 24, { class: "quiet" }), group({}, back, down, writes),
       source.map((word, j) => label(spelled(word), words, rows[j] + 4, { class: "end" })),
       boxes.map(([x, y, w, h], k) => {
         const frame = { rx: 5, class: k === stage ? "now" : "grid" };
@@ -109,6 +109,7 @@ kinds.decoding = {
     return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
       const word = candidates[chosen * numBest + k], at = y + 30 + row * (k + 0.5);
       return [
+        room > 20 && rect(x + 14 + named, at - row / 2 + 3, room, row - 8, { class: "grid" }),
         room > 20 && rect(x + 14 + named, at - row / 2 + 3, share * room * probability, row - 8, { class: "chance", rx: 2 }),
         label(spelled(word), x + 8, at + 3, { class: word === target[chosen] ? "name" : "" }),
         label(probability < 0.0005 ? "< 0.1%" : percent(probability, 1), x + width - 6, at + 3, { class: "end" }),

@@ -32,18 +32,18 @@ kinds.plane = {
     // The areas of the words, each with its name where its own point does not lie in it.
     const won = winners ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid) : [];
     const ground = winners ? "a query in an area chooses its word" : "the darker, the higher the score";
-    const band = scorer.form !== "dot" ? "" : hullOf([...keys, at(count)]).includes(at(count)) ? "line: outermost words" : "inside the line no word wins";
+    const band = scorer.form !== "dot" ? "" : hullOf([...keys, at(count)]).includes(at(count)) ? "line: outermost words" : "a word inside the line never wins";
     return { width, height: bottom + 34, marks: [
       winners
-        ? won.map(({ d }, i) => [path(d, { class: "paper" }), path(d, { class: "key area", opacity: i === best ? 0.62 : 0.05 + 0.045 * ((3 * i) % 8) })])
+        ? won.map(({ d }, i) => [path(d, { class: "paper" }), path(d, { class: "key area", opacity: i === best ? 0.62 : 0.08 + 0.07 * ((3 * i) % 4) })])
         : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
       label(textWidth(`${ground}; ${band}`) < right - left - textWidth(x_label) - 40 && band ? `${ground}; ${band}` : ground, left, bottom + 17, { class: "quiet" }),
-      // The way of the query from the origin.
-      line(xOf(0), yOf(0), qx, qy, { class: "query ray" }),
-      group({}, won.map(({ middle, wins }, i) => middle && !wins(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" }))),
+      // Of a query the dot product and the cosine know the way from the origin.
+      group({}, scorer.form !== "additive" && line(xOf(0), yOf(0), qx, qy, { class: "query ray" })),
+      group({}, wide && won.map(({ middle, wins }, i) => middle && !wins(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" }))),
       words.map((word, i) => {
         const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
         const text = listed || weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
@@ -98,7 +98,7 @@ const nearestTo = ([x, y], places) => {
 };
 
 // The corners of small rectangles that fill a large one. They are smallest around a middle, the origin, where areas meet.
-const corners = ([left, top, right, bottom], [x, y], half = 24) => {
+const corners = ([left, top, right, bottom], [x, y], half = 20) => {
   const steps = (from, middle, to) => Array.from({ length: 2 * half + 1 }, (_, k) => {
     const share = (k - half) / half;
     return middle + Math.abs(share) ** 1.7 * Math.sign(share) * (share < 0 ? middle - from : to - middle);
@@ -129,6 +129,9 @@ const areas = (functions, { xs, ys }) => {
   });
 };
 
+// To a tenth of a pixel, because areas have many corners.
+const tenth = (number) => Math.round(10 * number) / 10;
+
 // The area where heights, given at the corners of small squares and linear between them, are at or above a level.
 const areaAbove = (heights, level, xs, ys) => {
   let d = "";
@@ -138,7 +141,7 @@ const areaAbove = (heights, level, xs, ys) => {
       const around = j < xs.length - 1 ? [[j, i], [j + 1, i], [j + 1, i + 1], [j, i + 1]] : [];
       const above = around.filter(([a, b]) => heights[b][a] >= level).length;
       if (above === 4) { full++; continue; }
-      if (full) d += `M${round(xs[j - full])},${round(ys[i])}H${round(xs[j])}V${round(ys[i + 1])}H${round(xs[j - full])}z`;
+      if (full) d += `M${tenth(xs[j - full])},${tenth(ys[i])}H${tenth(xs[j])}V${tenth(ys[i + 1])}H${tenth(xs[j - full])}z`;
       full = 0;
       if (!above) continue;
       const edge = around.flatMap(([a, b], k) => {
@@ -147,7 +150,7 @@ const areaAbove = (heights, level, xs, ys) => {
         const share = (level - here) / (there - here);
         return [...points, [xs[a] + share * (xs[c] - xs[a]), ys[b] + share * (ys[e] - ys[b])]];
       });
-      d += `M${edge.map(([x, y]) => `${round(x)},${round(y)}`).join("L")}z`;
+      d += `M${edge.map(([x, y]) => `${tenth(x)},${tenth(y)}`).join("L")}z`;
     }
   }
   return d;

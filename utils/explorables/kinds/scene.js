@@ -66,7 +66,7 @@ kinds.scene = {
         return [
           i === chosen && rect(x + 1, y + 1, room - 2, rowHeight - 2, { class: figure.frame("word"), rx: 4 }),
           stamp(figure.rowAt("weights", i), size, x + (room - tile) / 2, y + 6, tile, tile, []),
-          label(word, x + room / 2, y + tile + 22, { class: `middle word ${choice(word)} ${i === chosen ? "name" : i > chosen ? "pale" : ""}` }),
+          label(word, x + room / 2, y + tile + 22, { class: `middle word ${choice(word)} ${i === chosen ? "name" : ""}` }),
           rect(x, y, room, rowHeight, picks({ word: i })),
         ];
       }),

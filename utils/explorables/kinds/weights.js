@@ -44,7 +44,7 @@ kinds.weights = {
     const marks = panels.map(([array, title], k) => {
       // Maps side by side share the names of their rows.
       const y = side ? 0 : k * high, first = left + (side ? k * (across + gap) : 0), right = first + across, names = !side || !k;
-      const numbers = figure.drawn(array), chosen = figure.place.query;
+      const numbers = figure.drawn(array), stored = figure.array(array), chosen = figure.place.query;
       const roomy = title || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
       const { query: row_at, column, panel } = figure.hover;
       return group({ transform: `translate(0 ${y})` },
@@ -54,7 +54,7 @@ kinds.weights = {
         title ? label(title, first + sample, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
         k === panels.length - 1 && scale(right),
         cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: moving }),
-        asked !== null && rect(first + asked * step, heading, step, queries.length * row, { class: "key apart" }),
+        asked !== null && rect(first + asked * step, heading, step, queries.length * row, { class: "column" }),
         gold && group({}, [...figure.array("gold")].map((is, at) => is && goldFrame(first + (at % keys.length) * step, heading + Math.floor(at / keys.length) * row, step, row, numbers[at]))),
         names && queries.map((text, i) => label(spelled(text), first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
         written && [roomy && label("right word", first - 7, 14, { class: "end quiet" }), label("it writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
@@ -66,11 +66,11 @@ kinds.weights = {
         causal && !lookingBack && path(queries.map((_, i) => `${i ? "" : `M${round(first + step)},${heading}`}V${round(heading + (i + 1) * row)}${i < keys.length - 1 ? `h${round(step)}` : ""}`).join(""), { class: "stairs" }),
         rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
         compact
-          ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(numbers, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && (isGold(i, j) || (number >= 0.045 && (i === chosen || !gold))) && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
-          : [weightAxis(first, right, base, tall), hatchBeside(moving[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { left: first, step, base, height: tall, allowed: allowed[chosen], zeros: "none" })],
+          ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(stored, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && (isGold(i, j) || (number >= 0.045 && (i === chosen || !gold))) && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
+          : [weightAxis(first, right, base, tall), hatchBeside(moving[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { values: figure.rowAt(array, chosen), left: first, step, base, height: tall, allowed: allowed[chosen], zeros: "none" })],
         named(k) && [columnLabels(keys, first, step, shared ? under : base), names && label("key", first - 7, shared ? under + 15 : base + (compact ? 15 : 18), { class: "end key name" })],
         roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
-        group({}, panel === k && numberInCell(numbers[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
+        group({}, panel === k && numberInCell(stored[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
         queries.map((_, i) => [
           names && rect(0, heading + i * row, left, row, picks({ query: i })),
           keys.map((_, j) => rect(first + j * step, heading + i * row, step, row, picks({ query: i, column: j, panel: k }))),
@@ -101,7 +101,7 @@ kinds.weights = {
             : label(name, x + thin / 2 - 3, words ? 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
           shared && label(percent(figure.arrayAt("gold_share", { ...figure.place, ...place })[0]), wide ? left - 2 : x + thin / 2 - 3, wide ? y + high / 2 + 13 : y + high + 15, { class: `${wide ? "end" : "middle"} ${style}` }),
           stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high, figure.has("gold") ? figure.array("gold") : []),
-          asked !== null && rect(x + (asked * (thin - 6)) / figure.labels.keys.length, y, (thin - 6) / figure.labels.keys.length, high, { class: "key apart" }),
+          asked !== null && rect(x + (asked * (thin - 6)) / figure.labels.keys.length, y, (thin - 6) / figure.labels.keys.length, high, { class: "column" }),
           here && rect(x, y + (figure.place.query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: "query frame thin" }),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: Object.keys(place).some(figure.pointed) ? "chosen thin" : "chosen", rx: 3 }),
           rect(words && wide ? 0 : x - 3, y, words && wide ? width : thin, high, picks(place)),

@@ -30,7 +30,7 @@ class Weights(Figure):
             number from 0 to 1 that ``compute`` returns, to the text beside its curve: a chart above the maps,
             along the axis that is played first (with one number per query, the curve is that of the chosen one, and an
             empty text its name); and ``bars``, False to leave out the bars of the chosen row: then the cells have their
-            numbers; and ``asked``, a key that the question above the figure is about: a ground in the colour of keys
+            numbers; and ``asked``, a key that the question above the figure is about: a frame in the colour of keys
             marks its column, also in the small maps.
 
     >>> import torch

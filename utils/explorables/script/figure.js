@@ -203,6 +203,7 @@ function render({ model, el }) {
     stop();
     figure.taken = undefined;
     for (const name in opening) put(name, controls[name].values.indexOf(opening[name]));
+    figure.reached = {};
     if (Object.keys(figure.moved).length) move({});
     else change(); // without a new address
     untouched = true;
@@ -218,11 +219,12 @@ function render({ model, el }) {
   let drawn = [], width = 0, waiting = 0;
   const paint = () => {
     waiting = 0;
-    const { height, marks } = figure.draw(width);
+    const { height, marks, reached } = figure.draw(width);
     const now = marks.flat(Infinity).filter(Boolean);
     patch(svg, now, drawn);
     drawn = now;
-    if (progress >= 0.5) write(); // the words change when the grip says the new value
+    svg.style.setProperty("--reached", `${reached}px`);
+    write();
     const box = `0 0 ${width} ${Math.round(height)}`;
     if (svg.getAttribute("viewBox") === box) return;
     svg.setAttribute("viewBox", box);
@@ -401,13 +403,14 @@ function render({ model, el }) {
   });
   const look = () => {
     for (const name of names) figure.settled[name] = position(name);
+    const [played] = figure.play;
+    if (played) figure.reached[played] = Math.max(position(played), figure.reached[played] ?? 0);
     figure.put(Object.fromEntries(names.map((name) => [name, figure.hover[name] ?? position(name)])));
     speak();
   };
   const write = () => {
     const words = figure.sentence();
     if (words !== say.textContent) say.firstChild.data = words;
-    say.classList.toggle("xp-between", figure.between !== null); // its numbers are those of the nearest value
   };
   const change = () => {
     figure.hover = {};

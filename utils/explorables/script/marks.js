@@ -27,14 +27,6 @@ const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...mar
 // How a control is called: "top_p" is top-p, and "valid_length" valid length.
 const titled = (name) => name.replace(/_(?=.$)/, "-").replaceAll("_", " ");
 
-// The label of a control at a position; between two of them the number in it is between theirs.
-const labelAt = ({ labels, values }, at) => {
-  const [from, to] = [values[Math.floor(at)], values[Math.ceil(at)]], text = labels[Math.round(at)];
-  if (from === to || typeof from !== "number") return text;
-  const now = from + (at % 1) * (to - from), whole = Number.isInteger(from) && Number.isInteger(to) && Math.abs(to - from) > 1;
-  return text.replace(/[\d.]+/, whole ? Math.round(now) : +now.toPrecision(3));
-};
-
 // About how wide a text is drawn; text of 13 pixels unless told.
 const textWidth = (text, size = 13) =>
   [..."" + text].reduce((sum, c) => sum + (c > "\u2e7f" ? 1 : /[fijlrt.,;:!'() |]/.test(c) ? 0.34 : /[mwMW@]/.test(c) ? 0.86 : 0.57), 0) * size;
@@ -99,15 +91,15 @@ const numberAbove = (text, x, y, step) => {
 // The end of an axis for these weights: the first of a few round numbers that none of them exceeds.
 const roundTop = (weights) => [0.02, 0.05, 0.1, 0.2, 0.5].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1; // stored numbers are rounded
 
-// Bars that stand on `base` with their numbers above them. `zeros` says which bars without height have a number: "all" of
+// Bars that stand on `base` with numbers above them: `values` where the bars are on their way to these. `zeros` says which bars without height have a number: "all" of
 // them, the "allowed" ones or "none". Only those from the first to before the second of `allowed` are not forbidden;
 // `height` is that of a number 1.
-const bars = (numbers, { left, step, base, height, digits = 2, allowed = [0, Infinity], role = "weight", zeros = "allowed" }) =>
+const bars = (numbers, { left, step, base, height, values = numbers, digits = 2, allowed = [0, Infinity], role = "weight", zeros = "allowed" }) =>
   [...numbers].map((number, j) => {
-    const x = left + (j + 0.5) * step, tall = number * height, forbidden = j < allowed[0] || j >= allowed[1];
+    const x = left + (j + 0.5) * step, tall = number * height, value = values[j], forbidden = j < allowed[0] || j >= allowed[1];
     return group({},
       rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: forbidden ? `${role} forbidden` : role }),
-      ((zeros === "none" ? number >= 0.045 : number) || zeros === "all" || (zeros === "allowed" && !forbidden)) && numberAbove(number.toFixed(digits), x, base - tall - 5, step));
+      ((zeros === "none" ? value >= 0.045 : value) || zeros === "all" || (zeros === "allowed" && !forbidden)) && numberAbove(value.toFixed(digits), x, base - tall - 5, step));
   });
 
 // A lone full stop can hardly be seen.
@@ -192,48 +184,57 @@ const apart = (heights, gap, limit) => {
   return spread;
 };
 
-// A picture below its gauges: the curve of each share while the figure plays, strong up to where it is now, and there a dot
-// with its name and its number. A grip under them is dragged along. A share with a number for each choice in the picture is
-// that of the choice.
-const withGauges = ({ width, height, marks }, figure) => {
-  const { gauges: [heading, curves], play: [axis] } = figure;
-  if (!curves.length) return { width, height, marks };
-  const { labels, values } = figure.controls[axis], wide = width >= 560, keys = curves.map(([key]) => key), [pick] = Object.keys(figure.picks);
-  const own = (key, numbers) => numbers[figure.shape(key).length ? figure.place[pick] : 0];
-  // Of a gallery, the curves of the other values, too, with their names at their ends.
-  const [other] = (figure.options.gallery ?? []).filter((name) => name !== axis), rivals = other && keys.length === 1 ? figure.controls[other].labels : [];
-  const shareAt = (key, place, i) => own(key, figure.arrayAt(key, { ...place, [axis]: i }));
-  const places = rivals.map((_, k) => ({ ...figure.place, [other]: k }));
-  // Shares that are all far from 0 or from 1 have a part of the axis.
-  const ofAll = keys.flatMap((key) => [...figure.allOf(key)]), low = Math.min(...ofAll), high = Math.max(...ofAll);
-  const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.7 ? 1 : Math.ceil(10 * high) / 10];
-  const tall = wide ? (keys.length > 1 || rivals.length ? 100 : 66) : keys.length > 1 || rivals.length ? 48 : 26;
-  const titles = labels.map((text) => `${titled(axis)} ${text}`), room = rivals.length && wide ? 24 + 1.08 * widest(rivals) : 0;
-  const left = Math.max(44, gripHalf(titles[0])), right = width - Math.max(12, room, gripHalf(titles.at(-1))), top = keys.length > 1 ? 48 : 40, base = top + tall, below = base + (wide ? 40 : 36);
-  // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
-  const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
-  const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left));
-  const yOf = (share) => base - ((share - least) / (most - least)) * tall, shares = figure.blend("shares", keys.map((key) => own(key, figure.mixed(key))));
-  const [at] = figure.blend("now", [figure.position(axis)]), now = placeAt(xs, at), dots = [...shares].map(yOf);
-  const held = `${titled(axis)} ${labelAt(figure.controls[axis], at)}`, half = gripHalf(held);
-  const courseOf = (key, place) => xs.map((x, i) => [x, yOf(shareAt(key, place, i))]);
-  const courses = keys.map((key) => courseOf(key, figure.place)), texts = keys.map((key, k) => `${curves[k][1] || (figure.shape(key).length ? spelled(figure.labels[figure.picks[pick]][figure.place[pick]]) : "")} ${percent(shares[k])}`.trim());
-  const style = (k) => courseStyle(k, keys.length);
-  // A name stands above its dot, that of the lowest of several below it, and beside all curves where they rise or fall.
-  const reach = 16 + 1.08 * widest(texts), fits = now + reach < width - room, [from, to] = fits ? [now, now + reach] : [now - reach, now];
-  const lowest = keys.length > 1 ? dots.indexOf(Math.max(...dots)) : -1, highest = dots.indexOf(Math.min(...dots));
+// The curves above a picture: of each share its name, and its number at each value of the axis that is played. A share with
+// a number for each choice in the picture is that of the choice. Of a gallery, there is a curve for each of its values.
+const gaugeLines = (figure, axis) => {
+  const [, curves] = figure.gauges, [pick] = Object.keys(figure.picks), [other] = (figure.options.gallery ?? []).filter((name) => name !== axis);
+  const sharesOf = (key, place) => figure.controls[axis].values.map((_, i) => figure.arrayAt(key, { ...place, [axis]: i })[figure.shape(key).length ? place[pick] : 0]);
+  if (other && curves.length === 1) return figure.controls[other].labels.map((name, k) => ({ name, shares: sharesOf(curves[0][0], { ...figure.place, [other]: k }), style: "", weak: k !== figure.place[other] }));
+  return curves.map(([key, text], k) => {
+    const own = figure.shape(key).length ? spelled(figure.labels[figure.picks[pick]][figure.place[pick]]) : "";
+    return { name: text || own, shares: sharesOf(key, figure.place), style: courseStyle(k, curves.length), weak: false };
+  });
+};
+
+// Where the names of dots stand that have no room on their right: above the dot, that of the lowest of several below it, and
+// clear of all curves from `from` to `to`.
+const besideCurves = (dots, courses, [from, to], top, base) => {
+  const lowest = dots.length > 1 ? dots.indexOf(Math.max(...dots)) : -1, highest = dots.indexOf(Math.min(...dots));
   const near = courses.map((course, k) => [dots[k], ...course.filter(([x]) => x >= from && x <= to).map(([, y]) => y)]);
-  const beside = (y, k) => {
+  return dots.map((y, k) => {
     const around = k === lowest || k === highest ? near.flat() : near[k], [high, low] = [Math.min(...around), Math.max(...around)];
     if (k === lowest) return low - y < 24 && base - low > 16 ? low + 12 : y + 13;
     return y - high < 34 ? Math.max(top - 14, high - 13) : y - 13;
-  };
-  const named = apart(dots.map(beside), 15, base - 3).map((y) => y + 4);
-  const ends = rivals.length && wide ? apart(places.map((place) => courseOf(keys[0], place).at(-1)[1]), 14, base + 10) : [];
+  });
+};
+
+// A picture below its gauges: the curve of each share while the figure plays, strong up to where it is now, and there a dot
+// with its name and its number. A grip under them is dragged along. `reached` is how far the reader has been: what comes
+// later is hidden in a page.
+const withGauges = (picture, figure) => {
+  const { gauges: [heading, { length: count }], play: [axis] } = figure, { width } = picture;
+  if (!count) return picture;
+  const { labels, values } = figure.controls[axis], wide = width >= 560, lines = gaugeLines(figure, axis), place = figure.place[axis];
+  const named = lines.filter(({ weak }) => wide || !weak), texts = named.map(({ name, shares }) => `${name} ${percent(shares[place])}`.trim());
+  // Shares that are all far from 0 or from 1 have a part of the axis.
+  const ofAll = figure.gauges[1].flatMap(([key]) => [...figure.allOf(key)]), low = Math.min(...ofAll), high = Math.max(...ofAll);
+  const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.8 ? 1 : Math.ceil(10 * high) / 10];
+  // On a desk there is room for the names on the right of the last value.
+  const titles = labels.map((text) => `${titled(axis)} ${text}`), room = wide ? 24 + 1.08 * widest(named.map(({ name }) => `${name} 100%`)) : 0;
+  const tall = wide ? (lines.length > 1 ? 100 : 66) : lines.length > 1 ? 48 : 30;
+  const left = Math.max(44, gripHalf(titles[0])), right = width - Math.max(12, room, gripHalf(titles.at(-1))), top = wide ? 32 : lines.length > 1 ? 48 : 40, base = top + tall, below = base + (wide ? 40 : 36);
+  // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
+  const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
+  const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left)), yOf = (share) => base - ((share - least) / (most - least)) * tall;
+  const [at] = figure.blend("now", [figure.position(axis)]), now = placeAt(xs, at), held = titles[place], half = gripHalf(held);
+  const courses = lines.map(({ shares }) => xs.map((x, i) => [x, yOf(shares[i])])), dots = lines.map(({ shares }) => yOf(placeAt(shares, at)));
+  const strong = lines.map((_, k) => k).filter((k) => !lines[k].weak), shown = named.map((line) => lines.indexOf(line));
+  const reach = 16 + 1.08 * widest(texts), fits = now + reach < width, heights = shown.map((k) => dots[k]);
+  const spots = apart(fits ? heights : besideCurves(heights, shown.map((k) => courses[k]), [now - reach, now], top, base), 15, base - (fits ? 0 : 3));
   let written = -Infinity;
-  return { width, height: below + height, marks: [
+  return { width, height: below + picture.height, reached: xs[figure.reached[axis] ?? values.length - 1], marks: [
     heading && label(heading, 0, 14, { class: "name" }),
-    [least, (least + most) / 2, most].map((share, k) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), (tall >= 40 || k !== 1) && label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" })]),
+    [least, (least + most) / 2, most].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" })]),
     labels.map((text, k) => {
       const near = textWidth(text) / 2 + 6;
       if (xs[k] - near < written || Math.abs(xs[k] - now) < near + half) return false; // no room
@@ -241,14 +242,13 @@ const withGauges = ({ width, height, marks }, figure) => {
       return label(text, xs[k], base + 24, { class: "middle quiet" });
     }),
     line(now, top - 8, now, base + 9, { class: "rule" }),
-    places.map((place, k) => k !== figure.place[other] && polyline(courseOf(keys[0], place), { class: "course" })),
-    ends.map((y, k) => label(rivals[k], right + 8, y + 4, { class: k === figure.place[other] ? "name" : "quiet" })),
-    courses.map((course, k) => [polyline(course, { class: `course ${style(k)}` }), polyline([...course.filter((_, i) => i <= at), [now, dots[k]]], { class: `course done ${style(k)}` })]),
-    keys.map((_, k) => circle(now, dots[k], 5, { class: style(k) === "second" ? "score outlined" : "weight outlined" })),
-    texts.map((text, k) => label(text, fits ? now + 10 : now - 10, named[k], { class: fits ? "name halo" : "end name halo" })),
+    courses.map((course, k) => polyline(course, { class: `course ${lines[k].style}`.trim() })),
+    strong.map((k) => polyline([...courses[k].filter((_, i) => i <= at), [now, dots[k]]], { class: `course done ${lines[k].style}`.trim() })),
+    strong.map((k) => circle(now, dots[k], 5, { class: lines[k].style === "second" ? "score outlined" : "weight outlined" })),
+    texts.map((text, k) => label(text, fits ? now + 10 : now - 10, spots[k] + 4, { class: `${fits ? "" : "end "}${named[k].weak ? "quiet" : "name"} halo` })),
     grip(now, base + 9, held),
     dragged(axis, (x) => ({ [axis]: among(x, xs) }), rect(left - 16, top - 8, right - left + 32, tall + 40, { class: "drag instead" })),
-    group({ transform: `translate(0 ${below})` }, marks),
+    group({ transform: `translate(0 ${below})` }, picture.marks),
   ] };
 };
 

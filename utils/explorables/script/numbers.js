@@ -44,8 +44,9 @@ const makeFigure = (spec) => {
       return between?.name === name ? here + between.share * (values[between.to] - here) : here;
     },
     // While a grip is held between two values of a control: its name, the position of the farther one, and how far the
-    // grip is on its way there. All numbers that are drawn then lie between those of both.
+    // grip is on its way there. All shapes then lie between those of both; what is written is that of the nearer one.
     between: null,
+    reached: {}, // the farthest position of a control that is played, as long as it is not always the last
     position: (name) => figure.place[name] + (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
     mixed: (key) => {
       const here = figure.array(key), { between } = figure;
