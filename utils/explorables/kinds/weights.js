@@ -12,73 +12,102 @@ kinds.weights = {
   },
 
   maps(figure, width, wide) {
-    const { panels, edge, causal, window: reach, gallery, bars: below, asked } = figure.options, { queries, keys, written } = figure.labels;
-    const side = wide && panels.length === 2, gap = 28, gold = figure.has("gold");
+    const { panels, edge, causal } = figure.options, layout = this.layout(figure, width, wide), { side, high, labelled, base, legend, outside, left } = layout;
+    const marks = panels.map((_, k) => group({ transform: `translate(0 ${side ? 0 : k * high})` }, this.map(figure, layout, k)));
+    const height = side ? high : high * panels.length + (layout.compact ? labelled : 0);
+    if (!outside || !(figure.has("gold") || edge || causal)) return { width, height, base, marks };
+    return { width, height: height + 14, base, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
+  },
+
+  // Where the parts of the maps stand, and what their queries may look at.
+  layout(figure, width, wide) {
+    const { panels, edge, causal, window: reach, gallery, bars: below } = figure.options, { queries, keys, written } = figure.labels;
+    const count = panels.length, side = wide && count === 2, gap = side ? 28 : 0, beside = gallery.length > 0;
     const aside = written ? 26 + widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
-    const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? 74 : 44), beyond = side ? gap * (panels.length - 1) : 0;
-    const across = (width - left - aside - beyond) / (side ? panels.length : 1), step = across / keys.length;
+    const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? 74 : 44);
+    const across = side ? (width - left - aside - gap) / 2 : width - left - aside, step = across / keys.length;
     // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
+    const compact = !below || (!wide && (count > 1 || beside || written));
     // A map of few rows has higher ones.
-    const beside = gallery.length > 0, compact = !below || (!wide && (panels.length > 1 || beside || written)), row = compact && (below || (!wide && panels.length > 1)) ? 24 : Math.max(wide && !beside && panels.length < 3 ? 26 : 24, Math.min(40, 110 / queries.length / (panels.length > 2 ? 2 : 1))), limit = edge ? figure.value(edge) : Infinity;
-    const lookingBack = causal && figure.value(causal[0]) === causal[1];
+    const low = wide && !beside && count < 3 ? 26 : 24, few = Math.min(40, 110 / queries.length / (count > 2 ? 2 : 1));
+    const row = compact && (below || (!wide && count > 1)) ? 24 : Math.max(low, few);
+    const tall = compact ? 0 : wide && !beside ? 90 : 64, heading = compact ? 19 : 22;
+    // The names of the keys stand between a map and its bars, unless they must be turned.
+    const under = heading + queries.length * row, shared = !compact && !turns(keys, step), base = compact ? under : under + (shared ? 44 : 24) + tall;
+    const labelled = labelsHeight(keys, step) + 6, high = base + ((compact && !side) || shared ? 6 : labelled);
     // Of each query the first key that it may look at, and the first one behind the last.
+    const lookingBack = causal && figure.value(causal[0]) === causal[1], limit = edge ? figure.value(edge) : Infinity;
     const allowed = queries.map((_, i) => {
       const around = reach ? figure.value(reach) : Infinity, place = Math.min(i, keys.length - 1);
       return [Math.max(0, place - around), Math.min(lookingBack ? i + 1 : limit, place + around + 1)];
     });
     // On the way to another mask its edges move.
-    const edges = figure.blend("allowed", allowed.flat().map((at) => Math.min(at, keys.length))), moving = allowed.map((_, i) => [edges[2 * i], edges[2 * i + 1]]);
-    const tall = compact ? 0 : wide && !beside ? 90 : 64, heading = compact ? 19 : 22;
-    // The names of the keys stand between a map and its bars, unless they must be turned.
-    const under = heading + queries.length * row, shared = !compact && !turns(keys, step), base = compact ? under : under + (shared ? 44 : 24) + tall;
-    const named = (k) => side || !compact || k === panels.length - 1, labelled = labelsHeight(keys, step) + 6;
-    const high = base + ((compact && !side) || shared ? 6 : labelled), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
+    const ends = figure.blend("allowed", allowed.flat().map((at) => Math.min(at, keys.length))), edges = allowed.map((_, i) => [ends[2 * i], ends[2 * i + 1]]);
+    const gold = figure.has("gold"), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
     const legends = [gold && "dashed: correct", hatched && "hatched: forbidden"], legend = legends.filter(Boolean).join(", ");
     // With several maps each part of the legend stands beside a title, or where there is no room, all of it below the maps.
-    const outside = panels.length > 1 && panels.slice(0, gold ? 2 : 1).some(([, title], k) =>
-      1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") > across - (k === panels.length - 1 ? 104 : 0)); // the scale
-    const isGold = (i, j) => gold && figure.array("gold")[i * keys.length + j] > 0;
-    // Words that are wrong where the play begins are not lost on its way.
-    const atFirst = written && figure.play.length ? figure.arrayAt("written", { ...figure.place, [figure.play[0]]: 0 }) : [];
-    const curves = figure.gauges[1].length, sample = curves > 1 && curves === panels.length ? 28 : 0;
-    const marks = panels.map(([array, title], k) => {
-      // Maps side by side share the names of their rows.
-      const y = side ? 0 : k * high, first = left + (side ? k * (across + gap) : 0), right = first + across, names = !side || !k;
-      const numbers = figure.drawn(array), stored = figure.array(array), chosen = figure.place.query;
-      const roomy = title || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
-      const { query: row_at, column, panel } = figure.hover;
-      return group({ transform: `translate(0 ${y})` },
-        title && !outside && label((gold ? legends : [legend])[k] || "", first + 1.08 * textWidth(title) + 12 + sample, 14, { class: "quiet" }),
-        // Where each map has a curve above, a piece of this curve stands before its title.
-        sample && path(`M${round(first)},10h22`, { class: `course done ${courseStyle(k, curves)}` }),
-        title ? label(title, first + sample, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
-        k === panels.length - 1 && scale(right),
-        cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: moving }),
-        asked !== null && rect(first + asked * step, heading, step, queries.length * row, { class: "column" }),
-        gold && group({}, [...figure.array("gold")].map((is, at) => is && goldFrame(first + (at % keys.length) * step, heading + Math.floor(at / keys.length) * row, step, row, numbers[at]))),
-        names && queries.map((text, i) => label(spelled(text), first - 7, heading + (i + 0.5) * row + 4, { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
-        written && [roomy && label("right word", first - 7, 14, { class: "end quiet" }), label("it writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
-          const word = written[figure.array("written")[i]], middle = heading + (i + 0.5) * row;
-          const lost = word !== query && (!atFirst.length || written[atFirst[i]] === query);
-          return [word !== query && cross(right + 12, middle, lost ? "" : "faded"), label(spelled(word), right + 20, middle + 4, { class: lost ? "name" : word === query ? "" : "quiet" })];
-        })],
-        // Where the mask was that is off now.
-        causal && !lookingBack && path(queries.map((_, i) => `${i ? "" : `M${round(first + step)},${heading}`}V${round(heading + (i + 1) * row)}${i < keys.length - 1 ? `h${round(step)}` : ""}`).join(""), { class: "stairs" }),
-        rect(first - 1, heading + chosen * row - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
-        compact
-          ? queries.map((_, i) => (i === chosen || !below) && [...rowOf(stored, i, keys.length)].map((number, j) => j >= allowed[i][0] && j < allowed[i][1] && (isGold(i, j) || (number >= 0.045 && (i === chosen || !gold))) && numberInCell(number, first + (j + 0.5) * step, heading + (i + 0.5) * row + 4, step)))
-          : [weightAxis(first, right, base, tall), hatchBeside(moving[chosen], keys.length, first, base - tall, step, tall), bars(figure.chosen(array, "query"), { values: figure.rowAt(array, chosen), left: first, step, base, height: tall, allowed: allowed[chosen], zeros: "none" })],
-        named(k) && [columnLabels(keys, first, step, shared ? under : base), names && label("key", first - 7, shared ? under + 15 : base + (compact ? 15 : 18), { class: "end key name" })],
-        roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
-        group({}, panel === k && numberInCell(stored[row_at * keys.length + column], first + (column + 0.5) * step, heading + (row_at + 0.5) * row + 4, step)),
-        queries.map((_, i) => [
-          names && rect(0, heading + i * row, left, row, picks({ query: i })),
-          keys.map((_, j) => rect(first + j * step, heading + i * row, step, row, picks({ query: i, column: j, panel: k }))),
-        ]));
-    });
-    const height = side ? high : high * panels.length + (compact ? labelled : 0);
-    if (!outside || !(gold || edge || causal)) return { width, height, base, marks };
-    return { width, height: height + 14, base, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
+    const outside = count > 1 && panels.slice(0, gold ? 2 : 1).some(([, title], k) =>
+      1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") > across - (k === count - 1 ? 104 : 0)); // the scale
+    // Where each map has a curve above, a piece of this curve stands before its title.
+    const curves = figure.gauges[1].length, sample = curves > 1 && curves === count ? 28 : 0;
+    return { side, gap, left, across, step, row, compact, tall, heading, under, shared, base, high, labelled, lookingBack, allowed, edges, legends: gold ? legends : [legend], legend, outside, sample };
+  },
+
+  map(figure, layout, k) {
+    const { panels, causal, bars: below, asked } = figure.options, { queries, keys, written } = figure.labels, [array, title] = panels[k];
+    const { side, step, row, compact, tall, heading, under, shared, base, allowed, edges, legend, sample } = layout;
+    // Maps side by side share the names of their rows.
+    const first = layout.left + (side ? k * (layout.across + layout.gap) : 0), right = first + layout.across, names = !side || !k, last = k === panels.length - 1;
+    const numbers = figure.drawn(array), stored = figure.array(array), gold = figure.has("gold") ? figure.array("gold") : [], chosen = figure.place.query;
+    const roomy = title || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
+    const xOf = (j) => first + j * step, yOf = (i) => heading + i * row, middle = (i) => yOf(i + 0.5) + 4;
+    const inCell = (i, j) => numberInCell(stored[i * keys.length + j], xOf(j + 0.5), middle(i), step);
+    const isWritten = (i, j) => {
+      const at = i * keys.length + j, inside = j >= allowed[i][0] && j < allowed[i][1];
+      return (i === chosen || !below) && inside && (gold[at] > 0 || (stored[at] >= 0.045 && (i === chosen || !gold.length)));
+    };
+    const { query, column, panel } = figure.hover;
+    return [
+      title && !layout.outside && label(layout.legends[k] || "", first + 1.08 * textWidth(title) + 12 + sample, 14, { class: "quiet" }),
+      sample && path(`M${round(first)},10h22`, { class: `course done ${courseStyle(k, panels.length)}` }),
+      title ? label(title, first + sample, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
+      last && scale(right),
+      cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: edges }),
+      asked !== null && rect(xOf(asked), heading, step, queries.length * row, { class: "column" }),
+      figure.has("gold") && group({}, [...gold].map((is, at) => is && goldFrame(xOf(at % keys.length), yOf(Math.floor(at / keys.length)), step, row, numbers[at]))),
+      names && queries.map((text, i) => label(spelled(text), first - 7, middle(i), { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
+      written && [roomy && label("right word", first - 7, 14, { class: "end quiet" }), this.writtenWords(figure, right, middle)],
+      causal && !layout.lookingBack && this.stairs(queries.length, keys.length, xOf, yOf, step),
+      rect(first - 1, yOf(chosen) - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
+      compact ? queries.map((_, i) => keys.map((_, j) => isWritten(i, j) && inCell(i, j))) : [
+        weightAxis(first, right, base, tall), hatchBeside(edges[chosen], keys.length, first, base - tall, step, tall),
+        bars(figure.chosen(array, "query"), { values: figure.rowAt(array, chosen), left: first, step, base, height: tall, allowed: allowed[chosen], zeros: "none" }),
+      ],
+      (side || !compact || last) && [columnLabels(keys, first, step, shared ? under : base), names && label("key", first - 7, shared ? under + 15 : base + (compact ? 15 : 18), { class: "end key name" })],
+      roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
+      group({}, panel === k && inCell(query, column)),
+      queries.map((_, i) => [
+        names && rect(0, yOf(i), layout.left, row, picks({ query: i })),
+        keys.map((_, j) => rect(xOf(j), yOf(i), step, row, picks({ query: i, column: j, panel: k }))),
+      ]),
+    ];
+  },
+
+  // Beside each row the word that is written, with a cross if it is wrong. Words that are wrong where the play begins are
+  // not lost on its way: they are pale.
+  writtenWords(figure, right, middle) {
+    const { queries, written } = figure.labels, now = figure.array("written");
+    const before = figure.play.length ? figure.arrayAt("written", { ...figure.place, [figure.play[0]]: 0 }) : [];
+    return [label("it writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
+      const word = written[now[i]], lost = word !== query && (!before.length || written[before[i]] === query);
+      return [word !== query && cross(right + 12, middle(i) - 4, lost ? "" : "faded"), label(spelled(word), right + 20, middle(i), { class: lost ? "name" : word === query ? "" : "quiet" })];
+    })];
+  },
+
+  // Where the mask was that is off now.
+  stairs(rows, columns, xOf, yOf, step) {
+    const steps = Array.from({ length: rows }, (_, i) => `V${round(yOf(i + 1))}${i < columns - 1 ? `h${round(step)}` : ""}`);
+    return path(`M${round(xOf(1))},${yOf(0)}${steps.join("")}`, { class: "stairs" });
   },
 
   // A row for each value of the first axis and a column for each of the second; on a phone all in one row.
