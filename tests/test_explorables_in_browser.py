@@ -437,8 +437,8 @@ def test_a_grip_follows_the_hand_between_two_values_and_ends_at_the_nearer_one(d
     desk.mouse.down()
     desk.mouse.move(x, y, steps=3)
     drawn(shown)
-    edge = shown.locator(".edge").first.bounding_box()
-    assert edge["x"] + edge["width"] / 2 == pytest.approx(x, abs=1.5)
+    grip = shown.locator(".handle").bounding_box()
+    assert grip["x"] + grip["width"] / 2 == pytest.approx(x, abs=1.5)
     expect(slider(shown, "valid_length")).to_have_value("2")
     # What is written is that of the nearer value, in the picture and below it.
     figure = FIGURES["bars"]

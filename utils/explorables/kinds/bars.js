@@ -7,9 +7,9 @@ kinds.bars = {
     const wide = width >= 560, several = panels.length > 1, beside = several && wide, names = 1.08 * widest(panels.map(([, title]) => title));
     const left = beside ? names + 14 : several ? 12 : 30, aside = beside && verdicts.length ? 28 + 1.08 * widest(verdicts) : 14;
     const step = Math.min(110, (width - left - aside) / labels.length), right = left + labels.length * step;
-    const tall = several ? (wide ? 40 : 20) : wide ? 130 : 92, pitch = tall + (beside ? 16 : several ? 32 : 44);
+    const tall = several ? (wide ? 40 : 20) : wide ? 130 : 92, pitch = tall + (beside ? 20 : several ? 32 : 44);
     // Above a single row the title has a line of its own, with the button that draws.
-    const head = cut || draws.length ? 26 : 0, above = head > 0 && !several, top = (edge || cut ? 26 : 0) + head, bottom = top + panels.length * pitch, limit = edge ? figure.value(edge) : Infinity;
+    const head = cut || draws.length ? 30 : 0, above = head > 0 && !several, top = (edge || cut ? 26 : 0) + head, bottom = top + panels.length * pitch, limit = edge ? figure.controls[edge].values[figure.place[edge]] : Infinity;
     // How many bars a value of the cut leaves. The last one may stand for several things, of which a part is left: then its
     // height, relative to the first bar, is only this part of what the last value of the cut leaves.
     const leaves = (at) => {
@@ -17,7 +17,7 @@ kinds.bars = {
       const last = now.findLastIndex((number) => number > 0);
       return last + Math.min(1, (now[last] * all[0]) / (now[0] * all[last]));
     };
-    const moving = edge ?? cut, stops = cut && figure.controls[cut].values.map((_, k) => leaves(k)), x = left + (cut ? placeAt(stops, figure.position(cut)) : limit) * step, [before, behind] = cut ? ["kept", "left out"] : ["allowed", "forbidden"];
+    const moving = edge ?? cut, stops = cut && figure.controls[cut].values.map((_, k) => leaves(k)), hand = moving && figure.position(moving), x = left + (cut ? stops[figure.place[cut]] : limit) * step, [before, behind] = cut ? ["kept", "left out"] : ["allowed", "forbidden"];
     const compared = compare && `dashed: ${titled(compare[0])} ${compare[1]}`;
     const newest = figure.has("newest") ? figure.array("newest")[0] : -1;
     const marks = panels.map(([array, title], k) => {
@@ -41,7 +41,7 @@ kinds.bars = {
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
     const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
-    const held = moving && `${wide ? `${titled(moving)} ` : ""}${figure.controls[moving].labels[figure.place[moving]]}`, half = moving && gripHalf(held), middle = moving && Math.min(Math.max(x, half), width - half);
+    const held = moving && `${wide ? `${titled(moving)} ` : ""}${figure.controls[moving].labels[figure.place[moving]]}`, half = moving && gripHalf(held), middle = moving && Math.min(Math.max(left + (cut ? placeAt(stops, hand) : hand) * step, half), width - half);
     const handle = moving && [
       grip(middle, head, held),
       middle - textWidth(before) > half + 6 && label(before, middle - half - 6, head + 15, { class: "end" }), middle + textWidth(behind) < width - half - 6 && label(behind, middle + half + 6, head + 15),

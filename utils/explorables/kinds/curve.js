@@ -75,11 +75,12 @@ kinds.curve = {
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" })),
       // The edges of the window, one bandwidth away, set the bandwidth.
       group({}, across > 0 && [-1, 1].map((side) => {
-        const edge = asked + side * across, inner = Math.max(across - 10, 8), outer = across + 14; // not on the query
+        // In a narrow window the grips stand outside of it, so that they do not cover each other or the query.
+        const edge = asked + side * across, held = asked + side * Math.max(across, 12), inner = Math.max(across - 10, 5), outer = Math.max(across + 14, inner + 24);
         return group({}, edge > left && edge < right && [
           line(edge, top, edge, base, { class: "query frame thin" }),
-          rect(edge - 5, bottom - 4, 10, 38, { class: "query through", rx: 5 }),
-          path(`M${round(edge - 1.5)},${round(bottom + 9)}v12m3,0v-12`, { class: "ridge" }),
+          rect(held - 5, bottom - 4, 10, 38, { class: "query through", rx: 5 }),
+          path(`M${round(held - 1.5)},${round(bottom + 9)}v12m3,0v-12`, { class: "ridge" }),
           dragged(bandwidth, (at) => ({ [bandwidth]: among(Math.abs(at - asked), widths) }),
             rect(side > 0 ? asked + inner : asked - outer, top, outer - inner, base - top, { class: "drag instead" })),
         ]);

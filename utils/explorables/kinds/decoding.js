@@ -16,7 +16,7 @@ kinds.decoding = {
     const boxes = wide ? spreadBoxes(scored, width, top, end + 52 - top) : stackedBoxes(scored, width, top, end, listed);
     const high = Math.max(...boxes.map(([, y, , h]) => y + h)) + 2;
     // The way of the next state back to the query, and on a phone also from the third panel to the fourth.
-    const [state, average] = [boxes[3], boxes[2]], turn = state[0] + state[2] / 2, height = bottom + 20, beside = scored + 112 + textWidth(counted), arrived = beside + textWidth("next query") + 8;
+    const [state, average] = [boxes[3], boxes[2]], turn = state[0] + state[2] * (wide ? 0.5 : 0.75), height = bottom + 20, beside = scored + 112 + textWidth(counted), arrived = beside + textWidth("next query") + 8;
     const back = reached(3) && chosen < target.length - 1 && (wide ? [
       path(`M${round(turn)},${top - 4}V${height}H${round(arrived + 6)}`, { class: "way" }), path(`M${round(arrived + 8)},${height - 5}l-8,5l8,5z`, { class: "arrow" }),
       label("next query", beside, height + 4, { class: "quiet" }),

@@ -32,7 +32,7 @@ kinds.plane = {
     // The areas of the words, each with its name where its own point does not lie in it.
     const won = winners ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid) : [];
     const ground = winners ? "a query in an area chooses its word" : "the darker, the higher the score";
-    const band = scorer.form !== "dot" ? "" : hullOf([...keys, at(count)]).includes(at(count)) ? "line: outermost words" : "a word inside the line never wins";
+    const band = scorer.form === "dot" ? "line: outermost words" : "";
     return { width, height: bottom + 34, marks: [
       winners
         ? won.map(({ d }, i) => [path(d, { class: "paper" }), path(d, { class: "key area", opacity: i === best ? 0.62 : 0.08 + 0.07 * ((3 * i) % 4) })])

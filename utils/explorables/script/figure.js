@@ -164,6 +164,7 @@ function render({ model, el }) {
     play.addEventListener("click", () => {
       if (clock) return stop();
       const whole = untouched || moving.every(last), rewound = whole || last(moving[0]);
+      if (rewound) figure.reached = {};
       if (rewound) moving.slice(0, whole ? moving.length : 1).forEach((name) => put(name, 0));
       if (still.matches) return rewound || next(); // reduced motion: one step per press
       clock = setInterval(() => { next(); if (moving.every(last)) stop(); }, figure.pace ?? 700);
@@ -224,7 +225,7 @@ function render({ model, el }) {
     patch(svg, now, drawn);
     drawn = now;
     svg.style.setProperty("--reached", `${reached}px`);
-    write();
+    if (progress >= 0.5 || !figure.gauges[1].length) write(); // the words change when the grip says the new value
     const box = `0 0 ${width} ${Math.round(height)}`;
     if (svg.getAttribute("viewBox") === box) return;
     svg.setAttribute("viewBox", box);

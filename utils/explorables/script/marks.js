@@ -214,19 +214,21 @@ const besideCurves = (dots, courses, [from, to], top, base) => {
 const withGauges = (picture, figure) => {
   const { gauges: [heading, { length: count }], play: [axis] } = figure, { width } = picture;
   if (!count) return picture;
-  const { labels, values } = figure.controls[axis], wide = width >= 560, lines = gaugeLines(figure, axis), place = figure.place[axis];
-  const named = lines.filter(({ weak }) => wide || !weak), texts = named.map(({ name, shares }) => `${name} ${percent(shares[place])}`.trim());
+  const { labels, values } = figure.controls[axis], wide = width >= 560, lines = gaugeLines(figure, axis), [at] = figure.blend("now", [figure.position(axis)]);
+  // What is written is that of the value that the grip is nearest to.
+  const near = Math.round(at);
+  const named = lines.filter(({ weak }) => wide || !weak), texts = named.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
   // Shares that are all far from 0 or from 1 have a part of the axis.
   const ofAll = figure.gauges[1].flatMap(([key]) => [...figure.allOf(key)]), low = Math.min(...ofAll), high = Math.max(...ofAll);
   const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.8 ? 1 : Math.ceil(10 * high) / 10];
   // On a desk there is room for the names on the right of the last value.
   const titles = labels.map((text) => `${titled(axis)} ${text}`), room = wide ? 24 + 1.08 * widest(named.map(({ name }) => `${name} 100%`)) : 0;
-  const tall = wide ? (lines.length > 1 ? 100 : 66) : lines.length > 1 ? 48 : 30;
+  const tall = wide ? 100 : lines.length > 1 ? 48 : 30;
   const left = Math.max(44, gripHalf(titles[0])), right = width - Math.max(12, room, gripHalf(titles.at(-1))), top = wide ? 32 : lines.length > 1 ? 48 : 40, base = top + tall, below = base + (wide ? 40 : 36);
   // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
   const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
   const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left)), yOf = (share) => base - ((share - least) / (most - least)) * tall;
-  const [at] = figure.blend("now", [figure.position(axis)]), now = placeAt(xs, at), held = titles[place], half = gripHalf(held);
+  const now = placeAt(xs, at), held = titles[near], half = gripHalf(held);
   const courses = lines.map(({ shares }) => xs.map((x, i) => [x, yOf(shares[i])])), dots = lines.map(({ shares }) => yOf(placeAt(shares, at)));
   const strong = lines.map((_, k) => k).filter((k) => !lines[k].weak), shown = named.map((line) => lines.indexOf(line));
   const reach = 16 + 1.08 * widest(texts), fits = now + reach < width, heights = shown.map((k) => dots[k]);
@@ -236,9 +238,9 @@ const withGauges = (picture, figure) => {
     heading && label(heading, 0, 14, { class: "name" }),
     [least, (least + most) / 2, most].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" })]),
     labels.map((text, k) => {
-      const near = textWidth(text) / 2 + 6;
-      if (xs[k] - near < written || Math.abs(xs[k] - now) < near + half) return false; // no room
-      written = xs[k] + near;
+      const beside = textWidth(text) / 2 + 6;
+      if (xs[k] - beside < written || Math.abs(xs[k] - now) < beside + half) return false; // no room
+      written = xs[k] + beside;
       return label(text, xs[k], base + 24, { class: "middle quiet" });
     }),
     line(now, top - 8, now, base + 9, { class: "rule" }),
