@@ -33,7 +33,8 @@ CHAPTER = "chapters/masked_softmax"
 #: one, look at it: does it exist, and is it what the text says?
 HOSTS = """
     github.com/BYVoid github.com/d2l-ai github.com/dequelabs github.com/fxsjy github.com/lilt github.com/mjpost
-    github.com/pytorch beartype.readthedocs.io hypothesis.readthedocs.io kellerjordan.github.io nbval.readthedocs.io
+    github.com/pytorch beartype.readthedocs.io hypothesis.readthedocs.io kellerjordan.github.io nbgrader.readthedocs.io
+    nbval.readthedocs.io
     aclanthology.org anywidget.dev cdn.openai.com arxiv.org d2l-data.s3-accelerate.amazonaws.com d2l.ai docs.kidger.site
     docs.pytorch.org doi.org download.pytorch.org jmlr.org nlp.seas.harvard.edu numpy.org proceedings.mlr.press
     pytorch.org tatoeba.org www.jstor.org www.manythings.org
