@@ -1,6 +1,7 @@
 """The figure that walks through decoding: the numbers that it records, and what it shows at each stage."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -159,6 +160,17 @@ def proportional(lengths: list[float], numbers) -> bool:
     assert len(lengths) == len(numbers)
     scale = max(lengths) / numbers.max()
     return bool(np.abs(np.array(lengths) - scale * numbers).max() < 0.03)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_scores_that_are_all_0_have_bars_of_no_length(width: int) -> None:
+    flat = replace(record(), scores=torch.zeros(4, 3), weights=torch.full((4, 3), 1 / 3))
+    drawn = picture(DecodingSteps(flat, name="f"), width, stage="word")
+    scores, weights, *_ = panels(drawn)
+    assert [bar["width"] for bar in within(drawn, scores, "rect", "score")] == [0, 0, 0]
+    full = within(drawn, weights, "rect", "grid")[0]["width"]
+    lengths = [bar["width"] for bar in within(drawn, weights, "rect", "weight")]
+    assert lengths == pytest.approx([full / 3] * 3, abs=0.02)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

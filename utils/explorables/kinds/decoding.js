@@ -70,7 +70,7 @@ kinds.decoding = {
 
   // The bars of the scores move over and become those of the weights.
   weights(figure, share, { boxes: [[before], [x, , width]], rows }) {
-    const scores = figure.chosen("scores", "word"), room = width - 44, unit = room / Math.max(...scores.map(Math.abs));
+    const scores = figure.chosen("scores", "word"), room = width - 44, unit = room / (Math.max(...scores.map(Math.abs)) || 1);
     return [...figure.chosen("weights", "word")].map((weight, j) => [
       rect(x + 38, rows[j] - 6, room, 12, { class: "grid" }),
       rect(x + 38 - (1 - share) * (x - before), rows[j] - 6, share * room * weight + (1 - share) * unit * Math.max(0, scores[j]), 12, { class: "weight" }),

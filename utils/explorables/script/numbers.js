@@ -46,7 +46,7 @@ const makeFigure = (spec) => {
     // While a grip is held between two values of a control: its name, the position of the farther one, and how far the
     // grip is on its way there. All shapes then lie between those of both; what is written is that of the nearer one.
     between: null,
-    reached: {}, // the farthest position of a control that is played, as long as it is not always the last
+    reached: {}, // how far the reader has taken the control that is played; where nothing is said, to its end
     position: (name) => figure.place[name] + (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
     mixed: (key) => {
       const here = figure.array(key), { between } = figure;
