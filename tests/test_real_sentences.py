@@ -76,6 +76,9 @@ def test_every_part_is_measured_and_goes_on_where_it_stopped(folder, tmp_path, m
     assert links["num"] == 13
     assert sum(bucket["num"] for bucket in links["by_length"]) == 13
     assert set(links["aer"]) == {"attention", "diagonal", "model 1"}
+    assert set(stored["parts"]["unseen"]) == {"grammar", "hansards", "minutes"}
+    assert all(set(stored["parts"]["unseen"][name]) == {"model 1"} for name in ("grammar", "hansards"))
+    assert set(stored["parts"]["french_file"]["seen"]) == {"fr", "en", "either"}
     run_study(study, out, ["mistakes"])
     assert capsys.readouterr().out == ""
     with pytest.raises(ValueError, match="other files, versions or settings"):
@@ -92,6 +95,7 @@ def test_shares_of_rows_that_were_seen():
     rows = [("甲", "one"), ("乙", "two"), ("丙", "three")]
     test = [("甲。", "uno"), ("丁", "Two!"), ("丙", "three"), ("戊", "five")]
     assert shares_seen(test, rows) == {"zh": 0.5, "en": 0.5, "either": 0.75}
+    assert shares_seen(test, rows, "fr") == {"fr": 0.5, "en": 0.5, "either": 0.75}
 
 
 def test_words_that_cohere():

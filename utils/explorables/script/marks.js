@@ -223,14 +223,14 @@ const withGauges = (picture, figure) => {
   const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.8 ? 1 : Math.ceil(10 * high) / 10];
   // On a desk there is room for the names on the right of the last value.
   const titles = labels.map((text) => `${titled(axis)} ${text}`), room = wide ? 24 + 1.08 * widest(named.map(({ name }) => `${name} 100%`)) : 0;
-  const tall = wide ? 100 : lines.length > 1 ? 48 : 30;
-  const left = Math.max(44, gripHalf(titles[0])), right = width - Math.max(12, room, gripHalf(titles.at(-1))), top = wide ? 32 : lines.length > 1 ? 48 : 40, base = top + tall, below = base + (wide ? 40 : 36);
+  const strong = lines.map((_, k) => k).filter((k) => !lines[k].weak), tall = wide ? 100 : strong.length > 1 ? 60 : lines.length > 1 ? 48 : 30;
+  const left = Math.max(44, gripHalf(titles[0])), right = width - Math.max(12, room, gripHalf(titles.at(-1))), top = wide ? 32 : lines.length > 1 ? 44 : 40, base = top + tall, below = base + (wide ? 40 : 36);
   // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
   const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
   const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left)), yOf = (share) => base - ((share - least) / (most - least)) * tall;
   const now = placeAt(xs, at), held = titles[near], half = gripHalf(held);
   const courses = lines.map(({ shares }) => xs.map((x, i) => [x, yOf(shares[i])])), dots = lines.map(({ shares }) => yOf(placeAt(shares, at)));
-  const strong = lines.map((_, k) => k).filter((k) => !lines[k].weak), shown = named.map((line) => lines.indexOf(line));
+  const shown = named.map((line) => lines.indexOf(line));
   const reach = 16 + 1.08 * widest(texts), fits = now + reach < width, heights = shown.map((k) => dots[k]);
   const spots = apart(fits ? heights : besideCurves(heights, shown.map((k) => courses[k]), [now - reach, now], top, base), 15, base - (fits ? 0 : 3));
   let written = -Infinity;
