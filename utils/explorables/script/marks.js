@@ -217,22 +217,21 @@ const withGauges = (picture, figure) => {
   const { labels, values } = figure.controls[axis], wide = width >= 560, lines = gaugeLines(figure, axis), [at] = figure.blend("now", [figure.position(axis)]);
   // What is written is that of the value that the grip is nearest to.
   const near = Math.round(at);
-  const named = lines.filter(({ weak }) => wide || !weak), texts = named.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
+  const strong = lines.filter(({ weak }) => !weak), named = wide ? lines : strong, texts = named.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
   // Shares that are all far from 0 or from 1 have a part of the axis.
   const ofAll = figure.gauges[1].flatMap(([key]) => [...figure.allOf(key)]), low = Math.min(...ofAll), high = Math.max(...ofAll);
   const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.8 ? 1 : Math.ceil(10 * high) / 10];
   // On a desk there is room for the names on the right of the last value.
   const titles = labels.map((text) => `${titled(axis)} ${text}`), room = wide ? 24 + 1.08 * widest(named.map(({ name }) => `${name} 100%`)) : 0;
-  const strong = lines.map((_, k) => k).filter((k) => !lines[k].weak), tall = wide ? 100 : strong.length > 1 ? 60 : lines.length > 1 ? 48 : 30;
+  const tall = wide ? 100 : strong.length > 1 ? 60 : lines.length > 1 ? 48 : 30;
   const left = Math.max(44, gripHalf(titles[0])), right = width - Math.max(12, room, gripHalf(titles.at(-1))), top = wide ? 32 : lines.length > 1 ? 44 : 40, base = top + tall, below = base + (wide ? 40 : 36);
   // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
   const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
   const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left)), yOf = (share) => base - ((share - least) / (most - least)) * tall;
   const now = placeAt(xs, at), held = titles[near], half = gripHalf(held);
-  const courses = lines.map(({ shares }) => xs.map((x, i) => [x, yOf(shares[i])])), dots = lines.map(({ shares }) => yOf(placeAt(shares, at)));
-  const shown = named.map((line) => lines.indexOf(line));
-  const reach = 16 + 1.08 * widest(texts), fits = now + reach < width, heights = shown.map((k) => dots[k]);
-  const spots = apart(fits ? heights : besideCurves(heights, shown.map((k) => courses[k]), [now - reach, now], top, base), 15, base - (fits ? 0 : 3));
+  const courseOf = ({ shares }) => xs.map((x, i) => [x, yOf(shares[i])]), dotOf = ({ shares }) => yOf(placeAt(shares, at));
+  const reach = 16 + 1.08 * widest(texts), fits = now + reach < width, dots = named.map(dotOf);
+  const spots = apart(fits ? dots : besideCurves(dots, named.map(courseOf), [now - reach, now], top, base), 15, base - (fits ? 0 : 3));
   let written = -Infinity;
   return { width, height: below + picture.height, reached: xs[figure.reached[axis] ?? values.length - 1], marks: [
     heading && label(heading, 0, 14, { class: "name" }),
@@ -244,9 +243,9 @@ const withGauges = (picture, figure) => {
       return label(text, xs[k], base + 24, { class: "middle quiet" });
     }),
     line(now, top - 8, now, base + 9, { class: "rule" }),
-    courses.map((course, k) => polyline(course, { class: `course ${lines[k].style}`.trim() })),
-    strong.map((k) => polyline([...courses[k].filter((_, i) => i <= at), [now, dots[k]]], { class: `course done ${lines[k].style}`.trim() })),
-    strong.map((k) => circle(now, dots[k], 5, { class: lines[k].style === "second" ? "score outlined" : "weight outlined" })),
+    lines.map((each) => polyline(courseOf(each), { class: `course ${each.style}`.trim() })),
+    strong.map((each) => polyline([...courseOf(each).filter((_, i) => i <= at), [now, dotOf(each)]], { class: `course done ${each.style}`.trim() })),
+    strong.map((each) => circle(now, dotOf(each), 5, { class: each.style === "second" ? "score outlined" : "weight outlined" })),
     texts.map((text, k) => label(text, fits ? now + 10 : now - 10, spots[k] + 4, { class: `${fits ? "" : "end "}${named[k].weak ? "quiet" : "name"} halo` })),
     grip(now, base + 9, held),
     dragged(axis, (x) => ({ [axis]: among(x, xs) }), rect(left - 16, top - 8, right - left + 32, tall + 40, { class: "drag instead" })),
