@@ -99,7 +99,7 @@ kinds.decoding = {
     const step = (width - 16) / before.length, middle = y + (height + 6) / 2, tall = Math.min(60, (height - 52) / 2), most = largest(figure, "queries", "states");
     return [
       strip(before, x + 8, step, middle, tall, most, "trace"), strip(after.map((number, i) => before[i] + share * (number - before[i])), x + 8, step, middle, tall, most, "query", 0.5),
-      label("grey: the old one", x + 8, y + height - 8, { class: "quiet" }),
+      label("grey: before", x + 8, y + height - 8, { class: "quiet" }),
     ];
   },
 
@@ -147,7 +147,7 @@ const writtenSentence = (figure, target, chosen, done, width) => {
 };
 
 const spreadBoxes = (left, width, top, height) => {
-  const shares = [0.18, 0.18, 0.19, 0.2, 0.25], gap = 13, room = width - left - 1 + gap;
+  const shares = [0.17, 0.17, 0.18, 0.18, 0.3], gap = 13, room = width - left - 1 + gap;
   let x = left;
   return shares.map((share) => { x += share * room; return [x - share * room, top, share * room - gap, height]; });
 };

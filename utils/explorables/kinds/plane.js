@@ -31,7 +31,7 @@ kinds.plane = {
     const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], [qx - 25, tag, 50, 20], [qx - 12, qy - 12, 24, 24], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
     // The areas of the words, each with its name where its own point does not lie in it.
     const won = winners ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid) : [];
-    const ground = winners ? "a query in an area chooses its word" : "the darker, the higher the score";
+    const ground = winners ? "areas: which word wins" : "dark: high score";
     const band = scorer.form === "dot" ? "line: outermost words" : "";
     return { width, height: bottom + 34, marks: [
       winners
