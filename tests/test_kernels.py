@@ -235,6 +235,19 @@ class TestNumbersFarAway:
         keys = torch.tensor([0.0, 32.0], dtype=torch.float16)
         assert nadaraya_watson(query, keys, keys)[0].tolist() == [32.0]
 
+    @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+    @pytest.mark.parametrize("bandwidth", [1e-6, 1e-30])
+    def test_a_bandwidth_so_small_that_scaled_distances_overflow_leaves_the_nearest_keys(
+        self, dtype, bandwidth
+    ):
+        queries = torch.tensor([0.5, 0.75], dtype=dtype)
+        keys = torch.tensor([0.0, 1.0, 4.0], dtype=dtype)
+        _, weights = nadaraya_watson(queries, keys, keys, bandwidth=bandwidth)
+        assert weights.tolist() == [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
+        beside_the_nearest = torch.tensor([[True, False, True]]).expand(2, 3)
+        _, weights = nadaraya_watson(queries, keys, keys, bandwidth=bandwidth, mask=beside_the_nearest)
+        assert weights.tolist() == [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+
 
 class TestGradients:
     @pytest.mark.parametrize("kernel", [gaussian, triangular, epanechnikov])

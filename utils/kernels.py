@@ -95,19 +95,25 @@ def nadaraya_watson(
     _check(queries, keys, values, bandwidth, mask)
     difference = queries[:, None] - keys[None]
     distance = difference.abs() if difference.dim() == 2 else difference.norm(dim=-1)
-    u = distance / bandwidth
-    weights = _gaussian_weights(u, mask) if kernel is gaussian else _kernel_weights(kernel(u), mask)
+    if kernel is gaussian:
+        weights = _gaussian_weights(distance, bandwidth, mask)
+    else:
+        weights = _kernel_weights(kernel(distance / bandwidth), mask)
     return torch.tensordot(weights, values, dims=1), weights
 
 
-def _gaussian_weights(u: Tensor, mask: Tensor | None) -> Tensor:
-    # A softmax does not change when a number is added to a whole row, so the exponents are m²/2 - u²/2, where m is the
-    # distance of the nearest key. The product (m - u)(m + u)/2 keeps its digits at large distances, where a
-    # difference of squares does not, and does not overflow float16.
-    allowed = u if mask is None else u.masked_fill(~mask, math.inf)
+def _gaussian_weights(distance: Tensor, bandwidth: float | Tensor, mask: Tensor | None) -> Tensor:
+    # A softmax does not change when a number is added to a whole row, so the exponents are (m² - d²)/2h², where m is
+    # the distance d of the nearest key. The product of (m - d)/h and (m + d)/2h keeps its digits at large distances,
+    # where a difference of squares does not. If the second factor overflows, the largest number takes its place:
+    # the nearest key keeps the exponent 0, because its first factor is 0, and all others get minus infinity.
+    allowed = distance if mask is None else distance.masked_fill(~mask, math.inf)
     nearest = allowed.amin(dim=1, keepdim=True)
     nearest = nearest.masked_fill(nearest == math.inf, 0.0)  # a row without any allowed key
-    return masked_softmax((nearest - u) * (nearest / 2 + u / 2), mask)
+    mean = (nearest / 2 + distance / 2) / bandwidth
+    return masked_softmax(
+        (nearest - distance) / bandwidth * mean.clamp(max=torch.finfo(mean.dtype).max), mask
+    )
 
 
 def _kernel_weights(kernel_values: Tensor, mask: Tensor | None) -> Tensor:
