@@ -73,6 +73,22 @@ def two_maps(name: str = "maps") -> Weights:
     )
 
 
+def rivals(name: str = "rivals") -> Weights:
+    """One curve for each value of a control with buttons."""
+    kept = {"up": [0.0, 0.5, 1.0], "down": [1.0, 0.5, 0.25]}
+    return Weights(
+        lambda step, way: {"weights": _weights(step, 2, 3), "kept": torch.tensor(kept[way][step])},
+        {"step": [0, 1, 2], "way": list(kept)},
+        queries="ab",
+        keys="xyz",
+        gauges=("kept", {"kept": ""}),
+        name=name,
+        alt="A heat map of two queries, and a curve for each way.",
+        say="{query} at step {step}, {way}.",
+        play="step",
+    )
+
+
 def heads(name: str = "heads") -> Weights:
     """With all that a map can have besides: small maps, frames around gold cells, written words."""
     return Weights(
@@ -269,6 +285,7 @@ def examples() -> dict[str, Figure]:
     made = [
         heat_map(),
         two_maps(),
+        rivals(),
         heads(),
         bars(),
         curve(),

@@ -108,6 +108,8 @@ def read_picture(svg: str) -> Picture:
 def _marks(node: ET.Element, outer: np.ndarray) -> Iterator[Mark]:
     matrix = outer @ _matrix(node.get("transform", ""))
     tag = node.tag.rpartition("}")[2]
+    if "later" in node.get("class", "").split():
+        return  # a page hides what is reached later
     if tag == "g":
         for child in node:
             yield from _marks(child, matrix)

@@ -451,14 +451,14 @@ def test_a_grip_follows_the_hand_between_two_values_and_ends_at_the_nearer_one(d
 
 def test_a_curve_is_hidden_behind_what_the_reader_has_reached_but_not_on_paper(desk: Page) -> None:
     shown = opened(desk, "maps")
-    course, rule = shown.locator(".course:not(.done)"), shown.locator(".rule")
+    course, rule = shown.locator("g:not(.later) > .course:not(.done)"), shown.locator(".rule")
+    later = shown.locator("g.later:has(.course)")
 
     def reached() -> float:
         drawn(shown)
-        assert "inset" in course.evaluate("node => getComputedStyle(node).clipPath")
-        return float(
-            re.search(r"--reached: ([\d.]+)px", shown.locator(".xp-picture svg").get_attribute("style"))[1]
-        )
+        if later.count():
+            assert later.evaluate("node => getComputedStyle(node).opacity") == "0"
+        return float(re.findall(r"([\d.]+),", course.get_attribute("d"))[-1])
 
     places = []
     for at in (0, 1, 0):
@@ -470,11 +470,49 @@ def test_a_curve_is_hidden_behind_what_the_reader_has_reached_but_not_on_paper(d
     assert second == pytest.approx(moved, abs=0.01)
     assert start == back < last == second  # what was seen stays
     desk.emulate_media(media="print")
-    assert course.evaluate("node => getComputedStyle(node).clipPath") == "none"
+    assert later.evaluate("node => getComputedStyle(node).opacity") == "1"
     desk.emulate_media(media="screen")
     shown.get_by_role("button", name="reset").click()
     shows(shown, "maps")
     assert reached() == pytest.approx(start, abs=0.01)
+
+
+def test_the_curve_of_another_choice_stays_once_it_was_played(desk: Page) -> None:
+    shown = opened(desk, "rivals")
+    named = shown.locator(".xp-picture text").filter(has_text=re.compile(r"^(up|down) \d+%$"))
+    expect(named).to_have_text(["up 0%"])
+    slider(shown, "step").fill("2")
+    shows(shown, "rivals", step=2)
+    shown.get_by_label("down").check()
+    shows(shown, "rivals", step=2, way="down")
+    expect(named).to_have_text(["up 100%", "down 25%"])
+    # Of the other choice the reader sees what was played, and of this one nothing that comes later.
+    slider(shown, "step").fill("0")
+    shows(shown, "rivals", step=0, way="down")
+    expect(named).to_have_text(["up 0%", "down 100%"])
+    shown.get_by_role("button", name="reset").click()
+    expect(named).to_have_text(["up 0%"])
+
+
+def test_an_arrow_of_a_grip_goes_one_value_on_and_a_drag_from_it_holds_the_grip(desk: Page) -> None:
+    shown = opened(desk, "maps")
+    for _ in range(2):
+        grip = shown.locator(".handle").bounding_box()
+        desk.mouse.move(grip["x"] + grip["width"] - 8, grip["y"] + grip["height"] / 2)
+        before = shown.locator(".xp-say").text_content()
+        desk.wait_for_timeout(0)
+        assert shown.locator(".xp-say").text_content() == before, "the mouse alone changes nothing"
+        desk.mouse.down()
+        desk.mouse.up()
+        drawn(shown)
+    shows(shown, "maps", d=8)
+    grip = shown.locator(".handle").bounding_box()
+    left, middle = grip["x"] + 8, grip["y"] + grip["height"] / 2
+    desk.mouse.move(left, middle)
+    desk.mouse.down()
+    desk.mouse.move(left - 5, middle)
+    desk.mouse.up()
+    shows(shown, "maps", d=8)  # the grip has hardly moved
 
 
 def test_an_edge_of_the_window_is_dragged_to_another_bandwidth(desk: Page) -> None:

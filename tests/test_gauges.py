@@ -1,5 +1,7 @@
 """Gauges above a picture: how a share goes while the figure plays, and where it is now."""
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -44,7 +46,7 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
                 beside = name.box[0] - dots[k].middle[0], dots[k].middle[0] - name.box[2]
                 assert 5 < max(beside) < 16
             assert across(drawn.of("line", "rule")[0]["x1"]) == pytest.approx(step, abs=1e-2)
-            (area,) = drawn.of("rect", "drag")
+            (area,) = drawn.of("rect", "drag", "instead")
             (grip,) = drawn.of("rect", "handle")
             assert grip.box[0] < drawn.text(f"step {step}").middle[0] < grip.box[2]
             assert area.box[1] <= grip.box[1] < grip.box[3] <= area.box[3]
@@ -53,6 +55,23 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
             lower = drawn.of("rect", "cell")[0].box[1] - plain.of("rect", "cell")[0].box[1]
             assert lower == pytest.approx(drawn.height - plain.height)
             assert lower > bottom
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_arrows_of_a_grip_go_one_value_on_or_back(width: int) -> None:
+    last = len(KEPT) - 1
+    for at, step in enumerate(KEPT):
+        drawn = picture(figure(), width, step=step)
+        (grip,) = drawn.of("rect", "handle")
+        arrows = {
+            json.loads(m.attributes["data-pick"])["step"]: m
+            for m in drawn.of("rect", "drag", without=("instead",))
+        }
+        assert set(arrows) == {at - 1, at + 1} & set(range(last + 1))
+        for to, arrow in arrows.items():
+            assert "data-click" in arrow.attributes, "the mouse above it shows nothing"
+            assert (to > at) == (arrow.middle[0] > grip.middle[0])
+            assert min(arrow["width"], arrow["height"]) >= 24
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -87,7 +106,7 @@ def test_values_that_would_lie_too_close_on_a_scale_stand_side_by_side(width: in
         assert steps == pytest.approx(steps.mean(), abs=0.02)
         assert drawn.of("circle", "weight")[0].middle == pytest.approx(course[d.bit_length() - 1], abs=0.02)
         check_legible(drawn, width)
-    (area,) = drawn.of("rect", "drag")
+    (area,) = drawn.of("rect", "drag", "instead")
     assert area.attributes["data-drag"] == "d"
     assert area["height"] >= 24
 
@@ -103,7 +122,7 @@ def test_sentences_have_gauges_too(width: int, compare: tuple[str, int] | None) 
     for step in KEPT:
         drawn = picture(long, width, step=step)
         assert len(drawn.of("path", "course", without=("done",))) == 1
-        assert ("pale: step 0" in drawn.texts()) == (compare is not None)
+        assert ("pale band: step 0" in drawn.texts()) == (compare is not None)
         check_legible(drawn, width)
 
 

@@ -140,6 +140,38 @@ def test_gold_links_join_their_words_those_of_the_chosen_word_or_all() -> None:
     )
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_curve_says_at_each_value_whether_its_word_looks_at_a_gold_link(width: int) -> None:
+    rows = torch.tensor([[[0.25, 0.75, 0.0], [0.2, 0.5, 0.3]], [[0.75, 0.25, 0.0], [0.2, 0.5, 0.3]]])
+    figure = Alignment(
+        lambda step, gold_links: {"weights": rows[step], "own": rows[step][:, 1], "share": rows[step].mean()},
+        {"step": [0, 1], "gold_links": ["hidden", "shown"]}, source=["red", "car", "."], target=["voiture", "rouge"],
+        gold=[(0, 1)], gauges=("weight", {"own": "", "share": "all"}), play="step", name="f", alt="", say="{word}",
+    )  # fmt: skip
+    drawn = picture(figure, width, word="voiture")
+    names = [text for text in drawn.texts() if text.endswith("%") and " " in text]
+    assert sorted(names) == ["all 33%", "voiture 75%"]
+    course = drawn.of("path", "course", without=("done",))[0].corners()
+    (right,) = drawn.of("circle", "weight", without=("outlined",))  # at step 0, and at step 1 it is wrong
+    (wrong, *_) = drawn.of("path", "sign")
+    assert right.middle == pytest.approx(course[0], abs=0.02)
+    assert wrong.middle == pytest.approx(course[1], abs=3.1)
+    # A word without a gold link has no curve.
+    drawn = picture(figure, width, word="rouge")
+    assert [text for text in drawn.texts() if text.endswith("%") and " " in text] == ["all 33%"]
+
+
+def test_of_the_other_words_only_large_weights_and_the_largest_have_bands() -> None:
+    weights = torch.tensor([[0.1, 0.1, 0.8], [0.3, 0.14, 0.56], [0.12, 0.08, 0.0]])
+    figure = Alignment(
+        lambda d: {"weights": weights}, {"d": [1]}, source=["red", "car", "."], target=["a", "b", "c"],
+        name="f", alt="", say="{word}", start={"word": "a"},
+    )  # fmt: skip
+    breadths = sorted(breadth / 14 for *_, breadth in bands(picture(figure, 720), "trace"))
+    assert breadths == pytest.approx([0.12, 0.3, 0.56], abs=1e-3)
+    assert len(bands(picture(figure, 720), "link")) == 3
+
+
 def test_pale_bands_show_where_the_chosen_word_looks_at_another_value() -> None:
     figure = Alignment(
         lambda step: {"weights": WEIGHTS if step else WEIGHTS.flip(1)}, {"step": [0, 1]},
@@ -153,7 +185,7 @@ def test_pale_bands_show_where_the_chosen_word_looks_at_another_value() -> None:
     ):
         assert found == pytest.approx((*wanted[:2], 14 * wanted[2]), abs=WORD)
     for width in WIDTHS:
-        assert "pale: step 0" in picture(figure, width, step=1).texts()
+        assert "pale band: step 0" in picture(figure, width, step=1).texts()
         check_legible(picture(figure, width, step=1), width)
     assert picture(figure, 720, step=0).of("path", "before") == []
     with pytest.raises(ValueError, match="compare must name an axis and one of its values"):

@@ -1,17 +1,23 @@
 // Two sentences and bands between them, from the chosen target word to the source words that it looks at.
 kinds.alignment = {
+  // Whether the chosen word looks right at each value of an axis; null for a word without gold links.
+  verdicts(figure, axis) {
+    const { options: { gold }, controls, place } = figure;
+    if (!gold.length) return [];
+    return gold.some(([i]) => i === place.word) ? controls[axis].values.map((_, at) => !astrayAt(figure, place.word, { ...place, [axis]: at })) : null;
+  },
   draw(figure, width) {
     const { source, target } = figure.labels, { compare } = figure.options, gap = 12;
     const fits = (words) => words.reduce((sum, word) => sum + textWidth(word, 15) + gap, 0) <= width;
     const { height, marks } = fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
     // What the signs mean stands below the words that have them.
-    const legend = [figure.options.gold.length && "dashed: gold link", looksAstray(figure).length && "✕ looks elsewhere", figure.labels.written && "✕ writes another word", compare && `pale: ${compare.join(" ")}`].filter(Boolean).join(" · ");
+    const legend = [figure.options.gold.length && "dashed: gold link", looksAstray(figure).length && "✕ looks elsewhere", figure.labels.written && "✕ writes another word (pale: from the start)", compare && `pale band: ${compare.join(" ")}`].filter(Boolean).join(" · ");
     return { width, height: height + (legend ? 22 : 0), marks: [marks, legend && label(legend, 0, height + 14, { class: "quiet" })] };
   },
 
   // On a desk the sentences are two lines, one above the other.
   lines(figure, width) {
-    const { source, target, gloss = [] } = figure.labels, tall = 70, words = tall + 26, from = words + 10, to = from + 128, astray = looksAstray(figure), instead = writtenInstead(figure), below = to + (gloss.length ? 62 : 44), height = below + (astray.includes(true) || instead.length ? 12 : -8);
+    const { source, target, gloss = [] } = figure.labels, tall = 56, full = 44, words = tall + 26, from = words + 10, to = from + 128, astray = looksAstray(figure), instead = writtenInstead(figure), below = to + (gloss.length ? 62 : 44), height = below + (astray.includes(true) || instead.length ? 12 : -8);
     const spread = (texts) => {
       const widths = texts.map((text) => textWidth(text, 15)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
       let x = 0;
@@ -26,17 +32,17 @@ kinds.alignment = {
       bands,
       goldLinks(figure, (i, j, style) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: style })),
       source.map((word, j) => [
-        rect(places[j].middle - 13, tall - 58 * weights[j] + 6, 26, 58 * weights[j], { class: "weight" }),
-        stored[j] >= 0.025 && label(stored[j].toFixed(2), places[j].middle, tall - 58 * weights[j] + 1, { class: "middle number" }),
+        rect(places[j].middle - 13, tall - full * weights[j] + 6, 26, full * weights[j], { class: "weight" }),
+        stored[j] >= 0.075 && label(stored[j].toFixed(2), places[j].middle, tall - full * weights[j] + 1, { class: "middle number" }),
         label(word, places[j].middle, words, { class: `middle word ${choice(word)}` }),
-        rect(places[j].middle - places[j].room / 2, tall - 58, places[j].room, words - tall + 68, picks({ word: looking(figure, "target", j) })),
+        rect(places[j].middle - places[j].room / 2, tall - full, places[j].room, words - tall + full + 10, picks({ word: looking(figure, "target", j) })),
       ]),
       line(0, tall + 6, width, tall + 6, { class: "grid" }),
       rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: figure.frame("word"), rx: 4 }),
       target.map((word, i) => [
         label(word, asking[i].middle, to + 24, { class: `middle word ${choice(word)}` }),
         astray[i] && cross(asking[i].middle, below, i === chosen ? "" : "faded"),
-        instead[i] && [cross(asking[i].middle - textWidth(instead[i]) / 2 - 10, below), label(instead[i], asking[i].middle, below + 4, { class: "middle name" })],
+        instead[i] && [cross(asking[i].middle - textWidth(instead[i].text) / 2 - 10, below, instead[i].sign), label(instead[i].text, asking[i].middle, below + 4, { class: `middle ${instead[i].style}` })],
         gloss[i] && label(gloss[i], asking[i].middle, to + 44, { class: "middle quiet" }),
         rect(asking[i].middle - asking[i].room / 2, bend + 20, asking[i].room, height - bend - 20, picks({ word: i })),
       ]),
@@ -46,61 +52,64 @@ kinds.alignment = {
   // On a phone they are two columns, so that long sentences do not make the picture wider.
   columns(figure, width) {
     const { source, target, gloss = [] } = figure.labels, row = 24.5, cell = 40, rows = Math.max(source.length, target.length);
-    const number = 34, left = number + cell + 14 + widest(source), astray = looksAstray(figure), instead = writtenInstead(figure), aside = instead.length ? 22 + widest(instead) : astray.length ? 16 : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
+    const base = 34 + cell, startOf = (word) => base + 10 + textWidth(word, 13.5), left = startOf(longest(source)), astray = looksAstray(figure), instead = writtenInstead(figure), aside = instead.length ? 22 + widest(instead.map(({ text = "" }) => text)) : astray.length ? 16 : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
     const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word"), stored = figure.rowAt("weights", chosen), bend = round((left + right) / 2);
-    const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a, b) =>
-      `M${round(left)},${a}C${bend},${a} ${bend},${b} ${round(right)},${b}`);
+    const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a, b, j) =>
+      `M${round(startOf(source[j]))},${a}C${bend},${a} ${bend},${b} ${round(right)},${b}`);
     return { width, height: row * rows, marks: [
       bands,
-      goldLinks(figure, (i, j, style) => path(`M${round(left)},${round(place(j, source.length))}C${bend},${round(place(j, source.length))} ${bend},${round(place(i, target.length))} ${round(right)},${round(place(i, target.length))}`, { class: style })),
-      line(number, 0, number, row * rows, { class: "grid" }),
+      goldLinks(figure, (i, j, style) => path(`M${round(startOf(source[j]))},${round(place(j, source.length))}C${bend},${round(place(j, source.length))} ${bend},${round(place(i, target.length))} ${round(right)},${round(place(i, target.length))}`, { class: style })),
+      line(base, 0, base, row * rows, { class: "grid" }),
       source.map((word, j) => {
         const y = place(j, source.length);
         return [
-          stored[j] >= 0.025 && label(stored[j].toFixed(2), number - 4, y + 4, { class: "end" }),
-          rect(number, y - 10, cell * weights[j], 20, { class: "weight" }),
-          label(word, left - 7, y + 4, { class: `end ${choice(word)}` }), rect(0, y - row / 2, left, row, picks({ word: looking(figure, "target", j) })),
+          stored[j] >= 0.075 && label(stored[j].toFixed(2), base - cell * weights[j] - 4, y + 4, { class: "end" }),
+          rect(base - cell * weights[j], y - 10, cell * weights[j], 20, { class: "weight" }),
+          label(word, base + 6, y + 4, { class: choice(word) }), rect(0, y - row / 2, left, row, picks({ word: looking(figure, "target", j) })),
         ];
       }),
       rect(right + 2, place(chosen, target.length) - 12, width - right - 4, 24, { class: figure.frame("word"), rx: 4 }),
       target.map((word, i) => {
         const y = place(i, target.length);
-        return [label(word, right + 8, y + 4, { class: choice(word) }), astray[i] && cross(right + 18 + textWidth(gloss[i] ? `${word} ${gloss[i]}` : word), y, i === chosen ? "" : "faded"), instead[i] && [cross(right + 19 + textWidth(word), y), label(instead[i], right + 28 + textWidth(word), y + 4, { class: "name" })], gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
+        return [label(word, right + 8, y + 4, { class: choice(word) }), astray[i] && cross(right + 18 + textWidth(gloss[i] ? `${word} ${gloss[i]}` : word), y, i === chosen ? "" : "faded"), instead[i] && [cross(right + 19 + textWidth(word), y, instead[i].sign), label(instead[i].text, right + 28 + textWidth(word), y + 4, { class: instead[i].style })], gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }), rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i }))];
       }),
     ] };
   },
 };
 
-// Of each target word the word that is written in its place, or "" where it is written itself.
+// Of each target word the word that is written in its place, or "" where it is written itself, and the styles of its cross
+// and of its name: pale where another word is written from the start.
 const writtenInstead = (figure) => {
   const { target, written } = figure.labels;
-  return written ? target.map((word, i) => { const text = written[figure.array("written")[i]]; return text === word ? "" : spelled(text); }) : [];
+  if (!written) return [];
+  const now = figure.array("written"), first = writtenFirst(figure);
+  return target.map((word, i) => (written[now[i]] === word ? "" : { text: spelled(written[now[i]]), ...(first.length && written[first[i]] !== word ? { sign: "faded", style: "quiet" } : { sign: "", style: "name" }) }));
 };
 
-// Of each target word whether its largest weight lies on a word that no gold link joins to it, though others are joined.
-const looksAstray = (figure) => {
-  const { gold } = figure.options;
-  return figure.labels.written || !gold.length ? [] : figure.labels.target.map((_, i) => {
-    const row = figure.rowAt("weights", i), best = row.indexOf(Math.max(...row)), links = gold.filter(([word]) => word === i);
-    return links.length > 0 && !links.some(([, j]) => j === best);
-  });
+// Whether a target word's largest weight lies on a word that no gold link joins to it, though others are joined.
+const astrayAt = (figure, i, place) => {
+  const columns = figure.labels.source.length, row = rowOf(figure.arrayAt("weights", place), i, columns), links = figure.options.gold.filter(([word]) => word === i);
+  return links.length > 0 && !links.some(([, j]) => j === row.indexOf(Math.max(...row)));
 };
+const looksAstray = (figure) => (figure.labels.written || !figure.options.gold.length ? [] : figure.labels.target.map((_, i) => astrayAt(figure, i, figure.place)));
 
 // The bands from each target word to the source words, those of the chosen word last. They stand side by side at both
-// ends, so that their breadths add up there; `full` is the breadth of a weight of 1. Hairlines are left out.
+// ends, so that their breadths add up there; `full` is the breadth of a weight of 1. Hairlines are left out, and of the
+// words that are not chosen all small weights but the largest.
 const bandsOf = (figure, full, from, to, course) => {
   const chosen = figure.place.word, rows = to.map((_, i) => [...figure.row("weights", i)]);
   const starts = from.map((middle, j) => middle - (full / 2) * rows.reduce((sum, row) => sum + row[j], 0));
   const bands = rows.map((row, i) => {
     let end = to[i] - (full / 2) * row.reduce((sum, weight) => sum + weight, 0);
+    const least = i === chosen ? 0.03 : Math.min(0.15, Math.max(...row));
     return row.map((weight, j) => {
-      const breadth = full * weight, d = course(round(starts[j] + breadth / 2), round(end + breadth / 2));
+      const breadth = full * weight, d = course(round(starts[j] + breadth / 2), round(end + breadth / 2), j);
       [starts[j], end] = [starts[j] + breadth, end + breadth];
-      return weight >= 0.03 && path(d, { ...picks({ word: i }), class: i === chosen ? "weight band link" : "band trace", "stroke-width": round(breadth) });
+      return weight >= least && path(d, { ...picks({ word: i }), class: i === chosen ? "weight band link" : "band trace", "stroke-width": round(breadth) });
     });
   });
   const all = figure.compared("weights"), before = all ? rowOf(all, chosen, from.length) : [];
-  const pale = [...before].map((weight, j) => weight >= 0.02 && path(course(round(from[j]), round(to[chosen])), { class: "weight band before", "stroke-width": round(full * weight) }));
+  const pale = [...before].map((weight, j) => weight >= 0.02 && path(course(round(from[j]), round(to[chosen]), j), { class: "weight band before", "stroke-width": round(full * weight) }));
   return [group({ class: "traces" }, bands.filter((_, i) => i !== chosen)), group({}, pale), group({}, bands[chosen])];
 };
 

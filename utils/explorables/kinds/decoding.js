@@ -1,13 +1,18 @@
-// One step of decoding in five panels: scores, weights, context, next state, next word. A panel is empty until its stage
-// comes; then its marks grow out of those of the panel before.
+// One step of decoding in five panels: scores, weights, context, next state, next word. In a page a panel is empty until
+// its stage comes; then its marks grow out of those of the panel before.
 kinds.decoding = {
   glide: 600,
+  // What the button "next" chooses: the next stage, and after the last one the first stage of the next word.
+  next({ settled: { word, stage }, controls }) {
+    const following = (name, at) => (at + 1) % controls[name].values.length, to = following("stage", stage);
+    return { stage: to, word: to ? word : following("word", word) };
+  },
   draw(figure, width) {
     const { source, target, candidates } = figure.labels, chosen = figure.place.word, stage = figure.place.stage;
     const stages = figure.controls.stage.labels, reached = (k) => stage >= k;
     // Of each panel how much of it is there: between 0 and 1 on the way to its stage; a step back empties it at once.
     const shown = figure.blend("shown", stages.map((_, k) => +reached(k))).map((share, k) => (reached(k) ? share : 0));
-    const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 17;
+    const numBest = candidates.length / target.length, wide = width >= 600, listed = wide ? numBest : Math.min(4, numBest), row = wide ? 21 : 17, rise = wide ? (source.length * row) / listed : row;
     const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size} numbers`;
     const { marks: sentence, bottom, slots } = writtenSentence(figure, target, chosen, shown[4] === 1, width);
     const top = bottom + 42, rows = source.map((_, j) => top + 30 + row * (j + 0.5)), end = rows.at(-1) + row / 2;
@@ -16,43 +21,42 @@ kinds.decoding = {
     const boxes = wide ? spreadBoxes(scored, width, top, end + 52 - top) : stackedBoxes(scored, width, top, end, listed);
     const high = Math.max(...boxes.map(([, y, , h]) => y + h)) + 2;
     // The way of the next state back to the query, and on a phone also from the third panel to the fourth.
-    const [state, average] = [boxes[3], boxes[2]], turn = state[0] + state[2] * (wide ? 0.5 : 0.75), height = bottom + 20, beside = scored + 112 + textWidth(counted), arrived = beside + textWidth("next query") + 8;
+    const [state, average] = [boxes[3], boxes[2]], turn = state[0] + state[2] * (wide ? 0.5 : 0.75), height = bottom + 20, arrived = scored + 8 + 7 * figure.shape("queries")[1], named = (arrived + turn - textWidth("next query")) / 2;
     const back = reached(3) && chosen < target.length - 1 && (wide ? [
-      path(`M${round(turn)},${top - 4}V${height}H${round(arrived + 6)}`, { class: "way" }), path(`M${round(arrived + 8)},${height - 5}l-8,5l8,5z`, { class: "arrow" }),
-      label("next query", beside, height + 4, { class: "quiet" }),
+      path(`M${round(turn)},${top - 4}V${height}H${round(named + textWidth("next query") + 8)}M${round(named - 6)},${height}H${round(arrived + 6)}`, { class: "way" }),
+      path(`M${round(arrived)},${height}l8,-5v10z`, { class: "arrow" }), label("next query", named, height + 4, { class: "quiet" }),
     ] : [
       path(`M3,${boxes[3][1]}V${height}H${round(words - textWidth("query") - 12)}`, { class: "way" }), path(`M${round(words - textWidth("query") - 13)},${height - 5}l8,5l-8,5z`, { class: "arrow" }),
       label("next query", 6, end + 32, { class: "quiet" }),
     ]);
     // From the most probable word to its place in the sentence, if that is its last line.
     const [writer, slot] = [boxes[4], slots[chosen]], out = writer[0] + 20, shelf = bottom + 2;
-    const right = candidates[chosen * numBest] === target[chosen], done = stage === stages.length - 1, last = chosen === target.length - 1;
-    const another = !done ? "next" : last ? "start again" : "next word", following = !done ? { word: chosen, stage: stage + 1 } : { word: last ? 0 : chosen + 1, stage: 0 };
+    const right = candidates[chosen * numBest] === target[chosen];
     const writes = reached(4) && wide && right && slot[1] === slots.at(-1)[1] && [
       path(`M${round(out)},${top - 4}V${shelf}H${round(slot[0] + slot[2] / 2)}V${bottom - 3}`, { class: "way" }), path(`M${round(slot[0] + slot[2] / 2 - 5)},${bottom - 1}l5,-7l5,7z`, { class: "arrow" }),
     ];
     const down = !wide && [
       path(`M${round(average[0])},${end + 28}H${round(turn)}V${end + 40}`, { class: "way" }), path(`M${round(turn - 5)},${end + 38}h10l-5,7z`, { class: "arrow" }),
     ];
-    const contents = [this.scores, this.weights, this.average, this.state, this.words], layout = { boxes, rows, end, chosen, numBest, listed, row };
+    const contents = [this.scores, this.weights, this.average, this.state, this.words], layout = { boxes, rows, end, chosen, numBest, listed, row, rise };
     const between = (from, to) => from + shown[4] * (to - from);
     return { width, height: high, marks: [
       sentence,
       label("query", words, bottom + 24, { class: "end name" }),
       strip(figure.chosen("queries", "word"), scored + 4, 7, bottom + 20, 12, largest(figure, "queries", "states"), "query"),
       path(`M${scored + 40},${bottom + 34}h10l-5,6z`, { class: "query" }),
-      wide && label(counted, scored + 98, bottom + 24, { class: "quiet" }), group({}, back, down, writes),
+      label(counted, width, bottom + 24, { class: "end quiet" }), group({}, back, down, writes),
       source.map((word, j) => label(spelled(word), words, rows[j] + 4, { class: "end" })),
       boxes.map(([x, y, w, h], k) => {
         const frame = { rx: 5, class: k === stage ? "now" : "grid" };
         const arrow = boxes[k + 1]?.[1] === y && path(`M${round(x + w + 3.5)},${round(k === 2 ? end + 12 : y + 6)}l6,6l-6,6z`, { class: "arrow" });
         return [rect(x, y, w, h, frame), arrow, label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
-          group({ opacity: round(shown[k]) }, shown[k] > 0 && contents[k](figure, shown[k], layout)), group({}, !shown[k] && label("?", x + w / 2, y + h / 2 + 10, { class: "middle big quiet" })),
-          rect(x, y, w, h, picks({ stage: k }))];
+          group({ opacity: round(reached(k) ? shown[k] : 1), class: reached(k) ? "" : "later" }, contents[k](figure, reached(k) ? shown[k] : 1, layout)),
+          group({ class: "unknown" }, !reached(k) && label("?", x + w / 2, y + h / 2 + 10, { class: "middle big quiet" })),
+          rect(x, y, w, h, picks({ stage: k }, true))];
       }),
       // The word on its way to its place in the sentence.
-      group({}, right && shown[4] > 0 && shown[4] < 1 && label(target[chosen], between(out, slot[0] + slot[2] / 2), between(writer[1] + 30 + row / 2, slot[1] + 16), { class: "middle name halo" })),
-      button(another, width - 1, bottom + 8, following),
+      group({}, right && shown[4] > 0 && shown[4] < 1 && label(target[chosen], between(out, slot[0] + slot[2] / 2), between(writer[1] + 30 + rise / 2, slot[1] + 16), { class: "middle name halo" })),
     ] };
   },
 
@@ -103,14 +107,14 @@ kinds.decoding = {
     ];
   },
 
-  words(figure, share, { boxes: [, , , , [x, y, width]], chosen, numBest, listed, row }) {
+  words(figure, share, { boxes: [, , , , [x, y, width]], chosen, numBest, listed, rise }) {
     const { candidates, target } = figure.labels;
     const named = widest(candidates.slice(chosen * numBest, chosen * numBest + listed).map(spelled)), room = width - 64 - named;
     return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
-      const word = candidates[chosen * numBest + k], at = y + 30 + row * (k + 0.5);
+      const word = candidates[chosen * numBest + k], at = y + 30 + rise * (k + 0.5);
       return [
-        room > 20 && rect(x + 14 + named, at - row / 2 + 3, room, row - 8, { class: "grid" }),
-        room > 20 && rect(x + 14 + named, at - row / 2 + 3, share * room * probability, row - 8, { class: "chance", rx: 2 }),
+        room > 20 && rect(x + 14 + named, at - 8, room, 14, { class: "grid" }),
+        room > 20 && rect(x + 14 + named, at - 8, share * room * probability, 14, { class: "chance", rx: 2 }),
         label(spelled(word), x + 8, at + 3, { class: word === target[chosen] ? "name" : "" }),
         label(probability < 0.0005 ? "< 0.1%" : percent(probability, 1), x + width - 6, at + 3, { class: "end" }),
       ];

@@ -128,15 +128,15 @@ _ALT = (
     "bar with its number; in the second the scores have become weights; in the third each word's vector, times its "
     "weight, is a row of small bars, and their sum below is the context; in the fourth the bars of the next state "
     "stand before those of the state before; in the fifth are the most probable next words with their "
-    "probabilities. The panel of the chosen stage has a grey ground, and the panels of later stages are empty."
+    "probabilities. The panel of the chosen stage is grey, and the panels of later stages have a question mark."
 )
 
 
 class DecodingSteps(Figure):
     """One step of decoding in five stages, with the numbers of a trained model; the words are chosen by name.
 
-    The stage is the axis ``stage``, with the values of :data:`STAGES`; the word is the pick ``word``. The panels
-    of later stages are empty. Of each vector a few numbers are drawn: those that change most.
+    The stage is the axis ``stage``, with the values of :data:`STAGES`; the word is the pick ``word``. In a page
+    the panels of later stages are empty. Of each vector a few numbers are drawn: those that change most.
 
     Args:
         record: what :func:`record_decoding` returns. A page of 360 pixels has room for about nine source words.
@@ -200,7 +200,7 @@ def _sentences(num_words: int) -> list[str]:
         "3. Each value is multiplied by its weight; their sum is the context. “{best[word]|source}” has "
         "{best_weight[word]:0%} of the weight.",
         "4. The GRU makes the next state from the old one, the context and “{previous[word]|before}”; its numbers "
-        "change by {moved[word]:2}.",
+        "change by {moved[word]:2} on average.",
         "5. The readout gives every word a probability: “{first[word]|candidates}” {first_share[word]:1%}, "
         "“{runner[word]|candidates}” {runner_share[word]:1%}.",
     ]

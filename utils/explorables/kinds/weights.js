@@ -1,40 +1,35 @@
-// Heat maps of queries by keys, and under each the chosen row as bars. With a gallery also a small map for each value of
-// one or two axes, to choose from: beside the large one or, on a phone, above it.
+// Heat maps of queries by keys. With a gallery also a small map for each value of one or two axes, to choose from: beside
+// the large one or, on a phone, above it.
 kinds.weights = {
   draw(figure, width) {
     const wide = width >= 560;
     if (!figure.options.gallery.length) return this.maps(figure, width, wide);
-    const large = this.maps(figure, wide ? width - 228 : width, wide), small = this.gallery(figure, wide ? 200 : width, wide, large.base);
+    const large = this.maps(figure, wide ? width - 268 : width, wide), small = this.gallery(figure, wide ? 240 : width, wide, large.height - 20);
     const down = wide ? 0 : small.height + 8;
     return { width, height: wide ? Math.max(small.height, large.height) : down + large.height, marks: [
-      group({ transform: `translate(0 ${down})` }, large.marks), group({ transform: `translate(${wide ? width - 200 : 0} 0)` }, small.marks),
+      group({ transform: `translate(0 ${down})` }, large.marks), group({ transform: `translate(${wide ? width - 240 : 0} 0)` }, small.marks),
     ] };
   },
 
   maps(figure, width, wide) {
     const { panels, edge, causal } = figure.options, layout = this.layout(figure, width, wide), { side, high, labelled, base, legend, outside, left } = layout;
     const marks = panels.map((_, k) => group({ transform: `translate(0 ${side ? 0 : k * high})` }, this.map(figure, layout, k)));
-    const height = side ? high : high * panels.length + (layout.compact ? labelled : 0);
+    const height = (side ? 1 : panels.length) * high + labelled;
     if (!outside || !(figure.has("gold") || edge || causal)) return { width, height, base, marks };
     return { width, height: height + 14, base, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
   },
 
   // Where the parts of the maps stand, and what their queries may look at.
   layout(figure, width, wide) {
-    const { panels, edge, causal, window: reach, gallery, bars: below } = figure.options, { queries, keys, written } = figure.labels;
+    const { panels, edge, causal, window: reach, gallery } = figure.options, { queries, keys, written } = figure.labels;
     const count = panels.length, side = wide && count === 2, gap = side ? 28 : 0, beside = gallery.length > 0;
     const aside = written ? 26 + widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
     const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? 74 : 44);
     const across = side ? (width - left - aside - gap) / 2 : width - left - aside, step = across / keys.length;
-    // On a phone there is no room for bars beside several maps: the numbers of the chosen row stand in its cells.
-    const compact = !below || (!wide && (count > 1 || beside || written));
     // A map of few rows has higher ones.
-    const low = wide && !beside && count < 3 ? 26 : 24, few = Math.min(40, 110 / queries.length / (count > 2 ? 2 : 1));
-    const row = compact && (below || (!wide && count > 1)) ? 24 : Math.max(low, few);
-    const tall = compact ? 0 : wide && !beside ? 90 : 64, heading = compact ? 19 : 22;
-    // The names of the keys stand between a map and its bars, unless they must be turned.
-    const under = heading + queries.length * row, shared = !compact && !turns(keys, step), base = compact ? under : under + (shared ? 44 : 24) + tall;
-    const labelled = labelsHeight(keys, step) + 6, high = base + ((compact && !side) || shared ? 6 : labelled);
+    const low = !wide ? 24 : beside || side ? 32 : count < 3 ? 26 : 24, few = Math.min(40, 110 / queries.length / (count > 2 ? 2 : 1));
+    const row = !wide && count > 1 ? 24 : Math.max(low, few), heading = 19, base = heading + queries.length * row;
+    const labelled = labelsHeight(keys, step) + 6, high = base + 6;
     // Of each query the first key that it may look at, and the first one behind the last.
     const lookingBack = causal && figure.value(causal[0]) === causal[1], limit = edge ? figure.value(edge) : Infinity;
     const allowed = queries.map((_, i) => {
@@ -44,27 +39,28 @@ kinds.weights = {
     // On the way to another mask its edges move.
     const ends = figure.blend("allowed", allowed.flat().map((at) => Math.min(at, keys.length))), edges = allowed.map((_, i) => [ends[2 * i], ends[2 * i + 1]]);
     const gold = figure.has("gold"), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
-    const legends = [gold && "dashed: correct", hatched && "hatched: forbidden"], legend = legends.filter(Boolean).join(", ");
+    const legends = [gold && "dashed: right cell", hatched && `hatched: ${reach ? "outside" : "forbidden"}`, !gold && written && "pale ✕: from the start"], legend = legends.filter(Boolean).join(", ");
     // With several maps each part of the legend stands beside a title, or where there is no room, all of it below the maps.
     const outside = count > 1 && panels.slice(0, gold ? 2 : 1).some(([, title], k) =>
       1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") > across - (k === count - 1 ? 104 : 0)); // the scale
     // Where each map has a curve above, a piece of this curve stands before its title.
     const curves = figure.gauges[1].length, sample = curves > 1 && curves === count ? 28 : 0;
-    return { side, gap, left, across, step, row, compact, tall, heading, under, shared, base, high, labelled, lookingBack, allowed, edges, legends: gold ? legends : [legend], legend, outside, sample };
+    return { side, gap, left, aside, across, step, row, heading, base, high, labelled, lookingBack, allowed, edges, legends: gold ? legends : [legend], legend, outside, sample };
   },
 
   map(figure, layout, k) {
-    const { panels, causal, bars: below, asked } = figure.options, { queries, keys, written } = figure.labels, [array, title] = panels[k];
-    const { side, step, row, compact, tall, heading, under, shared, base, allowed, edges, legend, sample } = layout;
+    const { panels, causal, gallery } = figure.options, { queries, keys, written } = figure.labels, [array, title] = panels[k];
+    const { side, step, row, heading, base, allowed, edges, legend, sample } = layout;
     // Maps side by side share the names of their rows.
     const first = layout.left + (side ? k * (layout.across + layout.gap) : 0), right = first + layout.across, names = !side || !k, last = k === panels.length - 1;
     const numbers = figure.drawn(array), stored = figure.array(array), gold = figure.has("gold") ? figure.array("gold") : [], chosen = figure.place.query;
     const roomy = title || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
     const xOf = (j) => first + j * step, yOf = (i) => heading + i * row, middle = (i) => yOf(i + 0.5) + 4;
     const inCell = (i, j) => numberInCell(stored[i * keys.length + j], xOf(j + 0.5), middle(i), step);
+    // A map that stands alone has all its numbers, another one those of the chosen row and of the right cells.
     const isWritten = (i, j) => {
-      const at = i * keys.length + j, inside = j >= allowed[i][0] && j < allowed[i][1];
-      return (i === chosen || !below) && inside && (gold[at] > 0 || (stored[at] >= 0.045 && (i === chosen || !gold.length)));
+      const at = i * keys.length + j, inside = j >= allowed[i][0] && j < allowed[i][1], alone = panels.length === 1 && !gallery.length;
+      return inside && ((gold[at] > 0 && !gallery.length) || (stored[at] >= 0.045 && (i === chosen || (alone && !gold.length))));
     };
     const { query, column, panel } = figure.hover;
     return [
@@ -73,31 +69,26 @@ kinds.weights = {
       title ? label(title, first + sample, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
       last && scale(right),
       cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: edges }),
-      asked !== null && rect(xOf(asked), heading, step, queries.length * row, { class: "column" }),
       figure.has("gold") && group({}, [...gold].map((is, at) => is && goldFrame(xOf(at % keys.length), yOf(Math.floor(at / keys.length)), step, row, numbers[at]))),
       names && queries.map((text, i) => label(spelled(text), first - 7, middle(i), { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
       written && [roomy && label("right word", first - 7, 14, { class: "end quiet" }), this.writtenWords(figure, right, middle)],
       causal && !layout.lookingBack && this.stairs(queries.length, keys.length, xOf, yOf, step),
       rect(first - 1, yOf(chosen) - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
-      compact ? queries.map((_, i) => keys.map((_, j) => isWritten(i, j) && inCell(i, j))) : [
-        weightAxis(first, right, base, tall), hatchBeside(edges[chosen], keys.length, first, base - tall, step, tall),
-        bars(figure.chosen(array, "query"), { values: figure.rowAt(array, chosen), left: first, step, base, height: tall, allowed: allowed[chosen], zeros: "none" }),
-      ],
-      (side || !compact || last) && [columnLabels(keys, first, step, shared ? under : base), names && label("key", first - 7, shared ? under + 15 : base + (compact ? 15 : 18), { class: "end key name" })],
+      queries.map((_, i) => keys.map((_, j) => isWritten(i, j) && inCell(i, j))),
+      (side || last) && [columnLabels(keys, first, step, base), names && label("key", first - 7, base + 15, { class: "end key name" })],
       roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
       group({}, panel === k && inCell(query, column)),
       queries.map((_, i) => [
-        names && rect(0, yOf(i), layout.left, row, picks({ query: i })),
+        names && rect(0, yOf(i), layout.left, row, picks({ query: i })), written && rect(right, yOf(i), layout.aside, row, picks({ query: i })),
         keys.map((_, j) => rect(xOf(j), yOf(i), step, row, picks({ query: i, column: j, panel: k }))),
       ]),
     ];
   },
 
-  // Beside each row the word that is written, with a cross if it is wrong. Words that are wrong where the play begins are
-  // not lost on its way: they are pale.
+  // Beside each row the word that is written, with a cross if it is wrong, pale if it is so from the start.
   writtenWords(figure, right, middle) {
     const { queries, written } = figure.labels, now = figure.array("written");
-    const before = figure.play.length ? figure.arrayAt("written", { ...figure.place, [figure.play[0]]: 0 }) : [];
+    const before = writtenFirst(figure);
     return [label("it writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
       const word = written[now[i]], lost = word !== query && (!before.length || written[before[i]] === query);
       return [word !== query && cross(right + 12, middle(i) - 4, lost ? "" : "faded"), label(spelled(word), right + 20, middle(i), { class: lost ? "name" : word === query ? "" : "quiet" })];
@@ -113,31 +104,37 @@ kinds.weights = {
   // A row for each value of the first axis and a column for each of the second; on a phone all in one row.
   gallery(figure, width, wide, bottom) {
     const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
-    const { asked } = figure.options, across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
+    const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
     const top = wide ? 22 : words || !columns ? 19 : 34, left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
-    const shared = figure.has("gold_share"), high = wide ? Math.min(84, (bottom - top + 12) / count - 12) : 36, each = wide ? high + 12 : 0, thin = wide ? step : (step - 6) / count;
-    // With shares the rows stand in the order that these have at the end of the play, the largest first.
+    // A share stands beside the name of a row or, where rows have several maps, below its map.
+    const shared = figure.has("share"), low = shared && columns ? 16 : 0, named = figure.labels.share?.[0], high = wide ? Math.min(84, (bottom - top + 12) / count - 12 - low) : 36, each = wide ? high + 12 + low : 0, thin = wide ? step : (step - 6) / count;
+    // Rows with shares stand in the order that these have at the end of the play, the largest first.
     const played = figure.controls[figure.play[0]], end = { ...figure.place, ...(played && { [played.name]: played.values.length - 1 }) };
-    const shares = shared ? rows.labels.map((_, i) => figure.arrayAt("gold_share", { ...end, [rows.name]: i })[0]) : [];
-    const ranks = shared ? ranksOf(shares) : [...rows.labels.keys()];
+    const shares = shared && !columns ? rows.labels.map((_, i) => figure.arrayAt("share", { ...end, [rows.name]: i })[0]) : [];
+    const ranks = shares.length ? ranksOf(shares) : [...rows.labels.keys()];
+    const gold = figure.has("gold") ? figure.array("gold") : [], size = figure.labels.keys.length, query = figure.place.query;
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {
         const place = { [rows.name]: i, ...(columns && { [columns.name]: j }) }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
         const x = left + j * step + (wide ? 0 : ranks[i] * thin) + (wide ? 3 : 6), y = top + ranks[i] * each, active = figure.place[rows.name] === i, style = here ? "name" : "quiet", underlined = `${style} choice`;
+        const numbers = figure.arrayAt(array, { ...figure.place, ...place }), chosen = rowOf(numbers, query, size), middle = x + thin / 2 - 3;
+        const [right, under] = wide && !columns ? [left - 2, y + high / 2 + 13] : [middle + 14, y + high + 14], share = shared && percent(figure.arrayAt("share", { ...figure.place, ...place })[0]);
         return [
-          wide ? !j && label(words ? name : `${rows.name} ${name}`, left - 2, y + high / 2 + (shared ? -3 : 4), { class: words ? `end ${underlined}` : active ? "end name" : "end quiet" })
-            : label(name, x + thin / 2 - 3, words ? 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
-          shared && label(percent(figure.arrayAt("gold_share", { ...figure.place, ...place })[0]), wide ? left - 2 : x + thin / 2 - 3, wide ? y + high / 2 + 13 : y + high + 15, { class: `${wide ? "end" : "middle"} ${style}` }),
-          stamp(figure.arrayAt(array, { ...figure.place, ...place }), figure.labels.keys.length, x, y, thin - 6, high, figure.has("gold") ? figure.array("gold") : []),
-          asked !== null && rect(x + (asked * (thin - 6)) / figure.labels.keys.length, y, (thin - 6) / figure.labels.keys.length, high, { class: "column" }),
-          here && rect(x, y + (figure.place.query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: "query frame thin" }),
+          wide ? !j && label(words ? name : `${rows.name} ${name}`, left - 2, y + high / 2 + (shares.length ? -3 : 4), { class: words ? `end ${underlined}` : active ? "end name" : "end quiet" })
+            : label(name, middle, words ? 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
+          shared && label(share, right, under, { class: `end ${style}` }),
+          // Whether the chosen query looks most at a right cell.
+          gold.length > 0 && (gold[query * size + chosen.indexOf(Math.max(...chosen))] ? tick : cross)(right - textWidth(share || "") - 13, under - 4),
+          stamp(numbers, size, x, y, thin - 6, high, gold),
+          wide && rect(x, y + (query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: here ? "query frame thin" : "query frame thin faded" }),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: Object.keys(place).some(figure.pointed) ? "chosen thin" : "chosen", rx: 3 }),
           rect(words && wide ? 0 : x - 3, y, words && wide ? width : thin, high, picks(place)),
         ];
       }),
     ]);
-    return { height: top + (wide ? count * each : high + (shared ? 20 : 4)), marks };
+    const height = top + (wide ? count * each : high + (shared ? 20 : 4));
+    return named ? { height: height + 16, marks: [marks, label(named, width, height + 8, { class: "end quiet" })] } : { height, marks };
   },
 };
 

@@ -10,13 +10,13 @@ from utils.explorables.figure import Figure, check_value
 
 
 class Weights(Figure):
-    """Heat maps of queries by keys, and under each the row of the chosen query as bars, if wanted.
+    """Heat maps of queries by keys, with the numbers of the row of the chosen query.
 
     ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. It may also
     return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame. With
     labels ``written`` it returns an integer array ``written`` of shape (queries,), the numbers of the labels that stand
-    beside the rows; a cross marks one that differs from the label of its row. With a gallery of texts it may return the
-    number ``gold_share``, the part of all weight that lies in gold cells: it stands beside the name of each small map.
+    beside the rows; a cross marks one that differs from the label of its row. With a gallery it may return the number
+    ``share``, which stands at each small map; labels ``share``, one text, say below them what it is.
 
     Args:
         queries: labels of the rows.
@@ -29,9 +29,7 @@ class Weights(Figure):
         options: as for :class:`utils.explorables.figure.Figure`; and ``gauges``, a heading and, from the name of a
             number from 0 to 1 that ``compute`` returns, to the text beside its curve: a chart above the maps,
             along the axis that is played first (with one number per query, the curve is that of the chosen one, and an
-            empty text its name); and ``bars``, False to leave out the bars of the chosen row: then the cells have their
-            numbers; and ``asked``, a key that the question above the figure is about: a frame in the colour of keys
-            marks its column, also in the small maps.
+            empty text its name).
 
     >>> import torch
     >>> figure = Weights(
@@ -62,8 +60,7 @@ class Weights(Figure):
         **options,
     ):
         self.panels, self.edge, self.causal = dict(panels or {"weights": ""}), edge, causal
-        self.window, self.bars, self.asked = window, options.pop("bars", True), options.pop("asked", None)
-        self.gallery, self.gauges = list(gallery), options.pop("gauges", self.gauges)
+        self.window, self.gallery, self.gauges = window, list(gallery), options.pop("gauges", self.gauges)
         self.table = (list(self.panels.items()), "queries", "keys")
         for what, axis in (("edge", edge), ("window", window)):
             if axis is not None and axis not in axes:
@@ -71,16 +68,14 @@ class Weights(Figure):
         check_value("causal", causal, axes)
         if len(self.gallery) > 2 or not set(self.gallery) <= set(axes):
             raise ValueError(f"gallery must name one or two axes, got {self.gallery}")
-        if self.asked is not None and self.asked not in keys:
-            raise ValueError(f"asked must be one of the keys, got {self.asked!r}")
         labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel and gold: (queries, keys); gold_share: (); written: (queries,)."""
+        """Each panel and gold: (queries, keys); share: (); written: (queries,)."""
         rows, columns = len(self.labels["queries"]), len(self.labels["keys"])
         shapes = dict.fromkeys(self.panels, (rows, columns))
-        shapes |= self._optional({"gold": (rows, columns), "gold_share": ()})
+        shapes |= self._optional({"gold": (rows, columns), "share": ()})
         return shapes | ({"written": (rows,)} if "written" in self.labels else {})
 
     @property
@@ -91,7 +86,5 @@ class Weights(Figure):
             "edge": self.edge,
             "causal": self.causal,
             "window": self.window,
-            "bars": self.bars,
-            "asked": None if self.asked is None else self.labels["keys"].index(self.asked),
             "gallery": self.gallery,
         }

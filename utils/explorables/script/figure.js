@@ -164,7 +164,7 @@ function render({ model, el }) {
     play.addEventListener("click", () => {
       if (clock) return stop();
       const whole = untouched || moving.every(last), rewound = whole || last(moving[0]);
-      if (rewound) figure.reached = {};
+      if (rewound) delete figure.reached[figure.settled[figure.rival] ?? 0];
       if (rewound) moving.slice(0, whole ? moving.length : 1).forEach((name) => put(name, 0));
       if (still.matches) return rewound || next(); // reduced motion: one step per press
       clock = setInterval(() => { next(); if (moving.every(last)) stop(); }, figure.pace ?? 700);
@@ -199,9 +199,15 @@ function render({ model, el }) {
   panel.append(...Object.values(rows));
   const tools = element("div", { class: "xp-tools" });
   if (figure.play.length) tools.append(player(figure.play));
+  if (kinds[figure.kind].next) {
+    const next = element("button", { type: "button" }, "next");
+    next.addEventListener("click", () => choose(kinds[figure.kind].next(figure)));
+    tools.append(next);
+  }
   const reset = element("button", { type: "button" }, "reset");
   reset.addEventListener("click", () => {
     stop();
+    light(kept = null);
     figure.taken = undefined;
     for (const name in opening) put(name, controls[name].values.indexOf(opening[name]));
     figure.reached = {};
@@ -220,11 +226,10 @@ function render({ model, el }) {
   let drawn = [], width = 0, waiting = 0;
   const paint = () => {
     waiting = 0;
-    const { height, marks, reached } = figure.draw(width);
+    const { height, marks } = figure.draw(width);
     const now = marks.flat(Infinity).filter(Boolean);
     patch(svg, now, drawn);
     drawn = now;
-    svg.style.setProperty("--reached", `${reached}px`);
     if (progress >= 0.5 || !figure.gauges[1].length) write(); // the words change when the grip says the new value
     const box = `0 0 ${width} ${Math.round(height)}`;
     if (svg.getAttribute("viewBox") === box) return;
@@ -273,6 +278,7 @@ function render({ model, el }) {
   };
   const pickOf = (node) => node?.closest?.("[data-pick]")?.dataset.pick ?? "{}";
   const picked = (event) => JSON.parse(pickOf(event.target));
+  const previewed = (event) => (event.target.closest?.("[data-click]") ? {} : picked(event));
   const place = (event) => {
     const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
     return [x, y];
@@ -287,7 +293,7 @@ function render({ model, el }) {
   let rest = "";
   svg.addEventListener("pointerover", (event) => {
     const at = `${event.clientX},${event.clientY}`;
-    if (event.pointerType !== "touch" && !dragging && at !== rest) show(picked(event));
+    if (event.pointerType !== "touch" && !dragging && at !== rest) show(previewed(event));
     rest = at;
   });
   svg.addEventListener("pointerleave", () => show({}));
@@ -325,9 +331,9 @@ function render({ model, el }) {
     svg.setPointerCapture(event.pointerId);
     // A finger that moves up or down scrolls the page, unless it pulls a point; one of many points it must tap first.
     const target = finger && touched.matches(".upright:not(.taken)") ? svg.querySelector(".drag") : touched;
-    dragging = { id: event.pointerId, drag: markOf(target).drag, taken: finger ? picked(event).point : undefined, start: null, holds: target.matches(".pull:not(.upright), .taken") };
+    dragging = { id: event.pointerId, drag: markOf(target).drag, taken: finger ? picked(event).point : undefined, start: null, step: touched.matches("[data-click]") && picked(event), holds: target.matches(".pull:not(.upright), .taken") };
     const pulled = target.classList.contains("pull");
-    if (finger !== pulled) dragging.start = [event.clientX, event.clientY];
+    if (finger !== pulled || dragging.step) dragging.start = [event.clientX, event.clientY];
     else if (!pulled) drag(event);
   });
   const release = () => {
@@ -347,7 +353,8 @@ function render({ model, el }) {
   svg.addEventListener("touchmove", (event) => { if (dragging?.holds) event.preventDefault(); }, { passive: false });
   svg.addEventListener("pointerup", (event) => {
     if (event.pointerId !== dragging?.id) return;
-    if (dragging.start && event.pointerType === "touch" && dragging.taken === undefined) drag(event); // a tap
+    if (dragging.start && dragging.step) choose(dragging.step); // an arrow of a grip
+    else if (dragging.start && event.pointerType === "touch" && dragging.taken === undefined) drag(event); // a tap
     figure.taken = dragging.taken;
     release();
   });
@@ -357,8 +364,9 @@ function render({ model, el }) {
   const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
   const spoken = element("p", { class: "xp-spoken", role: "status" }, "");
   const parts = [tools, holder, say, spoken, panel];
-  // What switches a mask stands above its map.
-  if (figure.options.causal) parts.splice(1, 0, element("div", { class: "xp-controls" }, rows[figure.options.causal[0]]));
+  // What switches a mask, or goes from one curve to another, stands above the picture.
+  const above = figure.options.causal?.[0] ?? figure.rival;
+  if (above) parts.splice(1, 0, element("div", { class: "xp-controls" }, rows[above]));
   if (figure.invite) parts.unshift(element("p", { class: "xp-invite" }, figure.invite));
   let fill = () => {};
   if (figure.table) {
@@ -405,7 +413,8 @@ function render({ model, el }) {
   const look = () => {
     for (const name of names) figure.settled[name] = position(name);
     const [played] = figure.play;
-    if (played) figure.reached[played] = Math.max(position(played), figure.reached[played] ?? 0);
+    const rival = figure.settled[figure.rival] ?? 0;
+    if (played) figure.reached[rival] = Math.max(position(played), figure.reached[rival] ?? 0);
     figure.put(Object.fromEntries(names.map((name) => [name, figure.hover[name] ?? position(name)])));
     speak();
   };

@@ -11,8 +11,9 @@ const circle = (cx, cy, r, attributes = {}) => mark("circle", { cx: round(cx), c
 const path = (d, attributes = {}) => mark("path", { d, ...attributes });
 const group = (attributes, ...children) => mark("g", attributes, ...children);
 
-// An invisible area: a click on it makes these choices, for example { word: 3 }.
-const picks = (choices) => ({ class: "pick", "data-pick": JSON.stringify(choices) });
+// An invisible area: a click on it makes these choices, for example { word: 3 }; a mouse above it already shows them,
+// except where only a click counts.
+const picks = (choices, onlyClick = false) => ({ class: "pick", "data-pick": JSON.stringify(choices), "data-click": onlyClick ? "" : undefined });
 // The class of a word that can be chosen; under a full stop a line would hide it.
 const choice = (word) => (/[\p{L}\p{N}]/u.test(word) ? "choice" : "");
 // The position of the word that looks most at a column.
@@ -102,6 +103,9 @@ const bars = (numbers, { left, step, base, height, values = numbers, digits = 2,
       ((zeros === "none" ? value >= 0.045 : value) || zeros === "all" || (zeros === "allowed" && !forbidden)) && numberAbove(value.toFixed(digits), x, base - tall - 5, step));
   });
 
+// The numbers of the words that are written where the play begins: a word that is wrong there is not lost later.
+const writtenFirst = (figure) => (figure.play.length ? figure.arrayAt("written", { ...figure.place, [figure.play[0]]: 0 }) : []);
+
 // A lone full stop can hardly be seen.
 const spelled = (word) => (/^[.。]$/.test(word) ? "full stop" : word);
 
@@ -164,10 +168,17 @@ const grip = (x, y, text = "", role = "handle") => {
     text && label(text, x, y + 15.5, { class: "middle name inverse" }));
 };
 
+// What the arrows of a grip do: a click goes one value on or back, and whoever drags one of them holds the grip there.
+const arrows = (figure, name, x, y, text, follow) => group({}, [-1, 1].map((side) => {
+  const next = figure.place[name] + side, aside = side * (gripHalf(text) - 10);
+  const reachable = next >= 0 && next < figure.controls[name].values.length;
+  return reachable && dragged(name, (at) => ({ [name]: follow(at - aside) }), rect(x + aside - 13, y - 2, 26, 26, { ...picks({ [name]: next }, true), class: "drag" }));
+}));
+
 // A button that makes these choices; it ends at `right`.
 const button = (text, right, top, choices) => {
   const width = Math.max(74, 1.08 * textWidth(text) + 26), left = right - width;
-  return group({ class: "button" }, rect(left, top, width, 24, { class: "handle", rx: 12 }), label(text, left + width / 2, top + 16, { class: "middle name inverse" }), rect(left, top, width, 24, picks(choices)));
+  return group({ class: "button" }, rect(left, top, width, 24, { class: "handle", rx: 12 }), label(text, left + width / 2, top + 16, { class: "middle name inverse" }), rect(left, top, width, 24, picks(choices, true)));
 };
 
 // A text on a card of its own, around a middle.
@@ -185,15 +196,20 @@ const apart = (heights, gap, limit) => {
 };
 
 // The curves above a picture: of each share its name, and its number at each value of the axis that is played. A share with
-// a number for each choice in the picture is that of the choice. Of a gallery, there is a curve for each of its values.
+// a number for each choice in the picture is that of the choice. Of a gallery, there is a curve for each of its values; of
+// rivals, of each that the reader has played.
 const gaugeLines = (figure, axis) => {
-  const [, curves] = figure.gauges, [pick] = Object.keys(figure.picks), [other] = (figure.options.gallery ?? []).filter((name) => name !== axis);
+  const [, curves] = figure.gauges, [pick] = Object.keys(figure.picks), { rival } = figure, other = rival ?? figure.options.gallery?.find((name) => name !== axis);
   const sharesOf = (key, place) => figure.controls[axis].values.map((_, i) => figure.arrayAt(key, { ...place, [axis]: i })[figure.shape(key).length ? place[pick] : 0]);
-  if (other && curves.length === 1) return figure.controls[other].labels.map((name, k) => ({ name, shares: sharesOf(curves[0][0], { ...figure.place, [other]: k }), style: "", weak: k !== figure.place[other] }));
+  if (other && curves.length === 1) {
+    return figure.controls[other].labels.map((name, k) => ({ name, shares: sharesOf(curves[0][0], { ...figure.place, [other]: k }), style: "", weak: k !== figure.place[other], verdicts: [], seen: figure.reached[rival ? k : 0] }))
+      .filter(({ weak, seen }) => !rival || !weak || seen !== undefined);
+  }
   return curves.map(([key, text], k) => {
     const own = figure.shape(key).length ? spelled(figure.labels[figure.picks[pick]][figure.place[pick]]) : "";
-    return { name: text || own, shares: sharesOf(key, figure.place), style: courseStyle(k, curves.length), weak: false };
-  });
+    const verdicts = own && kinds[figure.kind].verdicts ? kinds[figure.kind].verdicts(figure, axis) : [];
+    return verdicts && { name: text || own, shares: sharesOf(key, figure.place), style: courseStyle(k, curves.length), weak: false, verdicts, seen: figure.reached[0] };
+  }).filter(Boolean);
 };
 
 // Where the names of dots stand that have no room on their right: above the dot, that of the lowest of several below it, and
@@ -209,8 +225,8 @@ const besideCurves = (dots, courses, [from, to], top, base) => {
 };
 
 // A picture below its gauges: the curve of each share while the figure plays, strong up to where it is now, and there a dot
-// with its name and its number. A grip under them is dragged along. `reached` is how far the reader has been: what comes
-// later is hidden in a page.
+// with its name and its number. A grip under them is dragged along. What comes later than the reader has been is hidden in
+// a page.
 const withGauges = (picture, figure) => {
   const { gauges: [heading, { length: count }], play: [axis] } = figure, { width } = picture;
   if (!count) return picture;
@@ -220,7 +236,7 @@ const withGauges = (picture, figure) => {
   const strong = lines.filter(({ weak }) => !weak), named = wide ? lines : strong, texts = named.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
   // Shares that are all far from 0 or from 1 have a part of the axis.
   const ofAll = figure.gauges[1].flatMap(([key]) => [...figure.allOf(key)]), low = Math.min(...ofAll), high = Math.max(...ofAll);
-  const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.8 ? 1 : Math.ceil(10 * high) / 10];
+  const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.7 ? 1 : Math.ceil(10 * high) / 10];
   // On a desk there is room for the names on the right of the last value.
   const titles = labels.map((text) => `${titled(axis)} ${text}`), room = wide ? 24 + 1.08 * widest(named.map(({ name }) => `${name} 100%`)) : 0;
   const tall = wide ? 100 : strong.length > 1 ? 60 : lines.length > 1 ? 48 : 30;
@@ -232,23 +248,32 @@ const withGauges = (picture, figure) => {
   const courseOf = ({ shares }) => xs.map((x, i) => [x, yOf(shares[i])]), dotOf = ({ shares }) => yOf(placeAt(shares, at));
   const reach = 16 + 1.08 * widest(texts), fits = now + reach < width, dots = named.map(dotOf);
   const spots = apart(fits ? dots : besideCurves(dots, named.map(courseOf), [now - reach, now], top, base), 15, base - (fits ? 0 : 3));
+  const follow = (x) => among(x, xs);
   let written = -Infinity;
-  return { width, height: below + picture.height, reached: xs[figure.reached[axis] ?? values.length - 1], marks: [
+  // Of marks at the values of the axis those that the reader has been to, and those that a page hides.
+  const parted = (seen = xs.length - 1, draw) => [group({}, draw(0, seen + 1)), group({ class: "later" }, seen < xs.length - 1 && draw(seen, xs.length))];
+  return { width, height: below + picture.height, marks: [
     heading && label(heading, 0, 14, { class: "name" }),
     [least, (least + most) / 2, most].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" })]),
     labels.map((text, k) => {
       const beside = textWidth(text) / 2 + 6;
-      if (xs[k] - beside < written || Math.abs(xs[k] - now) < beside + half) return false; // no room
+      if (xs[k] - beside < written) return false; // no room
       written = xs[k] + beside;
-      return label(text, xs[k], base + 24, { class: "middle quiet" });
+      return Math.abs(xs[k] - now) > beside + half && label(text, xs[k], base + 24, { class: "middle quiet" });
     }),
     line(now, top - 8, now, base + 9, { class: "rule" }),
-    lines.map((each) => polyline(courseOf(each), { class: `course ${each.style}`.trim() })),
+    lines.map((each) => parted(each.seen, (from, to) => polyline(courseOf(each).slice(from, to), { class: `course ${each.style}`.trim() }))),
     strong.map((each) => polyline([...courseOf(each).filter((_, i) => i <= at), [now, dotOf(each)]], { class: `course done ${each.style}`.trim() })),
+    // Where the chosen word looks right, and where elsewhere.
+    strong.map(({ shares, verdicts, seen }) => parted(seen, (from, to) => verdicts.slice(from, to).map((right, k) => {
+      const [x, y] = [xs[from + k], yOf(shares[from + k])];
+      return right ? circle(x, y, 3.5, { class: "weight" }) : path(`M${round(x - 3)},${round(y - 3)}l6,6m0,-6l-6,6`, { class: "sign" });
+    }))),
     strong.map((each) => circle(now, dotOf(each), 5, { class: each.style === "second" ? "score outlined" : "weight outlined" })),
     texts.map((text, k) => label(text, fits ? now + 10 : now - 10, spots[k] + 4, { class: `${fits ? "" : "end "}${named[k].weak ? "quiet" : "name"} halo` })),
     grip(now, base + 9, held),
-    dragged(axis, (x) => ({ [axis]: among(x, xs) }), rect(left - 16, top - 8, right - left + 32, tall + 40, { class: "drag instead" })),
+    dragged(axis, (x) => ({ [axis]: follow(x) }), rect(left - 16, top - 8, right - left + 32, tall + 40, { class: "drag instead" })),
+    arrows(figure, axis, now, base + 9, held, follow),
     group({ transform: `translate(0 ${below})` }, picture.marks),
   ] };
 };
