@@ -256,25 +256,44 @@ def awkward(name: str = "awkward") -> Weights:
     )
 
 
+HIDE = ["nothing", "first thing", "second thing", "third thing"]
+
+
 def scene(name: str = "scene") -> Scene:
     captions = [
         "a red circle , a grey cross and a green square .",
         "a green triangle , a red cross and a grey circle .",
     ]
+    # Without its first thing the caption has two other words, and without one of the others four words less.
     squares = [None, 1, 1, None, None, 6, 6, None, None, 11, 11, None]
+    shorter = [*squares[:3], *[None] * 4, *squares[7:]]
+    other = [*squares[:9], 6, 6, None]
+    shortest = [*squares[:7], *[None] * 5]
+    written = [
+        [
+            words.split(),
+            [*words.split()[:9], *words.split()[5:7], "."],
+            [*words.split()[:3], *[""] * 4, *words.split()[7:]],
+            [*words.split()[:7], *[""] * 4, "."],
+        ]
+        for words in captions
+    ]
     return Scene(
-        lambda picture: {"weights": _weights(picture, 12, 16)},
-        {"picture": [1, 2]},
-        captions=[caption.split() for caption in captions],
+        lambda picture, hide: {
+            "weights": _weights(picture + (hide != "nothing"), 12, 16),
+            "case": torch.tensor([0 if word else 1 for word in written[picture - 1][HIDE.index(hide)]]),
+        },
+        {"picture": [1, 2], "hide": HIDE},
+        captions=written,
         things=[
             [("circle", "#c22", 1), ("cross", "#888", 6), ("square", "#292", 11)],
             [("triangle", "#292", 1), ("cross", "#c22", 6), ("circle", "#888", 11)],
         ],
-        described=[squares, squares],
+        described=[[squares, other, shorter, shortest]] * 2,
         size=4,
         name=name,
         alt="A picture of four by four squares with three things, and its caption.",
-        say="Picture {picture}, word {word}.",
+        say=["Picture {picture}, word {word}.", "Word {word} is not written."],
         start={"word": 2},
         symbols={"weight": "α"},
     )

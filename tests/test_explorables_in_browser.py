@@ -321,7 +321,7 @@ def test_pointing_at_a_small_map_shows_it_and_a_click_chooses_it(desk: Page) -> 
 IN_THE_PICTURE = {
     "maps": ("d",),
     "heads": ("head", "layer"),
-    "scene": ("picture",),
+    "scene": ("picture", "hide"),
     "decoding": ("stage",),
     "curve": ("bandwidth", "query"),
     "bars": ("valid_length",),

@@ -4,10 +4,12 @@ import json
 
 import pytest
 import torch
+from example_figures import HIDE
 from example_figures import scene as example
 from pictures import WIDTHS, check_legible, picture
 
 from utils.explorables import Scene
+from utils.explorables.kinds.scene import in_places
 
 #: Of two words and four squares.
 WEIGHTS = torch.tensor([[0.78, 0.22, 0.0, 0.0], [0.04, 0.06, 0.7, 0.2]])
@@ -79,12 +81,7 @@ def test_each_word_can_be_chosen_with_a_finger_and_the_chosen_one_has_a_frame(wi
     drawn = picture(small(), width, picture=2, word=1)
     areas = drawn.of("rect", "pick")
     picks = [json.loads(area.attributes["data-pick"]) for area in areas]
-    # A square chooses the word that looks most at it.
-    squares, areas = areas[:4], areas[4:]
-    assert picks[:4] == [{"word": int(i)} for i in WEIGHTS.argmax(dim=0)]
-    for area, cell in zip(squares, drawn.of("rect", "cell"), strict=True):
-        assert area.middle == pytest.approx(cell.middle, abs=0.1)
-    assert picks[4:] == [{"picture": 0}, {"picture": 1}, {"word": 0}, {"word": 1}]
+    assert picks == [{"picture": 0}, {"picture": 1}, {"word": 0}, {"word": 1}]
     (chosen,) = drawn.of("rect", "chosen")
     assert chosen.middle == pytest.approx(areas[1].middle)
     assert min(area.box[2] - area.box[0] for area in areas[:2]) >= 24
@@ -102,11 +99,116 @@ def test_each_word_can_be_chosen_with_a_finger_and_the_chosen_one_has_a_frame(wi
     assert (areas[0].box[1] > cells[3].box[3]) == (width == 328)
 
 
+def hiding(**changes) -> Scene:
+    """One picture with two things; without the first one two words go, and without the second one there is another."""
+    options = {
+        "captions": [[["red", "cross", "."], ["", "", "."], ["red", "circle", "."]]],
+        "things": [[("cross", "#c00", 2), ("square", "#0a0", 1)]],
+        "described": [[[2, 2, None], [None, None, None], [2, None, None]]],
+        "size": 2,
+        "name": "hiding",
+        "alt": "Two by two squares.",
+        "say": ["“{word}” is written.", "“{word}” is not written."],
+    }
+
+    def compute(picture: int, hide: str) -> dict:
+        weights = torch.tensor([[0.1, 0.2, 0.7, 0.0], [0.0, 0.0, 1.0, 0.0], [0.25, 0.25, 0.25, 0.25]])
+        written = torch.tensor([hide != HIDE[1], hide != HIDE[1], True])
+        return {"weights": weights * written[:, None], "case": 1 - written.int()}
+
+    return Scene(compute, {"picture": [1], "hide": HIDE[:3]}, **(options | changes))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_hidden_thing_is_gone_and_a_click_on_a_thing_hides_it(width: int) -> None:
+    whole, *others = (picture(hiding(), width, hide=hide) for hide in HIDE[:3])
+    squares = [cell.middle for cell in whole.of("rect", "cell")]
+
+    def large(drawn) -> list:
+        """The colours of the things in the large picture; those of the small one come after them."""
+        return [mark.attributes["fill"] for mark in drawn.marks if "outlined" in mark.classes][:-2]
+
+    assert large(whole) == ["#c00", "#0a0"]
+    assert "hidden" not in whole.texts()
+    for drawn, left, square in zip(others, (["#0a0"], ["#c00"]), (2, 1), strict=True):
+        assert large(drawn) == left
+        assert drawn.text("hidden").middle == pytest.approx(squares[square], abs=10)
+        # A click on the empty square brings the thing back.
+        back = [mark for mark in drawn.of("rect", "pick") if mark.attributes["data-pick"] == '{"hide":0}']
+        assert [mark.middle.tolist() for mark in back] == [pytest.approx(squares[square].tolist(), abs=0.1)]
+    for area, thing, square in zip(whole.of("rect", "pick"), (1, 2), (2, 1), strict=False):
+        assert json.loads(area.attributes["data-pick"]) == {"hide": thing}
+        assert area.middle == pytest.approx(squares[square], abs=0.1)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_words_that_are_not_written_are_crossed_out_and_new_ones_stand_on_grey(width: int) -> None:
+    for hide, texts, gone, new in (
+        (HIDE[0], ["red", "cross", "."], [], []),
+        (HIDE[1], ["red", "cross", "."], ["red", "cross"], []),
+        (HIDE[2], ["red", "circle", "."], [], ["circle"]),
+    ):
+        drawn = picture(hiding(), width, hide=hide, word=2)
+        words = {mark.text: mark for mark in drawn.of("text", "word")}
+        assert list(words) == texts
+        lines, grounds = drawn.of("line", "rule"), drawn.of("rect", "trace")
+        assert [mark.middle[0] for mark in lines] == pytest.approx(
+            [words[w].middle[0] for w in gone], abs=0.1
+        )
+        assert [mark.middle[0] for mark in grounds] == pytest.approx(
+            [words[w].middle[0] for w in new], abs=0.1
+        )
+        for mark in (*lines, *grounds):
+            assert any(word.box[1] < mark.middle[1] < word.box[3] for word in words.values())
+        # A word that is written has a small map, with the lines of the squares and a frame where it belongs.
+        assert len(drawn.of("path", "lattice")) - 1 == 3 - len(gone)
+        assert len(drawn.of("rect", "mini")) == {HIDE[0]: 2, HIDE[1]: 0, HIDE[2]: 1}[hide]
+
+
+def test_the_frame_in_a_small_map_is_where_its_square_is() -> None:
+    drawn = picture(hiding(), 720)
+    for frame, lattice in zip(drawn.of("rect", "mini"), drawn.of("path", "lattice")[1:], strict=False):
+        left, top, right, bottom = lattice.box
+        assert frame.box == pytest.approx((left, (top + bottom) / 2, (left + right) / 2, bottom), abs=0.1)
+
+
+def test_each_word_has_the_sentence_of_its_case() -> None:
+    figure = hiding()
+    assert figure.sentence(hide=HIDE[0], word=1) == "“2” is written."
+    assert figure.sentence(hide=HIDE[1], word=1) == "“2” is not written."
+    assert figure.sentence(hide=HIDE[1], word=2) == "“3” is written."
+
+
+def test_words_keep_their_places_when_others_go() -> None:
+    before = ["a", "red", "cross", ",", "a", "grey", "circle", "and", "a", "green", "square", "."]
+    for after, expected in (
+        (before, [*range(12)]),
+        (["a", "grey", "circle", "and", "a", "green", "square", "."], [None] * 4 + [*range(8)]),
+        (
+            ["a", "red", "cross", "and", "a", "green", "square", "."],
+            [0, 1, 2, None, None, None, None, 3, 4, 5, 6, 7],
+        ),
+        # "and" stands in the place of the comma.
+        (
+            ["a", "red", "cross", "and", "a", "grey", "circle", "."],
+            [0, 1, 2, 3, 4, 5, 6, None, None, None, None, 7],
+        ),
+        (
+            ["a", "red", "cross", ",", "a", "grey", "triangle", "and", "a", "green", "square", "."],
+            [*range(12)],
+        ),
+        ([], [None] * 12),
+    ):
+        assert in_places(before, after) == expected
+    assert in_places(["a", "b"], ["a", "c", "c", "b"]) == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_nothing_is_cut_and_no_texts_touch(width: int) -> None:
     for index in (1, 2):
-        for word in range(12):
-            check_legible(picture(example(), width, picture=index, word=word), width)
+        for hide in HIDE:
+            for word in range(12):
+                check_legible(picture(example(), width, picture=index, hide=hide, word=word), width)
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -119,3 +221,7 @@ def test_what_does_not_fit_is_refused() -> None:
             small(things=[[thing], []])
     with pytest.raises(ValueError, match=r"'weights' of shape \(2, 9\), got \(2, 4\)"):
         small(size=3)
+    with pytest.raises(ValueError, match=r"need 3 captions for each picture"):
+        hiding(captions=[[["red", "cross", "."]]])
+    with pytest.raises(ValueError, match=r"hides at most 2 things, got a picture with 3"):
+        hiding(things=[[("cross", "#c00", square) for square in range(3)]])

@@ -42,7 +42,7 @@ class Figure:
         say: the sentence under the picture. ``{d}`` is the value of an axis or pick, ``{entropy:2}`` a number
             with two decimals, ``{size:2g}`` one with two significant digits, ``{share:0%}`` a percentage,
             ``{top[query]:2}`` the entry that a pick chooses, and ``{best[query]|keys}`` the label with that number. Of
-            several sentences the integer array ``case`` chooses one.
+            several sentences the integer array ``case`` chooses one: a number, or one for each choice of the pick.
         labels: texts by name, for the picks, the tables and ``|`` in sentences; under the name of an axis, what the
             page writes for its values, for instance with their unit.
         start: the opening point; an axis or pick that it does not name starts at its first value.

@@ -80,8 +80,9 @@ const makeFigure = (spec) => {
     settled: {}, // where the controls are, whatever is under the mouse
     allOf: (key) => arrays[key].all,
     sentence: () => {
-      const chosen = figure.has("case") ? figure.array("case")[0] : 0;
-      return spec.say[chosen].replace(FIELD, (_, key, pick, digits, form, labels) => {
+      // A sentence for each setting or, where there is a case for each choice in the picture, for each choice.
+      const cases = figure.has("case") ? figure.array("case") : [0], [pick] = Object.keys(spec.picks);
+      return spec.say[cases[cases.length > 1 ? figure.place[pick] : 0]].replace(FIELD, (_, key, pick, digits, form, labels) => {
         if (controls[key]) return controls[key].labels[figure.place[key]];
         if (!figure.has(key)) throw new Error(`the sentence names '${key}', which is not an axis, a pick or an array`);
         const value = figure.array(key)[pick ? figure.place[pick] : 0];
