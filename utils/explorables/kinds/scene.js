@@ -35,7 +35,7 @@ kinds.scene = {
         const [a, b] = corner(square);
         return [
           group({}, k === hidden - 1 && label("hidden", a + step / 2, b + step / 2 + 10, { class: `middle quiet ${onCell(weights[square])}` })),
-          rect(a, b, step, step, picks({ hide: (figure.settled.hide ?? hidden) === k + 1 ? 0 : k + 1 })),
+          rect(a, b, step, step, picks({ hide: hidden === k + 1 ? 0 : k + 1 }, true)),
         ];
       }),
       // All pictures stand small beside the large one, to choose from: on a desk in a row below the caption, on a phone in a
