@@ -3,7 +3,7 @@ kinds.curve = {
   // Once a reading was moved, the page computes the estimate itself.
   compute(figure) {
     if (!Object.keys(figure.moved).length) return {};
-    const { x, y, grid, truth, query, kernels, bandwidth } = figure.options;
+    const { x, y, grid, truth, every, query, kernels, bandwidth } = figure.options;
     const kernel = kernels[figure.value("kernel")], width = figure.value(bandwidth);
     const values = y.map((level, i) => figure.moved[i]?.[1] ?? level);
     const estimates = [...grid, figure.value(query)].map((at) => {
@@ -11,17 +11,18 @@ kinds.curve = {
       return { weights, known: weights.some((weight) => weight > 0), height: dot(weights, values) };
     });
     const asked = estimates.pop(), errors = estimates.flatMap(({ known, height }, i) => (known ? [height - truth[i]] : []));
+    const drawn = estimates.filter((_, i) => !(i % every));
     return {
       error: [Math.sqrt(dot(errors, errors) / errors.length)],
-      estimate: estimates.map(({ height }) => height), estimate_known: estimates.map(({ known }) => +known),
+      estimate: drawn.map(({ height }) => height), estimate_known: drawn.map(({ known }) => +known),
       weights: asked.weights, height: [asked.height], height_known: [+asked.known],
       case: [figure.say.length - (asked.known ? 2 : 1)],
     };
   },
   draw(figure, width) {
-    const { x, y, grid, truth, query, x_label, y_label, kernels, bandwidth } = figure.options;
-    const wide = width >= 560, left = 30, right = width - 12, top = 50, bottom = top + (wide ? 230 : 146);
-    const strip = wide ? 92 : 62, base = bottom + 14 + strip;
+    const { x, y, every, query, x_label, y_label, kernels, bandwidth } = figure.options;
+    const [grid, truth] = ["grid", "truth"].map((key) => figure.options[key].filter((_, i) => !(i % every)));
+    const wide = width >= 560, left = 46, right = width - 12, top = 50, bottom = top + (wide ? 270 : 194), base = bottom + (wide ? 44 : 36);
     const low = Math.min(...y, ...truth), high = Math.max(...y, ...truth), reach = (high - low) * 0.08;
     const first = grid[0], last = grid.at(-1);
     const xOf = (hour) => left + ((hour - first) / (last - first)) * (right - left);
@@ -37,9 +38,6 @@ kinds.curve = {
       runs.at(-1).push(i);
     });
     const spot = (curve, i) => [xOf(grid[i]), yOf(curve[i])];
-    // The name of the truth stands on its highest place in the middle, that of the estimate on the side away from the truth.
-    const peak = truth.reduce((best, level, i) => (i > truth.length / 4 && i < 0.75 * truth.length && (best < 0 || level > truth[best]) ? i : best), -1);
-    const late = Math.round(0.84 * (grid.length - 1)), off = estimate[late] > truth[late] ? -16 : 24;
     const values = figure.controls[query].values, asked = xOf(figure.value(query));
     const across = figure.controls[bandwidth] ? ((right - left) * figure.value(bandwidth)) / (last - first) : 0; // one bandwidth to each side
     const widths = across ? figure.controls[bandwidth].values.map((value) => ((right - left) * value) / (last - first)) : [];
@@ -49,45 +47,50 @@ kinds.curve = {
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
     const held = `${x_label} ${figure.controls[query].labels[figure.place[query]]}${figure.controls[bandwidth] ? ` ± ${figure.controls[bandwidth].labels[figure.place[bandwidth]]}` : ""}`;
-    const point = figure.hover.point ?? figure.taken, [most] = figure.blend("most", [largestOf(figure, query)]);
-    const heaviest = weights.indexOf(Math.max(...weights));
-    const unit = y_label.replace(/.*\((.*)\)/, " $1");
+    const point = figure.hover.point ?? figure.taken;
+    // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is invisible.
+    const tall = weights.map((weight) => (weight < 0.002 ? 0 : Math.max(1.5, (base - top - 16) * weight))), heaviest = tall.indexOf(Math.max(...tall));
+    // The largest weight is written above its bar, on the side away from the line of the query if there is room.
+    const above = xOf(x[heaviest]), near = Math.abs(above - asked) < 40, spots = [Math.min(above + 1, near ? asked - 9 : right) - 24, Math.max(above - 1, near ? asked + 9 : left)];
+    const beside = (above > asked ? spots.reverse() : spots).find((spot) => spot > left - 2 && spot < right - 22);
+    const key = wide ? [left + textWidth(y_label) + 24, 14] : [left, base + 37];
+    const edges = [-1, 1].map((side) => asked + side * across).filter((edge) => across && edge > left && edge < right);
+    const below = (text, at, style) => group({}, edges.every((edge) => Math.abs(edge - at) > 13 + textWidth(text) / 2) && label(text, at, base + 16, { class: style }));
+    const unit = y_label.replace(/.*\((.*)\)/, " $1"), error = figure.has("error") && `error ${figure.array("error")[0].toFixed(2)}${unit}`;
     const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
-    const within = (level) => Math.min(highest, Math.max(lowest, level)), bar = (strip - 14) / most;
+    const within = (level) => Math.min(highest, Math.max(lowest, level));
     // What is not always there stands in a group of its own, so that all other marks keep their places: a finger holds one.
     const marks = [
       levels.map((level) => [line(left, yOf(level), right, yOf(level), { class: "grid" }), label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" })]),
-      label(y_label, left, 14), circle(left + textWidth(y_label) + 24, 10, 4, { class: "value swatch" }), label("reading", left + textWidth(y_label) + 33, 14),
-      line(left, base, right, base, { class: "grid" }),
+      label(y_label, left, 14),
+      group({ transform: `translate(${key.map(round).join(" ")})` }, circle(4, -4, 4, { class: "value" }), label("reading", 13, 0), line(76, -4, 94, -4, { class: "context curve" }), label("estimate", 101, 0),
+        line(170, -4, 193, -4, { class: "truth" }), label("truth", 199, 0)),
+      label("weight", left - 5, base, { class: "weight end" }), line(left, base, right, base, { class: "grid" }),
       group({}, gaps.map((run) => hatch(xOf(grid[run[0]]), top, xOf(grid[run.at(-1)]) - xOf(grid[run[0]]), bottom - top, 8))),
       figure.controls[bandwidth] && rect(Math.max(left, asked - across), top, Math.min(right, asked + across) - Math.max(left, asked - across), base - top, { class: "query window" }),
       // Where the estimate is wrong: the smaller this area, the smaller the error.
       group({}, stretches.map((run) => polyline([...run.map((i) => spot(estimate, i)), ...[...run].reverse().map((i) => spot(truth, i))], { class: "value apart" }))),
       polyline(grid.map((_, i) => spot(truth, i)), { class: "truth" }),
-      x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 1.5), base - bar * weights[i], i === point ? 8 : 3, bar * weights[i], { class: "weight" })),
+      x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 1.5), base - tall[i], i === point ? 8 : 3, tall[i], { class: "weight" })),
       line(asked, top - 8, asked, base, { class: "query frame" }),
-      group({}, weights[heaviest] > 0 && label(stored[heaviest].toFixed(2), left - 5, base - bar * weights[heaviest] + 4, { class: "end number" }), weights[heaviest] > 0 && line(left, base - bar * weights[heaviest], xOf(x[heaviest]), base - bar * weights[heaviest], { class: "grid" })),
-      asked < (left + right) / 2 ? label("weights of the readings", right, base - strip + 14, { class: "end" }) : label("weights of the readings", left + 12, base - strip + 14),
-      group({}, figure.has("error") && label(`error ${figure.array("error")[0].toFixed(2)}${unit}`, right, 16, { class: "end big" })),
-      hours.map((hour) => label(round(hour), xOf(hour), base + 16, { class: "middle quiet" })),
-      label(x_label, (left + right) / 2, base + 32, { class: "middle" }),
+      group({}, error && [rect(right - textWidth(error, 18) - 20, 3, 15, 15, { class: "value apart" }), label(error, right, 16, { class: "end big" })]),
+      hours.map((hour) => below(round(hour), xOf(hour), "middle quiet")), below(x_label, xOf((hours[3] + hours[4]) / 2), "middle"),
       dragged(query, (at) => ({ [query]: evenly(at, xOf(values[0]), xOf(values.at(-1)), values.length) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" })),
-      // The edges of the window, one bandwidth away, set the bandwidth.
+      // The edges of the window, one bandwidth away, set the bandwidth. Their grips hang outside of it.
       group({}, across > 0 && [-1, 1].map((side) => {
-        // In a narrow window the grips stand outside of it, so that they do not cover each other or the query.
-        const edge = asked + side * across, held = asked + side * Math.max(across, 12), inner = Math.max(across - 10, 5), outer = Math.max(across + 14, inner + 24);
-        return group({}, edge > left && edge < right && [
-          line(edge, top, edge, base, { class: "query frame thin" }),
-          rect(held - 5, bottom - 4, 10, 38, { class: "query through", rx: 5 }),
-          path(`M${round(held - 1.5)},${round(bottom + 9)}v12m3,0v-12`, { class: "ridge" }),
+        const edge = asked + side * across, inner = Math.max(across - 8, 4), from = side > 0 ? edge : edge - 11;
+        return group({}, edges.includes(edge) && [
+          line(edge, top, edge, base + 21, { class: "query frame thin" }),
+          rect(from, base, 11, 21, { class: "query through", rx: 3 }),
+          path(`M${round(from + 4)},${round(base + 6)}v9m3,0v-9`, { class: "ridge" }),
           dragged(bandwidth, (at) => ({ [bandwidth]: among(Math.abs(at - asked), widths) }),
-            rect(side > 0 ? asked + inner : asked - outer, top, outer - inner, base - top, { class: "drag instead" })),
+            rect(side > 0 ? asked + inner : asked - inner - 24, top, 24, base - top + 22, { class: "drag instead" })),
         ]);
       })),
       // Where readings were before the reader moved them.
       group({}, Object.keys(figure.moved).map((i) => [line(xOf(x[i]), yOf(y[i]), ...place(i), { class: "edge" }), circle(xOf(x[i]), yOf(y[i]), 4, { class: "ghost" })])),
-      group({}, point !== undefined && line(place(point)[0], place(point)[1] + 13, place(point)[0], base - bar * weights[point], { class: "edge" })),
+      group({}, point !== undefined && line(place(point)[0], place(point)[1] + 13, place(point)[0], Math.max(place(point)[1] + 13, base - tall[point]), { class: "edge" })),
       // The more a reading weighs, the larger its dot.
       x.map((_, i) => {
         const [cx, cy] = place(i), dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
@@ -96,17 +99,13 @@ kinds.curve = {
           circle(cx, cy, i === figure.taken ? 20 : 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
       }),
       group({}, stretches.map((run) => polyline((run.length > 1 ? run : [run[0], run[0]]).map((i) => spot(estimate, i)), { class: "context curve" }))),
-      peak >= 0 && label("truth", spot(truth, peak)[0], spot(truth, peak)[1] - 9, { class: "middle halo pale" }),
-      group({}, (!known || known[late]) && label("estimate", spot(estimate, late)[0] + 12, Math.max(top + 12, Math.min(bottom - 6, spot(estimate, late)[1] + off)), { class: "middle name halo" })),
+      group({}, tall[heaviest] > 0 && point === undefined && label(stored[heaviest].toFixed(2), beside, base - tall[heaviest] - 4, { class: "number weight halo" })),
       grip(Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)), top - 26, held, "query"),
       group({}, answered && group({ class: "through" }, circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" }))),
       group({}, point !== undefined && circle(...place(point), 13, { class: "chosen" })),
       group({}, point !== undefined && tip(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${stored[point].toFixed(2)}`,
         Math.min(Math.max(place(point)[0], left + 80), right - 80), place(point)[1] + (place(point)[1] < top + 30 ? 30 : -22))),
     ];
-    return { width, height: base + 40, marks };
+    return { width, height: base + (wide ? 24 : 44), marks };
   },
 };
-
-// The end of the axis of weights: the largest weight that a reading gets at any place of the query.
-const largestOf = (figure, query) => Math.max(0.1, ...figure.controls[query].values.map((_, i) => Math.max(...figure.arrayAt("weights", { ...figure.place, [query]: i }))));
