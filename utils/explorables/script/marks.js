@@ -233,7 +233,7 @@ const withGauges = (picture, figure) => {
   const { labels, values } = figure.controls[axis], wide = width >= 560, lines = gaugeLines(figure, axis), [at] = figure.blend("now", [figure.position(axis)]);
   // What is written is that of the value that the grip is nearest to.
   const near = Math.round(at);
-  const strong = lines.filter(({ weak }) => !weak), named = wide ? lines : strong, texts = named.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
+  const strong = lines.filter(({ weak }) => !weak), named = wide ? lines.filter(({ weak, seen }) => !weak || !figure.rival || seen >= near) : strong, texts = named.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
   // Shares that are all far from 0 or from 1 have a part of the axis.
   const ofAll = figure.gauges[1].flatMap(([key]) => [...figure.allOf(key)]), low = Math.min(...ofAll), high = Math.max(...ofAll);
   const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.7 ? 1 : Math.ceil(10 * high) / 10];
