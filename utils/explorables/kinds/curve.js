@@ -59,6 +59,7 @@ kinds.curve = {
     const unit = y_label.replace(/.*\((.*)\)/, " $1"), error = figure.has("error") && `error ${figure.array("error")[0].toFixed(2)}${unit}`;
     const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
     const within = (level) => Math.min(highest, Math.max(lowest, level));
+    const follow = (at) => evenly(at, xOf(values[0]), xOf(values.at(-1)), values.length), handle = Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held));
     // What is not always there stands in a group of its own, so that all other marks keep their places: a finger holds one.
     const marks = [
       levels.map((level) => [line(left, yOf(level), right, yOf(level), { class: "grid" }), label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" })]),
@@ -75,7 +76,7 @@ kinds.curve = {
       line(asked, top - 8, asked, base, { class: "query frame" }),
       group({}, error && [rect(right - textWidth(error, 18) - 20, 3, 15, 15, { class: "value apart" }), label(error, right, 16, { class: "end big" })]),
       hours.map((hour) => below(round(hour), xOf(hour), "middle quiet")), below(x_label, xOf((hours[3] + hours[4]) / 2), "middle"),
-      dragged(query, (at) => ({ [query]: evenly(at, xOf(values[0]), xOf(values.at(-1)), values.length) }),
+      dragged(query, (at) => ({ [query]: follow(at) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" })),
       // The edges of the window, one bandwidth away, set the bandwidth. Their grips hang outside of it.
       group({}, across > 0 && [-1, 1].map((side) => {
@@ -100,7 +101,7 @@ kinds.curve = {
       }),
       group({}, stretches.map((run) => polyline((run.length > 1 ? run : [run[0], run[0]]).map((i) => spot(estimate, i)), { class: "context curve" }))),
       group({}, tall[heaviest] > 0 && point === undefined && label(stored[heaviest].toFixed(2), beside, base - tall[heaviest] - 4, { class: "number weight halo" })),
-      grip(Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)), top - 26, held, "query"),
+      grip(handle, top - 26, held, "query"), arrows(figure, query, handle, top - 26, held, follow),
       group({}, answered && group({ class: "through" }, circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" }))),
       group({}, point !== undefined && circle(...place(point), 13, { class: "chosen" })),
       group({}, point !== undefined && tip(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${stored[point].toFixed(2)}`,
