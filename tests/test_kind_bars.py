@@ -52,7 +52,10 @@ def test_bars_are_as_high_as_their_numbers_and_stand_over_their_labels(width: in
             text = next(written)
             assert float(text.text) == pytest.approx(number, abs=0.0051)
             assert text.middle[0] == pytest.approx(bar.middle[0], abs=0.1)
-            assert bar.box[1] - 12 < text.box[3] < bar.box[1]
+            if bar["height"] > full - 18:  # the bar takes the height of its row, so its number stands in it
+                assert bar.box[1] < text.box[1] < text.box[3] < bar.box[1] + 18
+            else:
+                assert bar.box[1] - 12 < text.box[3] < bar.box[1]
     # Names stand before their rows on a desk and above them on a phone.
     for name, base, bars in (("first", ground, first), ("second", lower, second)):
         box = drawn.text(name).box
@@ -67,9 +70,8 @@ def test_one_row_has_an_axis(width: int) -> None:
     assert [value(bar.box[1]) for bar in drawn.of("rect", "weight")] == pytest.approx(
         NUMBERS.tolist(), abs=1e-3
     )
-    digits = 3 if width == 720 else len(drawn.of("text", "number")[0].text) - 2
     written = [float(mark.text) for mark in drawn.of("text", "number")]
-    assert written == pytest.approx(NUMBERS.tolist(), abs=0.51 * 10**-digits)
+    assert written == pytest.approx(NUMBERS.tolist(), abs=0.0051)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -160,86 +162,154 @@ def test_nothing_is_cut_and_no_texts_touch(width: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_chances_have_a_colour_of_their_own(width: int) -> None:
-    for panel, top in (("p", "1"), ("q", "0.5")):
-        drawn = picture(small(role="chance", panels={panel: ""}), width)
-        chances = drawn.of("rect", "chance")
-        assert len(chances) == 4
-        assert drawn.of("rect", "weight") == []
-        # Their axis ends at a round number above the largest.
-        low, high = (line["y1"] for line in drawn.of("line", "grid"))
-        assert max(bar["height"] for bar in chances) == pytest.approx(low - high, abs=0.02)
-        assert [mark.text for mark in drawn.of("text", "quiet")] == ["0", top]
-    with pytest.raises(ValueError, match="role must be 'weight' or 'chance', got 'blue'"):
-        small(role="blue")
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_outlines_show_the_bars_at_another_value(width: int) -> None:
-    """Also over bars that are 0 now, on the axis of both."""
-    figure = Bars(
-        lambda cut: {"p": torch.tensor([0.4, 0.2, 0.1]) / (1 + cut)}, {"cut": [0, 1, 3]},
-        panels={"p": ""}, bars="abc", role="chance", compare=("cut", 0), name="f", alt="", say="", start={"cut": 3},
-    )  # fmt: skip
-    drawn = picture(figure, width)
-    outlines, drawn_bars = drawn.of("rect", "outline"), drawn.of("rect", "chance")
-    for outline, bar in zip(outlines, drawn_bars, strict=True):
+def test_outlines_show_the_probabilities_without_the_cut(width: int) -> None:
+    """Also over words that are left out now, on the axis of both."""
+    drawn = picture(summed(), width, top_p=0.6)
+    outlines = drawn.of("rect", "outline")
+    lines = [line["y1"] for line in drawn.of("line", "grid")]
+    tall = max(lines) - min(lines)
+    assert [mark["height"] / tall for mark in outlines] == pytest.approx([0.4, 0.3, 0.2], abs=1e-3)
+    for outline, bar in zip(outlines, drawn.of("rect", "chance")[-3:], strict=True):
         assert outline.middle[0] == pytest.approx(bar.middle[0], abs=0.02)
         assert outline.box[3] == pytest.approx(bar.box[3], abs=0.02)
-        assert outline["height"] == pytest.approx(4 * bar["height"], abs=0.05)
-    lines = drawn.of("line", "grid")
-    value = linear([line["y1"] for line in lines], [0, 0.5])
-    assert value(outlines[0].box[1]) == pytest.approx(0.4, abs=1e-3)
     with pytest.raises(ValueError, match="compare must name an axis and one of its values"):
         small(compare=("n", 9))
-    with pytest.raises(ValueError, match=r"compare needs a single panel, got \['p', 'q'\]"):
+    with pytest.raises(ValueError, match="compare and rest need a cut"):
         small(compare=("n", 0))
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_bar_that_was_drawn_last_has_another_colour(width: int) -> None:
-    figure = Bars(
-        lambda draws: {"p": NUMBERS, "drawn": torch.eye(4)[draws] + 1, "newest": draws - 1}, {"draws": [0, 1, 2]},
-        panels={"p": ""}, bars="wxyz", role="chance", name="f", alt="", say="",
-    )  # fmt: skip
-    assert picture(figure, width).of("rect", "newest") == []
+    assert picture(summed(), width).of("rect", "newest") == []
     for draws in (1, 2):
-        drawn = picture(figure, width, draws=draws)
-        (lit,) = drawn.of("rect", "newest")
-        assert lit.box == pytest.approx(drawn.of("rect", "chance")[draws - 1].box, abs=0.02)
-        assert len({dot["r"] for dot in drawn.of("circle", "tally")}) == 2  # the last one is larger
+        drawn = picture(summed(), width, draws=draws)
+        strip, bar, key = drawn.of("rect", "newest")
+        assert bar.box == pytest.approx(drawn.of("rect", "chance")[-3].box, abs=0.02)
+        assert strip.box[0] < bar.box[0] < key.box[2]
+        assert len({dot["r"] for dot in drawn.of("circle", "tally")[1:]}) == draws  # the last one is larger
+
+
+def summed(**changes) -> Bars:
+    """Four probabilities 0.4, 0.3, 0.2 and 0.1, kept until their sum reaches top-p; at 0.95 half of the last one."""
+    kept = {0.3: [4, 0, 0, 0], 0.6: [4, 3, 0, 0], 0.9: [4, 3, 2, 0], 0.95: [4, 3, 2, 0.5], 1: [4, 3, 2, 1]}
+    shares = {top_p: torch.tensor(parts) / sum(parts) for top_p, parts in kept.items()}
+    options = {
+        "panels": {"p": "next word"}, "bars": ["w", "x", "y", "rest"], "cut": "top_p",
+        "rest": "7 others", "draws": ["draws"], "compare": ("top_p", 1), "name": "f", "alt": "", "say": "",
+    }  # fmt: skip
+    return Bars(
+        lambda top_p, draws: {
+            "p": shares[top_p],
+            "drawn": torch.tensor([draws, 0, 0, 0]),
+            "newest": torch.tensor(-(not draws)),
+        },
+        {"top_p": list(shares), "draws": [0, 1, 2]},
+        **(options | changes),
+    )
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_cut_stands_behind_the_last_bar_and_a_click_draws_one_more(width: int) -> None:
-    kept = {
-        0.5: [4, 3, 0, 0],
-        0.8: [4, 3, 2, 0],
-        0.9: [4, 3, 2, 0.5],
-        1: [4, 3, 2, 1],
-    }  # at 0.9 half of the last bar
-    shares = {top_p: torch.tensor(parts) / sum(parts) for top_p, parts in kept.items()}
-    figure = Bars(
-        lambda top_p, draws: {"p": shares[top_p], "drawn": torch.tensor([draws, 0, 0, 0])},
-        {"top_p": list(shares), "draws": [0, 1, 2]}, panels={"p": "next word"}, bars="wxyz", role="chance",
-        cut="top_p", draws=["draws"], name="f", alt="", say="",
-    )  # fmt: skip
-    for top_p, left in zip(shares, (2, 3, 3.5, 4), strict=True):
+def test_all_probabilities_lie_end_to_end_and_a_line_stands_at_the_sum_that_is_kept(width: int) -> None:
+    figure, ends = summed(), [0.4, 0.7, 0.9, 1]
+    for top_p, kept, word in (
+        (0.3, 0.4, "“w”"), (0.6, 0.7, "“x”"), (0.9, 0.9, "“y”"), (0.95, 0.95, "the rest"), (1, 1, "the rest"),
+    ):  # fmt: skip
+        drawn = picture(figure, width, top_p=top_p)
+        (rule,) = drawn.of("line", "rule")
+        strip = [r for r in drawn.of("rect", "chance") if rule["y1"] < r.box[1] < r.box[3] < rule["y2"]]
+        left_out = drawn.of("rect", "grid")
+        place = linear([strip[0].box[0], strip[0].box[2] + 1], [0, 0.4])
+        assert place(strip[-1].box[2] + 1) == pytest.approx(kept, abs=2e-3)
+        assert place(rule["x1"]) == pytest.approx(top_p, abs=2e-3)
+        both = sorted(round(float(place(r.box[2] + 1)), 2) for r in (*strip, *left_out))
+        assert set(both) >= set(ends)
+        assert len(left_out) == sum(end > kept for end in ends)
+        assert any(text.endswith(f"with {word}") or f"with {word} the sum" in text for text in drawn.texts())
+        grip = drawn.of("rect", "handle")[0]
+        assert grip.middle[0] == pytest.approx(rule["x1"], abs=0.02)
+        (area,) = drawn.of("rect", "drag")
+        assert area.attributes["data-drag"] == "top_p"
+        assert area.box[1] < grip.box[1] < grip.box[3] < strip[0].box[3] <= area.box[3]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_stands_for_many_has_a_number_and_no_bar(width: int) -> None:
+    for top_p, values in ((0.6, [4 / 7, 3 / 7, 0]), (1, [0.4, 0.3, 0.2])):
+        drawn = picture(summed(), width, top_p=top_p)
+        below = drawn.of("line", "rule")[0]["y2"]
+        standing = [bar for bar in drawn.of("rect", "chance") if bar.box[1] > below]
+        lines = [line["y1"] for line in drawn.of("line", "grid")]
+        # 0.4 becomes 1 when only the first is kept, so the axis ends at 1 for every top-p.
+        assert [t.text for t in drawn.of("text", "quiet") if t.text[0] in "01"] == ["0", "0.2", "0.5", "1"]
+        tall = max(lines) - min(lines)
+        assert [bar["height"] / tall for bar in standing] == pytest.approx(values, abs=1e-3)
+        numbers = [mark for mark in drawn.of("text", "number") if mark.middle[0] > standing[-1].box[2]]
+        assert [float(mark.text) for mark in numbers] == ([] if top_p < 1 else [0.1])
+        assert all(mark.middle[0] == pytest.approx(drawn.text("rest").middle[0], abs=0.1) for mark in numbers)
+        assert "7 others" in drawn.texts() or width < 400
+        assert ("dashed: top-p 1" in drawn.texts()) == (top_p < 1)
+    with pytest.raises(ValueError, match="compare and rest need a cut"):
+        summed(cut=None, compare=None)
+    with pytest.raises(ValueError, match=r"cut needs a single panel, got \['p', 'drawn'\]"):
+        summed(panels={"p": "", "drawn": ""})
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_click_draws_one_more_and_a_key_says_what_the_dots_are(width: int) -> None:
+    for top_p in (0.3, 0.6, 0.9, 0.95, 1):
         for draws in (0, 1, 2):
-            drawn = picture(figure, width, top_p=top_p, draws=draws)
-            bars, x = drawn.of("rect", "chance"), drawn.of("path", "edge")[0].box[0]
-            place = linear([bars[0].middle[0], bars[3].middle[0]], [0.5, 3.5])
-            assert place(x) == pytest.approx(left, abs=0.01)
-            (area,) = drawn.of("rect", "drag")
-            assert area.attributes["data-drag"] == "top_p"
+            drawn = picture(summed(), width, top_p=top_p, draws=draws)
             (more,) = drawn.of("rect", "pick")
             assert more.attributes["data-pick"] == f'{{"draws":{[1, 2, 0][draws]}}}'
-            assert ("draw anew" in drawn.texts()) == (draws == 2)
+            assert ["draw a word", "draw a word", "draw anew"][draws] in drawn.texts()
+            assert ("nothing drawn yet" in drawn.texts()) == (draws == 0)
+            assert ({"a draw", "the last draw"} <= set(drawn.texts())) == (draws > 0)
             assert more["height"] >= 24
+            assert more.box[1] > drawn.of("rect", "drag")[0].box[3] + 24  # far from the grip
             check_legible(drawn, width)
     for name, axes in (("cut", "m"), ("draws", ["n", "m"])):
         with pytest.raises(ValueError, match=f"{name} must name an axis, got 'm'"):
             small(**{name: axes})
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_rows_say_what_they_write_over_the_scores_that_stand_above(width: int) -> None:
+    scores = torch.tensor([-4194304.0, -4194304.0, -32768.0, 0.5])
+    figure = Bars(
+        lambda n: {
+            "p": torch.eye(4)[3] if n == 3 else torch.zeros(4),
+            "q": torch.zeros(4),
+            "verdict": torch.ones(2),
+            "given": scores,
+            "written": torch.tensor([1, 0]),
+        },
+        {"n": range(5)}, panels={"p": "first", "q": "second"}, bars="vwxy", edge="n",
+        labels={"verdicts": ["right", "wrong"], "written": ["", "−10⁶"]}, name="f", alt="", say="",
+    )  # fmt: skip
+    for n in range(5):
+        drawn = picture(figure, width, n=n)
+        texts = drawn.texts()
+        assert "scores" in texts
+        given = ["−4.2·10⁶", "−4.2·10⁶", "−3.3·10⁴"] if width == 720 else ["−4.2·10⁶ each", "−3·10⁴"]
+        assert [text for text in texts if "·10" in text] == given
+        assert "0.50" in texts
+        # Once per forbidden score or once for all; before the line where a bar fills the forbidden part.
+        over = [mark for mark in drawn.of("text") if mark.text.startswith("−10⁶")]
+        (edge,) = drawn.of("path", "edge")
+        assert len(over) == (0 if n == 4 else 1 if n == 3 or width < 400 else 4 - n)
+        for mark in over:
+            assert (mark.box[0] > edge.box[0]) == (n != 3)
+            assert mark.text == ("−10⁶ →" if n == 3 else "−10⁶")
+        check_legible(drawn, width)
+
+
+def test_on_a_phone_one_side_of_the_grip_says_both_where_the_other_has_no_room() -> None:
+    for n, words in (
+        (0, {"forbidden"}), (1, {"1 allowed, 7 forbidden"}), (4, {"allowed", "forbidden"}),
+        (7, {"7 allowed, 1 forbidden"}), (8, {"allowed"}),
+    ):  # fmt: skip
+        texts = picture(example(), 328, valid_length=n).texts()
+        assert {text for text in texts if "allowed" in text or "forbidden" in text} == words
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -1,64 +1,153 @@
 // Distributions as bars, row under row over the same labels. Where the forbidden bars begin stands a dashed line through
 // all rows, which can be dragged.
+
+// A score in little room: a large one as a factor and a power of ten.
+const shortScore = (number, digits) => {
+  if (Math.abs(number) < 1000) return number ? signed(number, 2) : "0";
+  const power = Math.floor(Math.log10(Math.abs(number)));
+  return `${signed(number / 10 ** power, digits)}·10${"⁰¹²³⁴⁵⁶⁷⁸⁹"[power]}`;
+};
+
+// The bars of a row use its whole height, so the number of a high one stands in it.
+const rowBars = (numbers, values, { left, step, base, height, allowed, zeros }) => [...numbers].map((number, j) => {
+  const tall = number * height, value = values[j], x = left + (j + 0.5) * step, inside = tall > height - 18, forbidden = j >= allowed;
+  return group({},
+    rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: forbidden ? "weight forbidden" : "weight" }),
+    (value >= 0.045 || (zeros && !forbidden)) && (inside
+      ? label(fitted(value.toFixed(2), step) ?? "", x, base - tall + 13, { class: forbidden ? "middle number" : "middle number inverse" })
+      : numberAbove(value.toFixed(2), x, base - tall - 5, step)));
+});
+
+// What a row writes over its forbidden scores: in each of them, or where that is too narrow once for all. High bars leave
+// it only the room before the line.
+const overwritten = (text, from, count, { left, step, base, height, wide }, highest) => {
+  const x = left + from * step, room = textWidth(text, 12), times = wide && room < step ? count : 1, each = (count * step) / times;
+  if (highest * height > height - 28) return label(`${text} →`, x - 6, base - 6, { class: "end number" });
+  return room < each + 12 && Array.from({ length: times }, (_, i) => label(text, Math.max(x + (i + 0.5) * each, x + 2 + room / 2), base - height + 11.5, { class: "middle number halo" }));
+};
+
+// The scores above all rows; on a phone neighbours that are equal are written once.
+const scoreRow = (scores, { left, step, wide }) => {
+  const starts = [...scores.keys()].filter((j) => wide || !j || scores[j] !== scores[j - 1]);
+  return [
+    label("scores", wide ? left - 8 : left, wide ? 42 : 39, { class: wide ? "end name" : "name" }),
+    starts.map((j, k) => {
+      const count = (starts[k + 1] ?? scores.length) - j;
+      return label(`${shortScore(scores[j], wide || count > 1 ? 1 : 0)}${count > 1 ? " each" : ""}`, left + (j + count / 2) * step, wide ? 42 : 57, { class: "middle number" });
+    }),
+  ];
+};
+
+// All probabilities in a row from 0 to 1, those of the bars that are kept filled; and what is left of them is kept up to
+// the bar in which their sum reaches the line.
+const sumStrip = (all, kept, names, { left, width, top, newest }) => {
+  let from = 0;
+  return [...all].map((share, j) => {
+    const x = left + from * width, wide = share * width - 1, filled = kept[j] * width - 1, room = filled > 0 ? filled : wide, name = names[j].find((text) => textWidth(text) < room - 6);
+    from += share;
+    return group({},
+      filled < wide - 1 && rect(x + Math.max(filled, 0.5), top + 0.5, wide - Math.max(filled, 0.5), 21, { class: "grid" }),
+      filled > 0 && rect(x, top, filled, 22, { class: j === newest ? "newest" : "chance" }),
+      name && label(name, x + room / 2, top + 15.5, { class: j === newest ? "middle inverse" : "middle" }));
+  });
+};
+
+// The words on both sides of a grip; where one has no room, the other side says both.
+const besideGrip = (texts, both, middle, half, width, y) => {
+  const rooms = [middle - half - 6, width - middle - half - 6], fits = texts.map((text, k) => !text || textWidth(text) < rooms[k]), clear = fits.every(Boolean);
+  return texts.map((text, k) => text && fits[k] && label(clear ? text : both, middle + (k ? half + 6 : -half - 6), y, { class: k ? "" : "end" }));
+};
+
 kinds.bars = {
   draw(figure, width) {
-    const { panels, edge, cut, draws, role, compare } = figure.options, { bars: labels, verdicts = [] } = figure.labels;
+    const { panels, edge, cut } = figure.options, { bars: labels, verdicts = [], written = [] } = figure.labels;
+    if (cut) return kinds.bars.drawCut(figure, width);
     // Of several rows, name and verdict stand beside each on a desk, and above each on a phone.
     const wide = width >= 560, several = panels.length > 1, beside = several && wide, names = 1.08 * widest(panels.map(([, title]) => title));
     const left = beside ? names + 14 : several ? 12 : 30, aside = beside && verdicts.length ? 28 + 1.08 * widest(verdicts) : 14;
     const step = Math.min(110, (width - left - aside) / labels.length), right = left + labels.length * step;
-    const tall = several ? (wide ? 40 : 20) : wide ? 130 : 92, pitch = tall + (beside ? 20 : several ? 32 : 44);
-    // Above a single row the title has a line of its own, with the button that draws.
-    const head = cut || draws.length ? 30 : 0, above = head > 0 && !several, top = (edge || cut ? 26 : 0) + head, bottom = top + panels.length * pitch, limit = edge ? figure.controls[edge].values[figure.place[edge]] : Infinity;
-    // How many bars a value of the cut leaves. The last one may stand for several things, of which a part is left: then its
-    // height, relative to the first bar, is only this part of what the last value of the cut leaves.
-    const leaves = (at) => {
-      const [now, all] = [at, figure.controls[cut].values.length - 1].map((k) => figure.arrayAt(panels[0][0], { ...figure.place, [cut]: k }));
-      const last = now.findLastIndex((number) => number > 0);
-      return last + Math.min(1, (now[last] * all[0]) / (now[0] * all[last]));
-    };
-    const moving = edge ?? cut, stops = cut && figure.controls[cut].values.map((_, k) => leaves(k)), hand = moving && figure.position(moving), x = left + (cut ? stops[figure.place[cut]] : limit) * step, [before, behind] = cut ? ["kept", "left out"] : ["allowed", "forbidden"];
-    const compared = compare && `dashed: ${titled(compare[0])} ${compare[1]}`;
-    const newest = figure.has("newest") ? figure.array("newest")[0] : -1;
+    const tall = several ? (wide ? 52 : 34) : wide ? 130 : 92, pitch = tall + (beside ? 8 : several ? 18 : 44);
+    const given = figure.has("given") && figure.array("given"), head = given ? (wide ? 24 : 38) : 0;
+    const top = (edge ? 26 : 0) + head, bottom = top + panels.length * pitch, limit = edge ? figure.controls[edge].values[figure.place[edge]] : Infinity, x = left + limit * step;
     const marks = panels.map(([array, title], k) => {
       const base = top + (k + 1) * pitch, verdict = verdicts.length ? figure.array("verdict")[k] : 0;
-      // Weights share the axis from 0 to 1; probabilities of many words would be too low on it.
-      // Between two values of a line a bar is not half left out or half forbidden.
-      const numbers = moving ? figure.blend(array, figure.array(array)) : figure.drawn(array), others = figure.compared(array) ?? [];
-      const most = role === "weight" ? 1 : roundTop([...numbers, ...others]), at = beside ? base - tall / 2 + 4 : base - pitch + 14;
+      // Between two values of a line a bar is not half forbidden.
+      const numbers = edge ? figure.blend(array, figure.array(array)) : figure.drawn(array), at = beside ? base - tall / 2 + 4 : base - pitch + 13;
       const end = beside ? right + 24 : right - 1.08 * textWidth(verdicts[verdict] ?? "");
-      const shape = (number, j, style) => rect(left + (j + 0.14) * step, base - (number * tall) / most, step * 0.72, (number * tall) / most, { class: style, rx: 2 });
+      const place = { left, step, base, height: tall, wide, allowed: limit, zeros: !verdict }, text = written.length && written[figure.array("written")[k]];
       return group({},
-        limit < labels.length && hatch(x, base - tall - 12, right - x, tall + 12),
-        label(title, beside ? left - 8 : above ? 0 : left, above ? 16 : at, { class: beside ? "end name" : above && wide ? "big" : "name" }),
-        compared && !cut && label(compared, right, at, { class: "end quiet" }),
-        several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall / most, role === "weight" ? [0, 0.5, 1] : [0, most]),
+        limit < labels.length && hatch(x, base - tall, right - x, tall),
+        label(title, beside ? left - 8 : left, at, { class: beside ? "end name" : "name" }),
+        several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall),
         // Weights that could not be computed are no zeros.
-        bars(numbers, { values: figure.array(array), left, step, base, height: tall / most, allowed: [0, limit], digits: step < 44 || several ? 2 : 3, role, zeros: compare || verdict ? "none" : "allowed" }),
-        newest >= 0 && shape(numbers[newest], newest, "newest"),
-        Math.max(...numbers) === 0 && (verdict || limit === 0) && label(verdict ? "no weights" : "all 0", (left + Math.min(x, right)) / 2 > left + 40 ? (left + Math.min(x, right)) / 2 : (left + right) / 2, base - 6, { class: "middle halo" }),
-        group({}, [...others].map((number, j) => shape(number, j, "outline"))),
+        rowBars(numbers, figure.array(array), place),
+        Math.max(...numbers) === 0 && (verdict || limit === 0) && label(verdict ? "no weights" : "all 0", (left + (x > left + 80 ? Math.min(x, right) : right)) / 2, base - 6, { class: "middle halo" }),
+        text && limit < labels.length && overwritten(text, limit, labels.length - limit, place, Math.max(...numbers.slice(limit))),
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
     const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
-    const held = moving && `${wide ? `${titled(moving)} ` : ""}${figure.controls[moving].labels[figure.place[moving]]}`, half = moving && gripHalf(held), middle = moving && Math.min(Math.max(left + (cut ? placeAt(stops, hand) : hand) * step, half), width - half);
-    const handle = moving && [
-      grip(middle, head, held),
-      middle - textWidth(before) > half + 6 && label(before, middle - half - 6, head + 15, { class: "end" }), middle + textWidth(behind) < width - half - 6 && label(behind, middle + half + 6, head + 15),
-      compared && cut && middle + half + 12 + textWidth(behind) < right - textWidth(compared) && label(compared, right, head + 15, { class: "end quiet" }),
-      dragged(moving, (at) => ({ [moving]: cut ? among((at - left) / step, stops) : evenly(at, left, right, labels.length + 1) }), rect(left - 12, head - 8, right - left + 24, bottom - head + 8, { class: "drag instead" })),
-    ];
+    const held = edge && `${wide ? `${titled(edge)} ` : ""}${figure.controls[edge].labels[figure.place[edge]]}`, half = edge && gripHalf(held), middle = edge && Math.min(Math.max(left + figure.position(edge) * step, half), width - half);
+    const scores = given && scoreRow(given, { left, step, wide });
     // The line lies behind the bars and their numbers.
-    const along = moving && path(panels.map((_, k) => `M${round(x)},${k || (several && !beside) ? top + (k + 1) * pitch - tall - 12 : head + 20}V${top + (k + 1) * pitch}`).join(""), { class: "edge" });
-    if (!figure.has("drawn")) return { width, height: under, marks: [along, marks, named, handle] };
+    const along = edge && path(panels.map((_, k) => `M${round(x)},${k || !beside ? top + (k + 1) * pitch - tall - 2 : 20}V${top + (k + 1) * pitch}`).join(""), { class: "edge" });
+    const handle = edge && [
+      grip(middle, 0, held),
+      besideGrip([limit > 0 && "allowed", limit < labels.length && "forbidden"], `${limit} allowed, ${labels.length - limit} forbidden`, middle, half, width, 15),
+      dragged(edge, (at) => ({ [edge]: evenly(at, left, right, labels.length + 1) }), rect(left - 12, -8, right - left + 24, bottom + 8, { class: "drag instead" })),
+    ];
+    return kinds.bars.withDots(figure, { width, step, left, under, newest: -1, marks: [along, marks, scores, named, handle] });
+  },
+
+  // A single row of probabilities, of which an axis leaves out the last. Above the bars all of them lie end to end, with
+  // the grip at the sum up to which they are kept. `rest` says what the last one is, if it stands for many: it has no bar.
+  drawCut(figure, width) {
+    const { panels: [[array, title]], cut, compare, rest } = figure.options, { bars: labels } = figure.labels, { values, labels: titles } = figure.controls[cut];
+    const wide = width >= 560, left = 30, step = Math.min(110, (width - left - 14) / labels.length), columns = labels.length - (rest ? 1 : 0), right = left + columns * step;
+    const texts = titles.map((text) => `${wide ? `${titled(cut)} ` : ""}${text}`), held = texts[figure.place[cut]], half = gripHalf(held);
+    const from = 1, length = width - 2 - gripHalf(longest(texts)), top = 58, tall = wide ? 130 : 92, base = top + (wide ? 64 : 74) + tall;
+    const all = values.map((_, k) => figure.arrayAt(array, { ...figure.place, [cut]: k })), whole = all.at(-1), now = figure.array(array), numbers = figure.blend(array, now), others = figure.compared(array) ?? [];
+    const newest = figure.has("newest") ? figure.array("newest")[0] : -1, last = now.findLastIndex((number) => number > 0);
+    // The axis is the same for all values of the cut, so that bars grow when others are left out. With another setting its
+    // lines move to new places.
+    const [most] = figure.blend("axis", [roundTop(all.flatMap((row) => [...row.slice(0, columns)]))]);
+    const height = tall / most, ticks = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1].filter((value) => !value || (value >= 0.2 * most && value <= 1.001 * most));
+    const shape = (number, j, style) => rect(left + (j + 0.14) * step, base - number * height, step * 0.72, number * height, { class: style, rx: 2 });
+    const middle = from + length * placeAt(values, figure.position(cut));
+    const why = last < columns ? `with “${labels[last]}”` : `with the ${labels[last]}`, full = `${why} the sum reaches ${titles[figure.place[cut]]}`;
+    const brief = `reached ${why}`, rooms = [width - middle, middle].map((room) => room - half - 8), before = rooms[1] > rooms[0] && rooms[0] < textWidth(wide ? full : brief), digits = step < 44 ? 2 : 3;
+    const marks = [
+      label(title, 0, 16, { class: wide ? "big" : "name" }),
+      sumStrip(figure.blend("sums", whole), figure.blend("kept", now.map((number) => (number * whole[0]) / now[0])), labels.map((name, j) => (j < columns ? [name] : [rest, name])), { left: from, width: length, top, newest }),
+      line(middle, 50, middle, top + 25, { class: "rule" }),
+      grip(middle, 28, held),
+      label([full, brief].find((text) => textWidth(text) < rooms[+before]) ?? why, middle + (before ? -half - 6 : half + 6), 43, { class: before ? "end" : "" }),
+      label("all probabilities end to end, from 0 to 1", from, top + 39, { class: "quiet" }),
+      others.length && label(`dashed: ${titled(compare[0])} ${compare[1]}`, right, top + (wide ? 39 : 57), { class: "end quiet" }),
+      ticks.map((value) => weightAxis(left, right, base, height, [value])),
+      bars(numbers.slice(0, columns), { values: now, left, step, base, height, digits, role: "chance", zeros: "kept" }),
+      newest >= 0 && newest < columns && shape(numbers[newest], newest, "newest"),
+      group({}, [...others.slice(0, columns)].map((number, j) => shape(number, j, "outline"))),
+      rest && now[columns] > 0 && numberAbove(now[columns].toFixed(digits), right + step / 2, base - 5, step),
+      columnLabels(labels, left, step, base),
+      dragged(cut, (at) => ({ [cut]: among((at - from) / length, values) }), rect(0, 20, width, 66, { class: "drag instead" })),
+    ];
+    return kinds.bars.withDots(figure, { width, step, left, newest, marks, under: base + labelsHeight(labels, step) + 4 });
+  },
+
+  // Below the words a dot for each draw, and the button that draws.
+  withDots(figure, { width, step, left, under, newest, marks }) {
+    if (!figure.has("drawn")) return { width, height: under, marks };
+    const [count, set] = figure.options.draws, row = count ? 30 : 0, number = count && figure.place[count], ended = count && number === figure.controls[count].values.length - 1;
     // The picture has room for the most dots that a label ever gets, so that its height stays.
     const size = step < 30 ? 7 : 12, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
-    const dots = [...figure.array("drawn")].map((count, j) => Array.from({ length: count }, (_, i) =>
-      circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(count, perRow) - 1) / 2) * size, under + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - (j === newest && i === count - 1 ? 0 : 1), { class: "tally" })));
-    const foot = under + 6 + rows * size, [count, set] = draws, ended = count && figure.place[count] === figure.controls[count].values.length - 1;
-    const another = count && button(ended ? "draw anew" : "draw one more", width - 1, 0, {
-      [count]: ended ? 0 : figure.place[count] + 1, ...(set && { [set]: (figure.place[set] + ended) % figure.controls[set].values.length }),
+    const dots = [...figure.array("drawn")].map((times, j) => Array.from({ length: times }, (_, i) =>
+      circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(times, perRow) - 1) / 2) * size, under + row + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - (j === newest && i === times - 1 ? 0 : 1), { class: "tally" })));
+    const key = count && (number
+      ? [circle(6, under + 12, 5, { class: "tally" }), label("a draw", 16, under + 16), newest >= 0 && [rect(72, under + 6, 12, 12, { rx: 2, class: "newest" }), label("the last draw", 90, under + 16)]]
+      : label("nothing drawn yet", 0, under + 16, { class: "quiet" }));
+    const another = count && button(ended ? "draw anew" : "draw a word", width - 1, under, {
+      [count]: ended ? 0 : number + 1, ...(set && { [set]: (figure.place[set] + ended) % figure.controls[set].values.length }),
     });
-    return { width, height: foot, marks: [along, marks, named, handle, group({}, dots), another] };
+    return { width, height: under + row + 6 + rows * size, marks: [marks, key, group({}, dots), another] };
   },
 };
