@@ -140,7 +140,7 @@ def test_the_key_names_readings_and_curves() -> None:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_curves_can_be_drawn_through_fewer_places_than_the_error_is_measured_at(width: int) -> None:
-    coarse = small(grid=torch.linspace(0, 3, 13), truth=torch.arange(13.0) / 4, every=2)
+    coarse = small(grid=torch.linspace(0, 3, 13), truth=torch.arange(13.0) / 4)
     drawn = picture(coarse, width)
     (truth,) = read_curve(drawn, "truth")
     assert truth == pytest.approx(np.c_[GRID, torch.arange(7.0) / 2], abs=0.02)
@@ -264,6 +264,8 @@ def test_what_does_not_fit_is_refused() -> None:
         small(points=(X[:1], Y))
     with pytest.raises(ValueError, match="grid and truth must have the same shape"):
         small(truth=Y)
+    with pytest.raises(ValueError, match=r"'estimate' of shape \(9,\), got \(7,\)"):
+        small(grid=torch.arange(9.0), truth=torch.arange(9.0))
     for changes in ({"kernels": {"a": "gaussian"}}, {"kernels": KERNELS, "say_moved": ("", "")}):
         with pytest.raises(ValueError, match="kernels need the axes kernel and bandwidth"):
             small(**changes)

@@ -6,7 +6,7 @@ import torch
 from example_figures import ENGLISH, PLACES
 from example_figures import plane as example
 from matplotlib.path import Path as Outline
-from pictures import WIDTHS, Picture, check_legible, picture, read_picture, stretches
+from pictures import WIDTHS, Picture, check_legible, overlap, picture, read_picture, stretches
 
 from utils.attention import additive_scores
 from utils.explorables import Plane
@@ -143,27 +143,77 @@ def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> No
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", SCORES)
-def test_each_area_is_where_a_query_gives_its_key_the_most_weight(name: str, width: int) -> None:
+@pytest.mark.parametrize("query", [(1.4, -0.8), (-0.5, 0.3)])
+def test_the_dark_area_is_where_a_query_gives_the_winner_the_most_weight(
+    name: str, query: tuple[float, float], width: int
+) -> None:
     figure = example()
-    drawn = picture(figure, width, score=name, background="winner")
+    state = moved(figure, name, {8: query})
+    state["place"]["background"] = 1
+    drawn = read_picture(Stage(figure.spec).picture(state, width))
     x, y = scales(drawn, figure)
-    areas = [[Outline(part) for part in stretches(mark.attributes["d"])] for mark in drawn.of("path", "area")]
-    assert len(areas) == len(ENGLISH)
+    winner = int(score(figure, name, query, PLACES).argmax())
+    (area,) = drawn.of("path", "area")
+    parts = [Outline(part) for part in stretches(area.attributes["d"])]
     (frame,) = drawn.of("rect", "grid")
     across, down = np.random.default_rng(5).random((2, 211))
     places = np.c_[frame.box[0] + across * frame["width"], frame.box[1] + down * frame["height"]]
     clear = 0
     for place in places:
         first, second = score(figure, name, (x(place[0]), y(place[1])), PLACES).topk(2)[1].tolist()
-        # Of areas that lie one over the other the last one is seen.
-        seen = max(k for k, area in enumerate(areas) if any(part.contains_point(place) for part in area))
+        inside = any(part.contains_point(place) for part in parts)
         # Between the corners of a square, where two keys are nearly even, an edge is a little off.
-        assert seen in (first, second)
-        clear += seen == first
+        assert inside in ((first == winner), (second == winner))
+        clear += inside == (first == winner)
     assert clear > 0.95 * len(places)
-    winner = int(score(figure, name, figure.query, PLACES).argmax())
-    assert int(np.argmax([mark["opacity"] for mark in drawn.of("path", "area")])) == winner
+    # Where areas meet, the two best keys are about even.
+    (borders,) = drawn.of("path", "column")
+    for at in np.concatenate(stretches(borders.attributes["d"])):
+        place = (x(at[0]), y(at[1]))
+        best, second = score(figure, name, place, PLACES).topk(2)[0].tolist()
+        assert best - second < 0.25 or np.hypot(*place) < 0.1  # the cosine jumps at the origin
     check_legible(drawn, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", SCORES)
+def test_the_areas_have_their_names_on_the_frame(name: str, width: int) -> None:
+    figure = example()
+    drawn = picture(figure, width, score=name, background="who wins")
+    x, y = scales(drawn, figure)
+    (frame,) = drawn.of("rect", "grid")
+    left, top, right, bottom = frame.box
+    winner = int(score(figure, name, figure.query, PLACES).argmax())
+    tags = [*drawn.of("rect", "tip"), *drawn.of("rect", "key")[1:]]  # the first is the ground
+    names = [text for text in drawn.of("text", "middle") if text.text != "query"]
+    words = [*ENGLISH[:-1], "full stop"]
+    assert len(tags) == len(names) >= 3
+    for tag in tags:
+        (text,) = [text for text in names if overlap(text.corners(), tag.corners())]
+        # A tag lies on one side of the frame, and a query behind its middle chooses the word.
+        sides = [
+            abs(tag.box[0] - left),
+            abs(tag.box[1] - top),
+            abs(tag.box[2] - right),
+            abs(tag.box[3] - bottom),
+        ]
+        assert min(sides) < 0.02
+        chosen = int(score(figure, name, (x(tag.middle[0]), y(tag.middle[1])), PLACES).argmax())
+        assert text.text == words[chosen]
+        assert ("key" in tag.classes) == (chosen == winner)
+    assert picture(figure, width, score=name).of("rect", "tip") == []
+
+
+def test_the_word_that_was_chosen_has_a_ring_and_a_frame_in_the_list() -> None:
+    figure = example()
+    for key in (0, 7):
+        drawn = picture(figure, 720, key=key)
+        (ring,) = drawn.of("circle", "chosen")
+        assert tuple(ring.middle) == pytest.approx(tuple(drawn.of("circle", "ring")[key].middle), abs=0.02)
+        (row,) = drawn.of("rect", "chosen")
+        word = [*ENGLISH[:-1], "full stop"][key]
+        assert next(text.text for text in drawn.of("text") if overlap(text.corners(), row.corners())) == word
+        assert len(picture(figure, 328, key=key).of("circle", "chosen")) == 1
 
 
 def test_where_there_is_room_the_scores_are_listed() -> None:

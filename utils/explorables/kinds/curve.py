@@ -16,8 +16,9 @@ class Curve(Figure):
 
     The bars have one scale in all states: that of a weight of 1 reaches to the top.
 
-    ``compute`` returns ``estimate``, the estimated curve at each ``every``-th place of the grid, ``weights`` (points,),
-    numbers from 0 to 1, and ``height`` (), the estimate at the query. If an estimate may be missing,
+    ``compute`` returns ``estimate``, the estimated curve on the grid, ``weights`` (points,), numbers from 0 to 1, and
+    ``height`` (), the estimate at the query. An ``estimate`` at every second place of the grid, every third and so on
+    is enough: then both curves are drawn through these. If an estimate may be missing,
     ``estimate_known``, as long as ``estimate``, and ``height_known`` () are 1 where there is one; where they are 0,
     nothing is drawn. It may also return ``error`` (), in the unit of the y axis, which is written above the curve: the
     root mean squared distance of the estimate from the truth on the whole grid, where there is an estimate.
@@ -30,7 +31,6 @@ class Curve(Figure):
         points: observed x and y, each (points,).
         grid: x of all places where the error is measured, (grid,).
         truth: the true y on that grid, (grid,).
-        every: the curves are drawn through the first place of the grid and every ``every``-th after it.
         axes_labels: labels of the x and the y axis, with their units.
         kernels: for each value of the axis ``kernel`` the name of that kernel in ``utils.kernels``; the bandwidth is
             the axis ``bandwidth``, which the edges of the window set, too.
@@ -50,7 +50,6 @@ class Curve(Figure):
         points: tuple[Tensor, Tensor],
         grid: Tensor,
         truth: Tensor,
-        every: int = 1,
         axes_labels: tuple[str, str] = ("", ""),
         kernels: Mapping[str, str] | None = None,
         say_moved: tuple[str, str] | None = None,
@@ -64,7 +63,7 @@ class Curve(Figure):
             raise ValueError(
                 "kernels need the axes kernel and bandwidth, a name for each kernel, and say_moved"
             )
-        self.query, self.every, self.axes_labels, self.kernels = query, every, axes_labels, kernels
+        self.query, self.axes_labels, self.kernels = query, axes_labels, kernels
         self.points_x, self.points_y = (np.asarray(side, dtype=float) for side in points)
         self.grid, self.truth = np.asarray(grid, dtype=float), np.asarray(truth, dtype=float)
         for names, x, y in (
@@ -78,10 +77,16 @@ class Curve(Figure):
         super().__init__(compute, axes, say=sentences, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """estimate and estimate_known: one each ``every`` places; weights: (points,); the other ones: ()."""
-        drawn = self.grid[:: self.every].shape
+        """estimate and estimate_known: (grid,), or fewer; weights: (points,); height, height_known and error: ()."""
+        drawn = self.grid[:: self._every].shape
         required = {"estimate": drawn, "weights": self.points_x.shape, "height": ()}
         return required | self._optional({"estimate_known": drawn, "height_known": (), "error": ()})
+
+    @property
+    def _every(self) -> int:
+        """An estimate as short as this is one for every so many places of the grid."""
+        shape = self._packed.get("estimate", {}).get("shape") or [0]
+        return next((n for n in range(1, len(self.grid)) if len(self.grid[::n]) == shape[-1]), 1)
 
     @property
     def options(self) -> dict:
@@ -91,7 +96,7 @@ class Curve(Figure):
             "y": self.points_y.round(4).tolist(),
             "grid": self.grid.round(4).tolist(),
             "truth": self.truth.round(4).tolist(),
-            "every": self.every,
+            "every": self._every,
             "query": self.query,
             "bandwidth": "bandwidth",
             "kernels": self.kernels,

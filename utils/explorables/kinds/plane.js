@@ -22,57 +22,61 @@ kinds.plane = {
     const at = (i) => figure.moved[i] ?? points[i] ?? query, count = points.length;
     const weights = figure.drawn("weights"), numbers = figure.array("scores"), best = figure.array("best")[0];
     const vector = (place) => (scorer.one ? [...place, 1] : place), asked = vector(at(count));
-    const winners = figure.value("background") === "winner", grid = corners([left, top, right, bottom], [xOf(0), yOf(0)]), keys = points.map((_, i) => at(i));
-    const ranks = figure.blend("ranks", ranksOf([...figure.array("weights")]));
-    const radius = (i) => 4 + 14 * Math.sqrt(weights[i]);
-    const [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
-    // The name of the query stands above it, or below where a word is above.
-    const tag = keys.some(([x, y]) => Math.abs(xOf(x) - qx) < 60 && yOf(y) < qy && yOf(y) > qy - 50) || qy < top + 36 ? qy + 15 : qy - 35;
-    const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], [qx - 25, tag, 50, 20], [qx - 12, qy - 12, 24, 24], ...words.map((_, i) => { const r = radius(i); return [xOf(at(i)[0]) - r, yOf(at(i)[1]) - r, 2 * r, 2 * r]; })];
-    // The areas of the words, each with its name where its own point does not lie in it.
-    const won = winners ? areas(keys.map((key) => (x, y) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key))), grid) : [];
-    const ground = winners ? "areas: which word wins" : "dark: high score";
-    const band = scorer.form === "dot" ? "line: outermost words" : "";
+    const winners = figure.value("background") === "who wins", sides = [left, top, right, bottom], grid = corners(sides, [xOf(0), yOf(0)]), keys = points.map((_, i) => at(i));
+    const ranks = figure.blend("ranks", ranksOf([...figure.array("weights")])), lit = figure.place.key;
+    const spots = keys.map(([x, y], i) => ({ x: xOf(x), y: yOf(y), r: 4 + 14 * Math.sqrt(weights[i]) }));
+    const dots = spots.map(({ x, y, r }) => [x - r, y - r, 2 * r, 2 * r]), [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
+    const within = ([x, y, w, h], room = 0) => x >= left && x + w <= right && y >= top - room && y + h <= bottom + room;
+    // What is written stands where it covers least of all else: first the name of the query, then the names of areas on
+    // the frame, then the words.
+    const leastCovered = (places, taken) => places.reduce((best, each) => (cover(each, taken) < cover(best, taken) ? each : best));
+    const tag = leastCovered([[qx - 25, qy - 35, 50, 20], [qx - 25, qy + 15, 50, 20], [qx + 15, qy - 10, 50, 20], [qx - 65, qy - 10, 50, 20]].filter((place) => within(place)), dots);
+    const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], tag, [qx - 12, qy - 12, 24, 24], ...dots];
+    const heightsAt = (x, y) => keys.map((key) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key)));
+    const { won, borders } = winners ? areas(heightsAt, best, grid) : {}, tags = winners ? onFrame(words, heightsAt, sides, taken) : [];
+    taken.push(...tags.map(({ place }) => place));
+    const texts = words.map((word, i) => (listed || weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`)), named = [];
+    // Twice, because a word that comes later may need the place of an earlier one.
+    for (let k = 0; k < 2 * count; k++) {
+      const i = k % count, { x, y, r } = spots[i], w = textWidth(texts[i]) + 4, [near, far] = [x + r + 2, x - r - 2 - w];
+      const places = [[near, y - 7], [far, y - 7], [x - w / 2, y + r + 2], [x - w / 2, y - r - 17], [x, y + r], [x, y - r - 15], [x - w, y + r], [x - w, y - r - 15]].map((place) => [...place, w, 15]);
+      named[i] = undefined;
+      named[i] = leastCovered(places.filter((place) => within(place, 2)), [...taken, ...named.filter(Boolean)]);
+    }
     return { width, height: bottom + 34, marks: [
       winners
-        ? won.map(({ d }, i) => [path(d, { class: "paper" }), path(d, { class: "key area", opacity: i === best ? 0.62 : 0.08 + 0.07 * ((3 * i) % 4) })])
+        ? [rect(left, top, right - left, bottom - top, { class: "key", "fill-opacity": 0.1 }), group({ opacity: 0.42 }, path(won, { class: "key area" })), path(borders, { class: "column", "stroke-opacity": 0.55 })]
         : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
-      label(textWidth(`${ground}; ${band}`) < right - left - textWidth(x_label) - 40 && band ? `${ground}; ${band}` : ground, left, bottom + 17, { class: "quiet" }),
+      label(winners ? "areas: which word wins" : "dark: high score", left, bottom + 17, { class: "quiet" }),
+      scorer.form === "dot" && label("line: outermost words", right, 14, { class: "end quiet" }),
       // Of a query the dot product and the cosine know the way from the origin.
       group({}, scorer.form !== "additive" && line(xOf(0), yOf(0), qx, qy, { class: "query ray" })),
-      group({}, wide && won.map(({ middle, wins }, i) => middle && !wins(xOf(at(i)[0]), yOf(at(i)[1])) && label(words[i], middle[0], middle[1] + 4, { class: "middle quiet" }))),
-      words.map((word, i) => {
-        const [x, y] = [xOf(at(i)[0]), yOf(at(i)[1])], r = radius(i);
-        const text = listed || weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`, wide = textWidth(text), beside = r + 4;
-        // The label takes the place, right, left, below, above or at a corner, where it covers least of all else.
-        const spots = [[x + beside, y + 4], [x - beside - wide, y + 4], [x - wide / 2, y + r + 13], [x - wide / 2, y - r - 5],
-          [x + 2, y + r + 11], [x + 2, y - r - 4], [x - wide - 2, y + r + 11], [x - wide - 2, y - r - 4]];
-        const covered = ([a, b]) => a < left || a + wide > right ? Infinity : taken.reduce((sum, [c, d, w, h]) =>
-          sum + Math.max(0, Math.min(a + wide, c + w) - Math.max(a, c)) * Math.max(0, Math.min(b + 2, d + h) - Math.max(b - 9, d)), 0);
-        const spot = spots.reduce((best, each) => (covered(each) < covered(best) ? each : best));
-        taken.push([spot[0] - 4, spot[1] - 12, wide + 8, 16]);
+      group({ class: "through" }, tags.map(({ k, place: [x, y, w, h] }) => [rect(x, y, w, h, { class: k === best ? "key" : "tip", rx: 3 }), label(words[k], x + w / 2, y + 13, { class: k === best ? "middle name inverse" : "middle" })])),
+      words.map((_, i) => {
+        const { x, y, r } = spots[i];
         return [
-          circle(x, y, r, { class: "key ring" }), group({}, figure.hover.key === i && circle(x, y, r + 4, { class: "chosen" })),
-          label(text, ...spot, { class: figure.hover.key === i || i === best ? "halo name" : "halo" }),
-          dragged("moved", (px, py) => ({ points: { [i]: inside(px, py) } }), circle(x, y, Math.max(r, 13), { ...picks({ key: i }), class: "pull" })),
+          circle(x, y, r, { class: "key ring" }), group({}, i === lit && circle(x, y, r + 4, { class: "chosen" })),
+          label(texts[i], named[i][0] + 2, named[i][1] + 11, { class: i === best ? "halo name" : "halo" }),
+          dragged("moved", (px, py) => ({ points: { [i]: inside(px, py) }, key: i }), circle(x, y, Math.max(r, 13), { ...picks({ key: i }), class: "pull" })),
         ];
       }),
       path(`M${round(qx)},${round(qy - 12)}l12,12l-12,12l-12,-12z`, { class: "query outlined" }),
-      group({ class: "through" }, rect(qx - 25, tag, 50, 20, { class: "query", rx: 10 }), label("query", qx, tag + 14, { class: "middle name inverse" })),
+      group({ class: "through" }, rect(...tag, { class: "query", rx: 10 }), label("query", tag[0] + 25, tag[1] + 14, { class: "middle name inverse" })),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), circle(qx, qy, 15, { class: "pull" })),
       listed && [
-        label(scorer.form === "cosine" ? `${scorer.scale.toFixed(0)} × cosine` : "score", right + 150, top + 8, { class: "end quiet" }), label("weight", width, top + 8, { class: "end quiet" }),
+        label(scorer.form === "cosine" ? `${scorer.scale.toFixed(0)} × cosine` : figure.value("score"), right + 144, top + 8, { class: "end quiet" }), label("weight", width - 8, top + 8, { class: "end quiet" }),
         words.map((word, i) => {
           // The word with the largest weight stands first.
-          const y = top + 36 + ranks[i] * Math.min(40, (bottom - top - 40) / count), style = figure.hover.key === i || i === best ? "name" : "";
+          const y = top + 36 + ranks[i] * Math.min(40, (bottom - top - 40) / count), style = i === best ? "name" : "";
           return [
-            rect(right + 20, y + 6, (width - right - 20) * weights[i], 4, { class: "weight" }),
+            rect(right + 20, y + 6, (width - right - 28) * weights[i], 4, { class: "weight" }),
             label(word, right + 20, y, { class: style }),
-            label(signed(numbers[i], 2), right + 150, y, { class: `end ${style}` }), label(weights[i].toFixed(2), width, y, { class: `end ${style}` }),
-            rect(right + 14, y - 16, width - right - 14, 28, picks({ key: i })),
+            label(signed(numbers[i], 2), right + 144, y, { class: `end ${style}` }), label(weights[i].toFixed(2), width - 8, y, { class: `end ${style}` }),
+            group({}, i === lit && rect(right + 12, y - 17, width - right - 13, 32, { class: "chosen thin", rx: 5 })),
+            rect(right + 12, y - 17, width - right - 13, 32, picks({ key: i })),
           ];
         }),
       ],
@@ -113,19 +117,54 @@ const landscape = (height, { xs, ys }, shades = 9) => {
     path(range ? areaAbove(heights, low + (range * (n + 1)) / (shades + 1), xs, ys) : "", { class: "score area", opacity: 0.05 }));
 };
 
-// For each of several functions of the place the area where it is higher than those before it, so that areas painted one
-// over the other show which is the highest; whether it is the highest at a place; and a place in the middle of where it is,
-// if this is large enough for a name.
-const areas = (functions, { xs, ys }) => {
-  const heights = ys.map((y) => xs.map((x) => functions.map((height) => height(x, y))));
-  return functions.map((_, k) => {
-    const above = heights.map((row) => row.map((all) => all[k] - Math.max(...all.slice(0, k))));
-    const places = ys.flatMap((y, i) => xs.map((x, j) => [x, y, heights[i][j]])).filter(([, , all]) => all[k] === Math.max(...all));
-    const mean = [0, 1].map((axis) => places.reduce((sum, place) => sum + place[axis], 0) / places.length);
-    return {
-      d: areaAbove(above, 0, xs, ys), wins: (x, y) => functions.every((height) => height(x, y) <= functions[k](x, y)),
-      middle: places.length > 0.02 * xs.length * ys.length && places[nearestTo(mean, places)],
-    };
+// Where one of several heights is the highest: the area of the one at `best`, and the borders between the areas of all. On a
+// side of a small rectangle, between two corners that differ, the border is where the heights of both are equal.
+const areas = (heightsAt, best, { xs, ys }) => {
+  const heights = ys.map((y) => xs.map((x) => heightsAt(x, y))), winners = heights.map((row) => row.map((all) => all.indexOf(Math.max(...all))));
+  const written = (points) => points.map(([x, y]) => `${tenth(x)},${tenth(y)}`).join("L");
+  let won = "", borders = "";
+  for (let i = 0; i < ys.length - 1; i++) for (let j = 0; j < xs.length - 1; j++) {
+    const cell = [[j, i], [j + 1, i], [j + 1, i + 1], [j, i + 1]], who = cell.map(([a, b]) => winners[b][a]), edge = [];
+    const crossings = cell.map(([a, b], k) => {
+      const [c, d] = cell[(k + 1) % 4], [m, n] = [who[k], who[(k + 1) % 4]], ahead = heights[b][a][m] - heights[b][a][n], behind = heights[d][c][n] - heights[d][c][m];
+      const share = ahead / (ahead + behind || 1);
+      return m !== n && [xs[a] + share * (xs[c] - xs[a]), ys[b] + share * (ys[d] - ys[b])];
+    });
+    const ends = crossings.filter(Boolean), middle = [0, 1].map((axis) => ends.reduce((sum, end) => sum + end[axis], 0) / ends.length);
+    borders += ends.length === 2 ? `M${written(ends)}` : ends.map((end) => `M${written([end, middle])}`).join("");
+    cell.forEach(([a, b], k) => {
+      const here = who[k] === best;
+      if (here) edge.push([xs[a], ys[b]]);
+      if (crossings[k] && (here || who[(k + 1) % 4] === best)) edge.push(crossings[k], ...(here && ends.length > 2 ? [middle] : []));
+    });
+    if (edge.length) won += `M${written(edge)}z`;
+  }
+  return { won, borders };
+};
+
+// How much of other rectangles a rectangle covers.
+const cover = ([x, y, w, h], others) => others.reduce((sum, [a, b, c, d]) =>
+  sum + Math.max(0, Math.min(x + w, a + c) - Math.max(x, a)) * Math.max(0, Math.min(y + h, b + d) - Math.max(y, b)), 0);
+
+// Names on the frame, each within its area, as far as may be from the ends of it, and clear of what is taken.
+const onFrame = (names, heightsAt, [left, top, right, bottom], taken) => {
+  const step = 6, tall = 18, used = [...taken];
+  const winner = (x, y) => { const all = heightsAt(x, y); return all.indexOf(Math.max(...all)); };
+  const sides = [[top, true], [bottom, true], [left, false], [right, false]].map(([at, level]) => ({ at, level,
+    won: Array.from({ length: Math.floor((level ? right - left : bottom - top) / step) + 1 }, (_, i) => (level ? winner(left + step * i, at) : winner(at, top + step * i))) }));
+  return names.flatMap((name, k) => {
+    const wide = textWidth(name) + 12;
+    const spots = sides.flatMap(({ at, level, won }) => won.flatMap((_, i) => {
+      const last = i + Math.ceil((level ? wide : tall) / step), all = won.slice(i, last + 1);
+      if (last >= won.length || all.some((each) => each !== k)) return [];
+      let room = 0; // how many steps the area goes on at both sides
+      while (won[i - room - 1] === k && won[last + room + 1] === k) room++;
+      const place = level ? [left + step * i, Math.min(at, bottom - tall), wide, tall] : [Math.min(at, right - wide), top + step * i, wide, tall];
+      return cover(place, used) ? [] : [{ k, place, room }];
+    }));
+    const found = spots.reduce((best, spot) => (spot.room > (best?.room ?? -1) ? spot : best), undefined);
+    if (found) used.push(found.place);
+    return found ?? [];
   });
 };
 
