@@ -6,6 +6,7 @@ import random
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import Locator, Page, expect
 
 from utils.explorables import Figure
+from utils.explorables.still import Stage
 
 
 class StoredFigure(Figure):
@@ -107,8 +109,19 @@ def check_frames(place: Locator, figure: Figure, points: Iterable[dict] | None =
 
 def check_same_picture(shown: str, figure: Figure, point: dict) -> None:
     """A picture in a page has the marks that the same script draws in Python, in a column of the same width."""
-    width = float(ET.fromstring(shown).get("viewBox").split()[2])
-    check_marks(shown, figure.draw(width, **point))
+    svg = ET.fromstring(shown)
+    values = states(figure)
+    state = {
+        "place": {name: values[name].index(value) for name, value in point.items()},
+        "reached": json.loads(svg.get("data-reached")),
+    }
+    check_marks(shown, stage(figure).picture(state, float(svg.get("viewBox").split()[2])))
+
+
+@cache
+def stage(figure: Figure) -> Stage:
+    """What draws a figure in Python."""
+    return Stage(figure.spec)
 
 
 def check_marks(live: str, still: str) -> None:

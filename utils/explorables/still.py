@@ -34,7 +34,11 @@ WIDTH = 720
 _IN_PYTHON = """
 let figure = null;
 const open = (spec) => { figure = makeFigure(JSON.parse(spec)); return true; };
-const at = (state) => { const { place, moved } = JSON.parse(state); figure.moved = moved; figure.put(place); };
+const at = (state) => {
+  const { place, moved, reached } = JSON.parse(state);
+  Object.assign(figure, { moved, reached });
+  figure.put(place);
+};
 const sentence = (state) => { at(state); return figure.sentence(); };
 const still = (state, width, style) => { at(state); return svgText(figure.draw(width), style); };
 const numbers = (state, key) => { at(state); return JSON.stringify([...figure.array(key)]); };
@@ -90,12 +94,16 @@ class Stage:
             if getattr(context, "shown", None) is not self:  # the engine holds one figure at a time
                 context.call("open", self._spec)
                 context.shown = self
-            return context.call(function, json.dumps({"moved": {}} | state), *arguments)
+            return context.call(function, json.dumps({"moved": {}, "reached": {}} | state), *arguments)
         except JSEvalException as error:
             raise ValueError(str(error).split("Error: ")[-1].splitlines()[0]) from None
 
     def sentence(self, state: dict) -> str:
-        """The sentence in a state: ``{"place": position of each control, "moved": number of a point to its place}``."""
+        """The sentence in a state: ``{"place": position of each control}``.
+
+        It may also have ``"moved"``, from the number of a point to its place, and ``"reached"``, how far the reader has
+        taken the control that is played.
+        """
         return self._call("sentence", state)
 
     def numbers(self, state: dict, key: str) -> np.ndarray:

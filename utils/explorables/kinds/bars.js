@@ -90,10 +90,12 @@ kinds.bars = {
     const scores = given && scoreRow(given, { left, step, wide });
     // The line lies behind the bars and their numbers.
     const along = edge && path(panels.map((_, k) => `M${round(x)},${k || !beside ? top + (k + 1) * pitch - tall - 2 : 20}V${top + (k + 1) * pitch}`).join(""), { class: "edge" });
+    const follow = (at) => evenly(at, left, right, labels.length + 1);
     const handle = edge && [
       grip(middle, 0, held),
       besideGrip([limit > 0 && "allowed", limit < labels.length && "forbidden"], `${limit} allowed, ${labels.length - limit} forbidden`, middle, half, width, 15),
-      dragged(edge, (at) => ({ [edge]: evenly(at, left, right, labels.length + 1) }), rect(left - 12, -8, right - left + 24, bottom + 8, { class: "drag instead" })),
+      dragged(edge, (at) => ({ [edge]: follow(at) }), rect(left - 12, -8, right - left + 24, bottom + 8, { class: "drag instead" })),
+      arrows(figure, edge, middle, 0, held, follow),
     ];
     return kinds.bars.withDots(figure, { width, step, left, under, newest: -1, marks: [along, marks, scores, named, handle] });
   },
@@ -112,7 +114,7 @@ kinds.bars = {
     const [most] = figure.blend("axis", [roundTop(all.flatMap((row) => [...row.slice(0, columns)]))]);
     const height = tall / most, ticks = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1].filter((value) => !value || (value >= 0.2 * most && value <= 1.001 * most));
     const shape = (number, j, style) => rect(left + (j + 0.14) * step, base - number * height, step * 0.72, number * height, { class: style, rx: 2 });
-    const middle = from + length * placeAt(values, figure.position(cut));
+    const middle = from + length * placeAt(values, figure.position(cut)), follow = (at) => among((at - from) / length, values);
     const why = last < columns ? `with “${labels[last]}”` : `with the ${labels[last]}`, full = `${why} the sum reaches ${titles[figure.place[cut]]}`;
     const brief = `reached ${why}`, rooms = [width - middle, middle].map((room) => room - half - 8), before = rooms[1] > rooms[0] && rooms[0] < textWidth(wide ? full : brief), digits = step < 44 ? 2 : 3;
     const marks = [
@@ -129,7 +131,8 @@ kinds.bars = {
       group({}, [...others.slice(0, columns)].map((number, j) => shape(number, j, "outline"))),
       rest && now[columns] > 0 && numberAbove(now[columns].toFixed(digits), right + step / 2, base - 5, step),
       columnLabels(labels, left, step, base),
-      dragged(cut, (at) => ({ [cut]: among((at - from) / length, values) }), rect(0, 20, width, 66, { class: "drag instead" })),
+      dragged(cut, (at) => ({ [cut]: follow(at) }), rect(0, 20, width, 66, { class: "drag instead" })),
+      arrows(figure, cut, middle, 28, held, follow),
     ];
     return kinds.bars.withDots(figure, { width, step, left, newest, marks, under: base + labelsHeight(labels, step) + 4 });
   },

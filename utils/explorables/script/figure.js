@@ -227,6 +227,7 @@ function render({ model, el }) {
   const paint = () => {
     waiting = 0;
     const { height, marks } = figure.draw(width);
+    svg.dataset.reached = JSON.stringify(figure.reached);
     const now = marks.flat(Infinity).filter(Boolean);
     patch(svg, now, drawn);
     drawn = now;

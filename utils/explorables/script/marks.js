@@ -178,7 +178,7 @@ const arrows = (figure, name, x, y, text, follow) => group({}, [-1, 1].map((side
 // A button that makes these choices; it ends at `right`.
 const button = (text, right, top, choices) => {
   const width = Math.max(74, 1.08 * textWidth(text) + 26), left = right - width;
-  return group({ class: "button" }, rect(left, top, width, 24, { class: "handle", rx: 12 }), label(text, left + width / 2, top + 16, { class: "middle name inverse" }), rect(left, top, width, 24, picks(choices, true)));
+  return group({ class: "button" }, rect(left, top, width, 24, { class: "outset", rx: 12 }), label(text, left + width / 2, top + 16, { class: "middle name" }), rect(left, top, width, 24, picks(choices, true)));
 };
 
 // A text on a card of its own, around a middle.
