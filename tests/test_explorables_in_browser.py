@@ -574,6 +574,24 @@ def test_a_swipe_over_a_figure_scrolls_the_page_and_changes_nothing(phone: Page,
     shows(shown, name)
 
 
+def test_a_word_of_the_list_stays_chosen_after_a_click_and_a_word_that_is_pulled_too(desk: Page) -> None:
+    shown = opened(desk, "plane")
+    row = shown.locator("rect.pick").nth(4)
+    row.evaluate("node => node.scrollIntoView({ block: 'center' })")
+    row.click()
+    desk.mouse.move(0, 0)
+    shows(shown, "plane", key=4)
+    x, y = middle_of(shown.locator(".pull").nth(1))
+    desk.mouse.move(x, y)
+    desk.mouse.down()
+    desk.mouse.move(x + 20, y + 20)
+    desk.mouse.up()
+    desk.mouse.move(0, 0)
+    expect(slider(shown, "key")).to_have_value("1")
+    shown.get_by_role("button", name="reset").press("Enter")
+    shows(shown, "plane")
+
+
 def test_a_swipe_that_starts_on_a_reading_scrolls_too(phone: Page) -> None:
     shown = opened(phone, "curve")
     pull = shown.locator(".pull").nth(22)
@@ -600,7 +618,7 @@ def moved_picture(
     """Picture and sentence with points in other places, made in Python in the width of the page's picture."""
     figure = FIGURES[name]
     at = figure.point | point
-    place = {key: figure.axes[key].index(at[key]) for key in figure.axes}
+    place = {key: figure.axes[key].index(x) if key in figure.axes else x for key, x in at.items()}
     state = {"place": place, "moved": {str(i): spot for i, spot in moved.items()}}
     drawn(shown)
     width = float(re.search(r'viewBox="0 0 ([\d.]+)', picture_of(shown))[1])

@@ -133,7 +133,7 @@ def test_weights_that_could_not_be_computed_have_their_verdict_in_place_of_numbe
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_line_can_be_dragged_over_all_bars(width: int) -> None:
     drawn = picture(small(), width)
-    (area,) = drawn.of("rect", "drag")
+    (area,) = drawn.of("rect", "drag", "instead")
     assert area.attributes["data-drag"] == "n"
     left, top, right, bottom = area.box
     for base, bars in rows(drawn):
@@ -227,7 +227,7 @@ def test_all_probabilities_lie_end_to_end_and_a_line_stands_at_the_sum_that_is_k
         assert any(text.endswith(f"with {word}") or f"with {word} the sum" in text for text in drawn.texts())
         grip = drawn.of("rect", "handle")[0]
         assert grip.middle[0] == pytest.approx(rule["x1"], abs=0.02)
-        (area,) = drawn.of("rect", "drag")
+        (area,) = drawn.of("rect", "drag", "instead")
         assert area.attributes["data-drag"] == "top_p"
         assert area.box[1] < grip.box[1] < grip.box[3] < strip[0].box[3] <= area.box[3]
 
@@ -265,7 +265,7 @@ def test_a_click_draws_one_more_and_a_key_says_what_the_dots_are(width: int) -> 
             assert ("nothing drawn yet" in drawn.texts()) == (draws == 0)
             assert ({"a draw", "the last draw"} <= set(drawn.texts())) == (draws > 0)
             assert more["height"] >= 24
-            assert more.box[1] > drawn.of("rect", "drag")[0].box[3] + 24  # far from the grip
+            assert more.box[1] > drawn.of("rect", "drag", "instead")[0].box[3] + 24  # far from the grip
             check_legible(drawn, width)
     for name, axes in (("cut", "m"), ("draws", ["n", "m"])):
         with pytest.raises(ValueError, match=f"{name} must name an axis, got 'm'"):

@@ -249,6 +249,14 @@ def test_nothing_is_cut_and_no_texts_touch(width: int) -> None:
     corners = {i: (x, y) for i, (x, y) in enumerate([(-1.6, -1.1), (2.0, -1.1), (-1.6, 1.8), (2.0, 1.8)])}
     drawn = read_picture(Stage(figure.spec).picture(moved(figure, "dot", corners), width))
     assert all(mark.box[0] >= -1 and mark.box[2] <= width + 1 for mark in drawn.of("text"))
+    (frame,) = drawn.of("rect", "grid")
+    for corner in corners.values():
+        drawn = read_picture(Stage(figure.spec).picture(moved(figure, "dot", {8: corner}), width))
+        (tag,) = drawn.of("rect", "query")
+        left, top, right, bottom = tag.box
+        assert frame.box[0] <= left < right <= frame.box[2]
+        assert frame.box[1] <= top < bottom <= frame.box[3]
+        assert not overlap(tag.corners(), drawn.of("path", "query")[0].corners(), slack=3)
 
 
 def test_what_does_not_fit_is_refused() -> None:

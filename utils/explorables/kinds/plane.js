@@ -26,22 +26,23 @@ kinds.plane = {
     const ranks = figure.blend("ranks", ranksOf([...figure.array("weights")])), lit = figure.place.key;
     const spots = keys.map(([x, y], i) => ({ x: xOf(x), y: yOf(y), r: 4 + 14 * Math.sqrt(weights[i]) }));
     const dots = spots.map(({ x, y, r }) => [x - r, y - r, 2 * r, 2 * r]), [qx, qy] = [xOf(at(count)[0]), yOf(at(count)[1])];
-    const within = ([x, y, w, h], room = 0) => x >= left && x + w <= right && y >= top - room && y + h <= bottom + room;
+    const kept = ([x, y, w, h]) => [Math.max(left, Math.min(right - w, x)), Math.max(top, Math.min(bottom - h, y)), w, h];
     // What is written stands where it covers least of all else: first the name of the query, then the names of areas on
     // the frame, then the words.
     const leastCovered = (places, taken) => places.reduce((best, each) => (cover(each, taken) < cover(best, taken) ? each : best));
-    const tag = leastCovered([[qx - 25, qy - 35, 50, 20], [qx - 25, qy + 15, 50, 20], [qx + 15, qy - 10, 50, 20], [qx - 65, qy - 10, 50, 20]].filter((place) => within(place)), dots);
-    const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], tag, [qx - 12, qy - 12, 24, 24], ...dots];
+    const diamond = [qx - 12, qy - 12, 24, 24];
+    const tag = leastCovered([[qx - 25, qy - 35, 50, 20], [qx - 25, qy + 15, 50, 20], [qx + 15, qy - 10, 50, 20], [qx - 65, qy - 10, 50, 20]].map(kept), [diamond, ...dots]);
+    const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], tag, diamond, ...dots];
     const heightsAt = (x, y) => keys.map((key) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key)));
     const { won, borders } = winners ? areas(heightsAt, best, grid) : {}, tags = winners ? onFrame(words, heightsAt, sides, taken) : [];
     taken.push(...tags.map(({ place }) => place));
     const texts = words.map((word, i) => (listed || weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`)), named = [];
     // Twice, because a word that comes later may need the place of an earlier one.
     for (let k = 0; k < 2 * count; k++) {
-      const i = k % count, { x, y, r } = spots[i], w = textWidth(texts[i]) + 4, [near, far] = [x + r + 2, x - r - 2 - w];
-      const places = [[near, y - 7], [far, y - 7], [x - w / 2, y + r + 2], [x - w / 2, y - r - 17], [x, y + r], [x, y - r - 15], [x - w, y + r], [x - w, y - r - 15]].map((place) => [...place, w, 15]);
+      const i = k % count, { x, y, r } = spots[i], w = textWidth(texts[i]) + 4, [near, far] = [x + r + 5, x - r - 5 - w];
+      const places = [[near, y - 7], [far, y - 7], [x - w / 2, y + r + 4], [x - w / 2, y - r - 18], [x, y + r], [x, y - r - 15], [x - w, y + r], [x - w, y - r - 15]].map((place) => kept([...place, w, 15]));
       named[i] = undefined;
-      named[i] = leastCovered(places.filter((place) => within(place, 2)), [...taken, ...named.filter(Boolean)]);
+      named[i] = leastCovered(places, [...taken, ...named.filter(Boolean)]);
     }
     return { width, height: bottom + 34, marks: [
       winners
