@@ -295,7 +295,7 @@ def test_a_click_and_a_tap_choose_and_hovering_changes_nothing(
     page, shown = visit.page(page_name), visit.figure(page_name, name)
     for pick, key in figure.picks.items():
         for at in (len(figure.labels[key]) - 1, 0):
-            target = shown.locator(f"rect[data-pick='{{\"{pick}\":{at}}}']").last
+            target = shown.locator(f"[data-pick='{{\"{pick}\":{at}}}']").last
             if window == "phone":
                 target.tap()
             else:
