@@ -167,7 +167,7 @@ def test_the_dark_area_is_where_a_query_gives_the_winner_the_most_weight(
         clear += inside == (first == winner)
     assert clear > 0.95 * len(places)
     # Where areas meet, the two best keys are about even.
-    (borders,) = drawn.of("path", "column")
+    (borders,) = drawn.of("path", "border")
     for at in np.concatenate(stretches(borders.attributes["d"])):
         place = (x(at[0]), y(at[1]))
         best, second = score(figure, name, place, PLACES).topk(2)[0].tolist()

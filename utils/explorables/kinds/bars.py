@@ -62,8 +62,6 @@ class Bars(Figure):
         if (compare or rest) and not cut:
             raise ValueError("compare and rest need a cut")
         self.panels, self.edge, self.compare = dict(panels), edge, compare
-        if (cut or rest) and (len(panels) > 1 or not cut):
-            raise ValueError(f"cut needs a single panel, and rest needs a cut, got {list(panels)}")
         self.cut, self.rest, self.draws = cut, rest, list(draws)
         labels = {"bars": bars} | options.pop("labels", {})
         super().__init__(compute, axes, labels=labels, **options)

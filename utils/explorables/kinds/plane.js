@@ -46,7 +46,7 @@ kinds.plane = {
     }
     return { width, height: bottom + 34, marks: [
       winners
-        ? [rect(left, top, right - left, bottom - top, { class: "key", "fill-opacity": 0.1 }), group({ opacity: 0.42 }, path(won, { class: "key area" })), path(borders, { class: "column", "stroke-opacity": 0.55 })]
+        ? [rect(left, top, right - left, bottom - top, { class: "key", "fill-opacity": 0.1 }), group({ opacity: 0.42 }, path(won, { class: "key area" })), path(borders, { class: "border" })]
         : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
