@@ -255,7 +255,7 @@ def test_the_names_of_a_gallery_have_their_share_beside_them_and_a_sign(width: i
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_with_two_axes_a_share_stands_below_its_small_map_and_below_all_what_it_is(width: int) -> None:
+def test_with_two_axes_a_share_stands_below_its_small_map_and_above_all_what_it_is(width: int) -> None:
     figure = Weights(
         lambda head, layer: {"weights": torch.eye(2), "share": torch.tensor(head / 10 + layer / 100)},
         {"head": [1, 2], "layer": [3, 5]}, queries="ab", keys="xy", gallery=["head", "layer"],
@@ -268,7 +268,7 @@ def test_with_two_axes_a_share_stands_below_its_small_map_and_below_all_what_it_
         share = drawn.text(f"{10 * (place['head'] + 1) + (3, 5)[place['layer']]}%")
         assert abs(share.middle[0] - area.middle[0]) < 12
         assert 0 < share.box[1] - area.box[3] < 14
-    assert drawn.text("what it is").box[1] > max(area.box[3] for area in areas)
+    assert drawn.text("what it is").box[3] < min(area.box[1] for area in areas)
     check_legible(drawn, width)
 
 

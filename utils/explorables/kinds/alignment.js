@@ -10,9 +10,10 @@ kinds.alignment = {
     const { source, target } = figure.labels, { compare } = figure.options, gap = 12;
     const fits = (words) => words.reduce((sum, word) => sum + textWidth(word, 15) + gap, 0) <= width;
     const { height, marks } = fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
-    // What the signs mean stands below the words that have them.
-    const legend = [figure.options.gold.length && "dashed: gold link", looksAstray(figure).length && "✕ looks elsewhere", figure.labels.written && "✕ writes another word (pale: from the start)", compare && `pale band: ${compare.join(" ")}`].filter(Boolean).join(" · ");
-    return { width, height: height + (legend ? 22 : 0), marks: [marks, legend && label(legend, 0, height + 14, { class: "quiet" })] };
+    // What the signs mean stands below the words that have them, in as many lines as it takes.
+    const legend = [figure.options.gold.length && "dashed: gold link", looksAstray(figure).length && "✕ not at a gold link", figure.labels.written && "✕ writes another word (pale: from the start)", compare && `pale band: ${compare.join(" ")}`].filter(Boolean);
+    const lines = legend.reduce(([now = "", ...before], part) => (now && textWidth(`${now} · ${part}`) < width ? [`${now} · ${part}`, ...before] : [part, ...(now ? [now] : []), ...before]), []).reverse();
+    return { width, height: height + (lines.length ? 4 + 18 * lines.length : 0), marks: [marks, lines.map((text, k) => label(text, 0, height + 14 + 18 * k, { class: "quiet" }))] };
   },
 
   // On a desk the sentences are two lines, one above the other.
@@ -91,7 +92,9 @@ const astrayAt = (figure, i, place) => {
   const columns = figure.labels.source.length, row = rowOf(figure.arrayAt("weights", place), i, columns), links = figure.options.gold.filter(([word]) => word === i);
   return links.length > 0 && !links.some(([, j]) => j === row.indexOf(Math.max(...row)));
 };
-const looksAstray = (figure) => (figure.labels.written || !figure.options.gold.length ? [] : figure.labels.target.map((_, i) => astrayAt(figure, i, figure.place)));
+// Of each word whether it has a cross; those that are not chosen have one where the reader wants all gold links.
+const looksAstray = (figure) => (figure.labels.written || !figure.options.gold.length ? []
+  : figure.labels.target.map((_, i) => (i === figure.place.word || figure.value("gold_links") === "shown") && astrayAt(figure, i, figure.place)));
 
 // The bands from each target word to the source words, those of the chosen word last. They stand side by side at both
 // ends, so that their breadths add up there; `full` is the breadth of a weight of 1. Hairlines are left out, and of the

@@ -18,17 +18,16 @@ const rowBars = (numbers, values, { left, step, base, height, allowed, zeros }) 
       : numberAbove(value.toFixed(2), x, base - tall - 5, step)));
 });
 
-// What a row writes over its forbidden scores: in each of them, or where that is too narrow once for all. High bars leave
-// it only the room before the line.
+// What a row writes over its forbidden scores, once for all. High bars leave it only the room before the line.
 const overwritten = (text, from, count, { left, step, base, height, wide }, highest) => {
-  const x = left + from * step, room = textWidth(text, 12), times = wide && room < step ? count : 1, each = (count * step) / times;
+  const x = left + from * step, room = textWidth(text, 12), middle = x + (count * step) / 2;
   if (highest * height > height - 28) return label(`${text} →`, x - 6, base - 6, { class: "end number" });
-  return room < each + 12 && Array.from({ length: times }, (_, i) => label(text, Math.max(x + (i + 0.5) * each, x + 2 + room / 2), base - height + 11.5, { class: "middle number halo" }));
+  return room < count * step + 12 && label(text, Math.max(middle, x + 2 + room / 2), wide ? base - height / 2 + 4 : base - height + 11.5, { class: wide ? "middle halo" : "middle number halo" });
 };
 
-// The scores above all rows; on a phone neighbours that are equal are written once.
+// The scores above all rows; neighbours that are equal are written once.
 const scoreRow = (scores, { left, step, wide }) => {
-  const starts = [...scores.keys()].filter((j) => wide || !j || scores[j] !== scores[j - 1]);
+  const starts = [...scores.keys()].filter((j) => !j || scores[j] !== scores[j - 1]);
   return [
     label("scores", wide ? left - 8 : left, wide ? 42 : 39, { class: wide ? "end name" : "name" }),
     starts.map((j, k) => {
@@ -118,7 +117,8 @@ kinds.bars = {
     const why = last < columns ? `with “${labels[last]}”` : `with the ${labels[last]}`, full = `${why} the sum reaches ${titles[figure.place[cut]]}`;
     const brief = `reached ${why}`, rooms = [width - middle, middle].map((room) => room - half - 8), before = rooms[1] > rooms[0] && rooms[0] < textWidth(wide ? full : brief), digits = step < 44 ? 2 : 3;
     const marks = [
-      label(title, 0, 16, { class: wide ? "big" : "name" }),
+      // The word that was drawn last goes on with the sentence.
+      label(newest < 0 ? title : title.replace("…", newest < columns ? labels[newest] : "(another word)"), 0, 16, { class: wide ? "big" : "name" }),
       sumStrip(figure.blend("sums", whole), figure.blend("kept", now.map((number) => (number * whole[0]) / now[0])), labels.map((name, j) => (j < columns ? [name] : [rest, name])), { left: from, width: length, top, newest }),
       line(middle, 50, middle, top + 25, { class: "rule" }),
       grip(middle, 28, held),
@@ -148,7 +148,7 @@ kinds.bars = {
     const key = count && (number
       ? [circle(6, under + 12, 5, { class: "tally" }), label("a draw", 16, under + 16), newest >= 0 && [rect(72, under + 6, 12, 12, { rx: 2, class: "newest" }), label("the last draw", 90, under + 16)]]
       : label("nothing drawn yet", 0, under + 16, { class: "quiet" }));
-    const another = count && button(ended ? "draw anew" : "draw a word", width - 1, under, {
+    const another = count && button(ended ? "draw anew" : "draw a word", width - 1, 0, {
       [count]: ended ? 0 : number + 1, ...(set && { [set]: (figure.place[set] + ended) % figure.controls[set].values.length }),
     });
     return { width, height: under + row + 6 + rows * size, marks: [marks, key, group({}, dots), another] };

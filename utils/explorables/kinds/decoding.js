@@ -49,7 +49,7 @@ kinds.decoding = {
       source.map((word, j) => label(spelled(word), words, rows[j] + 4, { class: "end" })),
       boxes.map(([x, y, w, h], k) => {
         const frame = { rx: 5, class: k === stage ? "now" : "grid" };
-        const arrow = boxes[k + 1]?.[1] === y && path(`M${round(x + w + 3.5)},${round(k === 2 ? end + 12 : y + 6)}l6,6l-6,6z`, { class: "arrow" });
+        const arrow = boxes[k + 1]?.[1] === y && path(`M${round(x + w + 3.5)},${round(k === 2 && reached(3) ? end + 12 : y + 6)}l6,6l-6,6z`, { class: "arrow" });
         return [rect(x, y, w, h, frame), arrow, label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
           group({ opacity: round(reached(k) ? shown[k] : 1), class: reached(k) ? "" : "later" }, contents[k](figure, reached(k) ? shown[k] : 1, layout)),
           group({ class: "unknown" }, !reached(k) && label("?", x + w / 2, y + h / 2 + 10, { class: "middle big quiet" })),

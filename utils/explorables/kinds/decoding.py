@@ -149,7 +149,7 @@ class DecodingSteps(Figure):
     kind = "decoding"
     picks: ClassVar = {"word": "target"}
     table = ((("weights", ""),), "target", "source")
-    pace = 1500
+    pace = 2200
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ class DecodingSteps(Figure):
                 "candidates": [word for row in record.candidates for word in row],
             },
             start=start,
-            play="stage",
+            play=("stage", "word"),
             **options,
         )
 

@@ -21,7 +21,9 @@ kinds.scene = {
     const left = 2, from = wide ? side + 36 : 0, small = Math.min(wide ? 122 : 60, (wide ? width - from : side) / pictures.length - 12);
     const corner = (square) => [left + (square % size) * step, top + Math.floor(square / size) * step];
     const first = wide ? top : top + side + (hiding ? 26 : 12), caption = this.caption(figure, picture, hidden, { width, wide, from, first });
-    return { width, height: Math.max(top + side + 3, caption.bottom + (wide ? small + 26 : 0)), marks: [
+    // As high as with the longest caption.
+    const bottom = Math.max(...pictures.map((each) => this.caption(figure, each, 0, { width, wide, from, first }).bottom));
+    return { width, height: Math.max(top + side + 3, bottom + (wide ? small + 26 : 0)), marks: [
       label("dashed: right square", left, 14, { class: "quiet" }), scale(left + side),
       cells(weights, size, { left, top, step, height: step }),
       grid(size, left, top, step, "grid"), rect(left, top, side, side, { class: "grid" }),
@@ -41,7 +43,7 @@ kinds.scene = {
       // All pictures stand small beside the large one, to choose from: on a desk in a row below the caption, on a phone in a
       // column.
       pictures.map((each, k) => {
-        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? Math.max(caption.bottom + 24, top + side - small - 1) : top + 1 + k * (small + 12);
+        const x = wide ? from + k * (small + 12) : width - small - 2, y = wide ? Math.max(bottom + 24, top + side - small - 1) : top + 1 + k * (small + 12);
         return [
           wide && !k && label("the pictures", x, y - 8, { class: "quiet" }),
           rect(x, y, small, small, { class: k === figure.place.picture ? "chosen" : "grid", rx: 2 }), thingsOf(each, size, x, y, small / size),
@@ -68,6 +70,7 @@ kinds.scene = {
       x += room;
       return group({},
         i === chosen && rect(x - room + 1, y + 1, room - 2, rowHeight - 2, { class: figure.frame("word"), rx: 4 }),
+        !word && [rect(at, y + 6, tile, tile, { class: "grid" }), grid(size, at, y + 6, tile / size, "lattice")],
         word && [stamp(figure.rowAt("weights", i), size, at, y + 6, tile, tile, []), grid(size, at, y + 6, tile / size, "lattice"), described[i] !== null && frameIn(described[i], size, at, y + 6, tile / size)],
         word !== before[i] && word && rect(middle - half, line1 - 15, 2 * half, 20, { class: "trace", rx: 3 }),
         label(text, middle, line1, { class: `middle word ${word ? choice(word) : "quiet"} ${i === chosen ? "name" : ""}` }),

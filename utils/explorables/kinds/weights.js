@@ -15,7 +15,7 @@ kinds.weights = {
     const { panels, edge, causal } = figure.options, layout = this.layout(figure, width, wide), { side, high, labelled, base, legend, outside, left } = layout;
     const marks = panels.map((_, k) => group({ transform: `translate(0 ${side ? 0 : k * high})` }, this.map(figure, layout, k)));
     const height = (side ? 1 : panels.length) * high + labelled;
-    if (!outside || !(figure.has("gold") || edge || causal)) return { width, height, base, marks };
+    if (!outside || !(figure.has("gold") || edge || causal || figure.labels.written)) return { width, height, base, marks };
     return { width, height: height + 14, base, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
   },
 
@@ -23,8 +23,8 @@ kinds.weights = {
   layout(figure, width, wide) {
     const { panels, edge, causal, window: reach, gallery } = figure.options, { queries, keys, written } = figure.labels;
     const count = panels.length, side = wide && count === 2, gap = side ? 28 : 0, beside = gallery.length > 0;
-    const aside = written ? 26 + widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
-    const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? 74 : 44);
+    const aside = written ? (wide ? 26 : 21) + widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
+    const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? (wide ? 74 : 64) : 44);
     const across = side ? (width - left - aside - gap) / 2 : width - left - aside, step = across / keys.length;
     // A map of few rows has higher ones.
     const low = !wide ? 24 : beside || side ? 32 : count < 3 ? 26 : 24, few = Math.min(40, 110 / queries.length / (count > 2 ? 2 : 1));
@@ -39,10 +39,10 @@ kinds.weights = {
     // On the way to another mask its edges move.
     const ends = figure.blend("allowed", allowed.flat().map((at) => Math.min(at, keys.length))), edges = allowed.map((_, i) => [ends[2 * i], ends[2 * i + 1]]);
     const gold = figure.has("gold"), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
-    const legends = [gold && "dashed: right cell", hatched && `hatched: ${reach ? "outside" : "forbidden"}`, !gold && written && "pale ✕: from the start"], legend = legends.filter(Boolean).join(", ");
+    const legends = [gold && "dashed: right cell", hatched && `hatched: ${reach ? "outside" : "forbidden"}`, written && "pale ✕: wrong at first", causal && !lookingBack && "line: where the mask was"], legend = legends.filter(Boolean).join(", ");
     // With several maps each part of the legend stands beside a title, or where there is no room, all of it below the maps.
-    const outside = count > 1 && panels.slice(0, gold ? 2 : 1).some(([, title], k) =>
-      1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") > across - (k === count - 1 ? 104 : 0)); // the scale
+    const outside = written || (count > 1 && panels.slice(0, gold ? 2 : 1).some(([, title], k) =>
+      1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") > across - (k === count - 1 ? 104 : 0))); // the scale
     // Where each map has a curve above, a piece of this curve stands before its title.
     const curves = figure.gauges[1].length, sample = curves > 1 && curves === count ? 28 : 0;
     return { side, gap, left, aside, across, step, row, heading, base, high, labelled, lookingBack, allowed, edges, legends: gold ? legends : [legend], legend, outside, sample };
@@ -54,7 +54,7 @@ kinds.weights = {
     // Maps side by side share the names of their rows.
     const first = layout.left + (side ? k * (layout.across + layout.gap) : 0), right = first + layout.across, names = !side || !k, last = k === panels.length - 1;
     const numbers = figure.drawn(array), stored = figure.array(array), gold = figure.has("gold") ? figure.array("gold") : [], chosen = figure.place.query;
-    const roomy = title || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
+    const roomy = title || layout.outside || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
     const xOf = (j) => first + j * step, yOf = (i) => heading + i * row, middle = (i) => yOf(i + 0.5) + 4;
     const inCell = (i, j) => numberInCell(stored[i * keys.length + j], xOf(j + 0.5), middle(i), step);
     // A map that stands alone has all its numbers, another one those of the chosen row and of the right cells.
@@ -66,7 +66,7 @@ kinds.weights = {
     return [
       title && !layout.outside && label(layout.legends[k] || "", first + 1.08 * textWidth(title) + 12 + sample, 14, { class: "quiet" }),
       sample && path(`M${round(first)},10h22`, { class: `course done ${courseStyle(k, panels.length)}` }),
-      title ? label(title, first + sample, 14, { class: "name" }) : legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
+      title ? label(title, first + sample, 14, { class: "name" }) : !layout.outside && legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
       last && scale(right),
       cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: edges }),
       figure.has("gold") && group({}, [...gold].map((is, at) => is && goldFrame(xOf(at % keys.length), yOf(Math.floor(at / keys.length)), step, row, numbers[at]))),
@@ -105,16 +105,16 @@ kinds.weights = {
   gallery(figure, width, wide, bottom) {
     const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
     const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
-    const top = wide ? 22 : words || !columns ? 19 : 34, left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
+    const named = figure.labels.share?.[0], head = named ? 18 : 0, top = head + (wide ? 22 : words || !columns ? 19 : 34), left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
     // A share stands beside the name of a row or, where rows have several maps, below its map.
-    const shared = figure.has("share"), low = shared && columns ? 16 : 0, named = figure.labels.share?.[0], high = wide ? Math.min(84, (bottom - top + 12) / count - 12 - low) : 36, each = wide ? high + 12 + low : 0, thin = wide ? step : (step - 6) / count;
+    const shared = figure.has("share"), low = shared && columns ? 16 : 0, high = wide ? Math.min(84, (bottom - top + 12) / count - 12 - low) : 36, each = wide ? high + 12 + low : 0, thin = wide ? step : (step - 6) / count;
     // Rows with shares stand in the order that these have at the end of the play, the largest first.
     const played = figure.controls[figure.play[0]], end = { ...figure.place, ...(played && { [played.name]: played.values.length - 1 }) };
     const shares = shared && !columns ? rows.labels.map((_, i) => figure.arrayAt("share", { ...end, [rows.name]: i })[0]) : [];
     const ranks = shares.length ? ranksOf(shares) : [...rows.labels.keys()];
     const gold = figure.has("gold") ? figure.array("gold") : [], size = figure.labels.keys.length, query = figure.place.query;
     const marks = across.map((text, j) => [
-      columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, 13, { class: "middle quiet" }),
+      columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, head + 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {
         const place = { [rows.name]: i, ...(columns && { [columns.name]: j }) }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
         const x = left + j * step + (wide ? 0 : ranks[i] * thin) + (wide ? 3 : 6), y = top + ranks[i] * each, active = figure.place[rows.name] === i, style = here ? "name" : "quiet", underlined = `${style} choice`;
@@ -122,19 +122,19 @@ kinds.weights = {
         const [right, under] = wide && !columns ? [left - 2, y + high / 2 + 13] : [middle + 14, y + high + 14], share = shared && percent(figure.arrayAt("share", { ...figure.place, ...place })[0]);
         return [
           wide ? !j && label(words ? name : `${rows.name} ${name}`, left - 2, y + high / 2 + (shares.length ? -3 : 4), { class: words ? `end ${underlined}` : active ? "end name" : "end quiet" })
-            : label(name, middle, words ? 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
+            : label(name, middle, words ? head + 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
           shared && label(share, right, under, { class: `end ${style}` }),
           // Whether the chosen query looks most at a right cell.
           gold.length > 0 && (gold[query * size + chosen.indexOf(Math.max(...chosen))] ? tick : cross)(right - textWidth(share || "") - 13, under - 4),
           stamp(numbers, size, x, y, thin - 6, high, gold),
+          !wide && line(x - 5, y + ((query + 0.5) * high) / figure.labels.queries.length, x - 1, y + ((query + 0.5) * high) / figure.labels.queries.length, { class: "query frame" }),
           wide && rect(x, y + (query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: here ? "query frame thin" : "query frame thin faded" }),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: Object.keys(place).some(figure.pointed) ? "chosen thin" : "chosen", rx: 3 }),
           rect(words && wide ? 0 : x - 3, y, words && wide ? width : thin, high, picks(place)),
         ];
       }),
     ]);
-    const height = top + (wide ? count * each : high + (shared ? 20 : 4));
-    return named ? { height: height + 16, marks: [marks, label(named, width, height + 8, { class: "end quiet" })] } : { height, marks };
+    return { height: top + (wide ? count * each : high + (shared ? 20 : 4)), marks: [named && label(named, width, 13, { class: "end quiet" }), marks] };
   },
 };
 
@@ -144,5 +144,5 @@ const stamp = (numbers, columns, left, top, width, height, gold) => {
   const cell = (at) => `M${round(left + (at % columns) * step)},${round(top + Math.floor(at / columns) * row)}h${round(step)}v${round(row)}h${round(-step)}z`;
   numbers.forEach((number, at) => { shades[Math.round(8 * number)] += cell(at); });
   return group({}, rect(left, top, width, height, { class: "ground" }), shades.slice(1).map((d, i) => path(d, { class: "weight", "fill-opacity": (i + 1) / 8 })),
-    gold.length > 0 && path([...gold].map((is, at) => (is ? cell(at) : "")).join(""), { class: "mini" }), rect(left, top, width, height, { class: "grid" }));
+    gold.length > 0 && path([...gold].map((is, at) => (is ? cell(at) : "")).join(""), { class: "mini", "stroke-dasharray": "2 1.5" }), rect(left, top, width, height, { class: "grid" }));
 };

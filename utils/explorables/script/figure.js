@@ -365,8 +365,8 @@ function render({ model, el }) {
   const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
   const spoken = element("p", { class: "xp-spoken", role: "status" }, "");
   const parts = [tools, holder, say, spoken, panel];
-  // What switches a mask, or goes from one curve to another, stands above the picture.
-  const above = figure.options.causal?.[0] ?? figure.rival;
+  // What forbids cells, or goes from one curve to another, stands above the picture.
+  const above = figure.options.causal?.[0] ?? figure.options.window ?? figure.rival;
   if (above) parts.splice(1, 0, element("div", { class: "xp-controls" }, rows[above]));
   if (figure.invite) parts.unshift(element("p", { class: "xp-invite" }, figure.invite));
   let fill = () => {};

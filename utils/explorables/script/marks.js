@@ -144,8 +144,8 @@ const onCell = (weight) => (weight > 0.85 ? "inverse" : weight > 0.65 ? "between
 const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step - 0.5) ?? "", x, y, { class: `middle number ${onCell(number)}` });
 
 // A dashed frame inside a cell that should have the weight.
-const goldFrame = (left, top, width, height, weight) =>
-  rect(left + 3, top + 3, width - 6, height - 6, { class: weight > 0.5 ? "gold inverse" : "gold", rx: 2 });
+const goldFrame = (left, top, width, height, weight, inside = width < 40 ? 1.5 : 3) =>
+  rect(left + inside, top + inside, width - 2 * inside, height - 2 * inside, { class: weight > 0.5 ? "gold inverse" : "gold", rx: 2 });
 
 // What the shades of a heat map mean; it ends at `right`.
 const scale = (right) => [
@@ -251,7 +251,7 @@ const withGauges = (picture, figure) => {
   const follow = (x) => among(x, xs);
   let written = -Infinity;
   // Of marks at the values of the axis those that the reader has been to, and those that a page hides.
-  const parted = (seen = xs.length - 1, draw) => [group({}, draw(0, seen + 1)), group({ class: "later" }, seen < xs.length - 1 && draw(seen, xs.length))];
+  const parted = (reached = xs.length - 1, draw, seen = reached === figure.place[axis] ? Math.floor(at) : reached) => [group({}, draw(0, seen + 1)), group({ class: "later" }, seen < xs.length - 1 && draw(seen, xs.length))];
   return { width, height: below + picture.height, marks: [
     heading && label(heading, 0, 14, { class: "name" }),
     [least, (least + most) / 2, most].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" })]),
