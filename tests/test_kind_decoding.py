@@ -238,9 +238,9 @@ def test_the_sentence_says_what_happens_with_its_numbers() -> None:
     assert "“(end)” 99.0%" in steps.sentence(word=3, stage="word")
 
 
-def test_the_play_button_runs_through_the_stages_of_each_word() -> None:
+def test_the_play_button_runs_through_the_stages_of_a_word() -> None:
     steps = figure()
-    assert steps.spec["play"] == ["stage", "word"]
+    assert steps.spec["play"] == ["stage"]
     assert steps.spec["pace"] > 500
     assert len(steps._repr_html_()) < 60_000
 

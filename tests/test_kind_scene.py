@@ -160,7 +160,7 @@ def test_words_that_are_not_written_are_crossed_out_and_new_ones_stand_on_grey(w
         )
         for mark in (*lines, *grounds):
             assert any(word.box[1] < mark.middle[1] < word.box[3] for word in words.values())
-        # Each word has a small map, that of a word that is gone is empty, and one that is written a frame where it belongs.
+        # A word that is gone has an empty small map, and one that is written a frame where it belongs.
         assert len(drawn.of("path", "lattice")) - 1 == 3
         assert len(drawn.of("rect", "mini")) == {HIDE[0]: 2, HIDE[1]: 0, HIDE[2]: 1}[hide]
 

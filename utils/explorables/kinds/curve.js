@@ -74,7 +74,7 @@ kinds.curve = {
       polyline(grid.map((_, i) => spot(truth, i)), { class: "truth" }),
       line(asked, top - 8, asked, base, { class: "query frame" }),
       x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 1.5), base - tall[i], i === point ? 8 : 3, tall[i], { class: "weight" })),
-      group({}, error && [rect(right - 0.93 * textWidth(error, 18) - 20, 3, 15, 15, { class: "apart" }), label(error, right, 16, { class: "end big" })]),
+      group({}, error && [rect(right - 0.98 * textWidth(error, 18) - 20, 3, 15, 15, { class: "apart" }), label(error, right, 16, { class: "end big" })]),
       hours.map((hour) => below(round(hour), xOf(hour), "middle quiet")), below(x_label, xOf((hours[3] + hours[4]) / 2), "middle"),
       dragged(query, (at) => ({ [query]: follow(at) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" })),

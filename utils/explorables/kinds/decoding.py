@@ -174,7 +174,7 @@ class DecodingSteps(Figure):
                 "candidates": [word for row in record.candidates for word in row],
             },
             start=start,
-            play=("stage", "word"),
+            play="stage",
             **options,
         )
 

@@ -24,7 +24,7 @@ kinds.scene = {
     // As high as with the longest caption.
     const bottom = Math.max(...pictures.map((each) => this.caption(figure, each, 0, { width, wide, from, first }).bottom));
     return { width, height: Math.max(top + side + 3, bottom + (wide ? small + 26 : 0)), marks: [
-      label("dashed: right square", left, 14, { class: "quiet" }), scale(left + side),
+      label("dashed: its own square", left, 14, { class: "quiet" }), scale(left + side),
       cells(weights, size, { left, top, step, height: step }),
       grid(size, left, top, step, "grid"), rect(left, top, side, side, { class: "grid" }),
       group({}, thingsOf(picture, size, left, top, step, 6, hidden)),

@@ -199,9 +199,10 @@ function render({ model, el }) {
   panel.append(...Object.values(rows));
   const tools = element("div", { class: "xp-tools" });
   if (figure.play.length) tools.append(player(figure.play));
-  if (kinds[figure.kind].next) {
+  const onward = kinds[figure.kind].next;
+  if (onward) {
     const next = element("button", { type: "button" }, "next");
-    next.addEventListener("click", () => choose(kinds[figure.kind].next(figure)));
+    next.addEventListener("click", () => choose(onward(figure)));
     tools.append(next);
   }
   const reset = element("button", { type: "button" }, "reset");
