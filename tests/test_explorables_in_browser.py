@@ -899,6 +899,16 @@ def test_play_runs_to_the_end_and_takes_one_step_per_press_where_motion_is_not_w
 GLIDE = 250
 
 
+def test_a_button_goes_on_to_the_next_stage_and_then_to_the_next_word(desk: Page) -> None:
+    shown, figure = opened(desk, "decoding"), FIGURES["decoding"]
+    stages, words = figure.axes["stage"], len(figure.labels["target"])
+    slider(shown, "word").press("Home")
+    seen = [(word, stage) for word in range(words) for stage in stages][stages.index(figure.point["stage"]) :]
+    for word, stage in [*seen, (0, stages[0])]:
+        shows(shown, "decoding", word=word, stage=stage)
+        shown.get_by_role("button", name="next", exact=True).click()
+
+
 def test_play_runs_through_the_stages_of_the_chosen_word(stopped: Page) -> None:
     shown, figure = stopped.locator("#decoding"), FIGURES["decoding"]
     play = shown.locator(".xp-play")

@@ -127,9 +127,13 @@ def test_sentences_have_gauges_too(width: int, compare: tuple[str, int] | None) 
 
 
 def test_what_no_gauge_can_show_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"gauges need an axis that is played first, got \[\]"):
+    with pytest.raises(
+        ValueError, match=r"gauges need an axis of several values that is played first, got \[\]"
+    ):
         figure(play=None)
-    with pytest.raises(ValueError, match=r"gauges need an axis that is played first, got \['query'\]"):
+    with pytest.raises(
+        ValueError, match=r"gauges need an axis of several values that is played first, got \['query'\]"
+    ):
         figure(play="query")
     with pytest.raises(ValueError, match="'found', a number or one per choice, got None"):
         figure(gauges=("words", {"found": "words found"}))

@@ -174,7 +174,7 @@ def test_outlines_show_the_probabilities_without_the_cut(width: int) -> None:
         assert outline.box[3] == pytest.approx(bar.box[3], abs=0.02)
     with pytest.raises(ValueError, match="compare must name an axis and one of its values"):
         small(compare=("n", 9))
-    with pytest.raises(ValueError, match="compare and rest need a cut"):
+    with pytest.raises(ValueError, match="compare, rest and draws need a cut"):
         small(compare=("n", 0))
 
 
@@ -248,7 +248,7 @@ def test_what_stands_for_many_has_a_number_and_no_bar(width: int) -> None:
         assert all(mark.middle[0] == pytest.approx(drawn.text("rest").middle[0], abs=0.1) for mark in numbers)
         assert "7 others" in drawn.texts() or width < 400
         assert ("dashed: top-p 1" in drawn.texts()) == (top_p < 1)
-    with pytest.raises(ValueError, match="compare and rest need a cut"):
+    with pytest.raises(ValueError, match="compare, rest and draws need a cut"):
         summed(cut=None, compare=None)
     with pytest.raises(ValueError, match=r"cut needs a single panel, got \['p', 'drawn'\]"):
         summed(panels={"p": "", "drawn": ""})
@@ -261,7 +261,7 @@ def test_a_click_draws_one_more_and_a_key_says_what_the_dots_are(width: int) -> 
             drawn = picture(summed(panels={"p": "It was …"}), width, top_p=top_p, draws=draws)
             assert drawn.texts()[0] == ("It was w" if draws else "It was …")  # the last draw goes on with it
             (more,) = drawn.of("rect", "pick")
-            assert more.attributes["data-pick"] == f'{{"draws":{[1, 2, 0][draws]}}}'
+            assert more.attributes["data-pick"] == f'{{"draws":{[1, 2, 1][draws]}}}'
             assert ["draw a word", "draw a word", "draw anew"][draws] in drawn.texts()
             assert ("nothing drawn yet" in drawn.texts()) == (draws == 0)
             assert ({"a draw", "the last draw"} <= set(drawn.texts())) == (draws > 0)
@@ -316,11 +316,11 @@ def test_on_a_phone_one_side_of_the_grip_says_both_where_the_other_has_no_room()
 @pytest.mark.parametrize("width", WIDTHS)
 def test_after_the_last_draw_a_click_begins_the_next_set(width: int) -> None:
     figure = Bars(
-        lambda draws, set_of_draws: {"p": NUMBERS, "drawn": torch.tensor([draws, 0, 0, 0])},
-        {"draws": [0, 1, 2], "set_of_draws": [1, 2, 3]}, panels={"p": ""}, bars="wxyz",
-        draws=["draws", "set_of_draws"], name="f", alt="", say="",
+        lambda top_p, draws, set_of_draws: {"p": NUMBERS, "drawn": torch.tensor([draws, 0, 0, 0])},
+        {"top_p": [1], "draws": [0, 1, 2], "set_of_draws": [1, 2, 3]}, panels={"p": ""}, bars="wxyz",
+        cut="top_p", draws=["draws", "set_of_draws"], name="f", alt="", say="",
     )  # fmt: skip
-    for (draws, now), then in {(1, 2): (2, 1), (2, 1): (0, 1), (2, 3): (0, 0)}.items():
+    for (draws, now), then in {(1, 2): (2, 1), (2, 1): (1, 1), (2, 3): (1, 0)}.items():
         (more,) = picture(figure, width, draws=draws, set_of_draws=now).of("rect", "pick")
         assert json.loads(more.attributes["data-pick"]) == dict(
             zip(("draws", "set_of_draws"), then, strict=True)

@@ -124,8 +124,8 @@ class Figure:
                 raise ValueError(f"pick {pick!r} needs labels {labels!r}")
         if unknown := set(self.play) - self.axes.keys() - self.picks.keys():
             raise ValueError(f"play must name axes and picks, got {min(unknown)!r}")
-        if self.gauges[1] and (not self.play or self.play[0] not in self.axes):
-            raise ValueError(f"gauges need an axis that is played first, got {self.play}")
+        if self.gauges[1] and (not self.play or len(self.axes.get(self.play[0], ())) < 2):
+            raise ValueError(f"gauges need an axis of several values that is played first, got {self.play}")
 
     def _opening(self, start: Mapping[str, object]) -> dict:
         point = {axis: values[0] for axis, values in self.axes.items()} | dict.fromkeys(self.picks, 0)

@@ -18,7 +18,7 @@ kinds.alignment = {
 
   // On a desk the sentences are two lines, one above the other.
   lines(figure, width) {
-    const { source, target, gloss = [] } = figure.labels, tall = 56, full = 44, words = tall + 26, from = words + 10, to = from + 128, astray = looksAstray(figure), instead = writtenInstead(figure), below = to + (gloss.length ? 62 : 44), height = below + (astray.includes(true) || instead.length ? 12 : -8);
+    const { source, target, gloss = [] } = figure.labels, tall = 56, full = 44, words = tall + 26, from = words + 10, to = from + 128, astray = looksAstray(figure), instead = writtenInstead(figure), below = to + (gloss.length ? 62 : 44), height = below + (astray.length || instead.length ? 12 : -8);
     const spread = (texts) => {
       const widths = texts.map((text) => textWidth(text, 15)), free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
       let x = 0;

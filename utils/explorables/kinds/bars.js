@@ -3,9 +3,9 @@
 
 // A score in little room: a large one as a factor and a power of ten.
 const shortScore = (number, digits) => {
-  if (Math.abs(number) < 1000) return number ? signed(number, 2) : "0";
-  const power = Math.floor(Math.log10(Math.abs(number)));
-  return `${signed(number / 10 ** power, digits)}·10${"⁰¹²³⁴⁵⁶⁷⁸⁹"[power]}`;
+  if (Math.abs(number) < 999.995) return number ? signed(number, 2) : "0";
+  const [factor, power] = number.toExponential(digits).split("e+");
+  return `${signed(+factor, digits)}·10${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
 };
 
 // The bars of a row use its whole height, so the number of a high one stands in it.
@@ -22,7 +22,7 @@ const rowBars = (numbers, values, { left, step, base, height, allowed, zeros }) 
 const overwritten = (text, from, count, { left, step, base, height, wide }, highest) => {
   const x = left + from * step, room = textWidth(text, 12), middle = x + (count * step) / 2;
   if (highest * height > height - 28) return label(`${text} →`, x - 6, base - 6, { class: "end number" });
-  return room < count * step + 12 && label(text, Math.max(middle, x + 2 + room / 2), wide ? base - height / 2 + 4 : base - height + 11.5, { class: wide ? "middle halo" : "middle number halo" });
+  return room < count * step + 12 && label(text, Math.max(middle, x + 2 + room / 2), base - height + (wide ? 14 : 11.5), { class: wide ? "middle halo" : "middle number halo" });
 };
 
 // The scores above all rows; neighbours that are equal are written once.
@@ -37,8 +37,8 @@ const scoreRow = (scores, { left, step, wide }) => {
   ];
 };
 
-// All probabilities in a row from 0 to 1, those of the bars that are kept filled; and what is left of them is kept up to
-// the bar in which their sum reaches the line.
+// All probabilities end to end, from 0 to 1. What is kept is filled, what is left out has an outline. The last one may be
+// filled in part, if it stands for many.
 const sumStrip = (all, kept, names, { left, width, top, newest }) => {
   let from = 0;
   return [...all].map((share, j) => {
@@ -126,7 +126,7 @@ kinds.bars = {
       label("all probabilities end to end, from 0 to 1", from, top + 39, { class: "quiet" }),
       others.length && label(`dashed: ${titled(compare[0])} ${compare[1]}`, right, top + (wide ? 39 : 57), { class: "end quiet" }),
       ticks.map((value) => weightAxis(left, right, base, height, [value])),
-      bars(numbers.slice(0, columns), { values: now, left, step, base, height, digits, role: "chance", zeros: "kept" }),
+      [...numbers.slice(0, columns)].map((number, j) => group({}, shape(number, j, "chance"), +now[j].toFixed(digits) > 0 && numberAbove(now[j].toFixed(digits), left + (j + 0.5) * step, base - number * height - 5, step))),
       newest >= 0 && newest < columns && shape(numbers[newest], newest, "newest"),
       group({}, [...others.slice(0, columns)].map((number, j) => shape(number, j, "outline"))),
       rest && now[columns] > 0 && numberAbove(now[columns].toFixed(digits), right + step / 2, base - 5, step),
@@ -149,7 +149,7 @@ kinds.bars = {
       ? [circle(6, under + 12, 5, { class: "tally" }), label("a draw", 16, under + 16), newest >= 0 && [rect(72, under + 6, 12, 12, { rx: 2, class: "newest" }), label("the last draw", 90, under + 16)]]
       : label("nothing drawn yet", 0, under + 16, { class: "quiet" }));
     const another = count && button(ended ? "draw anew" : "draw a word", width - 1, 0, {
-      [count]: ended ? 0 : number + 1, ...(set && { [set]: (figure.place[set] + ended) % figure.controls[set].values.length }),
+      [count]: ended ? 1 : number + 1, ...(set && { [set]: (figure.place[set] + ended) % figure.controls[set].values.length }),
     });
     return { width, height: under + row + 6 + rows * size, marks: [marks, key, group({}, dots), another] };
   },

@@ -59,8 +59,8 @@ class Bars(Figure):
         check_value("compare", compare, axes)
         if cut and len(panels) > 1:
             raise ValueError(f"cut needs a single panel, got {list(panels)}")
-        if (compare or rest) and not cut:
-            raise ValueError("compare and rest need a cut")
+        if (compare or rest or draws) and not cut:
+            raise ValueError("compare, rest and draws need a cut")
         self.panels, self.edge, self.compare = dict(panels), edge, compare
         self.cut, self.rest, self.draws = cut, rest, list(draws)
         labels = {"bars": bars} | options.pop("labels", {})

@@ -1,5 +1,5 @@
-// One step of decoding in five panels: scores, weights, context, next state, next word. In a page a panel is empty until
-// its stage comes; then its marks grow out of those of the panel before.
+// One step of decoding in five panels: scores, weights, context, next state, next word. In a page a panel has a question
+// mark until its stage comes; then its marks grow out of those of the panel before.
 kinds.decoding = {
   glide: 600,
   // What the button "next" chooses: the next stage, and after the last one the first stage of the next word.

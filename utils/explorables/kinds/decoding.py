@@ -128,7 +128,7 @@ _ALT = (
     "bar with its number; in the second the scores have become weights; in the third each word's vector, times its "
     "weight, is a row of small bars, and their sum below is the context; in the fourth the bars of the next state "
     "stand before those of the state before; in the fifth are the most probable next words with their "
-    "probabilities. The panel of the chosen stage is grey, and the panels of later stages have a question mark."
+    "probabilities. The panel of the chosen stage is grey; in the page a panel is empty until its stage comes."
 )
 
 
@@ -136,7 +136,7 @@ class DecodingSteps(Figure):
     """One step of decoding in five stages, with the numbers of a trained model; the words are chosen by name.
 
     The stage is the axis ``stage``, with the values of :data:`STAGES`; the word is the pick ``word``. In a page
-    the panels of later stages are empty. Of each vector a few numbers are drawn: those that change most.
+    the panels of later stages have a question mark. Of each vector a few numbers are drawn: those that change most.
 
     Args:
         record: what :func:`record_decoding` returns. A page of 360 pixels has room for about nine source words.

@@ -52,7 +52,7 @@ kinds.plane = {
       label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
       label(winners ? "areas: which word wins" : "dark: high score", left, bottom + 17, { class: "quiet" }),
-      scorer.form === "dot" && label("line: outermost words", right, 14, { class: "end quiet" }),
+      scorer.form === "dot" && label("line: rubber band", right, 14, { class: "end quiet" }),
       // Of a query the dot product and the cosine know the way from the origin.
       group({}, scorer.form !== "additive" && line(xOf(0), yOf(0), qx, qy, { class: "query ray" })),
       group({ class: "through" }, tags.map(({ k, place: [x, y, w, h] }) => [rect(x, y, w, h, { class: k === best ? "key" : "tip", rx: 3 }), label(words[k], x + w / 2, y + 13, { class: k === best ? "middle name inverse" : "middle" })])),

@@ -16,7 +16,7 @@ class Weights(Figure):
     return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame. With
     labels ``written`` it returns an integer array ``written`` of shape (queries,), the numbers of the labels that stand
     beside the rows; a cross marks one that differs from the label of its row. With a gallery it may return the number
-    ``share``, which stands at each small map; labels ``share``, one text, say below them what it is.
+    ``share``, which stands at each small map; labels ``share``, one text, say above the small maps what it is.
 
     Args:
         queries: labels of the rows.

@@ -165,8 +165,9 @@ function render({ model, el }) {
       if (clock) return stop();
       const whole = untouched || moving.every(last), rewound = whole || last(moving[0]);
       if (rewound) delete figure.reached[figure.settled[figure.rival] ?? 0];
+      const moves = rewound && moving.some((name) => position(name) > 0);
       if (rewound) moving.slice(0, whole ? moving.length : 1).forEach((name) => put(name, 0));
-      if (still.matches) return rewound || next(); // reduced motion: one step per press
+      if (still.matches) return moves || next(); // reduced motion: one step per press
       clock = setInterval(() => { next(); if (moving.every(last)) stop(); }, figure.pace ?? 700);
       showPlay();
     });
@@ -366,7 +367,7 @@ function render({ model, el }) {
   const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
   const spoken = element("p", { class: "xp-spoken", role: "status" }, "");
   const parts = [tools, holder, say, spoken, panel];
-  // What forbids cells, or goes from one curve to another, stands above the picture.
+  // The axis of a causal mask or of a window, or the one that goes from curve to curve, stands above the picture.
   const above = figure.options.causal?.[0] ?? figure.options.window ?? figure.rival;
   if (above) parts.splice(1, 0, element("div", { class: "xp-controls" }, rows[above]));
   if (figure.invite) parts.unshift(element("p", { class: "xp-invite" }, figure.invite));

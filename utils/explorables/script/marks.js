@@ -92,17 +92,6 @@ const numberAbove = (text, x, y, step) => {
 // The end of an axis for these weights: the first of a few round numbers that none of them exceeds.
 const roundTop = (weights) => [0.02, 0.05, 0.1, 0.2, 0.5].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1; // stored numbers are rounded
 
-// Bars that stand on `base` with numbers above them: `values` where the bars are on their way to these. `zeros` says which bars without height have a number: "all" of
-// them, the "allowed" ones or "none". Only those from the first to before the second of `allowed` are not forbidden;
-// `height` is that of a number 1.
-const bars = (numbers, { left, step, base, height, values = numbers, digits = 2, allowed = [0, Infinity], role = "weight", zeros = "allowed" }) =>
-  [...numbers].map((number, j) => {
-    const x = left + (j + 0.5) * step, tall = number * height, value = values[j], forbidden = j < allowed[0] || j >= allowed[1];
-    return group({},
-      rect(x - step * 0.36, base - tall, step * 0.72, tall, { rx: 2, class: forbidden ? `${role} forbidden` : role }),
-      ((zeros === "none" ? value >= 0.045 : value) || zeros === "all" || (zeros === "allowed" && !forbidden)) && numberAbove(value.toFixed(digits), x, base - tall - 5, step));
-  });
-
 // The numbers of the words that are written where the play begins: a word that is wrong there is not lost later.
 const writtenFirst = (figure) => (figure.play.length ? figure.arrayAt("written", { ...figure.place, [figure.play[0]]: 0 }) : []);
 

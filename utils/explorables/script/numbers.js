@@ -46,8 +46,9 @@ const makeFigure = (spec) => {
     // While a grip is held between two values of a control: its name, the position of the farther one, and how far the
     // grip is on its way there. All shapes then lie between those of both; what is written is that of the nearer one.
     between: null,
-    // A figure with one curve has one for each value of another control with buttons, of which the reader sees those played.
-    rival: spec.gauges[1].length === 1 && !spec.options.gallery?.length ? spec.axes.find(({ name, buttons }) => buttons && !spec.play.includes(name))?.name : undefined,
+    // A figure with one curve has one for each value of another axis with buttons that changes it; the reader sees those
+    // that were played.
+    rival: spec.gauges[1].length === 1 && !spec.options.gallery?.length ? spec.axes.find(({ name, buttons }) => buttons && !spec.play.includes(name) && arrays[spec.gauges[1][0][0]].over.includes(name))?.name : undefined,
     reached: {}, // how far the reader has taken the control that is played, for each position of the rival or for 0
     position: (name) => figure.place[name] + (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
     mixed: (key) => {
