@@ -12,10 +12,10 @@ kinds.weights = {
   },
 
   maps(figure, width, wide) {
-    const { panels, edge, causal } = figure.options, layout = this.layout(figure, width, wide), { side, high, labelled, base, legend, outside, left } = layout;
+    const { panels } = figure.options, layout = this.layout(figure, width, wide), { side, high, labelled, base, legend, outside, left } = layout;
     const marks = panels.map((_, k) => group({ transform: `translate(0 ${side ? 0 : k * high})` }, this.map(figure, layout, k)));
     const height = (side ? 1 : panels.length) * high + labelled;
-    if (!outside || !(figure.has("gold") || edge || causal || figure.labels.written)) return { width, height, base, marks };
+    if (!outside) return { width, height, base, marks };
     return { width, height: height + 14, base, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
   },
 
@@ -39,9 +39,11 @@ kinds.weights = {
     // On the way to another mask its edges move.
     const ends = figure.blend("allowed", allowed.flat().map((at) => Math.min(at, keys.length))), edges = allowed.map((_, i) => [ends[2 * i], ends[2 * i + 1]]);
     const gold = figure.has("gold"), hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
-    const legends = [gold && "dashed: right cell", hatched && `hatched: ${reach ? "outside" : "forbidden"}`, written && "pale ✕: wrong at first", causal && !lookingBack && "line: where the mask was"], legend = legends.filter(Boolean).join(", ");
+    const dashed = gold && `dashed: ${figure.labels.gold?.[0] ?? "right cell"}`, forbidden = (edge || causal || reach) && `hatched: ${reach ? "outside" : "forbidden"}`;
+    const legends = [dashed, hatched && forbidden, written && "pale ✕: wrong at first", causal && !lookingBack && "line: the causal mask"], legend = legends.filter(Boolean).join(", ");
     // With several maps each part of the legend stands beside a title, or where there is no room, all of it below the maps.
-    const outside = written || (count > 1 && panels.slice(0, gold ? 2 : 1).some(([, title], k) =>
+    // So does the legend of a single map if its longest form leaves no room for the name of the rows.
+    const outside = written || (count === 1 ? textWidth([dashed, forbidden].filter(Boolean).join(", ")) > across - 104 : panels.slice(0, gold ? 2 : 1).some(([, title], k) =>
       1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") > across - (k === count - 1 ? 104 : 0))); // the scale
     // Where each map has a curve above, a piece of this curve stands before its title.
     const curves = figure.gauges[1].length, sample = curves > 1 && curves === count ? 28 : 0;
@@ -54,7 +56,6 @@ kinds.weights = {
     // Maps side by side share the names of their rows.
     const first = layout.left + (side ? k * (layout.across + layout.gap) : 0), right = first + layout.across, names = !side || !k, last = k === panels.length - 1;
     const numbers = figure.drawn(array), stored = figure.array(array), gold = figure.has("gold") ? figure.array("gold") : [], chosen = figure.place.query;
-    const roomy = title || layout.outside || right - 104 - textWidth(legend) >= first; // the legend leaves room for the name of the rows
     const xOf = (j) => first + j * step, yOf = (i) => heading + i * row, middle = (i) => yOf(i + 0.5) + 4;
     const inCell = (i, j) => numberInCell(stored[i * keys.length + j], xOf(j + 0.5), middle(i), step);
     // A map that stands alone has all its numbers, another one those of the chosen row and of the right cells.
@@ -66,17 +67,17 @@ kinds.weights = {
     return [
       title && !layout.outside && label(layout.legends[k] || "", first + 1.08 * textWidth(title) + 12 + sample, 14, { class: "quiet" }),
       sample && path(`M${round(first)},10h22`, { class: `course done ${courseStyle(k, panels.length)}` }),
-      title ? label(title, first + sample, 14, { class: "name" }) : !layout.outside && legend && label(legend, Math.max(0, Math.min(first, right - 104 - textWidth(legend))), 14, { class: "quiet" }),
+      title ? label(title, first + sample, 14, { class: "name" }) : !layout.outside && label(legend, first, 14, { class: "quiet" }),
       last && scale(right),
       cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: edges }),
       figure.has("gold") && group({}, [...gold].map((is, at) => is && goldFrame(xOf(at % keys.length), yOf(Math.floor(at / keys.length)), step, row, numbers[at]))),
       names && queries.map((text, i) => label(spelled(text), first - 7, middle(i), { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
-      written && [roomy && label("right word", first - 7, 14, { class: "end quiet" }), this.writtenWords(figure, right, middle)],
+      written && [label("right word", first - 7, 14, { class: "end quiet" }), this.writtenWords(figure, right, middle)],
       causal && !layout.lookingBack && this.stairs(queries.length, keys.length, xOf, yOf, step),
       rect(first - 1, yOf(chosen) - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
       queries.map((_, i) => keys.map((_, j) => isWritten(i, j) && inCell(i, j))),
       (side || last) && [columnLabels(keys, first, step, base), names && label("key", first - 7, base + 15, { class: "end key name" })],
-      roomy && names && !written && label("query", first - 7, 14, { class: "end query name" }),
+      names && !written && label("query", first - 7, 14, { class: "end query name" }),
       group({}, panel === k && inCell(query, column)),
       queries.map((_, i) => [
         names && rect(0, yOf(i), layout.left, row, picks({ query: i })), written && rect(right, yOf(i), layout.aside, row, picks({ query: i })),
@@ -125,7 +126,7 @@ kinds.weights = {
             : label(name, middle, words ? head + 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
           shared && label(share, right, under, { class: `end ${style}` }),
           // Whether the chosen query looks most at a right cell.
-          gold.length > 0 && (gold[query * size + chosen.indexOf(Math.max(...chosen))] ? tick : cross)(right - textWidth(share || "") - 13, under - 4),
+          gold.length > 0 && (gold[query * size + chosen.indexOf(Math.max(...chosen))] ? tick : cross)(...(wide && words ? [left - textWidth(name) - 14, y + high / 2 - 7] : [right - textWidth(share || "") - 13, under - 4])),
           stamp(numbers, size, x, y, thin - 6, high, gold),
           !wide && line(x - 5, y + ((query + 0.5) * high) / figure.labels.queries.length, x - 1, y + ((query + 0.5) * high) / figure.labels.queries.length, { class: "query frame" }),
           wide && rect(x, y + (query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: here ? "query frame thin" : "query frame thin faded" }),

@@ -13,10 +13,11 @@ class Weights(Figure):
     """Heat maps of queries by keys, with the numbers of the row of the chosen query.
 
     ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. It may also
-    return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame. With
-    labels ``written`` it returns an integer array ``written`` of shape (queries,), the numbers of the labels that stand
-    beside the rows; a cross marks one that differs from the label of its row. With a gallery it may return the number
-    ``share``, which stands at each small map; labels ``share``, one text, say above the small maps what it is.
+    return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame; labels
+    ``gold``, one text, say what these are. With labels ``written`` it returns an integer array ``written`` of shape
+    (queries,), the numbers of the labels that stand beside the rows; a cross marks one that differs from the label of
+    its row. With a gallery it may return the number ``share``, which stands at each small map; labels ``share``, one
+    text, say above the small maps what it is.
 
     Args:
         queries: labels of the rows.
