@@ -140,9 +140,9 @@ kinds.bars = {
   // Below the words a dot for each draw, and the button that draws.
   withDots(figure, { width, step, left, under, newest, marks }) {
     if (!figure.has("drawn")) return { width, height: under, marks };
-    const [count, set] = figure.options.draws, row = count ? 30 : 0, number = count && figure.place[count], ended = count && number === figure.controls[count].values.length - 1;
+    const [count, set] = figure.options.draws, row = count ? 24 : 0, number = count && figure.place[count], ended = count && number === figure.controls[count].values.length - 1;
     // The picture has room for the most dots that a label ever gets, so that its height stays.
-    const size = step < 30 ? 7 : 12, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
+    const size = step < 30 ? 6 : 8, perRow = Math.max(1, Math.floor((0.9 * step) / size)), rows = Math.ceil(Math.max(...figure.allOf("drawn")) / perRow);
     const dots = [...figure.array("drawn")].map((times, j) => Array.from({ length: times }, (_, i) =>
       circle(left + (j + 0.5) * step + ((i % perRow) - (Math.min(times, perRow) - 1) / 2) * size, under + row + 2 + (Math.floor(i / perRow) + 0.5) * size, size / 2 - (j === newest && i === times - 1 ? 0 : 1), { class: "tally" })));
     const key = count && (number

@@ -120,11 +120,11 @@ kinds.weights = {
         const place = { [rows.name]: i, ...(columns && { [columns.name]: j }) }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
         const x = left + j * step + (wide ? 0 : ranks[i] * thin) + (wide ? 3 : 6), y = top + ranks[i] * each, active = figure.place[rows.name] === i, style = here ? "name" : "quiet", underlined = `${style} choice`;
         const numbers = figure.arrayAt(array, { ...figure.place, ...place }), chosen = rowOf(numbers, query, size), middle = x + thin / 2 - 3;
-        const [right, under] = wide && !columns ? [left - 2, y + high / 2 + 13] : [middle + 14, y + high + 14], share = shared && percent(figure.arrayAt("share", { ...figure.place, ...place })[0]);
+        const [right, under] = wide && !columns ? [left - 2, y + high / 2 + 13] : [middle + 14, y + high + 14], part = shared && figure.arrayAt("share", { ...figure.place, ...place })[0], share = part > 0 && percent(part);
         return [
           wide ? !j && label(words ? name : `${rows.name} ${name}`, left - 2, y + high / 2 + (shares.length ? -3 : 4), { class: words ? `end ${underlined}` : active ? "end name" : "end quiet" })
             : label(name, middle, words ? head + 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
-          shared && label(share, right, under, { class: `end ${style}` }),
+          share && label(share, right, under, { class: `end ${style}` }),
           // Whether the chosen query looks most at a right cell.
           gold.length > 0 && (gold[query * size + chosen.indexOf(Math.max(...chosen))] ? tick : cross)(...(wide && words ? [left - textWidth(name) - 14, y + high / 2 - 7] : [right - textWidth(share || "") - 13, under - 4])),
           stamp(numbers, size, x, y, thin - 6, high, gold),

@@ -228,7 +228,7 @@ const withGauges = (picture, figure) => {
   const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.7 ? 1 : Math.ceil(10 * high) / 10];
   // On a desk there is room for the names on the right of the last value.
   const titles = labels.map((text) => `${titled(axis)} ${text}`), room = wide ? 24 + 1.08 * widest(named.map(({ name }) => `${name} 100%`)) : 0;
-  const tall = wide ? 100 : strong.length > 1 ? 60 : lines.length > 1 ? 48 : 30;
+  const tall = wide ? 100 : strong.length > 1 ? 60 : 48;
   const left = Math.max(44, gripHalf(titles[0])), right = width - Math.max(12, room, gripHalf(titles.at(-1))), top = wide ? 32 : lines.length > 1 ? 44 : 40, base = top + tall, below = base + (wide ? 40 : 36);
   // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
   const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value, first = measure(values[0]), all = measure(values.at(-1)) - first;
