@@ -135,7 +135,7 @@ kinds.weights = {
         ];
       }),
     ]);
-    return { height: top + (wide ? count * each : high + (shared ? 20 : 4)), marks: [named && label(named, width, 13, { class: "end quiet" }), marks] };
+    return { height: top + (wide ? count * each : high + (shared ? 20 : 4)), marks: [named && figure.arrayAt("share", figure.place)[0] > 0 && label(named, width, 13, { class: "end quiet" }), marks] };
   },
 };
 
