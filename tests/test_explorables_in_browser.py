@@ -503,7 +503,7 @@ def test_an_arrow_of_a_grip_goes_one_value_on_and_a_drag_from_it_holds_the_grip(
         grip = shown.locator(".handle").bounding_box()
         desk.mouse.move(grip["x"] + grip["width"] - 8, grip["y"] + grip["height"] / 2)
         before = shown.locator(".xp-say").text_content()
-        desk.wait_for_timeout(0)
+        drawn(shown)
         assert shown.locator(".xp-say").text_content() == before, "the mouse alone changes nothing"
         desk.mouse.down()
         desk.mouse.up()

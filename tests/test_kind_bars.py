@@ -331,11 +331,13 @@ def test_after_the_last_draw_a_click_begins_the_next_set(width: int) -> None:
 def test_each_draw_is_a_dot_under_its_bar(width: int) -> None:
     counts = [0, 1, 20, 7]
     figure = Bars(
-        lambda draws: {"p": NUMBERS, "drawn": torch.tensor(counts) * draws}, {"draws": [0, 1, 2]},
-        panels={"p": ""}, bars="wxyz", name="f", alt="", say="", start={"draws": 1},
+        lambda top_p, draws: {"p": NUMBERS / NUMBERS.sum(), "drawn": torch.tensor(counts) * draws},
+        {"top_p": [1], "draws": [0, 1, 2]}, panels={"p": ""}, bars="wxyz", cut="top_p",
+        name="f", alt="", say="", start={"draws": 1},
     )  # fmt: skip
     drawn = picture(figure, width)
-    labels, drawn_bars = [drawn.text(key) for key in "wxyz"], drawn.of("rect", "weight")
+    labels = [max((m for m in drawn.of("text") if m.text == key), key=lambda m: m.box[1]) for key in "wxyz"]
+    drawn_bars = drawn.of("rect", "chance")[-4:]  # below the strip
     dots = drawn.of("circle", "tally")
     for bar, label, count in zip(drawn_bars, labels, counts, strict=True):
         half = (drawn_bars[1].middle[0] - drawn_bars[0].middle[0]) / 2

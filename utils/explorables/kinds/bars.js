@@ -84,7 +84,7 @@ kinds.bars = {
         text && limit < labels.length && overwritten(text, limit, labels.length - limit, place, Math.max(...numbers.slice(limit))),
         verdicts.length && [(verdict ? cross : tick)(end - 11, at - 4), label(verdicts[verdict], end, at, { class: verdict ? "name" : "" })]);
     });
-    const under = bottom + labelsHeight(labels, step) + 4, named = columnLabels(labels, left, step, bottom);
+    const named = columnLabels(labels, left, step, bottom);
     const held = edge && `${wide ? `${titled(edge)} ` : ""}${figure.controls[edge].labels[figure.place[edge]]}`, half = edge && gripHalf(held), middle = edge && Math.min(Math.max(left + figure.position(edge) * step, half), width - half);
     const scores = given && scoreRow(given, { left, step, wide });
     // The line lies behind the bars and their numbers.
@@ -96,7 +96,7 @@ kinds.bars = {
       dragged(edge, (at) => ({ [edge]: follow(at) }), rect(left - 12, -8, right - left + 24, bottom + 8, { class: "drag instead" })),
       arrows(figure, edge, middle, 0, held, follow),
     ];
-    return kinds.bars.withDots(figure, { width, step, left, under, newest: -1, marks: [along, marks, scores, named, handle] });
+    return { width, height: bottom + labelsHeight(labels, step) + 4, marks: [along, marks, scores, named, handle] };
   },
 
   // A single row of probabilities, of which an axis leaves out the last. Above the bars all of them lie end to end, with
@@ -137,7 +137,7 @@ kinds.bars = {
     return kinds.bars.withDots(figure, { width, step, left, newest, marks, under: base + labelsHeight(labels, step) + 4 });
   },
 
-  // Below the words a dot for each draw, and the button that draws.
+  // With draws, below the words a dot for each, and the button that draws.
   withDots(figure, { width, step, left, under, newest, marks }) {
     if (!figure.has("drawn")) return { width, height: under, marks };
     const [count, set] = figure.options.draws, row = count ? 24 : 0, number = count && figure.place[count], ended = count && number === figure.controls[count].values.length - 1;

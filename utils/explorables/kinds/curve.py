@@ -16,9 +16,8 @@ class Curve(Figure):
 
     The bars have one scale in all states: that of a weight of 1 reaches to the top.
 
-    ``compute`` returns ``estimate``, the estimated curve on the grid, ``weights`` (points,), numbers from 0 to 1, and
-    ``height`` (), the estimate at the query. An ``estimate`` at every second place of the grid, every third and so on
-    is enough: then both curves are drawn through these. If an estimate may be missing,
+    ``compute`` returns ``estimate``, the estimated curve at the places of the grid that are drawn, ``weights``
+    (points,), numbers from 0 to 1, and ``height`` (), the estimate at the query. If an estimate may be missing,
     ``estimate_known``, as long as ``estimate``, and ``height_known`` () are 1 where there is one; where they are 0,
     nothing is drawn. It may also return ``error`` (), in the unit of the y axis, which is written above the curve: the
     root mean squared distance of the estimate from the truth on the whole grid, where there is an estimate.
@@ -36,7 +35,8 @@ class Curve(Figure):
             the axis ``bandwidth``, which the edges of the window set, too.
         say_moved: the sentence once a reading was moved, and the sentence where then no reading has a weight. Both may
             name ``height``, ``error`` and the axes.
-        options: as for :class:`utils.explorables.figure.Figure`.
+        options: as for :class:`utils.explorables.figure.Figure`, and ``every``: curves are drawn through every place of
+            the grid (1, the default), every second one (2), and so on.
     """
 
     kind = "curve"
@@ -64,6 +64,7 @@ class Curve(Figure):
                 "kernels need the axes kernel and bandwidth, a name for each kernel, and say_moved"
             )
         self.query, self.axes_labels, self.kernels = query, axes_labels, kernels
+        self.every = options.pop("every", 1)
         self.points_x, self.points_y = (np.asarray(side, dtype=float) for side in points)
         self.grid, self.truth = np.asarray(grid, dtype=float), np.asarray(truth, dtype=float)
         for names, x, y in (
@@ -77,16 +78,10 @@ class Curve(Figure):
         super().__init__(compute, axes, say=sentences, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """estimate and estimate_known: (grid,), or fewer; weights: (points,); height, height_known and error: ()."""
-        drawn = self.grid[:: self._every].shape
+        """estimate and estimate_known: (grid[::every],); weights: (points,); height, height_known and error: ()."""
+        drawn = self.grid[:: self.every].shape
         required = {"estimate": drawn, "weights": self.points_x.shape, "height": ()}
         return required | self._optional({"estimate_known": drawn, "height_known": (), "error": ()})
-
-    @property
-    def _every(self) -> int:
-        """An estimate as short as this is one for every so many places of the grid."""
-        shape = self._packed.get("estimate", {}).get("shape") or [0]
-        return next((n for n in range(1, len(self.grid)) if len(self.grid[::n]) == shape[-1]), 1)
 
     @property
     def options(self) -> dict:
@@ -96,7 +91,7 @@ class Curve(Figure):
             "y": self.points_y.round(4).tolist(),
             "grid": self.grid.round(4).tolist(),
             "truth": self.truth.round(4).tolist(),
-            "every": self._every,
+            "every": self.every,
             "query": self.query,
             "bandwidth": "bandwidth",
             "kernels": self.kernels,

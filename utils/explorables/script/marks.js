@@ -133,8 +133,10 @@ const onCell = (weight) => (weight > 0.85 ? "inverse" : weight > 0.65 ? "between
 const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step - 0.5) ?? "", x, y, { class: `middle number ${onCell(number)}` });
 
 // A dashed frame inside a cell that should have the weight.
-const goldFrame = (left, top, width, height, weight, inside = width < 40 ? 1.5 : 3) =>
-  rect(left + inside, top + inside, width - 2 * inside, height - 2 * inside, { class: weight > 0.5 ? "gold inverse" : "gold", rx: 2 });
+const goldFrame = (left, top, width, height, weight) => {
+  const inside = width < 40 ? 1.5 : 3;
+  return rect(left + inside, top + inside, width - 2 * inside, height - 2 * inside, { class: weight > 0.5 ? "gold inverse" : "gold", rx: 2 });
+};
 
 // What the shades of a heat map mean; it ends at `right`.
 const scale = (right) => [
@@ -185,14 +187,13 @@ const apart = (heights, gap, limit) => {
 };
 
 // The curves above a picture: of each share its name, and its number at each value of the axis that is played. A share with
-// a number for each choice in the picture is that of the choice. Of a gallery, there is a curve for each of its values; of
-// rivals, of each that the reader has played.
+// a number for each choice in the picture is that of the choice. Of rivals, there is one of each that the reader has played.
 const gaugeLines = (figure, axis) => {
-  const [, curves] = figure.gauges, [pick] = Object.keys(figure.picks), { rival } = figure, other = rival ?? figure.options.gallery?.find((name) => name !== axis);
+  const [, curves] = figure.gauges, [pick] = Object.keys(figure.picks), { rival } = figure;
   const sharesOf = (key, place) => figure.controls[axis].values.map((_, i) => figure.arrayAt(key, { ...place, [axis]: i })[figure.shape(key).length ? place[pick] : 0]);
-  if (other && curves.length === 1) {
-    return figure.controls[other].labels.map((name, k) => ({ name, shares: sharesOf(curves[0][0], { ...figure.place, [other]: k }), style: "", weak: k !== figure.place[other], verdicts: [], seen: figure.reached[rival ? k : 0] }))
-      .filter(({ weak, seen }) => !rival || !weak || seen !== undefined);
+  if (rival) {
+    return figure.controls[rival].labels.map((name, k) => ({ name, shares: sharesOf(curves[0][0], { ...figure.place, [rival]: k }), style: "", weak: k !== figure.place[rival], verdicts: [], seen: figure.reached[k] }))
+      .filter(({ weak, seen }) => !weak || seen !== undefined);
   }
   return curves.map(([key, text], k) => {
     const own = figure.shape(key).length ? spelled(figure.labels[figure.picks[pick]][figure.place[pick]]) : "";
@@ -222,7 +223,7 @@ const withGauges = (picture, figure) => {
   const { labels, values } = figure.controls[axis], wide = width >= 560, lines = gaugeLines(figure, axis), [at] = figure.blend("now", [figure.position(axis)]);
   // What is written is that of the value that the grip is nearest to.
   const near = Math.round(at);
-  const strong = lines.filter(({ weak }) => !weak), named = wide ? lines.filter(({ weak, seen }) => !weak || !figure.rival || seen >= near) : strong, texts = named.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
+  const strong = lines.filter(({ weak }) => !weak), named = wide ? lines.filter(({ weak, seen }) => !weak || seen >= near) : strong, texts = named.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
   // Shares that are all far from 0 or from 1 have a part of the axis.
   const ofAll = figure.gauges[1].flatMap(([key]) => [...figure.allOf(key)]), low = Math.min(...ofAll), high = Math.max(...ofAll);
   const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.7 ? 1 : Math.ceil(10 * high) / 10];
@@ -240,7 +241,10 @@ const withGauges = (picture, figure) => {
   const follow = (x) => among(x, xs);
   let written = -Infinity;
   // Of marks at the values of the axis those that the reader has been to, and those that a page hides.
-  const parted = (reached = xs.length - 1, draw, seen = reached === figure.place[axis] ? Math.floor(at) : reached) => [group({}, draw(0, seen + 1)), group({ class: "later" }, seen < xs.length - 1 && draw(seen, xs.length))];
+  const parted = (seen, draw) => {
+    const last = xs.length - 1, end = seen === undefined ? last : seen === figure.place[axis] ? Math.floor(at) : seen;
+    return [group({}, draw(0, end + 1)), group({ class: "later" }, end < last && draw(end, last + 1))];
+  };
   return { width, height: below + picture.height, marks: [
     heading && label(heading, 0, 14, { class: "name" }),
     [least, (least + most) / 2, most].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" })]),

@@ -48,7 +48,7 @@ const makeFigure = (spec) => {
     between: null,
     // A figure with one curve has one for each value of another axis with buttons that changes it; the reader sees those
     // that were played.
-    rival: spec.gauges[1].length === 1 && !spec.options.gallery?.length ? spec.axes.find(({ name, buttons }) => buttons && !spec.play.includes(name) && arrays[spec.gauges[1][0][0]].over.includes(name))?.name : undefined,
+    rival: spec.gauges[1].length === 1 ? spec.axes.find(({ name, buttons }) => buttons && !spec.play.includes(name) && arrays[spec.gauges[1][0][0]].over.includes(name))?.name : undefined,
     reached: {}, // how far the reader has taken the control that is played, for each position of the rival or for 0
     position: (name) => figure.place[name] + (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
     mixed: (key) => {
