@@ -24,7 +24,8 @@ kinds.weights = {
     const { panels, edge, causal, window: reach, gallery } = figure.options, { queries, keys, written } = figure.labels;
     const count = panels.length, side = wide && count === 2, gap = side ? 28 : 0, beside = gallery.length > 0;
     const aside = written ? (wide ? 26 : 21) + widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
-    const left = Math.max(1.08 * widest(queries.map(spelled)) + 12, written ? (wide ? 74 : 64) : 44);
+    // On a phone written words leave little room for the cells.
+    const named = widest(queries.map(spelled)), left = written && !wide ? named + 8 : Math.max(1.08 * named + 12, written ? 74 : 44);
     const across = side ? (width - left - aside - gap) / 2 : width - left - aside, step = across / keys.length;
     // A map of few rows has higher ones.
     const low = !wide ? 24 : beside || side ? 32 : count < 3 ? 26 : 24, few = Math.min(40, 110 / queries.length / (count > 2 ? 2 : 1));
@@ -72,7 +73,7 @@ kinds.weights = {
       cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: edges }),
       figure.has("gold") && group({}, [...gold].map((is, at) => is && goldFrame(xOf(at % keys.length), yOf(Math.floor(at / keys.length)), step, row, numbers[at]))),
       names && queries.map((text, i) => label(spelled(text), first - 7, middle(i), { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
-      written && [label("right word", first - 7, 14, { class: "end quiet" }), this.writtenWords(figure, right, middle)],
+      written && [label(layout.left < 74 ? "right" : "right word", first - 7, 14, { class: "end quiet" }), this.writtenWords(figure, right, middle)],
       causal && !layout.lookingBack && this.stairs(queries.length, keys.length, xOf, yOf, step),
       rect(first - 1, yOf(chosen) - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
       queries.map((_, i) => keys.map((_, j) => isWritten(i, j) && inCell(i, j))),

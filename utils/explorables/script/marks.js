@@ -130,7 +130,7 @@ const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
 // The class of a number on a cell of this weight: the colour of the paper on a dark cell, and black in both themes on one
 // between.
 const onCell = (weight) => (weight > 0.85 ? "inverse" : weight > 0.65 ? "between" : "");
-const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step - 0.5) ?? "", x, y, { class: `middle number ${onCell(number)}` });
+const numberInCell = (number, x, y, step) => label(fitted(number.toFixed(2), step + 0.5) ?? "", x, y, { class: `middle number ${onCell(number)}` });
 
 // A dashed frame inside a cell that should have the weight.
 const goldFrame = (left, top, width, height, weight) => {
