@@ -62,7 +62,7 @@ every_figure = pytest.mark.parametrize(
     ids=lambda text: text,
 )
 #: Most frames of a figure that are looked at in `make test`, and in `make test-all`.
-SAMPLE, MANY = 60, 700
+SAMPLE, MANY = 60, 400
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 LAPTOP = {"viewport": {"width": 1280, "height": 900}}
 

@@ -31,14 +31,8 @@ from utils.exercises.marking import (
 )
 
 CHAPTERS = sorted((Path(__file__).parents[1] / "chapters").glob("*.ipynb"))
-#: Solutions in these chapters use variables of the lesson, so the whole lesson runs. Others would train for minutes.
-LESSON_NEEDED = {
-    "masked_softmax",
-    "nadaraya_watson",
-    "dot_product_attention",
-    "chinese_english",
-    "sentence_length",
-}
+#: Solutions in these chapters use variables of the lesson, so the whole lesson runs. None of them trains a model.
+LESSON_NEEDED = {"masked_softmax", "nadaraya_watson", "dot_product_attention", "chinese_english"}
 MASKED = next(path for path in CHAPTERS if path.stem == "masked_softmax")
 
 
@@ -46,13 +40,32 @@ def read(path: Path) -> NotebookNode:
     return nbformat.read(path, as_version=4)
 
 
+def changes(statement: ast.stmt) -> set[str]:
+    """The names whose values a statement sets or changes: `def x`, `x = 1`, `x[0] = 1`, `x.append(1)`."""
+    names = {getattr(statement, "name", "")}
+    for node in ast.walk(statement):
+        match node:
+            case (
+                ast.Name(id=name, ctx=ast.Store())
+                | ast.Subscript(value=ast.Name(id=name), ctx=ast.Store())
+                | ast.Call(func=ast.Attribute(value=ast.Name(id=name)))
+            ):
+                names.add(name)
+    return names
+
+
 def right_answer(exercise: ExerciseCells) -> str:
-    """Code that gives the reader's names the chapter's solution."""
+    """Code that gives the reader's names the chapter's solution: those of its statements that the answer needs."""
     if exercise.solution is None:
         return f"{exercise.names[0]} = 'All scores of the row are minus infinity. ' * 20"
     *code, final = ast.parse(exercise.solution.source).body
-    values = ", ".join(ast.unparse(argument) for argument in final.test.args)
-    return "\n".join([*map(ast.unparse, code), f"{', '.join(exercise.names)} = {values}"])
+    values = ", ".join(map(ast.unparse, final.test.args))
+    needed = [ast.parse(f"{', '.join(exercise.names)} = {values}")]
+    for statement in reversed(code):
+        used = {node.id for later in needed for node in ast.walk(later) if isinstance(node, ast.Name)}
+        if used & changes(statement):
+            needed.insert(0, statement)
+    return "\n".join(map(ast.unparse, needed))
 
 
 def filled(path: Path, answers: dict[int, str] | None = None) -> NotebookNode:
