@@ -925,8 +925,13 @@ def test_play_runs_through_the_stages_of_the_chosen_word(stopped: Page) -> None:
         stopped.clock.run_for(figure.pace)
     check(1, 4)
     assert play.inner_text() == "play"
+    play.press("Enter")  # on to the next word
+    stopped.clock.run_for(GLIDE)
+    check(2, 0)
+    stopped.clock.run_for(4 * figure.pace)
+    check(2, 4)
     slider(shown, "word").press("End")
-    play.press("Enter")  # again from the start
+    play.press("Enter")  # the chosen word from the start
     stopped.clock.run_for(GLIDE)
     check(3, 0)
     stopped.clock.run_for(2 * figure.pace)

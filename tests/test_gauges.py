@@ -29,9 +29,13 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
         for head in (1, 2):
             drawn = picture(figure(), width, step=step, head=head)
             empty, _, full = drawn.of("line", "grid")[:3]  # 0, 50% and 100%
-            left, bottom, right, top = empty["x1"], empty["y1"], full["x2"], full["y1"]
+            grip_area = drawn.of("rect", "drag", "instead")[
+                0
+            ].box  # 16 pixels wider than the axis on both sides
+            left, bottom, right, top = empty["x1"], empty["y1"], grip_area[2] - 16, full["y1"]
             across, up = linear([left, right], [0, 27]), linear([bottom, top], [0, 1])
-            dots, whole = drawn.of("circle", "outlined"), drawn.of("path", "course", without=("done",))
+            # The first dot is drawn last, above the others.
+            dots, whole = drawn.of("circle", "outlined")[::-1], drawn.of("path", "course", without=("done",))
             strong = drawn.of("path", "course", "done")
             for k, shares in enumerate((list(KEPT.values()), [(1 - kept) / head for kept in KEPT.values()])):
                 # The whole curve, and over it the part up to where the figure is now.

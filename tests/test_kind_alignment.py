@@ -132,11 +132,13 @@ def test_gold_links_join_their_words_those_of_the_chosen_word_or_all() -> None:
     ends = [link.corners()[[0, -1], 0] for link in shown.of("path", "gold")]
     red, car, _ = places(shown, ["red", "car", "."])
     voiture, rouge = places(shown, ["voiture", "rouge"])
-    assert np.array(ends) == pytest.approx(np.array([[car, voiture], [red, rouge]]), abs=WORD)
+    # In its band, which lies at most half the breadth of a weight of 1 from the middle of a word.
+    assert np.array(ends) == pytest.approx(np.array([[car, voiture], [red, rouge]]), abs=7)
+    assert link.attributes["d"] in [band.attributes["d"] for band in of_word.of("path", "band", "link")]
     links = picture(example(), 328, gold_links="shown").of("path", "gold")
     assert len(links) == 2
     assert links[1].corners()[-1, 1] == pytest.approx(
-        picture(example(), 328).text("fleur").middle[1], abs=WORD
+        picture(example(), 328).text("fleur").middle[1], abs=5 + WORD
     )
 
 
@@ -156,6 +158,15 @@ def test_a_curve_says_at_each_value_whether_its_word_looks_at_a_gold_link(width:
     (wrong, *_) = drawn.of("path", "sign")
     assert right.middle == pytest.approx(course[0], abs=0.02)
     assert wrong.middle == pytest.approx(course[1], abs=3.1)
+    # Where the figure is now, there is a dot or a larger cross.
+    for step, crosses in ((0, 0), (1, 1)):
+        drawn = picture(figure, width, word="voiture", step=step)
+        at = pytest.approx(drawn.of("path", "course", without=("done",))[0].corners()[step], abs=4.1)
+        large = [m for m in drawn.of("path", "sign") if "l8,8" in m.attributes["d"] and m.middle == at]
+        assert len(large) == crosses
+        assert [dot.middle == at for dot in drawn.of("circle", "weight", "outlined")] == [True] * (
+            1 - crosses
+        )
     # A word without a gold link has no curve.
     drawn = picture(figure, width, word="rouge")
     assert [text for text in drawn.texts() if text.endswith("%") and " " in text] == ["all 33%"]

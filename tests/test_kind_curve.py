@@ -111,6 +111,66 @@ def test_bars_have_one_scale_for_all_bandwidths(width: int) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+def test_the_largest_weight_is_written_above_its_bar_of_equal_ones_above_the_nearest(width: int) -> None:
+    for kernel in KERNELS:
+        drawn = picture(example(), width, kernel=kernel)
+        bars, (number,), (asked,) = (
+            drawn.of("rect", "weight"), drawn.of("text", "number"), drawn.of("line", "frame", without=("thin",)),
+        )  # fmt: skip
+        tallest = max(bar["height"] for bar in bars)
+        middles = [bar.middle[0] for bar in bars if bar["height"] == tallest]
+        assert number.middle[0] == pytest.approx(min(middles, key=lambda x: abs(x - asked["x1"])), abs=0.02)
+    assert len(middles) >= 1
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_gap_is_hatched_to_half_the_way_to_what_is_known_also_one_of_a_single_place(width: int) -> None:
+    drawn = picture(small(), width)
+    hour, _ = scales(drawn)
+    ends = [
+        hour(hatch.corners()[:, 0][[hatch.corners()[:, 0].argmin(), hatch.corners()[:, 0].argmax()]])
+        for hatch in drawn.of("path", "hatch")
+    ]
+    assert np.array(ends) == pytest.approx(np.array([[0.25, 0.75], [1.75, 2.75]]), abs=0.02)
+    assert not picture(small(), width, query=3).of("path", "hatch")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_each_bandwidth_that_was_tried_has_a_bar_for_its_error(width: int) -> None:
+    errors = {("near", 1.0): 0.25, ("near", 2.0): 1.0, ("far", 1.0): 0.5, ("far", 2.0): 0.75}
+    figure = Curve(
+        lambda kernel, bandwidth, query: {
+            "estimate": ESTIMATE, "weights": torch.ones(3) / 3, "height": Y[1], "error": errors[kernel, bandwidth],
+        },
+        {"kernel": ["near", "far"], "bandwidth": [1.0, 2.0], "query": [0, 1]},
+        query="query", points=(X, Y), grid=GRID, truth=ESTIMATE / 2, axes_labels=("hour", "level (m)"), name="f",
+        alt="A curve.", say="{query}",
+    )  # fmt: skip
+
+    def shown(kernel: str, at: int, reached: dict) -> str:
+        place = {"kernel": ["near", "far"].index(kernel), "bandwidth": at, "query": 0}
+        return Stage(figure.spec).picture({"place": place, "reached": reached}, width)
+
+    for kernel in ("near", "far"):
+        for at in (0, 1):
+            # The grey ones after the key of the error, and the dark one of now.
+            drawn = read_picture(shown(kernel, at, {f"error {i} {k}": True for i in (0, 1) for k in (0, 1)}))
+            bars = sorted(
+                [*drawn.of("rect", "apart")[1:], *drawn.of("rect", "handle")], key=lambda bar: bar["x"]
+            )
+            assert [bar["height"] / 20 for bar in bars] == pytest.approx(
+                [errors[kernel, 1.0], errors[kernel, 2.0]], abs=1e-3
+            )
+            assert [bar.attributes["class"] == "handle" for bar in bars] == [at == 0, at == 1]
+            check_legible(drawn, width)
+    # A page shows those that the reader has seen.
+    assert [
+        shown("near", 0, {}).count('class="later"'),
+        shown("near", 0, {"error 0 0": True}).count('class="later"'),
+    ] == [2, 1]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_grips_of_the_window_hang_on_its_edges_and_cover_no_hour(width: int) -> None:
     figure = example()
     for bandwidth in figure.axes["bandwidth"]:

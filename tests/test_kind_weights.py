@@ -249,7 +249,8 @@ def test_the_names_of_a_gallery_have_their_share_beside_them_and_a_sign(width: i
     beside = ("dot", "location") if width == 720 else ("6%", "50%")
     for sign, text, strokes in zip(signs, beside, (2, 1), strict=True):
         assert sign.attributes["d"].count("m") + 1 == strokes
-        assert 0 < drawn.text(text).box[0] - sign.box[2] < 18
+        first = location if width == 720 else drawn.text(text)  # on a desk the signs are a column
+        assert 0 < first.box[0] - sign.box[2] < 18
         assert abs(drawn.text(text).middle[1] - sign.middle[1]) < 4
     check_legible(drawn, width)
     assert "13%" in picture(figure, width, reach=1).texts()

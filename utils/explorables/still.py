@@ -102,7 +102,7 @@ class Stage:
         """The sentence in a state: ``{"place": position of each control}``.
 
         It may also have ``"moved"``, from the number of a point to its place, and ``"reached"``, how far the reader has
-        taken the control that is played.
+        taken the control that is played and which numbers the reader has seen.
         """
         return self._call("sentence", state)
 

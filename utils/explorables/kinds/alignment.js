@@ -26,12 +26,12 @@ kinds.alignment = {
     };
     const places = spread(source), asking = spread(target), chosen = figure.place.word;
     const weights = figure.chosen("weights", "word"), stored = figure.rowAt("weights", chosen), bend = (from + to) / 2;
-    const bands = bandsOf(figure, 14, places.map((place) => place.middle), asking.map((place) => place.middle), (a, b) =>
+    const { bands, courses } = bandsOf(figure, 14, places.map((place) => place.middle), asking.map((place) => place.middle), (a, b) =>
       `M${a},${from}C${a},${bend} ${b},${bend} ${b},${to}`);
     const { middle, width: wide } = asking[chosen];
     return { width, height, marks: [
       bands,
-      goldLinks(figure, (i, j, style) => path(`M${round(places[j].middle)},${from}C${round(places[j].middle)},${bend} ${round(asking[i].middle)},${bend} ${round(asking[i].middle)},${to}`, { class: style })),
+      goldLinks(figure, courses),
       source.map((word, j) => [
         rect(places[j].middle - 13, tall - full * weights[j] + 6, 26, full * weights[j], { class: "weight" }),
         stored[j] >= 0.075 && label(stored[j].toFixed(2), places[j].middle, tall - full * weights[j] + 1, { class: "middle number" }),
@@ -55,11 +55,12 @@ kinds.alignment = {
     const { source, target, gloss = [] } = figure.labels, row = 24.5, cell = 40, rows = Math.max(source.length, target.length);
     const base = 34 + cell, startOf = (word) => base + 10 + textWidth(word, 13.5), left = startOf(longest(source)), astray = looksAstray(figure), instead = writtenInstead(figure), aside = instead.length ? 22 + widest(instead.map(({ text = "" }) => text)) : astray.length ? 16 : 0, right = Math.min(width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))), left + 150), chosen = figure.place.word;
     const place = (at, count) => ((at + 0.5) * row * rows) / count, weights = figure.chosen("weights", "word"), stored = figure.rowAt("weights", chosen), bend = round((left + right) / 2);
-    const bands = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a, b, j) =>
-      `M${round(startOf(source[j]))},${a}C${bend},${a} ${bend},${b} ${round(right)},${b}`);
+    const { bands, courses } = bandsOf(figure, 10, source.map((_, j) => place(j, source.length)), target.map((_, i) => place(i, target.length)), (a, b, j) =>
+      // From a word straight to the end of the longest one, so that no other word lies in the way.
+      `M${round(startOf(source[j]))},${a}H${round(left)}C${bend},${a} ${bend},${b} ${round(right)},${b}`);
     return { width, height: row * rows, marks: [
       bands,
-      goldLinks(figure, (i, j, style) => path(`M${round(startOf(source[j]))},${round(place(j, source.length))}C${bend},${round(place(j, source.length))} ${bend},${round(place(i, target.length))} ${round(right)},${round(place(i, target.length))}`, { class: style })),
+      goldLinks(figure, courses),
       line(base, 0, base, row * rows, { class: "grid" }),
       source.map((word, j) => {
         const y = place(j, source.length);
@@ -96,28 +97,29 @@ const astrayAt = (figure, i, place) => {
 const looksAstray = (figure) => (figure.labels.written || !figure.options.gold.length ? []
   : figure.labels.target.map((_, i) => (i === figure.place.word || figure.value("gold_links") === "shown") && astrayAt(figure, i, figure.place)));
 
-// The bands from each target word to the source words, those of the chosen word last. They stand side by side at both
+// The bands, and their courses, from each target word to the source words, those of the chosen word last. They stand side by side at both
 // ends, so that their breadths add up there; `full` is the breadth of a weight of 1. Hairlines are left out, and of the
 // words that are not chosen all small weights but the largest.
 const bandsOf = (figure, full, from, to, course) => {
   const chosen = figure.place.word, rows = to.map((_, i) => [...figure.row("weights", i)]);
   const starts = from.map((middle, j) => middle - (full / 2) * rows.reduce((sum, row) => sum + row[j], 0));
+  const courses = rows.map(() => []);
   const bands = rows.map((row, i) => {
     let end = to[i] - (full / 2) * row.reduce((sum, weight) => sum + weight, 0);
     const least = i === chosen ? 0.03 : Math.min(0.15, Math.max(...row));
     return row.map((weight, j) => {
-      const breadth = full * weight, d = course(round(starts[j] + breadth / 2), round(end + breadth / 2), j);
+      const breadth = full * weight, d = courses[i][j] = course(round(starts[j] + breadth / 2), round(end + breadth / 2), j);
       [starts[j], end] = [starts[j] + breadth, end + breadth];
       return weight >= least && path(d, { ...picks({ word: i }), class: i === chosen ? "weight band link" : "band trace", "stroke-width": round(breadth) });
     });
   });
   const all = figure.compared("weights"), before = all ? rowOf(all, chosen, from.length) : [];
   const pale = [...before].map((weight, j) => weight >= 0.02 && path(course(round(from[j]), round(to[chosen]), j), { class: "weight band before", "stroke-width": round(full * weight) }));
-  return [group({ class: "traces" }, bands.filter((_, i) => i !== chosen)), group({}, pale), group({}, bands[chosen])];
+  return { courses, bands: [group({ class: "traces" }, bands.filter((_, i) => i !== chosen)), group({}, pale), group({}, bands[chosen])] };
 };
 
-// The gold links of the chosen word, pale on a band, or all where the reader wants them.
-const goldLinks = (figure, link) => figure.options.gold.map(([i, j]) => {
+// The gold links of the chosen word, or all where the reader wants them, each along its band and pale on a broad one.
+const goldLinks = (figure, courses) => figure.options.gold.map(([i, j]) => {
   const chosen = i === figure.place.word;
-  return (chosen || figure.value("gold_links") === "shown") && link(i, j, chosen && figure.rowAt("weights", i)[j] >= 0.15 ? "gold inverse" : "gold");
+  return (chosen || figure.value("gold_links") === "shown") && path(courses[i][j], { class: chosen && figure.rowAt("weights", i)[j] >= 0.15 ? "gold inverse" : "gold" });
 });

@@ -51,6 +51,12 @@ const sumStrip = (all, kept, names, { left, width, top, newest }) => {
   });
 };
 
+// The end of a sentence, as much of it as there is room for.
+const lastWords = (text, room) => {
+  const words = text.split(" "), fits = words.findIndex((_, k) => textWidth(`${k ? "… " : ""}${words.slice(k).join(" ")}`) <= room);
+  return fits > 0 ? `… ${words.slice(fits).join(" ")}` : text;
+};
+
 // The words on both sides of a grip; where one has no room, the other side says both.
 const besideGrip = (texts, both, middle, half, width, y) => {
   const rooms = [middle - half - 6, width - middle - half - 6], fits = texts.map((text, k) => !text || textWidth(text) < rooms[k]), clear = fits.every(Boolean);
@@ -72,7 +78,7 @@ kinds.bars = {
       const base = top + (k + 1) * pitch, verdict = verdicts.length ? figure.array("verdict")[k] : 0;
       // Between two values of a line a bar is not half forbidden.
       const numbers = edge ? figure.blend(array, figure.array(array)) : figure.drawn(array), at = beside ? base - tall / 2 + 4 : base - pitch + 13;
-      const end = beside ? right + 24 : right - 1.08 * textWidth(verdicts[verdict] ?? "");
+      const end = beside ? right + 24 : right - (verdicts.length && 1.08 * widest(verdicts));
       const place = { left, step, base, height: tall, wide, allowed: limit, zeros: !verdict }, text = written.length && written[figure.array("written")[k]];
       return group({},
         limit < labels.length && hatch(x, base - tall, right - x, tall),
@@ -118,14 +124,14 @@ kinds.bars = {
     const brief = `reached ${why}`, rooms = [width - middle, middle].map((room) => room - half - 8), before = rooms[1] > rooms[0] && rooms[0] < textWidth(wide ? full : brief), digits = step < 44 ? 2 : 3;
     const marks = [
       // The word that was drawn last goes on with the sentence.
-      label(newest < 0 ? title : title.replace("…", newest < columns ? labels[newest] : "(another word)"), 0, 16, { class: wide ? "big" : "name" }),
+      label(lastWords(newest < 0 ? title : title.replace("…", newest < columns ? labels[newest] : "(another word)"), (width - 110) / (wide ? 1.5 : 1.08)), 0, 16, { class: wide ? "big" : "name" }),
       sumStrip(figure.blend("sums", whole), figure.blend("kept", now.map((number) => (number * whole[0]) / now[0])), labels.map((name, j) => (j < columns ? [name] : [rest, name])), { left: from, width: length, top, newest }),
       line(middle, 50, middle, top + 25, { class: "rule" }),
       grip(middle, 28, held),
       label([full, brief].find((text) => textWidth(text) < rooms[+before]) ?? why, middle + (before ? -half - 6 : half + 6), 43, { class: before ? "end" : "" }),
       label("all probabilities end to end, from 0 to 1", from, top + 39, { class: "quiet" }),
       others.length && label(`dashed: ${titled(compare[0])} ${compare[1]}`, right, top + (wide ? 39 : 57), { class: "end quiet" }),
-      ticks.map((value) => weightAxis(left, right, base, height, [value])),
+      ticks.map((value) => weightAxis(left, width - 14, base, height, [value])),
       [...numbers.slice(0, columns)].map((number, j) => group({}, shape(number, j, "chance"), +now[j].toFixed(digits) > 0 && numberAbove(now[j].toFixed(digits), left + (j + 0.5) * step, base - number * height - 5, step))),
       newest >= 0 && newest < columns && shape(numbers[newest], newest, "newest"),
       group({}, [...others.slice(0, columns)].map((number, j) => shape(number, j, "outline"))),
@@ -148,7 +154,7 @@ kinds.bars = {
     const key = count && (number
       ? [circle(6, under + 12, 5, { class: "tally" }), label("a draw", 16, under + 16), newest >= 0 && [rect(72, under + 6, 12, 12, { rx: 2, class: "newest" }), label("the last draw", 90, under + 16)]]
       : label("nothing drawn yet", 0, under + 16, { class: "quiet" }));
-    const another = count && button(ended ? "draw anew" : "draw a word", width - 1, 0, {
+    const another = count && button(ended ? "draw anew" : "draw a word", width - 1, 1, {
       [count]: ended ? 1 : number + 1, ...(set && { [set]: (figure.place[set] + ended) % figure.controls[set].values.length }),
     });
     return { width, height: under + row + 6 + rows * size, marks: [marks, key, group({}, dots), another] };

@@ -1,5 +1,6 @@
 // Readings, the true curve and the estimate; a query that is dragged, and its weights under the readings.
 kinds.curve = {
+  remembers: ["error"],
   // Once a reading was moved, the page computes the estimate itself.
   compute(figure) {
     if (!Object.keys(figure.moved).length) return {};
@@ -37,6 +38,8 @@ kinds.curve = {
       if (!i || (known && !known[i] !== !known[i - 1])) runs.push([]);
       runs.at(-1).push(i);
     });
+    // Half the way to the next place of the grid: a gap may have a single one.
+    const between = (i, side) => (xOf(grid[i]) + xOf(grid[i + side] ?? grid[i])) / 2;
     const spot = (curve, i) => [xOf(grid[i]), yOf(curve[i])];
     const values = figure.controls[query].values, asked = xOf(figure.value(query));
     const across = figure.controls[bandwidth] ? ((right - left) * figure.value(bandwidth)) / (last - first) : 0; // one bandwidth to each side
@@ -49,10 +52,9 @@ kinds.curve = {
     const held = `${x_label} ${figure.controls[query].labels[figure.place[query]]}${figure.controls[bandwidth] ? ` ± ${figure.controls[bandwidth].labels[figure.place[bandwidth]]}` : ""}`;
     const point = figure.hover.point ?? figure.taken;
     // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is invisible.
-    const tall = weights.map((weight) => (weight < 0.002 ? 0 : Math.max(1.5, (base - top - 16) * weight))), heaviest = tall.indexOf(Math.max(...tall));
-    // The largest weight is written above its bar, on the side away from the line of the query if there is room.
-    const above = xOf(x[heaviest]), near = Math.abs(above - asked) < 40, spots = [Math.min(above + 1, near ? asked - 9 : right) - 24, Math.max(above - 1, near ? asked + 9 : left)];
-    const beside = (above > asked ? spots.reverse() : spots).find((spot) => spot > left - 2 && spot < right - 22);
+    const tall = weights.map((weight) => (weight < 0.002 ? 0 : Math.max(1.5, (base - top - 16) * weight))), tallest = Math.max(...tall);
+    // The largest weight is written above its bar, of equal ones above that of the nearest reading.
+    const heaviest = tall.reduce((best, height, i) => (height === tallest && !(Math.abs(xOf(x[best]) - asked) < Math.abs(xOf(x[i]) - asked) && tall[best] === tallest) ? i : best), 0);
     const key = wide ? [left + textWidth(y_label) + 24, 14] : [left, base + 37];
     const edges = [-1, 1].map((side) => asked + side * across).filter((edge) => across && edge > left && edge < right);
     const below = (text, at, style) => group({}, edges.every((edge) => Math.abs(edge - at) > 13 + textWidth(text) / 2) && label(text, at, base + 16, { class: style }));
@@ -67,7 +69,7 @@ kinds.curve = {
       group({ transform: `translate(${key.map(round).join(" ")})` }, circle(4, -4, 4, { class: "value" }), label("reading", 13, 0), line(76, -4, 94, -4, { class: "context curve" }), label("estimate", 101, 0),
         line(170, -4, 193, -4, { class: "truth" }), label("truth", 199, 0)),
       label("weight", left - 5, base, { class: "weight end" }), line(left, base, right, base, { class: "grid" }),
-      group({}, gaps.map((run) => hatch(xOf(grid[run[0]]), top, xOf(grid[run.at(-1)]) - xOf(grid[run[0]]), bottom - top, 8))),
+      group({}, gaps.map((run) => hatch(between(run[0], -1), top, between(run.at(-1), 1) - between(run[0], -1), bottom - top, 8))),
       figure.controls[bandwidth] && rect(Math.max(left, asked - across), top, Math.min(right, asked + across) - Math.max(left, asked - across), base - top, { class: "query window" }),
       // Where the estimate is wrong: the smaller this area, the smaller the error.
       group({}, stretches.map((run) => polyline([...run.map((i) => spot(estimate, i)), ...[...run].reverse().map((i) => spot(truth, i))], { class: "apart" }))),
@@ -75,6 +77,7 @@ kinds.curve = {
       line(asked, top - 8, asked, base, { class: "query frame" }),
       x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 1.5), base - tall[i], i === point ? 8 : 3, tall[i], { class: "weight" })),
       group({}, error && [rect(right - 0.98 * textWidth(error, 18) - 20, 3, 15, 15, { class: "apart" }), label(error, right, 16, { class: "end big" })]),
+      group({}, error && !Object.keys(figure.moved).length && figure.controls[bandwidth] && this.errorsSoFar(figure, right - 0.98 * textWidth(error, 18) - (wide ? 32 : 26), wide ? 10 : 7)),
       hours.map((hour) => below(round(hour), xOf(hour), "middle quiet")), below(x_label, xOf((hours[3] + hours[4]) / 2), "middle"),
       dragged(query, (at) => ({ [query]: follow(at) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" })),
@@ -100,7 +103,7 @@ kinds.curve = {
           circle(cx, cy, i === figure.taken ? 20 : 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
       }),
       group({}, stretches.map((run) => polyline((run.length > 1 ? run : [run[0], run[0]]).map((i) => spot(estimate, i)), { class: "context curve" }))),
-      group({}, tall[heaviest] > 0 && point === undefined && label(stored[heaviest].toFixed(2), beside, base - tall[heaviest] - 4, { class: "number weight halo" })),
+      group({}, tallest > 0 && point === undefined && label(stored[heaviest].toFixed(2), Math.min(Math.max(xOf(x[heaviest]), left + 12), right - 12), base - tallest - 4, { class: "middle number weight halo" })),
       grip(handle, top - 26, held, "query"), arrows(figure, query, handle, top - 26, held, follow),
       group({}, answered && group({ class: "through" }, circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }), circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" }))),
       group({}, point !== undefined && circle(...place(point), 13, { class: "chosen" })),
@@ -108,5 +111,14 @@ kinds.curve = {
         Math.min(Math.max(place(point)[0], left + 80), right - 80), place(point)[1] + (place(point)[1] < top + 30 ? 30 : -22))),
     ];
     return { width, height: base + (wide ? 24 : 44), marks };
+  },
+
+  // A small bar for the error at each bandwidth, that of now dark; a page hides those that the reader has not seen.
+  errorsSoFar(figure, right, step) {
+    const { bandwidth } = figure.options, { values } = figure.controls[bandwidth], most = Math.max(...figure.allOf("error")), left = right - step * values.length;
+    return [line(left, 20, right - 2, 20, { class: "grid" }), values.map((_, k) => {
+      const place = { ...figure.place, [bandwidth]: k }, tall = (20 * figure.arrayAt("error", place)[0]) / most;
+      return group({ class: figure.reached[figure.stateOf("error", place)] ? "" : "later" }, rect(left + k * step, 20 - tall, step - 2, tall, { class: k === figure.place[bandwidth] ? "handle" : "apart" }));
+    })];
   },
 };

@@ -87,8 +87,8 @@ kinds.decoding = {
     const contexts = figure.chosen("contexts", "word"), size = contexts.length, step = (width - 12) / size, parts = figure.drawn("parts");
     const most = largest(figure, "parts", "contexts"), first = chosen * rows.length * size;
     return [
-      // As strong as its weight, a ground joins each value with the bar of its weight.
-      [...figure.chosen("weights", "word")].map((weight, j) => rect(x - 12, rows[j] - row / 2 + 1, share * (width + 8), row - 2, { class: "weight", "fill-opacity": round(0.45 * weight) })),
+      // Behind each value a ground that is as strong as its weight.
+      [...figure.chosen("weights", "word")].map((weight, j) => rect(x + 2, rows[j] - row / 2 + 1, share * (width - 4), row - 2, { class: "weight", "fill-opacity": round(0.45 * weight) })),
       rows.map((y, j) => strip(parts.slice(first + j * size, first + (j + 1) * size), x + 6, step, y, 9.5 * share, most, "value")),
       line(x + 4, end + 1, x + width - 4, end + 1, { class: "rule" }),
       // The sum comes down from the rows.

@@ -51,7 +51,7 @@ kinds.plane = {
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
-      label(winners ? "areas: which word wins" : "dark: high score", left, bottom + 17, { class: "quiet" }),
+      label(winners ? "areas: which word wins" : "strong colour: high score", left, bottom + 17, { class: "quiet" }),
       scorer.form === "dot" && label("line: rubber band", right, 14, { class: "end quiet" }),
       // Of a query the dot product and the cosine know the way from the origin.
       group({}, scorer.form !== "additive" && line(xOf(0), yOf(0), qx, qy, { class: "query ray" })),
@@ -68,7 +68,7 @@ kinds.plane = {
       group({ class: "through" }, rect(...tag, { class: "query", rx: 10 }), label("query", tag[0] + 25, tag[1] + 14, { class: "middle name inverse" })),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), circle(qx, qy, 15, { class: "pull" })),
       listed && [
-        label(scorer.form === "cosine" ? `${scorer.scale.toFixed(0)} × cosine` : figure.value("score"), right + 144, top + 8, { class: "end quiet" }), label("weight", width - 8, top + 8, { class: "end quiet" }),
+        label(scorer.form === "cosine" ? `${+scorer.scale.toFixed(2)} × cosine` : figure.value("score"), right + 144, top + 8, { class: "end quiet" }), label("weight", width - 8, top + 8, { class: "end quiet" }),
         words.map((word, i) => {
           // The word with the largest weight stands first.
           const y = top + 36 + ranks[i] * Math.min(40, (bottom - top - 40) / count), style = i === best ? "name" : "";

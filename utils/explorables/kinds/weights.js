@@ -98,9 +98,9 @@ kinds.weights = {
   },
 
   // Where the mask was that is off now.
-  stairs(rows, columns, xOf, yOf, step) {
+  stairs(rows, columns, xOf, yOf, step, style = "stairs") {
     const steps = Array.from({ length: rows }, (_, i) => `V${round(yOf(i + 1))}${i < columns - 1 ? `h${round(step)}` : ""}`);
-    return path(`M${round(xOf(1))},${yOf(0)}${steps.join("")}`, { class: "stairs" });
+    return path(`M${round(xOf(1))},${yOf(0)}${steps.join("")}`, { class: style });
   },
 
   // A row for each value of the first axis and a column for each of the second; on a phone all in one row.
@@ -114,21 +114,25 @@ kinds.weights = {
     const played = figure.controls[figure.play[0]], end = { ...figure.place, ...(played && { [played.name]: played.values.length - 1 }) };
     const shares = shared && !columns ? rows.labels.map((_, i) => figure.arrayAt("share", { ...end, [rows.name]: i })[0]) : [];
     const ranks = shares.length ? ranksOf(shares) : [...rows.labels.keys()];
-    const gold = figure.has("gold") ? figure.array("gold") : [], size = figure.labels.keys.length, query = figure.place.query;
+    // Shares that are 0 in all maps are not written.
+    const shareOf = (place) => figure.arrayAt("share", { ...figure.place, ...place })[0], told = shared && rows.labels.some((_, i) => across.some((__, j) => shareOf({ [rows.name]: i, ...(columns && { [columns.name]: j }) }) > 0));
+    const gold = figure.has("gold") ? figure.array("gold") : [], size = figure.labels.keys.length, rowCount = figure.labels.queries.length, query = figure.place.query;
+    const { causal } = figure.options, lookingOn = causal && figure.value(causal[0]) !== causal[1];
     const marks = across.map((text, j) => [
       columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, head + 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {
         const place = { [rows.name]: i, ...(columns && { [columns.name]: j }) }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
         const x = left + j * step + (wide ? 0 : ranks[i] * thin) + (wide ? 3 : 6), y = top + ranks[i] * each, active = figure.place[rows.name] === i, style = here ? "name" : "quiet", underlined = `${style} choice`;
         const numbers = figure.arrayAt(array, { ...figure.place, ...place }), chosen = rowOf(numbers, query, size), middle = x + thin / 2 - 3;
-        const [right, under] = wide && !columns ? [left - 2, y + high / 2 + 13] : [middle + 14, y + high + 14], part = shared && figure.arrayAt("share", { ...figure.place, ...place })[0], share = part > 0 && percent(part);
+        const [right, under] = wide && !columns ? [left - 2, y + high / 2 + 13] : [middle + 14, y + high + 14], share = told && percent(shareOf(place));
         return [
           wide ? !j && label(words ? name : `${rows.name} ${name}`, left - 2, y + high / 2 + (shares.length ? -3 : 4), { class: words ? `end ${underlined}` : active ? "end name" : "end quiet" })
             : label(name, middle, words ? head + 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
           share && label(share, right, under, { class: `end ${style}` }),
           // Whether the chosen query looks most at a right cell.
-          gold.length > 0 && (gold[query * size + chosen.indexOf(Math.max(...chosen))] ? tick : cross)(...(wide && words ? [left - textWidth(name) - 14, y + high / 2 - 7] : [right - textWidth(share || "") - 13, under - 4])),
+          gold.length > 0 && !low && (gold[query * size + chosen.indexOf(Math.max(...chosen))] ? tick : cross)(...(wide && words ? [left - widest(rows.labels) - 14, y + high / 2 - 7] : [right - textWidth(share || "") - 13, under - 4])),
           stamp(numbers, size, x, y, thin - 6, high, gold),
+          lookingOn && this.stairs(rowCount, size, (at) => x + (at * (thin - 6)) / size, (at) => y + (at * high) / rowCount, (thin - 6) / size, "stairs thin"),
           !wide && line(x - 5, y + ((query + 0.5) * high) / figure.labels.queries.length, x - 1, y + ((query + 0.5) * high) / figure.labels.queries.length, { class: "query frame" }),
           wide && rect(x, y + (query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: here ? "query frame thin" : "query frame thin faded" }),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: Object.keys(place).some(figure.pointed) ? "chosen thin" : "chosen", rx: 3 }),
@@ -136,7 +140,7 @@ kinds.weights = {
         ];
       }),
     ]);
-    return { height: top + (wide ? count * each : high + (shared ? 20 : 4)), marks: [named && figure.arrayAt("share", figure.place)[0] > 0 && label(named, width, 13, { class: "end quiet" }), marks] };
+    return { height: top + (wide ? count * each : high + (shared ? 20 : 4)), marks: [named && told && label(named, width, 13, { class: "end quiet" }), marks] };
   },
 };
 

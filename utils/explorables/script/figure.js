@@ -136,13 +136,14 @@ function render({ model, el }) {
   // -- play ------------------------------------------------------------------------------------------------------
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let clock = 0;
-  let play = null;
+  let play = null, ended = false; // whether nothing was chosen since the play came to its end
   const showPlay = () => {
     play.firstChild.data = clock ? "pause" : "play";
     play.setAttribute("aria-label", `${play.firstChild.data} ${figure.play.map(titled).join(" and ")}`);
     play.classList.toggle("xp-plays", clock > 0);
   };
   const stop = () => {
+    ended = false;
     if (!clock) return;
     clearInterval(clock);
     clock = 0;
@@ -150,7 +151,8 @@ function render({ model, el }) {
     speak();
   };
   // Several controls play like the digits of a counter: the first moves, and at its end the next one. Whoever has not
-  // moved any of them yet sees the whole run; where the first has reached its end, it starts again.
+  // moved any of them yet sees the whole run; where the first has reached its end, it starts again, or the kind goes on after a play that came to its end.
+  const onward = kinds[figure.kind].next;
   const player = (moving) => {
     play = element("button", { type: "button", class: "xp-play" }, "play");
     showPlay();
@@ -166,9 +168,19 @@ function render({ model, el }) {
       const whole = untouched || moving.every(last), rewound = whole || last(moving[0]);
       if (rewound) delete figure.reached[figure.settled[figure.rival] ?? 0];
       const moves = rewound && moving.some((name) => position(name) > 0);
-      if (rewound) moving.slice(0, whole ? moving.length : 1).forEach((name) => put(name, 0));
-      if (still.matches) return moves || next(); // reduced motion: one step per press
-      clock = setInterval(() => { next(); if (moving.every(last)) stop(); }, figure.pace ?? 700);
+      if (rewound && onward && ended) Object.entries(onward(figure)).forEach(([name, at]) => put(name, at));
+      else if (rewound) moving.slice(0, whole ? moving.length : 1).forEach((name) => put(name, 0));
+      if (still.matches) { // reduced motion: one step per press
+        if (!moves) next();
+        ended = moving.every(last);
+        return;
+      }
+      clock = setInterval(() => {
+        next();
+        if (!moving.every(last)) return;
+        stop();
+        ended = true;
+      }, figure.pace ?? 700);
       showPlay();
     });
     return play;
@@ -200,7 +212,6 @@ function render({ model, el }) {
   panel.append(...Object.values(rows));
   const tools = element("div", { class: "xp-tools" });
   if (figure.play.length) tools.append(player(figure.play));
-  const onward = kinds[figure.kind].next;
   if (onward) {
     const next = element("button", { type: "button" }, "next");
     next.addEventListener("click", () => choose(onward(figure)));
@@ -418,6 +429,7 @@ function render({ model, el }) {
     const [played] = figure.play;
     const rival = figure.settled[figure.rival] ?? 0;
     if (played) figure.reached[rival] = Math.max(position(played), figure.reached[rival] ?? 0);
+    figure.remember();
     figure.put(Object.fromEntries(names.map((name) => [name, figure.hover[name] ?? position(name)])));
     speak();
   };

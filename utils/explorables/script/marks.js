@@ -247,7 +247,7 @@ const withGauges = (picture, figure) => {
   };
   return { width, height: below + picture.height, marks: [
     heading && label(heading, 0, 14, { class: "name" }),
-    [least, (least + most) / 2, most].map((share) => [line(left, yOf(share), right, yOf(share), { class: "grid" }), label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" })]),
+    [least, (least + most) / 2, most].map((share) => [line(left, yOf(share), width - 8, yOf(share), { class: "grid" }), label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" })]),
     labels.map((text, k) => {
       const beside = textWidth(text) / 2 + 6;
       if (xs[k] - beside < written) return false; // no room
@@ -262,7 +262,9 @@ const withGauges = (picture, figure) => {
       const [x, y] = [xs[from + k], yOf(shares[from + k])];
       return right ? circle(x, y, 3.5, { class: "weight" }) : path(`M${round(x - 3)},${round(y - 3)}l6,6m0,-6l-6,6`, { class: "sign" });
     }))),
-    strong.map((each) => circle(now, dotOf(each), 5, { class: each.style === "second" ? "score outlined" : "weight outlined" })),
+    [...strong].reverse().map((each) => (each.verdicts[near] === false
+      ? group({}, circle(now, dotOf(each), 7, { class: "paper" }), cross(now, dotOf(each)))
+      : group({}, circle(now, dotOf(each), 5, { class: each.style === "second" ? "score outlined" : "weight outlined" })))),
     texts.map((text, k) => label(text, fits ? now + 10 : now - 10, spots[k] + 4, { class: `${fits ? "" : "end "}${named[k].weak ? "quiet" : "name"} halo` })),
     grip(now, base + 9, held),
     dragged(axis, (x) => ({ [axis]: follow(x) }), rect(left - 16, top - 8, right - left + 32, tall + 40, { class: "drag instead" })),

@@ -49,7 +49,11 @@ const makeFigure = (spec) => {
     // A figure with one curve has one for each value of another axis with buttons that changes it; the reader sees those
     // that were played.
     rival: spec.gauges[1].length === 1 ? spec.axes.find(({ name, buttons }) => buttons && !spec.play.includes(name) && arrays[spec.gauges[1][0][0]].over.includes(name))?.name : undefined,
-    reached: {}, // how far the reader has taken the control that is played, for each position of the rival or for 0
+    // How far the reader has taken the control that is played, for each position of the rival or for 0; and which numbers
+    // that the kind remembers the reader has seen, for example "error 2 0".
+    reached: {},
+    stateOf: (key, place) => [key, ...arrays[key].over.map((name) => place[name])].join(" "),
+    remember: () => { for (const key of kinds[spec.kind].remembers ?? []) if (arrays[key]) figure.reached[figure.stateOf(key, figure.settled)] = true; },
     position: (name) => figure.place[name] + (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
     mixed: (key) => {
       const here = figure.array(key), { between } = figure;
