@@ -301,6 +301,30 @@ def test_written_words_stand_beside_their_rows_and_wrong_ones_have_a_cross(width
     check_legible(drawn, width)
 
 
+def test_a_word_that_was_lost_has_the_value_at_which_it_was_first_wrong_where_there_is_room() -> None:
+    # The first word is wrong from 1 on, with a way back at 2, the second from 2 on, the third from the start.
+    written = {0: [0, 1, 0], 1: [2, 1, 0], 2: [0, 0, 0], 3: [2, 0, 0]}
+    figure = Weights(
+        lambda moved: {"weights": torch.eye(3), "written": torch.tensor(written[moved])},
+        {"moved": list(written)}, queries=["deux", "trois", "six"], keys="xyz", name="lost", alt="", say="{moved}",
+        labels={"written": ["deux", "trois", "six"], "moved": ["0%", "1%", "2%", "3%"]}, play=["moved"],
+    )  # fmt: skip
+    for moved, expected in (
+        (0, {}),
+        (1, {"deux": "1%"}),
+        (2, {"trois": "2%"}),
+        (3, {"deux": "1%", "trois": "2%"}),
+    ):
+        drawn = picture(figure, 720, moved=moved)
+        rows = {mark.text: mark.middle[1] for mark in drawn.of("text", "choice")}
+        column = [mark for mark in drawn.of("text", "end") if mark.box[2] > 700 and mark.text != "lost at"]
+        assert {
+            min(rows, key=lambda name: abs(rows[name] - mark.middle[1])): mark.text for mark in column
+        } == expected
+        check_legible(drawn, 720)
+    assert "lost at" not in picture(figure, 328).texts()
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_small_maps_have_frames_around_their_gold_cells(width: int) -> None:
     gold = torch.tensor([[0, 1], [1, 0], [0, 0]])

@@ -23,7 +23,8 @@ kinds.weights = {
   layout(figure, width, wide) {
     const { panels, edge, causal, window: reach, gallery } = figure.options, { queries, keys, written } = figure.labels;
     const count = panels.length, side = wide && count === 2, gap = side ? 28 : 0, beside = gallery.length > 0;
-    const aside = written ? (wide ? 26 : 21) + widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
+    const since = written && wide && figure.play.length ? 50 : 0; // room for where a word was lost
+    const aside = written ? since + (wide ? 26 : 21) + widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))]) : 8;
     // On a phone written words leave little room for the cells.
     const named = widest(queries.map(spelled)), left = written && !wide ? named + 8 : Math.max(1.08 * named + 12, written ? 74 : 44);
     const across = side ? (width - left - aside - gap) / 2 : width - left - aside, step = across / keys.length;
@@ -48,7 +49,7 @@ kinds.weights = {
       1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") > across - (k === count - 1 ? 104 : 0))); // the scale
     // Where each map has a curve above, a piece of this curve stands before its title.
     const curves = figure.gauges[1].length, sample = curves > 1 && curves === count ? 28 : 0;
-    return { side, gap, left, aside, across, step, row, heading, base, high, labelled, lookingBack, allowed, edges, legends: gold ? legends : [legend], legend, outside, sample };
+    return { side, gap, left, aside, since, across, step, row, heading, base, high, labelled, lookingBack, allowed, edges, legends: gold ? legends : [legend], legend, outside, sample };
   },
 
   map(figure, layout, k) {
@@ -73,7 +74,7 @@ kinds.weights = {
       cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: edges }),
       figure.has("gold") && group({}, [...gold].map((is, at) => is && goldFrame(xOf(at % keys.length), yOf(Math.floor(at / keys.length)), step, row, numbers[at]))),
       names && queries.map((text, i) => label(spelled(text), first - 7, middle(i), { class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}` })),
-      written && [label(layout.left < 74 ? "right" : "right word", first - 7, 14, { class: "end quiet" }), this.writtenWords(figure, right, middle)],
+      written && [label(layout.left < 74 ? "right" : "right word", first - 7, 14, { class: "end quiet" }), this.writtenWords(figure, right, middle, layout)],
       causal && !layout.lookingBack && this.stairs(queries.length, keys.length, xOf, yOf, step),
       rect(first - 1, yOf(chosen) - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
       queries.map((_, i) => keys.map((_, j) => isWritten(i, j) && inCell(i, j))),
@@ -87,13 +88,14 @@ kinds.weights = {
     ];
   },
 
-  // Beside each row the word that is written, with a cross if it is wrong, pale if it is so from the start.
-  writtenWords(figure, right, middle) {
-    const { queries, written } = figure.labels, now = figure.array("written");
-    const before = writtenFirst(figure);
-    return [label("it writes", right + 20, 14, { class: "quiet" }), queries.map((query, i) => {
+  // Beside each row the word that is written, with a cross if it is wrong, pale if it is so from the start. Where there is
+  // room, a word that was lost has the value of the axis at which it was first wrong.
+  writtenWords(figure, right, middle, { aside, since }) {
+    const { queries, written } = figure.labels, now = figure.array("written"), [played] = figure.play;
+    const before = writtenFirst(figure), firstWrong = (i) => figure.controls[played].labels.find((_, k) => written[figure.arrayAt("written", { ...figure.place, [played]: k })[i]] !== queries[i]);
+    return [label("it writes", right + 20, 14, { class: "quiet" }), since && label("lost at", right + aside, 14, { class: "end quiet" }), queries.map((query, i) => {
       const word = written[now[i]], lost = word !== query && (!before.length || written[before[i]] === query);
-      return [word !== query && cross(right + 12, middle(i) - 4, lost ? "" : "faded"), label(spelled(word), right + 20, middle(i), { class: lost ? "name" : word === query ? "" : "quiet" })];
+      return [group({}, since && lost && label(firstWrong(i), right + aside, middle(i), { class: "end" })), word !== query && cross(right + 12, middle(i) - 4, lost ? "" : "faded"), label(spelled(word), right + 20, middle(i), { class: lost ? "name" : word === query ? "" : "quiet" })];
     })];
   },
 
