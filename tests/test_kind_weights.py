@@ -192,9 +192,8 @@ def with_more(gallery: tuple[str, ...] = (), **more) -> Weights:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("axes", [("head",), ("layer", "head")])
-def test_a_gallery_has_a_small_map_for_each_value_and_chooses_it(width: int, axes: tuple[str, ...]) -> None:
-    figure = with_more(axes)
+def test_a_gallery_of_two_axes_has_a_small_map_for_each_pair_of_values_and_chooses_it(width: int) -> None:
+    figure = with_more(axes := ("layer", "head"))
     drawn = picture(figure, width)
     places = [json.loads(mark.attributes["data-pick"]) for mark in drawn.of("rect", "pick")]
     areas = [
@@ -228,7 +227,7 @@ def test_a_gallery_has_a_small_map_for_each_value_and_chooses_it(width: int, axe
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_the_names_of_a_gallery_have_their_share_beside_them_and_a_sign(width: int) -> None:
+def test_a_gallery_of_one_axis_has_the_chosen_row_at_each_value_with_its_share_and_a_sign(width: int) -> None:
     figure = Weights(
         lambda score, reach: {
             "weights": torch.tensor([[0.25, 0.75], [1, 0]]) if score == "dot" else torch.eye(2),
@@ -240,20 +239,32 @@ def test_the_names_of_a_gallery_have_their_share_beside_them_and_a_sign(width: i
     )  # fmt: skip
     drawn = picture(figure, width)
     dot, location = (drawn.text(name) for name in ("dot", "location"))
-    for name, share in ((dot, "6%"), (location, "50%")):
-        distance = drawn.text(share).middle - name.middle
-        assert distance[1] > 12, "below the name, and on a phone below the small map"
-        assert (distance[1] < 20) == (width == 720)
-    # The first query looks most at the second key by the dot score: a cross there, and a tick at the other small map.
-    signs = drawn.of("path", "sign")
-    beside = ("dot", "location") if width == 720 else ("6%", "50%")
-    for sign, text, strokes in zip(signs, beside, (2, 1), strict=True):
+    areas = [m for m in drawn.of("rect", "pick") if set(json.loads(m.attributes["data-pick"])) == {"score"}]
+    # The first query looks most at the second key by the dot score: a cross there, and a tick at the other row.
+    signs, frames = drawn.of("path", "sign"), drawn.of("rect", "thin")
+    for name, share, sign, strokes, frame, area, weights in zip(
+        (dot, location), ("6%", "50%"), signs, (2, 1), frames, areas, ([0.25, 0.75], [1, 0]), strict=True
+    ):
         assert sign.attributes["d"].count("m") + 1 == strokes
-        first = location if width == 720 else drawn.text(text)  # on a desk the signs are a column
-        assert 0 < first.box[0] - sign.box[2] < 18
-        assert abs(drawn.text(text).middle[1] - sign.middle[1]) < 4
+        assert sign.box[2] < name.box[0] < name.box[2] < drawn.text(share).box[0] < frame.box[0]
+        assert [mark.middle[1] for mark in (name, drawn.text(share), sign, frame)] == pytest.approx(
+            [area.middle[1]] * 4, abs=5
+        )
+        inside = [
+            cell
+            for cell in drawn.of("rect", "cell")
+            if frame.box[1] < cell.middle[1] < frame.box[3] and frame.box[0] < cell.middle[0] < frame.box[2]
+        ]
+        assert [cell["fill-opacity"] for cell in inside] == weights
+        assert any(m.middle == pytest.approx(inside[0].middle, abs=0.1) for m in drawn.of("rect", "gold"))
+    # That with the larger share stands first, and the chosen one has a frame.
+    assert location.middle[1] < dot.middle[1]
+    (chosen,) = drawn.of("rect", "chosen")
+    assert chosen.middle == pytest.approx(frames[0].middle, abs=0.1)
     check_legible(drawn, width)
     assert "13%" in picture(figure, width, reach=1).texts()
+    first, _ = picture(figure, width, query="b").of("path", "sign")
+    assert first.attributes["d"].count("m") + 1 == 2, "[1, 0] is wrong for the second query"
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -328,11 +339,11 @@ def test_a_word_that_was_lost_has_the_value_at_which_it_was_first_wrong_where_th
 @pytest.mark.parametrize("width", WIDTHS)
 def test_small_maps_have_frames_around_their_gold_cells(width: int) -> None:
     gold = torch.tensor([[0, 1], [1, 0], [0, 0]])
-    assert picture(with_more(("head",)), width).of("path", "mini") == []
-    drawn = picture(with_more(("head",), gold=gold), width)
+    assert picture(with_more(("layer", "head")), width).of("path", "mini") == []
+    drawn = picture(with_more(("layer", "head"), gold=gold), width)
     frames = drawn.of("path", "mini")
-    assert len(frames) == 3
-    areas = [m for m in drawn.of("rect", "pick") if set(json.loads(m.attributes["data-pick"])) == {"head"}]
+    assert len(frames) == 6
+    areas = [m for m in drawn.of("rect", "pick") if len(json.loads(m.attributes["data-pick"])) == 2]
     for frame, area in zip(frames, areas, strict=True):
         first, second = frame.corners().reshape(-1, 4, 2).mean(axis=1)
         left, top, right, bottom = area.box

@@ -1,22 +1,24 @@
-// Heat maps of queries by keys. With a gallery also a small map for each value of one or two axes, to choose from: beside
-// the large one or, on a phone, above it.
+// Heat maps of queries by keys. With a gallery also, to choose from, the chosen row for each value of an axis, or a small map
+// for each value of two axes: beside the large one or, on a phone, above it.
 kinds.weights = {
   draw(figure, width) {
     const wide = width >= 560;
     if (!figure.options.gallery.length) return this.maps(figure, width, wide);
-    const large = this.maps(figure, wide ? width - 268 : width, wide), small = this.gallery(figure, wide ? 240 : width, wide, large.height - 20);
+    const beside = !wide ? width : figure.options.gallery.length > 1 ? 240 : 300;
+    const large = this.maps(figure, wide ? width - beside - 28 : width, wide);
+    const small = figure.options.gallery.length > 1 ? this.gallery(figure, beside, wide, large.height - 20) : this.strips(figure, beside, wide, large.edges);
     const down = wide ? 0 : small.height + 8;
     return { width, height: wide ? Math.max(small.height, large.height) : down + large.height, marks: [
-      group({ transform: `translate(0 ${down})` }, large.marks), group({ transform: `translate(${wide ? width - 240 : 0} 0)` }, small.marks),
+      group({ transform: `translate(0 ${down})` }, large.marks), group({ transform: `translate(${wide ? width - beside : 0} 0)` }, small.marks),
     ] };
   },
 
   maps(figure, width, wide) {
-    const { panels } = figure.options, layout = this.layout(figure, width, wide), { side, high, labelled, base, legend, outside, left } = layout;
+    const { panels } = figure.options, layout = this.layout(figure, width, wide), { side, high, labelled, legend, outside, left } = layout;
     const marks = panels.map((_, k) => group({ transform: `translate(0 ${side ? 0 : k * high})` }, this.map(figure, layout, k)));
     const height = (side ? 1 : panels.length) * high + labelled;
-    if (!outside) return { width, height, base, marks };
-    return { width, height: height + 14, base, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
+    if (!outside) return { width, height, edges: layout.edges, marks };
+    return { width, height: height + 14, edges: layout.edges, marks: [marks, label(legend, left, height + 8, { class: "quiet" })] };
   },
 
   // Where the parts of the maps stand, and what their queries may look at.
@@ -105,44 +107,60 @@ kinds.weights = {
     return path(`M${round(xOf(1))},${yOf(0)}${steps.join("")}`, { class: style });
   },
 
-  // A row for each value of the first axis and a column for each of the second; on a phone all in one row.
+  // A row of small maps for each value of the first axis and a column for each of the second; on a phone all in one row.
   gallery(figure, width, wide, bottom) {
-    const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels;
-    const across = columns?.labels ?? [""], count = rows.labels.length, words = rows.buttons; // text names itself, numbers do not
-    const named = figure.labels.share?.[0], head = named ? 18 : 0, top = head + (wide ? 22 : words || !columns ? 19 : 34), left = wide ? (words ? 70 : 46) : 0, step = (width - left) / across.length;
-    // A share stands beside the name of a row or, where rows have several maps, below its map.
-    const shared = figure.has("share"), low = shared && columns ? 16 : 0, high = wide ? Math.min(84, (bottom - top + 12) / count - 12 - low) : 36, each = wide ? high + 12 + low : 0, thin = wide ? step : (step - 6) / count;
-    // Rows with shares stand in the order that these have at the end of the play, the largest first.
-    const played = figure.controls[figure.play[0]], end = { ...figure.place, ...(played && { [played.name]: played.values.length - 1 }) };
-    const shares = shared && !columns ? rows.labels.map((_, i) => figure.arrayAt("share", { ...end, [rows.name]: i })[0]) : [];
-    const ranks = shares.length ? ranksOf(shares) : [...rows.labels.keys()];
+    const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]), [[array]] = figure.options.panels, { causal } = figure.options;
+    const across = columns.labels, count = rows.labels.length, [named] = figure.labels.share ?? [], shareOf = (place) => figure.arrayAt("share", { ...figure.place, ...place })[0];
+    const head = named ? 18 : 0, top = head + (wide ? 22 : 34), left = wide ? 46 : 0, step = (width - left) / across.length, low = figure.has("share") ? 16 : 0;
+    const high = wide ? Math.min(84, (bottom - top + 12) / count - 12 - low) : 36, each = wide ? high + 12 + low : 0, thin = wide ? step : (step - 6) / count;
     // Shares that are 0 in all maps are not written.
-    const shareOf = (place) => figure.arrayAt("share", { ...figure.place, ...place })[0], told = shared && rows.labels.some((_, i) => across.some((__, j) => shareOf({ [rows.name]: i, ...(columns && { [columns.name]: j }) }) > 0));
-    const gold = figure.has("gold") ? figure.array("gold") : [], size = figure.labels.keys.length, rowCount = figure.labels.queries.length, query = figure.place.query;
-    const { causal } = figure.options, lookingOn = causal && figure.value(causal[0]) !== causal[1];
+    const told = low > 0 && rows.labels.some((_, i) => across.some((__, j) => shareOf({ [rows.name]: i, [columns.name]: j }) > 0));
+    const gold = figure.has("gold") ? figure.array("gold") : [], size = figure.labels.keys.length, rowCount = figure.labels.queries.length, query = figure.place.query, lookingOn = causal && figure.value(causal[0]) !== causal[1];
     const marks = across.map((text, j) => [
-      columns && label(`${columns.name} ${text}`, left + (j + 0.5) * step, head + 13, { class: "middle quiet" }),
+      label(`${columns.name} ${text}`, left + (j + 0.5) * step, head + 13, { class: "middle quiet" }),
       rows.labels.map((name, i) => {
-        const place = { [rows.name]: i, ...(columns && { [columns.name]: j }) }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
-        const x = left + j * step + (wide ? 0 : ranks[i] * thin) + (wide ? 3 : 6), y = top + ranks[i] * each, active = figure.place[rows.name] === i, style = here ? "name" : "quiet", underlined = `${style} choice`;
-        const numbers = figure.arrayAt(array, { ...figure.place, ...place }), chosen = rowOf(numbers, query, size), middle = x + thin / 2 - 3;
-        const [right, under] = wide && !columns ? [left - 2, y + high / 2 + 13] : [middle + 14, y + high + 14], share = told && percent(shareOf(place));
+        const place = { [rows.name]: i, [columns.name]: j }, here = Object.entries(place).every(([key, at]) => figure.place[key] === at), style = here ? "name" : "quiet";
+        const x = left + j * step + (wide ? 0 : i * thin) + (wide ? 3 : 6), y = top + i * each, room = thin - 6, middle = x + room / 2;
+        const numbers = figure.arrayAt(array, { ...figure.place, ...place });
         return [
-          wide ? !j && label(words ? name : `${rows.name} ${name}`, left - 2, y + high / 2 + (shares.length ? -3 : 4), { class: words ? `end ${underlined}` : active ? "end name" : "end quiet" })
-            : label(name, middle, words ? head + 13 : top - 6, { class: `middle ${words ? underlined : style}` }),
-          share && label(share, right, under, { class: `end ${style}` }),
-          // Whether the chosen query looks most at a right cell.
-          gold.length > 0 && !low && (gold[query * size + chosen.indexOf(Math.max(...chosen))] ? tick : cross)(...(wide && words ? [left - widest(rows.labels) - 14, y + high / 2 - 7] : [right - textWidth(share || "") - 13, under - 4])),
-          stamp(numbers, size, x, y, thin - 6, high, gold),
-          lookingOn && this.stairs(rowCount, size, (at) => x + (at * (thin - 6)) / size, (at) => y + (at * high) / rowCount, (thin - 6) / size, "stairs thin"),
-          !wide && line(x - 5, y + ((query + 0.5) * high) / figure.labels.queries.length, x - 1, y + ((query + 0.5) * high) / figure.labels.queries.length, { class: "query frame" }),
-          wide && rect(x, y + (query * high) / figure.labels.queries.length, thin - 6, high / figure.labels.queries.length, { class: here ? "query frame thin" : "query frame thin faded" }),
+          wide ? !j && label(`${rows.name} ${name}`, left - 2, y + high / 2 + 4, { class: figure.place[rows.name] === i ? "end name" : "end quiet" }) : label(name, middle, top - 6, { class: `middle ${style}` }),
+          told && label(percent(shareOf(place)), middle + 14, y + high + 14, { class: `end ${style}` }),
+          stamp(numbers, size, x, y, room, high, gold),
+          lookingOn && this.stairs(rowCount, size, (at) => x + (at * room) / size, (at) => y + (at * high) / rowCount, room / size, "stairs thin"),
+          wide ? rect(x, y + (query * high) / rowCount, room, high / rowCount, { class: here ? "query frame thin" : "query frame thin faded" })
+            : line(x - 5, y + ((query + 0.5) * high) / rowCount, x - 1, y + ((query + 0.5) * high) / rowCount, { class: "query frame" }),
           here && rect(x - 2, y - 2, thin - 2, high + 4, { class: Object.keys(place).some(figure.pointed) ? "chosen thin" : "chosen", rx: 3 }),
-          rect(words && wide ? 0 : x - 3, y, words && wide ? width : thin, high, picks(place)),
+          rect(x - 3, y, thin, high, picks(place)),
         ];
       }),
     ]);
-    return { height: top + (wide ? count * each : high + (shared ? 20 : 4)), marks: [named && told && label(named, width, 13, { class: "end quiet" }), marks] };
+    return { height: top + (wide ? count * each : high + (low ? 20 : 4)), marks: [told && label(named, width, 13, { class: "end quiet" }), marks] };
+  },
+
+  // The row of the chosen query at each value of an axis.
+  strips(figure, width, wide, edges) {
+    const { name: axis, labels, buttons } = figure.controls[figure.options.gallery[0]], [[array]] = figure.options.panels, { keys, share: [named] = [] } = figure.labels;
+    const names = buttons ? labels : labels.map((text) => `${axis} ${text}`), shared = figure.has("share"), shareAt = (i, place) => figure.arrayAt("share", { ...place, [axis]: i })[0];
+    // They stand in the order that the shares have at the end of the play, the largest first.
+    const [played] = figure.play, end = { ...figure.place, ...(played && { [played]: figure.controls[played].values.length - 1 }) };
+    const ranks = shared ? ranksOf(labels.map((_, i) => shareAt(i, end))) : [...labels.keys()];
+    const size = keys.length, query = figure.place.query, gold = figure.has("gold") ? rowOf(figure.array("gold"), query, size) : [];
+    const indent = gold.length ? 20 : 0, left = indent + 1.08 * widest(names) + (shared ? 44 : 8), step = (width - left - 2) / size, top = named ? 22 : 2, row = wide ? 42 : 24, high = row - (wide ? 14 : 6);
+    const marks = names.map((name, i) => {
+      const y = top + ranks[i] * row, middle = y + row / 2, here = figure.place[axis] === i, numbers = rowOf(figure.arrayAt(array, { ...figure.place, [axis]: i }), query, size);
+      return [
+        // Whether the query looks most at a right cell.
+        gold.length > 0 && (gold[numbers.indexOf(Math.max(...numbers))] ? tick : cross)(7, middle),
+        label(name, indent, middle + 4, { class: here ? "name choice" : "choice" }), shared && label(percent(shareAt(i, figure.place)), left - 7, middle + 4, { class: here ? "end name" : "end quiet" }),
+        cells(numbers, size, { left, top: middle - high / 2, step, height: high, allowed: [edges[query]] }),
+        [...gold].map((is, j) => is > 0 && goldFrame(left + j * step, middle - high / 2, step, high, numbers[j])),
+        rect(left, middle - high / 2, size * step, high, { class: here ? "query frame thin" : "query frame thin faded" }),
+        here && rect(left - 2, middle - high / 2 - 2, size * step + 4, high + 4, { class: figure.pointed(axis) ? "chosen thin" : "chosen", rx: 3 }),
+        rect(0, y, width, row, picks({ [axis]: i })),
+      ];
+    });
+    const base = top + row * names.length;
+    return { height: base + (wide ? labelsHeight(keys, step) : 8), marks: [named && label(named, indent, 13, { class: "quiet" }), marks, wide && columnLabels(keys, left, step, base)] };
   },
 };
 

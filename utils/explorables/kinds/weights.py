@@ -16,8 +16,8 @@ class Weights(Figure):
     return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame; labels
     ``gold``, one text, say what these are. With labels ``written`` it returns an integer array ``written`` of shape
     (queries,), the numbers of the labels that stand beside the rows; a cross marks one that differs from the label of
-    its row. With a gallery it may return the number ``share``, which stands at each small map; labels ``share``, one
-    text, say above the small maps what it is.
+    its row. With a gallery it may return the number ``share``, which stands at each row or small map; labels ``share``, one
+    text, say above them what it is.
 
     Args:
         queries: labels of the rows.
@@ -26,7 +26,8 @@ class Weights(Figure):
         edge: an axis whose value n forbids the columns from n on, for instance the valid length.
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
         window: an axis whose value n forbids each query to look at keys more than n places away from its own place.
-        gallery: one or two axes. The first map is also shown small at each of their values, to choose from.
+        gallery: one axis, at each of whose values the chosen row of the first map is also shown, or two axes, at whose
+            values this map is shown small; to choose from.
         options: as for :class:`utils.explorables.figure.Figure`; and ``gauges``, a heading and, from the name of a
             number from 0 to 1 that ``compute`` returns, to the text beside its curve: a chart above the maps,
             along the axis that is played first (with one number per query, the curve is that of the chosen one, and an
