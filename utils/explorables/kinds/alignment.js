@@ -97,9 +97,9 @@ const astrayAt = (figure, i, place) => {
 const looksAstray = (figure) => (figure.labels.written || !figure.options.gold.length ? []
   : figure.labels.target.map((_, i) => (i === figure.place.word || figure.value("gold_links") === "shown") && astrayAt(figure, i, figure.place)));
 
-// The bands, and their courses, from each target word to the source words, those of the chosen word last. They stand side by side at both
-// ends, so that their breadths add up there; `full` is the breadth of a weight of 1. Hairlines are left out, and of the
-// words that are not chosen all small weights but the largest.
+// The bands from each target word to the source words, those of the chosen word last, and their courses. They stand side by
+// side at both ends, so that their breadths add up there; `full` is the breadth of a weight of 1. Hairlines are left out,
+// and of the words that are not chosen all small weights but the largest.
 const bandsOf = (figure, full, from, to, course) => {
   const chosen = figure.place.word, rows = to.map((_, i) => [...figure.row("weights", i)]);
   const starts = from.map((middle, j) => middle - (full / 2) * rows.reduce((sum, row) => sum + row[j], 0));

@@ -54,8 +54,7 @@ kinds.curve = {
     // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is invisible.
     const tall = weights.map((weight) => (weight < 0.002 ? 0 : Math.max(1.5, (base - top - 16) * weight))), tallest = Math.max(...tall);
     // The largest weight is written above its bar, of equal ones above that of the nearest reading.
-    const heaviest = tall.reduce((best, height, i) => (height === tallest && !(Math.abs(xOf(x[best]) - asked) < Math.abs(xOf(x[i]) - asked) && tall[best] === tallest) ? i : best), 0);
-    const key = wide ? [left + textWidth(y_label) + 24, 14] : [left, base + 37];
+    const aside = tall.map((height, i) => (height === tallest ? Math.abs(xOf(x[i]) - asked) : Infinity)), heaviest = aside.indexOf(Math.min(...aside));
     const edges = [-1, 1].map((side) => asked + side * across).filter((edge) => across && edge > left && edge < right);
     const below = (text, at, style) => group({}, edges.every((edge) => Math.abs(edge - at) > 13 + textWidth(text) / 2) && label(text, at, base + 16, { class: style }));
     const unit = y_label.replace(/.*\((.*)\)/, " $1"), error = figure.has("error") && `error ${figure.array("error")[0].toFixed(2)}${unit}`;
@@ -66,7 +65,7 @@ kinds.curve = {
     const marks = [
       levels.map((level) => [line(left, yOf(level), right, yOf(level), { class: "grid" }), label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" })]),
       label(y_label, left, 14),
-      group({ transform: `translate(${key.map(round).join(" ")})` }, circle(4, -4, 4, { class: "value" }), label("reading", 13, 0), line(76, -4, 94, -4, { class: "context curve" }), label("estimate", 101, 0),
+      group({ transform: `translate(${left} ${round(base + 41)})` }, circle(4, -4, 4, { class: "value" }), label("reading", 13, 0), line(76, -4, 94, -4, { class: "context curve" }), label("estimate", 101, 0),
         line(170, -4, 193, -4, { class: "truth" }), label("truth", 199, 0)),
       label("weight", left - 5, base, { class: "weight end" }), line(left, base, right, base, { class: "grid" }),
       group({}, gaps.map((run) => hatch(between(run[0], -1), top, between(run.at(-1), 1) - between(run[0], -1), bottom - top, 8))),
@@ -77,7 +76,7 @@ kinds.curve = {
       line(asked, top - 8, asked, base, { class: "query frame" }),
       x.map((hour, i) => rect(xOf(hour) - (i === point ? 4 : 1.5), base - tall[i], i === point ? 8 : 3, tall[i], { class: "weight" })),
       group({}, error && [rect(right - 0.98 * textWidth(error, 18) - 20, 3, 15, 15, { class: "apart" }), label(error, right, 16, { class: "end big" })]),
-      group({}, error && !Object.keys(figure.moved).length && figure.controls[bandwidth] && this.errorsSoFar(figure, right - 0.98 * textWidth(error, 18) - (wide ? 32 : 26), wide ? 10 : 7)),
+      group({}, error && !Object.keys(figure.moved).length && figure.controls[bandwidth] && this.errorsSoFar(figure, right - 0.98 * textWidth(error, 18) - (wide ? 36 : 26), wide)),
       hours.map((hour) => below(round(hour), xOf(hour), "middle quiet")), below(x_label, xOf((hours[3] + hours[4]) / 2), "middle"),
       dragged(query, (at) => ({ [query]: follow(at) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" })),
@@ -95,12 +94,12 @@ kinds.curve = {
       // Where readings were before the reader moved them.
       group({}, Object.keys(figure.moved).map((i) => [line(xOf(x[i]), yOf(y[i]), ...place(i), { class: "edge" }), circle(xOf(x[i]), yOf(y[i]), 4, { class: "ghost" })])),
       group({}, point !== undefined && line(place(point)[0], place(point)[1] + 13, place(point)[0], Math.max(place(point)[1] + 13, base - tall[point]), { class: "edge" })),
-      // The more a reading weighs, the larger its dot.
+      // The more a reading weighs, the larger its dot. Beside an edge of the window only the dot itself is held.
       x.map((_, i) => {
         const [cx, cy] = place(i), dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
         if (!kernels) return dotted;
         return [dotted, dragged("moved", (_, at) => ({ points: { [i]: [x[i], within(levelOf(at))] } }),
-          circle(cx, cy, i === figure.taken ? 20 : 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
+          circle(cx, cy, i === figure.taken ? 20 : edges.some((edge) => Math.abs(edge - cx) < 24) ? 7 : 12, { ...picks({ point: i }), class: i === figure.taken ? "pull upright taken" : "pull upright" }))];
       }),
       group({}, stretches.map((run) => polyline((run.length > 1 ? run : [run[0], run[0]]).map((i) => spot(estimate, i)), { class: "context curve" }))),
       group({}, tallest > 0 && point === undefined && label(stored[heaviest].toFixed(2), Math.min(Math.max(xOf(x[heaviest]), left + 12), right - 12), base - tallest - 4, { class: "middle number weight halo" })),
@@ -110,13 +109,13 @@ kinds.curve = {
       group({}, point !== undefined && tip(`${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${stored[point].toFixed(2)}`,
         Math.min(Math.max(place(point)[0], left + 80), right - 80), place(point)[1] + (place(point)[1] < top + 30 ? 30 : -22))),
     ];
-    return { width, height: base + (wide ? 24 : 44), marks };
+    return { width, height: base + 48, marks };
   },
 
   // A small bar for the error at each bandwidth, that of now dark; a page hides those that the reader has not seen.
-  errorsSoFar(figure, right, step) {
-    const { bandwidth } = figure.options, { values } = figure.controls[bandwidth], most = Math.max(...figure.allOf("error")), left = right - step * values.length;
-    return [line(left, 20, right - 2, 20, { class: "grid" }), values.map((_, k) => {
+  errorsSoFar(figure, right, wide) {
+    const { bandwidth } = figure.options, { values } = figure.controls[bandwidth], most = Math.max(...figure.allOf("error")), step = wide ? 14 : 7, left = right - step * values.length;
+    return [wide && label(`error by ${titled(bandwidth)}`, left - 8, 16, { class: "end quiet" }), line(left, 20, right - 2, 20, { class: "grid" }), values.map((_, k) => {
       const place = { ...figure.place, [bandwidth]: k }, tall = (20 * figure.arrayAt("error", place)[0]) / most;
       return group({ class: figure.reached[figure.stateOf("error", place)] ? "" : "later" }, rect(left + k * step, 20 - tall, step - 2, tall, { class: k === figure.place[bandwidth] ? "handle" : "apart" }));
     })];

@@ -94,9 +94,9 @@ kinds.weights = {
   // room, a word that was lost has the value of the axis at which it was first wrong.
   writtenWords(figure, right, middle, { aside, since }) {
     const { queries, written } = figure.labels, now = figure.array("written"), [played] = figure.play;
-    const before = writtenFirst(figure), firstWrong = (i) => figure.controls[played].labels.find((_, k) => written[figure.arrayAt("written", { ...figure.place, [played]: k })[i]] !== queries[i]);
-    return [label("it writes", right + 20, 14, { class: "quiet" }), since && label("lost at", right + aside, 14, { class: "end quiet" }), queries.map((query, i) => {
-      const word = written[now[i]], lost = word !== query && (!before.length || written[before[i]] === query);
+    const before = writtenFirst(figure), isLost = (i) => written[now[i]] !== queries[i] && (!before.length || written[before[i]] === queries[i]), firstWrong = (i) => figure.controls[played].labels.find((_, k) => written[figure.arrayAt("written", { ...figure.place, [played]: k })[i]] !== queries[i]);
+    return [label("it writes", right + 20, 14, { class: "quiet" }), group({}, since && queries.some((_, i) => isLost(i)) && label("lost at", right + aside, 14, { class: "end quiet" })), queries.map((query, i) => {
+      const word = written[now[i]], lost = isLost(i);
       return [group({}, since && lost && label(firstWrong(i), right + aside, middle(i), { class: "end" })), word !== query && cross(right + 12, middle(i) - 4, lost ? "" : "faded"), label(spelled(word), right + 20, middle(i), { class: lost ? "name" : word === query ? "" : "quiet" })];
     })];
   },
@@ -137,30 +137,29 @@ kinds.weights = {
     return { height: top + (wide ? count * each : high + (low ? 20 : 4)), marks: [told && label(named, width, 13, { class: "end quiet" }), marks] };
   },
 
-  // The row of the chosen query at each value of an axis.
+  // The row of the chosen query at each value of an axis, with its weight on right cells.
   strips(figure, width, wide, edges) {
-    const { name: axis, labels, buttons } = figure.controls[figure.options.gallery[0]], [[array]] = figure.options.panels, { keys, share: [named] = [] } = figure.labels;
-    const names = buttons ? labels : labels.map((text) => `${axis} ${text}`), shared = figure.has("share"), shareAt = (i, place) => figure.arrayAt("share", { ...place, [axis]: i })[0];
-    // They stand in the order that the shares have at the end of the play, the largest first.
+    const { name: axis, labels, buttons } = figure.controls[figure.options.gallery[0]], [[array]] = figure.options.panels, { keys, gold: [right] = ["right cell"] } = figure.labels;
+    const names = buttons ? labels : labels.map((text) => `${axis} ${text}`);
+    // They stand in the order that the shares of all rows have at the end of the play, the largest first.
     const [played] = figure.play, end = { ...figure.place, ...(played && { [played]: figure.controls[played].values.length - 1 }) };
-    const ranks = shared ? ranksOf(labels.map((_, i) => shareAt(i, end))) : [...labels.keys()];
+    const ranks = figure.has("share") ? ranksOf(labels.map((_, i) => figure.arrayAt("share", { ...end, [axis]: i })[0])) : [...labels.keys()];
     const size = keys.length, query = figure.place.query, gold = figure.has("gold") ? rowOf(figure.array("gold"), query, size) : [];
-    const indent = gold.length ? 20 : 0, left = indent + 1.08 * widest(names) + (shared ? 44 : 8), step = (width - left - 2) / size, top = named ? 22 : 2, row = wide ? 42 : 24, high = row - (wide ? 14 : 6);
+    const indent = gold.length ? 20 : 0, left = indent + 1.08 * widest(names) + (indent ? 44 : 8), step = (width - left - 2) / size, top = indent ? 22 : 2, row = wide ? 42 : 24, high = row - (wide ? 14 : 6);
     const marks = names.map((name, i) => {
       const y = top + ranks[i] * row, middle = y + row / 2, here = figure.place[axis] === i, numbers = rowOf(figure.arrayAt(array, { ...figure.place, [axis]: i }), query, size);
       return [
         // Whether the query looks most at a right cell.
         gold.length > 0 && (gold[numbers.indexOf(Math.max(...numbers))] ? tick : cross)(7, middle),
-        label(name, indent, middle + 4, { class: here ? "name choice" : "choice" }), shared && label(percent(shareAt(i, figure.place)), left - 7, middle + 4, { class: here ? "end name" : "end quiet" }),
+        label(name, indent, middle + 4, { class: here ? "name choice" : "choice" }), gold.length > 0 && label(percent(dot(gold, numbers)), left - 7, middle + 4, { class: here ? "end name" : "end quiet" }),
         cells(numbers, size, { left, top: middle - high / 2, step, height: high, allowed: [edges[query]] }),
         [...gold].map((is, j) => is > 0 && goldFrame(left + j * step, middle - high / 2, step, high, numbers[j])),
-        rect(left, middle - high / 2, size * step, high, { class: here ? "query frame thin" : "query frame thin faded" }),
-        here && rect(left - 2, middle - high / 2 - 2, size * step + 4, high + 4, { class: figure.pointed(axis) ? "chosen thin" : "chosen", rx: 3 }),
+        rect(left - 1, middle - high / 2 - 1, size * step + 2, high + 2, { class: here ? figure.frame(axis) : "query frame thin faded", rx: 3 }),
         rect(0, y, width, row, picks({ [axis]: i })),
       ];
     });
     const base = top + row * names.length;
-    return { height: base + (wide ? labelsHeight(keys, step) : 8), marks: [named && label(named, indent, 13, { class: "quiet" }), marks, wide && columnLabels(keys, left, step, base)] };
+    return { height: base + (wide ? labelsHeight(keys, step) : 8), marks: [indent && label(`weight on ${right}`, indent, 13, { class: "quiet" }), marks, wide && columnLabels(keys, left, step, base)] };
   },
 };
 

@@ -16,8 +16,8 @@ class Weights(Figure):
     return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame; labels
     ``gold``, one text, say what these are. With labels ``written`` it returns an integer array ``written`` of shape
     (queries,), the numbers of the labels that stand beside the rows; a cross marks one that differs from the label of
-    its row. With a gallery it may return the number ``share``, which stands at each row or small map; labels ``share``, one
-    text, say above them what it is.
+    its row. With a gallery it may return the number ``share``, which stands at each small map and orders the rows of
+    one axis; labels ``share``, one text, say above the small maps what it is.
 
     Args:
         queries: labels of the rows.
