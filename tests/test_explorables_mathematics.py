@@ -13,6 +13,8 @@ from utils.attention import additive_scores
 from utils.explorables.still import engine
 from utils.kernels import nadaraya_watson
 
+#: The scores of a query for several keys.
+SCORES = "(scorer, keys, query) => scoresOf(scorer, keys)(query)"
 KERNELS = ("gaussian", "boxcar", "triangular", "epanechnikov")
 FLOATS = st.floats(-50, 50)
 
@@ -20,7 +22,7 @@ FLOATS = st.floats(-50, 50)
 def computed(function: str, *arguments) -> np.ndarray:
     """The result of a function of `script/mathematics.js`."""
     written = ",".join(json.dumps(argument) for argument in arguments)
-    return np.array(json.loads(engine().eval(f"JSON.stringify({function}({written}))")), dtype=float)
+    return np.array(json.loads(engine().eval(f"JSON.stringify(({function})({written}))")), dtype=float)
 
 
 def draw(seed: int, *shape: int, scale: float = 1.0) -> torch.Tensor:
@@ -53,15 +55,17 @@ def test_scores(d: int, h: int, scale: float) -> None:
         "additive": additive_scores(q[None], k[None], v)[0, 0],
     }
     for form, score in expected.items():
-        got = computed(f"scores.{form}", scorer, query.tolist(), key.tolist())
-        np.testing.assert_allclose(got, score, rtol=1e-9, atol=1e-12, err_msg=form)
+        # Twice the key, with another one between.
+        keys = [key.tolist(), query.tolist(), key.tolist()]
+        got = computed(SCORES, scorer | {"form": form}, keys, query.tolist())
+        np.testing.assert_allclose(got[[0, 2]], score.expand(2), rtol=1e-9, atol=1e-12, err_msg=form)
 
 
 def test_the_cosine_with_a_vector_of_zeros_is_0() -> None:
     eye = torch.eye(2).tolist()
-    scorer = {"w_q": eye, "w_k": eye, "scale": 3}
+    scorer = {"form": "cosine", "w_q": eye, "w_k": eye, "scale": 3}
     for query, key in (([0, 0], [1, 2]), ([1, 2], [0, 0]), ([0, 0], [0, 0])):
-        assert computed("scores.cosine", scorer, query, key) == 0
+        assert computed(SCORES, scorer, [key], query) == 0
         assert (
             torch.nn.functional.cosine_similarity(*torch.tensor([query, key], dtype=torch.float64), dim=0)
             == 0

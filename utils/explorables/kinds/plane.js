@@ -5,7 +5,7 @@ kinds.plane = {
     const scorer = scorers[figure.value("score")], at = (i, start) => figure.moved[i] ?? start;
     const vector = (place) => (scorer.one ? [...place, 1] : place);
     const asked = at(count, query), keys = points.map((point, i) => at(i, point));
-    const numbers = keys.map((key) => scores[scorer.form](scorer, vector(asked), vector(key)));
+    const numbers = scoresOf(scorer, keys.map(vector))(vector(asked));
     const weights = softmax(numbers), best = weights.indexOf(Math.max(...weights));
     return { scores: numbers, weights, best: [best], top: [weights[best]], nearest: [nearestTo(asked, keys)] };
   },
@@ -33,7 +33,7 @@ kinds.plane = {
     const diamond = [qx - 12, qy - 12, 24, 24];
     const tag = leastCovered([[qx - 25, qy - 35, 50, 20], [qx - 25, qy + 15, 50, 20], [qx + 15, qy - 10, 50, 20], [qx - 65, qy - 10, 50, 20]].map(kept), [diamond, ...dots]);
     const taken = [[xOf(0) - 6, yOf(0) - 6, 12, 12], tag, diamond, ...dots];
-    const heightsAt = (x, y) => keys.map((key) => scores[scorer.form](scorer, vector(inside(x, y)), vector(key)));
+    const scoresAt = scoresOf(scorer, keys.map(vector)), heightsAt = (x, y) => scoresAt(vector(inside(x, y)));
     const { won, borders } = winners ? areas(heightsAt, best, grid) : {}, tags = winners ? onFrame(words, heightsAt, sides, taken) : [];
     taken.push(...tags.map(({ place }) => place));
     const texts = words.map((word, i) => (listed || weights[i] < 0.005 ? word : `${word} ${weights[i].toFixed(2)}`)), named = [];
@@ -47,11 +47,11 @@ kinds.plane = {
     return { width, height: bottom + 34, marks: [
       winners
         ? [rect(left, top, right - left, bottom - top, { class: "key", "fill-opacity": 0.1 }), group({ opacity: 0.42 }, path(won, { class: "key area" })), path(borders, { class: "border" })]
-        : landscape((x, y) => scores[scorer.form](scorer, asked, vector(inside(x, y))), grid),
+        : landscape((x, y) => scoresOf(scorer, [vector(inside(x, y))])(asked)[0], grid),
       rect(left, top, right - left, bottom - top, { class: "grid" }), scorer.form === "dot" && polyline(hullOf(keys).map(([x, y]) => [xOf(x), yOf(y)]), { class: "band around" }), path(`M${round(xOf(0) - 6)},${round(yOf(0))}h12m-6,-6v12`, { class: "origin" }),
       label(`↑ ${y_label}`, left, 14), label(`${x_label} →`, right, bottom + 17, { class: "end" }),
       dragged("moved", (px, py) => ({ points: { [count]: inside(px, py) } }), rect(left, top, right - left, bottom - top, { class: "drag plain" })),
-      label(winners ? "areas: which word wins" : "strong colour: high score", left, bottom + 17, { class: "quiet" }),
+      label(winners ? "areas: which word wins" : "strong grey: high score", left, bottom + 17, { class: "quiet" }),
       scorer.form === "dot" && label("line: rubber band", right, 14, { class: "end quiet" }),
       // Of a query the dot product and the cosine know the way from the origin.
       group({}, scorer.form !== "additive" && line(xOf(0), yOf(0), qx, qy, { class: "query ray" })),

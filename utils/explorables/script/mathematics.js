@@ -11,17 +11,17 @@ const softmax = (scores) => {
   return powers.map((power) => power / total);
 };
 
-// Scores of a query and a key, both projected by matrices that were trained.
-const scores = {
-  dot: ({ w_q, w_k, scale }, query, key) => scale * dot(times(w_q, query), times(w_k, key)),
-  cosine: ({ w_q, w_k, scale }, query, key) => {
-    const q = times(w_q, query), k = times(w_k, key);
-    return (scale * dot(q, k)) / (Math.sqrt(dot(q, q) * dot(k, k)) || 1);
-  },
-  additive: ({ w_q, w_k, w_v }, query, key) => {
-    const k = times(w_k, key);
-    return dot(w_v, times(w_q, query).map((q, i) => Math.tanh(q + k[i])));
-  },
+// The score of a query and a key that are projected.
+const scored = {
+  dot: ({ scale }, q, k) => scale * dot(q, k),
+  cosine: ({ scale }, q, k) => (scale * dot(q, k)) / (Math.sqrt(dot(q, q) * dot(k, k)) || 1),
+  additive: ({ w_v }, q, k) => dot(w_v, q.map((x, i) => Math.tanh(x + k[i]))),
+};
+
+// A function of a query: its scores for several keys. Matrices that were trained project both, the keys only once.
+const scoresOf = (scorer, keys) => {
+  const projected = keys.map((key) => times(scorer.w_k, key));
+  return (query) => { const q = times(scorer.w_q, query); return projected.map((k) => scored[scorer.form](scorer, q, k)); };
 };
 
 // Kernels of u, which is the distance divided by the bandwidth, up to a constant factor; the Gaussian is below.
