@@ -65,7 +65,7 @@ browser:
 
 # CHAPTER=name tests one chapter: its notebook, its page and all its figures, in the book that was built last, with
 # its changed pages built again.
-test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 9 minutes (CHAPTER=name for one chapter)
+test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 10 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	$(PYTEST) --nbval --nbval-current-env $(SELECTED)
 	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) -m "not slow" -k "$(CHAPTER)" $(TESTS_OF_PAGES)
@@ -74,7 +74,7 @@ else
 endif
 
 # Counting lines doubles the time of many tests.
-test-all: browser lint $(TESTED)/.built  ## run all tests, about 15 minutes: also killed processes, all figures, all solutions, coverage
+test-all: browser lint $(TESTED)/.built  ## run all tests, about 17 minutes: also killed processes, all figures, all solutions, coverage
 	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env \
 		--cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 $(ALL_TESTS)
 
