@@ -29,10 +29,8 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
         for head in (1, 2):
             drawn = picture(figure(), width, step=step, head=head)
             empty, _, full = drawn.of("line", "grid")[:3]  # 0, 50% and 100%
-            grip_area = drawn.of("rect", "drag", "instead")[
-                0
-            ].box  # 16 pixels wider than the axis on both sides
-            left, bottom, right, top = empty["x1"], empty["y1"], grip_area[2] - 16, full["y1"]
+            (area,) = drawn.of("rect", "drag", "instead")  # 16 pixels wider than the axis on both sides
+            left, bottom, right, top = empty["x1"], empty["y1"], area.box[2] - 16, full["y1"]
             across, up = linear([left, right], [0, 27]), linear([bottom, top], [0, 1])
             # The first dot is drawn last, above the others.
             dots, whole = drawn.of("circle", "outlined")[::-1], drawn.of("path", "course", without=("done",))
@@ -50,7 +48,6 @@ def test_a_gauge_shows_the_course_of_a_share_and_where_it_is_now(width: int) -> 
                 beside = name.box[0] - dots[k].middle[0], dots[k].middle[0] - name.box[2]
                 assert 5 < max(beside) < 16
             assert across(drawn.of("line", "rule")[0]["x1"]) == pytest.approx(step, abs=1e-2)
-            (area,) = drawn.of("rect", "drag", "instead")
             (grip,) = drawn.of("rect", "handle")
             assert grip.box[0] < drawn.text(f"step {step}").middle[0] < grip.box[2]
             assert area.box[1] <= grip.box[1] < grip.box[3] <= area.box[3]

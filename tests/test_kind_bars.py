@@ -103,6 +103,7 @@ def test_a_verdict_stands_beside_each_row_with_a_tick_or_a_cross(width: int) -> 
         texts = [mark for mark in drawn.of("text") if mark.text in ("right", "wrong", "never")]
         signs = drawn.of("path", "sign")
         assert [mark.text for mark in texts] == verdicts
+        assert len({mark["x"] for mark in texts}) == 1, "a column"
         for text, sign, (base, bars) in zip(texts, signs, rows(drawn), strict=True):
             assert base - 60 < text.box[1] < text.box[3] < base
             assert sign.middle[1] == pytest.approx(text.middle[1], abs=4)
@@ -268,6 +269,12 @@ def test_a_click_draws_one_more_and_a_key_says_what_the_dots_are(width: int) -> 
             assert more["height"] >= 24
             assert more.box[3] <= drawn.of("rect", "handle")[0].box[1]  # above the grip
             check_legible(drawn, width)
+    # Of a long sentence the heading has the end that fits beside the button.
+    heading, *_ = picture(summed(panels={"p": f"{'It was and ' * 9}…"}), width, draws=1).of("text")
+    assert heading.text.startswith("… ")
+    assert heading.text.endswith("It was and w")
+    assert len(heading.text) > 24
+    assert heading.box[2] < more.box[0]
     for name, axes in (("cut", "m"), ("draws", ["n", "m"])):
         with pytest.raises(ValueError, match=f"{name} must name an axis, got 'm'"):
             small(**{name: axes})

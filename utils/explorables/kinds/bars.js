@@ -52,8 +52,8 @@ const sumStrip = (all, kept, names, { left, width, top, newest }) => {
 };
 
 // The end of a sentence, as much of it as there is room for.
-const lastWords = (text, room) => {
-  const words = text.split(" "), fits = words.findIndex((_, k) => textWidth(`${k ? "… " : ""}${words.slice(k).join(" ")}`) <= room);
+const lastWords = (text, room, size) => {
+  const words = text.split(" "), fits = words.findIndex((_, k) => 1.08 * textWidth(`${k ? "… " : ""}${words.slice(k).join(" ")}`, size) <= room);
   return fits > 0 ? `… ${words.slice(fits).join(" ")}` : text;
 };
 
@@ -124,7 +124,7 @@ kinds.bars = {
     const brief = `reached ${why}`, rooms = [width - middle, middle].map((room) => room - half - 8), before = rooms[1] > rooms[0] && rooms[0] < textWidth(wide ? full : brief), digits = step < 44 ? 2 : 3;
     const marks = [
       // The word that was drawn last goes on with the sentence.
-      label(lastWords(newest < 0 ? title : title.replace("…", newest < columns ? labels[newest] : "(another word)"), (width - 110) / (wide ? 1.5 : 1.08)), 0, 16, { class: wide ? "big" : "name" }),
+      label(lastWords(newest < 0 ? title : title.replace("…", newest < columns ? labels[newest] : "(another word)"), width - 110, wide ? 18 : 13), 0, 16, { class: wide ? "big" : "name" }),
       sumStrip(figure.blend("sums", whole), figure.blend("kept", now.map((number) => (number * whole[0]) / now[0])), labels.map((name, j) => (j < columns ? [name] : [rest, name])), { left: from, width: length, top, newest }),
       line(middle, 50, middle, top + 25, { class: "rule" }),
       grip(middle, 28, held),

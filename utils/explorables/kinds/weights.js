@@ -94,7 +94,9 @@ kinds.weights = {
   // room, a word that was lost has the value of the axis at which it was first wrong.
   writtenWords(figure, right, middle, { aside, since }) {
     const { queries, written } = figure.labels, now = figure.array("written"), [played] = figure.play;
-    const before = writtenFirst(figure), isLost = (i) => written[now[i]] !== queries[i] && (!before.length || written[before[i]] === queries[i]), firstWrong = (i) => figure.controls[played].labels.find((_, k) => written[figure.arrayAt("written", { ...figure.place, [played]: k })[i]] !== queries[i]);
+    const before = writtenFirst(figure), isLost = (i) => written[now[i]] !== queries[i] && (!before.length || written[before[i]] === queries[i]);
+    const writtenAt = (k, i) => written[figure.arrayAt("written", { ...figure.place, [played]: k })[i]];
+    const firstWrong = (i) => figure.controls[played].labels.find((_, k) => writtenAt(k, i) !== queries[i]);
     return [label("it writes", right + 20, 14, { class: "quiet" }), group({}, since && queries.some((_, i) => isLost(i)) && label("lost at", right + aside, 14, { class: "end quiet" })), queries.map((query, i) => {
       const word = written[now[i]], lost = isLost(i);
       return [group({}, since && lost && label(firstWrong(i), right + aside, middle(i), { class: "end" })), word !== query && cross(right + 12, middle(i) - 4, lost ? "" : "faded"), label(spelled(word), right + 20, middle(i), { class: lost ? "name" : word === query ? "" : "quiet" })];
