@@ -5,8 +5,18 @@
 (() => {
   const key = `quizzes ${location.pathname}`;
   let stored = {};
-  try { stored = JSON.parse(localStorage.getItem(key)) ?? {}; } catch { /* nothing is stored here */ }
-  const store = () => { try { localStorage.setItem(key, JSON.stringify(stored)); } catch { /* for this visit only */ } };
+  try {
+    stored = JSON.parse(localStorage.getItem(key)) ?? {};
+  } catch {
+    /* nothing is stored here */
+  }
+  const store = () => {
+    try {
+      localStorage.setItem(key, JSON.stringify(stored));
+    } catch {
+      /* for this visit only */
+    }
+  };
 
   const element = (tag, properties, ...children) => {
     const made = Object.assign(document.createElement(tag), properties);
@@ -45,15 +55,23 @@
       asked.append(element("label", {}, "Your number: ", input));
       // A comma stands before decimals or between thousands: both readings count. A number may be a fraction, and a unit
       // may follow it.
-      const readings = (text) => [".", ""].map((comma) => {
-        const parts = text.trim().replace("−", "-").replaceAll(",", comma).match(/^([-+.\de]+)(?:\s*\/\s*([.\d]+))?(?:\s*[a-z]+)?$/i);
-        return parts ? Number(parts[1]) / Number(parts[2] ?? 1) : NaN;
-      });
+      const readings = (text) =>
+        [".", ""].map((comma) => {
+          const parts = text
+            .trim()
+            .replace("−", "-")
+            .replaceAll(",", comma)
+            .match(/^([-+.\de]+)(?:\s*\/\s*([.\d]+))?(?:\s*[a-z]+)?$/i);
+          return parts ? Number(parts[1]) / Number(parts[2] ?? 1) : NaN;
+        });
       return {
         hint: "write a number, for example 0.5 or 1/2",
         read: () => (readings(input.value).every(Number.isNaN) ? undefined : input.value),
-        show: (text = "") => { input.value = text; },
-        find: (text) => fitting(answers, (a) => readings(text).some((number) => Math.abs(number - a.number) <= a.within + 1e-9)),
+        show: (text = "") => {
+          input.value = text;
+        },
+        find: (text) =>
+          fitting(answers, (a) => readings(text).some((number) => Math.abs(number - a.number) <= a.within + 1e-9)),
       };
     },
 
@@ -69,8 +87,14 @@
       for (const item of items) {
         const text = element("span", {}, ...item.childNodes);
         // The neighbour moves, so that the button keeps the focus.
-        const up = () => { if (item.previousElementSibling) item.after(item.previousElementSibling); moved(); };
-        const down = () => { if (item.nextElementSibling) item.before(item.nextElementSibling); moved(); };
+        const up = () => {
+          if (item.previousElementSibling) item.after(item.previousElementSibling);
+          moved();
+        };
+        const down = () => {
+          if (item.nextElementSibling) item.before(item.nextElementSibling);
+          moved();
+        };
         const moved = () => {
           list.dispatchEvent(new Event("input", { bubbles: true }));
           say(`Place ${[...list.children].indexOf(item) + 1} of ${items.length}`);
@@ -80,8 +104,10 @@
       return {
         hint: "put them in order",
         read,
-        show: (order = items.map((_, i) => i + 1)) => list.append(
-          ...[...items].sort((a, b) => order.indexOf(items.indexOf(a) + 1) - order.indexOf(items.indexOf(b) + 1))),
+        show: (order = items.map((_, i) => i + 1)) =>
+          list.append(
+            ...[...items].sort((a, b) => order.indexOf(items.indexOf(a) + 1) - order.indexOf(items.indexOf(b) + 1)),
+          ),
         find: (order) => fitting(answers, (a) => a.order?.join() === order.join()),
       };
     },
@@ -114,10 +140,17 @@
       });
       return {
         hint: "point at a cell",
-        read: () => { const i = inputs.findIndex((input) => input.checked); return i < 0 ? undefined : i; },
-        show: (chosen) => inputs.forEach((input, i) => { input.checked = i === chosen; }),
+        read: () => {
+          const i = inputs.findIndex((input) => input.checked);
+          return i < 0 ? undefined : i;
+        },
+        show: (chosen) =>
+          inputs.forEach((input, i) => {
+            input.checked = i === chosen;
+          }),
         find: (chosen) => {
-          const row = Math.floor(chosen / columns) + 1, column = (chosen % columns) + 1;
+          const row = Math.floor(chosen / columns) + 1;
+          const column = (chosen % columns) + 1;
           return fitting(answers, (a) => (!a.row || a.row === row) && (!a.column || a.column === column));
         },
       };
@@ -137,14 +170,20 @@
         const chosen = [...inputs.keys()].filter((i) => inputs[i].checked);
         return chosen.length ? chosen : undefined;
       },
-      show: (chosen = []) => inputs.forEach((input, i) => { input.checked = chosen.includes(i); }),
+      show: (chosen = []) =>
+        inputs.forEach((input, i) => {
+          input.checked = chosen.includes(i);
+        }),
       find: (chosen) => chosen,
     };
   }
 
   // Returns what forgets the reader's answer.
   function makeForm(quiz) {
-    const { id, dataset: { kind } } = quiz;
+    const {
+      id,
+      dataset: { kind },
+    } = quiz;
     const answers = JSON.parse(quiz.dataset.answers);
     const [title, ...written] = quiz.children;
     const list = written.pop().lastElementChild;
@@ -152,19 +191,24 @@
     const explanations = [...list.children];
     explanations.forEach((explanation, i) => {
       explanation.value = i + 1;
-      const mark = explanation.querySelector("strong"), given = mark.textContent.match(/: (.+)\.$/);
+      const mark = explanation.querySelector("strong");
+      const given = mark.textContent.match(/: (.+)\.$/);
       if (given) mark.dataset.given = given[1]; // paper shows it
       mark.textContent = answers[i].right ? "Right." : "No.";
     });
 
     const question = element("div", { id: `${id}-question` }, ...written);
     const note = element("p", { className: "quiz-note" });
-    const say = (text) => { note.textContent = text; };
+    const say = (text) => {
+      note.textContent = text;
+    };
     const { hint, read, show, find } = kinds[kind]({ quiz, asked, answers, say });
 
     const answer = (value) => {
       const found = value === undefined ? [] : find(value);
-      explanations.forEach((explanation, i) => { explanation.hidden = !found.includes(i); });
+      explanations.forEach((explanation, i) => {
+        explanation.hidden = !found.includes(i);
+      });
       const missing = kind === "all" && answers.some(({ right }, i) => right && !found.includes(i));
       say(found.length && missing ? "More of the choices are right." : "");
       if (!found.length) delete quiz.dataset.state;
@@ -175,7 +219,13 @@
     const legend = element("legend", {}, title.textContent, element("span", {}, `: ${hint}`));
     const fieldset = element("fieldset", {}, legend, question, asked);
     fieldset.setAttribute("aria-describedby", question.id);
-    const form = element("form", { autocomplete: "off" }, fieldset, element("button", { textContent: "Check" }), feedback);
+    const form = element(
+      "form",
+      { autocomplete: "off" },
+      fieldset,
+      element("button", { textContent: "Check" }),
+      feedback,
+    );
     form.addEventListener("input", () => answer());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -187,11 +237,18 @@
     });
     quiz.replaceChildren(form);
 
-    const forget = () => { show(); answer(); };
+    const forget = () => {
+      show();
+      answer();
+    };
     forget();
     if (id in stored) {
       // The question may have changed since.
-      try { show(stored[id]); } catch { show(); }
+      try {
+        show(stored[id]);
+      } catch {
+        show();
+      }
       if (JSON.stringify(read()) === JSON.stringify(stored[id])) answer(stored[id]);
       else forget();
     }

@@ -17,13 +17,17 @@ let unfoldedForPrint = [];
 addEventListener("hashchange", unfoldNamed);
 addEventListener("beforeprint", () => {
   unfoldedForPrint = [...document.querySelectorAll("details.entry:not([open])")];
-  unfoldedForPrint.forEach(entry => { entry.open = true; });
+  unfoldedForPrint.forEach((entry) => {
+    entry.open = true;
+  });
 });
 addEventListener("afterprint", () => {
-  unfoldedForPrint.forEach(entry => { entry.open = false; });
+  unfoldedForPrint.forEach((entry) => {
+    entry.open = false;
+  });
 });
 // A link to the entry that the address names already makes no hashchange.
-addEventListener("click", event => {
+addEventListener("click", (event) => {
   if (event.target.closest?.("a[href*='#']")) setTimeout(unfoldNamed);
 });
 unfoldNamed();

@@ -24,29 +24,35 @@ const PASSAGE_LENGTH = 260;
 
 // The words of the search as they may stand in a text: a word of the text may go on after them, and may end otherwise.
 function wordsOfSearch() {
-  const words = new URLSearchParams(location.search).get("q").toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const words =
+    new URLSearchParams(location.search)
+      .get("q")
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_]+/gu) ?? [];
   return words
-    .map(word => (/^\p{Script=Han}+$/u.test(word) || word.length < 5 ? word : word.replace(/(ing|ed|es|s|e)$/, "")))
-    .map(word => new RegExp(`(?<![\\p{L}\\p{N}])${word}[\\p{L}\\p{N}]*`, "giu"));
+    .map((word) => (/^\p{Script=Han}+$/u.test(word) || word.length < 5 ? word : word.replace(/(ing|ed|es|s|e)$/, "")))
+    .map((word) => new RegExp(`(?<![\\p{L}\\p{N}])${word}[\\p{L}\\p{N}]*`, "giu"));
 }
 
 // The text of the section that the hit names, or else of the section with most of the words.
 function textOfHit(address, words) {
   const root = new URL(document.documentElement.dataset.content_root, location.href);
-  const page = decodeURIComponent(address.pathname).slice(decodeURIComponent(root.pathname).length).replace(/\.html$/, "");
+  const page = decodeURIComponent(address.pathname)
+    .slice(decodeURIComponent(root.pathname).length)
+    .replace(/\.html$/, "");
   const sections = PASSAGES[page] ?? [];
   const named = sections.find(([anchor]) => anchor === decodeURIComponent(address.hash));
-  const found = text => words.filter(word => text.search(word) >= 0).length;
+  const found = (text) => words.filter((word) => text.search(word) >= 0).length;
   const best = Math.max(0, ...sections.map(([, text]) => found(text)));
   if (named && (found(named[1]) || !best)) return named[1];
   return sections.find(([, text]) => found(text) === best)?.[1] ?? "";
 }
 
 function passage(text, words) {
-  const first = Math.min(...words.map(word => text.search(word)).filter(place => place >= 0), text.length);
+  const first = Math.min(...words.map((word) => text.search(word)).filter((place) => place >= 0), text.length);
   const from = first === text.length ? 0 : Math.max(0, text.lastIndexOf(" ", Math.max(0, first - 80)) + 1);
   const cut = text.slice(from, from + PASSAGE_LENGTH).replace(/\s\S*$/, "");
-  const marks = words.flatMap(word => [...cut.matchAll(word)]).sort((a, b) => a.index - b.index);
+  const marks = words.flatMap((word) => [...cut.matchAll(word)]).sort((a, b) => a.index - b.index);
   const shown = document.createElement("p");
   shown.className = "context";
   shown.append(from > 0 ? "… " : "");

@@ -5,7 +5,6 @@ Explained in book/explorables.
 
 import inspect
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib.util import find_spec
@@ -24,8 +23,6 @@ _DARK = (
     "body.vscode-dark",
     'html[theme="dark"]',
 )
-#: Comments and indents are for those who read the files, and a page is loaded sooner without them.
-_FOR_READERS = re.compile(r"^ *//[^\n]*\n|^ */\*.*?\*/\n|^ +| // [^\n\"'`]*$", re.MULTILINE | re.DOTALL)
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -36,19 +33,19 @@ def style() -> str:
         f".xp-live{{{css_variables(dark=False)};--on-weight:#fff}}\n"
         f"@media screen{{{dark}{{{css_variables(dark=True)};--on-weight:#111}}}}\n"  # paper is always light
     )
-    return colours + _FOR_READERS.sub("", read("figure.css")) + DARK_IN_JUPYTERLAB
+    return colours + read("figure.css") + DARK_IN_JUPYTERLAB
 
 
 def script() -> str:
     """The script of every figure, as one ES module."""
-    look = f"const PICTURE_STYLE = {json.dumps(_FOR_READERS.sub('', read('picture.css')))};"
-    return _FOR_READERS.sub("", "\n".join([drawing_script(), look, read("script/figure.js")]))
+    look = f"const PICTURE_STYLE = {json.dumps(read('picture.css'))};"
+    return "\n".join([drawing_script(), look, read("script/figure.js")])
 
 
 def page_script() -> str:
     """One classic script for a page: a module would not load from ``file://``."""
     drawing = script().replace("export default { render };", "")
-    return f"(() => {{\n{drawing}\n{_FOR_READERS.sub('', read('script/page.js'))}}})();\n"
+    return f"(() => {{\n{drawing}\n{read('script/page.js')}}})();\n"
 
 
 def standalone_html(figure: "Figure") -> str:

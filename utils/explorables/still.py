@@ -6,6 +6,7 @@ Pictures are drawn in one place, the script. For pages without a script, for pap
 
 import atexit
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _HERE = files("utils.explorables")
 #: The scripts that need no browser, in the order in which they use one another.
 _PURE = ("numbers", "mathematics", "marks")
+#: Comments and indents are for those who read the files, and a page is loaded sooner without them.
+_FOR_READERS = re.compile(r"^ *//[^\n]*\n|^ */\*.*?\*/\n|^ +| // [^\n\"'`]*$", re.MULTILINE | re.DOTALL)
 #: JupyterLab shows still pictures, and the drawings of ``utils.plotting``, as images, which do not know its theme.
 DARK_IN_JUPYTERLAB = (
     'body[data-jp-theme-light="false"] :is(img.xp-still,img[src*="class%3D%22chart%22"])'
@@ -46,8 +49,8 @@ const numbers = (state, key) => { at(state); return JSON.stringify([...figure.ar
 
 
 def read(name: str) -> str:
-    """A script or style sheet of the figures."""
-    return (_HERE / name).read_text(encoding="utf-8")
+    """A script or style sheet of the figures, without comments and indents."""
+    return _FOR_READERS.sub("", (_HERE / name).read_text(encoding="utf-8"))
 
 
 def drawing_script() -> str:

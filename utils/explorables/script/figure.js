@@ -1,7 +1,8 @@
 // A figure in a page or a notebook: its controls, and its picture, drawn anew at each change. anywidget calls
 // render({ model, el }) in a notebook, and page.js calls it with a model of its own.
 
-const NARROWEST = 288, WIDEST = 760;
+const NARROWEST = 288;
+const WIDEST = 760;
 let serial = 0;
 
 const element = (tag, attributes = {}, ...children) => {
@@ -14,7 +15,10 @@ const element = (tag, attributes = {}, ...children) => {
 // Calls the function once no request has come for `wait` milliseconds.
 const debounce = (wait, call) => {
   let timer = 0;
-  return () => { clearTimeout(timer); timer = setTimeout(call, wait); };
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(call, wait);
+  };
 };
 
 // Makes the children of a node the marks that a picture consists of now, and changes only what is different.
@@ -27,14 +31,17 @@ const create = ({ tag, attributes, children, text }) => {
 };
 const patch = (node, marks, before) => {
   marks.forEach((now, i) => {
-    const old = before[i], child = node.childNodes[i];
+    const old = before[i];
+    const child = node.childNodes[i];
     if (!old) return node.append(create(now));
     if (old.tag !== now.tag) return child.replaceWith(create(now));
-    for (const key in now.attributes) if (now.attributes[key] !== old.attributes[key]) child.setAttribute(key, now.attributes[key]);
+    for (const key in now.attributes)
+      if (now.attributes[key] !== old.attributes[key]) child.setAttribute(key, now.attributes[key]);
     for (const key in old.attributes) if (now.attributes[key] === undefined) child.removeAttribute(key);
     if (now.text === undefined) patch(child, now.children, old.children);
     else if (now.text !== old.text) {
-      if (old.text) child.firstChild.data = now.text; // faster than a new text
+      if (old.text)
+        child.firstChild.data = now.text; // faster than a new text
       else child.textContent = now.text;
     }
   });
@@ -45,7 +52,14 @@ const patch = (node, marks, before) => {
 // begin with A, a and α, and Unicode has h elsewhere.
 const glyphOf = (sign) => {
   const code = sign.codePointAt(0);
-  const italic = code === 0x68 ? 0x210e : code < 0x61 ? 0x1d434 + code - 0x41 : code < 0x80 ? 0x1d44e + code - 0x61 : 0x1d6fc + code - 0x3b1;
+  const italic =
+    code === 0x68
+      ? 0x210e
+      : code < 0x61
+        ? 0x1d434 + code - 0x41
+        : code < 0x80
+          ? 0x1d44e + code - 0x61
+          : 0x1d6fc + code - 0x3b1;
   return `mjx-c.mjx-c${italic.toString(16).toUpperCase()}`;
 };
 
@@ -81,7 +95,10 @@ function render({ model, el }) {
     const input = element("input", { type: "range", id, min: 0, max: labels.length - 1, step: 1 });
     // The slider speaks its own value.
     const value = element("span", { class: "xp-value", "aria-hidden": "true" }, "");
-    input.addEventListener("input", () => { stop(); put(name, +input.value); });
+    input.addEventListener("input", () => {
+      stop();
+      put(name, +input.value);
+    });
     refresh.push(() => {
       const at = position(name);
       if (value.textContent === labels[at] && +input.value === at) return;
@@ -96,47 +113,77 @@ function render({ model, el }) {
     const box = element("div", { class: "xp-choices" });
     const inputs = labels.map((text, at) => {
       const input = element("input", { type: "radio", name: uid + name, id: `${uid}${name}-${at}` });
-      input.addEventListener("change", () => { stop(); put(name, at); });
+      input.addEventListener("change", () => {
+        stop();
+        put(name, at);
+      });
       box.append(element("label", { for: input.id }, input, text));
       return input;
     });
-    refresh.push(() => { inputs[position(name)].checked = true; });
-    return element("div", { class: "xp-row", role: "radiogroup", "aria-label": titled(name) }, element("span", { "aria-hidden": "true" }, titled(name)), box);
+    refresh.push(() => {
+      inputs[position(name)].checked = true;
+    });
+    return element(
+      "div",
+      { class: "xp-row", role: "radiogroup", "aria-label": titled(name) },
+      element("span", { "aria-hidden": "true" }, titled(name)),
+      box,
+    );
   };
 
   // What the mouse drags, the keyboard moves with these: which point, and its place.
   const mover = () => {
     const { labels, bounds } = movable;
-    const choice = element("select", { id: `${uid}-point` }, ...labels.map((text, i) => element("option", { value: i }, text)));
+    const choice = element(
+      "select",
+      { id: `${uid}-point` },
+      ...labels.map((text, i) => element("option", { value: i }, text)),
+    );
     const row = element("div", { class: "xp-row" }, element("label", { for: choice.id }, "point"), choice);
-    const sliders = bounds.map((range, side) => {
-      if (!range) return null;
-      const id = `${uid}-side${side}`, [low, high] = range;
-      const input = element("input", { type: "range", id, min: low, max: high, step: (high - low) / 100 });
-      input.addEventListener("input", () => {
-        const place = [...placeOf(+choice.value)];
-        place[side] = +input.value;
-        move({ ...figure.moved, [choice.value]: place });
-      });
-      const value = element("span", { class: "xp-value", "aria-hidden": "true" });
-      return { side, input, value, row: element("div", { class: "xp-row" }, element("label", { for: id }, movable.names[side]), input, value) };
-    }).filter(Boolean);
+    const sliders = bounds
+      .map((range, side) => {
+        if (!range) return null;
+        const id = `${uid}-side${side}`;
+        const [low, high] = range;
+        const input = element("input", { type: "range", id, min: low, max: high, step: (high - low) / 100 });
+        input.addEventListener("input", () => {
+          const place = [...placeOf(+choice.value)];
+          place[side] = +input.value;
+          move({ ...figure.moved, [choice.value]: place });
+        });
+        const value = element("span", { class: "xp-value", "aria-hidden": "true" });
+        return {
+          side,
+          input,
+          value,
+          row: element("div", { class: "xp-row" }, element("label", { for: id }, movable.names[side]), input, value),
+        };
+      })
+      .filter(Boolean);
     const placeOf = (i) => figure.moved[i] ?? movable.places[i];
-    const follow = () => sliders.forEach(({ side, input, value }) => {
-      const at = placeOf(+choice.value)[side];
-      input.value = at;
-      value.textContent = at.toFixed(2);
-      input.setAttribute("aria-valuetext", `${labels[+choice.value]}, ${movable.names[side]} ${at.toFixed(2)}`);
-    });
+    const follow = () =>
+      sliders.forEach(({ side, input, value }) => {
+        const at = placeOf(+choice.value)[side];
+        input.value = at;
+        value.textContent = at.toFixed(2);
+        input.setAttribute("aria-valuetext", `${labels[+choice.value]}, ${movable.names[side]} ${at.toFixed(2)}`);
+      });
     choice.addEventListener("change", follow);
     refresh.push(follow);
-    return element("details", { class: "xp-mover" }, element("summary", {}, "move a point with the keyboard"), row, ...sliders.map((each) => each.row));
+    return element(
+      "details",
+      { class: "xp-mover" },
+      element("summary", {}, "move a point with the keyboard"),
+      row,
+      ...sliders.map((each) => each.row),
+    );
   };
 
   // -- play ------------------------------------------------------------------------------------------------------
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let clock = 0;
-  let play = null, ended = false; // whether nothing was chosen since the play came to its end
+  let play = null;
+  let ended = false; // whether nothing was chosen since the play came to its end
   const showPlay = () => {
     play.firstChild.data = clock ? "pause" : "play";
     play.setAttribute("aria-label", `${play.firstChild.data} ${figure.play.map(titled).join(" and ")}`);
@@ -165,12 +212,14 @@ function render({ model, el }) {
     };
     play.addEventListener("click", () => {
       if (clock) return stop();
-      const whole = untouched || moving.every(last), rewound = whole || last(moving[0]);
+      const whole = untouched || moving.every(last);
+      const rewound = whole || last(moving[0]);
       if (rewound) delete figure.reached[figure.settled[figure.rival] ?? 0];
       const moves = rewound && moving.some((name) => position(name) > 0);
       if (rewound && onward && ended) Object.entries(onward(figure)).forEach(([name, at]) => put(name, at));
       else if (rewound) moving.slice(0, whole ? moving.length : 1).forEach((name) => put(name, 0));
-      if (still.matches) { // reduced motion: one step per press
+      if (still.matches) {
+        // reduced motion: one step per press
         if (!moves) next();
         ended = moving.every(last);
         return;
@@ -194,21 +243,35 @@ function render({ model, el }) {
     else delete svg.dataset.lit;
     for (const each of tools.querySelectorAll(".xp-symbol")) {
       each.setAttribute("aria-pressed", each === kept);
-      for (const glyph of document.querySelectorAll(`mjx-container[display] ${each.dataset.letter}`)) glyph.parentNode.classList.toggle("xp-lit", each === chip);
+      for (const glyph of document.querySelectorAll(`mjx-container[display] ${each.dataset.letter}`))
+        glyph.parentNode.classList.toggle("xp-lit", each === chip);
     }
   };
   const symbol = ([role, sign]) => {
     const letter = glyphOf(sign);
-    const chip = element("button", { type: "button", class: "xp-symbol", "data-role": role, "data-letter": letter, title: `shows the ${role} in the picture` }, element("i", {}, sign), ` ${role}`);
+    const chip = element(
+      "button",
+      {
+        type: "button",
+        class: "xp-symbol",
+        "data-role": role,
+        "data-letter": letter,
+        title: `shows the ${role} in the picture`,
+      },
+      element("i", {}, sign),
+      ` ${role}`,
+    );
     for (const on of ["pointerenter", "focus"]) chip.addEventListener(on, () => light(chip));
     for (const off of ["pointerleave", "blur"]) chip.addEventListener(off, () => light(kept));
-    chip.addEventListener("click", () => light(kept = kept === chip ? null : chip));
+    chip.addEventListener("click", () => light((kept = kept === chip ? null : chip)));
     return chip;
   };
 
   const sliders = Object.values(controls).filter((control) => !control.buttons);
   panel.style.setProperty("--room", `${Math.max(3, ...sliders.map(({ labels }) => widestLabel(labels)))}em`);
-  const rows = Object.fromEntries(names.map((name) => [name, controls[name].buttons ? buttons(controls[name]) : slider(controls[name])]));
+  const rows = Object.fromEntries(
+    names.map((name) => [name, controls[name].buttons ? buttons(controls[name]) : slider(controls[name])]),
+  );
   panel.append(...Object.values(rows));
   const tools = element("div", { class: "xp-tools" });
   if (figure.play.length) tools.append(player(figure.play));
@@ -220,7 +283,7 @@ function render({ model, el }) {
   const reset = element("button", { type: "button" }, "reset");
   reset.addEventListener("click", () => {
     stop();
-    light(kept = null);
+    light((kept = null));
     figure.taken = undefined;
     for (const name in opening) put(name, controls[name].values.indexOf(opening[name]));
     figure.reached = {};
@@ -236,7 +299,9 @@ function render({ model, el }) {
   svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table have the same content
   const holder = element("div", { class: "xp-picture", role: "img", "aria-label": figure.alt });
   holder.attachShadow({ mode: "open" }).append(element("style", {}, PICTURE_STYLE), svg);
-  let drawn = [], width = 0, waiting = 0;
+  let drawn = [];
+  let width = 0;
+  let waiting = 0;
   const paint = () => {
     waiting = 0;
     const { height, marks } = figure.draw(width);
@@ -251,20 +316,32 @@ function render({ model, el }) {
     holder.style.aspectRatio = `${width} / ${Math.round(height)}`;
     // What can be chosen in the picture, or has a grip in place of a slider, has a row below it only for readers who use the
     // keyboard.
-    const offered = [...svg.querySelectorAll("[data-pick]")].flatMap((area) => Object.keys(JSON.parse(area.dataset.pick)));
+    const offered = [...svg.querySelectorAll("[data-pick]")].flatMap((area) =>
+      Object.keys(JSON.parse(area.dataset.pick)),
+    );
     offered.push(...[...svg.querySelectorAll(".instead")].map((area) => area.dataset.drag));
     for (const name of names) rows[name].classList.toggle("xp-spare", offered.includes(name));
   };
-  const paintSoon = () => { waiting ||= requestAnimationFrame(paint); };
+  const paintSoon = () => {
+    waiting ||= requestAnimationFrame(paint);
+  };
 
   // A change by a control is drawn in steps; a drag, and a reader who wants no motion, get the new numbers at once.
-  let origin = {}, last = {}, progress = 1, begun = 0, dragging = null;
+  let origin = {};
+  let last = {};
+  let progress = 1;
+  let begun = 0;
+  let dragging = null;
   figure.blend = (name, numbers) => {
     const from = origin[name];
-    const blended = progress < 1 && from?.length === numbers.length ? numbers.map((number, i) => from[i] + (number - from[i]) * progress) : numbers;
-    return last[name] = blended;
+    const blended =
+      progress < 1 && from?.length === numbers.length
+        ? numbers.map((number, i) => from[i] + (number - from[i]) * progress)
+        : numbers;
+    return (last[name] = blended);
   };
-  const STEPS = kinds[figure.kind].glide ?? 200, SLOW = 40; // milliseconds
+  const STEPS = kinds[figure.kind].glide ?? 200;
+  const SLOW = 40; // milliseconds
   const glide = () => {
     if (still.matches || dragging || !drawn.length) return paintSoon();
     origin = last;
@@ -320,7 +397,9 @@ function render({ model, el }) {
   svg.addEventListener("click", (event) => choose(picked(event)));
   // Where the picture is drawn anew between press and release, and the pressed node is gone or another mark, no click comes.
   let pressed = null;
-  svg.addEventListener("pointerdown", ({ target }) => { pressed = { target, pick: pickOf(target) }; });
+  svg.addEventListener("pointerdown", ({ target }) => {
+    pressed = { target, pick: pickOf(target) };
+  });
   svg.addEventListener("pointerup", ({ clientX, clientY, button }) => {
     const gone = pressed && !(pressed.target.isConnected && pickOf(pressed.target) === pressed.pick) && !button;
     const under = gone && pickOf(svg.getRootNode().elementFromPoint(clientX, clientY));
@@ -339,13 +418,21 @@ function render({ model, el }) {
     if (points) move({ ...figure.moved, ...points });
   };
   svg.addEventListener("pointerdown", (event) => {
-    const touched = event.target.closest?.("[data-drag]"), finger = event.pointerType === "touch";
+    const touched = event.target.closest?.("[data-drag]");
+    const finger = event.pointerType === "touch";
     if (!touched || event.button || dragging) return; // a second finger drags nothing
     stop();
     svg.setPointerCapture(event.pointerId);
     // A finger that moves up or down scrolls the page, unless it pulls a point; one of many points it must tap first.
     const target = finger && touched.matches(".upright:not(.taken)") ? svg.querySelector(".drag") : touched;
-    dragging = { id: event.pointerId, drag: markOf(target).drag, taken: finger ? picked(event).point : undefined, start: null, step: touched.matches("[data-click]") && picked(event), holds: target.matches(".pull:not(.upright), .taken") };
+    dragging = {
+      id: event.pointerId,
+      drag: markOf(target).drag,
+      taken: finger ? picked(event).point : undefined,
+      start: null,
+      step: touched.matches("[data-click]") && picked(event),
+      holds: target.matches(".pull:not(.upright), .taken"),
+    };
     const pulled = target.classList.contains("pull");
     if (finger !== pulled || dragging.step) dragging.start = [event.clientX, event.clientY];
     else if (!pulled) drag(event);
@@ -358,21 +445,36 @@ function render({ model, el }) {
   };
   svg.addEventListener("pointermove", (event) => {
     if (event.pointerId !== dragging?.id) return;
-    if (!event.buttons) release(); // released where the page could not see it, for instance over a menu
-    else if (!dragging.start || (event.pointerType === "touch" ? Math.abs(event.clientX - dragging.start[0]) >= 8 : Math.hypot(event.clientX - dragging.start[0], event.clientY - dragging.start[1]) >= 3)) {
+    if (!event.buttons)
+      release(); // released where the page could not see it, for instance over a menu
+    else if (
+      !dragging.start ||
+      (event.pointerType === "touch"
+        ? Math.abs(event.clientX - dragging.start[0]) >= 8
+        : Math.hypot(event.clientX - dragging.start[0], event.clientY - dragging.start[1]) >= 3)
+    ) {
       dragging.start = null;
       drag(event);
     }
   });
-  svg.addEventListener("touchmove", (event) => { if (dragging?.holds) event.preventDefault(); }, { passive: false });
+  svg.addEventListener(
+    "touchmove",
+    (event) => {
+      if (dragging?.holds) event.preventDefault();
+    },
+    { passive: false },
+  );
   svg.addEventListener("pointerup", (event) => {
     if (event.pointerId !== dragging?.id) return;
-    if (dragging.start && dragging.step) choose(dragging.step); // an arrow of a grip
+    if (dragging.start && dragging.step)
+      choose(dragging.step); // an arrow of a grip
     else if (dragging.start && event.pointerType === "touch" && dragging.taken === undefined) drag(event); // a tap
     figure.taken = dragging.taken;
     release();
   });
-  svg.addEventListener("pointercancel", ({ pointerId }) => { if (pointerId === dragging?.id) release(); });
+  svg.addEventListener("pointercancel", ({ pointerId }) => {
+    if (pointerId === dragging?.id) release();
+  });
 
   // -- words and numbers -------------------------------------------------------------------------------------------
   const say = element("p", { class: "xp-say", "aria-hidden": "true" }, "");
@@ -385,12 +487,22 @@ function render({ model, el }) {
   let fill = () => {};
   if (figure.table) {
     const [arrays, rows, columns, pick] = figure.table;
-    const holds = element("div", { class: "xp-scroll", tabindex: "0", role: "group", "aria-label": "the numbers as a table" });
+    const holds = element("div", {
+      class: "xp-scroll",
+      tabindex: "0",
+      role: "group",
+      "aria-label": "the numbers as a table",
+    });
     const details = element("details", { class: "xp-table" }, element("summary", {}, "the numbers as a table"), holds);
     const cells = []; // made when the table is first opened, then reused, so that a screen reader keeps its place
     const head = (scope, text) => element("th", { scope }, text);
     const make = ([, title]) => {
-      const table = element("table", {}, ...(title ? [element("caption", {}, title)] : []), element("tr", {}, element("td"), ...figure.labels[columns].map((text) => head("col", text))));
+      const table = element(
+        "table",
+        {},
+        ...(title ? [element("caption", {}, title)] : []),
+        element("tr", {}, element("td"), ...figure.labels[columns].map((text) => head("col", text))),
+      );
       for (const text of figure.labels[rows]) {
         const numbers = figure.labels[columns].map(() => element("td", {}, ""));
         table.append(element("tr", {}, head("row", text), ...numbers));
@@ -401,8 +513,12 @@ function render({ model, el }) {
     fill = () => {
       if (!details.open) return;
       if (!cells.length) arrays.forEach(make);
-      const numbers = arrays.flatMap(([array]) => [...(pick ? figure.rowAt(array, figure.place[pick]) : figure.array(array))]);
-      cells.forEach((cell, i) => { cell.firstChild.data = numbers[i].toFixed(3); });
+      const numbers = arrays.flatMap(([array]) => [
+        ...(pick ? figure.rowAt(array, figure.place[pick]) : figure.array(array)),
+      ]);
+      cells.forEach((cell, i) => {
+        cell.firstChild.data = numbers[i].toFixed(3);
+      });
     };
     details.addEventListener("toggle", fill);
     parts.push(details);
@@ -413,16 +529,21 @@ function render({ model, el }) {
   body.addEventListener("keydown", (event) => {
     if (!event.ctrlKey && !event.metaKey && event.key !== "Tab" && event.key !== "Escape") event.stopPropagation();
   });
-  body.addEventListener("focusin", ({ target }) => { if (target.matches(":focus-visible")) el.classList.add("xp-keyboard"); });
+  body.addEventListener("focusin", ({ target }) => {
+    if (target.matches(":focus-visible")) el.classList.add("xp-keyboard");
+  });
   el.replaceChildren(body);
   // With a fixed height the browser can lay out this box without the rest of the page.
-  const hold = new ResizeObserver(([{ borderBoxSize }]) => { el.style.height = `${borderBoxSize[0].blockSize}px`; });
+  const hold = new ResizeObserver(([{ borderBoxSize }]) => {
+    el.style.height = `${borderBoxSize[0].blockSize}px`;
+  });
   hold.observe(body);
 
   // Delayed, so that a screen reader speaks only the last one, not each step of a run, and nothing that only the mouse shows.
   const speak = debounce(400, () => {
     fill(); // writing two hundred numbers would delay the picture
-    if (!clock && !Object.keys(figure.hover).length && spoken.textContent !== say.textContent) spoken.firstChild.data = say.textContent;
+    if (!clock && !Object.keys(figure.hover).length && spoken.textContent !== say.textContent)
+      spoken.firstChild.data = say.textContent;
   });
   const look = () => {
     for (const name of names) figure.settled[name] = position(name);
@@ -447,7 +568,8 @@ function render({ model, el }) {
   for (const name of [...names, "points"]) model.on(`change:${name}`, change);
   // Room for the longest sentence, so that the page does not move under the mouse when another word is pointed at. A line
   // loses about half a word where it is broken.
-  const sentence = figure.longestSentence(), pen = document.createElement("canvas").getContext("2d");
+  const sentence = figure.longestSentence();
+  const pen = document.createElement("canvas").getContext("2d");
   const holdLines = () => {
     pen.font = getComputedStyle(say).font;
     say.style.minHeight = `${Math.ceil(pen.measureText(sentence).width / (width - 24))}lh`;
@@ -465,7 +587,11 @@ function render({ model, el }) {
   paint();
   spoken.firstChild.data = say.textContent; // at once: when a page opens, nothing has changed that must be spoken
   fit.observe(holder);
-  return () => { stop(); fit.disconnect(); hold.disconnect(); };
+  return () => {
+    stop();
+    fit.disconnect();
+    hold.disconnect();
+  };
 }
 
 export default { render };

@@ -15,13 +15,20 @@ const softmax = (scores) => {
 const scored = {
   dot: ({ scale }, q, k) => scale * dot(q, k),
   cosine: ({ scale }, q, k) => (scale * dot(q, k)) / (Math.sqrt(dot(q, q) * dot(k, k)) || 1),
-  additive: ({ w_v }, q, k) => dot(w_v, q.map((x, i) => Math.tanh(x + k[i]))),
+  additive: ({ w_v }, q, k) =>
+    dot(
+      w_v,
+      q.map((x, i) => Math.tanh(x + k[i])),
+    ),
 };
 
 // A function of a query: its scores for several keys. Matrices that were trained project both, the keys only once.
 const scoresOf = (scorer, keys) => {
   const projected = keys.map((key) => times(scorer.w_k, key));
-  return (query) => { const q = times(scorer.w_q, query); return projected.map((k) => scored[scorer.form](scorer, q, k)); };
+  return (query) => {
+    const q = times(scorer.w_q, query);
+    return projected.map((k) => scored[scorer.form](scorer, q, k));
+  };
 };
 
 // Kernels of u, which is the distance divided by the bandwidth, up to a constant factor; the Gaussian is below.
@@ -36,7 +43,9 @@ const kernelWeights = (kernel, query, keys, bandwidth) => {
   const distances = keys.map((key) => Math.abs(query - key) / bandwidth);
   // A Gaussian of far keys is 0 in floating point; relative to the nearest key it is not.
   const nearest = kernel === "gaussian" ? Math.min(...distances) : 0;
-  const values = distances.map((u) => (kernel === "gaussian" ? Math.exp((nearest - u) * (nearest / 2 + u / 2)) : kernelOf[kernel](u)));
+  const values = distances.map((u) =>
+    kernel === "gaussian" ? Math.exp((nearest - u) * (nearest / 2 + u / 2)) : kernelOf[kernel](u),
+  );
   const total = values.reduce((a, b) => a + b, 0);
   return values.map((value) => (total ? value / total : 0));
 };

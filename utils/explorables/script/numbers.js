@@ -18,21 +18,33 @@ const rowOf = (numbers, at, size) => numbers.slice(at * size, (at + 1) * size);
 const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)}%`;
 
 // A number with a true minus sign.
-const signed = (number, digits) => number.toFixed(digits).replace(/^-(0\.?0*)$/, "$1").replace("-", "\u2212");
+const signed = (number, digits) =>
+  number
+    .toFixed(digits)
+    .replace(/^-(0\.?0*)$/, "$1")
+    .replace("-", "\u2212");
 
 const longest = (texts) => texts.reduce((most, text) => (textWidth(text) > textWidth(most) ? text : most), "");
 
 // What a figure is: its controls by name, its numbers, and in `place` the position of each control.
 const makeFigure = (spec) => {
   if (!kinds[spec.kind]) throw new Error(`no script draws the kind '${spec.kind}': it has no kinds.${spec.kind}`);
-  const picks = Object.entries(spec.picks).map(([name, key]) => ({ name, labels: spec.labels[key], values: [...spec.labels[key].keys()] }));
-  const controls = Object.fromEntries([...spec.axes, ...picks].map((control) => [control.name, control]));
-  const arrays = Object.fromEntries(Object.entries(spec.arrays).map(([key, packed]) => {
-    const shape = packed.shape.slice(packed.over.length);
-    return [key, { all: unpack(packed), over: packed.over, shape, size: shape.reduce((a, b) => a * b, 1) }];
+  const picks = Object.entries(spec.picks).map(([name, key]) => ({
+    name,
+    labels: spec.labels[key],
+    values: [...spec.labels[key].keys()],
   }));
+  const controls = Object.fromEntries([...spec.axes, ...picks].map((control) => [control.name, control]));
+  const arrays = Object.fromEntries(
+    Object.entries(spec.arrays).map(([key, packed]) => {
+      const shape = packed.shape.slice(packed.over.length);
+      return [key, { all: unpack(packed), over: packed.over, shape, size: shape.reduce((a, b) => a * b, 1) }];
+    }),
+  );
   const figure = {
-    ...spec, controls, place: {},
+    ...spec,
+    controls,
+    place: {},
     moved: {}, // where the reader has put points: number of the point to [x, y]
     hover: {}, // the mark under the mouse: what it picks, and its column
     taken: undefined, // the point that was clicked or tapped
@@ -40,7 +52,9 @@ const makeFigure = (spec) => {
     has: (key) => key in arrays || key in figure.computed,
     shape: (key) => arrays[key].shape,
     value: (name) => {
-      const { values } = controls[name], here = values[figure.place[name]], { between } = figure;
+      const { values } = controls[name];
+      const here = values[figure.place[name]];
+      const { between } = figure;
       return between?.name === name ? here + between.share * (values[between.to] - here) : here;
     },
     // While a grip is held between two values of a control: its name, the position of the farther one, and how far the
@@ -48,15 +62,27 @@ const makeFigure = (spec) => {
     between: null,
     // A figure with one curve has one for each value of another axis with buttons that changes it; the reader sees those
     // that were played.
-    rival: spec.gauges[1].length === 1 ? spec.axes.find(({ name, buttons }) => buttons && !spec.play.includes(name) && arrays[spec.gauges[1][0][0]].over.includes(name))?.name : undefined,
+    rival:
+      spec.gauges[1].length === 1
+        ? spec.axes.find(
+            ({ name, buttons }) =>
+              buttons && !spec.play.includes(name) && arrays[spec.gauges[1][0][0]].over.includes(name),
+          )?.name
+        : undefined,
     // How far the reader has taken the control that is played, for each position of the rival or for 0; and which numbers
     // that the kind remembers the reader has seen, for example "error 2 0".
     reached: {},
     stateOf: (key, place) => [key, ...arrays[key].over.map((name) => place[name])].join(" "),
-    remember: () => { for (const key of kinds[spec.kind].remembers ?? []) if (arrays[key]) figure.reached[figure.stateOf(key, figure.settled)] = true; },
-    position: (name) => figure.place[name] + (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
+    remember: () => {
+      for (const key of kinds[spec.kind].remembers ?? [])
+        if (arrays[key]) figure.reached[figure.stateOf(key, figure.settled)] = true;
+    },
+    position: (name) =>
+      figure.place[name] +
+      (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
     mixed: (key) => {
-      const here = figure.array(key), { between } = figure;
+      const here = figure.array(key);
+      const { between } = figure;
       if (!between || key in figure.computed || !arrays[key].over.includes(between.name)) return here;
       const there = figure.arrayAt(key, { ...figure.place, [between.name]: between.to });
       return here.map((number, i) => number + between.share * (there[i] - number));
@@ -71,14 +97,17 @@ const makeFigure = (spec) => {
     // The numbers at the value that a figure compares with, unless it is there; null without such a value.
     compared: (key) => {
       const [name, value] = spec.options.compare ?? [];
-      return name && figure.value(name) !== value ? figure.arrayAt(key, { ...figure.place, [name]: controls[name].values.indexOf(value) }) : null;
+      return name && figure.value(name) !== value
+        ? figure.arrayAt(key, { ...figure.place, [name]: controls[name].values.indexOf(value) })
+        : null;
     },
     // What a picture draws: `blend` makes it, in a page, a step on the way from the numbers that were drawn before.
     blend: (_, numbers) => numbers,
     drawn: (key) => figure.blend(key, figure.mixed(key)),
     row: (key, at) => rowOf(figure.drawn(key), at, arrays[key].shape.at(-1)),
     rowAt: (key, at) => rowOf(figure.array(key), at, arrays[key].shape.at(-1)),
-    chosen: (key, pick) => figure.blend(`chosen ${key}`, rowOf(figure.mixed(key), figure.place[pick], arrays[key].shape.at(-1))),
+    chosen: (key, pick) =>
+      figure.blend(`chosen ${key}`, rowOf(figure.mixed(key), figure.place[pick], arrays[key].shape.at(-1))),
     // A frame around what is chosen; around what is only under the mouse it is thin.
     pointed: (name) => name in figure.hover && figure.hover[name] !== figure.settled[name],
     frame: (pick) => (figure.pointed(pick) ? "query frame thin" : "query frame"),
@@ -86,19 +115,30 @@ const makeFigure = (spec) => {
     allOf: (key) => arrays[key].all,
     sentence: () => {
       // A sentence for each setting or, where there is a case for each choice in the picture, for each choice.
-      const cases = figure.has("case") ? figure.array("case") : [0], [pick] = Object.keys(spec.picks);
-      return spec.say[cases[cases.length > 1 ? figure.place[pick] : 0]].replace(FIELD, (_, key, pick, digits, form, labels) => {
-        if (controls[key]) return controls[key].labels[figure.place[key]];
-        if (!figure.has(key)) throw new Error(`the sentence names '${key}', which is not an axis, a pick or an array`);
-        const value = figure.array(key)[pick ? figure.place[pick] : 0];
-        if (labels) return spec.labels[labels][value];
-        if (form === "g") return value.toPrecision(digits);
-        return form ? percent(value, digits) : value.toFixed(digits ?? 0);
-      }).replace(/(^|\. )“[.。]”/g, "$1The full stop").replace(/“[.。]”/g, "the full stop");
+      const cases = figure.has("case") ? figure.array("case") : [0];
+      const [pick] = Object.keys(spec.picks);
+      return spec.say[cases[cases.length > 1 ? figure.place[pick] : 0]]
+        .replace(FIELD, (_, key, pick, digits, form, labels) => {
+          if (controls[key]) return controls[key].labels[figure.place[key]];
+          if (!figure.has(key))
+            throw new Error(`the sentence names '${key}', which is not an axis, a pick or an array`);
+          const value = figure.array(key)[pick ? figure.place[pick] : 0];
+          if (labels) return spec.labels[labels][value];
+          if (form === "g") return value.toPrecision(digits);
+          return form ? percent(value, digits) : value.toFixed(digits ?? 0);
+        })
+        .replace(/(^|\. )“[.。]”/g, "$1The full stop")
+        .replace(/“[.。]”/g, "the full stop");
     },
     // About the longest sentence that there is, with the longest label in place of each name.
-    longestSentence: () => longest(spec.say.map((sentence) => sentence.replace(FIELD, (_, key, pick, digits, form, labels) =>
-      longest(controls[key]?.labels ?? spec.labels[labels] ?? ["0".repeat(3 + (+digits || 0))])))),
+    longestSentence: () =>
+      longest(
+        spec.say.map((sentence) =>
+          sentence.replace(FIELD, (_, key, pick, digits, form, labels) =>
+            longest(controls[key]?.labels ?? spec.labels[labels] ?? ["0".repeat(3 + (+digits || 0))]),
+          ),
+        ),
+      ),
     // Puts the controls at these positions; where points were moved, computes what depends on them.
     put: (place) => {
       Object.assign(figure.place, place);

@@ -9,9 +9,14 @@ const address = () => {
 
 // The page must not see the keys that move a control: the theme's listeners would search for menus at each of them.
 for (const type of ["keydown", "keyup"]) {
-  addEventListener(type, (event) => {
-    if (/^(Arrow|Page|Home|End)/.test(event.key) && event.target.matches(".xp-live input")) event.stopImmediatePropagation();
-  }, true);
+  addEventListener(
+    type,
+    (event) => {
+      if (/^(Arrow|Page|Home|End)/.test(event.key) && event.target.matches(".xp-live input"))
+        event.stopImmediatePropagation();
+    },
+    true,
+  );
 }
 
 const enliven = (figure) => {
@@ -25,22 +30,35 @@ const enliven = (figure) => {
   const record = debounce(250, () => {
     if (!unsaved) return;
     const query = Object.keys(state).map((key) => `${key}=${encodeURIComponent(store[key])}`);
-    const moved = Object.entries(store.points ?? {}).map(([i, place]) => [i, ...place.map((x) => +x.toFixed(3))].join(":"));
+    const moved = Object.entries(store.points ?? {}).map(([i, place]) =>
+      [i, ...place.map((x) => +x.toFixed(3))].join(":"),
+    );
     if (moved.length) query.push(`points=${moved}`);
     history.replaceState(null, "", `#${figure.id}?${query.join("&")}`);
   });
   const model = {
     get: (key) => store[key],
-    set: (key, value) => { store[key] = value; listeners[key]?.(); },
-    on: (event, listener) => { listeners[event.slice("change:".length)] = listener; },
-    save_changes: () => { unsaved = true; record(); },
+    set: (key, value) => {
+      store[key] = value;
+      listeners[key]?.();
+    },
+    on: (event, listener) => {
+      listeners[event.slice("change:".length)] = listener;
+    },
+    save_changes: () => {
+      unsaved = true;
+      record();
+    },
   };
   // The points of an address, as far as the figure has them, within its bounds.
   const pointsIn = (text) => {
-    const { places, bounds } = spec.movable, moved = {};
+    const { places, bounds } = spec.movable;
+    const moved = {};
     for (const [i, ...place] of text.split(",").map((point) => point.split(":").map(Number))) {
       if (!places[i] || place.length !== 2 || !place.every(Number.isFinite)) continue;
-      moved[i] = bounds.map((range, side) => (range ? Math.min(range[1], Math.max(range[0], place[side])) : places[i][side]));
+      moved[i] = bounds.map((range, side) =>
+        range ? Math.min(range[1], Math.max(range[0], place[side])) : places[i][side],
+      );
     }
     return moved;
   };
@@ -71,7 +89,8 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   const still = [...figure.childNodes];
   try {
     enliven(figure);
-  } catch (error) { // the still picture stays, and so do the other figures
+  } catch (error) {
+    // the still picture stays, and so do the other figures
     figure.replaceChildren(...still);
     console.error(error);
   }
@@ -81,8 +100,11 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
 let lit = null;
 document.addEventListener("pointerover", ({ target }) => {
   const glyph = target.closest?.("mjx-container[display] mjx-mi")?.firstElementChild;
-  const chips = glyph ? [...document.querySelectorAll(".xp-symbol")].filter((chip) => glyph.matches(chip.dataset.letter)) : [];
-  const chip = chips.find((each) => glyph.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING) ?? chips.at(-1);
+  const chips = glyph
+    ? [...document.querySelectorAll(".xp-symbol")].filter((chip) => glyph.matches(chip.dataset.letter))
+    : [];
+  const chip =
+    chips.find((each) => glyph.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING) ?? chips.at(-1);
   if (chip === lit) return;
   lit?.dispatchEvent(new Event("pointerleave"));
   chip?.dispatchEvent(new Event("pointerenter"));
@@ -98,4 +120,6 @@ addEventListener("beforeprint", () => {
     table.dispatchEvent(new Event("toggle"));
   }
 });
-addEventListener("afterprint", () => { for (const table of unfoldedTables) table.open = false; });
+addEventListener("afterprint", () => {
+  for (const table of unfoldedTables) table.open = false;
+});
