@@ -489,10 +489,10 @@ def test_the_curve_of_another_choice_stays_once_it_was_played(desk: Page) -> Non
     shown.get_by_label("down").check()
     shows(shown, "rivals", step=2, way="down")
     expect(named).to_have_text(["up 100%", "down 25%"])
-    # Of the other choice the reader sees what was played, and of this one nothing that comes later.
+    # Of the other choice the reader sees how it ended, and of this one nothing that comes later.
     slider(shown, "step").fill("0")
     shows(shown, "rivals", step=0, way="down")
-    expect(named).to_have_text(["up 0%", "down 100%"])
+    expect(named).to_have_text(["up 100%", "down 100%"])
     shown.get_by_role("button", name="reset").click()
     expect(named).to_have_text(["up 0%"])
 

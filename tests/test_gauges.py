@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 import torch
-from pictures import WIDTHS, check_legible, linear, picture
+from example_figures import rivals
+from pictures import WIDTHS, check_legible, linear, picture, read_picture
 
 from utils.explorables import Alignment, Weights
+from utils.explorables.still import Stage
 
 KEPT = {0: 1.0, 3: 0.25, 9: 0.5, 27: 0.0}
 
@@ -92,6 +94,28 @@ def test_names_and_numbers_of_courses_that_meet_stand_apart(width: int) -> None:
         ]
         assert len(named) == 3
         assert max(mark.middle[1] for mark in named) < bottom + 4
+
+
+def test_the_names_of_rivals_stand_at_the_ends_of_their_curves() -> None:
+    stage = Stage(rivals().spec)
+    for step, reached, ends in (
+        (0, {0: 2, 1: 1}, "up 100%"),
+        (2, {0: 1, 1: 2}, "up 50%"),
+        (1, {0: 1, 1: 1}, "up 50%"),
+    ):
+        state = {"place": {"step": step, "way": 1, "query": 0}, "reached": reached}
+        drawn = read_picture(stage.picture(state, 720))
+        check_legible(drawn, 720)
+        (area,) = drawn.of("rect", "drag", "instead")
+        across = linear([0, 2], [area.box[0] + 16, area.box[2] - 16])
+        name, other = drawn.text(ends), drawn.text(f"down {(1, 0.5, 0.25)[step]:.0%}")
+        assert name.box[0] == pytest.approx(across(reached[0]) + 10, abs=0.1)
+        assert other.box[0] == pytest.approx(across(step) + 10, abs=0.1)
+        # At the third of these places both curves end in one point.
+        assert abs(name.middle[1] - other.middle[1]) >= (15 if step == 1 else 0)
+    # On a phone there is room for the chosen one alone.
+    drawn = read_picture(stage.picture(state, 328))
+    assert [text for text in drawn.texts() if text.startswith(("up", "down"))] == ["down 50%"]
 
 
 @pytest.mark.parametrize("width", WIDTHS)

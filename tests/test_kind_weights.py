@@ -52,9 +52,72 @@ def test_a_cell_is_as_dark_as_its_number(width: int) -> None:
     for d in (1, 2):
         check_cells(picture(small(), width, d=d), [small().array("weights", d=d)])
         check_cells(
-            picture(small(3), width, d=d),
-            [small(3).array(name, d=d) for name in ("weights", "scaled", "third")],
+            picture(small(2), width, d=d), [small(2).array(name, d=d) for name in ("weights", "scaled")]
         )
+
+
+def three(**options) -> Weights:
+    """Three maps, of which the first looks right with its second query and the others with none."""
+    gold = torch.tensor([[0.0, 1, 0, 0, 0], [1, 0, 0, 0, 0]])
+    maps = {"a": NUMBERS, "b": NUMBERS.flip(1), "c": NUMBERS.flip(1) / 2}
+    return Weights(
+        lambda n: maps | {"gold": gold} | {f"{name}_share": n / 5 for name in maps},
+        {"n": range(6)}, queries=["one", "two"], keys="vwxyz", edge="n", labels={"gold": ["nearest"]},
+        panels={"a": "first", "b": "second", "c": "third"}, name="three", alt="", say="{query}",
+        start={"n": 5}, **options,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_of_more_than_two_maps_only_the_chosen_row_is_drawn(width: int) -> None:
+    figure = three()
+    for n, query in itertools.product((0, 2, 5), (0, 1)):
+        drawn = picture(figure, width, n=n, query=query)
+        check_legible(drawn, width)
+        check_cells(drawn, [figure.array(name)[query : query + 1] for name in "abc"])
+        cells = drawn.of("rect", "cell")
+        assert len(drawn.of("path", "hatch")) == (3 if n < 5 else 0)
+        # Whether the largest weight lies on the gold cell: of all rows in the first map that of the second query alone.
+        assert [sign.attributes["d"].count("m0,-8") for sign in drawn.of("path", "sign")] == [1 - query, 1, 1]
+        for k, title in enumerate(("first", "second", "third")):
+            row = cells[5 * k :][:5]
+            named = drawn.text(title)
+            if width > 500:
+                assert named.middle[1] == pytest.approx(row[0].middle[1], abs=3)
+                assert named.box[2] < row[0].box[0]
+            else:
+                assert named.box[3] <= row[0].box[1]
+            assert k == 0 or named.box[1] > cells[5 * k - 1].box[3] - 1
+        assert drawn.height == picture(figure, width, n=5).height
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_queries_of_more_than_two_maps_stand_above_them_to_be_chosen(width: int) -> None:
+    many = [f"query number {i}" for i in range(11)]
+    figure = Weights(
+        lambda d: {name: torch.eye(11) for name in "abc"}, {"d": [1, 2]}, queries=many, keys="abcdefghijk",
+        panels={"a": "first", "b": "second", "c": "third"}, name="many", alt="", say="{query}",
+    )  # fmt: skip
+    for query in (0, 5, 10):
+        drawn = picture(figure, width, query=query)
+        check_legible(drawn, width)
+        (frame,) = [mark for mark in drawn.of("rect", "query", "frame") if mark["height"] == 25]
+        assert np.abs(frame.middle - drawn.text(many[query]).middle).max() < 5
+        for i, name in enumerate(many):
+            (area,) = [m for m in drawn.of("rect", "pick") if m.attributes["data-pick"] == f'{{"query":{i}}}']
+            assert min(area["width"], area["height"]) >= 24
+            assert np.abs(area.middle - drawn.text(name).middle).max() < 5
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_each_of_more_than_two_maps_has_a_piece_of_its_curve(width: int) -> None:
+    figure = three(play="n", gauges=("shares", {f"{name}_share": name for name in "abc"}))
+    drawn = picture(figure, width)
+    for k, title in enumerate(("first", "second", "third")):
+        curve, piece = [mark for mark in drawn.of("path", "course", "done") if f"dash{k}" in mark.classes]
+        assert piece.middle[1] == pytest.approx(drawn.text(title).middle[1], abs=3)
+        assert piece.box[2] < drawn.text(title).box[0]
+        assert curve.box[3] < piece.box[1]
 
 
 @pytest.mark.parametrize("width", WIDTHS)

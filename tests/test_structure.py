@@ -1,6 +1,7 @@
 """The shape of `utils`: short functions, few parameters, imports that follow the data, private names kept private."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MODULES = sorted([*ROOT.glob("utils/**/*.py"), *ROOT.glob("chapters/studies/*.py")])
 TREES = {path: ast.parse(path.read_text("utf-8")) for path in MODULES}
+SCRIPTS = sorted([*ROOT.glob("utils/**/*.js"), *ROOT.glob("book/_assets/*.js")])
+STYLE_SHEETS = sorted([*ROOT.glob("utils/**/*.css"), *ROOT.glob("book/_assets/*.css")])
 MOST_LINES, MOST_PARAMETERS = 60, 10
+#: The first line of a function in a script that prettier has formatted; not of one around a whole file.
+OPENS = re.compile(r"^(?!\(\(\)) *(?!.*\b(?:if|for|while|switch|catch) \().*(?:=>|\)) [({]+$")
 #: Public in spite of their underscore: the library's documentation describes them.
 DOCUMENTED = {"os._exit"}
 
@@ -58,6 +63,16 @@ def parameters(function: ast.FunctionDef) -> int:
     return sum(argument.arg not in ("self", "cls") for argument in [*named, *collected])
 
 
+def script_functions(source: str) -> Iterator[tuple[str, int]]:
+    """The first line of each function of a formatted script, and how many lines it has; it ends at its own indent."""
+    lines = source.splitlines()
+    for start, line in enumerate(lines):
+        if OPENS.match(line):
+            indent = len(line) - len(line.lstrip())
+            ends = re.compile(rf" {{{indent}}}[)}}]")
+            yield line.strip(), next(n for n, later in enumerate(lines[start + 1 :], 2) if ends.match(later))
+
+
 def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
@@ -78,6 +93,29 @@ def test_functions_are_short_and_take_few_parameters(path: Path):
     for name, function in functions(TREES[path]):
         assert code_lines(function, source) <= MOST_LINES, f"{name} has {code_lines(function, source)} lines"
         assert parameters(function) <= MOST_PARAMETERS, f"{name} has {parameters(function)} parameters"
+
+
+def test_the_measure_of_scripts_by_hand():
+    source = "const f = (a) => {\n  if (a) {\n    g();\n  }\n};\n"
+    source += (
+        "kinds.x = {\n  draw(b) {\n    h(b, () => ({\n      c,\n    }));\n  },\n};\n(() => {\n  g();\n})();"
+    )
+    assert list(script_functions(source)) == [
+        ("const f = (a) => {", 5),
+        ("draw(b) {", 5),
+        ("h(b, () => ({", 3),
+    ]
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
+def test_functions_of_scripts_are_short(path: Path):
+    for name, count in script_functions(path.read_text("utf-8")):
+        assert count <= MOST_LINES, f"{name} has {count} lines"
+
+
+@pytest.mark.parametrize("path", [*SCRIPTS, *STYLE_SHEETS], ids=name_of)
+def test_lines_of_scripts_and_style_sheets_can_be_read(path: Path):
+    assert max(map(len, path.read_text("utf-8").splitlines())) <= 120
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

@@ -53,8 +53,8 @@
       const input = element("input", { type: "text", autocomplete: "off" });
       input.inputMode = answers.some(({ number }) => number < 0) ? "text" : "decimal"; // some keypads have no minus
       asked.append(element("label", {}, "Your number: ", input));
-      // A comma stands before decimals or between thousands: both readings count. A number may be a fraction, and a unit
-      // may follow it.
+      // A comma stands before decimals or between thousands: both readings count. A number may be a fraction, and a
+      // unit may follow it.
       const readings = (text) =>
         [".", ""].map((comma) => {
           const parts = text
@@ -178,16 +178,12 @@
     };
   }
 
-  // Returns what forgets the reader's answer.
-  function makeForm(quiz) {
-    const {
-      id,
-      dataset: { kind },
-    } = quiz;
-    const answers = JSON.parse(quiz.dataset.answers);
+  // The parts of a quiz as the page has them: its title, its text, its choices and the explanations of its answers,
+  // which are numbered and say first whether they are right.
+  function partsOf(quiz, answers) {
     const [title, ...written] = quiz.children;
     const list = written.pop().lastElementChild;
-    const asked = kind === "number" ? element("p") : written.pop();
+    const asked = quiz.dataset.kind === "number" ? element("p") : written.pop();
     const explanations = [...list.children];
     explanations.forEach((explanation, i) => {
       explanation.value = i + 1;
@@ -196,36 +192,48 @@
       if (given) mark.dataset.given = given[1]; // paper shows it
       mark.textContent = answers[i].right ? "Right." : "No.";
     });
-
-    const question = element("div", { id: `${id}-question` }, ...written);
+    const question = element("div", { id: `${quiz.id}-question` }, ...written);
     const note = element("p", { className: "quiz-note" });
+    return {
+      title,
+      asked,
+      explanations,
+      question,
+      note,
+      feedback: element("div", { className: "quiz-feedback" }, list, note),
+    };
+  }
+
+  // Returns what forgets the reader's answer.
+  function makeForm(quiz) {
+    const { id } = quiz;
+    const answers = JSON.parse(quiz.dataset.answers);
+    const { title, asked, explanations, question, note, feedback } = partsOf(quiz, answers);
     const say = (text) => {
       note.textContent = text;
     };
-    const { hint, read, show, find } = kinds[kind]({ quiz, asked, answers, say });
+    const { hint, read, show, find } = kinds[quiz.dataset.kind]({ quiz, asked, answers, say });
 
     const answer = (value) => {
       const found = value === undefined ? [] : find(value);
       explanations.forEach((explanation, i) => {
         explanation.hidden = !found.includes(i);
       });
-      const missing = kind === "all" && answers.some(({ right }, i) => right && !found.includes(i));
+      const missing = quiz.dataset.kind === "all" && answers.some(({ right }, i) => right && !found.includes(i));
       say(found.length && missing ? "More of the choices are right." : "");
       if (!found.length) delete quiz.dataset.state;
       else quiz.dataset.state = !missing && found.every((i) => answers[i].right) ? "right" : "wrong";
     };
+    const forget = () => {
+      show();
+      answer();
+    };
 
-    const feedback = element("div", { className: "quiz-feedback" }, list, note);
     const legend = element("legend", {}, title.textContent, element("span", {}, `: ${hint}`));
     const fieldset = element("fieldset", {}, legend, question, asked);
     fieldset.setAttribute("aria-describedby", question.id);
-    const form = element(
-      "form",
-      { autocomplete: "off" },
-      fieldset,
-      element("button", { textContent: "Check" }),
-      feedback,
-    );
+    const check = element("button", { textContent: "Check" });
+    const form = element("form", { autocomplete: "off" }, fieldset, check, feedback);
     form.addEventListener("input", () => answer());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -236,24 +244,21 @@
       store();
     });
     quiz.replaceChildren(form);
-
-    const forget = () => {
-      show();
-      answer();
-    };
     forget();
-    if (id in stored) {
-      // The question may have changed since.
-      try {
-        show(stored[id]);
-      } catch {
-        show();
-      }
-      if (JSON.stringify(read()) === JSON.stringify(stored[id])) answer(stored[id]);
-      else forget();
-    }
+    if (id in stored) recall(stored[id], { show, read, answer, forget });
     feedback.setAttribute("role", "status"); // from now on it is read out when it changes
     return forget;
+  }
+
+  // Shows a stored answer again, unless the question has changed since.
+  function recall(value, { show, read, answer, forget }) {
+    try {
+      show(value);
+    } catch {
+      show();
+    }
+    if (JSON.stringify(read()) === JSON.stringify(value)) answer(value);
+    else forget();
   }
 
   const forgetters = [...document.querySelectorAll(".quiz")].map(makeForm);

@@ -23,6 +23,8 @@ _DARK = (
     "body.vscode-dark",
     'html[theme="dark"]',
 )
+#: The scripts of a figure in a page or a notebook, after those that draw it.
+_IN_PAGES = ("controls", "gestures", "figure")
 _VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -39,7 +41,7 @@ def style() -> str:
 def script() -> str:
     """The script of every figure, as one ES module."""
     look = f"const PICTURE_STYLE = {json.dumps(read('picture.css'))};"
-    return "\n".join([drawing_script(), look, read("script/figure.js")])
+    return "\n".join([drawing_script(), look, *(read(f"script/{name}.js") for name in _IN_PAGES)])
 
 
 def page_script() -> str:

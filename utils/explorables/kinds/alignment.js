@@ -2,207 +2,210 @@
 kinds.alignment = {
   // Whether the chosen word looks right at each value of an axis; null for a word without gold links.
   verdicts(figure, axis) {
-    const {
-      options: { gold },
-      controls,
-      place,
-    } = figure;
+    const { place } = figure;
+    const { gold } = figure.options;
     if (!gold.length) return [];
-    return gold.some(([i]) => i === place.word)
-      ? controls[axis].values.map((_, at) => !astrayAt(figure, place.word, { ...place, [axis]: at }))
-      : null;
+    if (!gold.some(([i]) => i === place.word)) return null;
+    return figure.controls[axis].values.map((_, at) => !astrayAt(figure, place.word, { ...place, [axis]: at }));
   },
+
   draw(figure, width) {
     const { source, target } = figure.labels;
-    const { compare } = figure.options;
     const gap = 12;
     const fits = (words) => words.reduce((sum, word) => sum + textWidth(word, 15) + gap, 0) <= width;
     const { height, marks } = fits(source) && fits(target) ? this.lines(figure, width) : this.columns(figure, width);
-    // What the signs mean stands below the words that have them, in as many lines as it takes.
-    const legend = [
-      figure.options.gold.length && "dashed: gold link",
-      looksAstray(figure).length && "✕ not at a gold link",
-      figure.labels.written && "✕ writes another word (pale: from the start)",
-      compare && `pale band: ${compare.join(" ")}`,
-    ].filter(Boolean);
-    const lines = legend
-      .reduce(
-        ([now = "", ...before], part) =>
-          now && textWidth(`${now} · ${part}`) < width
-            ? [`${now} · ${part}`, ...before]
-            : [part, ...(now ? [now] : []), ...before],
-        [],
-      )
-      .reverse();
+    const legend = legendLines(figure, width);
     return {
       width,
-      height: height + (lines.length ? 4 + 18 * lines.length : 0),
-      marks: [marks, lines.map((text, k) => label(text, 0, height + 14 + 18 * k, { class: "quiet" }))],
+      height: height + (legend.length ? 4 + 18 * legend.length : 0),
+      marks: [marks, legend.map((text, k) => label(text, 0, height + 14 + 18 * k, { class: "quiet" }))],
     };
   },
 
   // On a desk the sentences are two lines, one above the other.
   lines(figure, width) {
     const { source, target, gloss = [] } = figure.labels;
-    const tall = 56;
-    const full = 44;
+    const [tall, full] = [56, 44];
     const words = tall + 26;
     const from = words + 10;
     const to = from + 128;
-    const astray = looksAstray(figure);
-    const instead = writtenInstead(figure);
-    const below = to + (gloss.length ? 62 : 44);
-    const height = below + (astray.length || instead.length ? 12 : -8);
-    const spread = (texts) => {
-      const widths = texts.map((text) => textWidth(text, 15));
-      const free = (width - widths.reduce((a, b) => a + b, 0)) / texts.length;
-      let x = 0;
-      return widths.map((w) => {
-        x += w + free;
-        return { middle: x - (w + free) / 2, width: w, room: w + free };
-      });
-    };
-    const places = spread(source);
-    const asking = spread(target);
-    const chosen = figure.place.word;
-    const weights = figure.chosen("weights", "word");
-    const stored = figure.rowAt("weights", chosen);
     const bend = (from + to) / 2;
-    const { bands, courses } = bandsOf(
-      figure,
-      14,
-      places.map((place) => place.middle),
-      asking.map((place) => place.middle),
-      (a, b) => `M${a},${from}C${a},${bend} ${b},${bend} ${b},${to}`,
-    );
-    const { middle, width: wide } = asking[chosen];
+    const below = to + (gloss.length ? 62 : 44);
+    const signs = signsOf(figure);
+    const height = below + (signs.astray.length || signs.instead.length ? 12 : -8);
+    const places = spreadWords(source, width);
+    const asking = spreadWords(target, width);
+    const middles = [places, asking].map((all) => all.map(({ middle }) => middle));
+    const course = (a, b) => `M${a},${from}C${a},${bend} ${b},${bend} ${b},${to}`;
+    const { bands, courses } = bandsOf(figure, 14, ...middles, course);
+    const { middle, width: wide } = asking[figure.place.word];
     return {
       width,
       height,
       marks: [
         bands,
         goldLinks(figure, courses),
-        source.map((word, j) => [
-          rect(places[j].middle - 13, tall - full * weights[j] + 6, 26, full * weights[j], { class: "weight" }),
-          stored[j] >= 0.075 &&
-            label(stored[j].toFixed(2), places[j].middle, tall - full * weights[j] + 1, { class: "middle number" }),
-          label(word, places[j].middle, words, { class: `middle word ${choice(word)}` }),
-          rect(
-            places[j].middle - places[j].room / 2,
-            tall - full,
-            places[j].room,
-            words - tall + full + 10,
-            picks({ word: looking(figure, "target", j) }),
-          ),
-        ]),
+        this.sourceLine(figure, places, { tall, full, words }),
         line(0, tall + 6, width, tall + 6, { class: "grid" }),
         rect(middle - wide / 2 - 6, to + 6, wide + 12, 26, { class: figure.frame("word"), rx: 4 }),
-        target.map((word, i) => [
-          label(word, asking[i].middle, to + 24, { class: `middle word ${choice(word)}` }),
-          astray[i] && cross(asking[i].middle, below, i === chosen ? "" : "faded"),
-          instead[i] && [
-            cross(asking[i].middle - textWidth(instead[i].text) / 2 - 10, below, instead[i].sign),
-            label(instead[i].text, asking[i].middle, below + 4, { class: `middle ${instead[i].style}` }),
-          ],
-          gloss[i] && label(gloss[i], asking[i].middle, to + 44, { class: "middle quiet" }),
-          rect(
-            asking[i].middle - asking[i].room / 2,
-            bend + 20,
-            asking[i].room,
-            height - bend - 20,
-            picks({ word: i }),
-          ),
-        ]),
+        this.targetLine(figure, asking, { top: bend + 20, to, below, height, signs }),
       ],
     };
+  },
+
+  // The words of the source, each below a bar as high as its weight.
+  sourceLine(figure, places, { tall, full, words }) {
+    const weights = figure.chosen("weights", "word");
+    const stored = figure.rowAt("weights", figure.place.word);
+    return figure.labels.source.map((word, j) => {
+      const { middle, room } = places[j];
+      const high = full * weights[j];
+      return [
+        rect(middle - 13, tall - high + 6, 26, high, { class: "weight" }),
+        stored[j] >= 0.075 && label(stored[j].toFixed(2), middle, tall - high + 1, { class: "middle number" }),
+        label(word, middle, words, { class: `middle word ${choice(word)}` }),
+        rect(middle - room / 2, tall - full, room, words - tall + full + 10, picks(lookingHere(figure, j))),
+      ];
+    });
+  },
+
+  targetLine(figure, places, { top, to, below, height, signs: { astray, instead } }) {
+    const { target, gloss = [] } = figure.labels;
+    return target.map((word, i) => {
+      const { middle, room } = places[i];
+      const other = instead[i];
+      return [
+        label(word, middle, to + 24, { class: `middle word ${choice(word)}` }),
+        astray[i] && cross(middle, below, i === figure.place.word ? "" : "faded"),
+        other && [
+          cross(middle - textWidth(other.text) / 2 - 10, below, other.sign),
+          label(other.text, middle, below + 4, { class: `middle ${other.style}` }),
+        ],
+        gloss[i] && label(gloss[i], middle, to + 44, { class: "middle quiet" }),
+        rect(middle - room / 2, top, room, height - top, picks({ word: i })),
+      ];
+    });
   },
 
   // On a phone they are two columns, so that long sentences do not make the picture wider.
   columns(figure, width) {
-    const { source, target, gloss = [] } = figure.labels;
-    const row = 24.5;
-    const cell = 40;
-    const rows = Math.max(source.length, target.length);
-    const base = 34 + cell;
-    const startOf = (word) => base + 10 + textWidth(word, 13.5);
-    const left = startOf(longest(source));
-    const astray = looksAstray(figure);
-    const instead = writtenInstead(figure);
+    const { source, target } = figure.labels;
+    const [row, cell, base] = [24.5, 40, 74];
+    const height = row * Math.max(source.length, target.length);
+    const signs = signsOf(figure);
+    const { astray, instead } = signs;
     const aside = instead.length ? 22 + widest(instead.map(({ text = "" }) => text)) : astray.length ? 16 : 0;
-    const right = Math.min(
-      width - 14 - aside - widest(target.map((word, i) => (gloss[i] ? `${word} ${gloss[i]}` : word))),
-      left + 150,
-    );
-    const chosen = figure.place.word;
-    const place = (at, count) => ((at + 0.5) * row * rows) / count;
-    const weights = figure.chosen("weights", "word");
-    const stored = figure.rowAt("weights", chosen);
+    const endOf = (word) => base + 10 + textWidth(word, 13.5);
+    const left = endOf(longest(source));
+    const right = Math.min(width - 14 - aside - widest(target.map((_, i) => withGloss(figure, i))), left + 150);
     const bend = round((left + right) / 2);
-    const { bands, courses } = bandsOf(
-      figure,
-      10,
-      source.map((_, j) => place(j, source.length)),
-      target.map((_, i) => place(i, target.length)),
-      (a, b, j) =>
-        // From a word straight to the end of the longest one, so that no other word lies in the way.
-        `M${round(startOf(source[j]))},${a}H${round(left)}C${bend},${a} ${bend},${b} ${round(right)},${b}`,
+    const [places, asking] = [source, target].map((words) =>
+      words.map((_, at) => ((at + 0.5) * height) / words.length),
     );
+    // From a word straight to the end of the longest one, so that no other word lies in the way.
+    const course = (a, b, j) =>
+      `M${round(endOf(source[j]))},${a}H${round(left)}C${bend},${a} ${bend},${b} ${round(right)},${b}`;
+    const { bands, courses } = bandsOf(figure, 10, places, asking, course);
+    const frame = [right + 2, asking[figure.place.word] - 12, width - right - 4, 24];
     return {
       width,
-      height: row * rows,
+      height,
       marks: [
         bands,
         goldLinks(figure, courses),
-        line(base, 0, base, row * rows, { class: "grid" }),
-        source.map((word, j) => {
-          const y = place(j, source.length);
-          return [
-            stored[j] >= 0.075 && label(stored[j].toFixed(2), base - cell * weights[j] - 4, y + 4, { class: "end" }),
-            rect(base - cell * weights[j], y - 10, cell * weights[j], 20, { class: "weight" }),
-            label(word, base + 6, y + 4, { class: choice(word) }),
-            rect(0, y - row / 2, left, row, picks({ word: looking(figure, "target", j) })),
-          ];
-        }),
-        rect(right + 2, place(chosen, target.length) - 12, width - right - 4, 24, {
-          class: figure.frame("word"),
-          rx: 4,
-        }),
-        target.map((word, i) => {
-          const y = place(i, target.length);
-          return [
-            label(word, right + 8, y + 4, { class: choice(word) }),
-            astray[i] &&
-              cross(right + 18 + textWidth(gloss[i] ? `${word} ${gloss[i]}` : word), y, i === chosen ? "" : "faded"),
-            instead[i] && [
-              cross(right + 19 + textWidth(word), y, instead[i].sign),
-              label(instead[i].text, right + 28 + textWidth(word), y + 4, { class: instead[i].style }),
-            ],
-            gloss[i] && label(gloss[i], right + 14 + textWidth(word), y + 4, { class: "quiet" }),
-            rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i })),
-          ];
-        }),
+        line(base, 0, base, height, { class: "grid" }),
+        this.sourceColumn(figure, places, { base, cell, row, left }),
+        rect(...frame, { class: figure.frame("word"), rx: 4 }),
+        this.targetColumn(figure, asking, { right, row, width, signs }),
       ],
     };
   },
+
+  // The words of the source, each beside a bar as long as its weight.
+  sourceColumn(figure, places, { base, cell, row, left }) {
+    const weights = figure.chosen("weights", "word");
+    const stored = figure.rowAt("weights", figure.place.word);
+    return figure.labels.source.map((word, j) => {
+      const y = places[j];
+      const long = cell * weights[j];
+      return [
+        stored[j] >= 0.075 && label(stored[j].toFixed(2), base - long - 4, y + 4, { class: "end" }),
+        rect(base - long, y - 10, long, 20, { class: "weight" }),
+        label(word, base + 6, y + 4, { class: choice(word) }),
+        rect(0, y - row / 2, left, row, picks(lookingHere(figure, j))),
+      ];
+    });
+  },
+
+  targetColumn(figure, places, { right, row, width, signs: { astray, instead } }) {
+    const { target, gloss = [] } = figure.labels;
+    return target.map((word, i) => {
+      const y = places[i];
+      const end = right + textWidth(word);
+      const other = instead[i];
+      return [
+        label(word, right + 8, y + 4, { class: choice(word) }),
+        astray[i] && cross(right + 18 + textWidth(withGloss(figure, i)), y, i === figure.place.word ? "" : "faded"),
+        other && [cross(end + 19, y, other.sign), label(other.text, end + 28, y + 4, { class: other.style })],
+        gloss[i] && label(gloss[i], end + 14, y + 4, { class: "quiet" }),
+        rect(right - 30, y - row / 2, width - right + 30, row, picks({ word: i })),
+      ];
+    });
+  },
 };
 
-// Of each target word the word that is written in its place, or "" where it is written itself, and the styles of its cross
-// and of its name: pale where another word is written from the start.
+// Words along a line with equal room between them: their middles, their widths and the room of each.
+const spreadWords = (words, width) => {
+  const widths = words.map((word) => textWidth(word, 15));
+  const free = (width - widths.reduce((a, b) => a + b, 0)) / words.length;
+  let x = 0;
+  return widths.map((wide) => {
+    x += wide + free;
+    return { middle: x - (wide + free) / 2, width: wide, room: wide + free };
+  });
+};
+
+// What the signs mean, in as many lines as it takes.
+const legendLines = (figure, width) => {
+  const { compare, gold } = figure.options;
+  const parts = [
+    gold.length && "dashed: gold link",
+    looksAstray(figure).length && "✕ not at a gold link",
+    figure.labels.written && "✕ writes another word (pale: from the start)",
+    compare && `pale band: ${compare.join(" ")}`,
+  ].filter(Boolean);
+  const lines = [];
+  for (const part of parts) {
+    const longer = `${lines.at(-1)} · ${part}`;
+    if (lines.length && textWidth(longer) < width) lines[lines.length - 1] = longer;
+    else lines.push(part);
+  }
+  return lines;
+};
+
+const withGloss = (figure, i) => [figure.labels.target[i], figure.labels.gloss?.[i]].filter(Boolean).join(" ");
+
+// The choice of the target word that looks most at a source word.
+const lookingHere = (figure, j) => {
+  const column = figure.labels.target.map((_, i) => figure.rowAt("weights", i)[j]);
+  return { word: argmax(column) };
+};
+
+// What the signs at the target words say.
+const signsOf = (figure) => ({ astray: looksAstray(figure), instead: writtenInstead(figure) });
+
+// Of each target word the word that is written in its place, or "" where it is written itself, and the styles of its
+// cross and of its name: pale where another word is written from the start.
 const writtenInstead = (figure) => {
   const { target, written } = figure.labels;
   if (!written) return [];
   const now = figure.array("written");
   const first = writtenFirst(figure);
-  return target.map((word, i) =>
-    written[now[i]] === word
-      ? ""
-      : {
-          text: spelled(written[now[i]]),
-          ...(first.length && written[first[i]] !== word
-            ? { sign: "faded", style: "quiet" }
-            : { sign: "", style: "name" }),
-        },
-  );
+  return target.map((word, i) => {
+    if (written[now[i]] === word) return "";
+    const fromStart = first.length > 0 && written[first[i]] !== word;
+    return { text: spelled(written[now[i]]), sign: fromStart ? "faded" : "", style: fromStart ? "quiet" : "name" };
+  });
 };
 
 // Whether a target word's largest weight lies on a word that no gold link joins to it, though others are joined.
@@ -210,71 +213,67 @@ const astrayAt = (figure, i, place) => {
   const columns = figure.labels.source.length;
   const row = rowOf(figure.arrayAt("weights", place), i, columns);
   const links = figure.options.gold.filter(([word]) => word === i);
-  return links.length > 0 && !links.some(([, j]) => j === row.indexOf(Math.max(...row)));
+  return links.length > 0 && !links.some(([, j]) => j === argmax(row));
 };
-// Of each word whether it has a cross; those that are not chosen have one where the reader wants all gold links.
-const looksAstray = (figure) =>
-  figure.labels.written || !figure.options.gold.length
-    ? []
-    : figure.labels.target.map(
-        (_, i) =>
-          (i === figure.place.word || figure.value("gold_links") === "shown") && astrayAt(figure, i, figure.place),
-      );
 
-// The bands from each target word to the source words, those of the chosen word last, and their courses. They stand side by
-// side at both ends, so that their breadths add up there; `full` is the breadth of a weight of 1. Hairlines are left out,
-// and of the words that are not chosen all small weights but the largest.
+// Of each word whether it has a cross; those that are not chosen have one where the reader wants all gold links.
+const looksAstray = (figure) => {
+  if (figure.labels.written || !figure.options.gold.length) return [];
+  const hasCross = (i) => i === figure.place.word || figure.value("gold_links") === "shown";
+  return figure.labels.target.map((_, i) => hasCross(i) && astrayAt(figure, i, figure.place));
+};
+
+// The bands from each target word to the source words, those of the chosen word last, and their courses. They stand
+// side by side at both ends, so that their breadths add up there; `full` is the breadth of a weight of 1. Hairlines are
+// left out, and of the words that are not chosen all small weights but the largest.
 const bandsOf = (figure, full, from, to, course) => {
   const chosen = figure.place.word;
   const rows = to.map((_, i) => [...figure.row("weights", i)]);
-  const starts = from.map((middle, j) => middle - (full / 2) * rows.reduce((sum, row) => sum + row[j], 0));
+  const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+  const starts = from.map((middle, j) => middle - (full / 2) * sum(rows.map((row) => row[j])));
   const courses = rows.map(() => []);
   const bands = rows.map((row, i) => {
-    let end = to[i] - (full / 2) * row.reduce((sum, weight) => sum + weight, 0);
-    const least = i === chosen ? 0.03 : Math.min(0.15, Math.max(...row));
+    let end = to[i] - (full / 2) * sum(row);
+    const least = i === chosen ? 0.05 : Math.min(0.15, Math.max(...row));
+    const style = i === chosen ? "weight band link" : "band trace";
     return row.map((weight, j) => {
       const breadth = full * weight;
-      const d = (courses[i][j] = course(round(starts[j] + breadth / 2), round(end + breadth / 2), j));
-      [starts[j], end] = [starts[j] + breadth, end + breadth];
-      return (
-        weight >= least &&
-        path(d, {
-          ...picks({ word: i }),
-          class: i === chosen ? "weight band link" : "band trace",
-          "stroke-width": round(breadth),
-        })
-      );
+      const d = course(round(starts[j] + breadth / 2), round(end + breadth / 2), j);
+      courses[i][j] = d;
+      starts[j] += breadth;
+      end += breadth;
+      return weight >= least && path(d, { ...picks({ word: i }), class: style, "stroke-width": round(breadth) });
     });
   });
-  const all = figure.compared("weights");
-  const before = all ? rowOf(all, chosen, from.length) : [];
-  const pale = [...before].map(
-    (weight, j) =>
-      weight >= 0.02 &&
-      path(course(round(from[j]), round(to[chosen]), j), {
-        class: "weight band before",
-        "stroke-width": round(full * weight),
-      }),
-  );
+  const others = bands.filter((_, i) => i !== chosen);
   return {
     courses,
     bands: [
-      group(
-        { class: "traces" },
-        bands.filter((_, i) => i !== chosen),
-      ),
-      group({}, pale),
+      group({ class: "traces" }, others),
+      group({}, bandsBefore(figure, full, from, to, course)),
       group({}, bands[chosen]),
     ],
   };
+};
+
+// The bands of the chosen word at the setting that the figure is compared with.
+const bandsBefore = (figure, full, from, to, course) => {
+  const all = figure.compared("weights");
+  const chosen = figure.place.word;
+  if (!all) return [];
+  return [...rowOf(all, chosen, from.length)].map((weight, j) => {
+    const style = { class: "weight band before", "stroke-width": round(full * weight) };
+    return weight >= 0.02 && path(course(round(from[j]), round(to[chosen]), j), style);
+  });
 };
 
 // The gold links of the chosen word, or all where the reader wants them, each along its band and pale on a broad one.
 const goldLinks = (figure, courses) =>
   figure.options.gold.map(([i, j]) => {
     const chosen = i === figure.place.word;
+    const onBand = chosen && figure.rowAt("weights", i)[j] >= 0.15;
     return (
       (chosen || figure.value("gold_links") === "shown") &&
-      path(courses[i][j], { class: chosen && figure.rowAt("weights", i)[j] >= 0.15 ? "gold inverse" : "gold" })
+      path(courses[i][j], { class: onBand ? "gold inverse" : "gold" })
     );
   });

@@ -4,17 +4,17 @@ kinds.curve = {
   // Once a reading was moved, the page computes the estimate itself.
   compute(figure) {
     if (!Object.keys(figure.moved).length) return {};
-    const { x, y, grid, truth, every, query, kernels, bandwidth } = figure.options;
+    const { x, grid, truth, query, kernels, bandwidth } = figure.options;
     const kernel = kernels[figure.value("kernel")];
     const width = figure.value(bandwidth);
-    const values = y.map((level, i) => figure.moved[i]?.[1] ?? level);
+    const values = this.valuesNow(figure);
     const estimates = [...grid, figure.value(query)].map((at) => {
       const weights = kernelWeights(kernel, at, x, width);
       return { weights, known: weights.some((weight) => weight > 0), height: dot(weights, values) };
     });
     const asked = estimates.pop();
     const errors = estimates.flatMap(({ known, height }, i) => (known ? [height - truth[i]] : []));
-    const drawn = estimates.filter((_, i) => !(i % every));
+    const drawn = this.sampled(figure, estimates);
     return {
       error: [Math.sqrt(dot(errors, errors) / errors.length)],
       estimate: drawn.map(({ height }) => height),
@@ -25,78 +25,126 @@ kinds.curve = {
       case: [figure.say.length - (asked.known ? 2 : 1)],
     };
   },
+
+  // The unit of the levels, which their name has in brackets.
+  unit: (figure) => figure.options.y_label.replace(/.*\((.*)\)/, " $1"),
+  // The readings, as the reader has moved them.
+  valuesNow: (figure) => figure.options.y.map((value, i) => figure.moved[i]?.[1] ?? value),
+  // What there is at each place of the grid, only at the places through which curves are drawn.
+  sampled: (figure, all) => all.filter((_, i) => !(i % figure.options.every)),
+
   draw(figure, width) {
-    const { x, y, every, query, x_label, y_label, kernels, bandwidth } = figure.options;
-    const [grid, truth] = ["grid", "truth"].map((key) => figure.options[key].filter((_, i) => !(i % every)));
+    const { query } = figure.options;
+    const layout = this.layout(figure, width);
+    const { left, right, top, base, asked, handle, readings, pointed, follow } = layout;
+    // What is not always there stands in a group of its own, so that all other marks keep their places: a finger holds
+    // one.
+    const marks = [
+      this.axes(figure, layout),
+      group({}, this.gaps(layout)),
+      this.window(layout),
+      this.truth(layout),
+      line(asked, top - 8, asked, base, { class: "query frame" }),
+      readings.map(({ i, x, tall }) =>
+        rect(x - (i === pointed ? 4 : 1.5), base - tall, i === pointed ? 8 : 3, tall, { class: "weight" }),
+      ),
+      this.error(figure, layout),
+      this.hours(figure.options.x_label, layout),
+      dragged(
+        query,
+        (at) => ({ [query]: follow(at) }),
+        rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" }),
+      ),
+      group({}, layout.across > 0 && this.edges(figure, layout)),
+      this.dots(figure, layout),
+      group({}, this.estimate(layout)),
+      group({}, pointed === undefined && this.largestWeight(figure, layout)),
+      grip(handle, top - 26, layout.held, "query"),
+      arrows(figure, query, handle, top - 26, layout.held, follow),
+      group({}, this.answer(figure, layout)),
+      this.pointed(figure, layout),
+    ];
+    return { width, height: base + 48, marks };
+  },
+
+  // Where everything stands: the frame and its scales, the query with its window, the readings, and both curves.
+  layout(figure, width) {
+    const { x, y, query, x_label, bandwidth } = figure.options;
+    const [grid, truth] = ["grid", "truth"].map((key) => this.sampled(figure, figure.options[key]));
+    const frame = this.frame(grid, [...y, ...truth], width);
+    const { left, right, top, base, xOf, yOf, widthOf } = frame;
+    const { values } = figure.controls[query];
+    const asked = xOf(figure.value(query));
+    const across = figure.controls[bandwidth] ? widthOf(figure.value(bandwidth)) : 0; // one bandwidth to each side
+    const shown = (name) => figure.controls[name].labels[figure.place[name]];
+    const held = `${x_label} ${shown(query)}${across ? ` ± ${shown(bandwidth)}` : ""}`;
+    const weights = figure.drawn("weights");
+    // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is
+    // invisible.
+    const tallOf = (weight) => (weight < 0.002 ? 0 : Math.max(1.5, (base - top - 16) * weight));
+    const now = this.valuesNow(figure);
+    const pointsOf = (levels) => grid.map((hour, i) => [xOf(hour), yOf(levels[i])]);
+    return {
+      ...frame,
+      asked,
+      across,
+      edges: [-1, 1].map((side) => asked + side * across).filter((edge) => across && edge > left && edge < right),
+      held,
+      handle: Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)),
+      follow: (at) => evenly(at, xOf(values[0]), xOf(values.at(-1)), values.length),
+      readings: x.map((hour, i) => ({ i, x: xOf(hour), y: yOf(now[i]), weight: weights[i], tall: tallOf(weights[i]) })),
+      pointed: figure.hover.point ?? figure.taken,
+      truth: pointsOf(truth),
+      estimate: pointsOf(figure.drawn("estimate")),
+      ...this.stretches(figure, grid),
+    };
+  },
+
+  // The frame of the curves, with their scales; weights stand on a base below it.
+  frame(grid, levels, width) {
     const wide = width >= 560;
     const left = 46;
     const right = width - 12;
     const top = 50;
     const bottom = top + (wide ? 270 : 194);
     const base = bottom + (wide ? 44 : 36);
-    const low = Math.min(...y, ...truth);
-    const high = Math.max(...y, ...truth);
+    const low = Math.min(...levels);
+    const high = Math.max(...levels);
     const reach = (high - low) * 0.08;
     const first = grid[0];
     const last = grid.at(-1);
+    const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const xOf = (hour) => left + ((hour - first) / (last - first)) * (right - left);
     const yOf = (level) => bottom - ((level - low + reach) / (high - low + 2 * reach)) * (bottom - top);
     const levelOf = (at) => low - reach + ((bottom - at) / (bottom - top)) * (high - low + 2 * reach);
-    const estimate = figure.drawn("estimate");
-    const weights = figure.drawn("weights");
-    const stored = figure.array("weights");
-    const known = figure.has("estimate_known") ? figure.array("estimate_known") : null;
-    // Stretches with an estimate, and gaps without one, as positions on the grid.
+    const widthOf = (span) => ((right - left) * span) / (last - first);
+    return { wide, left, right, top, bottom, base, low, high, hours, xOf, yOf, levelOf, widthOf };
+  },
+
+  // Stretches with an estimate, and gaps without one, as positions on the grid.
+  stretches(figure, grid) {
+    const known = figure.has("estimate_known") ? figure.array("estimate_known") : grid.map(() => 1);
     const stretches = [];
     const gaps = [];
     grid.forEach((_, i) => {
-      const runs = !known || known[i] ? stretches : gaps;
-      if (!i || (known && !known[i] !== !known[i - 1])) runs.push([]);
+      const runs = known[i] ? stretches : gaps;
+      if (!i || !known[i] !== !known[i - 1]) runs.push([]);
       runs.at(-1).push(i);
     });
-    // Half the way to the next place of the grid: a gap may have a single one.
-    const between = (i, side) => (xOf(grid[i]) + xOf(grid[i + side] ?? grid[i])) / 2;
-    const spot = (curve, i) => [xOf(grid[i]), yOf(curve[i])];
-    const values = figure.controls[query].values;
-    const asked = xOf(figure.value(query));
-    const across = figure.controls[bandwidth] ? ((right - left) * figure.value(bandwidth)) / (last - first) : 0; // one bandwidth to each side
-    const widths = across
-      ? figure.controls[bandwidth].values.map((value) => ((right - left) * value) / (last - first))
-      : [];
-    const answered = !figure.has("height_known") || figure.array("height_known")[0];
+    return { stretches, gaps };
+  },
+
+  // The levels, the key, and the line on which the weights stand.
+  axes(figure, { left, right, base, low, high, yOf }) {
     const power = 10 ** Math.floor(Math.log10(high - low));
     const levels = [];
     for (let level = Math.ceil(low / power) * power; level <= high; level += power) levels.push(level);
-    const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
-    const place = (i) => [xOf(x[i]), yOf(figure.moved[i]?.[1] ?? y[i])];
-    const held = `${x_label} ${figure.controls[query].labels[figure.place[query]]}${figure.controls[bandwidth] ? ` ± ${figure.controls[bandwidth].labels[figure.place[bandwidth]]}` : ""}`;
-    const point = figure.hover.point ?? figure.taken;
-    // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is invisible.
-    const tall = weights.map((weight) => (weight < 0.002 ? 0 : Math.max(1.5, (base - top - 16) * weight)));
-    const tallest = Math.max(...tall);
-    // The largest weight is written above its bar, of equal ones above that of the nearest reading.
-    const aside = tall.map((height, i) => (height === tallest ? Math.abs(xOf(x[i]) - asked) : Infinity));
-    const heaviest = aside.indexOf(Math.min(...aside));
-    const edges = [-1, 1].map((side) => asked + side * across).filter((edge) => across && edge > left && edge < right);
-    const below = (text, at, style) =>
-      group(
-        {},
-        edges.every((edge) => Math.abs(edge - at) > 13 + textWidth(text) / 2) &&
-          label(text, at, base + 16, { class: style }),
-      );
-    const unit = y_label.replace(/.*\((.*)\)/, " $1");
-    const error = figure.has("error") && `error ${figure.array("error")[0].toFixed(2)}${unit}`;
-    const [lowest, highest] = figure.movable?.bounds[1] ?? [low, high]; // no reading leaves the picture
-    const within = (level) => Math.min(highest, Math.max(lowest, level));
-    const follow = (at) => evenly(at, xOf(values[0]), xOf(values.at(-1)), values.length);
-    const handle = Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held));
-    // What is not always there stands in a group of its own, so that all other marks keep their places: a finger holds one.
-    const marks = [
+    return [
       levels.map((level) => [
         line(left, yOf(level), right, yOf(level), { class: "grid" }),
         label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" }),
       ]),
-      label(y_label, left, 14),
+      label(figure.options.y_label, left, 14),
       group(
         { transform: `translate(${left} ${round(base + 41)})` },
         circle(4, -4, 4, { class: "value" }),
@@ -108,162 +156,37 @@ kinds.curve = {
       ),
       label("weight", left - 5, base, { class: "weight end" }),
       line(left, base, right, base, { class: "grid" }),
-      group(
-        {},
-        gaps.map((run) =>
-          hatch(between(run[0], -1), top, between(run.at(-1), 1) - between(run[0], -1), bottom - top, 8),
-        ),
-      ),
-      figure.controls[bandwidth] &&
-        rect(
-          Math.max(left, asked - across),
-          top,
-          Math.min(right, asked + across) - Math.max(left, asked - across),
-          base - top,
-          { class: "query window" },
-        ),
-      // Where the estimate is wrong: the smaller this area, the smaller the error.
-      group(
-        {},
-        stretches.map((run) =>
-          polyline([...run.map((i) => spot(estimate, i)), ...[...run].reverse().map((i) => spot(truth, i))], {
-            class: "apart",
-          }),
-        ),
-      ),
-      polyline(
-        grid.map((_, i) => spot(truth, i)),
-        { class: "truth" },
-      ),
-      line(asked, top - 8, asked, base, { class: "query frame" }),
-      x.map((hour, i) =>
-        rect(xOf(hour) - (i === point ? 4 : 1.5), base - tall[i], i === point ? 8 : 3, tall[i], { class: "weight" }),
-      ),
-      group(
-        {},
-        error && [
-          rect(right - 0.98 * textWidth(error, 18) - 20, 3, 15, 15, { class: "apart" }),
-          label(error, right, 16, { class: "end big" }),
-        ],
-      ),
-      group(
-        {},
-        error &&
-          !Object.keys(figure.moved).length &&
-          figure.controls[bandwidth] &&
-          this.errorsSoFar(figure, right - 0.98 * textWidth(error, 18) - (wide ? 36 : 26), wide),
-      ),
-      hours.map((hour) => below(round(hour), xOf(hour), "middle quiet")),
-      below(x_label, xOf((hours[3] + hours[4]) / 2), "middle"),
-      dragged(
-        query,
-        (at) => ({ [query]: follow(at) }),
-        rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" }),
-      ),
-      // The edges of the window, one bandwidth away, set the bandwidth. Their grips hang outside of it.
-      group(
-        {},
-        across > 0 &&
-          [-1, 1].map((side) => {
-            const edge = asked + side * across;
-            const inner = Math.max(across - 8, 4);
-            const from = side > 0 ? edge : edge - 11;
-            return group(
-              {},
-              edges.includes(edge) && [
-                line(edge, top, edge, base + 21, { class: "query frame thin" }),
-                rect(from, base, 11, 21, { class: "query through", rx: 3 }),
-                path(`M${round(from + 4)},${round(base + 6)}v9m3,0v-9`, { class: "ridge" }),
-                dragged(
-                  bandwidth,
-                  (at) => ({ [bandwidth]: among(Math.abs(at - asked), widths) }),
-                  rect(side > 0 ? asked + inner : asked - inner - 24, top, 24, base - top + 22, {
-                    class: "drag instead",
-                  }),
-                ),
-              ],
-            );
-          }),
-      ),
-      // Where readings were before the reader moved them.
-      group(
-        {},
-        Object.keys(figure.moved).map((i) => [
-          line(xOf(x[i]), yOf(y[i]), ...place(i), { class: "edge" }),
-          circle(xOf(x[i]), yOf(y[i]), 4, { class: "ghost" }),
-        ]),
-      ),
-      group(
-        {},
-        point !== undefined &&
-          line(
-            place(point)[0],
-            place(point)[1] + 13,
-            place(point)[0],
-            Math.max(place(point)[1] + 13, base - tall[point]),
-            { class: "edge" },
-          ),
-      ),
-      // The more a reading weighs, the larger its dot. Beside an edge of the window only the dot itself is held.
-      x.map((_, i) => {
-        const [cx, cy] = place(i);
-        const dotted = circle(cx, cy, 3 + 6 * Math.sqrt(weights[i]), { class: "value dot" });
-        if (!kernels) return dotted;
-        return [
-          dotted,
-          dragged(
-            "moved",
-            (_, at) => ({ points: { [i]: [x[i], within(levelOf(at))] } }),
-            circle(cx, cy, i === figure.taken ? 20 : edges.some((edge) => Math.abs(edge - cx) < 24) ? 7 : 12, {
-              ...picks({ point: i }),
-              class: i === figure.taken ? "pull upright taken" : "pull upright",
-            }),
-          ),
-        ];
-      }),
-      group(
-        {},
-        stretches.map((run) =>
-          polyline(
-            (run.length > 1 ? run : [run[0], run[0]]).map((i) => spot(estimate, i)),
-            { class: "context curve" },
-          ),
-        ),
-      ),
-      group(
-        {},
-        tallest > 0 &&
-          point === undefined &&
-          label(
-            stored[heaviest].toFixed(2),
-            Math.min(Math.max(xOf(x[heaviest]), left + 12), right - 12),
-            base - tallest - 4,
-            { class: "middle number weight halo" },
-          ),
-      ),
-      grip(handle, top - 26, held, "query"),
-      arrows(figure, query, handle, top - 26, held, follow),
-      group(
-        {},
-        answered &&
-          group(
-            { class: "through" },
-            circle(asked, yOf(figure.drawn("height")[0]), 7, { class: "context" }),
-            circle(asked, yOf(figure.drawn("height")[0]), 3.5, { class: "paper" }),
-          ),
-      ),
-      group({}, point !== undefined && circle(...place(point), 13, { class: "chosen" })),
-      group(
-        {},
-        point !== undefined &&
-          tip(
-            `${y_label.replace(/ .*/, "")} ${levelOf(place(point)[1]).toFixed(2)}${unit}, weight ${stored[point].toFixed(2)}`,
-            Math.min(Math.max(place(point)[0], left + 80), right - 80),
-            place(point)[1] + (place(point)[1] < top + 30 ? 30 : -22),
-          ),
-      ),
     ];
-    return { width, height: base + 48, marks };
+  },
+
+  // Hatched to half the way to the next place of the grid: a gap may have a single one.
+  gaps({ gaps, truth, top, bottom }) {
+    const between = (i, side) => (truth[i][0] + (truth[i + side] ?? truth[i])[0]) / 2;
+    const ends = gaps.map((run) => [between(run[0], -1), between(run.at(-1), 1)]);
+    return ends.map(([from, to]) => hatch(from, top, to - from, bottom - top, 8));
+  },
+
+  window({ left, right, top, base, asked, across }) {
+    const from = Math.max(left, asked - across);
+    return across > 0 && rect(from, top, Math.min(right, asked + across) - from, base - top, { class: "query window" });
+  },
+
+  // Between the true curve and the estimate an area: the smaller it is, the smaller the error.
+  truth({ stretches, estimate, truth }) {
+    const outline = (run) => [...run.map((i) => estimate[i]), ...[...run].reverse().map((i) => truth[i])];
+    const areas = stretches.map((run) => polyline(outline(run), { class: "apart" }));
+    return [group({}, areas), polyline(truth, { class: "truth" })];
+  },
+
+  // The error with its key, and until a reading is moved the errors at all bandwidths.
+  error(figure, { right, wide }) {
+    const text = figure.has("error") ? `error ${figure.array("error")[0].toFixed(2)}${this.unit(figure)}` : "";
+    const left = right - 0.98 * textWidth(text, 18);
+    const compared = text && !Object.keys(figure.moved).length && figure.controls[figure.options.bandwidth];
+    return [
+      group({}, text && [rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })]),
+      group({}, compared && this.errorsSoFar(figure, left - (wide ? 36 : 26), wide)),
+    ];
   },
 
   // A small bar for the error at each bandwidth, that of now dark; a page hides those that the reader has not seen.
@@ -279,13 +202,115 @@ kinds.curve = {
       values.map((_, k) => {
         const place = { ...figure.place, [bandwidth]: k };
         const tall = (20 * figure.arrayAt("error", place)[0]) / most;
+        const style = k === figure.place[bandwidth] ? "handle" : "apart";
         return group(
           { class: figure.reached[figure.stateOf("error", place)] ? "" : "later" },
-          rect(left + k * step, 20 - tall, step - 2, tall, {
-            class: k === figure.place[bandwidth] ? "handle" : "apart",
-          }),
+          rect(left + k * step, 20 - tall, step - 2, tall, { class: style }),
         );
       }),
     ];
+  },
+
+  // The hours and the name of their axis, where no grip of the window hangs.
+  hours(name, { hours, base, edges, xOf }) {
+    const below = (text, x, style) => {
+      const clear = edges.every((edge) => Math.abs(edge - x) > 13 + textWidth(text) / 2);
+      return group({}, clear && label(text, x, base + 16, { class: style }));
+    };
+    const numbers = hours.map((hour) => below(round(hour), xOf(hour), "middle quiet"));
+    return [numbers, below(name, xOf((hours[3] + hours[4]) / 2), "middle")];
+  },
+
+  // The edges of the window, one bandwidth away, set the bandwidth. Their grips hang outside of it.
+  edges(figure, { asked, across, edges, top, base, widthOf }) {
+    const { bandwidth } = figure.options;
+    const widths = figure.controls[bandwidth].values.map(widthOf);
+    const inner = Math.max(across - 8, 4);
+    return [-1, 1].map((side) => {
+      const edge = asked + side * across;
+      const from = side > 0 ? edge : edge - 11;
+      const held = side > 0 ? asked + inner : asked - inner - 24;
+      return group(
+        {},
+        edges.includes(edge) && [
+          line(edge, top, edge, base + 21, { class: "query frame thin" }),
+          rect(from, base, 11, 21, { class: "query through", rx: 3 }),
+          path(`M${round(from + 4)},${round(base + 6)}v9m3,0v-9`, { class: "ridge" }),
+          dragged(
+            bandwidth,
+            (at) => ({ [bandwidth]: among(Math.abs(at - asked), widths) }),
+            rect(held, top, 24, base - top + 22, { class: "drag instead" }),
+          ),
+        ],
+      );
+    });
+  },
+
+  // The readings as dots: the more one weighs, the larger. A line leads to where it was before the reader moved it, and
+  // from the one that is pointed at to its bar.
+  dots(figure, layout) {
+    const { readings, pointed, base, yOf } = layout;
+    const { y: before, kernels } = figure.options;
+    const stem = ({ x, y, tall }) => line(x, y + 13, x, Math.max(y + 13, base - tall), { class: "edge" });
+    const ghosts = Object.keys(figure.moved).map((i) => [
+      line(readings[i].x, yOf(before[i]), readings[i].x, readings[i].y, { class: "edge" }),
+      circle(readings[i].x, yOf(before[i]), 4, { class: "ghost" }),
+    ]);
+    return [
+      group({}, ghosts),
+      group({}, pointed !== undefined && stem(readings[pointed])),
+      readings.map((reading) => [
+        circle(reading.x, reading.y, 3 + 6 * Math.sqrt(reading.weight), { class: "value dot" }),
+        kernels && this.pull(figure, layout, reading),
+      ]),
+    ];
+  },
+
+  // Where a reading is held; beside an edge of the window only at the dot itself. No reading leaves the picture.
+  pull(figure, { edges, levelOf }, { i, x, y }) {
+    const [lowest, highest] = figure.movable.bounds[1];
+    const taken = i === figure.taken;
+    return dragged(
+      "moved",
+      (_, at) => ({ points: { [i]: [figure.options.x[i], Math.min(highest, Math.max(lowest, levelOf(at)))] } }),
+      circle(x, y, taken ? 20 : edges.some((edge) => Math.abs(edge - x) < 24) ? 7 : 12, {
+        ...picks({ point: i }),
+        class: taken ? "pull upright taken" : "pull upright",
+      }),
+    );
+  },
+
+  // A stretch of one place is a line of no length, whose round ends can be seen.
+  estimate({ stretches, estimate }) {
+    const pointsOf = (run) => (run.length > 1 ? run : [...run, ...run]).map((i) => estimate[i]);
+    return stretches.map((run) => polyline(pointsOf(run), { class: "context curve" }));
+  },
+
+  // The largest weight is written above its bar, of equal ones above that of the nearest reading.
+  largestWeight(figure, { readings, asked, left, right, base }) {
+    const tallest = Math.max(...readings.map(({ tall }) => tall));
+    const aside = readings.map(({ x, tall }) => (tall === tallest ? Math.abs(x - asked) : Infinity));
+    const heaviest = argmin(aside);
+    const text = figure.array("weights")[heaviest].toFixed(2);
+    const x = Math.min(Math.max(readings[heaviest].x, left + 12), right - 12);
+    return tallest > 0 && label(text, x, base - tallest - 4, { class: "middle number weight halo" });
+  },
+
+  // The estimate at the query, if there is one.
+  answer(figure, { asked, yOf }) {
+    if (figure.has("height_known") && !figure.array("height_known")[0]) return [];
+    const y = yOf(figure.drawn("height")[0]);
+    const ring = [circle(asked, y, 7, { class: "context" }), circle(asked, y, 3.5, { class: "paper" })];
+    return group({ class: "through" }, ring);
+  },
+
+  // The reading that is pointed at has a ring, and a card with its numbers.
+  pointed(figure, { readings, pointed, left, right, top, levelOf }) {
+    if (pointed === undefined) return [group({}), group({})];
+    const { x, y } = readings[pointed];
+    const level = `${figure.options.y_label.replace(/ .*/, "")} ${levelOf(y).toFixed(2)}${this.unit(figure)}`;
+    const text = `${level}, weight ${figure.array("weights")[pointed].toFixed(2)}`;
+    const card = tip(text, Math.min(Math.max(x, left + 80), right - 80), y + (y < top + 30 ? 30 : -22));
+    return [group({}, circle(x, y, 13, { class: "chosen" })), group({}, card)];
   },
 };

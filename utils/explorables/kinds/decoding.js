@@ -1,5 +1,10 @@
-// One step of decoding in five panels: scores, weights, context, next state, next word. In a page a panel has a question
-// mark until its stage comes; then its marks grow out of those of the panel before.
+// One step of decoding in five panels: scores, weights, context, next state, next word. In a page a panel has a
+// question mark until its stage comes; then its marks grow out of those of the panel before.
+
+// The last two stages; a stage and its panel have the same number.
+const NEXT_STATE = 3;
+const NEXT_WORD = 4;
+
 kinds.decoding = {
   glide: 600,
   // What the button "next" chooses: the next stage, and after the last one the first stage of the next word.
@@ -9,136 +14,42 @@ kinds.decoding = {
     return { stage: to, word: to ? word : following("word", word) };
   },
   draw(figure, width) {
-    const { source, target, candidates } = figure.labels;
-    const chosen = figure.place.word;
-    const stage = figure.place.stage;
-    const stages = figure.controls.stage.labels;
-    const reached = (k) => stage >= k;
-    // Of each panel how much of it is there: between 0 and 1 on the way to its stage; a step back empties it at once.
-    const shown = figure
-      .blend(
-        "shown",
-        stages.map((_, k) => +reached(k)),
-      )
-      .map((share, k) => (reached(k) ? share : 0));
-    const numBest = candidates.length / target.length;
-    const wide = width >= 600;
-    const listed = wide ? numBest : Math.min(4, numBest);
-    const row = wide ? 21 : 17;
-    const rise = wide ? (source.length * row) / listed : row;
-    const counted = `${figure.shape("queries")[1]} of ${figure.options.state_size} numbers`;
-    const { marks: sentence, bottom, slots } = writtenSentence(figure, target, chosen, shown[4] === 1, width);
-    const top = bottom + 42;
-    const rows = source.map((_, j) => top + 30 + row * (j + 0.5));
-    const end = rows.at(-1) + row / 2;
-    const words = Math.max(8 + widest(source.map(spelled)), 54);
-    const scored = words + 6;
-    // Left, top, width and height of the five panels: one row on a desk, three rows on a phone.
-    const boxes = wide
-      ? spreadBoxes(scored, width, top, end + 52 - top)
-      : stackedBoxes(scored, width, top, end, listed);
-    const high = Math.max(...boxes.map(([, y, , h]) => y + h)) + 2;
-    // The way of the next state back to the query, and on a phone also from the third panel to the fourth.
-    const [state, average] = [boxes[3], boxes[2]];
-    const turn = state[0] + state[2] * (wide ? 0.5 : 0.75);
-    const height = bottom + 20;
-    const arrived = scored + 8 + 7 * figure.shape("queries")[1];
-    const named = (arrived + turn - textWidth("next query")) / 2;
-    const back =
-      reached(3) &&
-      chosen < target.length - 1 &&
-      (wide
-        ? [
-            path(
-              `M${round(turn)},${top - 4}V${height}H${round(named + textWidth("next query") + 8)}M${round(named - 6)},${height}H${round(arrived + 6)}`,
-              { class: "way" },
-            ),
-            path(`M${round(arrived)},${height}l8,-5v10z`, { class: "arrow" }),
-            label("next query", named, height + 4, { class: "quiet" }),
-          ]
-        : [
-            path(`M3,${boxes[3][1]}V${height}H${round(words - textWidth("query") - 12)}`, { class: "way" }),
-            path(`M${round(words - textWidth("query") - 13)},${height - 5}l8,5l-8,5z`, { class: "arrow" }),
-            label("next query", 6, end + 32, { class: "quiet" }),
-          ]);
-    // From the most probable word to its place in the sentence, if that is its last line.
-    const [writer, slot] = [boxes[4], slots[chosen]];
-    const out = writer[0] + 20;
-    const shelf = bottom + 2;
-    const right = candidates[chosen * numBest] === target[chosen];
-    const writes = reached(4) &&
-      wide &&
-      right &&
-      slot[1] === slots.at(-1)[1] && [
-        path(`M${round(out)},${top - 4}V${shelf}H${round(slot[0] + slot[2] / 2)}V${bottom - 3}`, { class: "way" }),
-        path(`M${round(slot[0] + slot[2] / 2 - 5)},${bottom - 1}l5,-7l5,7z`, { class: "arrow" }),
-      ];
-    const down = !wide && [
-      path(`M${round(average[0])},${end + 28}H${round(turn)}V${end + 40}`, { class: "way" }),
-      path(`M${round(turn - 5)},${end + 38}h10l-5,7z`, { class: "arrow" }),
-    ];
-    const contents = [this.scores, this.weights, this.average, this.state, this.words];
-    const layout = { boxes, rows, end, chosen, numBest, listed, row, rise };
-    const between = (from, to) => from + shown[4] * (to - from);
+    const layout = decodingLayout(figure, width);
+    const { boxes, names, rows, wide } = layout;
     return {
       width,
-      height: high,
+      height: Math.max(...boxes.map(({ y, height }) => y + height)) + 2,
       marks: [
-        sentence,
-        label("query", words, bottom + 24, { class: "end name" }),
-        strip(
-          figure.chosen("queries", "word"),
-          scored + 4,
-          7,
-          bottom + 20,
-          12,
-          largest(figure, "queries", "states"),
-          "query",
-        ),
-        path(`M${scored + 40},${bottom + 34}h10l-5,6z`, { class: "query" }),
-        label(counted, width, bottom + 24, { class: "end quiet" }),
-        group({}, back, down, writes),
-        source.map((word, j) => label(spelled(word), words, rows[j] + 4, { class: "end" })),
-        boxes.map(([x, y, w, h], k) => {
-          const frame = { rx: 5, class: k === stage ? "now" : "grid" };
-          const arrow =
-            boxes[k + 1]?.[1] === y &&
-            path(`M${round(x + w + 3.5)},${round(k === 2 && reached(3) ? end + 12 : y + 6)}l6,6l-6,6z`, {
-              class: "arrow",
-            });
-          return [
-            rect(x, y, w, h, frame),
-            arrow,
-            label(`${k + 1} ${stages[k]}`, x + 7, y + 16, { class: k <= stage ? "name" : "name quiet" }),
-            group(
-              { opacity: round(reached(k) ? shown[k] : 1), class: reached(k) ? "" : "later" },
-              contents[k](figure, reached(k) ? shown[k] : 1, layout),
-            ),
-            group(
-              { class: "unknown" },
-              !reached(k) && label("?", x + w / 2, y + h / 2 + 10, { class: "middle big quiet" }),
-            ),
-            rect(x, y, w, h, picks({ stage: k }, true)),
-          ];
-        }),
-        // The word on its way to its place in the sentence.
-        group(
-          {},
-          right &&
-            shown[4] > 0 &&
-            shown[4] < 1 &&
-            label(
-              target[chosen],
-              between(out, slot[0] + slot[2] / 2),
-              between(writer[1] + 30 + rise / 2, slot[1] + 16),
-              { class: "middle name halo" },
-            ),
-        ),
+        layout.sentence.marks,
+        queryLine(figure, layout),
+        group({}, wayToQuery(figure, layout), wide ? wayToSentence(figure, layout) : wayToNextRow(layout)),
+        figure.labels.source.map((word, j) => label(spelled(word), names, rows[j] + 4, { class: "end" })),
+        boxes.map((_, k) => this.panel(figure, k, layout)),
+        group({}, wordOnItsWay(figure, layout)),
       ],
     };
   },
 
-  scores(figure, share, { boxes: [[x, , width]], rows, end }) {
+  panel(figure, k, layout) {
+    const { stage } = figure.place;
+    const reached = stage >= k;
+    const share = reached ? layout.shown[k] : 1;
+    const box = layout.boxes[k];
+    const { x, y, width, height } = box;
+    const question = !reached && label("?", x + width / 2, y + height / 2 + 10, { class: "middle big quiet" });
+    const contents = [this.scores, this.weights, this.average, this.state, this.words][k];
+    return [
+      rect(x, y, width, height, { rx: 5, class: k === stage ? "now" : "grid" }),
+      arrowToNextPanel(k, stage, layout),
+      label(`${k + 1} ${figure.controls.stage.labels[k]}`, x + 7, y + 16, { class: reached ? "name" : "name quiet" }),
+      group({ opacity: round(share), class: reached ? "" : "later" }, contents(figure, share, box, layout)),
+      group({ class: "unknown" }, question),
+      rect(x, y, width, height, picks({ stage: k }, true)),
+    ];
+  },
+
+  // What the panels show, and of each of them how much is there: a share between 0 and 1.
+  scores(figure, share, { x, width }, { rows, end }) {
     const all = figure.allOf("scores");
     const low = Math.min(0, ...all);
     const high = Math.max(0, ...all);
@@ -157,14 +68,14 @@ kinds.decoding = {
   },
 
   // The bars of the scores move over and become those of the weights.
-  weights(figure, share, { boxes: [[before], [x, , width]], rows }) {
+  weights(figure, share, { x, width }, { rows, boxes }) {
     const scores = figure.chosen("scores", "word");
     const room = width - 44;
     const unit = room / (Math.max(...scores.map(Math.abs)) || 1);
     return [...figure.chosen("weights", "word")].map((weight, j) => [
       rect(x + 38, rows[j] - 6, room, 12, { class: "grid" }),
       rect(
-        x + 38 - (1 - share) * (x - before),
+        x + 38 - (1 - share) * (x - boxes[0].x),
         rows[j] - 6,
         share * room * weight + (1 - share) * unit * Math.max(0, scores[j]),
         12,
@@ -175,89 +86,106 @@ kinds.decoding = {
   },
 
   // Each value times its weight, and under the line their sum, all in one scale.
-  average(figure, share, { boxes: [, , [x, , width]], rows, end, chosen, row }) {
+  average(figure, share, { x, width }, { rows, rowHeight, end }) {
     const contexts = figure.chosen("contexts", "word");
     const size = contexts.length;
-    const step = (width - 12) / size;
     const parts = figure.drawn("parts");
+    const first = figure.place.word * rows.length;
     const most = largest(figure, "parts", "contexts");
-    const first = chosen * rows.length * size;
+    const scale = { left: x + 6, step: (width - 12) / size, tall: 9.5 * share, most };
     return [
       // Behind each value a ground that is as strong as its weight.
       [...figure.chosen("weights", "word")].map((weight, j) =>
-        rect(x + 2, rows[j] - row / 2 + 1, share * (width - 4), row - 2, {
+        rect(x + 2, rows[j] - rowHeight / 2 + 1, share * (width - 4), rowHeight - 2, {
           class: "weight",
           "fill-opacity": round(0.45 * weight),
         }),
       ),
-      rows.map((y, j) =>
-        strip(parts.slice(first + j * size, first + (j + 1) * size), x + 6, step, y, 9.5 * share, most, "value"),
-      ),
+      rows.map((middle, j) => strip(rowOf(parts, first + j, size), "value", { ...scale, middle })),
       line(x + 4, end + 1, x + width - 4, end + 1, { class: "rule" }),
       // The sum comes down from the rows.
-      strip(contexts, x + 6, step, rows[0] + share * (end + 18 - rows[0]), 9.5 * share, most, "context"),
+      strip(contexts, "context", { ...scale, middle: rows[0] + share * (end + 18 - rows[0]) }),
       label("context", x + width / 2, end + 41, { class: "middle name" }),
     ];
   },
 
   // The old state becomes the new one.
-  state(figure, share, { boxes: [, , , [x, y, width, height]] }) {
+  state(figure, share, { x, y, width, height }) {
     const before = figure.chosen("queries", "word");
     const after = figure.chosen("states", "word");
-    const step = (width - 16) / before.length;
-    const middle = y + (height + 6) / 2;
-    const tall = Math.min(60, (height - 52) / 2);
-    const most = largest(figure, "queries", "states");
+    const scale = {
+      left: x + 8,
+      step: (width - 16) / before.length,
+      middle: y + (height + 6) / 2,
+      tall: Math.min(60, (height - 52) / 2),
+      most: largest(figure, "queries", "states"),
+    };
+    const between = after.map((number, i) => before[i] + share * (number - before[i]));
     return [
-      strip(before, x + 8, step, middle, tall, most, "trace"),
-      strip(
-        after.map((number, i) => before[i] + share * (number - before[i])),
-        x + 8,
-        step,
-        middle,
-        tall,
-        most,
-        "query",
-        0.5,
-      ),
+      strip(before, "trace", scale),
+      strip(between, "query", { ...scale, breadth: 0.5 }),
       label("grey: before", x + 8, y + height - 8, { class: "quiet" }),
     ];
   },
 
-  words(figure, share, { boxes: [, , , , [x, y, width]], chosen, numBest, listed, rise }) {
-    const { candidates, target } = figure.labels;
-    const named = widest(candidates.slice(chosen * numBest, chosen * numBest + listed).map(spelled));
+  words(figure, share, { x, y, width }, { listed, candidateHeight }) {
+    const right = figure.labels.target[figure.place.word];
+    const words = candidatesOf(figure).slice(0, listed);
+    const named = widest(words.map(spelled));
     const room = width - 64 - named;
-    return [...figure.chosen("probabilities", "word").slice(0, listed)].map((probability, k) => {
-      const word = candidates[chosen * numBest + k];
-      const at = y + 30 + rise * (k + 0.5);
+    const probabilities = figure.chosen("probabilities", "word");
+    return words.map((word, k) => {
+      const probability = probabilities[k];
+      const at = y + 30 + candidateHeight * (k + 0.5);
       return [
         room > 20 && rect(x + 14 + named, at - 8, room, 14, { class: "grid" }),
         room > 20 && rect(x + 14 + named, at - 8, share * room * probability, 14, { class: "chance", rx: 2 }),
-        label(spelled(word), x + 8, at + 3, { class: word === target[chosen] ? "name" : "" }),
+        label(spelled(word), x + 8, at + 3, { class: word === right ? "name" : "" }),
         label(probability < 0.0005 ? "< 0.1%" : percent(probability, 1), x + width - 6, at + 3, { class: "end" }),
       ];
     });
   },
 };
 
-const largest = (figure, ...arrays) =>
-  Math.max(...arrays.map((key) => figure.allOf(key).reduce((most, number) => Math.max(most, Math.abs(number)), 0))) ||
-  1;
-
-// Numbers as small bars, up or down from a line.
-const strip = (numbers, left, step, middle, tall, most, role, share = 0.8) => [
-  line(left, middle, left + step * numbers.length, middle, { class: "grid" }),
-  [...numbers].map((number, k) => {
-    const reach = (Math.abs(number) * tall) / most;
-    return rect(left + step * (k + (1 - share) / 2), number > 0 ? middle - reach : middle, step * share, reach, {
-      class: role,
-    });
-  }),
-];
+// Where things stand: the sentence, below it the query, then the panels, and beside the first of them the source words,
+// whose names end at `names`. `rows` has the middle of each source word's row, and the last row ends at `end`.
+const decodingLayout = (figure, width) => {
+  const { source } = figure.labels;
+  const { stage } = figure.place;
+  const reached = figure.controls.stage.values.map((_, k) => +(stage >= k));
+  // Of each panel how much of it is there: between 0 and 1 on the way to its stage; a step back empties it at once.
+  const shown = figure.blend("shown", reached).map((share, k) => (reached[k] ? share : 0));
+  const wide = width >= 600;
+  const candidates = candidatesOf(figure).length;
+  const listed = wide ? candidates : Math.min(4, candidates);
+  const rowHeight = wide ? 21 : 17;
+  const sentence = writtenSentence(figure, shown[NEXT_WORD] === 1, width);
+  const top = sentence.bottom + 42;
+  const rows = source.map((_, j) => top + 30 + rowHeight * (j + 0.5));
+  const end = rows.at(-1) + rowHeight / 2;
+  const names = Math.max(8 + widest(source.map(spelled)), 54);
+  const left = names + 6;
+  return {
+    width,
+    wide,
+    shown,
+    sentence,
+    query: { left: left + 4, middle: sentence.bottom + 20, step: 7 },
+    names,
+    left,
+    rows,
+    rowHeight,
+    end,
+    boxes: wide ? spreadBoxes(left, width, top, end + 52 - top) : stackedBoxes(left, width, top, end, listed),
+    listed,
+    candidateHeight: wide ? (source.length * rowHeight) / listed : rowHeight,
+  };
+};
 
 // The words in as many lines as they take, those to come paler, a frame around the one that is being written.
-const writtenSentence = (figure, target, chosen, done, width) => {
+const writtenSentence = (figure, done, width) => {
+  const { target } = figure.labels;
+  const chosen = figure.place.word;
   let x = 1;
   let y = 1;
   const slots = target.map((word) => {
@@ -267,18 +195,18 @@ const writtenSentence = (figure, target, chosen, done, width) => {
       y += 27;
     }
     x += room;
-    return [x - room, y, room];
+    const left = x - room;
+    return { left, top: y, room, middle: left + room / 2 };
   });
-  const marks = slots.map(([left, above, room], i) => [
-    i === chosen && rect(left, above, room, 24, { class: figure.frame("word"), rx: 4 }),
-    label(target[i], left + room / 2, above + 16, {
-      class: `middle ${choice(target[i])} ${i < chosen + done ? "" : "pale"}`,
-    }),
-    rect(left, above, room, 24, picks({ word: i })),
+  const marks = slots.map(({ left, top, room, middle }, i) => [
+    i === chosen && rect(left, top, room, 24, { class: figure.frame("word"), rx: 4 }),
+    label(target[i], middle, top + 16, { class: `middle ${choice(target[i])} ${i < chosen + done ? "" : "pale"}` }),
+    rect(left, top, room, 24, picks({ word: i })),
   ]);
-  return { marks, bottom: y + 28, slots };
+  return { slots, marks, bottom: y + 28 };
 };
 
+// The five panels in one row on a desk, and in three rows on a phone.
 const spreadBoxes = (left, width, top, height) => {
   const shares = [0.17, 0.17, 0.18, 0.18, 0.3];
   const gap = 13;
@@ -286,19 +214,122 @@ const spreadBoxes = (left, width, top, height) => {
   let x = left;
   return shares.map((share) => {
     x += share * room;
-    return [x - share * room, top, share * room - gap, height];
+    return { x: x - share * room, y: top, width: share * room - gap, height };
   });
 };
-
 const stackedBoxes = (left, width, top, end, listed) => {
   const third = (width - left - 1 + 13) / 3;
   const below = end + 52;
   const height = 36 + 18 * listed;
   return [
-    [left, top, third - 13, end - top + 4],
-    [left + third, top, third - 13, end - top + 4],
-    [left + 2 * third, top, third - 13, below - top - 6],
-    [1, below, width * 0.4, height],
-    [width * 0.4 + 14, below, width * 0.6 - 15, height],
+    { x: left, y: top, width: third - 13, height: end - top + 4 },
+    { x: left + third, y: top, width: third - 13, height: end - top + 4 },
+    { x: left + 2 * third, y: top, width: third - 13, height: below - top - 6 },
+    { x: 1, y: below, width: width * 0.4, height },
+    { x: width * 0.4 + 14, y: below, width: width * 0.6 - 15, height },
   ];
 };
+
+// The query as small bars, with an arrow down to the scores.
+const queryLine = (figure, { width, names, left, query }) => {
+  const numbers = figure.chosen("queries", "word");
+  const y = query.middle;
+  return [
+    label("query", names, y + 4, { class: "end name" }),
+    strip(numbers, "query", { ...query, tall: 12, most: largest(figure, "queries", "states") }),
+    path(`M${left + 40},${y + 14}h10l-5,6z`, { class: "query" }),
+    label(`${numbers.length} of ${figure.options.state_size} numbers`, width, y + 4, { class: "end quiet" }),
+  ];
+};
+
+// Between panels that stand side by side. The one to the next state leads from the context, once that state is there.
+const arrowToNextPanel = (k, stage, { boxes, end }) => {
+  const { x, y, width } = boxes[k];
+  const top = k + 1 === NEXT_STATE && stage >= NEXT_STATE ? end + 12 : y + 6;
+  return boxes[k + 1]?.y === y && path(`M${round(x + width + 3.5)},${round(top)}l6,6l-6,6z`, { class: "arrow" });
+};
+
+// A line with an arrowhead.
+const arrowAlong = (course, head) => [path(course, { class: "way" }), path(head, { class: "arrow" })];
+
+// The way of the next state back to the query, which it is when the next word is decoded.
+const wayToQuery = (figure, { wide, boxes, names, query, end }) => {
+  if (figure.place.stage < NEXT_STATE || figure.place.word === figure.labels.target.length - 1) return false;
+  const { x, y, width } = boxes[NEXT_STATE];
+  const at = query.middle;
+  const text = "next query";
+  if (!wide) {
+    const to = names - textWidth("query") - 12;
+    return [
+      arrowAlong(`M3,${y}V${at}H${round(to)}`, `M${round(to - 1)},${at - 5}l8,5l-8,5z`),
+      label(text, 6, end + 32, { class: "quiet" }),
+    ];
+  }
+  const from = x + width / 2;
+  const to = query.left + query.step * figure.shape("queries")[1] + 4;
+  const start = (to + from - textWidth(text)) / 2;
+  const course =
+    `M${round(from)},${y - 4}V${at}H${round(start + textWidth(text) + 8)}` +
+    `M${round(start - 6)},${at}H${round(to + 6)}`;
+  return [arrowAlong(course, `M${round(to)},${at}l8,-5v10z`), label(text, start, at + 4, { class: "quiet" })];
+};
+
+// On a phone the way from the third panel down to the fourth.
+const wayToNextRow = ({ boxes, end }) => {
+  const { x, width } = boxes[NEXT_STATE];
+  const to = x + width * 0.75;
+  return arrowAlong(
+    `M${round(boxes[NEXT_STATE - 1].x)},${end + 28}H${round(to)}V${end + 40}`,
+    `M${round(to - 5)},${end + 38}h10l-5,7z`,
+  );
+};
+
+// The most probable words at the chosen place, and whether the first of them is the one that is written.
+const candidatesOf = (figure) => {
+  const { candidates, target } = figure.labels;
+  return rowOf(candidates, figure.place.word, candidates.length / target.length);
+};
+const writesBest = (figure) => candidatesOf(figure)[0] === figure.labels.target[figure.place.word];
+
+// On a desk the way from the most probable word to its place in the sentence, if that is in its last line.
+const wayToSentence = (figure, { boxes, sentence: { slots, bottom } }) => {
+  const { top, middle } = slots[figure.place.word];
+  const { x, y } = boxes[NEXT_WORD];
+  return (
+    figure.place.stage >= NEXT_WORD &&
+    writesBest(figure) &&
+    top === slots.at(-1).top &&
+    arrowAlong(
+      `M${round(x + 20)},${y - 4}V${bottom + 2}H${round(middle)}V${bottom - 3}`,
+      `M${round(middle - 5)},${bottom - 1}l5,-7l5,7z`,
+    )
+  );
+};
+
+const wordOnItsWay = (figure, { boxes, sentence, shown, candidateHeight }) => {
+  const share = shown[NEXT_WORD];
+  if (!writesBest(figure) || share === 0 || share === 1) return false;
+  const { word } = figure.place;
+  const { top, middle } = sentence.slots[word];
+  const { x, y } = boxes[NEXT_WORD];
+  const between = (from, to) => from + share * (to - from);
+  return label(figure.labels.target[word], between(x + 20, middle), between(y + 30 + candidateHeight / 2, top + 16), {
+    class: "middle name halo",
+  });
+};
+
+// The largest absolute number of these arrays, to scale them all alike.
+const largest = (figure, ...arrays) =>
+  Math.max(...arrays.map((key) => figure.allOf(key).reduce((most, number) => Math.max(most, Math.abs(number)), 0))) ||
+  1;
+
+// Numbers as small bars, up or down from a line; one of `most` is `tall`. A bar takes the share `breadth` of its step.
+const strip = (numbers, role, { left, step, middle, tall, most, breadth = 0.8 }) => [
+  line(left, middle, left + step * numbers.length, middle, { class: "grid" }),
+  [...numbers].map((number, k) => {
+    const reach = (Math.abs(number) * tall) / most;
+    return rect(left + step * (k + (1 - breadth) / 2), number > 0 ? middle - reach : middle, step * breadth, reach, {
+      class: role,
+    });
+  }),
+];

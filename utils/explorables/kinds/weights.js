@@ -1,15 +1,20 @@
-// Heat maps of queries by keys. With a gallery also, to choose from, the chosen row for each value of an axis, or a small map
-// for each value of two axes: beside the large one or, on a phone, above it.
+// Heat maps of queries by keys; of more than two maps the chosen row alone. With a gallery also, to choose from, the
+// chosen row for each value of an axis, or a small map for each value of two axes: beside the large one or, on a phone,
+// above it.
 kinds.weights = {
   draw(figure, width) {
+    const { panels, gallery } = figure.options;
     const wide = width >= 560;
-    if (!figure.options.gallery.length) return this.maps(figure, width, wide);
-    const beside = !wide ? width : figure.options.gallery.length > 1 ? 240 : 300;
+    if (gallery.length) return this.withGallery(figure, width, wide);
+    return panels.length > 2 ? this.chosenRows(figure, width, wide) : this.maps(figure, width, wide);
+  },
+
+  withGallery(figure, width, wide) {
+    const axes = figure.options.gallery.length;
+    const beside = !wide ? width : axes > 1 ? 240 : 300;
     const large = this.maps(figure, wide ? width - beside - 28 : width, wide);
     const small =
-      figure.options.gallery.length > 1
-        ? this.gallery(figure, beside, wide, large.height - 20)
-        : this.strips(figure, beside, wide, large.edges);
+      axes > 1 ? this.gallery(figure, beside, wide, large.height - 20) : this.strips(figure, beside, wide, large.edges);
     const down = wide ? 0 : small.height + 8;
     return {
       width,
@@ -22,178 +27,137 @@ kinds.weights = {
   },
 
   maps(figure, width, wide) {
-    const { panels } = figure.options;
     const layout = this.layout(figure, width, wide);
-    const { side, high, labelled, legend, outside, left } = layout;
-    const marks = panels.map((_, k) =>
-      group({ transform: `translate(0 ${side ? 0 : k * high})` }, this.map(figure, layout, k)),
-    );
+    const { panels, side, high, labelled, legend, outside, left, edges } = layout;
     const height = (side ? 1 : panels.length) * high + labelled;
-    if (!outside) return { width, height, edges: layout.edges, marks };
     return {
       width,
-      height: height + 14,
-      edges: layout.edges,
-      marks: [marks, label(legend, left, height + 8, { class: "quiet" })],
+      height: outside ? height + 14 : height,
+      edges,
+      marks: [
+        panels.map((_, k) => group({ transform: `translate(0 ${side ? 0 : k * high})` }, this.map(figure, layout, k))),
+        outside && label(legend, left, height + 8, { class: "quiet" }),
+      ],
     };
   },
 
-  // Where the parts of the maps stand, and what their queries may look at.
+  // Of each query the first key that it may look at and the first one behind the last: `allowed` now, and `edges` also
+  // on the way to another mask.
+  masked(figure) {
+    const { edge, causal, window: reach } = figure.options;
+    const { queries, keys } = figure.labels;
+    const lookingBack = causal && figure.value(causal[0]) === causal[1];
+    const limit = edge ? figure.value(edge) : Infinity;
+    const around = reach ? figure.value(reach) : Infinity;
+    const allowed = queries.map((_, i) => {
+      const place = Math.min(i, keys.length - 1);
+      return [Math.max(0, place - around), Math.min(lookingBack ? i + 1 : limit, place + around + 1)];
+    });
+    const whole = allowed.flat().map((at) => Math.min(at, keys.length));
+    const ends = figure.blend("allowed", whole);
+    return { lookingBack, allowed, edges: allowed.map((_, i) => [ends[2 * i], ends[2 * i + 1]]) };
+  },
+
+  // What the signs in the maps mean, and the longest text that this can become.
+  legends(figure, { allowed, lookingBack }) {
+    const { edge, causal, window: reach } = figure.options;
+    const { keys, written, gold: [right] = ["right cell"] } = figure.labels;
+    const hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
+    const dashed = figure.has("gold") && `dashed: ${right}`;
+    const forbidden = (edge || causal || reach) && `hatched: ${reach ? "outside" : "forbidden"}`;
+    const signs = [
+      dashed,
+      hatched && forbidden,
+      written && "pale ✕: wrong at first",
+      causal && !lookingBack && "line: the causal mask",
+    ];
+    const all = signs.filter(Boolean).join(", ");
+    return { signs, legend: all, longest: [dashed, forbidden].filter(Boolean).join(", ") };
+  },
+
+  // Where the parts of the maps stand.
   layout(figure, width, wide) {
-    const { panels, edge, causal, window: reach, gallery } = figure.options;
+    const { panels, gallery } = figure.options;
     const { queries, keys, written } = figure.labels;
-    const count = panels.length;
-    const side = wide && count === 2;
+    const side = wide && panels.length === 2;
     const gap = side ? 28 : 0;
-    const beside = gallery.length > 0;
-    const since = written && wide && figure.play.length ? 50 : 0; // room for where a word was lost
-    const aside = written
-      ? since +
-        (wide ? 26 : 21) +
-        widest(["it writes", ...[...new Set(figure.allOf("written"))].map((i) => spelled(written[i]))])
-      : 8;
+    const { since, aside } = this.besideRows(figure, wide);
     // On a phone written words leave little room for the cells.
     const named = widest(queries.map(spelled));
     const left = written && !wide ? named + 8 : Math.max(1.08 * named + 12, written ? 74 : 44);
     const across = side ? (width - left - aside - gap) / 2 : width - left - aside;
     const step = across / keys.length;
     // A map of few rows has higher ones.
-    const low = !wide ? 24 : beside || side ? 32 : count < 3 ? 26 : 24;
-    const few = Math.min(40, 110 / queries.length / (count > 2 ? 2 : 1));
-    const row = !wide && count > 1 ? 24 : Math.max(low, few);
+    const low = !wide ? 24 : gallery.length || side ? 32 : 26;
+    const row = !wide && panels.length > 1 ? 24 : Math.max(low, Math.min(40, 110 / queries.length));
     const heading = 19;
     const base = heading + queries.length * row;
-    const labelled = labelsHeight(keys, step) + 6;
-    const high = base + 6;
-    // Of each query the first key that it may look at, and the first one behind the last.
-    const lookingBack = causal && figure.value(causal[0]) === causal[1];
-    const limit = edge ? figure.value(edge) : Infinity;
-    const allowed = queries.map((_, i) => {
-      const around = reach ? figure.value(reach) : Infinity;
-      const place = Math.min(i, keys.length - 1);
-      return [Math.max(0, place - around), Math.min(lookingBack ? i + 1 : limit, place + around + 1)];
-    });
-    // On the way to another mask its edges move.
-    const ends = figure.blend(
-      "allowed",
-      allowed.flat().map((at) => Math.min(at, keys.length)),
-    );
-    const edges = allowed.map((_, i) => [ends[2 * i], ends[2 * i + 1]]);
-    const gold = figure.has("gold");
-    const hatched = allowed.some(([from, to]) => from > 0 || to < keys.length);
-    const dashed = gold && `dashed: ${figure.labels.gold?.[0] ?? "right cell"}`;
-    const forbidden = (edge || causal || reach) && `hatched: ${reach ? "outside" : "forbidden"}`;
-    const legends = [
-      dashed,
-      hatched && forbidden,
-      written && "pale ✕: wrong at first",
-      causal && !lookingBack && "line: the causal mask",
-    ];
-    const legend = legends.filter(Boolean).join(", ");
-    // With several maps each part of the legend stands beside a title, or where there is no room, all of it below the maps.
+    const masked = this.masked(figure);
+    const { signs, legend, longest } = this.legends(figure, masked);
+    // With two maps each part of the legend stands beside a title, or where there is no room, all of it below the maps.
     // So does the legend of a single map if its longest form leaves no room for the name of the rows.
-    const outside =
-      written ||
-      (count === 1
-        ? textWidth([dashed, forbidden].filter(Boolean).join(", ")) > across - 104
-        : panels
-            .slice(0, gold ? 2 : 1)
-            .some(
-              ([, title], k) =>
-                1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") > across - (k === count - 1 ? 104 : 0),
-            )); // the scale
+    const room = (k) => across - (k === panels.length - 1 ? 104 : 0); // the scale
+    const fits = ([, title], k) => 1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") <= room(k);
+    const inside =
+      panels.length === 1 ? textWidth(longest) <= room(0) : panels.slice(0, figure.has("gold") ? 2 : 1).every(fits);
     // Where each map has a curve above, a piece of this curve stands before its title.
     const curves = figure.gauges[1].length;
-    const sample = curves > 1 && curves === count ? 28 : 0;
+    const sample = curves > 1 && curves === panels.length ? 28 : 0;
     return {
-      side,
-      gap,
-      left,
-      aside,
-      since,
-      across,
-      step,
-      row,
-      heading,
-      base,
-      high,
-      labelled,
-      lookingBack,
-      allowed,
-      edges,
-      legends: gold ? legends : [legend],
-      legend,
-      outside,
-      sample,
+      ...masked,
+      ...{ panels, side, gap, left, aside, since, across, step, row, heading, base, legend, sample },
+      high: base + 6,
+      labelled: labelsHeight(keys, step) + 6,
+      outside: written || !inside,
+      besideTitles: figure.has("gold") ? signs : [legend],
     };
   },
 
+  // The room on the right of the rows: for the written words, and for where a word was lost.
+  besideRows(figure, wide) {
+    const { written } = figure.labels;
+    if (!written) return { since: 0, aside: 8 };
+    const since = wide && figure.play.length ? 50 : 0;
+    const words = [...new Set(figure.allOf("written"))].map((i) => spelled(written[i]));
+    return { since, aside: since + (wide ? 26 : 21) + widest(["it writes", ...words]) };
+  },
+
   map(figure, layout, k) {
-    const { panels, causal, gallery } = figure.options;
+    const { panels, causal } = figure.options;
     const { queries, keys, written } = figure.labels;
-    const [array, title] = panels[k];
-    const { side, step, row, heading, base, allowed, edges, legend, sample } = layout;
+    const { side, step, row, heading, base, edges, lookingBack } = layout;
+    const [array] = panels[k];
     // Maps side by side share the names of their rows.
     const first = layout.left + (side ? k * (layout.across + layout.gap) : 0);
     const right = first + layout.across;
     const names = !side || !k;
     const last = k === panels.length - 1;
     const numbers = figure.drawn(array);
-    const stored = figure.array(array);
-    const gold = figure.has("gold") ? figure.array("gold") : [];
+    const gold = figure.has("gold") ? [...figure.array("gold")] : [];
     const chosen = figure.place.query;
     const xOf = (j) => first + j * step;
     const yOf = (i) => heading + i * row;
     const middle = (i) => yOf(i + 0.5) + 4;
-    const inCell = (i, j) => numberInCell(stored[i * keys.length + j], xOf(j + 0.5), middle(i), step);
-    // A map that stands alone has all its numbers, another one those of the chosen row and of the right cells.
-    const isWritten = (i, j) => {
-      const at = i * keys.length + j;
-      const inside = j >= allowed[i][0] && j < allowed[i][1];
-      const alone = panels.length === 1 && !gallery.length;
-      return (
-        inside &&
-        ((gold[at] > 0 && !gallery.length) || (stored[at] >= 0.045 && (i === chosen || (alone && !gold.length))))
-      );
-    };
-    const { query, column, panel } = figure.hover;
+    const frame = (is, at) =>
+      is && goldFrame(xOf(at % keys.length), yOf(Math.floor(at / keys.length)), step, row, numbers[at]);
     return [
-      title &&
-        !layout.outside &&
-        label(layout.legends[k] || "", first + 1.08 * textWidth(title) + 12 + sample, 14, { class: "quiet" }),
-      sample && path(`M${round(first)},10h22`, { class: `course done ${courseStyle(k, panels.length)}` }),
-      title
-        ? label(title, first + sample, 14, { class: "name" })
-        : !layout.outside && label(legend, first, 14, { class: "quiet" }),
+      this.heading(layout, k, first),
       last && scale(right),
       cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: edges }),
-      figure.has("gold") &&
-        group(
-          {},
-          [...gold].map(
-            (is, at) =>
-              is && goldFrame(xOf(at % keys.length), yOf(Math.floor(at / keys.length)), step, row, numbers[at]),
-          ),
-        ),
-      names &&
-        queries.map((text, i) =>
-          label(spelled(text), first - 7, middle(i), {
-            class: `end ${choice(spelled(text))} ${i === chosen ? "name" : ""}`,
-          }),
-        ),
+      gold.length > 0 && group({}, gold.map(frame)),
+      names && this.rowNames(figure, first - 7, middle),
       written && [
         label(layout.left < 74 ? "right" : "right word", first - 7, 14, { class: "end quiet" }),
         this.writtenWords(figure, right, middle, layout),
       ],
-      causal && !layout.lookingBack && this.stairs(queries.length, keys.length, xOf, yOf, step),
+      causal && !lookingBack && this.stairs(queries.length, keys.length, xOf, yOf, step),
       rect(first - 1, yOf(chosen) - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
-      queries.map((_, i) => keys.map((_, j) => isWritten(i, j) && inCell(i, j))),
+      this.numbersInCells(figure, k, { allowed: layout.allowed, gold, step, xOf, middle }),
       (side || last) && [
         columnLabels(keys, first, step, base),
         names && label("key", first - 7, base + 15, { class: "end key name" }),
       ],
       names && !written && label("query", first - 7, 14, { class: "end query name" }),
-      group({}, panel === k && inCell(query, column)),
       queries.map((_, i) => [
         names && rect(0, yOf(i), layout.left, row, picks({ query: i })),
         written && rect(right, yOf(i), layout.aside, row, picks({ query: i })),
@@ -202,8 +166,47 @@ kinds.weights = {
     ];
   },
 
-  // Beside each row the word that is written, with a cross if it is wrong, pale if it is so from the start. Where there is
-  // room, a word that was lost has the value of the axis at which it was first wrong.
+  // The title of a map and beside it a part of the legend.
+  heading({ panels, outside, besideTitles, legend, sample }, k, left) {
+    const title = panels[k][1];
+    if (!title) return !outside && label(legend, left, 14, { class: "quiet" });
+    const aside = left + 1.08 * textWidth(title) + 12 + sample;
+    return [
+      !outside && label(besideTitles[k] || "", aside, 14, { class: "quiet" }),
+      sample > 0 && path(`M${round(left)},10h22`, { class: `course done ${courseStyle(k, panels.length)}` }),
+      label(title, left + sample, 14, { class: "name" }),
+    ];
+  },
+
+  rowNames(figure, end, middle) {
+    return figure.labels.queries.map(spelled).map((text, i) => {
+      const style = i === figure.place.query ? "name" : "";
+      return label(text, end, middle(i), { class: `end ${choice(text)} ${style}` });
+    });
+  },
+
+  // A map that stands alone has all its numbers, another one those of the chosen row and of the right cells; and each
+  // has the number of the cell that is pointed at.
+  numbersInCells(figure, k, { allowed, gold, step, xOf, middle }) {
+    const { panels, gallery } = figure.options;
+    const { queries, keys } = figure.labels;
+    const { query, column, panel } = figure.hover;
+    const stored = figure.array(panels[k][0]);
+    const everywhere = panels.length === 1 && !gallery.length && !gold.length;
+    const inCell = (i, j) => numberInCell(stored[i * keys.length + j], xOf(j + 0.5), middle(i), step);
+    const isWritten = (i, j) => {
+      const at = i * keys.length + j;
+      const large = stored[at] >= 0.045 && (i === figure.place.query || everywhere);
+      return j >= allowed[i][0] && j < allowed[i][1] && ((gold[at] > 0 && !gallery.length) || large);
+    };
+    return [
+      queries.map((_, i) => keys.map((_, j) => isWritten(i, j) && inCell(i, j))),
+      group({}, panel === k && inCell(query, column)),
+    ];
+  },
+
+  // Beside each row the word that is written, with a cross if it is wrong, pale if it is so from the start. Where there
+  // is room, a word that was lost has the value of the axis at which it was first wrong.
   writtenWords(figure, right, middle, { aside, since }) {
     const { queries, written } = figure.labels;
     const now = figure.array("written");
@@ -239,80 +242,171 @@ kinds.weights = {
     return path(`M${round(xOf(1))},${yOf(0)}${steps.join("")}`, { class: style });
   },
 
-  // A row of small maps for each value of the first axis and a column for each of the second; on a phone all in one row.
+  // A row of small maps for each value of the first axis and a column for each of the second; on a phone all in one
+  // row.
   gallery(figure, width, wide, bottom) {
     const [rows, columns] = figure.options.gallery.map((name) => figure.controls[name]);
-    const [[array]] = figure.options.panels;
-    const { causal } = figure.options;
-    const across = columns.labels;
-    const count = rows.labels.length;
-    const [named] = figure.labels.share ?? [];
-    const shareOf = (place) => figure.arrayAt("share", { ...figure.place, ...place })[0];
-    const head = named ? 18 : 0;
+    const [heading] = figure.labels.share ?? [];
+    const head = heading ? 18 : 0;
     const top = head + (wide ? 22 : 34);
     const left = wide ? 46 : 0;
-    const step = (width - left) / across.length;
+    const step = (width - left) / columns.labels.length;
     const low = figure.has("share") ? 16 : 0;
-    const high = wide ? Math.min(84, (bottom - top + 12) / count - 12 - low) : 36;
+    const high = wide ? Math.min(84, (bottom - top + 12) / rows.labels.length - 12 - low) : 36;
     const each = wide ? high + 12 + low : 0;
-    const thin = wide ? step : (step - 6) / count;
+    const thin = wide ? step : (step - 6) / rows.labels.length;
+    const placeOf = (i, j) => ({ [rows.name]: i, [columns.name]: j });
+    const shareOf = (i, j) => figure.arrayAt("share", { ...figure.place, ...placeOf(i, j) })[0];
     // Shares that are 0 in all maps are not written.
-    const told =
-      low > 0 && rows.labels.some((_, i) => across.some((__, j) => shareOf({ [rows.name]: i, [columns.name]: j }) > 0));
-    const gold = figure.has("gold") ? figure.array("gold") : [];
-    const size = figure.labels.keys.length;
-    const rowCount = figure.labels.queries.length;
-    const query = figure.place.query;
-    const lookingOn = causal && figure.value(causal[0]) !== causal[1];
-    const marks = across.map((text, j) => [
-      label(`${columns.name} ${text}`, left + (j + 0.5) * step, head + 13, { class: "middle quiet" }),
-      rows.labels.map((name, i) => {
-        const place = { [rows.name]: i, [columns.name]: j };
-        const here = Object.entries(place).every(([key, at]) => figure.place[key] === at);
-        const style = here ? "name" : "quiet";
-        const x = left + j * step + (wide ? 0 : i * thin) + (wide ? 3 : 6);
-        const y = top + i * each;
-        const room = thin - 6;
-        const middle = x + room / 2;
-        const numbers = figure.arrayAt(array, { ...figure.place, ...place });
-        return [
-          wide
-            ? !j &&
-              label(`${rows.name} ${name}`, left - 2, y + high / 2 + 4, {
-                class: figure.place[rows.name] === i ? "end name" : "end quiet",
-              })
-            : label(name, middle, top - 6, { class: `middle ${style}` }),
-          told && label(percent(shareOf(place)), middle + 14, y + high + 14, { class: `end ${style}` }),
-          stamp(numbers, size, x, y, room, high, gold),
-          lookingOn &&
-            this.stairs(
-              rowCount,
-              size,
-              (at) => x + (at * room) / size,
-              (at) => y + (at * high) / rowCount,
-              room / size,
-              "stairs thin",
-            ),
-          wide
-            ? rect(x, y + (query * high) / rowCount, room, high / rowCount, {
-                class: here ? "query frame thin" : "query frame thin faded",
-              })
-            : line(x - 5, y + ((query + 0.5) * high) / rowCount, x - 1, y + ((query + 0.5) * high) / rowCount, {
-                class: "query frame",
-              }),
-          here &&
-            rect(x - 2, y - 2, thin - 2, high + 4, {
-              class: Object.keys(place).some(figure.pointed) ? "chosen thin" : "chosen",
-              rx: 3,
-            }),
-          rect(x - 3, y, thin, high, picks(place)),
-        ];
-      }),
-    ]);
-    return {
-      height: top + (wide ? count * each : high + (low ? 20 : 4)),
-      marks: [told && label(named, width, 13, { class: "end quiet" }), marks],
+    const withShares = low > 0 && rows.labels.some((_, i) => columns.labels.some((__, j) => shareOf(i, j) > 0));
+    const smallMap = (i, j) => {
+      const here = figure.place[rows.name] === i && figure.place[columns.name] === j;
+      const box = { x: left + j * step + (wide ? 3 : 6 + i * thin), y: top + i * each, width: thin - 6, height: high };
+      const middle = box.x + box.width / 2;
+      const style = here ? "name" : "quiet";
+      return [
+        !wide && label(rows.labels[i], middle, top - 6, { class: `middle ${style}` }),
+        withShares && label(percent(shareOf(i, j)), middle + 14, box.y + high + 14, { class: `end ${style}` }),
+        this.smallMap(figure, placeOf(i, j), box, { wide, here }),
+      ];
     };
+    const rowName = (name, i) => {
+      const style = figure.place[rows.name] === i ? "name" : "quiet";
+      return label(`${rows.name} ${name}`, left - 2, top + i * each + high / 2 + 4, { class: `end ${style}` });
+    };
+    return {
+      height: top + (wide ? rows.labels.length * each : high + (low ? 20 : 4)),
+      marks: [
+        withShares && label(heading, width, 13, { class: "end quiet" }),
+        wide && rows.labels.map(rowName),
+        columns.labels.map((text, j) => [
+          label(`${columns.name} ${text}`, left + (j + 0.5) * step, head + 13, { class: "middle quiet" }),
+          rows.labels.map((_, i) => smallMap(i, j)),
+        ]),
+      ],
+    };
+  },
+
+  // One small map, with the chosen row, the mask that is off and, around the chosen map, a frame.
+  smallMap(figure, place, { x, y, width, height }, { wide, here }) {
+    const { causal, panels } = figure.options;
+    const rows = figure.labels.queries.length;
+    const columns = figure.labels.keys.length;
+    const numbers = figure.arrayAt(panels[0][0], { ...figure.place, ...place });
+    const gold = figure.has("gold") ? figure.array("gold") : [];
+    const row = height / rows;
+    const step = width / columns;
+    const { query } = figure.place;
+    const middle = y + (query + 0.5) * row;
+    const pointed = Object.keys(place).some(figure.pointed);
+    const edgeOf = (first, size) => (at) => first + at * size;
+    return [
+      stamp(numbers, columns, { x, y, width, height }, gold),
+      causal &&
+        figure.value(causal[0]) !== causal[1] &&
+        this.stairs(rows, columns, edgeOf(x, step), edgeOf(y, row), step, "stairs thin"),
+      wide
+        ? rect(x, y + query * row, width, row, { class: here ? "query frame thin" : "query frame thin faded" })
+        : line(x - 5, middle, x - 1, middle, { class: "query frame" }),
+      here && rect(x - 2, y - 2, width + 4, height + 4, { class: pointed ? "chosen thin" : "chosen", rx: 3 }),
+      rect(x - 3, y, width + 6, height, picks(place)),
+    ];
+  },
+
+  // The row of the chosen query in each map, below the queries to choose from.
+  chosenRows(figure, width, wide) {
+    const { panels } = figure.options;
+    const { keys } = figure.labels;
+    const masked = this.masked(figure);
+    const { legend, longest } = this.legends(figure, masked);
+    // Where each map has a curve above, a piece of this curve stands before its name.
+    const sample = figure.gauges[1].length === panels.length ? 30 : 0;
+    const sign = figure.has("gold") ? 18 : 0;
+    const named = sign + sample + 1.08 * widest(panels.map(([, title]) => title)) + 10;
+    const left = wide ? Math.max(76, named) : 12;
+    const step = (width - left - 2) / keys.length;
+    const queries = this.queriesToChoose(figure, 50, width - 100);
+    const [high, each] = wide ? [30, 42] : [30, 56];
+    const topOf = (k) => queries.height + 10 + k * each + (wide ? 0 : 22);
+    const layout = { ...masked, left, step, high, sign, sample };
+    const base = topOf(panels.length - 1) + high;
+    const labelled = labelsHeight(keys, step);
+    return {
+      width,
+      height: base + labelled + (longest ? 26 : 6),
+      marks: [
+        label("query", 0, 18, { class: "query name" }),
+        queries.marks,
+        group({ transform: "translate(0 4)" }, scale(width - 2)),
+        panels.map((_, k) => this.chosenRow(figure, k, topOf(k), wide ? topOf(k) + high / 2 : topOf(k) - 11, layout)),
+        columnLabels(keys, left, step, base),
+        wide && label("key", left - 7, base + 15, { class: "end key name" }),
+        legend && label(legend, left, base + labelled + 18, { class: "quiet" }),
+      ],
+    };
+  },
+
+  // The queries in as many lines as it takes, with a frame around the chosen one.
+  queriesToChoose(figure, left, right) {
+    let [x, y] = [left, 0];
+    const marks = figure.labels.queries.map(spelled).map((text, i) => {
+      const chosen = i === figure.place.query;
+      const room = textWidth(text) + 22;
+      if (x + room > right && x > left) [x, y] = [left, y + 30];
+      x += room;
+      return [
+        chosen && rect(x - room, y + 1, room - 4, 25, { class: figure.frame("query"), rx: 4 }),
+        label(text, x - room / 2 - 2, y + 18, { class: `middle ${choice(text)} ${chosen ? "name" : ""}` }),
+        rect(x - room, y, room, 28, picks({ query: i })),
+      ];
+    });
+    return { height: y + 30, marks };
+  },
+
+  // The chosen row of one map, named on its left or above it.
+  chosenRow(figure, k, top, named, { allowed, edges, left, step, high, sign, sample }) {
+    const { panels } = figure.options;
+    const [array, title] = panels[k];
+    const { query } = figure.place;
+    const { column, panel } = figure.hover;
+    const size = figure.labels.keys.length;
+    const rowIn = (numbers) => rowOf(numbers, query, size);
+    const stored = rowIn(figure.array(array));
+    const gold = figure.has("gold") ? rowIn(figure.array("gold")) : [];
+    const [from, to] = allowed[query];
+    const isWritten = (number, j) =>
+      j >= from && j < to && (gold[j] > 0 || number >= 0.045 || (panel === k && column === j));
+    const middle = (j) => left + (j + 0.5) * step;
+    return [
+      this.sign(stored, gold, 7, named),
+      sample > 0 && path(`M${sign + 2},${round(named)}h22`, { class: `course done ${courseStyle(k, panels.length)}` }),
+      label(title, sign + sample, named + 4, { class: "name" }),
+      this.framedRow(rowIn(figure.drawn(array)), gold, edges[query], {
+        left,
+        top,
+        step,
+        high,
+        style: "query frame thin",
+      }),
+      [...stored].map((number, j) => [
+        group({}, isWritten(number, j) && numberInCell(number, middle(j), top + high / 2 + 4, step)),
+        rect(left + j * step, top, step, high, picks({ column: j, panel: k })),
+      ]),
+    ];
+  },
+
+  // One row of a map in a frame, with its gold cells.
+  framedRow(numbers, gold, edges, { left, top, step, high, style }) {
+    return [
+      cells(numbers, numbers.length, { left, top, step, height: high, allowed: [edges] }),
+      [...gold].map((is, j) => is > 0 && goldFrame(left + j * step, top, step, high, numbers[j])),
+      rect(left - 1, top - 1, numbers.length * step + 2, high + 2, { class: style, rx: 3 }),
+    ];
+  },
+
+  // Whether a row's largest weight lies on a right cell.
+  sign(numbers, gold, x, y) {
+    return gold.length > 0 && (gold[argmax(numbers)] ? tick : cross)(x, y);
   },
 
   // The row of the chosen query at each value of an axis, with its weight on right cells.
@@ -341,18 +435,13 @@ kinds.weights = {
       const middle = y + row / 2;
       const here = figure.place[axis] === i;
       const numbers = rowOf(figure.arrayAt(array, { ...figure.place, [axis]: i }), query, size);
+      const style = here ? figure.frame(axis) : "query frame thin faded";
       return [
-        // Whether the query looks most at a right cell.
-        gold.length > 0 && (gold[numbers.indexOf(Math.max(...numbers))] ? tick : cross)(7, middle),
+        this.sign(numbers, gold, 7, middle),
         label(name, indent, middle + 4, { class: here ? "name choice" : "choice" }),
         gold.length > 0 &&
           label(percent(dot(gold, numbers)), left - 7, middle + 4, { class: here ? "end name" : "end quiet" }),
-        cells(numbers, size, { left, top: middle - high / 2, step, height: high, allowed: [edges[query]] }),
-        [...gold].map((is, j) => is > 0 && goldFrame(left + j * step, middle - high / 2, step, high, numbers[j])),
-        rect(left - 1, middle - high / 2 - 1, size * step + 2, high + 2, {
-          class: here ? figure.frame(axis) : "query frame thin faded",
-          rx: 3,
-        }),
+        this.framedRow(numbers, gold, edges[query], { left, top: middle - high / 2, step, high, style }),
         rect(0, y, width, row, picks({ [axis]: i })),
       ];
     });
@@ -366,24 +455,4 @@ kinds.weights = {
       ],
     };
   },
-};
-
-// A map as small as a stamp, in eight shades: one path for each. Its gold cells have thin frames.
-const stamp = (numbers, columns, left, top, width, height, gold) => {
-  const step = width / columns;
-  const row = (height * columns) / numbers.length;
-  const shades = Array(9).fill("");
-  const cell = (at) =>
-    `M${round(left + (at % columns) * step)},${round(top + Math.floor(at / columns) * row)}h${round(step)}v${round(row)}h${round(-step)}z`;
-  numbers.forEach((number, at) => {
-    shades[Math.round(8 * number)] += cell(at);
-  });
-  return group(
-    {},
-    rect(left, top, width, height, { class: "ground" }),
-    shades.slice(1).map((d, i) => path(d, { class: "weight", "fill-opacity": (i + 1) / 8 })),
-    gold.length > 0 &&
-      path([...gold].map((is, at) => (is ? cell(at) : "")).join(""), { class: "mini", "stroke-dasharray": "2 1.5" }),
-    rect(left, top, width, height, { class: "grid" }),
-  );
 };

@@ -36,11 +36,6 @@ const picks = (choices, onlyClick = false) => ({
 });
 // The class of a word that can be chosen; under a full stop a line would hide it.
 const choice = (word) => (/[\p{L}\p{N}]/u.test(word) ? "choice" : "");
-// The position of the word that looks most at a column.
-const looking = (figure, words, column) => {
-  const all = figure.labels[words].map((_, i) => figure.rowAt("weights", i)[column]);
-  return all.indexOf(Math.max(...all));
-};
 // A mark that can be dragged: `drag` gets the pointer's place in the picture and returns the new positions of controls,
 // or under `points` the new places of points.
 const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...marked.attributes, "data-drag": what } });
@@ -56,7 +51,8 @@ const textWidth = (text, size = 13) =>
   ) * size;
 const widest = (texts) => Math.max(...texts.map((text) => textWidth(text)));
 
-// The position of `x` among `count` values that are spread evenly from `low` to `high`: between two of them, 1.4 for example.
+// The position of `x` among `count` values that are spread evenly from `low` to `high`: between two of them, 1.4 for
+// example.
 const evenly = (x, low, high, count) => Math.max(0, Math.min(count - 1, ((x - low) / (high - low)) * (count - 1)));
 
 // The same among places that rise.
@@ -83,8 +79,8 @@ const courseStyle = (k, count) => (count === 2 && k ? "second" : `dash${k}`);
 const polyline = (points, attributes) =>
   path(points.map(([x, y], i) => `${i ? "L" : "M"}${round(x)},${round(y)}`).join(""), attributes);
 
-// Diagonal lines that fill a rectangle: what is forbidden. They lie where x + y is a multiple of the step, so that those of
-// neighbours meet.
+// Diagonal lines that fill a rectangle: what is forbidden. They lie where x + y is a multiple of the step, so that
+// those of neighbours meet.
 const hatch = (x, y, width, height, step = 6) => {
   let d = "";
   for (let sum = step * Math.floor((x + y) / step + 1); sum < x + width + y + height; sum += step) {
@@ -113,8 +109,8 @@ const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
 const fitted = (text, step) =>
   [text, text.replace(/^0\./, ".").replace(/^1\.0+$/, "1")].find((form) => textWidth(form, 12) < step);
 
-// A number above a bar, upright where the bars stand too close for it. A 0 is pale, or not written where there is little
-// room.
+// A number above a bar, upright where the bars stand too close for it. A 0 is pale, or not written where there is
+// little room.
 const numberAbove = (text, x, y, step) => {
   const form = fitted(text, step);
   if (!+text && form !== text) return false;
@@ -123,8 +119,9 @@ const numberAbove = (text, x, y, step) => {
     : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
 };
 
-// The end of an axis for these weights: the first of a few round numbers that none of them exceeds.
-const roundTop = (weights) => [0.02, 0.05, 0.1, 0.2, 0.5].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1; // stored numbers are rounded
+// The end of an axis for these weights: the first of a few round numbers that none of them exceeds by more than what
+// stored numbers are rounded by.
+const roundTop = (weights) => [0.02, 0.05, 0.1, 0.2, 0.5].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1;
 
 // The numbers of the words that are written where the play begins: a word that is wrong there is not lost later.
 const writtenFirst = (figure) =>
@@ -181,8 +178,30 @@ const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
   );
 };
 
-// The class of a number on a cell of this weight: the colour of the paper on a dark cell, and black in both themes on one
-// between.
+// A map as small as a stamp, in eight shades: one path for each. Its gold cells have thin frames.
+const stamp = (numbers, columns, { x: left, y: top, width, height }, gold = []) => {
+  const step = width / columns;
+  const row = (height * columns) / numbers.length;
+  const shades = Array(9).fill("");
+  const cell = (at) => {
+    const [x, y] = [left + (at % columns) * step, top + Math.floor(at / columns) * row];
+    return `M${round(x)},${round(y)}h${round(step)}v${round(row)}h${round(-step)}z`;
+  };
+  numbers.forEach((number, at) => {
+    shades[Math.round(8 * number)] += cell(at);
+  });
+  return group(
+    {},
+    rect(left, top, width, height, { class: "ground" }),
+    shades.slice(1).map((d, i) => path(d, { class: "weight", "fill-opacity": (i + 1) / 8 })),
+    gold.length > 0 &&
+      path([...gold].map((is, at) => (is ? cell(at) : "")).join(""), { class: "mini", "stroke-dasharray": "2 1.5" }),
+    rect(left, top, width, height, { class: "grid" }),
+  );
+};
+
+// The class of a number on a cell of this weight: the colour of the paper on a dark cell, and black in both themes on
+// one between.
 const onCell = (weight) => (weight > 0.85 ? "inverse" : weight > 0.65 ? "between" : "");
 const numberInCell = (number, x, y, step) =>
   label(fitted(number.toFixed(2), step + 0.5) ?? "", x, y, { class: `middle number ${onCell(number)}` });
@@ -242,6 +261,12 @@ const arrows = (figure, name, x, y, text, follow) =>
     }),
   );
 
+// How a grip is moved: by a drag in an area around it, and by its arrows.
+const gripMoved = (figure, name, { x, y, text }, follow, area) => [
+  dragged(name, (at) => ({ [name]: follow(at) }), rect(...area, { class: "drag instead" })),
+  arrows(figure, name, x, y, text, follow),
+];
+
 // A button that makes these choices; it ends at `right`.
 const button = (text, right, top, choices) => {
   const width = Math.max(74, 1.08 * textWidth(text) + 26);
@@ -278,184 +303,6 @@ const apart = (heights, gap, limit) => {
   return spread;
 };
 
-// The curves above a picture: of each share its name, and its number at each value of the axis that is played. A share with
-// a number for each choice in the picture is that of the choice. Of rivals, there is one of each that the reader has played.
-const gaugeLines = (figure, axis) => {
-  const [, curves] = figure.gauges;
-  const [pick] = Object.keys(figure.picks);
-  const { rival } = figure;
-  const sharesOf = (key, place) =>
-    figure.controls[axis].values.map(
-      (_, i) => figure.arrayAt(key, { ...place, [axis]: i })[figure.shape(key).length ? place[pick] : 0],
-    );
-  if (rival) {
-    return figure.controls[rival].labels
-      .map((name, k) => ({
-        name,
-        shares: sharesOf(curves[0][0], { ...figure.place, [rival]: k }),
-        style: "",
-        weak: k !== figure.place[rival],
-        verdicts: [],
-        seen: figure.reached[k],
-      }))
-      .filter(({ weak, seen }) => !weak || seen !== undefined);
-  }
-  return curves
-    .map(([key, text], k) => {
-      const own = figure.shape(key).length ? spelled(figure.labels[figure.picks[pick]][figure.place[pick]]) : "";
-      const verdicts = own && kinds[figure.kind].verdicts ? kinds[figure.kind].verdicts(figure, axis) : [];
-      return (
-        verdicts && {
-          name: text || own,
-          shares: sharesOf(key, figure.place),
-          style: courseStyle(k, curves.length),
-          weak: false,
-          verdicts,
-          seen: figure.reached[0],
-        }
-      );
-    })
-    .filter(Boolean);
-};
-
-// Where the names of dots stand that have no room on their right: above the dot, that of the lowest of several below it, and
-// clear of all curves from `from` to `to`.
-const besideCurves = (dots, courses, [from, to], top, base) => {
-  const lowest = dots.length > 1 ? dots.indexOf(Math.max(...dots)) : -1;
-  const highest = dots.indexOf(Math.min(...dots));
-  const near = courses.map((course, k) => [dots[k], ...course.filter(([x]) => x >= from && x <= to).map(([, y]) => y)]);
-  return dots.map((y, k) => {
-    const around = k === lowest || k === highest ? near.flat() : near[k];
-    const [high, low] = [Math.min(...around), Math.max(...around)];
-    if (k === lowest) return low - y < 24 && base - low > 16 ? low + 12 : y + 13;
-    return y - high < 34 ? Math.max(top - 14, high - 13) : y - 13;
-  });
-};
-
-// A picture below its gauges: the curve of each share while the figure plays, strong up to where it is now, and there a dot
-// with its name and its number. A grip under them is dragged along. What comes later than the reader has been is hidden in
-// a page.
-const withGauges = (picture, figure) => {
-  const {
-    gauges: [heading, { length: count }],
-    play: [axis],
-  } = figure;
-  const { width } = picture;
-  if (!count) return picture;
-  const { labels, values } = figure.controls[axis];
-  const wide = width >= 560;
-  const lines = gaugeLines(figure, axis);
-  const [at] = figure.blend("now", [figure.position(axis)]);
-  // What is written is that of the value that the grip is nearest to.
-  const near = Math.round(at);
-  const strong = lines.filter(({ weak }) => !weak);
-  const named = wide ? lines.filter(({ weak, seen }) => !weak || seen >= near) : strong;
-  const texts = named.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
-  // Shares that are all far from 0 or from 1 have a part of the axis.
-  const ofAll = figure.gauges[1].flatMap(([key]) => [...figure.allOf(key)]);
-  const low = Math.min(...ofAll);
-  const high = Math.max(...ofAll);
-  const [least, most] = [low < 0.4 ? 0 : Math.floor(10 * low) / 10, high > 0.7 ? 1 : Math.ceil(10 * high) / 10];
-  // On a desk there is room for the names on the right of the last value.
-  const titles = labels.map((text) => `${titled(axis)} ${text}`);
-  const room = wide ? 24 + 1.08 * widest(named.map(({ name }) => `${name} 100%`)) : 0;
-  const tall = wide ? 100 : strong.length > 1 ? 60 : 48;
-  const left = Math.max(44, gripHalf(titles[0]));
-  const right = width - Math.max(12, room, gripHalf(titles.at(-1)));
-  const top = wide ? 32 : lines.length > 1 ? 44 : 40;
-  const base = top + tall;
-  const below = base + (wide ? 40 : 36);
-  // Values stand where they are on a scale, which has equal steps for equal factors if the factor of all is large.
-  const measure = values[0] > 0 && values.at(-1) >= 16 * values[0] ? Math.log : (value) => value;
-  const first = measure(values[0]);
-  const all = measure(values.at(-1)) - first;
-  const xs = values.map((value) => left + ((measure(value) - first) / all) * (right - left));
-  const yOf = (share) => base - ((share - least) / (most - least)) * tall;
-  const now = placeAt(xs, at);
-  const held = titles[near];
-  const half = gripHalf(held);
-  const courseOf = ({ shares }) => xs.map((x, i) => [x, yOf(shares[i])]);
-  const dotOf = ({ shares }) => yOf(placeAt(shares, at));
-  const reach = 16 + 1.08 * widest(texts);
-  const fits = now + reach < width;
-  const dots = named.map(dotOf);
-  const spots = apart(
-    fits ? dots : besideCurves(dots, named.map(courseOf), [now - reach, now], top, base),
-    15,
-    base - (fits ? 0 : 3),
-  );
-  const follow = (x) => among(x, xs);
-  let written = -Infinity;
-  // Of marks at the values of the axis those that the reader has been to, and those that a page hides.
-  const parted = (seen, draw) => {
-    const last = xs.length - 1;
-    const end = seen === undefined ? last : seen === figure.place[axis] ? Math.floor(at) : seen;
-    return [group({}, draw(0, end + 1)), group({ class: "later" }, end < last && draw(end, last + 1))];
-  };
-  return {
-    width,
-    height: below + picture.height,
-    marks: [
-      heading && label(heading, 0, 14, { class: "name" }),
-      [least, (least + most) / 2, most].map((share) => [
-        line(left, yOf(share), width - 8, yOf(share), { class: "grid" }),
-        label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" }),
-      ]),
-      labels.map((text, k) => {
-        const beside = textWidth(text) / 2 + 6;
-        if (xs[k] - beside < written) return false; // no room
-        written = xs[k] + beside;
-        return Math.abs(xs[k] - now) > beside + half && label(text, xs[k], base + 24, { class: "middle quiet" });
-      }),
-      line(now, top - 8, now, base + 9, { class: "rule" }),
-      lines.map((each) =>
-        parted(each.seen, (from, to) =>
-          polyline(courseOf(each).slice(from, to), { class: `course ${each.style}`.trim() }),
-        ),
-      ),
-      strong.map((each) =>
-        polyline([...courseOf(each).filter((_, i) => i <= at), [now, dotOf(each)]], {
-          class: `course done ${each.style}`.trim(),
-        }),
-      ),
-      // Where the chosen word looks right, and where elsewhere.
-      strong.map(({ shares, verdicts, seen }) =>
-        parted(seen, (from, to) =>
-          verdicts.slice(from, to).map((right, k) => {
-            const [x, y] = [xs[from + k], yOf(shares[from + k])];
-            return right
-              ? circle(x, y, 3.5, { class: "weight" })
-              : path(`M${round(x - 3)},${round(y - 3)}l6,6m0,-6l-6,6`, { class: "sign" });
-          }),
-        ),
-      ),
-      [...strong]
-        .reverse()
-        .map((each) =>
-          each.verdicts[near] === false
-            ? group({}, circle(now, dotOf(each), 7, { class: "paper" }), cross(now, dotOf(each)))
-            : group(
-                {},
-                circle(now, dotOf(each), 5, { class: each.style === "second" ? "score outlined" : "weight outlined" }),
-              ),
-        ),
-      texts.map((text, k) =>
-        label(text, fits ? now + 10 : now - 10, spots[k] + 4, {
-          class: `${fits ? "" : "end "}${named[k].weak ? "quiet" : "name"} halo`,
-        }),
-      ),
-      grip(now, base + 9, held),
-      dragged(
-        axis,
-        (x) => ({ [axis]: follow(x) }),
-        rect(left - 16, top - 8, right - left + 32, tall + 40, { class: "drag instead" }),
-      ),
-      arrows(figure, axis, now, base + 9, held, follow),
-      group({ transform: `translate(0 ${below})` }, picture.marks),
-    ],
-  };
-};
-
 // The picture as SVG text.
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escapeText = (text) => `${text}`.replace(/[&<>"]/g, (c) => ESCAPES[c]);
@@ -466,6 +313,11 @@ const written = ({ tag, attributes, children, text }) => {
     .join("");
   return `<${tag}${set}>${text === undefined ? children.map(written).join("") : escapeText(text)}</${tag}>`;
 };
-const svgText = ({ width, height, marks }, style) =>
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${round(width)} ${round(height)}" width="${round(width)}" height="${round(height)}">` +
-  `<style>${escapeText(style)}</style><rect width="100%" height="100%" class="paper"></rect>${marks.flat(Infinity).filter(Boolean).map(written).join("")}</svg>`;
+const svgText = ({ width, height, marks }, style) => {
+  const [wide, high] = [round(width), round(height)];
+  const drawn = marks.flat(Infinity).filter(Boolean).map(written).join("");
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${wide} ${high}" width="${wide}" height="${high}">` +
+    `<style>${escapeText(style)}</style><rect width="100%" height="100%" class="paper"></rect>${drawn}</svg>`
+  );
+};

@@ -1,8 +1,12 @@
-// The little mathematics that the page computes itself when a reader drags a point. The tests compare each function with
-// the one of PyTorch or of this course that it repeats.
+// The little mathematics that the page computes itself when a reader drags a point. The tests compare each function
+// with the one of PyTorch or of this course that it repeats.
 
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 const times = (matrix, vector) => matrix.map((row) => dot(row, vector));
+
+// The position of the largest number and of the smallest; of several the first.
+const argmax = (numbers) => numbers.indexOf(Math.max(...numbers));
+const argmin = (numbers) => numbers.indexOf(Math.min(...numbers));
 
 const softmax = (scores) => {
   const largest = Math.max(...scores);

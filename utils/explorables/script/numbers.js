@@ -1,5 +1,5 @@
-// A figure's numbers and words in one of its states. Nothing here or in the drawing functions needs a browser, so Python
-// runs the same code for still pictures.
+// A figure's numbers and words in one of its states. Nothing here or in the drawing functions needs a browser, so
+// Python runs the same code for still pictures.
 
 const VIEWS = { u1: Uint8Array, u2: Uint16Array, i4: Int32Array, f4: Float32Array };
 const FIELD = /\{(\w+)(?:\[(\w+)\])?(?::(\d+)([%g]?))?(?:\|(\w+))?\}/g;
@@ -26,125 +26,144 @@ const signed = (number, digits) =>
 
 const longest = (texts) => texts.reduce((most, text) => (textWidth(text) > textWidth(most) ? text : most), "");
 
-// What a figure is: its controls by name, its numbers, and in `place` the position of each control.
-const makeFigure = (spec) => {
-  if (!kinds[spec.kind]) throw new Error(`no script draws the kind '${spec.kind}': it has no kinds.${spec.kind}`);
-  const picks = Object.entries(spec.picks).map(([name, key]) => ({
+const controlsOf = ({ axes, picks, labels }) => {
+  const choices = Object.entries(picks).map(([name, key]) => ({
     name,
-    labels: spec.labels[key],
-    values: [...spec.labels[key].keys()],
+    labels: labels[key],
+    values: [...labels[key].keys()],
   }));
-  const controls = Object.fromEntries([...spec.axes, ...picks].map((control) => [control.name, control]));
-  const arrays = Object.fromEntries(
-    Object.entries(spec.arrays).map(([key, packed]) => {
+  return Object.fromEntries([...axes, ...choices].map((control) => [control.name, control]));
+};
+
+const unpackedArrays = (arrays) =>
+  Object.fromEntries(
+    Object.entries(arrays).map(([key, packed]) => {
       const shape = packed.shape.slice(packed.over.length);
       return [key, { all: unpack(packed), over: packed.over, shape, size: shape.reduce((a, b) => a * b, 1) }];
     }),
   );
+
+// A figure with one curve has one for each value of another axis with buttons that changes it; the reader sees those
+// that were played.
+const rivalOf = ({ axes, arrays, gauges, play }) => {
+  const curves = gauges[1];
+  if (curves.length !== 1) return undefined;
+  const [[curve]] = curves;
+  return axes.find(({ name, buttons }) => buttons && !play.includes(name) && arrays[curve].over.includes(name))?.name;
+};
+
+// Where the controls are, and what the reader has seen.
+const positionsIn = (figure) => ({
+  value: (name) => {
+    const { values } = figure.controls[name];
+    const here = values[figure.place[name]];
+    const { between } = figure;
+    return between?.name === name ? here + between.share * (values[between.to] - here) : here;
+  },
+  position: (name) =>
+    figure.place[name] +
+    (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
+  // A frame around what is chosen; around what is only under the mouse it is thin.
+  pointed: (name) => name in figure.hover && figure.hover[name] !== figure.settled[name],
+  frame: (pick) => (figure.pointed(pick) ? "query frame thin" : "query frame"),
+  stateOf: (key, place) => [key, ...figure.arrays[key].over.map((name) => place[name])].join(" "),
+  remember: () => {
+    for (const key of kinds[figure.kind].remembers ?? [])
+      if (figure.arrays[key]) figure.reached[figure.stateOf(key, figure.settled)] = true;
+  },
+  // Puts the controls at these positions; where points were moved, computes what depends on them.
+  put: (place) => {
+    Object.assign(figure.place, place);
+    figure.computed = kinds[figure.kind].compute?.(figure) ?? {};
+  },
+});
+
+const numbersIn = (figure) => ({
+  has: (key) => key in figure.arrays || key in figure.computed,
+  shape: (key) => figure.arrays[key].shape,
+  allOf: (key) => figure.arrays[key].all,
+  array: (key) => figure.computed[key] ?? figure.arrayAt(key, figure.place),
+  // The numbers at other positions of the controls.
+  arrayAt: (key, place) => {
+    const { all, over, size } = figure.arrays[key];
+    const first = size * over.reduce((sum, name) => sum * figure.controls[name].values.length + place[name], 0);
+    return all.subarray(first, first + size);
+  },
+  // The numbers at the value that a figure compares with, unless it is there; null without such a value.
+  compared: (key) => {
+    const [name, value] = figure.options.compare ?? [];
+    return name && figure.value(name) !== value
+      ? figure.arrayAt(key, { ...figure.place, [name]: figure.controls[name].values.indexOf(value) })
+      : null;
+  },
+  mixed: (key) => {
+    const here = figure.array(key);
+    const { between } = figure;
+    if (!between || key in figure.computed || !figure.arrays[key].over.includes(between.name)) return here;
+    const there = figure.arrayAt(key, { ...figure.place, [between.name]: between.to });
+    return here.map((number, i) => number + between.share * (there[i] - number));
+  },
+  // What a picture draws: `blend` makes it, in a page, a step on the way from the numbers that were drawn before.
+  blend: (_, numbers) => numbers,
+  drawn: (key) => figure.blend(key, figure.mixed(key)),
+  row: (key, at) => rowOf(figure.drawn(key), at, figure.shape(key).at(-1)),
+  rowAt: (key, at) => rowOf(figure.array(key), at, figure.shape(key).at(-1)),
+  chosen: (key, pick) =>
+    figure.blend(`chosen ${key}`, rowOf(figure.mixed(key), figure.place[pick], figure.shape(key).at(-1))),
+});
+
+// What stands in a sentence for a field, `{key[pick]:digits form|labels}`.
+const fieldText = (figure, [key, pick, digits, form, labels]) => {
+  if (figure.controls[key]) return figure.controls[key].labels[figure.place[key]];
+  if (!figure.has(key)) throw new Error(`the sentence names '${key}', which is not an axis, a pick or an array`);
+  const value = figure.array(key)[pick ? figure.place[pick] : 0];
+  if (labels) return figure.labels[labels][value];
+  if (form === "g") return value.toPrecision(digits);
+  return form ? percent(value, digits) : value.toFixed(digits ?? 0);
+};
+
+const wordsIn = (figure) => ({
+  sentence: () => {
+    // A sentence for each setting or, where there is a case for each choice in the picture, for each choice.
+    const cases = figure.has("case") ? figure.array("case") : [0];
+    const [pick] = Object.keys(figure.picks);
+    return figure.say[cases[cases.length > 1 ? figure.place[pick] : 0]]
+      .replace(FIELD, (_, ...field) => fieldText(figure, field))
+      .replace(/(^|\. )“[.。]”/g, "$1The full stop")
+      .replace(/“[.。]”/g, "the full stop");
+  },
+  // About the longest sentence that there is, with the longest label in place of each name.
+  longestSentence: () =>
+    longest(
+      figure.say.map((sentence) =>
+        sentence.replace(FIELD, (_, key, pick, digits, form, labels) =>
+          longest(figure.controls[key]?.labels ?? figure.labels[labels] ?? ["0".repeat(3 + (+digits || 0))]),
+        ),
+      ),
+    ),
+});
+
+// What a figure is: its controls by name, its numbers, and in `place` the position of each control.
+const makeFigure = (spec) => {
+  if (!kinds[spec.kind]) throw new Error(`no script draws the kind '${spec.kind}': it has no kinds.${spec.kind}`);
   const figure = {
     ...spec,
-    controls,
+    controls: controlsOf(spec),
+    arrays: unpackedArrays(spec.arrays),
     place: {},
-    moved: {}, // where the reader has put points: number of the point to [x, y]
+    settled: {}, // where the controls are, whatever is under the mouse
     hover: {}, // the mark under the mouse: what it picks, and its column
+    moved: {}, // where the reader has put points: number of the point to [x, y]
     taken: undefined, // the point that was clicked or tapped
     computed: {}, // numbers that the page computes itself, because a point was moved
-    has: (key) => key in arrays || key in figure.computed,
-    shape: (key) => arrays[key].shape,
-    value: (name) => {
-      const { values } = controls[name];
-      const here = values[figure.place[name]];
-      const { between } = figure;
-      return between?.name === name ? here + between.share * (values[between.to] - here) : here;
-    },
     // While a grip is held between two values of a control: its name, the position of the farther one, and how far the
     // grip is on its way there. All shapes then lie between those of both; what is written is that of the nearer one.
     between: null,
-    // A figure with one curve has one for each value of another axis with buttons that changes it; the reader sees those
-    // that were played.
-    rival:
-      spec.gauges[1].length === 1
-        ? spec.axes.find(
-            ({ name, buttons }) =>
-              buttons && !spec.play.includes(name) && arrays[spec.gauges[1][0][0]].over.includes(name),
-          )?.name
-        : undefined,
-    // How far the reader has taken the control that is played, for each position of the rival or for 0; and which numbers
-    // that the kind remembers the reader has seen, for example "error 2 0".
+    rival: rivalOf(spec),
+    // How far the reader has taken the control that is played, for each position of the rival or for 0; and which
+    // numbers that the kind remembers the reader has seen, for example "error 2 0".
     reached: {},
-    stateOf: (key, place) => [key, ...arrays[key].over.map((name) => place[name])].join(" "),
-    remember: () => {
-      for (const key of kinds[spec.kind].remembers ?? [])
-        if (arrays[key]) figure.reached[figure.stateOf(key, figure.settled)] = true;
-    },
-    position: (name) =>
-      figure.place[name] +
-      (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
-    mixed: (key) => {
-      const here = figure.array(key);
-      const { between } = figure;
-      if (!between || key in figure.computed || !arrays[key].over.includes(between.name)) return here;
-      const there = figure.arrayAt(key, { ...figure.place, [between.name]: between.to });
-      return here.map((number, i) => number + between.share * (there[i] - number));
-    },
-    array: (key) => figure.computed[key] ?? figure.arrayAt(key, figure.place),
-    // The numbers at other positions of the controls.
-    arrayAt: (key, place) => {
-      const { all, over, size } = arrays[key];
-      const first = size * over.reduce((sum, name) => sum * controls[name].values.length + place[name], 0);
-      return all.subarray(first, first + size);
-    },
-    // The numbers at the value that a figure compares with, unless it is there; null without such a value.
-    compared: (key) => {
-      const [name, value] = spec.options.compare ?? [];
-      return name && figure.value(name) !== value
-        ? figure.arrayAt(key, { ...figure.place, [name]: controls[name].values.indexOf(value) })
-        : null;
-    },
-    // What a picture draws: `blend` makes it, in a page, a step on the way from the numbers that were drawn before.
-    blend: (_, numbers) => numbers,
-    drawn: (key) => figure.blend(key, figure.mixed(key)),
-    row: (key, at) => rowOf(figure.drawn(key), at, arrays[key].shape.at(-1)),
-    rowAt: (key, at) => rowOf(figure.array(key), at, arrays[key].shape.at(-1)),
-    chosen: (key, pick) =>
-      figure.blend(`chosen ${key}`, rowOf(figure.mixed(key), figure.place[pick], arrays[key].shape.at(-1))),
-    // A frame around what is chosen; around what is only under the mouse it is thin.
-    pointed: (name) => name in figure.hover && figure.hover[name] !== figure.settled[name],
-    frame: (pick) => (figure.pointed(pick) ? "query frame thin" : "query frame"),
-    settled: {}, // where the controls are, whatever is under the mouse
-    allOf: (key) => arrays[key].all,
-    sentence: () => {
-      // A sentence for each setting or, where there is a case for each choice in the picture, for each choice.
-      const cases = figure.has("case") ? figure.array("case") : [0];
-      const [pick] = Object.keys(spec.picks);
-      return spec.say[cases[cases.length > 1 ? figure.place[pick] : 0]]
-        .replace(FIELD, (_, key, pick, digits, form, labels) => {
-          if (controls[key]) return controls[key].labels[figure.place[key]];
-          if (!figure.has(key))
-            throw new Error(`the sentence names '${key}', which is not an axis, a pick or an array`);
-          const value = figure.array(key)[pick ? figure.place[pick] : 0];
-          if (labels) return spec.labels[labels][value];
-          if (form === "g") return value.toPrecision(digits);
-          return form ? percent(value, digits) : value.toFixed(digits ?? 0);
-        })
-        .replace(/(^|\. )“[.。]”/g, "$1The full stop")
-        .replace(/“[.。]”/g, "the full stop");
-    },
-    // About the longest sentence that there is, with the longest label in place of each name.
-    longestSentence: () =>
-      longest(
-        spec.say.map((sentence) =>
-          sentence.replace(FIELD, (_, key, pick, digits, form, labels) =>
-            longest(controls[key]?.labels ?? spec.labels[labels] ?? ["0".repeat(3 + (+digits || 0))]),
-          ),
-        ),
-      ),
-    // Puts the controls at these positions; where points were moved, computes what depends on them.
-    put: (place) => {
-      Object.assign(figure.place, place);
-      figure.computed = kinds[spec.kind].compute?.(figure) ?? {};
-    },
     draw: (width) => withGauges(kinds[spec.kind].draw(figure, width), figure),
   };
-  return figure;
+  return Object.assign(figure, positionsIn(figure), numbersIn(figure), wordsIn(figure));
 };

@@ -1,7 +1,7 @@
 // The part for web pages: finds the figures, gives each a model without Python, and keeps its state in the address.
 
-// "#name?d=64&query=2&points=3:0.5:-1": the figure, the values of its controls, and the points that the reader has moved,
-// each with its number and its place.
+// "#name?d=64&query=2&points=3:0.5:-1": the figure, the values of its controls, and the points that the reader has
+// moved, each with its number and its place.
 const address = () => {
   const [name, state] = location.hash.slice(1).split("?");
   return { name, state: new URLSearchParams(state) }; // which decodes, and takes an address that was cut off
@@ -19,24 +19,36 @@ for (const type of ["keydown", "keyup"]) {
   );
 }
 
-const enliven = (figure) => {
-  const { spec, state } = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
-  spec.alt = figure.querySelector("img").alt;
+// The query of an address in which the figure is as the model holds it.
+const queryOf = (names, { points, ...values }) => {
+  const query = names.map((name) => `${name}=${encodeURIComponent(values[name])}`);
+  const moved = Object.entries(points ?? {}).map(([i, place]) => [i, ...place.map((x) => +x.toFixed(3))].join(":"));
+  if (moved.length) query.push(`points=${moved}`);
+  return query.join("&");
+};
+
+// The points of an address, as far as the figure has them, within its bounds.
+const pointsIn = (text, { places, bounds }) => {
+  const moved = {};
+  for (const [i, ...place] of text.split(",").map((point) => point.split(":").map(Number))) {
+    if (!places[i] || place.length !== 2 || !place.every(Number.isFinite)) continue;
+    moved[i] = bounds.map((range, side) =>
+      range ? Math.min(range[1], Math.max(range[0], place[side])) : places[i][side],
+    );
+  }
+  return moved;
+};
+
+// What a notebook gets from Python: the values by name, and calls of the one listener that each of them has.
+const modelOf = (id, spec, state) => {
   const store = { ...state, spec };
   const listeners = {};
-  // Browsers refuse more than a hundred or so changes of the address in half a minute. A link that is followed meanwhile
-  // keeps its address.
   let unsaved = false;
+  // Browsers refuse more than a hundred or so changes of the address in half a minute.
   const record = debounce(250, () => {
-    if (!unsaved) return;
-    const query = Object.keys(state).map((key) => `${key}=${encodeURIComponent(store[key])}`);
-    const moved = Object.entries(store.points ?? {}).map(([i, place]) =>
-      [i, ...place.map((x) => +x.toFixed(3))].join(":"),
-    );
-    if (moved.length) query.push(`points=${moved}`);
-    history.replaceState(null, "", `#${figure.id}?${query.join("&")}`);
+    if (unsaved) history.replaceState(null, "", `#${id}?${queryOf(Object.keys(state), store)}`);
   });
-  const model = {
+  return {
     get: (key) => store[key],
     set: (key, value) => {
       store[key] = value;
@@ -49,41 +61,42 @@ const enliven = (figure) => {
       unsaved = true;
       record();
     },
+    // A link that is followed meanwhile keeps its address.
+    keepAddress: () => {
+      unsaved = false;
+    },
   };
-  // The points of an address, as far as the figure has them, within its bounds.
-  const pointsIn = (text) => {
-    const { places, bounds } = spec.movable;
-    const moved = {};
-    for (const [i, ...place] of text.split(",").map((point) => point.split(":").map(Number))) {
-      if (!places[i] || place.length !== 2 || !place.every(Number.isFinite)) continue;
-      moved[i] = bounds.map((range, side) =>
-        range ? Math.min(range[1], Math.max(range[0], place[side])) : places[i][side],
-      );
-    }
-    return moved;
-  };
-  const restore = () => {
-    const { name, state: requested } = address();
-    if (name !== figure.id) return false;
-    if (spec.movable) model.set("points", pointsIn(requested.get("points") ?? ""));
-    for (const [key, text] of requested) {
-      const axis = spec.axes.find((a) => a.name === key);
-      const values = axis ? axis.values : spec.labels[spec.picks[key]]?.map((_, i) => i);
-      const value = values?.find((v) => String(v) === text);
-      if (value !== undefined) model.set(key, value);
-    }
-    return true;
-  };
+};
+
+// Puts what the address asks for into the model, as far as the figure has it.
+const restore = (model, spec, requested) => {
+  if (spec.movable) model.set("points", pointsIn(requested.get("points") ?? "", spec.movable));
+  for (const [key, text] of requested) {
+    const axis = spec.axes.find(({ name }) => name === key);
+    const values = axis ? axis.values : spec.labels[spec.picks[key]]?.map((_, i) => i);
+    const value = values?.find((v) => String(v) === text);
+    if (value !== undefined) model.set(key, value);
+  }
+};
+
+const enliven = (figure) => {
+  const { spec, state } = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
+  spec.alt = figure.querySelector("img").alt;
+  const model = modelOf(figure.id, spec, state);
   const live = document.createElement("div");
   figure.replaceChildren(live);
   render({ model, el: live });
   const arrive = () => {
-    unsaved = false;
-    if (restore()) figure.scrollIntoView();
+    model.keepAddress();
+    const { name, state: requested } = address();
+    if (name !== figure.id) return;
+    restore(model, spec, requested);
+    figure.scrollIntoView();
   };
   arrive();
   addEventListener("hashchange", arrive);
 };
+
 for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   figure.dataset.ready = "";
   const still = [...figure.childNodes];
@@ -96,7 +109,8 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   }
 }
 
-// A symbol of a formula lights its marks in the next figure below it, or in the last one above, while the mouse is on it.
+// A symbol of a formula lights its marks in the next figure below it, or in the last one above, while the mouse is on
+// it.
 let lit = null;
 document.addEventListener("pointerover", ({ target }) => {
   const glyph = target.closest?.("mjx-container[display] mjx-mi")?.firstElementChild;
