@@ -25,11 +25,12 @@ IN_PARALLEL = -n $(shell $(BIN)/python -c 'import os; print(min(4, os.cpu_count(
 TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py test_book.py test_pages.py \
 	test_figures_in_book.py test_quizzes_in_book.py)
 ALL_TESTS := $(CHAPTERS) chapters/studies tests utils
-# Not part of `make check`: they need the built book, a browser, time to train, or they build books and run chapters.
-LEFT_TO_TEST := test_book test_pages test_pdf test_quizzes_in_book test_publishing test_marking test_machines \
-	test_chapter_figures test_figures_in_book test_figures_in_jupyterlab test_explorables_in_browser \
-	test_architecture test_command_line test_translating test_length_study test_real_sentences test_explanation_study \
+# Tests that need the built book or a browser, build books or run chapters; and tests that train.
+OF_THE_BOOK := test_book test_pages test_pdf test_quizzes_in_book test_publishing test_marking test_machines \
+	test_chapter_figures test_figures_in_book test_figures_in_jupyterlab test_explorables_in_browser test_architecture
+OF_TRAINING := test_command_line test_translating test_length_study test_real_sentences test_explanation_study \
 	test_own_decoders test_training test_loop test_distributed test_checkpoints
+WITHOUT = $(1:%=--ignore=tests/%.py)
 
 BENCHMARKS := $(sort $(wildcard tests/bench_*.py))
 
@@ -44,7 +45,7 @@ NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
 export JUPYTER_PREFER_ENV_PATH := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help book pdf serve browser test test-all check test-machines lint lab notebooks handout mark bench linkcheck links clean
+.PHONY: help book pdf serve browser test test-all check coverage test-machines lint lab notebooks handout mark bench linkcheck links clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -73,13 +74,16 @@ else
 	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m "not slow" $(ALL_TESTS)
 endif
 
-# Counting lines doubles the time of many tests.
-test-all: browser lint $(TESTED)/.built  ## run all tests, about 17 minutes: also killed processes, all figures, all solutions, coverage
-	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env \
-		--cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 $(ALL_TESTS)
+test-all: browser lint $(TESTED)/.built  ## run all tests, about 15 minutes: also killed processes, all figures, all solutions
+	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env $(ALL_TESTS)
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters
-	$(PYTEST) $(IN_PARALLEL) -m "not slow" $(LEFT_TO_TEST:%=--ignore=tests/%.py) tests utils
+	$(PYTEST) $(IN_PARALLEL) -m "not slow" $(call WITHOUT,$(OF_THE_BOOK) $(OF_TRAINING)) tests utils
+
+# Counting lines doubles the time of many tests, so they are counted here alone, without the tests of the book.
+coverage: $(INSTALLED)  ## list the lines of utils that no test runs; at least 95 % must be run
+	$(PYTEST) $(IN_PARALLEL) --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 \
+		$(call WITHOUT,$(OF_THE_BOOK)) tests utils
 
 test-machines: $(INSTALLED)  ## run the tests of numbers as on other processors, and nearly all tests on a busy machine
 	$(BIN)/python tests/machines.py

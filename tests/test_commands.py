@@ -51,8 +51,8 @@ def test_help_lists_every_command() -> None:
     result = make(ROOT)
     listed = re.findall(r"^  make ([\w-]+)", result.stdout, re.MULTILINE)
     wanted = (
-        "book pdf test test-all check test-machines serve lab notebooks handout mark lint bench linkcheck links "
-        "clean help"
+        "book pdf test test-all check coverage test-machines serve lab notebooks handout mark lint bench linkcheck "
+        "links clean help"
     )
     assert result.returncode == 0
     assert set(wanted.split()) == set(listed)
