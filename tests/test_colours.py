@@ -141,7 +141,7 @@ def test_tables_in_questions_have_the_scale_of_the_heat_maps_and_legible_numbers
     ).groups()
     assert (strong, ground) == (COLOURS["weight"][dark], "var(--pst-color-background)")
     after, change, before = re.search(
-        r"color-mix\(in srgb, (#\w+) .* - (\.\d+)\) .*, (#\w+)\)", rule
+        r"color-mix\(in srgb, (#\w+) .* - (0?\.\d+)\) .*, (#\w+)\)", rule
     ).groups()
     black_and_white = {"#000": "#000000", "#fff": "#ffffff"}
     # Between the two, in the numbers of sRGB, as color-mix does.

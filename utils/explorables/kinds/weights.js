@@ -325,7 +325,8 @@ kinds.weights = {
     const named = sign + sample + 1.08 * widest(panels.map(([, title]) => title)) + 10;
     const left = wide ? Math.max(76, named) : 12;
     const step = (width - left - 2) / keys.length;
-    const queries = this.queriesToChoose(figure, 50, width - 100);
+    // The scale stands at the end of the line of the queries or, on a phone, of the first title.
+    const queries = this.queriesToChoose(figure, 50, wide ? width - 100 : width);
     const [high, each] = wide ? [30, 42] : [30, 56];
     const topOf = (k) => queries.height + 10 + k * each + (wide ? 0 : 22);
     const layout = { ...masked, left, step, high, sign, sample };
@@ -337,7 +338,7 @@ kinds.weights = {
       marks: [
         label("query", 0, 18, { class: "query name" }),
         queries.marks,
-        group({ transform: "translate(0 4)" }, scale(width - 2)),
+        group({ transform: `translate(0 ${wide ? 4 : topOf(0) - 22})` }, scale(width - 2)),
         panels.map((_, k) => this.chosenRow(figure, k, topOf(k), wide ? topOf(k) + high / 2 : topOf(k) - 11, layout)),
         columnLabels(keys, left, step, base),
         wide && label("key", left - 7, base + 15, { class: "end key name" }),
