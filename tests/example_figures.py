@@ -135,6 +135,7 @@ def bars(name: str = "bars") -> Bars:
 
 def curve(name: str = "curve", **changes) -> Curve:
     grid = torch.linspace(0, 24, 61)
+    truth = torch.sin(grid / 2) + 3
     draw = torch.Generator().manual_seed(5)
     x = torch.rand(23, generator=draw).mul(24).sort().values
     y = torch.sin(x / 2) + 3 + 0.2 * torch.randn(23, generator=draw)
@@ -151,6 +152,7 @@ def curve(name: str = "curve", **changes) -> Curve:
             "weights": weights[-1],
             "height": context[-1],
             "height_known": known[-1],
+            "error": (context[:-1] - truth)[known[:-1]].square().mean().sqrt(),
             "case": torch.tensor(0 if known[-1] else 1),
         }
 
@@ -161,7 +163,7 @@ def curve(name: str = "curve", **changes) -> Curve:
             "query": "query",
             "points": (x, y),
             "grid": grid,
-            "truth": torch.sin(grid / 2) + 3,
+            "truth": truth,
             "axes_labels": ("hour", "level (m)"),
             "kernels": KERNELS,
             "say_moved": (

@@ -202,7 +202,9 @@ def test_numbers_in_sentences_are_rounded_as_by_hand():
         shown = figure.sentence(n=n).split()
         for said, exact, digits in zip(shown, (kept, kept, kept, 100 * kept), (0, 1, 2, 1), strict=True):
             by_hand = exact.quantize(Decimal(10) ** -digits, ROUND_HALF_UP)
-            assert Decimal(said.rstrip("%")) == pytest.approx(by_hand, abs=Decimal("1e-12")), (number, digits)
+            assert Decimal(said.rstrip("%").replace("−", "-")) == pytest.approx(
+                by_hand, abs=Decimal("1e-12")
+            ), (number, digits)
 
 
 def refuse(message, compute=weights, axes=None, **changes):
@@ -225,6 +227,23 @@ def test_what_would_not_work_is_refused_with_its_name():
     refuse("axis 'd-e' must be a Python name", axes={"d-e": [1]})
     refuse("no axis may have the name 'points'", axes={"points": [1]})
     refuse("no axis may have the name 'spec'", axes={"spec": ["a", "b"]})
+    refuse("no axis may have the name 'column'", axes={"column": [1, 2]})
+    refuse("symbols must be of the roles query, .*, got 'wieght'", symbols={"wieght": "a"})
+    refuse(
+        r"case must be from 0 to 0, got \[1.0\]",
+        compute=lambda **at: weights(**at) | {"case": torch.tensor(1)},
+    )
+    refuse("the sentence reads 'weights' by 'word'", say="{weights[word]}")
+    refuse("the sentence reads 'weights' by 'words'", say="{weights|words}")
+    refuse(
+        "'written' must be numbers of the labels 'written', from 0 to 1",
+        compute=lambda **at: weights(**at) | {"written": torch.tensor([0, 1, -1])},
+        labels={"written": ["x", "y"]},
+    )
+    refuse("gallery must name one or two axes that forbid no keys", edge="d", gallery=["d"])
+    three = {name: name for name in "abc"}
+    refuse("of more than two maps only a row is drawn", panels=three, labels={"written": ["x"]})
+    refuse("of more than two maps only a row is drawn", panels=three, causal=("d", 1))
     refuse("'query' is the name of an axis and of a pick", axes={"query": [1]})
     refuse("start must name axes and picks, got 'e'", start={"e": 1})
     refuse("d has no value 3; it has \\[1\\]", start={"d": 3})

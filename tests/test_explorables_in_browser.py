@@ -6,6 +6,7 @@ What depends on the pages around them is tested in `test_figures_in_book`.
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +31,7 @@ from stored_figures import (
 )
 
 from utils.colours import COLOURS
-from utils.explorables.live import page_of_its_own, page_script, style
+from utils.explorables.live import page_of_its_own, page_script, standalone_html, style
 from utils.explorables.still import Stage
 
 FIGURES = examples()
@@ -816,6 +817,74 @@ def test_numbers_glide_to_where_they_belong_unless_motion_is_not_wanted(stopped:
     slider(shown, "d").press("End")
     stopped.clock.run_for(17)
     check_same_picture(picture_of(shown), figure, figure.point | {"d": 16, "query": 4})
+
+
+def test_a_change_of_several_controls_at_once_glides_too(stopped: Page) -> None:
+    shown, figure = stopped.locator("#heat"), FIGURES["heat"]
+    slider(shown, "d").press("End")
+    slider(shown, "query").press("End")
+    stopped.clock.run_for(300)
+    shown.get_by_role("button", name="reset").press("Enter")
+    stopped.clock.run_for(100)
+    with pytest.raises(AssertionError):
+        check_same_picture(picture_of(shown), figure, figure.point)
+    stopped.clock.run_for(200)
+    check_same_picture(picture_of(shown), figure, figure.point)
+
+
+def test_all_words_and_numbers_change_at_once_while_shapes_glide(stopped: Page) -> None:
+    shown, figure = stopped.locator("#maps"), FIGURES["maps"]
+    for d in figure.axes["d"][1:]:
+        slider(shown, "d").press("ArrowRight")
+        stopped.clock.run_for(40)
+        assert shown.locator(".xp-say").inner_text() == figure.sentence(d=d)
+        texts = shown.locator(".xp-picture text:not(.middle.quiet)")  # the grip hides values on its way
+        on_the_way, before = texts.all_text_contents(), picture_of(shown)
+        stopped.clock.run_for(400)
+        assert texts.all_text_contents() == on_the_way
+        assert picture_of(shown) != before
+
+
+def test_a_link_stops_the_play(stopped: Page) -> None:
+    shown, play = stopped.locator("#maps"), stopped.locator("#maps .xp-play")
+    play.press("Enter")
+    stopped.clock.run_for(100)
+    assert play.inner_text() == "pause"
+    stopped.evaluate("""() => new Promise(arrived => {
+        addEventListener("hashchange", arrived, {once: true});
+        location.hash = "#maps?d=2";
+    })""")
+    stopped.clock.run_for(3000)
+    assert play.inner_text() == "play"
+    assert slider(shown, "d").get_attribute("aria-valuetext") == "d 2"
+    assert stopped.evaluate("location.hash") == "#maps?d=2"
+
+
+def test_what_is_played_anew_hides_what_comes_later(stopped: Page) -> None:
+    shown = stopped.locator("#maps")
+    slider(shown, "d").press("End")
+    slider(shown, "d").press("Home")
+    stopped.clock.run_for(500)
+    shown.get_by_role("button", name="reset").press("Enter")
+    shown.locator(".xp-play").press("Enter")
+    stopped.clock.run_for(300)
+    later = shown.locator("g.later:has(.course)")
+    assert {node.evaluate("node => getComputedStyle(node).opacity") for node in later.all()} == {"0"}
+
+
+def test_two_copies_of_a_figure_on_a_page_do_not_share_their_buttons(
+    browser: Browser, tmp_path: Path
+) -> None:
+    copies = "".join(standalone_html(FIGURES["rivals"]) for _ in range(2))
+    (tmp_path / "page.html").write_text(
+        f"<!doctype html><meta charset=utf-8><title>x</title>{copies}", "utf-8"
+    )
+    for page in window(browser, (tmp_path / "page.html").as_uri(), reduced_motion="reduce"):
+        first, second = page.locator("figure.xp").all()
+        first.get_by_label("down").check()
+        expect(second.get_by_label("up")).to_be_checked()
+        expect(first.get_by_label("down")).to_be_checked()
+        assert len(set(page.locator("[id]").evaluate_all("all => all.map(node => node.id)"))) > 2
 
 
 def test_a_link_that_is_followed_at_once_keeps_its_address(stopped: Page) -> None:

@@ -153,13 +153,20 @@ def test_sentences_have_gauges_too(width: int, compare: tuple[str, int] | None) 
 
 def test_what_no_gauge_can_show_is_refused() -> None:
     with pytest.raises(
-        ValueError, match=r"gauges need an axis of several values that is played first, got \[\]"
+        ValueError, match=r"gauges need an axis of several rising numbers that is played first, got \[\]"
     ):
         figure(play=None)
     with pytest.raises(
-        ValueError, match=r"gauges need an axis of several values that is played first, got \['query'\]"
+        ValueError,
+        match=r"gauges need an axis of several rising numbers that is played first, got \['query'\]",
     ):
         figure(play="query")
+    for values in (["few", "many"], [3, 1]):
+        with pytest.raises(ValueError, match="gauges need an axis of several rising numbers"):
+            Weights(
+                lambda n: {"weights": torch.eye(2), "kept": 1.0}, {"n": values}, queries="ab", keys="xy",
+                play="n", gauges=("kept", {"kept": ""}), name="f", alt="", say="",
+            )  # fmt: skip
     with pytest.raises(ValueError, match="'found', a number or one per choice, got None"):
         figure(gauges=("words", {"found": "words found"}))
 

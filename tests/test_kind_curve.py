@@ -11,7 +11,7 @@ from pictures import WIDTHS, Picture, check_legible, linear, overlap, picture, r
 
 import utils.kernels
 from utils.explorables import Curve
-from utils.explorables.still import Stage
+from utils.explorables.still import Stage, engine
 from utils.kernels import nadaraya_watson
 
 X, Y = torch.tensor([0.0, 1.0, 3.0]), torch.tensor([2.0, -1.0, 0.5])
@@ -40,8 +40,8 @@ def small(**changes) -> Curve:
 
 def scales(drawn: Picture):
     """From places in the picture to hours and levels, by the numbers at the axes."""
-    levels = {m["y"] - 4: float(m.text) for m in drawn.of("text", "end", "quiet")}
-    hours = {m["x"]: float(m.text) for m in drawn.of("text", "middle", "quiet")}
+    levels = {m["y"] - 4: float(m.text.replace("−", "-")) for m in drawn.of("text", "end", "quiet")}
+    hours = {m["x"]: float(m.text.replace("−", "-")) for m in drawn.of("text", "middle", "quiet")}
     assert len(levels) > 2
     assert len(hours) >= 3  # an hour behind a grip is not written
     return linear(list(hours), list(hours.values())), linear(list(levels), list(levels.values()))
@@ -164,11 +164,11 @@ def test_each_bandwidth_that_was_tried_has_a_bar_for_its_error(width: int) -> No
             )
             assert [bar.attributes["class"] == "handle" for bar in bars] == [at == 0, at == 1]
             check_legible(drawn, width)
-    # A page shows those that the reader has seen.
-    assert [
-        shown("near", 0, {}).count('class="later"'),
-        shown("near", 0, {"error 0 0": True}).count('class="later"'),
-    ] == [2, 1]
+    # A page shows those that the reader has seen, once there are two to compare.
+    hidden = '<g class="later"><'
+    one, both = {"error 0 0": True}, {"error 0 0": True, "error 0 1": True}
+    assert [shown("near", 0, seen).count('class="later"') for seen in ({}, one, both)] == [3, 2, 0]
+    assert "error by bandwidth" not in shown("near", 0, one) or hidden in shown("near", 0, one)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -281,6 +281,50 @@ def test_with_moved_readings_the_page_computes_what_the_course_does(kernel: str)
             )
             unknown += int((~known).sum())
     assert (unknown > 0) == (kernel != "Gaussian")
+
+
+def test_with_moved_readings_a_grip_held_between_two_values_has_the_numbers_of_the_nearer_one() -> None:
+    stage = Stage((figure := example()).spec)
+    state = moved_state(figure, {2: 1.25, 17: 4.5}, kernel="boxcar", bandwidth=1.0, query=7.0)
+    keys = ("estimate", "weights", "height", "error")
+    at_rest = {key: stage.numbers(state, key) for key in keys}
+    for name, to in (("bandwidth", 2), ("query", 8)):
+        engine().eval(f"figure.between = {{ name: '{name}', to: {to}, share: 0.4 }}; figure.put({{}})")
+        for key in keys:
+            held = json.loads(engine().eval(f"JSON.stringify([...figure.array('{key}')])"))
+            np.testing.assert_array_equal(held, at_rest[key], err_msg=key)
+
+
+def test_a_figure_without_errors_has_none_when_a_reading_is_moved() -> None:
+    stage = Stage((figure := example()).spec)
+    drawn = stage.picture(moved_state(figure, {2: 1.25}, kernel="boxcar", bandwidth=1.0, query=7.0))
+    assert ">error 0." in drawn
+    spec = figure.spec | {
+        "arrays": {key: array for key, array in figure.spec["arrays"].items() if key != "error"}
+    }
+    assert ">error" not in Stage(spec).picture(
+        moved_state(figure, {2: 1.25}, kernel="boxcar", bandwidth=1.0, query=7.0)
+    )
+
+
+@pytest.mark.parametrize(
+    ("levels", "hours", "written"),
+    [
+        ([0.0, 0.002, 0.004], [0, 0.005, 0.01], {"0.000", "0.001", "0.004", "0.0000", "0.0025", "0.0100"}),
+        ([-2.0, 0.0, 1.0], [-12, 0, 12], {"−2", "0", "1", "−12", "−6", "12"}),
+        ([5.0, 5.0, 5.0], [0, 1, 2], {"0.0", "0.5", "2.0"}),
+    ],
+)
+def test_numbers_of_axes_have_as_many_decimals_as_their_steps_need(levels, hours, written) -> None:
+    x, y = torch.tensor(hours), torch.tensor(levels)
+    figure = Curve(
+        lambda query: {"estimate": y, "weights": torch.ones(3) / 3, "height": y[1]}, {"query": hours[:1]},
+        query="query", points=(x, y), grid=x, truth=y, axes_labels=("hour", "level (m)"), name="f", alt="A curve.",
+        say="{height:3}",
+    )  # fmt: skip
+    drawn = figure.draw()
+    assert "NaN" not in drawn
+    assert written <= set(read_picture(drawn).texts())
 
 
 class _Decimals(float):

@@ -24,8 +24,10 @@ from utils.explorables.still import DARK_IN_JUPYTERLAB, WIDTH, Stage
 MAX_BYTES = 200_000
 #: Set to "live" or "static" to choose what a notebook's output holds; see :meth:`Figure._repr_mimebundle_`.
 MODE_VARIABLE = "ATTENTION_FIGURES"
-#: Names that the script and the widget need, so no axis has them.
-RESERVED = {"points", "spec"}
+#: Names that the script and the widget need, so no axis has them. (The last three say what is under the mouse.)
+RESERVED = {"points", "spec", "column", "panel", "point"}
+#: A number or a name in a sentence.
+FIELD = re.compile(r"\{(\w+)(?:\[(\w+)\])?(?::\d+[%g]?)?(?:\|(\w+))?\}")
 #: What the marks of a picture stand for. Each has one colour in all figures.
 ROLES = ("query", "key", "value", "weight", "context")
 
@@ -62,6 +64,8 @@ class Figure:
     kind = "figure"
     #: Choices made in the picture, which are not axes of the grid: name of the pick to name of its labels.
     picks: ClassVar[dict[str, str]] = {}
+    #: Arrays that hold numbers of labels: name of the array to name of the labels, if the figure has these.
+    numbered: ClassVar[dict[str, str]] = {}
     #: What the table under the picture shows: arrays with their titles, and the labels of rows and columns. If a pick
     #: follows, the table has the numbers of the chosen row of the array.
     table: (
@@ -124,8 +128,12 @@ class Figure:
                 raise ValueError(f"pick {pick!r} needs labels {labels!r}")
         if unknown := set(self.play) - self.axes.keys() - self.picks.keys():
             raise ValueError(f"play must name axes and picks, got {min(unknown)!r}")
-        if self.gauges[1] and (not self.play or len(self.axes.get(self.play[0], ())) < 2):
-            raise ValueError(f"gauges need an axis of several values that is played first, got {self.play}")
+        if unknown := self.symbols.keys() - set(ROLES):
+            raise ValueError(f"symbols must be of the roles {', '.join(ROLES)}, got {min(unknown)!r}")
+        if self.gauges[1] and not (self.play and rises(self.axes.get(self.play[0], ()))):
+            raise ValueError(
+                f"gauges need an axis of several rising numbers that is played first, got {self.play}"
+            )
 
     def _opening(self, start: Mapping[str, object]) -> dict:
         point = {axis: values[0] for axis, values in self.axes.items()} | dict.fromkeys(self.picks, 0)
@@ -196,6 +204,12 @@ class Figure:
         for key, shape in self.expected_shapes().items():
             if shapes.get(key) != shape:
                 raise ValueError(f"compute must return {key!r} of shape {shape}, got {shapes.get(key)}")
+        for key, labels in self.numbered.items():
+            texts = self.labels.get(labels, ())
+            if texts and not set(np.unique(self.frames(key))) <= set(range(len(texts))):
+                raise ValueError(
+                    f"{key!r} must be numbers of the labels {labels!r}, from 0 to {len(texts) - 1}"
+                )
         choices = [(len(self.labels[labels]),) for labels in self.picks.values()]
         for key in self.gauges[1]:
             if shapes.get(key) not in [(), *choices]:
@@ -231,9 +245,19 @@ class Figure:
         return {"place": {key: self.axes[key].index(v) if key in self.axes else v for key, v in at.items()}}
 
     def _check_sentences(self) -> None:
-        """Each sentence must name only what there is."""
+        """Each sentence must name only what there is, and ``case`` only the sentences that there are."""
+        cases = self.frames("case") if "case" in self._packed else np.zeros(1)
+        if not set(np.unique(cases)) <= set(range(len(self.sentences))):
+            raise ValueError(
+                f"case must be from 0 to {len(self.sentences) - 1}, got {np.unique(cases).tolist()}"
+            )
+        unchosen = {key: record for key, record in self._packed.items() if key != "case"}
         for sentence in self.sentences:
-            unchosen = {key: record for key, record in self._packed.items() if key != "case"}
+            for key, pick, labels in FIELD.findall(sentence):
+                if (pick and pick not in self.picks) or (labels and labels not in self.labels):
+                    raise ValueError(
+                        f"the sentence reads {key!r} by {pick or labels!r}, which is not a pick or labels"
+                    )
             Stage(self.spec | {"say": [sentence], "arrays": unchosen}).sentence(self._state({}))
 
     def sentence(self, **point: object) -> str:
@@ -322,6 +346,12 @@ def check_value(what: str, pair: tuple[str, object] | None, axes: Mapping[str, S
     """Check that a pair, if there is one, names an axis and one of its values."""
     if pair is not None and pair[1] not in axes.get(pair[0], ()):
         raise ValueError(f"{what} must name an axis and one of its values, got {pair!r}")
+
+
+def rises(values: Sequence[object]) -> bool:
+    """Whether values are at least two numbers, each larger than the one before."""
+    numbers = all(isinstance(value, int | float) for value in values)
+    return numbers and len(values) > 1 and all(a < b for a, b in itertools.pairwise(values))
 
 
 def _plain(value: object) -> object:

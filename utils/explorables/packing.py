@@ -73,7 +73,7 @@ def unpack(packed: dict) -> np.ndarray:
     array([[ 2., -3.]])
     """
     stored = np.array(stored_numbers(packed), dtype=np.float64)
-    return stored.reshape(packed["shape"]) * packed["step"]
+    return np.asarray(stored.reshape(packed["shape"]) * packed["step"])
 
 
 def num_bytes(packed: dict) -> int:

@@ -43,7 +43,7 @@ const at = (state) => {
   figure.put(place);
 };
 const sentence = (state) => { at(state); return figure.sentence(); };
-const still = (state, width, style) => { at(state); return svgText(figure.draw(width), style); };
+const still = (state, width) => { at(state); return svgText(figure.draw(width)); };
 const numbers = (state, key) => { at(state); return JSON.stringify([...figure.array(key)]); };
 """
 
@@ -56,8 +56,12 @@ def read(name: str) -> str:
 def drawing_script() -> str:
     """All that makes a picture of numbers: the scripts that need no browser, and the drawing function of each kind."""
     kinds = sorted(path.name for path in (_HERE / "kinds").iterdir() if path.name.endswith(".js"))
+    # Each kind has a scope of its own, so that two kinds may give a function the same name.
     return "\n".join(
-        [*(read(f"script/{name}.js") for name in _PURE), *(read(f"kinds/{name}") for name in kinds)]
+        [
+            *(read(f"script/{name}.js") for name in _PURE),
+            *(f"{{\n{read(f'kinds/{name}')}}}" for name in kinds),
+        ]
     )
 
 
@@ -115,7 +119,7 @@ class Stage:
 
     def picture(self, state: dict, width: float = WIDTH) -> str:
         """The picture in a state as SVG text, with a font for its Chinese characters if it has any."""
-        drawn = self._call("still", state, width, "")
+        drawn = self._call("still", state, width)
         style = f"{font_face('Chinese', drawn)}svg{{{css_variables(dark=False)}}}\n{read('picture.css')}"
         return drawn.replace(
             "<style></style>", f"<style>{style.replace('&', '&amp;').replace('<', '&lt;')}</style>", 1

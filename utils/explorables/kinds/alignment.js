@@ -228,7 +228,8 @@ const looksAstray = (figure) => {
 // left out, and of the words that are not chosen all small weights but the largest.
 const bandsOf = (figure, full, from, to, course) => {
   const chosen = figure.place.word;
-  const rows = to.map((_, i) => [...figure.row("weights", i)]);
+  const all = [...figure.drawn("weights")];
+  const rows = to.map((_, i) => rowOf(all, i, from.length));
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const starts = from.map((middle, j) => middle - (full / 2) * sum(rows.map((row) => row[j])));
   const courses = rows.map(() => []);

@@ -32,6 +32,7 @@ class Alignment(Figure):
     """
 
     kind = "alignment"
+    numbered: ClassVar = {"written": "written"}
     picks: ClassVar = {"word": "target"}
     table = ((("weights", ""),), "target", "source")
 

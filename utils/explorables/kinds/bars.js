@@ -28,13 +28,13 @@ const barsInRows = (figure, width) => {
 const rowsLayout = (figure, width) => {
   const { panels, edge } = figure.options;
   const { bars: labels, verdicts = [] } = figure.labels;
-  const wide = width >= 560;
+  const wide = isWide(width);
   const several = panels.length > 1;
   // Of several rows, name and verdict stand beside each on a desk, and above each on a phone.
   const beside = several && wide;
-  const names = 1.08 * widest(panels.map(([, title]) => title));
+  const names = BOLD * widest(panels.map(([, title]) => title));
   const left = beside ? names + 14 : several ? 12 : 30;
-  const aside = beside && verdicts.length ? 28 + 1.08 * widest(verdicts) : 14;
+  const aside = beside && verdicts.length ? 28 + BOLD * widest(verdicts) : 14;
   const step = Math.min(110, (width - left - aside) / labels.length);
   const right = left + labels.length * step;
   const tall = several ? (wide ? 52 : 34) : wide ? 130 : 92;
@@ -118,7 +118,7 @@ const noBars = (verdict, { left, right, base, edgeX }) => {
 };
 
 const rowVerdict = (verdicts, verdict, y, { beside, right }) => {
-  const x = beside ? right + 24 : right - 1.08 * widest(verdicts);
+  const x = beside ? right + 24 : right - BOLD * widest(verdicts);
   return [(verdict ? cross : tick)(x - 11, y - 4), label(verdicts[verdict], x, y, { class: verdict ? "name" : "" })];
 };
 
@@ -154,7 +154,8 @@ const edgeGrip = (figure, { width, wide, left, right, step, bottom, allowed }) =
   const x = Math.min(Math.max(left + figure.position(edge) * step, half), width - half);
   const sides = [allowed > 0 && "allowed", allowed < count && "forbidden"];
   const both = `${allowed} allowed, ${count - allowed} forbidden`;
-  const follow = (at) => evenly(at, left, right, count + 1);
+  const ends = Array.from({ length: count + 1 }, (_, at) => left + (at * (right - left)) / count);
+  const follow = (at) => among(at, ends);
   return [
     grip(x, 0, text),
     besideGrip(sides, both, x, half, width, 15),
@@ -213,7 +214,7 @@ const cutLayout = (figure, width) => {
   const [[array]] = panels;
   const { bars: labels } = figure.labels;
   const { values, labels: titles } = figure.controls[cut];
-  const wide = width >= 560;
+  const wide = isWide(width);
   const left = 30;
   const step = Math.min(110, (width - left - 14) / labels.length);
   const columns = labels.length - (rest ? 1 : 0);
@@ -224,7 +225,7 @@ const cutLayout = (figure, width) => {
   const all = values.map((_, k) => figure.arrayAt(array, { ...figure.place, [cut]: k }));
   // The axis is the same for all values of the cut, so that bars grow when others are left out. With another setting
   // its lines move to new places.
-  const [most] = figure.blend("axis", [roundTop(all.flatMap((row) => [...row.slice(0, columns)]))]);
+  const [most] = figure.blend("=axis", [roundTop(all.flatMap((row) => [...row.slice(0, columns)]))]);
   return {
     width,
     wide,
@@ -256,7 +257,7 @@ const sentenceStart = (figure, { width, wide, columns, newest }) => {
 // The end of a sentence, as much of it as there is room for.
 const lastWords = (text, room, size) => {
   const words = text.split(" ");
-  const fits = words.findIndex((_, k) => 1.08 * textWidth(`${k ? "… " : ""}${words.slice(k).join(" ")}`, size) <= room);
+  const fits = words.findIndex((_, k) => BOLD * textWidth(`${k ? "… " : ""}${words.slice(k).join(" ")}`, size) <= room);
   return fits > 0 ? `… ${words.slice(fits).join(" ")}` : text;
 };
 
@@ -267,9 +268,9 @@ const sumStrip = (figure, { sums, columns, kept, whole, newest }) => {
   const { rest } = figure.options;
   const names = figure.labels.bars.map((name, j) => (j < columns ? [name] : [rest, name]));
   const keptOfWhole = kept.map((number) => (number * whole[0]) / kept[0]);
-  const parts = figure.blend("kept", keptOfWhole);
+  const parts = figure.blend("=kept", keptOfWhole);
   let from = 0;
-  return [...figure.blend("sums", whole)].map((share, j) => {
+  return [...figure.blend("=sums", whole)].map((share, j) => {
     const x = left + from * width;
     const wide = share * width - 1;
     const filled = parts[j] * width - 1;

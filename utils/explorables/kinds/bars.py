@@ -4,6 +4,7 @@ Explained in book/explorables.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 from utils.explorables.figure import Figure, check_value
 
@@ -36,6 +37,7 @@ class Bars(Figure):
     """
 
     kind = "bars"
+    numbered: ClassVar = {"verdict": "verdicts", "written": "written"}
 
     def __init__(
         self,
@@ -72,8 +74,7 @@ class Bars(Figure):
         shapes = dict.fromkeys(self.panels, bars) | self._optional(
             {"drawn": bars, "newest": (), "given": bars}
         )
-        arrays = {"verdict": "verdicts", "written": "written"}
-        named = [array for array, labels in arrays.items() if labels in self.labels]
+        named = [array for array, labels in self.numbered.items() if labels in self.labels]
         return shapes | dict.fromkeys(named, (len(self.panels),))
 
     @property

@@ -5,10 +5,10 @@ kinds.curve = {
   compute(figure) {
     if (!Object.keys(figure.moved).length) return {};
     const { x, grid, truth, query, kernels, bandwidth } = figure.options;
-    const kernel = kernels[figure.value("kernel")];
-    const width = figure.value(bandwidth);
+    const kernel = kernels[figure.valueAtRest("kernel")];
+    const width = figure.valueAtRest(bandwidth);
     const values = this.valuesNow(figure);
-    const estimates = [...grid, figure.value(query)].map((at) => {
+    const estimates = [...grid, figure.valueAtRest(query)].map((at) => {
       const weights = kernelWeights(kernel, at, x, width);
       return { weights, known: weights.some((weight) => weight > 0), height: dot(weights, values) };
     });
@@ -16,7 +16,7 @@ kinds.curve = {
     const errors = estimates.flatMap(({ known, height }, i) => (known ? [height - truth[i]] : []));
     const drawn = this.sampled(figure, estimates);
     return {
-      error: [Math.sqrt(dot(errors, errors) / errors.length)],
+      ...(figure.arrays.error && { error: [Math.sqrt(dot(errors, errors) / errors.length)] }),
       estimate: drawn.map(({ height }) => height),
       estimate_known: drawn.map(({ known }) => +known),
       weights: asked.weights,
@@ -91,7 +91,7 @@ kinds.curve = {
       edges: [-1, 1].map((side) => asked + side * across).filter((edge) => across && edge > left && edge < right),
       held,
       handle: Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)),
-      follow: (at) => evenly(at, xOf(values[0]), xOf(values.at(-1)), values.length),
+      follow: (at) => among(at, values.map(xOf)),
       readings: x.map((hour, i) => ({ i, x: xOf(hour), y: yOf(now[i]), weight: weights[i], tall: tallOf(weights[i]) })),
       pointed: figure.hover.point ?? figure.taken,
       truth: pointsOf(truth),
@@ -102,7 +102,7 @@ kinds.curve = {
 
   // The frame of the curves, with their scales; weights stand on a base below it.
   frame(grid, levels, width) {
-    const wide = width >= 560;
+    const wide = isWide(width);
     const left = 46;
     const right = width - 12;
     const top = 50;
@@ -110,7 +110,7 @@ kinds.curve = {
     const base = bottom + (wide ? 44 : 36);
     const low = Math.min(...levels);
     const high = Math.max(...levels);
-    const reach = (high - low) * 0.08;
+    const reach = (high - low || 1) * 0.08;
     const first = grid[0];
     const last = grid.at(-1);
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
@@ -137,12 +137,12 @@ kinds.curve = {
   // The levels, the key, and the line on which the weights stand.
   axes(figure, { left, right, base, low, high, yOf }) {
     const power = 10 ** Math.floor(Math.log10(high - low));
-    const levels = [];
-    for (let level = Math.ceil(low / power) * power; level <= high; level += power) levels.push(level);
+    const first = Math.ceil(low / power);
+    const levels = Array.from({ length: Math.floor(high / power) - first + 1 }, (_, i) => (first + i) * power);
     return [
       levels.map((level) => [
         line(left, yOf(level), right, yOf(level), { class: "grid" }),
-        label(round(level), left - 5, yOf(level) + 4, { class: "end quiet" }),
+        label(tickText(level, power), left - 5, yOf(level) + 4, { class: "end quiet" }),
       ]),
       label(figure.options.y_label, left, 14),
       group(
@@ -189,26 +189,30 @@ kinds.curve = {
     ];
   },
 
-  // A small bar for the error at each bandwidth, that of now dark; a page hides those that the reader has not seen.
+  // A small bar for the error at each bandwidth, that of now dark; a page hides those that the reader has not seen, and
+  // all as long as there is nothing to compare.
   errorsSoFar(figure, right, wide) {
     const { bandwidth } = figure.options;
     const { values } = figure.controls[bandwidth];
     const most = Math.max(...figure.allOf("error"));
+    const placeOf = (k) => ({ ...figure.place, [bandwidth]: k });
+    const isSeen = (k) => figure.reached[figure.stateOf("error", placeOf(k))];
+    const several = values.filter((_, k) => isSeen(k)).length > 1;
     const step = wide ? 14 : 7;
     const left = right - step * values.length;
-    return [
+    return group(
+      { class: several ? "" : "later" },
       wide && label(`error by ${titled(bandwidth)}`, left - 8, 16, { class: "end quiet" }),
       line(left, 20, right - 2, 20, { class: "grid" }),
       values.map((_, k) => {
-        const place = { ...figure.place, [bandwidth]: k };
-        const tall = (20 * figure.arrayAt("error", place)[0]) / most;
+        const tall = (20 * figure.arrayAt("error", placeOf(k))[0]) / most;
         const style = k === figure.place[bandwidth] ? "handle" : "apart";
         return group(
-          { class: figure.reached[figure.stateOf("error", place)] ? "" : "later" },
+          { class: isSeen(k) ? "" : "later" },
           rect(left + k * step, 20 - tall, step - 2, tall, { class: style }),
         );
       }),
-    ];
+    );
   },
 
   // The hours and the name of their axis, where no grip of the window hangs.
@@ -217,7 +221,7 @@ kinds.curve = {
       const clear = edges.every((edge) => Math.abs(edge - x) > 13 + textWidth(text) / 2);
       return group({}, clear && label(text, x, base + 16, { class: style }));
     };
-    const numbers = hours.map((hour) => below(round(hour), xOf(hour), "middle quiet"));
+    const numbers = hours.map((hour) => below(tickText(hour, hours[1] - hours[0]), xOf(hour), "middle quiet"));
     return [numbers, below(name, xOf((hours[3] + hours[4]) / 2), "middle")];
   },
 

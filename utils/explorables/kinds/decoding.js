@@ -154,7 +154,7 @@ const decodingLayout = (figure, width) => {
   const { stage } = figure.place;
   const reached = figure.controls.stage.values.map((_, k) => +(stage >= k));
   // Of each panel how much of it is there: between 0 and 1 on the way to its stage; a step back empties it at once.
-  const shown = figure.blend("shown", reached).map((share, k) => (reached[k] ? share : 0));
+  const shown = figure.blend("=shown", reached).map((share, k) => (reached[k] ? share : 0));
   const wide = width >= 600;
   const candidates = candidatesOf(figure).length;
   const listed = wide ? candidates : Math.min(4, candidates);

@@ -33,7 +33,7 @@ const cornerOf = (square, { size, left, top, step }) => {
 // `bottom` is below the longest one.
 const sceneLayout = (figure, width) => {
   const { pictures, size } = figure.options;
-  const wide = width >= 560;
+  const wide = isWide(width);
   const top = 22;
   const side = wide ? 312 : Math.min(width - 80, 252);
   const aside = wide ? side + 36 : 0;

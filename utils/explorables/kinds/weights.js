@@ -4,7 +4,7 @@
 kinds.weights = {
   draw(figure, width) {
     const { panels, gallery } = figure.options;
-    const wide = width >= 560;
+    const wide = isWide(width);
     if (gallery.length) return this.withGallery(figure, width, wide);
     return panels.length > 2 ? this.chosenRows(figure, width, wide) : this.maps(figure, width, wide);
   },
@@ -51,10 +51,11 @@ kinds.weights = {
     const around = reach ? figure.value(reach) : Infinity;
     const allowed = queries.map((_, i) => {
       const place = Math.min(i, keys.length - 1);
-      return [Math.max(0, place - around), Math.min(lookingBack ? i + 1 : limit, place + around + 1)];
+      const to = Math.min(lookingBack ? i + 1 : Infinity, limit, place + around + 1);
+      return [Math.min(Math.max(0, place - around), to), to];
     });
     const whole = allowed.flat().map((at) => Math.min(at, keys.length));
-    const ends = figure.blend("allowed", whole);
+    const ends = figure.blend("=allowed", whole);
     return { lookingBack, allowed, edges: allowed.map((_, i) => [ends[2 * i], ends[2 * i + 1]]) };
   },
 
@@ -84,7 +85,7 @@ kinds.weights = {
     const { since, aside } = this.besideRows(figure, wide);
     // On a phone written words leave little room for the cells.
     const named = widest(queries.map(spelled));
-    const left = written && !wide ? named + 8 : Math.max(1.08 * named + 12, written ? 74 : 44);
+    const left = written && !wide ? named + 8 : Math.max(BOLD * named + 12, written ? 74 : 44);
     const across = side ? (width - left - aside - gap) / 2 : width - left - aside;
     const step = across / keys.length;
     // A map of few rows has higher ones.
@@ -97,7 +98,7 @@ kinds.weights = {
     // With two maps each part of the legend stands beside a title, or where there is no room, all of it below the maps.
     // So does the legend of a single map if its longest form leaves no room for the name of the rows.
     const room = (k) => across - (k === panels.length - 1 ? 104 : 0); // the scale
-    const fits = ([, title], k) => 1.08 * textWidth(title) + 48 + textWidth("hatched: forbidden") <= room(k);
+    const fits = ([, title], k) => BOLD * textWidth(title) + 48 + textWidth("hatched: forbidden") <= room(k);
     const inside =
       panels.length === 1 ? textWidth(longest) <= room(0) : panels.slice(0, figure.has("gold") ? 2 : 1).every(fits);
     // Where each map has a curve above, a piece of this curve stands before its title.
@@ -170,7 +171,7 @@ kinds.weights = {
   heading({ panels, outside, besideTitles, legend, sample }, k, left) {
     const title = panels[k][1];
     if (!title) return !outside && label(legend, left, 14, { class: "quiet" });
-    const aside = left + 1.08 * textWidth(title) + 12 + sample;
+    const aside = left + BOLD * textWidth(title) + 12 + sample;
     return [
       !outside && label(besideTitles[k] || "", aside, 14, { class: "quiet" }),
       sample > 0 && path(`M${round(left)},10h22`, { class: `course done ${courseStyle(k, panels.length)}` }),
@@ -257,8 +258,12 @@ kinds.weights = {
     const thin = wide ? step : (step - 6) / rows.labels.length;
     const placeOf = (i, j) => ({ [rows.name]: i, [columns.name]: j });
     const shareOf = (i, j) => figure.arrayAt("share", { ...figure.place, ...placeOf(i, j) })[0];
-    // Shares that are 0 in all maps are not written.
-    const withShares = low > 0 && rows.labels.some((_, i) => columns.labels.some((__, j) => shareOf(i, j) > 0));
+    // Shares that are 0 in all maps are not written, nor those of right cells where the chosen row has none.
+    const gold = figure.has("gold") ? rowOf(figure.array("gold"), figure.place.query, figure.labels.keys.length) : [1];
+    const withShares =
+      low > 0 &&
+      gold.some((is) => is > 0) &&
+      rows.labels.some((_, i) => columns.labels.some((__, j) => shareOf(i, j) > 0));
     const smallMap = (i, j) => {
       const here = figure.place[rows.name] === i && figure.place[columns.name] === j;
       const box = { x: left + j * step + (wide ? 3 : 6 + i * thin), y: top + i * each, width: thin - 6, height: high };
@@ -322,7 +327,7 @@ kinds.weights = {
     // Where each map has a curve above, a piece of this curve stands before its name.
     const sample = figure.gauges[1].length === panels.length ? 30 : 0;
     const sign = figure.has("gold") ? 18 : 0;
-    const named = sign + sample + 1.08 * widest(panels.map(([, title]) => title)) + 10;
+    const named = sign + sample + BOLD * widest(panels.map(([, title]) => title)) + 10;
     const left = wide ? Math.max(76, named) : 12;
     const step = (width - left - 2) / keys.length;
     // The scale stands at the end of the line of the queries or, on a phone, of the first title.
@@ -414,7 +419,7 @@ kinds.weights = {
   strips(figure, width, wide, edges) {
     const { name: axis, labels, buttons } = figure.controls[figure.options.gallery[0]];
     const [[array]] = figure.options.panels;
-    const { keys, gold: [right] = ["right cell"] } = figure.labels;
+    const { queries, keys, gold: [right] = ["right cell"] } = figure.labels;
     const names = buttons ? labels : labels.map((text) => `${axis} ${text}`);
     // They stand in the order that the shares of all rows have at the end of the play, the largest first.
     const [played] = figure.play;
@@ -426,7 +431,7 @@ kinds.weights = {
     const query = figure.place.query;
     const gold = figure.has("gold") ? rowOf(figure.array("gold"), query, size) : [];
     const indent = gold.length ? 20 : 0;
-    const left = indent + 1.08 * widest(names) + (indent ? 44 : 8);
+    const left = indent + BOLD * widest(names) + (indent ? 44 : 8);
     const step = (width - left - 2) / size;
     const top = indent ? 22 : 2;
     const row = wide ? 42 : 24;
@@ -450,7 +455,7 @@ kinds.weights = {
     return {
       height: base + (wide ? labelsHeight(keys, step) : 8),
       marks: [
-        indent && label(`weight on ${right}`, indent, 13, { class: "quiet" }),
+        indent && label(`weight of “${spelled(queries[query])}” on ${right}`, indent, 13, { class: "quiet" }),
         marks,
         wide && columnLabels(keys, left, step, base),
       ],

@@ -46,6 +46,7 @@ class Weights(Figure):
 
     kind = "weights"
     picks: ClassVar = {"query": "queries"}
+    numbered: ClassVar = {"written": "written"}
 
     def __init__(
         self,
@@ -68,9 +69,13 @@ class Weights(Figure):
             if axis is not None and axis not in axes:
                 raise ValueError(f"{what} must name an axis, got {axis!r}")
         check_value("causal", causal, axes)
-        if len(self.gallery) > 2 or not set(self.gallery) <= set(axes):
-            raise ValueError(f"gallery must name one or two axes, got {self.gallery}")
+        if len(self.gallery) > 2 or not set(self.gallery) <= set(axes) - {edge, window, causal and causal[0]}:
+            raise ValueError(f"gallery must name one or two axes that forbid no keys, got {self.gallery}")
         labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
+        if len(self.panels) > 2 and (causal or "written" in labels):
+            raise ValueError(
+                "of more than two maps only a row is drawn, without a causal mask and written words"
+            )
         super().__init__(compute, axes, labels=labels, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:

@@ -71,6 +71,7 @@ const pointMover = (view) => {
     input.addEventListener("input", () => {
       const place = [...placeOf(point.value)];
       place[side] = +input.value;
+      view.player.stop();
       view.move({ ...view.figure.moved, [point.value]: place });
     });
     const follow = () => {
@@ -99,15 +100,17 @@ const controlRows = (view) =>
     ]),
   );
 
-// The rows below the picture, with the same room for the value of each slider.
+// The rows below the picture.
 const controlPanel = (view) => {
-  const { controls, movable } = view.figure;
-  const texts = Object.values(controls).flatMap((control) => (control.buttons ? [] : control.labels));
-  const room = Math.min(6.5, Math.max(3, ...texts.map((text) => 0.62 * text.length)));
   const panel = element("div", { class: "xp-controls" }, ...Object.values(view.rows));
-  panel.style.setProperty("--room", `${room}em`);
-  if (movable) panel.append(pointMover(view));
+  if (view.figure.movable) panel.append(pointMover(view));
   return panel;
+};
+
+// The room for the values of sliders, which is the same in all rows.
+const roomForValues = ({ controls }) => {
+  const texts = Object.values(controls).flatMap((control) => (control.buttons ? [] : control.labels));
+  return `${Math.min(6.5, Math.max(3, ...texts.map((text) => 0.62 * text.length)))}em`;
 };
 
 // Several controls play like the digits of a counter: the first moves, and at its end the next one. Whoever has not
@@ -137,7 +140,7 @@ const makePlayer = (view) => {
   const rewind = () => {
     const whole = view.untouched || moving.every(atEnd);
     if (!whole && !atEnd(moving[0])) return false;
-    delete figure.reached[figure.settled[figure.rival] ?? 0];
+    figure.reached[figure.settled[figure.rival] ?? 0] = 0;
     const away = moving.some((name) => view.position(name) > 0);
     if (onward && ended) view.putAll(onward(figure));
     else moving.slice(0, whole ? moving.length : 1).forEach((name) => view.put(name, 0));
@@ -152,6 +155,7 @@ const makePlayer = (view) => {
       return;
     }
     clock = setInterval(() => {
+      if (!button.isConnected) return stop();
       step();
       if (!moving.every(atEnd)) return;
       stop();
@@ -190,15 +194,20 @@ const glyphOf = (sign) => {
 // or from one click to the next.
 const makeSymbols = (view) => {
   let kept = null;
+  const symbolsOf = ({ dataset }) => {
+    const glyphs = document.querySelectorAll(`mjx-container[display] ${dataset.letter}`);
+    return [...glyphs].map((glyph) => glyph.parentNode);
+  };
   const light = (lit) => {
     const { dataset } = view.picture.svg;
     if (lit) dataset.lit = lit.dataset.role;
     else delete dataset.lit;
     for (const chip of chips) {
       chip.setAttribute("aria-pressed", chip === kept);
-      for (const glyph of document.querySelectorAll(`mjx-container[display] ${chip.dataset.letter}`))
-        glyph.parentNode.classList.toggle("xp-lit", chip === lit);
+      for (const symbol of symbolsOf(chip)) symbol.classList.remove("xp-lit");
     }
+    // Two roles may have the same letter.
+    for (const symbol of lit ? symbolsOf(lit) : []) symbol.classList.add("xp-lit");
   };
   const keep = (chip) => {
     kept = chip;

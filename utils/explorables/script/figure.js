@@ -4,7 +4,6 @@
 const NARROWEST = 288;
 const WIDEST = 760;
 const SLOW_FRAME = 40; // milliseconds
-let serial = 0;
 
 // Calls the function once no request has come for `wait` milliseconds.
 const debounce = (wait, call) => {
@@ -51,13 +50,17 @@ const makeView = (model) => {
   const names = Object.keys(controls);
   const position = (name) => controls[name].values.indexOf(model.get(name));
   const positions = () => Object.fromEntries(names.map((name) => [name, position(name)]));
+  let saving = false;
   const save = (key, value) => {
+    saving = true;
     model.set(key, value);
+    saving = false;
     model.save_changes();
   };
   const view = {
     figure,
-    uid: `xp-${figure.name}-${++serial}-`, // a notebook shows several figures, and several views of one figure
+    // A notebook shows several views of one figure, each from a script of its own.
+    uid: `xp-${figure.name}-${Math.random().toString(36).slice(2)}-`,
     width: 0,
     untouched: true, // what is played, since the page was opened or the figure reset
     dragging: null, // what the mouse or a finger holds
@@ -89,6 +92,7 @@ const makeView = (model) => {
       view.words.speak();
     },
     change: () => {
+      if (!saving) view.player.stop(); // a link was followed, or Python has changed a value
       figure.hover = {};
       figure.moved = model.get("points") ?? {};
       for (const update of view.refresh) update();
@@ -113,8 +117,8 @@ const makeTransition = (figure, paint) => {
     return last[name];
   };
   const start = () => {
-    origin = last;
-    last = {};
+    // A second change before the next frame goes on from the same picture.
+    if (Object.keys(last).length) [origin, last] = [last, {}];
     const running = progress < 1;
     let before = Infinity;
     const step = (time) => {
@@ -128,7 +132,7 @@ const makeTransition = (figure, paint) => {
     progress = 0;
     if (!running) requestAnimationFrame(step);
   };
-  return { start, progress: () => progress };
+  return start;
 };
 
 // The names of the controls that can be chosen in the picture, or have a grip in place of a slider.
@@ -162,18 +166,17 @@ const makePicture = (view) => {
     const now = marks.flat(Infinity).filter(Boolean);
     patch(svg, now, drawn);
     drawn = now;
-    // The words change when the grip says the new value.
-    if (transition.progress() >= 0.5 || !figure.gauges[1].length) view.words.write();
+    view.words.write();
     fitBox(Math.round(height));
   };
   const paintSoon = () => {
     waiting ||= requestAnimationFrame(paint);
   };
-  const transition = makeTransition(figure, paint);
+  const startGlide = makeTransition(figure, paint);
   // A change by a control is drawn in steps; a drag, and a reader who wants no motion, get the new numbers at once.
   const glide = () => {
     if (reducedMotion.matches || view.dragging || !drawn.length) paintSoon();
-    else transition.start();
+    else startGlide();
   };
   // The mark of a node: its place among the children, level by level, is that of the mark.
   const markOf = (node) => {
@@ -242,7 +245,7 @@ const makeTable = (figure) => {
       ...(pick ? figure.rowAt(array, figure.place[pick]) : figure.array(array)),
     ]);
     cells.forEach((cell, i) => {
-      cell.firstChild.data = numbers[i].toFixed(3);
+      cell.firstChild.data = signed(numbers[i], 3);
     });
   };
   details.addEventListener("toggle", fill);
@@ -257,7 +260,7 @@ const pageBody = (view) => {
   const above = figure.options.causal?.[0] ?? figure.options.window ?? figure.rival;
   return element(
     "div",
-    { class: "xp-body" },
+    { class: "xp-body", style: `--room: ${roomForValues(figure)}` },
     ...(figure.invite ? [element("p", { class: "xp-invite" }, figure.invite)] : []),
     toolRow(view),
     ...(above ? [element("div", { class: "xp-controls" }, rows[above])] : []),
@@ -293,7 +296,7 @@ function render({ model, el }) {
   const { holder } = picture;
   hoverShows(view);
   clickChooses(view);
-  dragMoves(view);
+  const gestures = dragMoves(view);
   const body = pageBody(view);
   listenToKeys(body, el);
   el.classList.add("xp-live");
@@ -312,6 +315,7 @@ function render({ model, el }) {
   const width = new ResizeObserver(() => {
     const room = widthIn(holder.clientWidth);
     if (!holder.clientWidth || room === view.width) return;
+    gestures.release(); // what is held would be dragged by the old scale
     view.width = room;
     words.holdLines();
     picture.paint();

@@ -53,12 +53,12 @@ const gaugeLayout = (figure, width) => {
     play: [axis],
   } = figure;
   const { labels, values } = figure.controls[axis];
-  const wide = width >= 560;
+  const wide = isWide(width);
   const lines = gaugeLines(figure, axis);
   const strong = lines.filter(({ weak }) => !weak);
   const titles = labels.map((text) => `${titled(axis)} ${text}`);
   // On a desk there is room for the names on the right of the last value.
-  const room = wide ? 24 + 1.08 * widest(lines.map(({ name }) => `${name} 100%`)) : 0;
+  const room = wide ? 24 + BOLD * widest(lines.map(({ name }) => `${name} 100%`)) : 0;
   const left = Math.max(44, gripHalf(titles[0]));
   const right = width - Math.max(12, room, gripHalf(titles.at(-1)));
   const top = wide ? 32 : lines.length > 1 ? 44 : 40;
@@ -66,9 +66,9 @@ const gaugeLayout = (figure, width) => {
   const [least, most] = gaugeRange(figure);
   const yOf = (share) => base - ((share - least) / (most - least)) * (base - top);
   const xs = scaled(values).map((share) => left + share * (right - left));
-  const [at] = figure.blend("now", [figure.position(axis)]);
-  // What is written is that of the value that the grip is nearest to.
-  const near = Math.round(at);
+  const [at] = figure.blend("=now", [figure.position(axis)]);
+  // What is written is that of the new value at once, as everywhere in the picture.
+  const near = figure.place[axis];
   return {
     ...{ axis, width, wide, lines, strong, left, right, top, base, xs, yOf, at, near },
     below: base + (wide ? 40 : 36),
@@ -162,7 +162,7 @@ const dotNow =
 // Names and numbers stand beside the dots, those of rivals at the ends of their curves.
 const gaugeNames = ({ width, wide, lines, strong, top, base, xs, yOf, near, now, courseOf, heightOf }) => {
   const texts = strong.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
-  const reach = 16 + 1.08 * widest(texts);
+  const reach = 16 + BOLD * widest(texts);
   const fits = now + reach < width;
   const dots = strong.map(heightOf);
   const clear = fits ? dots : besideCurves(dots, strong.map(courseOf), [now - reach, now], top, base);

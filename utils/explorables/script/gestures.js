@@ -110,9 +110,10 @@ const dragMoves = (view) => {
     figure.taken = held.taken;
     release();
   });
-  whileHeld("pointercancel", release);
+  whileHeld("lostpointercapture", release);
   const holdPage = (event) => {
     if (view.dragging?.holds) event.preventDefault();
   };
   svg.addEventListener("touchmove", holdPage, { passive: false });
+  return { release: () => view.dragging && release() };
 };

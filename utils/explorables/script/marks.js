@@ -40,6 +40,9 @@ const choice = (word) => (/[\p{L}\p{N}]/u.test(word) ? "choice" : "");
 // or under `points` the new places of points.
 const dragged = (what, drag, marked) => ({ ...marked, drag, attributes: { ...marked.attributes, "data-drag": what } });
 
+// Whether a picture has the room of a desk; a phone has less.
+const isWide = (width) => width >= 560;
+
 // How a control is called: "top_p" is top-p, and "valid_length" valid length.
 const titled = (name) => name.replace(/_(?=.$)/, "-").replaceAll("_", " ");
 
@@ -49,18 +52,19 @@ const textWidth = (text, size = 13) =>
     (sum, c) => sum + (c > "\u2e7f" ? 1 : /[fijlrt.,;:!'() |]/.test(c) ? 0.34 : /[mwMW@]/.test(c) ? 0.86 : 0.57),
     0,
   ) * size;
+const BOLD = 1.08; // how much wider a bold text is
 const widest = (texts) => Math.max(...texts.map((text) => textWidth(text)));
 
-// The position of `x` among `count` values that are spread evenly from `low` to `high`: between two of them, 1.4 for
-// example.
-const evenly = (x, low, high, count) => Math.max(0, Math.min(count - 1, ((x - low) / (high - low)) * (count - 1)));
-
-// The same among places that rise.
+// The position of `x` among places that rise: between two of them, 1.4 for example.
 const among = (x, places) => {
   const next = places.findIndex((place) => place > x);
   if (next <= 0) return next ? places.length - 1 : 0;
   return next - 1 + (x - places[next - 1]) / (places[next] - places[next - 1]);
 };
+
+// A number of an axis, with as many decimals as the step from one to the next has.
+const tickText = (value, step) =>
+  signed(value, [0, 1, 2, 3, 4].find((digits) => Math.abs(+step.toFixed(digits) - step) < 0.01 * step) ?? 4);
 
 // The place at a position between two of several places.
 const placeAt = (places, at) => {
@@ -121,7 +125,8 @@ const numberAbove = (text, x, y, step) => {
 
 // The end of an axis for these weights: the first of a few round numbers that none of them exceeds by more than what
 // stored numbers are rounded by.
-const roundTop = (weights) => [0.02, 0.05, 0.1, 0.2, 0.5].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1;
+const roundTop = (weights) =>
+  [0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1;
 
 // The numbers of the words that are written where the play begins: a word that is wrong there is not lost later.
 const writtenFirst = (figure) =>
@@ -231,8 +236,8 @@ const cross = (x, y, style = "") =>
 const tick = (x, y) => path(`M${round(x - 5)},${round(y)}l4,4l6,-8`, { class: "sign" });
 
 // A grip that says that it can be dragged, to the left and to the right, and what it is at now.
-const gripHalf = (text) => (text ? 0.54 * textWidth(text) + 15 : 12);
-const grip = (x, y, text = "", role = "handle") => {
+const gripHalf = (text) => (BOLD / 2) * textWidth(text) + 15;
+const grip = (x, y, text, role = "handle") => {
   const half = gripHalf(text);
   return group(
     { class: "through" },
@@ -269,7 +274,7 @@ const gripMoved = (figure, name, { x, y, text }, follow, area) => [
 
 // A button that makes these choices; it ends at `right`.
 const button = (text, right, top, choices) => {
-  const width = Math.max(74, 1.08 * textWidth(text) + 26);
+  const width = Math.max(74, BOLD * textWidth(text) + 26);
   const left = right - width;
   return group(
     { class: "button" },
@@ -306,18 +311,18 @@ const apart = (heights, gap, limit) => {
 // The picture as SVG text.
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escapeText = (text) => `${text}`.replace(/[&<>"]/g, (c) => ESCAPES[c]);
-const written = ({ tag, attributes, children, text }) => {
+const markText = ({ tag, attributes, children, text }) => {
   const set = Object.entries(attributes)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}="${escapeText(value)}"`)
     .join("");
-  return `<${tag}${set}>${text === undefined ? children.map(written).join("") : escapeText(text)}</${tag}>`;
+  return `<${tag}${set}>${text === undefined ? children.map(markText).join("") : escapeText(text)}</${tag}>`;
 };
-const svgText = ({ width, height, marks }, style) => {
+const svgText = ({ width, height, marks }) => {
   const [wide, high] = [round(width), round(height)];
-  const drawn = marks.flat(Infinity).filter(Boolean).map(written).join("");
+  const drawn = marks.flat(Infinity).filter(Boolean).map(markText).join("");
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${wide} ${high}" width="${wide}" height="${high}">` +
-    `<style>${escapeText(style)}</style><rect width="100%" height="100%" class="paper"></rect>${drawn}</svg>`
+    `<style></style><rect width="100%" height="100%" class="paper"></rect>${drawn}</svg>`
   );
 };

@@ -54,9 +54,11 @@ const rivalOf = ({ axes, arrays, gauges, play }) => {
 
 // Where the controls are, and what the reader has seen.
 const positionsIn = (figure) => ({
+  // The value of a control; of one whose grip is held between two values, the one that it is nearest to.
+  valueAtRest: (name) => figure.controls[name].values[figure.place[name]],
   value: (name) => {
     const { values } = figure.controls[name];
-    const here = values[figure.place[name]];
+    const here = figure.valueAtRest(name);
     const { between } = figure;
     return between?.name === name ? here + between.share * (values[between.to] - here) : here;
   },
@@ -103,13 +105,13 @@ const numbersIn = (figure) => ({
     const there = figure.arrayAt(key, { ...figure.place, [between.name]: between.to });
     return here.map((number, i) => number + between.share * (there[i] - number));
   },
-  // What a picture draws: `blend` makes it, in a page, a step on the way from the numbers that were drawn before.
+  // What a picture draws: `blend` makes it, in a page, a step on the way from the numbers that were drawn before under
+  // this name. A name that is not an array's begins with "=".
   blend: (_, numbers) => numbers,
   drawn: (key) => figure.blend(key, figure.mixed(key)),
-  row: (key, at) => rowOf(figure.drawn(key), at, figure.shape(key).at(-1)),
   rowAt: (key, at) => rowOf(figure.array(key), at, figure.shape(key).at(-1)),
   chosen: (key, pick) =>
-    figure.blend(`chosen ${key}`, rowOf(figure.mixed(key), figure.place[pick], figure.shape(key).at(-1))),
+    figure.blend(`=chosen ${key}`, rowOf(figure.mixed(key), figure.place[pick], figure.shape(key).at(-1))),
 });
 
 // What stands in a sentence for a field, `{key[pick]:digits form|labels}`.
@@ -118,8 +120,8 @@ const fieldText = (figure, [key, pick, digits, form, labels]) => {
   if (!figure.has(key)) throw new Error(`the sentence names '${key}', which is not an axis, a pick or an array`);
   const value = figure.array(key)[pick ? figure.place[pick] : 0];
   if (labels) return figure.labels[labels][value];
-  if (form === "g") return value.toPrecision(digits);
-  return form ? percent(value, digits) : value.toFixed(digits ?? 0);
+  if (form === "g") return value.toPrecision(digits).replace(/^-/, "\u2212");
+  return form ? percent(value, digits) : signed(value, digits ?? 0);
 };
 
 const wordsIn = (figure) => ({
