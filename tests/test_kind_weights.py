@@ -56,6 +56,21 @@ def test_a_cell_is_as_dark_as_its_number(width: int) -> None:
         )
 
 
+def test_a_causal_mask_and_a_length_forbid_together() -> None:
+    figure = Weights(
+        lambda n, mask: {"weights": torch.full((4, 4), 0.25)}, {"n": range(5), "mask": ["on", "off"]},
+        queries="abcd", keys="wxyz", edge="n", causal=("mask", "on"), name="both", alt="", say="",
+    )  # fmt: skip
+    for n, mask in itertools.product(range(5), ("on", "off")):
+        drawn = picture(figure, 720, n=n, mask=mask)
+        cells = np.array([cell.middle for cell in drawn.of("rect", "cell")]).reshape(4, 4, 2)
+        boxes = [hatch.box for hatch in drawn.of("path", "hatch")]
+        for i, j in itertools.product(range(4), range(4)):
+            x, y = cells[i, j]
+            hatched = sum(left < x < right and top < y < bottom for left, top, right, bottom in boxes)
+            assert hatched == (j >= n or (mask == "on" and j > i))
+
+
 def three(**options) -> Weights:
     """Three maps, of which the first looks right with its second query and the others with none."""
     gold = torch.tensor([[0.0, 1, 0, 0, 0], [1, 0, 0, 0, 0]])

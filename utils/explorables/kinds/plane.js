@@ -37,7 +37,10 @@ kinds.plane = {
       label(`↑ ${y_label}`, left, 14),
       label(`${x_label} →`, right, bottom + 17, { class: "end" }),
       this.pullsQuery(layout, rect(left, top, right - left, bottom - top, { class: "drag plain" })),
-      label(winners ? "areas: which word wins" : "strong grey: high score", left, bottom + 17, { class: "quiet" }),
+      group(
+        {},
+        winners ? label("areas: which word wins", left, bottom + 17, { class: "quiet" }) : shadesKey(left, bottom + 17),
+      ),
       scorer.form === "dot" && label("line: rubber band", right, 14, { class: "end quiet" }),
       // Of a query the dot product and the cosine know the way from the origin.
       group({}, scorer.form !== "additive" && line(x, y, ...layout.asked, { class: "query ray" })),
@@ -214,18 +217,34 @@ const corners = ([left, top, right, bottom], [x, y], half = 20) => {
   return { xs: steps(left, x, right), ys: steps(top, y, bottom) };
 };
 
-// The ground in nine shades, from the lowest value of a function of the place to its highest.
-const landscape = (height, mesh, shades = 9) => {
+// The ground in ten shades, from the lowest value of a function of the place to its highest: one on the other, up to
+// nine areas of the same weak grey.
+const SHADES = 9;
+const SHADE = 0.05;
+const landscape = (height, mesh) => {
   const heights = mesh.ys.map((y) => mesh.xs.map((x) => height(x, y)));
   const all = heights.flat();
   const low = Math.min(...all);
   const range = Math.max(...all) - low;
-  return Array.from({ length: shades }, (_, n) =>
-    path(range ? areaAbove(heights, low + (range * (n + 1)) / (shades + 1), mesh) : "", {
-      class: "score area",
-      opacity: 0.05,
-    }),
-  );
+  const levels = Array.from({ length: SHADES }, (_, n) => low + (range * (n + 1)) / (SHADES + 1));
+  const shade = { class: "score area", opacity: SHADE };
+  return levels.map((level) => path(range ? areaAbove(heights, level, mesh) : "", shade));
+};
+
+// What the shades of the ground mean.
+const shadesKey = (left, y) => {
+  const from = left + textWidth("score: low") + 8;
+  const step = 12;
+  const shades = [0, 3, 6, SHADES].map((count, k) => {
+    const look = { class: "score area", opacity: round(1 - (1 - SHADE) ** count) };
+    return rect(from + k * step, y - 10, step, 11, look);
+  });
+  return [
+    label("score: low", left, y, { class: "quiet" }),
+    shades,
+    path(`M${round(from)},${y - 10}h${4 * step}v11h${-4 * step}z`, { class: "grid" }),
+    label("high", from + 4 * step + 7, y, { class: "quiet" }),
+  ];
 };
 
 // To a tenth of a pixel, because areas have many corners.
