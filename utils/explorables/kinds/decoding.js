@@ -186,24 +186,16 @@ const decodingLayout = (figure, width) => {
 const writtenSentence = (figure, done, width) => {
   const { target } = figure.labels;
   const chosen = figure.place.word;
-  let x = 1;
-  let y = 1;
-  const slots = target.map((word) => {
-    const room = Math.max(25, textWidth(word) + 12);
-    if (x > 1 && x + room > width - 1) {
-      x = 1;
-      y += 27;
-    }
-    x += room;
-    const left = x - room;
-    return { left, top: y, room, middle: left + room / 2 };
+  const rooms = target.map((word) => Math.max(25, textWidth(word) + 12));
+  const slots = flow(rooms, 1, width - 1, 27).map(({ x, y }, i) => {
+    return { left: x, top: 1 + y, room: rooms[i], middle: x + rooms[i] / 2 };
   });
   const marks = slots.map(({ left, top, room, middle }, i) => [
     i === chosen && rect(left, top, room, 24, { class: figure.frame("word"), rx: 4 }),
     label(target[i], middle, top + 16, { class: `middle ${choice(target[i])} ${i < chosen + done ? "" : "pale"}` }),
     rect(left, top, room, 24, picks({ word: i })),
   ]);
-  return { slots, marks, bottom: y + 28 };
+  return { slots, marks, bottom: slots.at(-1).top + 28 };
 };
 
 // The five panels in one row on a desk, and in three rows on a phone.

@@ -134,18 +134,13 @@ const captionPlaces = ({ captions }, { width, wide, aside, first }) => {
   const tile = wide ? 44 : 26;
   const height = tile + 30;
   const forms = captions[0].map((_, i) => captions.map((words) => words[i]));
-  const rooms = forms.map((words) => Math.max(tile + (wide ? 14 : 6), (widest(words) * 14) / 13 + 10));
-  const columns = Math.max(1, Math.floor((width - aside) / Math.max(...rooms)));
-  let x = aside;
-  let y = first;
-  const boxes = forms.map((words, i) => {
-    if (!words.some(Boolean)) return null;
-    const room = wide ? (width - aside) / columns : rooms[i];
-    if (x > aside && x + room > width + 1) [x, y] = [aside, y + height];
-    x += room;
-    return { x: x - room, y, width: room, height };
-  });
-  return { tile, boxes, bottom: y + height };
+  const needed = forms.map((words) => Math.max(tile + (wide ? 14 : 6), (widest(words) * 14) / 13 + 10));
+  const columns = Math.max(1, Math.floor((width - aside) / Math.max(...needed)));
+  const isUsed = (words) => words.some(Boolean);
+  const rooms = forms.map((words, i) => (!isUsed(words) ? 0 : wide ? (width - aside) / columns : needed[i]));
+  const places = flow(rooms, aside, width + 1, height);
+  const boxes = places.map(({ x, y }, i) => (isUsed(forms[i]) ? { x, y: first + y, width: rooms[i], height } : null));
+  return { tile, boxes, bottom: first + places.at(-1).y + height };
 };
 
 const caption = (figure, layout) => {

@@ -354,19 +354,19 @@ kinds.weights = {
 
   // The queries in as many lines as it takes, with a frame around the chosen one.
   queriesToChoose(figure, left, right) {
-    let [x, y] = [left, 0];
-    const marks = figure.labels.queries.map(spelled).map((text, i) => {
+    const texts = figure.labels.queries.map(spelled);
+    const rooms = texts.map((text) => textWidth(text) + 22);
+    const places = flow(rooms, left, right, 30);
+    const marks = places.map(({ x, y }, i) => {
       const chosen = i === figure.place.query;
-      const room = textWidth(text) + 22;
-      if (x + room > right && x > left) [x, y] = [left, y + 30];
-      x += room;
+      const style = `middle ${choice(texts[i])} ${chosen ? "name" : ""}`;
       return [
-        chosen && rect(x - room, y + 1, room - 4, 25, { class: figure.frame("query"), rx: 4 }),
-        label(text, x - room / 2 - 2, y + 18, { class: `middle ${choice(text)} ${chosen ? "name" : ""}` }),
-        rect(x - room, y, room, 28, picks({ query: i })),
+        chosen && rect(x, y + 1, rooms[i] - 4, 25, { class: figure.frame("query"), rx: 4 }),
+        label(texts[i], x + rooms[i] / 2 - 2, y + 18, { class: style }),
+        rect(x, y, rooms[i], 28, picks({ query: i })),
       ];
     });
-    return { height: y + 30, marks };
+    return { height: places.at(-1).y + 30, marks };
   },
 
   // The chosen row of one map, named on its left or above it.

@@ -294,6 +294,16 @@ const tip = (text, x, y) => {
   );
 };
 
+// Where boxes of these widths stand one behind the other, in as many lines as it takes from `left` to `right`.
+const flow = (widths, left, right, pitch) => {
+  let [x, y] = [left, 0];
+  return widths.map((width) => {
+    if (x > left && x + width > right) [x, y] = [left, y + pitch];
+    x += width;
+    return { x: x - width, y };
+  });
+};
+
 // Heights at least `gap` apart, and none below `limit`, as near to these as may be.
 const apart = (heights, gap, limit) => {
   const order = [...heights.keys()].sort((a, b) => heights[a] - heights[b]);
