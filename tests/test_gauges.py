@@ -147,7 +147,7 @@ def test_sentences_have_gauges_too(width: int, compare: tuple[str, int] | None) 
     for step in KEPT:
         drawn = picture(long, width, step=step)
         assert len(drawn.of("path", "course", without=("done",))) == 1
-        assert ("pale band: step 0" in drawn.texts()) == (compare is not None)
+        assert ("pale blue band: step 0" in drawn.texts()) == (compare is not None)
         check_legible(drawn, width)
 
 

@@ -196,7 +196,7 @@ def test_pale_bands_show_where_the_chosen_word_looks_at_another_value() -> None:
     ):
         assert found == pytest.approx((*wanted[:2], 14 * wanted[2]), abs=WORD)
     for width in WIDTHS:
-        assert "pale band: step 0" in picture(figure, width, step=1).texts()
+        assert "pale blue band: step 0" in picture(figure, width, step=1).texts()
         check_legible(picture(figure, width, step=1), width)
     assert picture(figure, 720, step=0).of("path", "before") == []
     with pytest.raises(ValueError, match="compare must name an axis and one of its values"):

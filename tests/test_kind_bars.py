@@ -248,7 +248,7 @@ def test_what_stands_for_many_has_a_number_and_no_bar(width: int) -> None:
         assert [float(mark.text) for mark in numbers] == ([] if top_p < 1 else [0.1])
         assert all(mark.middle[0] == pytest.approx(drawn.text("rest").middle[0], abs=0.1) for mark in numbers)
         assert "7 others" in drawn.texts() or width < 400
-        assert ("dashed: top-p 1" in drawn.texts()) == (top_p < 1)
+        assert ("dashed bars: top-p 1" in drawn.texts()) == (top_p < 1)
     with pytest.raises(ValueError, match="compare, rest and draws need a cut"):
         summed(cut=None, compare=None)
     with pytest.raises(ValueError, match=r"cut needs a single panel, got \['p', 'drawn'\]"):

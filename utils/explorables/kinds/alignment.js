@@ -171,8 +171,8 @@ const legendLines = (figure, width) => {
   const parts = [
     gold.length && "dashed: gold link",
     looksAstray(figure).length && "✕ not at a gold link",
-    figure.labels.written && "✕ writes another word (pale: from the start)",
-    compare && `pale band: ${compare.join(" ")}`,
+    figure.labels.written && "✕ writes another word (grey: from the start)",
+    compare && `pale blue band: ${compare.join(" ")}`,
   ].filter(Boolean);
   const lines = [];
   for (const part of parts) {

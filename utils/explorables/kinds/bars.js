@@ -195,7 +195,7 @@ const barsWithCut = (figure, width) => {
       cutGrip(figure, layout),
       label("all probabilities end to end, from 0 to 1", sums.left, sums.top + 39, { class: "quiet" }),
       others.length &&
-        label(`dashed: ${titled(compare[0])} ${compare[1]}`, right, sums.top + (wide ? 39 : 57), {
+        label(`dashed bars: ${titled(compare[0])} ${compare[1]}`, right, sums.top + (wide ? 39 : 57), {
           class: "end quiet",
         }),
       cutAxis(layout),

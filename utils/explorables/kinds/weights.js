@@ -69,8 +69,8 @@ kinds.weights = {
     const signs = [
       dashed,
       hatched && forbidden,
-      written && "pale ✕: wrong at first",
-      causal && !lookingBack && "line: the causal mask",
+      written && "grey ✕: wrong at first",
+      causal && !lookingBack && `right of the line: forbidden with ${causal.join(" ")}`,
     ];
     const all = signs.filter(Boolean).join(", ");
     return { signs, legend: all, longest: [dashed, forbidden].filter(Boolean).join(", ") };
