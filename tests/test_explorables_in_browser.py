@@ -845,6 +845,46 @@ def test_all_words_and_numbers_change_at_once_while_shapes_glide(stopped: Page) 
         assert picture_of(shown) != before
 
 
+def test_a_link_to_another_figure_stops_the_play_and_keeps_its_address(stopped: Page) -> None:
+    play = stopped.locator("#maps .xp-play")
+    play.press("Enter")
+    stopped.clock.run_for(100)
+    stopped.evaluate("""() => new Promise(arrived => {
+        addEventListener("hashchange", arrived, {once: true});
+        location.hash = "#bars?valid_length=3";
+    })""")
+    stopped.clock.run_for(3000)
+    assert play.inner_text() == "play"
+    assert stopped.evaluate("location.hash") == "#bars?valid_length=3"
+
+
+def test_what_is_spoken_is_right_where_no_frame_is_drawn(stopped: Page) -> None:
+    shown, figure = stopped.locator("#maps"), FIGURES["maps"]
+    stopped.evaluate("window.requestAnimationFrame = () => 1")  # as in a tab in the background
+    slider(shown, "d").press("End")
+    stopped.clock.run_for(1000)
+    assert shown.get_by_role("status").inner_text() == figure.sentence(d=8)
+
+
+def test_a_value_that_is_changed_while_its_grip_is_held_has_the_grip(desk: Page) -> None:
+    shown = opened(desk, "maps")
+    area = shown.locator(".drag.instead").bounding_box()
+    grip = shown.locator(".xp-picture .handle")
+    slider(shown, "d").fill("2")
+    drawn(shown)
+    at_last = grip.get_attribute("x")
+    desk.mouse.move(area["x"] + 0.2 * area["width"], area["y"] + area["height"] / 2)
+    desk.mouse.down()
+    desk.mouse.move(area["x"] + 0.3 * area["width"], area["y"] + area["height"] / 2)
+    drawn(shown)
+    assert grip.get_attribute("x") != at_last
+    slider(shown, "d").press("End")
+    drawn(shown)
+    assert grip.get_attribute("x") == at_last
+    desk.mouse.up()
+    shows(shown, "maps", d=8)
+
+
 def test_a_link_stops_the_play(stopped: Page) -> None:
     shown, play = stopped.locator("#maps"), stopped.locator("#maps .xp-play")
     play.press("Enter")
@@ -1091,6 +1131,7 @@ def test_a_broken_address_stops_no_figure(browser: Browser, address: str, broken
 
 
 def test_an_address_with_values_that_the_figure_does_not_have_is_read_as_far_as_it_goes(desk: Page) -> None:
+    opened(desk, "heat")
     shown = opened(desk, "bars")
     desk.evaluate("location.hash = '#bars?valid_length=3&nonsense=1&n2='")
     shows(shown, "bars", valid_length=3)

@@ -47,14 +47,11 @@ const patch = (node, marks, before) => {
 const makeView = (model) => {
   const figure = makeFigure(model.get("spec"));
   const { controls } = figure;
-  const names = Object.keys(controls);
   const position = (name) => controls[name].values.indexOf(model.get(name));
-  const positions = () => Object.fromEntries(names.map((name) => [name, position(name)]));
-  let saving = false;
   const save = (key, value) => {
-    saving = true;
+    view.saving = true;
     model.set(key, value);
-    saving = false;
+    view.saving = false;
     model.save_changes();
   };
   const view = {
@@ -64,10 +61,14 @@ const makeView = (model) => {
     width: 0,
     untouched: true, // what is played, since the page was opened or the figure reset
     dragging: null, // what the mouse or a finger holds
-    opening: positions(), // where the controls are at first
+    saving: false, // whether a change of the model comes from this view
     refresh: [], // functions that make the controls show their positions
     position,
-    put: (name, at) => {
+    positions: () => Object.fromEntries(Object.keys(controls).map((name) => [name, position(name)])),
+    put: (name, at) => view.hold(name, at, null),
+    // The same while the grip of a control is held beside the value.
+    hold: (name, at, between) => {
+      figure.between = between;
       if (figure.play.includes(name)) view.untouched = false;
       const { values } = controls[name];
       const value = values[Math.max(0, Math.min(values.length - 1, at))];
@@ -81,26 +82,40 @@ const makeView = (model) => {
       view.putAll(places);
     },
     move: (points) => save("points", points),
-    // What is under the mouse, or else what is chosen.
-    look: () => {
-      figure.settled = positions();
-      const [played] = figure.play;
-      const rival = figure.settled[figure.rival] ?? 0;
-      if (played) figure.reached[rival] = Math.max(position(played), figure.reached[rival] ?? 0);
-      figure.remember();
-      figure.put(Object.fromEntries(names.map((name) => [name, figure.hover[name] ?? position(name)])));
-      view.words.speak();
-    },
-    change: () => {
-      if (!saving) view.player.stop(); // a link was followed, or Python has changed a value
-      figure.hover = {};
-      figure.moved = model.get("points") ?? {};
-      for (const update of view.refresh) update();
-      view.look();
-      view.picture.glide();
-    },
+    change: () => changed(view, model),
   };
+  view.opening = view.positions(); // where the controls are at first
   return view;
+};
+
+// Shows what is under the mouse, or else what is chosen.
+const look = (view) => {
+  const { figure } = view;
+  figure.settled = view.positions();
+  const [played] = figure.play;
+  const rival = figure.settled[figure.rival] ?? 0;
+  if (played) figure.reached[rival] = Math.max(figure.settled[played], figure.reached[rival] ?? 0);
+  figure.remember();
+  figure.put({ ...figure.settled, ...chosenUnder(figure) });
+  view.words.speak();
+};
+
+// What the mark under the mouse would choose.
+const chosenUnder = ({ hover, controls }) =>
+  Object.fromEntries(Object.entries(hover).filter(([name]) => name in controls));
+
+// The model has new values: from this view, or because a link was followed or Python has changed one.
+const changed = (view, model) => {
+  const { figure } = view;
+  if (!view.saving) {
+    view.player.stop();
+    figure.between = null;
+  }
+  figure.hover = {};
+  figure.moved = model.get("points") ?? {};
+  for (const update of view.refresh) update();
+  look(view);
+  view.picture.glide();
 };
 
 // The numbers on their way from those of the last picture to the new ones.
@@ -197,14 +212,14 @@ const makeWords = (view) => {
     if (words !== say.textContent) say.firstChild.data = words;
   };
   const speakNow = () => {
-    spoken.firstChild.data = say.textContent;
+    spoken.firstChild.data = figure.sentence(); // what is shown may come later, where no frame is drawn
   };
   // Delayed, so that a screen reader speaks only the last one, not each step of a run, and nothing that only the mouse
   // shows.
   const speak = debounce(400, () => {
     view.table?.fill(); // writing two hundred numbers would delay the picture
     const settled = !view.player.playing() && !Object.keys(figure.hover).length;
-    if (settled && spoken.textContent !== say.textContent) speakNow();
+    if (settled && spoken.textContent !== figure.sentence()) speakNow();
   });
   // Room for the longest sentence, so that the page does not move under the mouse when another word is pointed at. A
   // line loses about half a word where it is broken.
@@ -306,6 +321,7 @@ function render({ model, el }) {
     el.style.height = `${borderBoxSize[0].blockSize}px`;
   });
   height.observe(body);
+  addEventListener("hashchange", player.stop); // also where the link leads to another figure
   for (const key of [...Object.keys(view.rows), "points"]) model.on(`change:${key}`, view.change);
   view.width = widthIn(holder.clientWidth || 640);
   document.fonts.ready.then(words.holdLines);
@@ -323,6 +339,7 @@ function render({ model, el }) {
   width.observe(holder);
   return () => {
     player.stop();
+    removeEventListener("hashchange", player.stop);
     width.disconnect();
     height.disconnect();
   };

@@ -9,7 +9,7 @@ const hoverShows = (view) => {
   const show = (hover) => {
     if (JSON.stringify(hover) === JSON.stringify(figure.hover)) return;
     figure.hover = hover;
-    view.look();
+    look(view);
     picture.paintSoon();
   };
   const previewed = (event) => (event.target.closest?.("[data-click]") ? {} : picked(event));
@@ -72,8 +72,8 @@ const dragMoves = (view) => {
     const { points, ...positions } = view.dragging.drag(x, y);
     for (const [name, at] of Object.entries(positions)) {
       const near = Math.round(at);
-      figure.between = at === near ? null : { name, to: near + Math.sign(at - near), share: Math.abs(at - near) };
-      view.put(name, near);
+      const between = { name, to: near + Math.sign(at - near), share: Math.abs(at - near) };
+      view.hold(name, near, at === near ? null : between);
       picture.paintSoon();
     }
     if (points) view.move({ ...figure.moved, ...points });
