@@ -139,7 +139,7 @@ def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> No
     # The corners and the places at random miss a little of the range.
     assert np.abs(np.array(depth) + 0.5 - expected).max() < 1.2
     assert set(depth) == set(range(len(layers) + 1))
-    # The key has the shades of none of these layers, of all, and of two numbers between: n of them let pass 0.95 to the n.
+    # The key has the shades of none of these layers, of 3, of 6 and of all: n of them let pass 0.95 to the n.
     key = [mark["opacity"] for mark in drawn.of("rect", "score")]
     assert key == pytest.approx([1 - 0.95**count for count in (0, 3, 6, len(layers))], abs=0.005)
 
