@@ -536,6 +536,43 @@ def test_an_edge_of_the_window_is_dragged_to_another_bandwidth(desk: Page) -> No
     desk.mouse.move(0, 0)
 
 
+@both
+def test_sideways_from_a_reading_the_edge_or_the_query_below_it_is_dragged(page: Page) -> None:
+    shown, figure = opened(page, "curve"), FIGURES["curve"]
+    hours = shown.locator(".instead[data-drag=query]").bounding_box()
+    hour = hours["width"] / 24
+    last = len(figure.axes["bandwidth"]) - 1
+
+    def drag(start: tuple[float, float], x: float) -> None:
+        if page.evaluate("navigator.maxTouchPoints"):
+            touch(page, [(at, start[1]) for at in np.linspace(start[0], x, 10)])
+        else:
+            page.mouse.move(*start)
+            page.mouse.down()
+            page.mouse.move(x, start[1], steps=8)
+            page.mouse.up()
+
+    # A reading from whose place an edge of the window is less than 12 pixels away.
+    slider(shown, "bandwidth").fill(str(last))
+    for query in range(25):
+        slider(shown, "query").fill(str(query))
+        drawn(shown)
+        edges = [middle_of(edge)[0] for edge in shown.locator("[data-drag=bandwidth]").all()]
+        readings = [middle_of(pull) for pull in shown.locator(".pull").all()]
+        near = [(x, y) for x, y in readings if edges and abs(edges[-1] - x) < 10]
+        if near and edges[-1] > hours["x"] + query * hour:
+            break
+    drag(near[0], hours["x"] + hour * (query + figure.axes["bandwidth"][1]))
+    expect(slider(shown, "bandwidth")).to_have_value("1")
+    expect(slider(shown, "query")).to_have_value(str(query))
+    slider(shown, "query").fill("3")
+    drawn(shown)
+    drag(middle_of(shown.locator(".pull").nth(15)), hours["x"] + 9 * hour)  # far from both edges
+    expect(slider(shown, "query")).to_have_value("9")
+    page.mouse.move(0, 0)
+    shows(shown, "curve", query=9.0, bandwidth=figure.axes["bandwidth"][1])
+
+
 def test_a_click_on_a_reading_moves_it_nowhere(desk: Page) -> None:
     shown = opened(desk, "curve")
     x, y = middle_of(shown.locator(".pull").nth(22))
@@ -697,6 +734,7 @@ def test_a_point_cannot_be_pulled_out_of_the_picture(desk: Page, name: str, poin
     x, y = middle_of(pull)
     desk.mouse.move(x, y)
     desk.mouse.down()
+    desk.mouse.move(x + 10, y - 400)
     desk.mouse.move(x + 900, y - 400)
     desk.mouse.up()
     desk.mouse.move(0, 0)

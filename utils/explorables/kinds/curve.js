@@ -270,14 +270,14 @@ kinds.curve = {
     ];
   },
 
-  // Where a reading is held; beside an edge of the window only at the dot itself. No reading leaves the picture.
-  pull(figure, { edges, levelOf }, { i, x, y }) {
+  // Where a reading is held. No reading leaves the picture.
+  pull(figure, { levelOf }, { i, x, y }) {
     const [lowest, highest] = figure.movable.bounds[1];
     const taken = i === figure.taken;
     return dragged(
       "moved",
       (_, at) => ({ points: { [i]: [figure.options.x[i], Math.min(highest, Math.max(lowest, levelOf(at)))] } }),
-      circle(x, y, taken ? 20 : edges.some((edge) => Math.abs(edge - x) < 24) ? 7 : 12, {
+      circle(x, y, taken ? 20 : 12, {
         ...picks({ point: i }),
         class: taken ? "pull upright taken" : "pull upright",
       }),

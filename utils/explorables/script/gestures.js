@@ -42,16 +42,25 @@ const clickChooses = (view) => {
   });
 };
 
+// What can be dragged below a point that goes up and down only.
+const areaBelow = ({ clientX, clientY }, svg) =>
+  svg
+    .getRootNode()
+    .elementsFromPoint(clientX, clientY)
+    .find((node) => node.matches("[data-drag]:not(.upright)"));
+
 // What is held from a press at a mark that can be dragged until the release.
 const heldBy = (event, touched, { svg, markOf }) => {
   const finger = event.pointerType === "touch";
+  const below = touched.matches(".upright:not(.taken)") ? areaBelow(event, svg) : null;
   // A finger that moves up or down scrolls the page, unless it pulls a point; one of many points it must tap first.
-  const target = finger && touched.matches(".upright:not(.taken)") ? svg.querySelector(".drag") : touched;
+  const target = finger && below ? below : touched;
   const pulled = target.classList.contains("pull");
   const step = touched.matches("[data-click]") && picked(event);
   return {
     id: event.pointerId,
     drag: markOf(target).drag,
+    sideways: below && markOf(below).drag, // what a drag to the side means
     taken: finger ? picked(event).point : undefined,
     start: finger !== pulled || step ? [event.clientX, event.clientY] : null, // until it has moved away from there
     step,
@@ -98,8 +107,13 @@ const dragMoves = (view) => {
   });
   whileHeld("pointermove", (event, held) => {
     if (!event.buttons) return release(); // released where the page could not see it, for instance over a menu
-    if (held.start && !movedFar(event, held.start)) return;
-    held.start = null;
+    if (held.start) {
+      if (!movedFar(event, held.start)) return;
+      const [across, down] = [event.clientX - held.start[0], event.clientY - held.start[1]].map(Math.abs);
+      if (held.sideways && across > 2 * down) held.drag = held.sideways;
+      if (held.sideways) held.taken = undefined; // it was no tap
+      held.start = null;
+    }
     drag(event);
   });
   whileHeld("pointerup", (event, held) => {
