@@ -23,7 +23,7 @@ from utils.metrics import (
     links_from_weights,
 )
 from utils.translator.gold_links import parse_links
-from utils.translator.scores import alignment_score
+from utils.translator.scores import alignment_score, paired_bootstrap
 
 HYPOTHESES = ["They are Russian.", "The cat sat on the mat, I think.", "it rains today"]
 REFERENCES = [
@@ -130,6 +130,22 @@ def test_an_interval_stays_within_the_range_of_scores(metric):
         low, high = metric(hypotheses, references, resamples=100).interval
         assert (low == 0, high == 100) == (low_is_0, high_is_100)
         assert 0 <= low < high <= 100
+
+
+@pytest.mark.parametrize("metric", [bleu, chrf])
+@pytest.mark.parametrize("texts", [["I see two cats here."], ["We have six keys."] * 7, HYPOTHESES * 5])
+def test_perfect_translations_score_exactly_100(metric, texts):
+    score = metric(texts, [[text] for text in texts], resamples=53)
+    assert (score.value, score.interval) == (100, (100, 100))
+    for difference in paired_bootstrap(texts, texts, [[text] for text in texts], resamples=53):
+        assert (difference.first, difference.second) == (100, 100)
+
+
+@pytest.mark.parametrize("metric", [bleu, chrf])
+def test_equal_sentences_have_an_interval_of_one_value(metric):
+    score = metric(["a b c d e f"] * 7, [["a b c d g h"]] * 7, resamples=53)
+    assert 0 < score.value < 100
+    assert score.interval == pytest.approx((score.value, score.value))
 
 
 def test_buckets_partition_the_sentences_and_score_as_bleu():

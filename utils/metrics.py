@@ -127,8 +127,21 @@ def _corpus_score(
         [result] = test()[1][score.name]
         mean, half = float(result.mean), float(result.ci)
         # It is symmetric about the mean, so a few bad translations could take it out of the range of scores.
-        interval = max(0.0, mean - half), min(100.0, mean + half)
-    return Score(score.score, str(metric.get_signature()), interval)
+        interval = within_range(mean - half), within_range(mean + half)
+    return Score(within_range(score.score), str(metric.get_signature()), interval)
+
+
+def within_range(score: float) -> float:
+    """A score of sacrebleu without its rounding errors, and not below 0 or above 100.
+
+    sacrebleu takes logarithms and exponentials, so that its score of a perfect translation is a little above 100.
+
+    >>> within_range(100.00000000000004), within_range(-0.3), within_range(99.5)
+    (100.0, 0.0, 99.5)
+
+    Explained in book/api/command_line_results.
+    """
+    return min(100.0, max(0.0, round(score, 10)))
 
 
 def reference_streams(references: References) -> list[list[str | None]]:

@@ -18,6 +18,7 @@ from utils.metrics import (
     bleu,
     bleu_tokenizer,
     reference_streams,
+    within_range,
 )
 
 
@@ -96,7 +97,12 @@ def paired_bootstrap(
         first_result, second_result = results[metric]
         p_value = 1.0 if same else float(second_result.p_value)
         differences.append(
-            Difference(first_result.score, second_result.score, p_value, str(signatures[metric]))
+            Difference(
+                within_range(first_result.score),
+                within_range(second_result.score),
+                p_value,
+                str(signatures[metric]),
+            )
         )
     return differences[0], differences[1]
 
