@@ -1,14 +1,18 @@
 """Streams of text: what is read, when, and what is refused."""
 
+import gzip
 import io
 import os
 import threading
+import tracemalloc
 from itertools import count, islice
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny import trained_run
 
-from utils.corpus.pairs import MAX_LINE
+from utils.corpus.text_files import MAX_LINE, text_lines
 from utils.translator.lines import (
     Progress,
     align_lines,
@@ -21,9 +25,76 @@ from utils.translator.translating import n_best
 
 
 def test_lines_come_without_their_ends():
-    content = "\ufeffÇa ?\r\n\n a\u2028b\x0bc \n\td".encode()
-    assert list(read_lines(io.BytesIO(content), "x")) == ["Ça ?", "", " a\u2028b\x0bc ", "\td"]
+    content = "\ufeffÇa ?\r\n\n a\u2028b\x0bc\x0c\x85 \n\te\rf\r\r\nd"
+    lines = ["Ça ?", "", " a\u2028b\x0bc\x0c\x85 ", "\te", "f", "", "d"]
+    for encoding in ("utf-8", "utf-16-le", "utf-16-be"):
+        assert list(read_lines(io.BytesIO(content.encode(encoding)), "x")) == lines
     assert list(read_lines(io.BytesIO(b""), "x")) == []
+
+
+class Pieces(io.RawIOBase):
+    """A pipe whose other end writes these pieces, one after the other."""
+
+    def __init__(self, pieces: list[bytes]):
+        self.pieces = pieces
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:
+        piece = self.pieces.pop(0) if self.pieces else b""
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+@given(st.text(alphabet="a\r\né\u2028", max_size=17), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+def test_lines_do_not_depend_on_how_bytes_arrive(text, encoding):
+    """The oracle is Python's own reading of text, which takes the same three line ends."""
+    content = text.encode(encoding)
+    expected = io.TextIOWrapper(
+        io.BytesIO(content), encoding.removesuffix("-sig") + "-sig" * ("8" in encoding)
+    )
+    lines = [line.removesuffix("\n") for line in expected]
+    pipe = Pieces([content[i : i + 1] for i in range(len(content))])
+    assert (
+        list(read_lines(io.BufferedReader(pipe), "x")) == list(read_lines(io.BytesIO(content), "x")) == lines
+    )
+
+
+def test_a_line_is_given_as_soon_as_its_end_is_read():
+    """A program that sends a line and waits for its translation gets it, whatever ends the line."""
+    pipe = Pieces([b"a\r", b"\nb\n", b"c\r", b"d"])
+    lines = read_lines(io.BufferedReader(pipe), "x")
+    for line, num_left in (("a", 3), ("b", 2), ("c", 1), ("d", 0)):
+        assert (next(lines), len(pipe.pieces)) == (line, num_left)
+    assert list(lines) == []
+
+
+def test_text_of_another_encoding_is_named_with_its_remedy(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes("ok\nOù est la clé ? C'est déjà l'été.\n".encode("cp1252"))
+    with (
+        open_text(path, None) as text,
+        pytest.raises(ValueError, match=f"{path}, line 2: byte 2.*; it looks like cp"),
+    ):
+        list(text.lines)
+    with (
+        open_text(None, io.BufferedReader(Pieces([b"\xe9\n"]))) as text,  # a pipe cannot be read again
+        pytest.raises(ValueError, match=r"standard input, line 1: byte 1 is not UTF-8$"),
+    ):
+        list(text.lines)
+    path.write_bytes("é\n".encode("cp1252"))
+    with (
+        open_text(path, None) as text,
+        pytest.raises(ValueError, match="it looks like text of another encoding: "),
+    ):
+        list(text.lines)
+    path.write_bytes(gzip.compress(b"a\n"))
+    with (
+        pytest.raises(ValueError, match=f"{path} looks like a gzip file: gunzip"),
+        open_text(path, None, count=True),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(
@@ -70,6 +141,22 @@ def test_a_line_without_an_end_is_refused_before_it_fills_memory():
             next(alignments)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize(
+    ("line", "num", "limit"), [("a" * 3_000_000, 1, 2.5 * MAX_LINE), ("It rains.", 70_001, 300_000)]
+)
+def test_memory_holds_a_line_and_not_the_file(tmp_path, encoding, line, num, limit):
+    path = tmp_path / "text"
+    path.write_bytes((f"{line}\r" * num).encode(encoding))
+    with path.open("rb") as file:
+        tracemalloc.start()
+        num_lines = sum(1 for _ in text_lines(file, "x"))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert num_lines == num
+    assert peak < limit
+
+
 def test_a_line_may_be_as_long_as_the_limit_and_a_longer_one_is_counted(tmp_path):
     longest = b"x" * (MAX_LINE - 1) + b"\n"
     assert [len(line) for line in read_lines(io.BytesIO(longest + b"y"), "file")] == [MAX_LINE - 1, 1]
@@ -86,6 +173,8 @@ def test_pairs_stand_on_either_side_of_a_tab_or_of_bars():
     assert list(read_pair_lines(lines, "x")) == [("a b", "c"), ("a", "b | c"), ("", ""), ("", "b"), ("a", "")]
     with pytest.raises(ValueError, match="pairs, line 2: a line must have two columns"):
         list(read_pair_lines(["a\tb", "c"], "pairs"))
+    with pytest.raises(ValueError, match=r"pairs, line 1: .*, got one; it looks like CSV with semicolons"):
+        list(read_pair_lines(["a;b"], "pairs", io.BytesIO(b"a;b\n")))
 
 
 def test_a_file_is_counted_where_that_is_asked_for(tmp_path):

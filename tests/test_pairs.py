@@ -1,6 +1,11 @@
 """Pair files: the odd rows of the real files, and errors that name the line."""
 
+import bz2
 import codecs
+import gzip
+import io
+import lzma
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -61,7 +66,7 @@ def test_a_missing_file_is_one_clear_error(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("attribution", ["", "\tCC-BY 2.0 tatoeba.org #1 & #2", "\ta\tb\tc"])
 @pytest.mark.parametrize("bom", [b"", codecs.BOM_UTF8])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_columns_marks_and_line_ends(tmp_path, attribution, bom, end):
     lines = ["Hi.\tSalut !", "Go on.\tContinue."]
     text = "".join(line + attribution + end for line in lines)
@@ -115,7 +120,7 @@ def test_a_long_side_or_a_longer_line_is_a_bad_row_and_the_next_lines_keep_their
     }
 
 
-@pytest.mark.parametrize("content", ["", "\n \r\n", "\ufeff"])
+@pytest.mark.parametrize("content", ["", "\n \r\n", "\r", "\ufeff", codecs.BOM_UTF16_BE])
 def test_a_file_without_rows_is_an_error(tmp_path, content):
     with pytest.raises(ValueError, match=r"p\.txt holds no sentence pair"):
         read_pairs(write(tmp_path / "p.txt", content))
@@ -123,11 +128,95 @@ def test_a_file_without_rows_is_an_error(tmp_path, content):
 
 @pytest.mark.parametrize(
     ("encoding", "message"),
-    [("utf-16", "is UTF-16; save it as UTF-8"), ("latin-1", "line 1: byte 5 is not UTF-8")],
+    [
+        (
+            "latin-1",
+            "line 1: byte 23 is not UTF-8; .*; it looks like cp1252: iconv -f cp1252 -t UTF-8 FILE >NEW",
+        ),
+        (
+            "utf-16-le",
+            "; it looks like UTF-16LE without a byte-order mark: iconv -f UTF-16LE",
+        ),
+        ("utf-16-be", "; it looks like UTF-16BE without a byte-order mark"),
+        ("utf-32", r"p\.txt looks like UTF-32 text: iconv -f UTF-32"),
+    ],
 )
-def test_another_encoding_is_an_error(tmp_path, encoding, message):
+def test_another_encoding_is_an_error_with_its_remedy(tmp_path, encoding, message):
     with pytest.raises(ValueError, match=message):
-        read_pairs(write(tmp_path / "p.txt", "hot\tété\nhot\tété\n".encode(encoding)))
+        read_pairs(
+            write(tmp_path / "p.txt", ("The summer was hot.\tL'été était chaud.\n" * 3).encode(encoding))
+        )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_with_a_mark_is_read_as_excel_writes_it(tmp_path, encoding):
+    rows = [
+        ("hot", "été"),
+        ("clef 𝄞", "clé 𝄞"),
+        ("ਊ", "\u0d0a"),
+    ] * 7001  # bytes of line ends within characters
+    text = "".join(f"{first}\t{second}\r\n" for first, second in rows)
+    path = write(tmp_path / "p.txt", ("\ufeff" + text).encode(encoding))
+    assert read_pairs(path, ("en", "xx")).rows == rows
+    path.write_bytes(path.read_bytes()[:-5])  # half of the last character
+    pairs = read_pairs(path, ("en", "xx"))
+    assert (len(pairs.rows), pairs.bad_rows) == (21002, {21003: "character 3 is not UTF-16"})
+    path.write_bytes("\ufeffa\tb\n".encode(encoding) + "c\t\ud800\n".encode(encoding, "surrogatepass"))
+    assert read_pairs(path, max_bad_share=0.5).bad_rows == {2: "character 3 is not UTF-16"}
+
+
+TABS = "".join(f"{number} cats\tles {number} chats\n" for number in range(7))
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        (TABS.replace("\t", ","), r"CSV with commas: .*csv\.reader\(sys\.stdin\)\]' <FILE >NEW"),
+        (TABS.replace("\t", ";"), 'CSV with semicolons: .*delimiter=";"'),
+        ('"a, b","c"\n"d","e, f"\n', "CSV with commas"),
+        (TABS.replace("\t", " ||| "), r"columns with \|\|\| between them: perl"),
+        ("I see, he said.\nYes\n", "one half of a pair of files, .*: paste FILE OTHER >NEW"),
+        ('<?xml version="1.0"?>\n<!DOCTYPE tmx>\n<tmx>\n', "TMX: python"),
+        ("<xliff>\n", "XML: "),
+        ("<!DOCTYPE html>\n<html>\n", "an HTML page: download"),
+        ('{"en": "a", "fr": "b"}\n', r"JSON: jq -r '\[\.en, \.fr\]"),
+        ('[\n {"en": "a", "fr": "b"}\n]\n', r"JSON: jq -r '\.\[\]"),
+        (codecs.BOM_UTF16_LE + TABS.replace("\t", ",").encode("utf-16-le"), "CSV with commas"),
+    ],
+)
+def test_a_file_of_another_form_is_named_with_its_remedy(tmp_path, content, form):
+    with pytest.raises(ValueError, match=f"rows are bad, .*; it looks like {form}"):
+        read_pairs(write(tmp_path / "p.txt", content))
+
+
+def zipped(name: str) -> bytes:
+    with zipfile.ZipFile(content := io.BytesIO(), "w") as archive:
+        archive.writestr(name, TABS)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        (gzip.compress(TABS.encode()), "a gzip file: gunzip -c FILE >NEW"),
+        (gzip.compress(TABS.encode())[:17], "a gzip file"),
+        (bz2.compress(TABS.encode()), "a bzip2 file: bunzip2"),
+        (lzma.compress(TABS.encode()), "an xz file: xz -dc"),
+        (b"\x28\xb5\x2f\xfd\0", "a zstd file: zstd -dc"),
+        (zipped("a.txt"), "a zip archive: unzip FILE"),
+        (zipped("[Content_Types].xml"), "an office document: save it as text with tabs"),
+    ],
+)
+def test_a_packed_file_is_named_with_its_remedy(tmp_path, content, form):
+    with pytest.raises(ValueError, match=f"p.gz looks like {form}"):
+        read_pairs(write(tmp_path / "p.gz", content))
+
+
+def test_good_columns_with_bad_rows_look_like_nothing(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"line 8: a row must have two columns separated by a tab, got one\)$"
+    ):
+        read_pairs(write(tmp_path / "p.txt", TABS + "alone, here\n"))
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,16 @@ def test_so_many_epochs_are_so_many_passes_over_the_stream(path, buffer):
     assert len(history.valid_losses) == 2
 
 
+@pytest.mark.parametrize(("encoding", "end"), [("utf-8", "\r"), ("utf-16", "\r\n"), ("utf-16", "\r")])
+def test_other_line_ends_and_utf16_give_the_same_pairs(path, encoding, end):
+    expected = surveyed(path)
+    path.write_bytes(path.read_text().replace("\n", end).encode(encoding))
+    stream = surveyed(path)
+    assert (stream.num_rows, stream.num_bad) == (100, 0)
+    assert (stream.test, stream.valid, stream.sample) == (expected.test, expected.valid, expected.sample)
+    assert list(stream.train()) == list(expected.train())
+
+
 def numbered_pairs(path: Path, num: int) -> Path:
     """Sentences that are all different."""
     words = [f"{a}{b}{c}" for a, b, c in product("bcdfglmnprst", "aeiou", "lnrst")]

@@ -4,21 +4,21 @@ The other modules of ``corpus`` split the pairs and make vocabularies and batche
 Explained in book/data_and_licences.
 """
 
-import codecs
 import os
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from io import BufferedIOBase
 from pathlib import Path
 
 import platformdirs
 import regex
 from opencc import OpenCC
 
+from utils.corpus.forms import looks_like
 from utils.corpus.languages import canonical, primary
+from utils.corpus.text_files import text_lines
 
 #: Name of the environment variable that names the data folder.
 DATA_VARIABLE = "ATTENTION_DATA"
@@ -46,8 +46,6 @@ _CHARACTERS_AS_WORDS = regex.compile(rf"[{_HAN}{_KANA}]|(?:(?![{_HAN}{_KANA}])[{
 MAX_BAD_SHARE = 0.01
 #: The largest number of characters in a sentence; a word of ten million would be cut into subwords for hours.
 MAX_CHARACTERS = 100_000
-#: The largest number of bytes in a line, which holds two such sentences in any script and an attribution.
-MAX_LINE = 1 << 20
 
 
 def data_folder() -> Path:
@@ -153,11 +151,10 @@ class Pairs:
 def read_pairs(
     path: str | Path, columns: Sequence[str] = ("en", "fr"), *, max_bad_share: float = MAX_BAD_SHARE
 ) -> Pairs:
-    """Read the first two tab-separated columns of a UTF-8 file; further columns (attribution) are ignored.
+    """Read the first two tab-separated columns of a file; further columns (attribution) are ignored.
 
-    The file may have a byte-order mark and either kind of line end. Sentences are normalised
-    (:func:`normalise`). A row is bad if it has one column, an empty side, a NUL byte or bytes that are not
-    UTF-8; an empty line is not a row.
+    Lines are those of :func:`utils.corpus.text_files.text_lines`. Sentences are normalised (:func:`normalise`). A row
+    is bad if it has one column, an empty side, a NUL byte or bytes that are not UTF-8; an empty line is not a row.
 
     Args:
         path: the file, or its path within the data folder.
@@ -166,8 +163,8 @@ def read_pairs(
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: columns that are not two different language codes, an encoding other than UTF-8, no good
-            row, or too many bad ones (the message names the first three).
+        ValueError: columns that are not two different language codes, a file that is not text, no good row, or too
+            many bad ones (the message names the first three, and what the file looks like).
     """
     columns = _checked_columns(columns)
     rows: list[tuple[str, str]] = []
@@ -192,40 +189,14 @@ def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, t
     columns = _checked_columns(columns)
     path = find_file(path)
     with path.open("rb") as file:
-        for number, line in enumerate(bounded_lines(file), start=1):
-            if line is None:
-                yield number, f"more than {MAX_LINE:,} bytes"
-                continue
-            if number == 1:
-                if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                    raise ValueError(f"{path} is UTF-16; save it as UTF-8")
-                line = line.removeprefix(codecs.BOM_UTF8)
-            if not line.strip():
-                continue
-            try:
-                yield number, _read_row(line.removesuffix(b"\n"), columns)
-            except ValueError as error:
-                yield number, str(error)
-
-
-def bounded_lines(file: BufferedIOBase) -> Iterator[bytes | None]:
-    """The lines of a file with their line ends; None in place of a line of more than ``MAX_LINE`` bytes.
-
-    Memory never holds more of a line. The rest of a long line is read when the caller asks for the next line.
-
-    >>> from io import BytesIO
-    >>> [line and len(line) for line in bounded_lines(BytesIO(b"a\\n" + b"b" * 3_000_000 + b"\\nc"))]
-    [2, None, 1]
-
-    Explained in book/api/command_line.
-    """
-    while line := file.readline(MAX_LINE + 1):
-        if len(line) <= MAX_LINE:
-            yield line
-            continue
-        yield None
-        while line and not line.endswith(b"\n"):
-            line = file.readline(MAX_LINE)
+        for number, line in enumerate(text_lines(file, str(path)), start=1):
+            if isinstance(line, ValueError):
+                yield number, str(line)
+            elif line.strip():
+                try:
+                    yield number, _read_row(line, columns)
+                except ValueError as error:
+                    yield number, str(error)
 
 
 def check_share(
@@ -235,7 +206,7 @@ def check_share(
     bad_rows: Mapping[int, str],
     max_bad_share: float = MAX_BAD_SHARE,
 ) -> None:
-    """Raise ValueError with the first bad rows if too many rows are bad or none is good.
+    """Raise ValueError if too many rows are bad or none is good, with the first bad rows and what the file looks like.
 
     Args:
         bad_rows: what is wrong with the first bad rows, or with all, by line number.
@@ -244,22 +215,18 @@ def check_share(
     """
     if num_bad > max_bad_share * (num_good + num_bad):
         first = "; ".join(f"line {number}: {reason}" for number, reason in list(bad_rows.items())[:3])
-        raise ValueError(
-            f"{find_file(path)}: {num_bad} of {num_good + num_bad} rows are bad, "
-            f"more than the {max_bad_share:.0%} allowed ({first})"
-        )
+        with find_file(path).open("rb") as file:
+            raise ValueError(
+                f"{find_file(path)}: {num_bad} of {num_good + num_bad} rows are bad, "
+                f"more than the {max_bad_share:.0%} allowed ({first}){looks_like(file, columns=True)}"
+            )
     if not num_good:
         raise ValueError(f"{find_file(path)} holds no sentence pair")
 
 
-def _read_row(line: bytes, columns: tuple[str, str]) -> tuple[str, str]:
+def _read_row(line: str, columns: tuple[str, str]) -> tuple[str, str]:
     """The two sentences of a line; raise ValueError with what is wrong with it."""
-    try:
-        fields = line.decode("utf-8").split("\t")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start + 1} is not UTF-8") from error
-    if "\0" in "".join(fields[:2]):
-        raise ValueError("a NUL byte")
+    fields = line.split("\t")
     if (length := max(map(len, fields[:2]))) > MAX_CHARACTERS:
         raise ValueError(f"a side has {length} characters, more than {MAX_CHARACTERS}")
     if len(fields) < 2:

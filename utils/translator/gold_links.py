@@ -10,6 +10,7 @@ from pathlib import Path
 
 from utils.corpus.pairs import find_file
 from utils.metrics import Links
+from utils.translator.lines import read_lines
 from utils.translator.scores import GoldLinks
 
 
@@ -58,13 +59,14 @@ def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int 
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: another number of lines, or, with its line, a link of another form or beyond the last word. The
-            latter happens if a file that counts from 1 is read with ``first=0``.
+        ValueError: another number of lines, or, with its line, what is not text, a link of another form or beyond the
+            last word. The latter happens if a file that counts from 1 is read with ``first=0``.
 
     Explained in book/api/command_line_results.
     """
     path = find_file(path)
-    lines = path.read_text("utf-8-sig").splitlines()
+    with path.open("rb") as file:
+        lines = list(read_lines(file, str(path)))
     if len(lines) != len(sizes):
         raise ValueError(
             f"{path} must have one line per sentence pair, got {len(lines)} lines and {len(sizes)} pairs"

@@ -5,7 +5,6 @@ Sentences are translated in ``translating`` and aligned in ``alignment``; pair f
 Explained in book/api/command_line_results.
 """
 
-import codecs
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase
@@ -14,7 +13,8 @@ from typing import NamedTuple, TypeVar
 
 from tqdm import tqdm
 
-from utils.corpus.pairs import MAX_LINE, bounded_lines
+from utils.corpus.forms import looks_like
+from utils.corpus.text_files import text_lines
 from utils.translator.alignment import WordAlignment, align
 from utils.translator.options import AT_ONCE
 from utils.translator.runs import Run
@@ -25,40 +25,35 @@ T = TypeVar("T")
 
 
 def read_lines(file: BufferedIOBase, name: str) -> Iterator[str]:
-    """Decode lines of UTF-8 text, without their line ends, one at a time.
+    """The lines of a text, without their line ends, one at a time.
 
-    A line ends with a line feed, with or without a carriage return before it. A byte-order mark is removed.
+    They are the lines of :func:`utils.corpus.text_files.text_lines`.
 
     Args:
         file: opened for bytes.
         name: of the file, for error messages.
 
     Raises:
-        ValueError: bytes that are not UTF-8, a NUL byte, or more than ``MAX_LINE`` bytes, with the number of the line.
+        ValueError: the file is not text; or a line that cannot be read, with its number, and what the file looks like.
     """
-    for number, line in enumerate(bounded_lines(file), start=1):
-        if line is None:  # nothing more is read: the line may have no end
-            raise ValueError(f"{name}, line {number}: more than {MAX_LINE:,} bytes")
-        if number == 1:
-            line = line.removeprefix(codecs.BOM_UTF8)
-        try:
-            text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{name}, line {number}: byte {error.start + 1} is not UTF-8") from error
-        if "\0" in text:
-            raise ValueError(f"{name}, line {number}: a NUL byte")
-        yield text
+    for number, line in enumerate(text_lines(file, name), start=1):
+        if isinstance(line, ValueError):  # nothing more is read: a line that is too long may have no end
+            raise ValueError(f"{name}, line {number}: {line}{looks_like(file, columns=False)}")
+        yield line
 
 
-def read_pair_lines(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
+def read_pair_lines(
+    lines: Iterable[str], name: str, file: BufferedIOBase | None = None
+) -> Iterator[tuple[str, str]]:
     """Split each line into two sentences at a tab or at ``|||``; an empty line gives two empty sentences.
 
     Args:
         lines: from :func:`read_lines`.
         name: of the file, for error messages.
+        file: of the lines, to say what it looks like.
 
     Raises:
-        ValueError: a line that is not empty and has only one column, with the number of the line.
+        ValueError: a line that is not empty and has only one column, with its number, and what the file looks like.
 
     >>> list(read_pair_lines(["I see .\\tJe vois .", "", "a ||| b"], "file"))
     [('I see .', 'Je vois .'), ('', ''), ('a', 'b')]
@@ -66,8 +61,9 @@ def read_pair_lines(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]
     for number, line in enumerate(lines, start=1):
         fields = line.split("\t") if "\t" in line else line.split("|||")
         if len(fields) < 2 and line.strip():
+            form = "" if file is None else looks_like(file, columns=True)
             raise ValueError(
-                f"{name}, line {number}: a line must have two columns, separated by a tab or by |||, got one"
+                f"{name}, line {number}: a line must have two columns, separated by a tab or by |||, got one{form}"
             )
         first, second, *_ = (field.strip() for field in [*fields, ""])
         yield first, second
@@ -80,11 +76,13 @@ class Text(NamedTuple):
         lines: an iterator over the lines.
         name: of the file, for error messages.
         num_lines: number of lines, or None if it is not known.
+        file: that they are read from; None if they come from no file.
     """
 
     lines: Iterator[str]
     name: str
     num_lines: int | None
+    file: BufferedIOBase | None = None
 
 
 @contextmanager
@@ -100,16 +98,17 @@ def open_text(
 
     Raises:
         OSError: the file cannot be opened.
+        ValueError: a file whose lines are to be counted is not text.
     """
     if path is None:
-        yield Text(read_lines(standard_input, "standard input"), "standard input", None)
+        yield Text(read_lines(standard_input, "standard input"), "standard input", None, standard_input)
         return
     with path.open("rb") as file:
         num_lines = None
         if count and file.seekable():  # a pipe is not seekable
-            num_lines = sum(1 for _ in bounded_lines(file))
+            num_lines = sum(1 for _ in text_lines(file, str(path)))
             file.seek(0)
-        yield Text(read_lines(file, str(path)), str(path), num_lines)
+        yield Text(read_lines(file, str(path)), str(path), num_lines, file)
 
 
 class Progress:
