@@ -799,14 +799,15 @@ def test_the_pairs_are_shown_and_doubts_are_said(tmp_path):
     options[options.index("fr")] = "cmn"
     told = invoke(*options).stderr.splitlines()
     assert told[0] == f"reading {tmp_path / 'pairs.txt'}"
+    assert told[1] == "  column 1 is en: English  column 2 is zh: French"
     assert sum(line.startswith("  en: ") and "  zh: " in line for line in told) == 3
-    assert told[4:] == [
-        "warning: the first row looks like a header: English, French",
+    assert told[5:] == [
+        "warning: the first row looks like a header (tail -n +2 FILE leaves it out): English, French",
         "warning: the zh column does not look like Chinese: 100% of its letters are Latin",
         "learning the vocabularies from 87 pairs",
     ]
     options = [*options[: options.index("cmn")], "fr", *options[options.index("cmn") + 1 :], "--overwrite"]
-    assert "warning: the first row looks like a header: English, French" in invoke(*options).stderr
+    assert "warning: the first row looks like a header" in invoke(*options).stderr
 
 
 @pytest.mark.parametrize(

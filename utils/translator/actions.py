@@ -357,7 +357,7 @@ def _alignments(
         open_text(path, _input_unless(path), count=visible) as text,
         Progress(text.num_lines, "words", visible=visible) as progress,
     ):
-        pairs: Iterable[tuple[str, str]] = read_pair_lines(text.lines, text.name)
+        pairs: Iterable[tuple[str, str]] = read_pair_lines(text.lines, text.name, text.file)
         if swapped:
             pairs = ((source, target) for target, source in pairs)
         speed = {"at_once": options.at_once, "progress": progress, "threads": threads}
@@ -410,7 +410,9 @@ def evaluate(options: EvaluateOptions) -> None:
 def _other_test(run: Run, path: Path | None, columns: str | None) -> list[Example] | None:
     if path is None and columns is not None:
         raise typer.BadParameter("--columns needs --on, a file of pairs")
-    return None if path is None else examples_in(run, path, columns.split(",") if columns else None)
+    if path is None:
+        return None
+    return examples_in(run, path, columns.split(",") if columns else None, notify=_tell)
 
 
 def _is_writable(folder: Path) -> bool:

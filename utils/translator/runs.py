@@ -19,7 +19,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from utils.corpus.batches import ShuffledBatches
-from utils.corpus.languages import doubts
+from utils.corpus.doubts import doubts
 from utils.corpus.pairs import find_file, read_pairs, read_rows
 from utils.corpus.splits import Example, group_split
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
@@ -247,7 +247,8 @@ def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Noti
         file, sha256 = read_pairs(data.pairs, data.columns), file_digest(find_file(data.pairs))
         split = group_split(file.between(settings.src, settings.tgt), **held_out)
         sample = split.train
-    _show_pairs(data, settings, sample, notify)
+    first = next(row for _, row in read_rows(data.pairs, data.columns) if not isinstance(row, str))
+    show_pairs(data.columns, first, (settings.src, settings.tgt), sample, notify)
     sample = [pair for pair in sample if max(map(len, pair)) <= MAX_LEARNT]
     if not sample:
         raise ValueError(f"no pair to train on has at most {MAX_LEARNT} characters on both sides")
@@ -272,15 +273,27 @@ def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Noti
     return TrainingData(src, tgt, batches, valid, split.test, rows, sha256)
 
 
-def _show_pairs(
-    data: PairData, settings: Settings, sample: Sequence[tuple[str, str]], notify: Notify
+def show_pairs(
+    columns: Sequence[str],
+    first: tuple[str, str],
+    languages: tuple[str, str],
+    pairs: Sequence[tuple[str, str]],
+    notify: Notify,
 ) -> None:
-    """Show three pairs, and warn of columns that do not look like their languages."""
-    examples = sample[:: len(sample) // 1000 + 1]
+    """Say which columns of a file are read, show its first row and three pairs, and warn of what is odd in them.
+
+    Args:
+        columns: the languages of the file's columns.
+        first: the first row, in that order.
+        languages: source and target.
+        pairs: of the file, in the order of ``languages``.
+        notify: gets each message.
+    """
+    notify("  " + "  ".join(f"column {n} is {columns[n - 1]}: {first[n - 1][:60]}" for n in (1, 2)))
+    examples = pairs[:: len(pairs) // 1000 + 1]
     for source, target in examples[:: len(examples) // 3 or 1][:3]:
-        notify(f"  {settings.src}: {source[:60]}  {settings.tgt}: {target[:60]}")
-    first = next(row for _, row in read_rows(data.pairs, data.columns) if not isinstance(row, str))
-    for doubt in doubts((settings.src, settings.tgt), first, examples):
+        notify(f"  {languages[0]}: {source[:60]}  {languages[1]}: {target[:60]}")
+    for doubt in doubts(languages, first, examples):
         notify(f"warning: {doubt}")
 
 

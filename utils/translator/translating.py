@@ -25,7 +25,7 @@ from utils.translator.checkpoints import digest, write_atomically
 from utils.translator.fast import steps_for
 from utils.translator.folders import EVALUATION, complete
 from utils.translator.options import MAX_BEAM
-from utils.translator.runs import Run
+from utils.translator.runs import Notify, Run, show_pairs, silent
 from utils.translator.scores import Difference, paired_bootstrap
 from utils.translator.threads import Threads
 
@@ -262,18 +262,24 @@ def belongs_to(run: Run, test: Sequence[Example], beam: int) -> dict[str, str | 
     return {"weights": weights, "test": hashlib.sha256(sentences).hexdigest(), "beam": beam}
 
 
-def examples_in(run: Run, path: str | Path, columns: Sequence[str] | None = None) -> list[Example]:
+def examples_in(
+    run: Run, path: str | Path, columns: Sequence[str] | None = None, *, notify: Notify = silent
+) -> list[Example]:
     """All pairs of a file to measure a run on: each source once, with all its translations.
 
     Args:
         columns: languages of the file's columns; None for source, target.
+        notify: gets messages that show some pairs and warn of what is odd in them.
 
     Raises:
         FileNotFoundError, ValueError: as :func:`utils.corpus.pairs.read_pairs`.
     """
     src, tgt = run.settings.src, run.settings.tgt
     columns, src, tgt = choose_languages(columns, src, tgt)
-    return examples_of(read_pairs(path, columns).between(src, tgt))
+    file = read_pairs(path, columns)
+    pairs = file.between(src, tgt)
+    show_pairs(file.columns, file.rows[0], (src, tgt), pairs, notify)
+    return examples_of(pairs)
 
 
 def evaluate_run(

@@ -1,0 +1,194 @@
+"""Reasons to doubt that two columns are sentences and their translations, in the languages that a user named.
+
+What a file of another form looks like is in ``forms``.
+Explained in book/api/command_line.
+"""
+
+import html
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+import regex
+from babel.core import Locale
+from babel.localedata import locale_identifiers
+
+from utils.corpus.forms import FROM_CSV
+from utils.corpus.languages import name, primary, script
+
+#: The words with which the Unicode names of a script's letters begin, by the script's code.
+_LETTERS = {
+    "Arab": "ARABIC", "Armn": "ARMENIAN", "Beng": "BENGALI", "Cyrl": "CYRILLIC", "Deva": "DEVANAGARI",
+    "Ethi": "ETHIOPIC", "Geor": "GEORGIAN", "Grek": "GREEK", "Gujr": "GUJARATI", "Guru": "GURMUKHI", "Hans": "CJK",
+    "Hant": "CJK", "Hebr": "HEBREW", "Jpan": "CJK HIRAGANA KATAKANA", "Khmr": "KHMER", "Knda": "KANNADA",
+    "Kore": "HANGUL CJK", "Laoo": "LAO", "Latn": "LATIN", "Mlym": "MALAYALAM", "Mymr": "MYANMAR", "Sinh": "SINHALA",
+    "Taml": "TAMIL", "Telu": "TELUGU", "Thai": "THAI", "Tibt": "TIBETAN",
+}  # fmt: skip
+#: Frequent words that few other languages of this list have.
+_FREQUENT = {
+    "de": "der die das und ist ich nicht ein zu sie es wir mit hat",
+    "en": "the is you to of that it this was he what have they and",
+    "es": "el los las una es que y por está no muy lo esto mi",
+    "fr": "le les des est je vous une pas et ce il nous qui elle",
+    "it": "il gli che di è non sono una per questo mi della ho lo",
+    "nl": "de het een ik niet van is en dat je hij zijn wij met",
+    "pt": "o os que não uma é ele você eu um muito com isso está",
+}
+#: The words, in the singular, with which people name columns of sentences.
+_COLUMNS = {
+    "source", "target", "src", "tgt", "trg", "sentence", "translation", "text", "original", "id", "language", "lang",
+    "segment", "phrase", "line",
+}  # fmt: skip
+#: A share of cells that is nearly all, and one of rows that is more than a few odd ones.
+_NEARLY_ALL, _MANY = 0.9, 0.01
+#: The largest number of words in the name of a column.
+_SHORT = 5
+
+
+def doubts(
+    languages: tuple[str, str], first: tuple[str, str], sample: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    """Reasons to doubt that two columns are sentences in these languages, one line each.
+
+    Args:
+        languages: of the two columns.
+        first: the first row.
+        sample: rows of the file, in the order of ``languages``.
+
+    >>> list(doubts(("en", "fr"), ("source", "target"), [("the cat", "le chat")]))
+    ['the first row looks like a header (tail -n +2 FILE leaves it out): source, target']
+
+    Explained in book/api/command_line.
+    """
+    if _is_header(first, languages):
+        yield f"the first row looks like a header (tail -n +2 FILE leaves it out): {', '.join(first)}"
+    for code, column in zip(languages, zip(*sample, strict=True), strict=True):
+        if name(code) is None:
+            yield f"{code} is not a known language code: its text is cut into words at blanks"
+        if _share(_is_no_sentence, column) >= _NEARLY_ALL:
+            yield (
+                f"the {code} column has no sentences but cells such as {column[0][:40]} "
+                "(cut -f2,4 FILE >NEW takes the columns 2 and 4)"
+            )
+        elif doubt := _script_doubt(code, column) or _words_doubt(code, column):
+            yield f"the {code} column does not look like {name(code) or code}: {doubt}"
+        if _share(_is_quoted, column) >= _NEARLY_ALL:
+            remedy = FROM_CSV.format(', delimiter="\\t"')
+            yield f"nearly all cells of the {code} column are in quotes, which the translator learns ({remedy})"
+    texts = [" ".join(pair) for pair in sample]
+    for trace, meaning in (
+        (_entity, "HTML entities"),
+        (_replacement, "the mark of characters that were lost"),
+        (_wrongly_decoded, "the traces of a wrong decoding"),
+    ):
+        found = [text for text in map(trace, texts) if text]
+        if len(found) > max(1, _MANY * len(texts)):
+            yield f"{len(found) / len(texts):.0%} of the pairs hold {meaning}, such as {found[0]}"
+
+
+def _share(test: Callable[[str], bool], cells: Sequence[str]) -> float:
+    return sum(map(test, cells)) / len(cells)
+
+
+def _is_no_sentence(cell: str) -> bool:
+    """A cell without letters, or one word with digits, as numbers, times and names of sentences are."""
+    return not any(map(str.isalpha, cell)) or bool(re.fullmatch(r"[\x21-\x7e]*\d[\x21-\x7e]*", cell))
+
+
+def _is_quoted(cell: str) -> bool:
+    return len(cell) > 1 and cell[0] in "\"'“„«" and cell[-1] in "\"'”“»"
+
+
+def _entity(text: str) -> str | None:
+    found = re.finditer(r"&#?\w+;", text)
+    return next((match[0] for match in found if html.unescape(match[0]) != match[0]), None)
+
+
+def _replacement(text: str) -> str | None:
+    return "\ufffd" if "\ufffd" in text else None
+
+
+def _wrongly_decoded(text: str) -> str | None:
+    """Characters which, as bytes of an encoding of Western Europe, are other characters in UTF-8.
+
+    >>> _wrongly_decoded("dÃ©jÃ vu"), _wrongly_decoded("déjà vu")
+    ('Ã© in place of é', None)
+    """
+    for encoding in ("cp1252", "latin-1"):
+        for run in re.findall(r"[^\x00-\x7f]{2,}", text):
+            try:
+                return f"{run} in place of {run.encode(encoding).decode('utf-8')}"
+            except UnicodeError:
+                continue
+    return None
+
+
+def _is_header(first: tuple[str, str], languages: tuple[str, str]) -> bool:
+    """Whether the first row names columns in place of being a pair.
+
+    Its cells name different languages, where a sentence and its translation name the same ones; or they hold nothing
+    but words for columns, and names and codes of languages, of their countries and of their scripts.
+    """
+    names, codes = _names(languages), {primary(code) for code in languages}
+    # Words in camel case are two words.
+    cells = [regex.findall(r"[\p{L}\p{M}]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", cell)) for cell in first]
+    cells = [[word.casefold() for word in words] for words in cells]
+    named = [{names[word] for word in words if word in names} for words in cells]
+    if all(named):
+        return named[0].isdisjoint(named[1]) and max(map(len, cells)) <= _SHORT
+
+    def names_a_column(word: str) -> bool:
+        return (
+            word in names or word in _COLUMNS or word.removesuffix("s") in _COLUMNS or primary(word) in codes
+        )
+
+    return all(
+        any(map(names_a_column, words)) and all(names_a_column(word) or word in _subtags() for word in words)
+        for words in cells
+    )
+
+
+@lru_cache(maxsize=10)
+def _names(languages: tuple[str, str]) -> dict[str, str]:
+    """The code of each language by its name in English and in these two languages, in small letters."""
+    names = {"mandarin": "zh"}
+    for code in ("en", *map(primary, languages)):
+        if Locale.negotiate([code], locale_identifiers()):
+            names |= {name.casefold(): primary(tag) for tag, name in Locale(code).languages.items()}
+    return names
+
+
+@lru_cache(maxsize=1)
+def _subtags() -> set[str]:
+    """Codes and English names of countries and scripts, word by word, in small letters."""
+    english = Locale("en")
+    entries = [*english.territories.items(), *english.scripts.items()]
+    return {word.casefold() for entry in entries for text in entry for word in re.findall(r"\w+", text)}
+
+
+def _script_doubt(code: str, texts: Sequence[str]) -> str | None:
+    expected = _LETTERS.get(script(code) or "", "").split()
+    letters = Counter(
+        unicodedata.name(character, "?").split()[0].split("-")[0]
+        for text in texts
+        for character in text
+        if character.isalpha()
+    )
+    if not expected or not letters or 2 * sum(letters[kind] for kind in expected) >= letters.total():
+        return None
+    [(kind, count)] = letters.most_common(1)
+    return f"{count / letters.total():.0%} of its letters are {kind.capitalize()}"
+
+
+def _words_doubt(code: str, texts: Sequence[str]) -> str | None:
+    words = Counter(word for text in texts for word in re.findall(r"\w+", text.lower()))
+    counts = {lang: sum(words[word] for word in frequent.split()) for lang, frequent in _FREQUENT.items()}
+    if primary(code) not in counts or not words:
+        return None
+    best = max(counts, key=lambda lang: counts[lang])
+    # Languages share a few words, and short sentences have few frequent words.
+    if counts[best] >= 20 and counts[best] > 3 * counts[primary(code)]:
+        return f"its words are rather {name(best)}"
+    return None
