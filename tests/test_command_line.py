@@ -456,7 +456,9 @@ def test_text_that_cannot_be_read_is_named_by_its_line(folder, tmp_path):
     result = invoke("translate", folder, stdin=b"I see two dogs.\n\xff\n")
     assert result.exit_code == 1
     assert result.stdout.count("\n") == 1  # the line before it is translated
-    assert result.stderr == "error: standard input, line 2: byte 1 is not UTF-8\n"
+    assert result.stderr.startswith(
+        "error: standard input, line 2: byte 1 is not UTF-8; it looks like text of"
+    )
     (tmp_path / "nul.txt").write_bytes(b"a\n\na\0b\n")
     result = invoke("translate", folder, "--input", tmp_path / "nul.txt")
     assert (result.exit_code, result.stdout.count("\n")) == (1, 2)
@@ -966,6 +968,10 @@ def test_a_run_is_measured_on_any_file_with_all_its_references(folder, tmp_path)
     assert json.loads(again.stdout)["bleu"] == facts["bleu"]
     assert invoke("evaluate", folder, "--columns", "fr,en").exit_code == 2
     assert "must be the two columns" in mistake("evaluate", folder, "--on", pairs, "--columns", "de,en")
+    pairs.write_bytes(f"eng\tfra\r{pairs.read_text()}".encode("utf-16"))
+    told = invoke("evaluate", folder, "--on", pairs).stderr
+    assert "  column 1 is en: eng  column 2 is fr: fra\n" in told
+    assert "warning: the first row looks like a header" in told
 
 
 def test_two_runs_are_compared_by_a_paired_bootstrap(folder, tmp_path):

@@ -143,7 +143,7 @@ def test_a_line_without_an_end_is_refused_before_it_fills_memory():
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 @pytest.mark.parametrize(
-    ("line", "num", "limit"), [("a" * 3_000_000, 1, 2.5 * MAX_LINE), ("It rains.", 70_001, 300_000)]
+    ("line", "num", "limit"), [("a" * 3_000_000, 1, 2.5 * MAX_LINE), ("It rains. " * 50, 1009, 200_000)]
 )
 def test_memory_holds_a_line_and_not_the_file(tmp_path, encoding, line, num, limit):
     path = tmp_path / "text"
@@ -175,6 +175,8 @@ def test_pairs_stand_on_either_side_of_a_tab_or_of_bars():
         list(read_pair_lines(["a\tb", "c"], "pairs"))
     with pytest.raises(ValueError, match=r"pairs, line 1: .*, got one; it looks like CSV with semicolons"):
         list(read_pair_lines(["a;b"], "pairs", io.BytesIO(b"a;b\n")))
+    with pytest.raises(ValueError, match=r"pairs, line 2: .*, got one$"):
+        list(read_pair_lines(["a|||b", "c"], "pairs", io.BytesIO(b"a|||b\nc\n")))
 
 
 def test_a_file_is_counted_where_that_is_asked_for(tmp_path):

@@ -50,7 +50,7 @@ def read_pair_lines(
     Args:
         lines: from :func:`read_lines`.
         name: of the file, for error messages.
-        file: of the lines, to say what it looks like.
+        file: of the lines, to say what it looks like if the first one has no columns.
 
     Raises:
         ValueError: a line that is not empty and has only one column, with its number, and what the file looks like.
@@ -61,7 +61,7 @@ def read_pair_lines(
     for number, line in enumerate(lines, start=1):
         fields = line.split("\t") if "\t" in line else line.split("|||")
         if len(fields) < 2 and line.strip():
-            form = "" if file is None else looks_like(file, columns=True)
+            form = looks_like(file, columns=True) if file and number == 1 else ""
             raise ValueError(
                 f"{name}, line {number}: a line must have two columns, separated by a tab or by |||, got one{form}"
             )
