@@ -213,7 +213,10 @@ BAD_ANSWERS: dict[str, tuple[Callable[[Handler], None], str]] = {
     "a large archive, length unknown": (reply(200, bytes(2 << 20)), "the archive is larger than"),
     "a page as the text": (text(HTML * 100), "fra.txt: 1 of 1 rows are bad.*a row must have two columns"),
     "an empty text": (text(b""), "fra.txt holds no sentence pair"),
-    "UTF-16": (text("I\tJe\n".encode("utf-16")), "fra.txt is UTF-16"),
+    "UTF-16 without a mark": (
+        text("I\tJe\n".encode("utf-16-le")),
+        "fra.txt: 2 of 2 rows are bad.*; it looks like UTF-16LE",
+    ),
     "a short text": (text(lines(251)), "fra.txt has 251 pairs, less than half of the 503"),
 }
 
