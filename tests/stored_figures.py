@@ -5,9 +5,12 @@ import json
 import random
 import re
 import xml.etree.ElementTree as ET
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 from bs4 import BeautifulSoup
@@ -131,8 +134,9 @@ def check_marks(live: str, still: str) -> None:
 
 
 def tree(node: ET.Element) -> tuple:
-    """An element with all in it, to be compared."""
-    return node.tag.rpartition("}")[2], dict(node.attrib), node.text or "", [tree(child) for child in node]
+    """An element with all in it, to be compared; not how far its text is squeezed, which the font of a page decides."""
+    attributes = {key: node.get(key) for key in node.keys() - {"textLength", "lengthAdjust"}}
+    return node.tag.rpartition("}")[2], attributes, node.text or "", [tree(child) for child in node]
 
 
 def picture_of(place: Locator) -> str:
@@ -188,6 +192,43 @@ def slider(figure: Locator, name: str) -> Locator:
 def drawn(place: Locator) -> None:
     """Waits until the browser has drawn what was changed last."""
     place.evaluate("() => new Promise(rest => requestAnimationFrame(() => requestAnimationFrame(rest)))")
+
+
+#: Texts of a picture in a page that lie outside of it, or on one another: pairs of texts.
+COLLISIONS = """figure => {
+    const svg = figure.querySelector(".xp-picture").shadowRoot.querySelector("svg");
+    const frame = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll("text")].filter(text => text.textContent.trim());
+    // Turned texts have boxes that are larger than they are.
+    const outside = texts.filter(text => {
+        const box = text.getBoundingClientRect(), slack = text.getAttribute("transform") ? 8 : 2;
+        return box.left < frame.left - slack || box.right > frame.right + slack || box.bottom > frame.bottom + slack;
+    }).map(text => [text.textContent, "the edge"]);
+    const straight = texts.filter(text => !text.getAttribute("transform"));
+    const boxes = straight.map(text => [text.textContent, text.getBoundingClientRect()]);
+    const touching = boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
+        .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 5)
+        .map(([other]) => [one, other]));
+    return [...outside, ...touching];
+}"""
+
+#: A font that is wider than those of most machines, one that is narrower than all, and one that does not load. They
+#: need nothing installed: their letters are those that matplotlib brings along.
+_LETTERS = b64encode(Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSans.ttf").read_bytes()).decode()
+FONTS = {
+    font: f"src: url(data:font/ttf;base64,{letters}); size-adjust: {percent}%"
+    for font, letters, percent in [("wide", _LETTERS, 115), ("narrow", _LETTERS, 70), ("missing", "", 100)]
+}
+
+
+def use_font(page: Page, name: str) -> None:
+    """The figures of a page that is open get one of the ``FONTS``; returns when they are drawn in it."""
+    page.add_style_tag(
+        content=f"@font-face {{ font-family: {name}; {FONTS[name]} }} .xp-live {{ --font: {name} !important }}"
+    )
+    page.evaluate("async () => { document.body.offsetWidth; await document.fonts.ready; }")
+    drawn(page.locator("body"))
 
 
 #: Of each control of a figure, focused in turn: its name, whether its ring shows, and how many pixels of the ring, on

@@ -14,6 +14,8 @@ from chromium import PATIENCE
 from example_figures import AWKWARD, awkward, examples
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from stored_figures import (
+    COLLISIONS,
+    FONTS,
     ROLE_COLOURS,
     SMALL_TARGETS,
     check_frames,
@@ -28,6 +30,7 @@ from stored_figures import (
     some_points,
     table_cells,
     titled,
+    use_font,
 )
 
 from utils.colours import COLOURS
@@ -197,31 +200,39 @@ def test_paper_is_light_also_where_the_page_is_dark(desk: Page) -> None:
 # -- how it looks ---------------------------------------------------------------------------------------------
 
 
-#: Texts of a picture in a page that lie outside of it, or on one another: pairs of texts.
-COLLISIONS = """figure => {
-    const svg = figure.querySelector(".xp-picture").shadowRoot.querySelector("svg");
-    const frame = svg.getBoundingClientRect();
-    const texts = [...svg.querySelectorAll("text")].filter(text => text.textContent.trim());
-    // Turned texts have boxes that are larger than they are.
-    const outside = texts.filter(text => {
-        const box = text.getBoundingClientRect(), slack = text.getAttribute("transform") ? 8 : 2;
-        return box.left < frame.left - slack || box.right > frame.right + slack || box.bottom > frame.bottom + slack;
-    }).map(text => [text.textContent, "the edge"]);
-    const straight = texts.filter(text => !text.getAttribute("transform"));
-    const boxes = straight.map(text => [text.textContent, text.getBoundingClientRect()]);
-    const touching = boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
-        .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
-            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 5)
-        .map(([other]) => [one, other]));
-    return [...outside, ...touching];
-}"""
-
-
 @both
 @every_figure
 def test_no_text_is_cut_or_lies_on_another(page: Page, name: str) -> None:
     shown = opened(page, name)
     assert shown.evaluate(COLLISIONS) == []
+
+
+#: How many texts of a page are squeezed.
+SQUEEZED = """() => [...document.querySelectorAll(".xp-picture")]
+    .reduce((sum, holder) => sum + holder.shadowRoot.querySelectorAll("[textLength]").length, 0)"""
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_texts_fit_in_a_wide_narrow_and_missing_font(browser: Browser, address: str, size: dict) -> None:
+    for page in window(browser, address, **size, reduced_motion="reduce"):
+        squeezed = {}
+        for font in FONTS:
+            use_font(page, font)
+            found = {name: page.locator(f"figure#{name}").evaluate(COLLISIONS) for name in FIGURES}
+            assert {name: texts for name, texts in found.items() if texts} == {}, font
+            squeezed[font] = page.evaluate(SQUEEZED)
+        assert squeezed["wide"] > 100
+        assert squeezed["narrow"] == 0
+
+
+def test_a_hidden_figure_is_fitted_when_it_shows(browser: Browser, address: str) -> None:
+    for page in window(browser, address, **DESK, reduced_motion="reduce"):
+        shown = page.locator("figure#rivals")
+        shown.evaluate("figure => { figure.hidden = true }")
+        use_font(page, "wide")
+        shown.evaluate("figure => { figure.hidden = false }")
+        drawn(shown)
+        assert shown.evaluate(COLLISIONS) == []
 
 
 @both

@@ -150,6 +150,36 @@ const makeTransition = (figure, paint) => {
   return start;
 };
 
+// The drawing reckons with about the width of a usual font. A text that the reader's font makes wider is squeezed into
+// the room that it has, so that it does not leave the picture or lie on its neighbour.
+const makeSqueeze = (svg) => {
+  const rooms = new Map(); // of each text that was measured: its room if it is too wide, else undefined
+  const textsIn = (marks) => marks.flatMap((mark) => (mark.text === undefined ? textsIn(mark.children) : [mark]));
+  const measured = ({ text, attributes }) => label(text.replace(/\d/g, "0"), 0, 0, { class: attributes.class });
+  const keyOf = (mark) => `${mark.attributes.class} ${measured(mark).text}`;
+  const measure = (marks) => {
+    const nodes = marks.map((mark) => svgNode(measured(mark)));
+    svg.append(...nodes);
+    nodes.forEach((node, i) => {
+      const { fontSize, fontWeight } = getComputedStyle(node);
+      // Of capitals and percent signs the drawing reckons with less than a usual font takes.
+      const usual = textWidth(node.textContent.replace(/[A-Z%]/g, "m"), parseFloat(fontSize));
+      const room = usual * (fontWeight > 500 ? BOLD : 1);
+      rooms.set(keyOf(marks[i]), node.getComputedTextLength() > room ? round(room) : undefined);
+    });
+    for (const node of nodes) node.remove();
+  };
+  const squeeze = (marks) => {
+    const texts = textsIn(marks);
+    measure(texts.filter((mark) => !rooms.has(keyOf(mark))));
+    for (const mark of texts) {
+      const room = rooms.get(keyOf(mark));
+      if (room) Object.assign(mark.attributes, { textLength: room, lengthAdjust: "spacingAndGlyphs" });
+    }
+  };
+  return { squeeze, forget: () => rooms.clear() };
+};
+
 // The names of the controls that can be chosen in the picture, or have a grip in place of a slider.
 const controlsInside = (svg) => [
   ...[...svg.querySelectorAll("[data-pick]")].flatMap((area) => Object.keys(JSON.parse(area.dataset.pick))),
@@ -163,6 +193,7 @@ const makePicture = (view) => {
   svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table have the same content
   const holder = element("div", { class: "xp-picture", role: "img", "aria-label": figure.alt });
   holder.attachShadow({ mode: "open" }).append(element("style", {}, PICTURE_STYLE), svg);
+  const { squeeze, forget } = makeSqueeze(svg);
   let drawn = [];
   let waiting = 0;
   const fitBox = (height) => {
@@ -179,10 +210,17 @@ const makePicture = (view) => {
     const { height, marks } = figure.draw(view.width);
     svg.dataset.reached = JSON.stringify(figure.reached);
     const now = marks.flat(Infinity).filter(Boolean);
+    squeeze(now);
     patch(svg, now, drawn);
     drawn = now;
     view.words.write();
     fitBox(Math.round(height));
+  };
+  // When the font or the width is another one, or the figure can be seen at last.
+  const refit = () => {
+    forget();
+    view.words.holdLines();
+    paint();
   };
   const paintSoon = () => {
     waiting ||= requestAnimationFrame(paint);
@@ -199,7 +237,7 @@ const makePicture = (view) => {
     for (let at = node; at !== svg; at = at.parentNode) way.unshift([...at.parentNode.childNodes].indexOf(at));
     return way.reduce((found, i) => (found.children ?? found)[i], drawn);
   };
-  return { svg, holder, paint, paintSoon, glide, markOf };
+  return { svg, holder, paint, paintSoon, refit, glide, markOf };
 };
 
 // The sentence below the picture, and the same for a screen reader.
@@ -297,7 +335,8 @@ const listenToKeys = (body, el) => {
   });
 };
 
-const widthIn = (room) => Math.round(Math.max(NARROWEST, Math.min(WIDEST, room)));
+// The width of a picture where it stands; 0 while it cannot be seen, and a text has no width that could be measured.
+const roomIn = ({ clientWidth }) => clientWidth && Math.max(NARROWEST, Math.min(WIDEST, clientWidth));
 
 function render({ model, el }) {
   const view = makeView(model);
@@ -323,23 +362,25 @@ function render({ model, el }) {
   height.observe(body);
   addEventListener("hashchange", player.stop); // also where the link leads to another figure
   for (const key of [...Object.keys(view.rows), "points"]) model.on(`change:${key}`, view.change);
-  view.width = widthIn(holder.clientWidth || 640);
-  document.fonts.ready.then(words.holdLines);
+  let room = roomIn(holder);
+  view.width = room || 640;
   view.change();
-  picture.paint();
+  picture.refit();
   words.speakNow(); // at once: when a page opens, nothing has changed that must be spoken
   const width = new ResizeObserver(() => {
-    const room = widthIn(holder.clientWidth);
-    if (!holder.clientWidth || room === view.width) return;
+    if (room === roomIn(holder)) return;
+    room = roomIn(holder);
+    if (!room) return;
     gestures.release(); // what is held would be dragged by the old scale
     view.width = room;
-    words.holdLines();
-    picture.paint();
+    picture.refit();
   });
   width.observe(holder);
+  document.fonts.addEventListener("loadingdone", picture.refit); // a page may get its font after it was drawn
   return () => {
     player.stop();
     removeEventListener("hashchange", player.stop);
+    document.fonts.removeEventListener("loadingdone", picture.refit);
     width.disconnect();
     height.disconnect();
   };
