@@ -53,6 +53,14 @@ def labels(axis):
 # ---------------------------------------------------------------------------------------------- the style
 
 
+def test_style_does_not_depend_on_the_readers_settings():
+    plotting.use_style()
+    ours = dict(mpl.rcParams)
+    mpl.rcParams.update({"axes.grid": True, "lines.marker": "o", "savefig.bbox": "tight", "font.size": 20})
+    plotting.use_style()
+    assert dict(mpl.rcParams) == ours
+
+
 def test_style_sets_size_colours_and_map():
     plotting.use_style()
     assert tuple(mpl.rcParams["figure.figsize"]) == (5.0, 3.2)

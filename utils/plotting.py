@@ -61,8 +61,12 @@ FONT_SIZE = 11
 
 
 def use_style() -> None:
-    """Set matplotlib's defaults to the look of the book, Chinese glyphs included; call once per notebook."""
+    """Set matplotlib to the look of the book, Chinese glyphs included; call once per notebook.
+
+    All other settings get matplotlib's defaults, whatever stands in the reader's own ``matplotlibrc``.
+    """
     cjk = _add_cjk_font()
+    mpl.rcdefaults()
     if WEIGHTS.name not in mpl.colormaps:
         mpl.colormaps.register(WEIGHTS)
     mpl.rcParams.update(
