@@ -43,6 +43,12 @@ NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
 
 # The kernel of this environment, even where the user has another one called python3.
 export JUPYTER_PREFER_ENV_PATH := 1
+# The settings that the user has for matplotlib elsewhere do not count here: with MPLBACKEND=agg notebooks would show no
+# figures. Its list of fonts is kept with the environment, also where the home folder cannot be written.
+unexport MPLBACKEND MATPLOTLIBRC
+export MPLCONFIGDIR := $(CURDIR)/$(VENV)/matplotlib
+# Nor do settings for IPython, where outputs are compared or stored.
+test test-all notebooks: export IPYTHONDIR := $(CURDIR)/$(VENV)/ipython
 
 .DELETE_ON_ERROR:
 .PHONY: help book pdf serve browser test test-all check coverage test-machines lint lab notebooks handout mark bench linkcheck links clean
@@ -157,4 +163,5 @@ $(INSTALLED): pyproject.toml constraints.txt
 		exit 1; }
 	test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	@$(BIN)/python -c 'import matplotlib.font_manager'  # lists the fonts now: it may take long, and then it says so
 	@touch $@

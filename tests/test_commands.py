@@ -92,6 +92,25 @@ def test_an_unknown_chapter(command: str) -> None:
     assert " masked_softmax " in line
 
 
+def test_settings_for_other_programs_do_not_reach_notebooks(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MPLBACKEND", "MATPLOTLIBRC", "MPLCONFIGDIR", "IPYTHONDIR"):
+        monkeypatch.setenv(name, "elsewhere")
+    for name in (".venv/.installed", "chapters/one.ipynb"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).touch()
+    (checkout / ".venv" / "bin").mkdir()
+    program(checkout / ".venv" / "bin", "jupyter", "env > seen.txt")
+    program(checkout / ".venv" / "bin", "nbstripout", "")
+    result = make(checkout, "notebooks")
+    assert result.returncode == 0, result.stderr
+    seen = dict(line.split("=", 1) for line in (checkout / "seen.txt").read_text().splitlines() if "=" in line)
+    assert not {"MPLBACKEND", "MATPLOTLIBRC"} & seen.keys()
+    assert seen["MPLCONFIGDIR"] == f"{checkout}/.venv/matplotlib"
+    assert seen["IPYTHONDIR"] == f"{checkout}/.venv/ipython"
+
+
 def test_one_chapter_is_tested_with_all_its_figures() -> None:
     planned = make(ROOT, "--dry-run", "test", "CHAPTER=masked_softmax").stdout
     [pages] = [line for line in planned.splitlines() if "test_figures_in_book.py" in line]
