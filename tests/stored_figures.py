@@ -135,7 +135,7 @@ def check_marks(live: str, still: str) -> None:
 
 def tree(node: ET.Element) -> tuple:
     """An element with all in it, to be compared; not how far its text is squeezed, which the font of a page decides."""
-    attributes = {key: node.get(key) for key in node.keys() - {"textLength", "lengthAdjust"}}
+    attributes = {key: value for key, value in node.items() if key not in ("textLength", "lengthAdjust")}
     return node.tag.rpartition("}")[2], attributes, node.text or "", [tree(child) for child in node]
 
 
