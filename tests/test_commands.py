@@ -105,7 +105,9 @@ def test_settings_for_other_programs_do_not_reach_notebooks(
     program(checkout / ".venv" / "bin", "nbstripout", "")
     result = make(checkout, "notebooks")
     assert result.returncode == 0, result.stderr
-    seen = dict(line.split("=", 1) for line in (checkout / "seen.txt").read_text().splitlines() if "=" in line)
+    seen = dict(
+        line.split("=", 1) for line in (checkout / "seen.txt").read_text().splitlines() if "=" in line
+    )
     assert not {"MPLBACKEND", "MATPLOTLIBRC"} & seen.keys()
     assert seen["MPLCONFIGDIR"] == f"{checkout}/.venv/matplotlib"
     assert seen["IPYTHONDIR"] == f"{checkout}/.venv/ipython"
