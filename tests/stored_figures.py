@@ -194,11 +194,11 @@ def drawn(place: Locator) -> None:
     place.evaluate("() => new Promise(rest => requestAnimationFrame(() => requestAnimationFrame(rest)))")
 
 
-#: Texts of a picture in a page that lie outside of it, or on one another: pairs of texts.
+#: Texts of a picture, live in a page or still, that lie outside of it, or on one another: pairs of texts.
 COLLISIONS = """figure => {
-    const svg = figure.querySelector(".xp-picture").shadowRoot.querySelector("svg");
+    const svg = (figure.querySelector(".xp-picture")?.shadowRoot ?? figure).querySelector("svg");
     const frame = svg.getBoundingClientRect();
-    const texts = [...svg.querySelectorAll("text")].filter(text => text.textContent.trim());
+    const texts = [...svg.querySelectorAll("text")].filter(text => text.getBoundingClientRect().width);
     // Turned texts have boxes that are larger than they are.
     const outside = texts.filter(text => {
         const box = text.getBoundingClientRect(), slack = text.getAttribute("transform") ? 8 : 2;
@@ -224,9 +224,8 @@ FONTS = {
 
 def use_font(page: Page, name: str) -> None:
     """The figures of a page that is open get one of the ``FONTS``; returns when they are drawn in it."""
-    page.add_style_tag(
-        content=f"@font-face {{ font-family: {name}; {FONTS[name]} }} .xp-live {{ --font: {name} !important }}"
-    )
+    face = f"@font-face {{ font-family: {name}; {FONTS[name]} }}"
+    page.add_style_tag(content=f"{face} :root, .xp-live {{ --font: {name} !important }}")
     page.evaluate("async () => { document.body.offsetWidth; await document.fonts.ready; }")
     drawn(page.locator("body"))
 

@@ -225,6 +225,15 @@ def test_texts_fit_in_a_wide_narrow_and_missing_font(browser: Browser, address: 
         assert squeezed["narrow"] == 0
 
 
+def test_texts_of_still_pictures_fit_in_a_wide_font(desk: Page) -> None:
+    page = desk.context.new_page()
+    page.set_content("".join(f'<div id="{name}">{figure.draw()}</div>' for name, figure in FIGURES.items()))
+    use_font(page, "wide")
+    found = {name: page.locator(f"#{name}").evaluate(COLLISIONS) for name in FIGURES}
+    assert {name: texts for name, texts in found.items() if texts} == {}
+    page.close()
+
+
 def test_a_hidden_figure_is_fitted_when_it_shows(browser: Browser, address: str) -> None:
     for page in window(browser, address, **DESK, reduced_motion="reduce"):
         shown = page.locator("figure#rivals")

@@ -10,6 +10,7 @@ import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_notebook
 from playwright.sync_api import Browser, Locator, Page, expect
+from stored_figures import COLLISIONS, use_font
 
 FIGURE = """
 import ipywidgets
@@ -91,6 +92,9 @@ def test_two_views_and_python_stay_in_step(browser: Browser, tmp_path) -> None:
         errors = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         first, second = views(page)
+        # A notebook brings no font of its own.
+        use_font(page, "wide")
+        assert [view.evaluate(COLLISIONS) for view in (first, second)] == [[], []]
         # What Python sets, both views show.
         expect(slider(first, "query")).to_have_attribute("aria-valuetext", "query b")
         expect(second.locator(".xp-say")).to_have_text("At d = 1 we look from b.")

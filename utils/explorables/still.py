@@ -31,6 +31,9 @@ DARK_IN_JUPYTERLAB = (
     'body[data-jp-theme-light="false"] :is(img.xp-still,img[src*="class%3D%22chart%22"])'
     "{filter:invert(.93) hue-rotate(180deg)}"
 )
+#: A still picture cannot measure its texts. Letters as high as those of usual fonts are about as wide: so a font with
+#: larger ones, DejaVu Sans for example, takes no more room than the drawing has.
+_ONE_SIZE = "text{font-size-adjust:.5}"
 #: Width of a still picture: that of the book's column.
 WIDTH = 720
 
@@ -120,7 +123,7 @@ class Stage:
     def picture(self, state: dict, width: float = WIDTH) -> str:
         """The picture in a state as SVG text, with a font for its Chinese characters if it has any."""
         drawn = self._call("still", state, width)
-        style = f"{font_face('Chinese', drawn)}svg{{{css_variables(dark=False)}}}\n{read('picture.css')}"
+        style = f"{font_face('Chinese', drawn)}svg{{{css_variables(dark=False)}}}\n{read('picture.css')}{_ONE_SIZE}"
         return drawn.replace(
             "<style></style>", f"<style>{style.replace('&', '&amp;').replace('<', '&lt;')}</style>", 1
         )
