@@ -49,6 +49,8 @@ unexport MPLBACKEND MATPLOTLIBRC
 export MPLCONFIGDIR := $(CURDIR)/$(VENV)/matplotlib
 # Nor do settings for IPython, where outputs are compared or stored.
 test test-all notebooks: export IPYTHONDIR := $(CURDIR)/$(VENV)/ipython
+# Text is in UTF-8 on every machine, also where the user's locale has another encoding.
+export PYTHONUTF8 := 1
 
 .DELETE_ON_ERROR:
 .PHONY: help book pdf serve browser test test-all check coverage test-machines lint lab notebooks handout mark bench linkcheck links clean

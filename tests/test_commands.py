@@ -92,11 +92,10 @@ def test_an_unknown_chapter(command: str) -> None:
     assert " masked_softmax " in line
 
 
-def test_settings_for_other_programs_do_not_reach_notebooks(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_of_the_user_do_not_reach_notebooks(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MPLBACKEND", "MATPLOTLIBRC", "MPLCONFIGDIR", "IPYTHONDIR"):
         monkeypatch.setenv(name, "elsewhere")
+    monkeypatch.setenv("PYTHONUTF8", "0")
     for name in (".venv/.installed", "chapters/one.ipynb"):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).touch()
@@ -111,6 +110,7 @@ def test_settings_for_other_programs_do_not_reach_notebooks(
     assert not {"MPLBACKEND", "MATPLOTLIBRC"} & seen.keys()
     assert seen["MPLCONFIGDIR"] == f"{checkout}/.venv/matplotlib"
     assert seen["IPYTHONDIR"] == f"{checkout}/.venv/ipython"
+    assert seen["PYTHONUTF8"] == "1"
 
 
 def test_one_chapter_is_tested_with_all_its_figures() -> None:
