@@ -71,8 +71,11 @@ def drawing_script() -> str:
 @cache
 def engine() -> "MiniRacer":
     """V8 with the drawing script, until the process ends."""
-    from py_mini_racer import MiniRacer
+    from py_mini_racer import MiniRacer, init_mini_racer
 
+    # V8 is started here: on processors with protection keys only the thread that starts it, and threads that come from
+    # that one, may write to its code, and the process would crash when it ends.
+    init_mini_racer(ignore_duplicate_init=True)
     # In a thread: in a notebook's own it would wait for the notebook's event loop. Closed in time: what Python's end
     # closes by itself sometimes waits for ever.
     with ThreadPoolExecutor(1) as thread:
