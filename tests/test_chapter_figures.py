@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import numpy as np
+import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from utils.explorables.figure import MODE_VARIABLE
@@ -53,11 +54,17 @@ STORED: dict[str, tuple[Callable[[str], str], bool]] = {
 
 
 def test_nbval_compares_figures_whether_a_page_or_a_kernel_stored_them(monkeypatch, tmp_path: Path) -> None:
-    cells, expected = [], []
+    cells, expected, published = [], [], []
+    monkeypatch.setattr("IPython.display.publish_display_data", published.append)
     for mode_now in ("static", "live"):
         for mode_then in ("static", "live"):
             monkeypatch.setenv(MODE_VARIABLE, mode_then)
-            bundle = run_example(FIGURE)._repr_mimebundle_()
+            figure = run_example(FIGURE)
+            with pytest.raises(NotImplementedError):
+                figure._ipython_display_()
+            before = [new_output("display_data", published.pop())] if mode_then == "live" else []
+            assert published == []
+            bundle = figure._repr_mimebundle_()
             assert ("application/vnd.jupyter.widget-view+json" in bundle) == (mode_then == "live")
             for change, passes in STORED.values():
                 data = bundle | {"text/html": change(bundle["text/html"])}
@@ -65,7 +72,7 @@ def test_nbval_compares_figures_whether_a_page_or_a_kernel_stored_them(monkeypat
                 expected.append("passed" if passes else "failed")
                 source = f"import os\nos.environ['{MODE_VARIABLE}'] = '{mode_now}'\n{FIGURE}"
                 output = new_output("execute_result", data, execution_count=len(expected))
-                cells.append(new_code_cell(source, execution_count=len(expected), outputs=[output]))
+                cells.append(new_code_cell(source, execution_count=len(expected), outputs=[*before, output]))
     # A cell whose output nbval ignores may have other numbers: those of trained weights.
     ignored = new_code_cell(**{key: cells[2][key] for key in ("source", "execution_count", "outputs")})
     ignored.metadata["tags"] = ["nbval-ignore-output"]

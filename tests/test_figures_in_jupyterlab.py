@@ -40,6 +40,7 @@ ipywidgets.link((figure.widget, "d"), (other, "value"))
 ipywidgets.VBox([echo, other])
 """
 MOVE = "figure.widget.query = 1"
+OTHERS = "figure.widget", "from utils.explorables import play\nplay(lambda d: d**2, d=[2, 3])"
 
 #: Another figure with controls of the same names.
 TWIN = FIGURE.replace("figure", "twin").replace('name="live"', 'name="twin"')
@@ -131,9 +132,39 @@ def test_two_views_and_python_stay_in_step(browser: Browser, tmp_path) -> None:
         page.context.close()
     # What JupyterLab saves holds the page's figure as well, so that the book can show it.
     saved = nbformat.read(tmp_path / "live.ipynb", as_version=4)
-    data = saved.cells[0].outputs[0].data
+    data = saved.cells[0].outputs[-1].data
     assert data["text/html"].startswith('<figure class="xp" id="live"')
     assert json.loads(json.dumps(data["application/vnd.jupyter.widget-view+json"]))["version_major"] == 2
+
+
+def test_what_needs_a_kernel_is_replaced_when_opened_again(browser: Browser, tmp_path) -> None:
+    jupyterlab.write_notebook(tmp_path / "again.ipynb", FIGURE, "display(figure)\nprint('after')", *OTHERS)
+    with jupyterlab.server(tmp_path) as address:
+        page = jupyterlab.open_and_run(browser, address, "again.ipynb")
+        expect(page.locator(".xp-live svg")).to_have_count(3)
+        expect(page.locator(".widget-interact")).to_be_visible()
+        expect(page.locator(".xp-substitute")).to_have_count(4)
+        expect(page.locator(".xp-substitute:visible")).to_have_count(0)
+        page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+        expect(page.locator(".jp-mod-dirty")).to_have_count(0)
+        page.evaluate("jupyterapp.serviceManager.sessions.shutdownAll()")
+        page.context.close()
+
+        page = jupyterlab.open_notebook(browser, address, "again.ipynb")
+        lost = page.get_by_text("Error displaying widget: model not found")
+        expect(lost).to_have_count(4)
+        expect(lost.filter(visible=True)).to_have_count(0)
+        expect(
+            page.get_by_text("To use the controls, run this cell again.").filter(visible=True)
+        ).to_have_count(4)
+        expect(page.get_by_role("img", name="Two rows of weights.")).to_have_count(3)
+        expect(page.get_by_text("At d = 1 we look from a.").filter(visible=True)).to_have_count(3)
+        expect(page.get_by_text("after", exact=True)).to_be_visible()
+
+        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+        expect(page.locator(".xp-live svg")).to_have_count(3)
+        expect(page.locator(".xp-substitute:visible")).to_have_count(0)
+        page.context.close()
 
 
 def with_captions(cells: list[NotebookNode], kind: str) -> list[NotebookNode]:

@@ -316,14 +316,16 @@ class Figure:
 
         return make_widget(self)
 
-    def _repr_html_(self) -> str:
+    def _still(self) -> str:
         picture = base64.b64encode(self.draw().encode()).decode()
-        still = f'<img class="xp-still" alt="{escape(self.alt)}" src="data:image/svg+xml;base64,{picture}">'
+        return f'<img class="xp-still" alt="{escape(self.alt)}" src="data:image/svg+xml;base64,{picture}">'
+
+    def _repr_html_(self) -> str:
         store = {"spec": {k: v for k, v in self.spec.items() if k != "alt"}, "state": self.point}
         store_json = json.dumps(store, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
         store_json = store_json.replace("<", "\\u003c")  # so that no label can close the script element
         return (
-            f'<figure class="xp" id="{self.name}" data-kind="{self.kind}">{still}'
+            f'<figure class="xp" id="{self.name}" data-kind="{self.kind}">{self._still()}'
             f"<p>{escape(self.sentence())}</p>"
             f'<script type="application/json">{store_json}</script><style>{DARK_IN_JUPYTERLAB}</style></figure>'
         )
@@ -332,10 +334,23 @@ class Figure:
         grid = " × ".join(f"{axis} ({len(values)})" for axis, values in self.axes.items())
         return f"{type(self).__name__} {self.name}: {grid}\n{self.sentence()}"
 
+    def _ipython_display_(self) -> None:
+        """Before the control, store what JupyterLab shows in its place when the kernel has ended.
+
+        Raises:
+            NotImplementedError: always; IPython then displays the mime bundle.
+        """
+        if _are_live():
+            from utils.explorables import live
+
+            style = f"<style>{DARK_IN_JUPYTERLAB}</style>"
+            live.store_substitute(f"{self._still()}{style}<p>{escape(self.sentence())}</p>")
+        raise NotImplementedError
+
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         """The HTML for a page and, unless ATTENTION_FIGURES is "static", the ipywidgets control."""
         bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        if os.environ.get(MODE_VARIABLE, "live") == "live":
+        if _are_live():
             from utils.explorables import live
 
             bundle |= live.view(self) or {"text/html": live.standalone_html(self)}
@@ -352,6 +367,10 @@ def rises(values: Sequence[object]) -> bool:
     """Whether values are at least two numbers, each larger than the one before."""
     numbers = all(isinstance(value, int | float) for value in values)
     return numbers and len(values) > 1 and all(a < b for a, b in itertools.pairwise(values))
+
+
+def _are_live() -> bool:
+    return os.environ.get(MODE_VARIABLE, "live") == "live"
 
 
 def _plain(value: object) -> object:

@@ -26,6 +26,15 @@ _DARK = (
 #: The scripts of a figure in a page or a notebook, after those that draw it.
 _IN_PAGES = ("controls", "gestures", "figure")
 _VIEW = "application/vnd.jupyter.widget-view+json"
+#: JupyterLab shows a substitute unless the next output has a control, and hides an output that lacks its control.
+#: Programs without these classes, and notebooks that are not trusted, never show it.
+_SUBSTITUTE = ".jp-OutputArea-child:has(>.jp-OutputArea-output>.xp-substitute)"
+_CONTROL = ".jp-OutputArea-child>.jp-OutputArea-output>*"
+_SUBSTITUTES = (
+    ".jp-OutputArea-output>.xp-substitute{display:block}"
+    f"{_SUBSTITUTE}:has(+{_CONTROL}){{display:none}}"
+    f"{_SUBSTITUTE}+.jp-OutputArea-child:not(:has(>.jp-OutputArea-output>*)){{display:none}}"
+)
 
 
 def style() -> str:
@@ -75,6 +84,15 @@ def view(figure: "Figure") -> dict | None:
     return {_VIEW: data[_VIEW]}
 
 
+def store_substitute(html: str) -> None:
+    """Output HTML that JupyterLab shows in place of the next output when that is a control without its kernel."""
+    from IPython.display import publish_display_data
+
+    advice = "<p>To use the controls, run this cell again.</p>"
+    substitute = f'<div class="xp-substitute" hidden>{html}{advice}</div><style>{_SUBSTITUTES}</style>'
+    publish_display_data({"text/html": substitute})
+
+
 def make_widget(figure: "Figure"):
     """An anywidget whose traits are the figure's axes and picks; a trait refuses values that are not on the grid."""
     import anywidget
@@ -96,6 +114,7 @@ def make_widget(figure: "Figure"):
     names = [*figure.axes, *figure.picks]
     members = {name: GridValue(figure.point[name]).tag(sync=True) for name in names}
     members |= {"_esm": script(), "_css": style()}
+    members["_ipython_display_"] = lambda _widget: figure._ipython_display_()
     members["spec"] = traitlets.Dict().tag(sync=True)
     live = type("ExplorableWidget", (anywidget.AnyWidget,), members)
     return live(spec=figure.spec)
@@ -116,6 +135,11 @@ def play(function: Callable, **axes: Sequence | Mapping):
     """
     import ipywidgets
 
+    class Sliders(ipywidgets.interactive):
+        def _ipython_display_(self) -> None:
+            store_substitute("")
+            raise NotImplementedError  # IPython then displays the box
+
     parameters = inspect.signature(function).parameters
     controls = {}
     for name, values in axes.items():
@@ -125,4 +149,4 @@ def play(function: Callable, **axes: Sequence | Mapping):
             raise ValueError(f"axis {name!r} needs at least one value")
         kind = ipywidgets.ToggleButtons if isinstance(values[0], str) else ipywidgets.SelectionSlider
         controls[name] = kind(options=list(values), description=name.replace("_", " "))
-    return ipywidgets.interactive(function, **controls)
+    return Sliders(function, **controls)
