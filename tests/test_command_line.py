@@ -596,6 +596,12 @@ def test_a_heat_map_is_drawn_of_one_sentence(folder, tmp_path):
         assert invoke("translate", folder, *sentence, "--heatmap", path, stdin=stdin).exit_code == 0
         assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
         path.unlink()
+    picture = tmp_path / "map.png"
+    result = invoke("translate", folder, "They want नमस्ते.", "--heatmap", picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    warning, end = result.stderr.split("\n")
+    assert warning.startswith("warning: the fonts of a picture lack letters of this text (Devanagari)")
+    assert end == ""
     for sentences, stdin in (["a", "b"], None), ([""], None), ([], "a\nb\n"):
         result = invoke("translate", folder, *sentences, "--heatmap", path, stdin=stdin)
         assert result.exit_code == 1

@@ -1,6 +1,7 @@
 """The attention of one translation as a picture or a page."""
 
 import re
+import warnings
 from xml.etree import ElementTree
 
 import pytest
@@ -27,6 +28,29 @@ def test_pictures_are_of_the_kind_that_the_name_says(tmp_path, translation):
     assert "target token" in picture
     save_heatmap(translation, tmp_path / "again.svg")
     assert (tmp_path / "again.svg").read_text(encoding="utf-8") == picture
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_one_warning_names_the_scripts_without_font(tmp_path, suffix):
+    path = tmp_path / f"map{suffix}"
+    weights = torch.full((2, 3), 0.5)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        save_heatmap(Translation("नमस्ते", ["▁नमस्ते", "สวัสดี", "$$"], ["hello", "<eos>"], weights, True), path)
+    assert [str(warning.message) for warning in caught] == [
+        f"the fonts of a picture lack letters of this text (Devanagari, Thai), so map{suffix} has boxes in their "
+        "place; a file whose name ends in .html shows them"
+    ]
+    assert path.stat().st_size > 1000
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("suffix", [".png", ".html"])
+def test_what_can_be_shown_gives_no_warning(tmp_path, suffix):
+    tokens = ["▁我", "مرحبا", "$x$"] if suffix == ".png" else ["नमस्ते", "สวัสดี", "$$"]
+    weights = torch.full((2, 3), 0.5)
+    save_heatmap(Translation("x", tokens, ["▁$5", "<eos>"], weights, True), tmp_path / f"map{suffix}")
+    assert (tmp_path / f"map{suffix}").stat().st_size > 1000
 
 
 def test_a_page_holds_all_that_it_needs_and_every_token(tmp_path, translation):

@@ -223,6 +223,30 @@ def test_heatmap_names_its_rows_and_columns():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("source", "target")
 
 
+def test_a_dollar_sign_in_a_label_is_text():
+    plotting.use_style()
+    given = {
+        "queries": ["$5", "$$"],
+        "keys": ["$x$", "a$b$c", r"\frac$"],
+        "xlabel": "in $ and $",
+        "ylabel": "$$",
+    }
+    ax = plotting.heatmap(weights(2, 3), **given)
+    shown = "".join(ElementTree.fromstring(plotting.svg(ax.figure)).itertext())
+    for text in [*given["queries"], *given["keys"], given["xlabel"], given["ylabel"]]:
+        assert text in shown
+    ax = plotting.shape_diagram([("$$", (2, 3), plotting.QUERY, "$=$"), ("$x$", (2, 3), plotting.KEY, "")])
+    shown = "".join(ElementTree.fromstring(plotting.svg(ax.figure)).itertext())
+    for text in ("$$", "$=$", "$x$"):
+        assert text in shown
+
+
+def test_letters_without_a_font_are_found():
+    plotting.use_style()
+    assert plotting.letters_without_font(["▁the", "我看", "Ελλάδα", "שלום", "مرحبا", "한국어"]) == []
+    assert plotting.letters_without_font(["aนa", "ก", "नน"]) == ["น", "ก", "न"]
+
+
 def test_heatmap_hatches_the_cells_where_a_query_may_not_attend():
     ax = plotting.heatmap(weights(2, 3), mask=torch.tensor([[True, True, False], [True, False, False]]))
     assert [cell.get_xy() for cell in ax.patches] == [(1.5, -0.5), (0.5, 0.5), (1.5, 0.5)]

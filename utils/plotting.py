@@ -14,7 +14,7 @@ import io
 import itertools
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
@@ -112,6 +112,13 @@ def _add_cjk_font() -> str:
     if family not in {font.name for font in font_manager.fontManager.ttflist}:
         font_manager.fontManager.addfont(path)
     return family
+
+
+def letters_without_font(texts: Iterable[str]) -> list[str]:
+    """The characters, each once, that the fonts set by :func:`use_style` lack: a figure has boxes in their place."""
+    fonts = [font_manager.get_font(font_manager.findfont(name)) for name in mpl.rcParams["font.family"]]
+    letters = dict.fromkeys("".join(texts))
+    return [letter for letter in letters if not any(font.get_char_index(ord(letter)) for font in fonts)]
 
 
 #: If a page names its theme, the drawing has no background of its own, and it has dark colours if the page has.
@@ -266,7 +273,7 @@ def heatmap(
     """Draw attention weights: one row per query, one column per key; the background is 0, and full blue is 1.
 
     Args:
-        queries: labels of the rows, for instance words; None numbers them.
+        queries: labels of the rows, for instance words; None numbers them. A ``$`` in a label is a dollar sign.
         keys: labels of the columns; long ones are rotated.
         mask: False where a query may not attend; these cells are hatched. None hatches none.
         ax: where to draw; None makes a new figure.
@@ -293,13 +300,19 @@ def heatmap(
     key_labels = [str(label) for label in (range(num_keys) if keys is None else keys)]
     rotated = any(len(label.encode()) > 3 for label in key_labels)  # a Chinese character is three bytes long
     ax.set_xticks(
-        range(num_keys), key_labels, rotation=60 if rotated else 0, ha="right" if rotated else "center"
+        range(num_keys),
+        key_labels,
+        rotation=60 if rotated else 0,
+        ha="right" if rotated else "center",
+        parse_math=False,
     )
     if rotated:
         for label in ax.get_xticklabels():
             label.set_rotation_mode("anchor")
-    ax.set_yticks(range(num_queries), [str(q) for q in (range(num_queries) if queries is None else queries)])
-    ax.set(xlabel=xlabel, ylabel=ylabel)
+    query_labels = [str(label) for label in (range(num_queries) if queries is None else queries)]
+    ax.set_yticks(range(num_queries), query_labels, parse_math=False)
+    ax.set_xlabel(xlabel, parse_math=False)
+    ax.set_ylabel(ylabel, parse_math=False)
     ax.spines[:].set(visible=True, color=GREY)  # without these lines, cells of 0 would have no edge
     ax.tick_params(length=0)
     if colorbar:
@@ -335,10 +348,10 @@ def shape_diagram(blocks: Sequence[tuple[str, tuple[int, int], str, str]], *, ax
     x = 0.0
     for name, (rows, columns), colour, operator in blocks:
         ax.add_patch(Rectangle((x, -rows / 2), columns, rows, facecolor=colour, edgecolor=colour, alpha=0.4))
-        ax.text(x + columns / 2, half + unit, name, ha="center", va="bottom")
+        ax.text(x + columns / 2, half + unit, name, ha="center", va="bottom", parse_math=False)
         ax.text(x + columns / 2, -half - unit, f"{rows} × {columns}", ha="center", va="top")
         gap = unit * (3 if len(operator) < 3 else 2 + 0.8 * len(operator))
-        ax.text(x + columns + gap / 2, 0, operator, ha="center", va="center")
+        ax.text(x + columns + gap / 2, 0, operator, ha="center", va="center", parse_math=False)
         x += columns + gap
     ax.set(xlim=(-unit, x), ylim=(-half - 4 * unit, half + 4 * unit), aspect="equal")
     ax.axis("off")

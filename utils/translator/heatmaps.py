@@ -4,6 +4,8 @@ Pictures are drawn by ``utils.plotting``, pages by ``utils.explorables``. Both a
 Explained in book/api/command_line_results.
 """
 
+import unicodedata
+import warnings
 from pathlib import Path
 
 from utils.translator.translating import Translation
@@ -29,7 +31,8 @@ def save_heatmap(translation: Translation, path: Path) -> None:
     """Write the attention weights of a translation to a PNG, SVG or HTML file, by the suffix of its name.
 
     A picture has one row per target token and one column per source token. A page shows the weights of a chosen token
-    as lines between two columns of tokens; it needs no network and no other file.
+    as lines between two columns of tokens; it needs no network and no other file. It shows every script; a picture
+    shows boxes in place of letters that its fonts lack, and a warning names their scripts.
 
     Args:
         translation: with attention weights.
@@ -48,7 +51,7 @@ def save_heatmap(translation: Translation, path: Path) -> None:
 
 
 def _draw(translation: Translation, path: Path) -> None:
-    from utils.plotting import SIZE, heatmap, panels, use_style  # imports matplotlib
+    from utils.plotting import SIZE, heatmap, letters_without_font, panels, use_style  # imports matplotlib
 
     use_style()
     num_tgt, num_src = translation.weights.shape
@@ -62,8 +65,18 @@ def _draw(translation: Translation, path: Path) -> None:
         xlabel="source token",
         ylabel="target token",
     )
-    # Without the date, the same translation gives the same file.
-    figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+    if missing := letters_without_font([*translation.src_tokens, *translation.tgt_tokens]):
+        # The Unicode name of a letter begins with its script.
+        scripts = {unicodedata.name(letter, "unnamed").split()[0].capitalize() for letter in missing}
+        warnings.warn(
+            f"the fonts of a picture lack letters of this text ({', '.join(sorted(scripts))}), so {path.name} has "
+            f"boxes in their place; a file whose name ends in .html shows them",
+            stacklevel=3,
+        )
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+", UserWarning)  # one such line for each letter
+        # Without the date, the same translation gives the same file.
+        figure.savefig(path, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
 
 
 def _page(translation: Translation) -> str:
