@@ -242,6 +242,27 @@ ON_WHITE = """[...document.querySelectorAll("main img")]
     .filter(image => getComputedStyle(image).backgroundColor === "rgb(255, 255, 255)").map(image => image.src)"""
 
 
+#: How many elements the tab key reaches, and those that have no outline while they have its focus. Some have it on
+#: their form, on the arrow in them, or on a layer that covers their card, which cuts off what is outside.
+WITHOUT_OUTLINE = """() => {
+    const outlined = (element, layer) => {
+        const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(element, layer);
+        const [width, offset] = [outlineWidth, outlineOffset].map(parseFloat);
+        return outlineStyle !== "none" && width >= 2 && (!layer || offset <= -width);
+    };
+    const stops = [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex]")].filter(stop => {
+        if (stop.tabIndex < 0) return false;
+        stop.focus();
+        return stop.matches(":focus-visible");
+    });
+    const bare = stops.filter(stop => {
+        stop.focus();
+        const places = [stop, ...stop.children, stop.closest("form") ?? stop];
+        return !places.some(place => outlined(place)) && !outlined(stop, "::after");
+    });
+    return [stops.length, bare.map(stop => stop.outerHTML.slice(0, 100))];
+}"""
+
 #: The look of each element in the code of a page, or "as text" where it looks like the plain text around it.
 LOOKS_OF_CODE = """() => {
     const look = word => {
@@ -352,6 +373,22 @@ def test_axe_finds_no_obstacle_on_the_other_pages_either(reader: Reader, name: s
     reader.become("dark", PHONE)
     reader.unfold()
     check_for_obstacles(reader)
+
+
+@pytest.mark.parametrize(
+    "media", [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"}]
+)
+def test_what_has_the_focus_has_an_outline(browser: Browser, media: dict[str, str]) -> None:
+    reader = Reader(browser)
+    for name in (CHAPTERS[0], "book/index", "book/api/kernels", "search"):
+        page = reader.open(name)
+        page.emulate_media(**media)
+        reader.unfold()
+        page.keyboard.press("Tab")  # from now on the focus is that of a keyboard
+        reached, bare = page.evaluate(WITHOUT_OUTLINE)
+        assert reached > 30
+        assert bare == [], name
+    reader.context.close()
 
 
 @pytest.mark.parametrize("name", CHAPTERS[:1])
