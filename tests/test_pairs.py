@@ -22,6 +22,13 @@ from utils.corpus.pairs import (
     tokenise,
 )
 
+#: Marks of direction, joiners, variation selectors, a byte-order mark and an escape, none of them visible alone.
+INVISIBLE = "\u200b\u200c\u200d\u200e\u200f\u061c\u202e\u2060\u2066\ufe0f\ufeff\u00ad\x1b"
+EMOJI = [
+    "❤\ufe0f", "👍🏽", "🇫🇷", "1\ufe0f\u20e3", "#\u20e3", "👨\u200d👩\u200d👧", "🏳\ufe0f\u200d🌈",
+    "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+]  # fmt: skip
+
 
 def write(path: Path, content: str | bytes) -> Path:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -260,19 +267,59 @@ def test_missing_languages_are_filled_in():
         ("我\u200b們 ， 好 ！", "zh", "我们，好！"),
         ("漢 字", "ja", "漢 字"),
         ("", "zh", ""),
+        (
+            "我睡不著，他看著我，討論著，著急，著陸。",
+            "zh",
+            "我睡不着，他看着我，讨论着，着急，着陆。",
+        ),
+        ("意味著作出決定，聽著錄音，看著名單", "zh", "意味着作出决定，听着录音，看着名单"),
+        (
+            "著名 名著 顯著 著作 土著 著者 專著 拙著 論著 合著",
+            "zh",
+            "著名名著显著著作土著著者专著拙著论著合著",
+        ),
+        ("显著，老么，什么，里面，皇后，台灣，乾隆", "zh", "显著，老么，什么，里面，皇后，台湾，乾隆"),
+        ("看著", "ja", "看著"),
+        ("a\u200eb\u200f. \u061cc\u202ad\u202e\u2066e\u2069", "ar", "ab. cde"),
+        ("a\u2060b\x00\x1b\x7f\x80c\u034f\u115f\U000e0041", "en", "abc"),
+        ("a\tb\x85c\u2028d\u2029e\x1cf\u1680g \u200e h", "en", "a b c d e f g h"),
+        ("e\u200b\u0301", "fr", "é"),
+        ("می\u200c\u200e\u200cخواهم\u200c.", "fa", "می\u200cخواهم."),
+        ("क्\u200dष \u200dष", "hi", "क्\u200dष ष"),
+        ("\u0600١ \u06dd", "ar", "\u0600١ \u06dd"),
+        ("a\ufe0f 1\ufe0f2 葛\U000e0100 😀\u200d", "en", "a 12 葛 😀"),
     ],
 )
 def test_normalise(text, lang, expected):
     assert normalise(text, lang) == expected
 
 
-@given(st.text(), st.sampled_from(["en", "fr", "zh"]))
-@settings(max_examples=50)
+@pytest.mark.parametrize("emoji", EMOJI)
+def test_an_emoji_stays_whole_and_is_one_word(emoji):
+    assert normalise(f"a{emoji} {emoji}\u200e", "en") == f"a{emoji} {emoji}"
+    for lang in ("en", "fr", "zh"):
+        assert tokenise(f"ab{emoji}{emoji}12, 3", lang) == ["ab", emoji, emoji, "12", ",", "3"]
+
+
+PIECES = [*"aي्क=1#\u0301\u0338\u20e3🏴🇫🏽❤☺↔👨é漢著名 \t\x1c\x85", *INVISIBLE, "\U000e0067\U000e007f"]
+
+
+@given(
+    st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)), st.sampled_from(["en", "fr", "zh"])
+)
+@settings(max_examples=200)
 def test_normalising_once_is_enough(text, lang):
     once = normalise(text, lang)
     assert normalise(once, lang) == once
     assert "\n" not in once
     assert once == once.strip()
+
+
+@given(st.lists(st.text(alphabet=INVISIBLE + "ab", max_size=5), max_size=5))
+def test_no_removal_joins_words_across_blanks(pieces):
+    words = ["".join(letter for letter in piece if letter in "ab") for piece in pieces]
+    apart = normalise("\n".join(pieces), "en").replace("\u200c", "").replace("\u200d", "")
+    assert apart == " ".join(word for word in words if word)
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,24 @@ DATA_VARIABLE = "ATTENTION_DATA"
 #: A page with pair files of many languages.
 SOURCE_PAGE = "https://www.manythings.org/anki/"
 
-#: Blanks of other widths become plain blanks, invisible characters are removed, curly apostrophes become straight.
-_CHARACTERS = str.maketrans(
-    dict.fromkeys("\u00a0\u2009\u202f\u3000", " ")
-    | dict.fromkeys("\u00ad\u200b\ufeff", None)
-    | dict.fromkeys("\u2018\u2019", "'")
+_APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019", "'"))
+#: One emoji with its variation selector, colour of skin, keycap or flag, or several that are joined to one.
+_KEYCAP = r"[0-9#*]\uFE0F?\u20E3"
+_EMOJI_PART = (
+    rf"(?:{_KEYCAP}|"
+    r"\p{RI}{1,2}|\U0001F3F4[\U000E0020-\U000E007E]+\U000E007F"
+    r"|[\p{Emoji}--[0-9#*\p{RI}]]\uFE0F?(?:\p{EMod}\uFE0F?)?)"
+)
+_EMOJI = rf"{_EMOJI_PART}(?:\u200D{_EMOJI_PART})*"
+#: What Unicode calls ignorable, and control characters. Within an emoji it is visible, and in Mongolian letters.
+_INVISIBLE = regex.compile(
+    rf"({_EMOJI_PART})|[[\p{{Default_Ignorable_Code_Point}}\p{{Cc}}]--[\p{{Mongolian}}\p{{Join_Control}}]]+",
+    regex.V1,
+)
+_REPEATED_JOINER = regex.compile(r"\p{Join_Control}+(?=\p{Join_Control})")
+#: Joiners and non-joiners are visible between letters and between emoji only.
+_JOINER = regex.compile(
+    rf"({_EMOJI}|\p{{L}}(?:\p{{Join_Control}}?[\p{{L}}\p{{M}}])*)|\p{{Join_Control}}", regex.V1
 )
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 #: A blank next to a Chinese character or to Chinese punctuation.
@@ -38,10 +51,19 @@ _CHINESE_BLANK = re.compile(
 )
 #: The characters of words: letters, their marks (such as the vowel signs of Hindi), and digits.
 _LETTERS = r"\w\p{M}\p{N}"
-_WORDS = regex.compile(rf"[{_LETTERS}]+(?:'[{_LETTERS}]+)*|[^{_LETTERS}\s]")
-_FRENCH_WORDS = regex.compile(rf"[{_LETTERS}]+'?|[^{_LETTERS}\s]")  # clitics are words: l' homme
-_KANA = "\u3040-\u30ff"
-_CHARACTERS_AS_WORDS = regex.compile(rf"[{_HAN}{_KANA}]|(?:(?![{_HAN}{_KANA}])[{_LETTERS}])+|[^{_LETTERS}\s]")
+_LETTER = rf"(?!{_KEYCAP})[{_LETTERS}]"
+_OTHER = rf"{_EMOJI}|[^{_LETTERS}\s]"
+_WORDS = regex.compile(rf"(?:{_LETTER})+(?:'(?:{_LETTER})+)*|{_OTHER}", regex.V1)
+_FRENCH_WORDS = regex.compile(rf"(?:{_LETTER})+'?|{_OTHER}", regex.V1)  # clitics are words: l' homme
+_CHINESE_OR_KANA = rf"[{_HAN}\u3040-\u30ff]"
+_CHARACTERS_AS_WORDS = regex.compile(
+    rf"{_CHINESE_OR_KANA}|(?:(?!{_CHINESE_OR_KANA}){_LETTER})+|{_OTHER}", regex.V1
+)
+#: The particle 着, which OpenCC leaves as 著. Words of writing and of fame keep it, such as 著名 and 名著.
+_PARTICLE = regex.compile(
+    "(?<![名显昭巨土专原拙遗卓所编]|(?<![翻])译|(?<![讨议谈争评辩])论|(?<![配结混凑融])合)著"
+    "(?!名(?![单字片])|(?<!意味著)作|者|述|称|录(?![音像])|书立说)"
+)
 #: The largest share of bad rows; a file with more is probably of another kind.
 MAX_BAD_SHARE = 0.01
 #: The largest number of characters in a sentence; a word of ten million would be cut into subwords for hours.
@@ -241,21 +263,31 @@ def normalise(text: str, lang: str) -> str:
     """Normalise a text: texts that look the same get the same characters.
 
     The result has composed characters (Unicode NFC), plain blanks in place of wide, narrow and unbreakable ones,
-    no invisible characters, straight apostrophes, single blanks and none at the ends. Chinese is
-    converted to simplified characters, without blanks beside them.
+    no invisible characters, straight apostrophes, single blanks and none at the ends. Joiners and non-joiners stay
+    between letters, and whatever an emoji is made of stays. Chinese is converted to simplified characters, without
+    blanks beside them.
 
     Args:
         lang: language code; only Chinese makes a difference.
 
     >>> normalise(" C’est\u202fquoi\u202f? ", "fr")
     "C'est quoi ?"
-    >>> normalise("漢語 很 難。", "zh")
-    '汉语很难。'
+    >>> normalise("漢語 很 難。我睡不著。", "zh")
+    '汉语很难。我睡不着。'
     """
-    text = " ".join(unicodedata.normalize("NFC", text).translate(_CHARACTERS).split())
+    # Blanks come first: some of them are control characters.
+    text = _without_invisible(" ".join(text.translate(_APOSTROPHES).split()))
+    text = " ".join(unicodedata.normalize("NFC", text).split())
     if primary(lang) == "zh":
-        text = _CHINESE_BLANK.sub("", _to_simplified().convert(text))
+        text = _PARTICLE.sub("着", _to_simplified().convert(_CHINESE_BLANK.sub("", text)))
     return text
+
+
+def _without_invisible(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
+    text = _REPEATED_JOINER.sub("", _INVISIBLE.sub(r"\1", text))
+    return _JOINER.sub(r"\1", text)
 
 
 @lru_cache(maxsize=1)
