@@ -19,6 +19,8 @@ from utils.translator.alignment import (
     forced_weights,
     score_alignments,
     shares,
+    split_words,
+    text_for_model,
     word_weights,
 )
 from utils.translator.runs import build_model
@@ -127,6 +129,28 @@ def test_detokenised_text_is_as_people_write_it(words, lang, text):
     assert joined == text
     spans = [joined[a:b].strip() for a, b in pairwise([0, *ends])]
     assert spans == words.split()
+
+
+def test_only_ascii_blanks_separate_words():
+    assert split_words(" a\u00a0b\tc\u3000 \u2028d\x85\r") == ["a\u00a0b", "c\u3000", "\u2028d\x85"]
+    run = trained_run()
+    [alignment] = align(run, [("I\u00a0see two\u3000dogs \u00a0 .", "Je vois .")])
+    assert alignment.src_words == ["I\u00a0see", "two\u3000dogs", "\u00a0", "."]
+    assert alignment.weights.shape == (3, 4)
+    assert alignment.weights[:, 2].tolist() == [0, 0, 0]
+    torch.testing.assert_close(alignment.weights.sum(dim=1), torch.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("words", "lang", "text", "ends"),
+    [
+        ("1\u00a0000 chats .", "fr", "1 000 chats.", [5, 11, 12]),
+        ("名 著 看 著", "zh", "名著看着", [1, 2, 3, 4]),
+        ("乾 隆 a\u200eb \u2060", "zh", "乾隆ab", [1, 2, 4, 4]),
+    ],
+)
+def test_words_end_where_they_end_in_normalised_text(words, lang, text, ends):
+    assert text_for_model(split_words(words), lang) == (text, ends)
 
 
 def test_a_word_of_invisible_characters_leaves_no_blank():

@@ -49,7 +49,7 @@ from utils.metrics import Links, alignment_error_rate, bleu, diagonal_links, lin
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, Memory
 from utils.training import batch_loss, fit, seeded
-from utils.translator.alignment import align
+from utils.translator.alignment import align, split_words
 from utils.translator.fast import attention_weights, decoder_features, encode, fast_loss
 from utils.translator.gold_links import read_gold
 from utils.translator.loop import Schedule
@@ -409,7 +409,7 @@ def linked_texts(num: int) -> dict[str, tuple[list, list[GoldLinks]]]:
     """The two texts with gold links, as in ``real_sentences``: pairs of words, and their links."""
     sentences = triples(num, split="test", min_words=3, max_words=30)
     lines = find_file(HANSARDS).read_text("utf-8").splitlines()
-    hansards = [tuple(side.split() for side in line.split("|||")) for line in lines]
+    hansards = [tuple(split_words(side) for side in line.split("|||")) for line in lines]
     return {
         "grammar": (
             [(capitalised(t.en), capitalised(t.fr)) for t in sentences],

@@ -32,13 +32,21 @@ from safetensors.torch import load_file, save
 from studies.parts import run_parts
 from utils.corpus.batches import ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import triples
-from utils.corpus.pairs import find_file, normalise, read_pairs, tokenise
+from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.metrics import Links, Score, bleu, bleu_by_length, diagonal_links, links_from_weights
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
-from utils.translator.alignment import WordAlignment, align, detokenise, forced_weights, shares
+from utils.translator.alignment import (
+    WordAlignment,
+    align,
+    detokenise,
+    forced_weights,
+    shares,
+    split_words,
+    text_for_model,
+)
 from utils.translator.checkpoints import Checkpoints, write_atomically
 from utils.translator.fast import steps_for
 from utils.translator.gold_links import read_gold
@@ -657,7 +665,7 @@ def measure_unseen(study: Study) -> dict:
 def texts_with_links(study: Study) -> dict[str, tuple[list, list[GoldLinks]]]:
     """Sentences of the grammar and of parliament as pairs of words, and their gold links."""
     lines = find_file(HANSARDS).read_text("utf-8").splitlines()
-    hansards = [tuple(side.split() for side in line.split("|||")) for line in lines]
+    hansards = [tuple(split_words(side) for side in line.split("|||")) for line in lines]
     hansards_gold = read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in hansards], first=1)
     grammar = triples(study.num_test, split="test", min_words=3, max_words=30)
     return {
@@ -752,7 +760,7 @@ def _possible(
 def predicted_words(run: Run, alignment: WordAlignment) -> list[bool]:
     """For each target word of an aligned pair: does the decoder give the highest probability to all its pieces?"""
     (src, _), (tgt, ends) = (
-        detokenise([normalise(word, lang) for word in words], lang)
+        text_for_model(words, lang)
         for lang, words in ((run.settings.src, alignment.src_words), (run.settings.tgt, alignment.tgt_words))
     )
     ids = run.tgt_vocabulary.encode([tgt])

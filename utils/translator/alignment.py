@@ -15,7 +15,7 @@ from torch import Tensor
 
 from utils.corpus.batches import make_batch
 from utils.corpus.languages import has_blanks, primary
-from utils.corpus.pairs import normalise, tokenise
+from utils.corpus.pairs import clean, in_one_script, normalise, tokenise
 from utils.corpus.vocabulary import Vocabulary
 from utils.metrics import diagonal_links, links_from_weights
 from utils.seq2seq import EncoderDecoder
@@ -166,8 +166,9 @@ def align(
     Args:
         run: a trained translator.
         pairs: (source, target) sentences.
-        tokenised: True: blanks separate the words, as in alignment files. False: sentences are tokenised into words
-            and punctuation marks, Chinese into characters (:func:`utils.corpus.pairs.tokenise`).
+        tokenised: True: ASCII blanks separate the words, as in alignment files. False: sentences are tokenised into
+            words and punctuation marks, languages without blanks into characters
+            (:func:`utils.corpus.pairs.tokenise`).
         batch_size: sentence pairs per batch.
         threads: as for :func:`forced_weights`.
 
@@ -246,6 +247,28 @@ def detokenise(words: Sequence[str], lang: str) -> tuple[str, list[int]]:
     return text, ends
 
 
+def split_words(line: str) -> list[str]:
+    """The words of a line of an alignment file, which ASCII blanks separate.
+
+    Other tools count so. A no-break or wide blank is part of a word, so that positions in files of links fit.
+
+    >>> split_words(" 1\u00a0000\tchats ")
+    ['1\\xa0000', 'chats']
+    """
+    return re.findall(r"\S+", line, re.ASCII)
+
+
+def text_for_model(words: Sequence[str], lang: str) -> tuple[str, list[int]]:
+    """The normalised text of tokenised words, and the end of each word in it, as :func:`detokenise`.
+
+    >>> text_for_model(["名", "著", "看", "著"], "zh")
+    ('名著看着', [1, 2, 3, 4])
+    """
+    text, ends = detokenise([clean(word, lang) for word in words], lang)
+    # What a Chinese character becomes can depend on its neighbours; their number stays.
+    return in_one_script(text, lang), ends
+
+
 def _ends(text: str, words: Sequence[str]) -> list[int]:
     """The end of each word in the text that was tokenised into these words."""
     ends, start = [], 0
@@ -266,8 +289,8 @@ class _Side(NamedTuple):
 def _read_side(texts: Sequence[str], lang: str, vocabulary: Vocabulary, *, tokenised: bool) -> _Side:
     check_characters(texts)
     if tokenised:
-        words = [text.split() for text in texts]
-        texts_and_ends = [detokenise([normalise(word, lang) for word in row], lang) for row in words]
+        words = [split_words(text) for text in texts]
+        texts_and_ends = [text_for_model(row, lang) for row in words]
     else:
         texts = [normalise(text, lang) for text in texts]
         words = [tokenise(text, lang) for text in texts]

@@ -65,7 +65,7 @@ def read_pair_lines(
             raise ValueError(
                 f"{name}, line {number}: a line must have two columns, separated by a tab or by |||, got one{form}"
             )
-        first, second, *_ = (field.strip() for field in [*fields, ""])
+        first, second, *_ = (field.strip(" ") for field in [*fields, ""])
         yield first, second
 
 
