@@ -306,6 +306,11 @@ def in_one_script(text: str, lang: str) -> str:
     """
     if primary(lang) != "zh":
         return text
+    # The tables convert a few results again, such as 薴 by way of 苧 to 苎.
+    return _converted(_converted(text, lang), lang)
+
+
+def _converted(text: str, lang: str) -> str:
     simplified = _converter("t2s").convert(text)
     if script(lang) == "Hans":
         return _PARTICLE.sub("着", simplified)
