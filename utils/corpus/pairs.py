@@ -26,11 +26,11 @@ DATA_VARIABLE = "ATTENTION_DATA"
 SOURCE_PAGE = "https://www.manythings.org/anki/"
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019", "'"))
-#: One emoji with its variation selector, colour of skin, keycap or flag, or several that are joined to one.
 _KEYCAP = r"[0-9#*]\uFE0F?\u20E3"
+#: One emoji with its variation selector and colour of skin, a keycap or a flag; several can be joined to one.
 _EMOJI_PART = (
-    rf"(?:{_KEYCAP}|"
-    r"\p{RI}{1,2}|\U0001F3F4[\U000E0020-\U000E007E]+\U000E007F"
+    rf"(?:{_KEYCAP}"
+    r"|\p{RI}{1,2}|\U0001F3F4[\U000E0020-\U000E007E]+\U000E007F"
     r"|[\p{Emoji}--[0-9#*\p{RI}]]\uFE0F?(?:\p{EMod}\uFE0F?)?)"
 )
 _EMOJI = rf"{_EMOJI_PART}(?:\u200D{_EMOJI_PART})*"
@@ -60,7 +60,7 @@ _CHARACTER = rf"(?=[{_HAN}\u3040-\u30ff\p{{Line_Break=Complex_Context}}\p{{Tibet
 _CHARACTERS_AS_WORDS = regex.compile(rf"(?={_CHARACTER})\X|(?:(?!{_CHARACTER}){_LETTER})+|{_OTHER}", regex.V1)
 #: The particle 着, which OpenCC leaves as 著. Words of writing and of fame keep it, such as 著名 and 名著.
 _PARTICLE = regex.compile(
-    "(?<![名显昭巨土专原拙遗卓所编]|(?<![翻])译|(?<![讨议谈争评辩])论|(?<![配结混凑融])合)著"
+    "(?<![名显昭巨土专原拙遗卓所编]|(?<!翻)译|(?<![讨议谈争评辩])论|(?<![配结混凑融])合)著"
     "(?!名(?![单字片])|(?<!意味著)作|者|述|称|录(?![音像])|书立说)"
 )
 #: The largest share of bad rows; a file with more is probably of another kind.
