@@ -1,5 +1,4 @@
-# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13, and
-# the tests need Chromium or Chrome.
+# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13.
 
 PYTHON ?= python3
 PORT ?= 8000
@@ -68,9 +67,9 @@ serve: book  ## build the book, then serve it on this computer (PORT=8000)
 	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
 
-# The tests of the pages need a browser: this checks for one before anything is installed or built.
-browser:
-	@command -v "$(PYTHON)" >/dev/null && "$(PYTHON)" tests/chromium.py
+# The tests of the pages need a browser: this starts one, or gets one, before the book is built.
+browser: $(INSTALLED)
+	@$(BIN)/python tests/chromium.py
 
 # CHAPTER=name tests one chapter: its notebook, its page and all its figures, in the book that was built last, with
 # its changed pages built again.

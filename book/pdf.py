@@ -20,7 +20,7 @@ from pypdf.generic import ArrayObject, NameObject
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from chromium import ARGUMENTS, find  # noqa: E402
+from chromium import launch  # noqa: E402
 
 PAPER = {"format": "A4", "margin": {"top": "18mm", "bottom": "20mm", "left": "20mm", "right": "20mm"}}
 #: A window as wide as the text on paper, so that a page measures itself as it is printed.
@@ -180,7 +180,7 @@ def main(folder: str, target: str, *chosen: str) -> None:
     names = [(name, part) for name, part in pages_of_the_book() if name in chosen or not chosen]
     title = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
+        browser = launch(playwright)
         writer = joined(browser, book, names, title)
         browser.close()
     Path(target).parent.mkdir(parents=True, exist_ok=True)

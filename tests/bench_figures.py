@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import jupyterlab
-from chromium import ARGUMENTS, find
+from chromium import launch
 from playwright.sync_api import Browser, Page, sync_playwright
 from test_figures_in_jupyterlab import ECHO, FIGURE, SECOND_VIEW
 
@@ -161,9 +161,9 @@ def main() -> None:
         sys.exit("There is no built book: run make book first.")
     print(f"{'milliseconds':<62} {'median':>6} {'p95':>6} {'max':>6}")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
+        browser = launch(playwright)
         figures = [
-            (f"file://{book}/chapters/{notebook.stem}.html", name)
+            (f"{book.as_uri()}/chapters/{notebook.stem}.html", name)
             for notebook in sorted((ROOT / "chapters").glob("*.ipynb"))
             for name in stored_figures(notebook)
         ]

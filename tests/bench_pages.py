@@ -7,7 +7,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from chromium import ARGUMENTS, find
+from chromium import launch
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parents[1]
@@ -46,9 +46,9 @@ def main() -> None:
     pages += [(f"chapters/{path.stem}", CHAPTER) for path in sorted((ROOT / "chapters").glob("*.ipynb"))]
     print(f"{f'milliseconds to DOMContentLoaded, {SLOWDOWN}x slower':<50} {'median':>7} {'max':>7}  wanted")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
+        browser = launch(playwright)
         for name, wanted in pages:
-            times = times_to_open(browser, f"file://{book}/{name}.html")
+            times = times_to_open(browser, f"{book.as_uri()}/{name}.html")
             print(f"{name:<50} {statistics.median(times):7.0f} {max(times):7.0f}  {wanted}", flush=True)
         browser.close()
 

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from chromium import ARGUMENTS, PATIENCE, find
+from chromium import PATIENCE, launch
 from hypothesis import settings
 from jaxtyping import install_import_hook
 from playwright.sync_api import Browser, expect, sync_playwright
@@ -53,7 +53,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """This machine's Chromium."""
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=find(), args=list(ARGUMENTS))
+    with sync_playwright() as playwright, launch(playwright) as launched:
         yield launched
-        launched.close()
