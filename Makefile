@@ -9,13 +9,14 @@ INSTALLED := $(VENV)/.installed
 # For the environment without GPU libraries. With those that pip installs on Linux it takes 6 GB.
 FREE_KB_NEEDED := 2000000
 
-CHAPTERS := $(sort $(wildcard chapters/*.ipynb))
-SELECTED := $(if $(CHAPTER),$(CHAPTER:%=chapters/%.ipynb),$(CHAPTERS))
+# A file whose name has a blank, such as a copy that a file manager made, is none of the course's.
+CHAPTERS := $(sort $(filter chapters/%.ipynb,$(wildcard chapters/*.ipynb)))
+SELECTED := $(if $(CHAPTER),chapters/$(CHAPTER).ipynb,$(CHAPTERS))
 ifneq ($(filter-out $(CHAPTERS),$(SELECTED)),)
 $(error There is no chapter called $(CHAPTER). The chapters are $(CHAPTERS:chapters/%.ipynb=%))
 endif
 BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) \
-	$(shell find book utils -type f ! -name '*.pyc' ! -path book/pdf.py 2>/dev/null)
+	$(shell find book utils -type f ! -name '*.pyc' ! -path '* *' ! -path book/pdf.py 2>/dev/null)
 
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # Three processes for two processors: many tests wait for a browser. All tests of a file run in one process, since they
@@ -58,7 +59,7 @@ help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 book: $(BOOK)/.built  ## make the environment and build the book; prints where it is
-	@echo "The book: file://$(CURDIR)/$(BOOK)/index.html"
+	@$(BIN)/python -c 'from pathlib import Path; print("The book:", Path("$(BOOK)/index.html").absolute().as_uri())'
 
 pdf: browser book  ## print the book into one file, _build/book.pdf
 	$(BIN)/python book/pdf.py $(BOOK) _build/book.pdf
@@ -120,7 +121,7 @@ handout: $(INSTALLED)  ## write the chapters without solutions to _build/handout
 	$(BIN)/python -m utils.exercises.handout _build/handout $(SELECTED)
 
 mark: $(INSTALLED)  ## mark the returned notebooks in a folder: make mark DIR=returned
-	$(BIN)/python -m utils.exercises.marking $(or $(DIR),$(error name the folder: make mark DIR=returned))
+	$(BIN)/python -m utils.exercises.marking "$(or $(DIR),$(error name the folder: make mark DIR=returned))"
 
 bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
 	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done

@@ -6,7 +6,10 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import unquote
 
+import chromium
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -14,10 +17,21 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A folder with the commands and no environment."""
+    """A folder with the commands and no environment; its name has blanks."""
+    folder = tmp_path / "a course"
+    folder.mkdir()
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
-        shutil.copy(ROOT / name, tmp_path)
-    return tmp_path
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+@pytest.fixture
+def installed(checkout: Path) -> Path:
+    """Such a folder with stand-ins for the environment and the settings of the book."""
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    for name in ("_config.yml", "_toc.yml", ".venv/.installed"):
+        (checkout / name).touch()
+    return checkout
 
 
 def program(folder: Path, name: str, script: str) -> Path:
@@ -85,10 +99,11 @@ def test_no_disk(checkout: Path) -> None:
     assert "1.2 GB" in line
 
 
+@pytest.mark.parametrize("name", ["masked_sofmax", "masked_softmax transformer"])
 @pytest.mark.parametrize("command", ["test", "notebooks", "handout"])
-def test_an_unknown_chapter(command: str) -> None:
-    line = complaint(make(ROOT, command, "CHAPTER=masked_sofmax"))
-    assert "There is no chapter called masked_sofmax." in line
+def test_an_unknown_chapter(command: str, name: str) -> None:
+    line = complaint(make(ROOT, command, f"CHAPTER={name}"))
+    assert f"There is no chapter called {name}." in line
     assert " masked_softmax " in line
 
 
@@ -120,24 +135,64 @@ def test_one_chapter_is_tested_with_all_its_figures() -> None:
     assert "ATTENTION_CHAPTER" not in make(ROOT, "--dry-run", "test").stdout
 
 
-def test_one_chapter_uses_the_book_that_was_built_for_all(checkout: Path) -> None:
-    for name in ("_config.yml", "_toc.yml", ".venv/.installed"):
-        (checkout / name).parent.mkdir(exist_ok=True)
-        (checkout / name).touch()
-    (checkout / ".venv" / "bin").mkdir()
-    program(checkout / ".venv" / "bin", "jupyter-book", "mkdir -p _build/tested/_build/html")
+def test_one_chapter_uses_the_book_that_was_built_for_all(installed: Path) -> None:
+    program(installed / ".venv" / "bin", "jupyter-book", "mkdir -p _build/tested/_build/html")
     for_all, for_one = (f"_build/tested/_build/html/{name}" for name in (".built", ".updated"))
-    assert make(checkout, for_all).returncode == 0
-    assert make(checkout, "--question", for_one).returncode == 0
-    os.utime(checkout / for_one, (0, 0))
-    assert make(checkout, "--question", for_one).returncode == 1
+    assert make(installed, for_all).returncode == 0
+    assert make(installed, "--question", for_one).returncode == 0
+    os.utime(installed / for_one, (0, 0))
+    assert make(installed, "--question", for_one).returncode == 1
 
 
-def test_a_book_that_is_there_is_not_built_again(checkout: Path) -> None:
-    # Stand-ins for an environment and a built book that are newer than all they are made from.
-    for name in ("_config.yml", "_toc.yml", ".venv/.installed", "_build/html/.built"):
-        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
-        (checkout / name).touch()
-    result = make(checkout, "book")
+def test_a_book_that_is_there_is_not_built_again(installed: Path) -> None:
+    # The stand-in for a built book is newer than all it is made from. Files with blanks in their names are not its own.
+    for name in ("book/my notes.md", "chapters/a copy.ipynb", "_build/html/.built"):
+        (installed / name).parent.mkdir(parents=True)
+        (installed / name).touch()
+    (installed / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    result = make(installed, "book")
     assert result.returncode == 0, result.stderr
-    assert result.stdout.strip() == f"The book: file://{checkout}/_build/html/index.html"
+    assert result.stdout.strip().endswith("/a%20course/_build/html/index.html")
+    address = result.stdout.strip().removeprefix("The book: ")
+    assert unquote(address) == f"file://{installed}/_build/html/index.html"
+
+
+def test_a_folder_with_a_blank_is_marked(installed: Path) -> None:
+    program(installed / ".venv" / "bin", "python", 'for word; do echo "<$word>"; done')
+    result = make(installed, "mark", "DIR=hand in")
+    assert result.stdout.splitlines()[-3:] == ["<-m>", "<utils.exercises.marking>", "<hand in>"]
+    assert "name the folder" in complaint(make(installed, "mark"))
+
+
+@pytest.mark.parametrize(
+    ("starts", "tried"),
+    [
+        ("chromium", ["chromium"]),
+        ("google-chrome", ["chromium", "google-chrome"]),
+        (None, ["chromium", "google-chrome", None]),
+    ],
+)
+def test_the_first_browser_that_starts_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, starts: str | None, tried: list[str | None]
+) -> None:
+    asked = []
+
+    def launch(executable_path: str | None, **options) -> str | None:
+        asked.append(executable_path and Path(executable_path).name)
+        if asked[-1] != starts:
+            raise chromium.Error("BrowserType.launch: no display")
+        return starts
+
+    for name in ("google-chrome", "chromium"):
+        program(tmp_path, name, "exit 1")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr(chromium, "MAC_APPLICATIONS", ())
+    playwright = SimpleNamespace(chromium=SimpleNamespace(launch=launch))
+    assert chromium.launch(playwright) == starts
+    assert asked == tried
+
+    # A browser that the user names is the only one to be tried.
+    monkeypatch.setenv("CHROMIUM", "/a browser")
+    with pytest.raises(RuntimeError, match=r"^/a browser does not start: no display\nmake test .* CHROMIUM"):
+        chromium.launch(playwright)

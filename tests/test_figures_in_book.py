@@ -77,7 +77,7 @@ def origins() -> Iterator[dict[str, str]]:
     """Where the book is found: on the disk, and on a server of this test's own."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(BOOK)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield {"file": f"file://{BOOK}", "http": f"http://127.0.0.1:{server.server_port}"}
+    yield {"file": BOOK.as_uri(), "http": f"http://127.0.0.1:{server.server_port}"}
     server.shutdown()
     server.server_close()
 

@@ -57,7 +57,7 @@ class Reader:
         self.requested.clear()
         self.page.emulate_media(color_scheme="light")
         self.page.set_viewport_size(LAPTOP)
-        self.page.goto(f"file://{BOOK}/{name}.html")
+        self.page.goto(f"{BOOK.as_uri()}/{name}.html")
         if self.page.locator(".math").count():
             self.page.wait_for_function("window.MathJax && MathJax.startup && MathJax.startup.promise")
             self.page.evaluate("MathJax.startup.promise")
@@ -405,7 +405,7 @@ def test_solutions_unfold_by_keyboard(reader: Reader, name: str) -> None:
 def test_search_works_from_the_disk(reader: Reader) -> None:
     reader.complaints.clear()
     page = reader.page
-    page.goto(f"file://{BOOK}/search.html?q=epanechnikov")
+    page.goto(f"{BOOK.as_uri()}/search.html?q=epanechnikov")
     page.wait_for_selector("#search-results li a")
     links = page.locator("#search-results li a").evaluate_all("links => links.map(link => link.pathname)")
     assert any(path.endswith("chapters/nadaraya_watson.html") for path in links)
@@ -419,7 +419,7 @@ def test_search_works_from_the_disk(reader: Reader) -> None:
 
 def test_search_lists_chapters_first_and_shows_what_each_hit_says(reader: Reader) -> None:
     page = reader.page
-    page.goto(f"file://{BOOK}/search.html?q=masked+softmax")
+    page.goto(f"{BOOK.as_uri()}/search.html?q=masked+softmax")
     expect(page.locator("#search-results .search-summary")).to_contain_text("found")
     hits = page.locator("#search-results li").evaluate_all(
         "hits => hits.map(hit => [hit.querySelector('a').pathname, hit.querySelector('.context')?.textContent])"
@@ -434,7 +434,7 @@ def test_search_lists_chapters_first_and_shows_what_each_hit_says(reader: Reader
 
 def test_the_search_shows_chinese_characters(reader: Reader) -> None:
     page = reader.page
-    page.goto(f"file://{BOOK}/search.html?q=alignment")
+    page.goto(f"{BOOK.as_uri()}/search.html?q=alignment")
     glossary = page.locator("#search-results li", has=page.locator("a[href*='glossary']")).first
     expect(glossary.locator(".context")).to_contain_text(IDEOGRAPHS)
     page.wait_for_function("document.head.querySelectorAll('link[href*=chinese]').length > 5")
@@ -463,7 +463,7 @@ def test_an_entry_of_the_reference_unfolds_where_it_is_named(reader: Reader) -> 
     expect(page.locator("[id='utils.attention.AdditiveAttention.forward']")).to_be_in_viewport()
 
     page.goto("about:blank")
-    page.goto(f"file://{BOOK}/book/api/attention.html#utils.attention.masked_softmax")
+    page.goto(f"{BOOK.as_uri()}/book/api/attention.html#utils.attention.masked_softmax")
     expect(page.locator("[id='utils.attention.masked_softmax']")).to_be_in_viewport()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("details.entry:not([open])").count() == 0
@@ -473,7 +473,7 @@ def test_an_entry_of_the_reference_unfolds_where_it_is_named(reader: Reader) -> 
 
 def test_paper_is_light(browser: Browser) -> None:
     reader = Reader(browser, color_scheme="dark")
-    reader.page.goto(f"file://{BOOK}/book/index.html")
+    reader.page.goto(f"{BOOK.as_uri()}/book/index.html")
     themes = [
         reader.page.evaluate(
             "type => { dispatchEvent(new Event(type)); return document.documentElement.dataset.theme }", event
@@ -488,7 +488,7 @@ def test_the_theme_switch_works(browser: Browser) -> None:
     # A window of its own, since the choice is remembered.
     reader = Reader(browser, color_scheme="dark")
     page = reader.page
-    page.goto(f"file://{BOOK}/{CHAPTERS[0]}.html")
+    page.goto(f"{BOOK.as_uri()}/{CHAPTERS[0]}.html")
     themes = [page.evaluate("document.documentElement.dataset.theme")]
     switch = page.locator(".theme-switch-button").locator("visible=true").first
     for _ in range(3):
