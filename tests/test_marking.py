@@ -25,6 +25,8 @@ from utils.exercises.marking import (
     chapter_of,
     main,
     marks_of,
+    notebooks_in,
+    read_returned,
     student_of,
     without_network,
     write_tables,
@@ -154,6 +156,12 @@ def test_the_command_writes_handouts_and_the_studies_that_they_read(tmp_path: Pa
 def test_the_solutions_of_a_chapter_are_marked_right(path: Path, tmp_path: Path) -> None:
     returned = tmp_path / "ann" / path.name
     returned.parent.mkdir()
+    for module in (
+        "utils",
+        "torch",
+        "random",
+    ):  # the folder of a notebook is not searched for modules
+        (returned.parent / f"{module}.py").write_text("raise SystemExit")
     notebook = filled(path)
     nbformat.write(notebook if path.stem in LESSON_NEEDED else without_training(notebook), returned)
     marks = list(marks_of(returned, tmp_path, seconds=3600, prefix=without_network()))
@@ -266,21 +274,50 @@ def test_a_process_without_an_end_is_stopped_with_all_that_it_started(
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("content", "reason"),
     [
-        "",
-        "{",
-        "[]",
-        '{"cells": 5}',
-        "\0\0",
-        '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}',
+        (b"", "is not a notebook: the file is empty"),
+        (b"{", "is not a notebook: its text is not JSON (Expecting property name"),
+        (b"\0\0", "is not a notebook: its text is not JSON"),
+        ('{"cells": "é"}'.encode("latin-1"), "is not a notebook: its text is neither in UTF-8 nor in UTF-16"),
+        (b"[]", "is not a notebook"),
+        (b'{"cells": 5}', "is not a notebook"),
+        (
+            b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}',
+            "belongs to no chapter of the course",
+        ),
     ],
 )
-def test_what_is_no_notebook_of_the_course_is_one_row(tmp_path: Path, text: str) -> None:
+def test_what_is_no_notebook_of_the_course_is_one_row(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "dan.ipynb"
-    path.write_text(text)
+    path.write_bytes(content)
     (mark,) = marks_of(path, tmp_path, seconds=60)
     assert (mark.student, mark.result) == ("dan", "failed")
+    assert mark.message.startswith(f"dan.ipynb {reason}")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+def test_a_notebook_is_read_in_each_encoding(tmp_path: Path, encoding: str) -> None:
+    stored = read(MASKED)
+    (tmp_path / "a.ipynb").write_text(nbformat.writes(stored), encoding)
+    assert read_returned(tmp_path / "a.ipynb") == stored
+
+
+def test_hidden_files_and_copies_are_no_notebooks(tmp_path: Path) -> None:
+    names = [
+        "ann/masked_softmax.ipynb",
+        "ann/._masked_softmax.ipynb",
+        "ann/.ipynb_checkpoints/masked_softmax-checkpoint.ipynb",
+        "__MACOSX/ann/masked_softmax.ipynb",
+        "@eaDir/masked_softmax.ipynb/thumbnail.jpg",
+        ".Trash-1000/files/masked_softmax.ipynb",
+        "ben.ipynb",
+    ]
+    folder = tmp_path / ".hidden"
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    assert notebooks_in(folder) == [folder / "ann/masked_softmax.ipynb", folder / "ben.ipynb"]
 
 
 def test_the_chapter_is_found_by_the_import_or_by_the_name(tmp_path: Path) -> None:

@@ -51,6 +51,34 @@ class Mark(NamedTuple):
     message: str
 
 
+def notebooks_in(folder: Path) -> list[Path]:
+    """The notebooks in a folder, without the hidden ones and the copies that macOS and Jupyter add by themselves."""
+    return sorted(
+        path
+        for path in folder.rglob("*.ipynb")
+        if path.is_file()
+        and not any(part.startswith((".", "__MACOSX")) for part in path.relative_to(folder).parts)
+    )
+
+
+def read_returned(path: Path) -> NotebookNode:
+    """A returned notebook. Some programs save it with a byte-order mark or in UTF-16, which is no fault of the answers.
+
+    Raises:
+        ValueError: the file holds no JSON; the message says why. Other errors say that it holds no notebook.
+    """
+    content = path.read_bytes()
+    if not content:
+        raise ValueError("the file is empty")
+    try:
+        stored = json.loads(content)
+    except UnicodeDecodeError as error:
+        raise ValueError("its text is neither in UTF-8 nor in UTF-16") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"its text is not JSON ({error})") from error
+    return nbformat.reads(json.dumps(stored), as_version=4)
+
+
 def chapter_of(notebook: NotebookNode, path: Path) -> str | None:
     """The chapter that a returned notebook belongs to, by its import of the checks or else by its file's name."""
     source = "\n".join(cell.source for cell in notebook.cells)
@@ -75,7 +103,7 @@ def mark_answers(path: Path, chapter: str, results: Path) -> None:
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell.instance()
-    for cell in nbformat.read(path, as_version=4).cells:
+    for cell in read_returned(path).cells:
         if cell.cell_type == "code" and not _NOT_RUN.search(cell.source):
             try:
                 with time_limit(CELL_LIMIT, waiting=CELL_LIMIT):
@@ -110,7 +138,7 @@ def without_network() -> list[str]:
 def marks_of(path: Path, folder: Path, *, seconds: float, prefix: Sequence[str] = ()) -> Iterator[Mark]:
     """The rows of one notebook, whatever it is or does."""
     try:
-        notebook = nbformat.read(path, as_version=4)
+        notebook = read_returned(path)
     except Exception as error:  # a notebook can be broken in more ways than nbformat has names for
         yield Mark(
             student_of(path, folder, None), "", "", "failed", f"{path.name} is not a notebook: {error}"[:300]
@@ -199,7 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if not options.folder.is_dir():
         parser.error(f"{options.folder} is not a folder")
-    paths = sorted(path for path in options.folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+    paths = notebooks_in(options.folder)
     if not paths:
         parser.error(f"there is no notebook in {options.folder}")
     prefix = without_network()
