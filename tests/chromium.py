@@ -53,10 +53,9 @@ def launch(playwright: Playwright) -> Browser:
         try:
             return playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS), timeout=PATIENCE)
         except Error as error:  # its first words say why; a log and a drawn box follow
+            name = path or "Playwright's Chromium"
             why = re.search(r"\w[^\n║]*", error.message.removeprefix("BrowserType.launch:"))
-            reasons.append(
-                f"{path or 'Playwright’s Chromium'} does not start: {why[0].strip() if why else error}"
-            )
+            reasons.append(f"{name} does not start: {why[0].strip()}")
     raise RuntimeError("\n".join([*reasons, MISSING]))
 
 
