@@ -38,6 +38,8 @@ BENCHMARKS := $(sort $(wildcard tests/bench_*.py))
 # everything again, since Sphinx repeats the warnings of a page only when it reads the page again.
 BOOK := _build/html
 TESTED := _build/tested/_build/html
+# Its output is an address that is wrong where a folder has blanks; warnings and errors go to the other stream.
+BUILD := $(BIN)/jupyter-book build . --quiet >/dev/null
 NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
 	--extra-keys "cell.metadata.execution cell.metadata.lines_to_next_cell metadata.language_info metadata.widgets"
 
@@ -138,17 +140,17 @@ clean:  ## remove what was built, the environment included
 # Sphinx builds changed pages, but does not notice changed extensions or assets and does not remove deleted pages.
 $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
 	@$(if $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/explorables/% $(INSTALLED),$?),rm -rf $(BOOK) _build/.doctrees)
-	$(BIN)/jupyter-book build . --quiet
+	$(BUILD)
 	@touch $@
 
 $(TESTED)/.built: $(INSTALLED) $(BOOK_SOURCES)
 	@rm -rf _build/tested
-	$(BIN)/jupyter-book build . --path-output _build/tested --quiet -W -n --keep-going
+	$(BUILD) --path-output _build/tested -W -n --keep-going
 	@touch $@ $(TESTED)/.updated
 
 $(TESTED)/.updated: $(INSTALLED) $(BOOK_SOURCES)
 	@$(if $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/explorables/% $(INSTALLED),$?),rm -rf _build/tested)
-	$(BIN)/jupyter-book build . --path-output _build/tested --quiet -W -n --keep-going
+	$(BUILD) --path-output _build/tested -W -n --keep-going
 	@touch $@
 
 $(INSTALLED): pyproject.toml constraints.txt
