@@ -1,15 +1,21 @@
 """Greedy and beam search against slow loops over one sentence, exhaustive search, and a model set by hand."""
 
 import math
+from fractions import Fraction
 from itertools import product
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny import SEARCH_ROUNDING
+from torch import nn
 
-from utils.corpus.vocabulary import BOS, EOS
+from utils.attention_variants import PointerDecoder
+from utils.corpus.vocabulary import BOS, EOS, PAD, UNK
 from utils.search import Hypothesis, beam_search, greedy, next_word_probabilities
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
+from utils.translator.fast import steps_for
 
 
 def model(decoder_type=BahdanauDecoder, *, num_layers: int = 1) -> EncoderDecoder:
@@ -28,13 +34,21 @@ def sources() -> tuple[torch.Tensor, torch.Tensor]:
     return src, torch.tensor([1, 2, 3, 4, 5] * 3 + [5, 3, 2, 1])
 
 
-def slow_greedy(translator, src, max_len):
+def may_be_written(words, word, no_repeat_ngram) -> bool:
+    """Whether a search may write a word after these words."""
+    text, n = [*words, word], no_repeat_ngram
+    ngrams = [tuple(text[start : start + n]) for start in range(len(text) - n + 1)] if n else []
+    return word not in (PAD, BOS) and (word == EOS or len(set(ngrams)) == len(ngrams))
+
+
+def slow_greedy(translator, src, max_len, no_repeat_ngram=0):
     """One sentence, the whole prefix decoded again at every step: slow, and obviously right."""
     prefix, log_prob = [BOS], 0.0
     while True:
         logits, weights = translator(src[None], torch.tensor([len(src)]), torch.tensor([prefix]))
         log_probs = logits[0, -1].log_softmax(dim=-1)
-        word = int(log_probs.argmax())
+        allowed = [w for w in range(len(log_probs)) if may_be_written(prefix[1:], w, no_repeat_ngram)]
+        word = max(allowed, key=lambda w: log_probs[w])
         if word == EOS:
             return prefix[1:], log_prob + float(log_probs[word]), weights, True
         if len(prefix) > max_len:
@@ -45,14 +59,15 @@ def slow_greedy(translator, src, max_len):
 
 @pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
 @pytest.mark.parametrize("num_layers", [1, 2])
-@pytest.mark.parametrize("max_len", [1, 7])
-def test_greedy_in_a_batch_equals_one_sentence_at_a_time(decoder_type, num_layers, max_len):
+@pytest.mark.parametrize(("max_len", "no_repeat_ngram"), [(1, 0), (7, 0), (7, 1), (7, 2)])
+def test_greedy_in_a_batch_equals_one_sentence_at_a_time(decoder_type, num_layers, max_len, no_repeat_ngram):
     translator = model(decoder_type, num_layers=num_layers)
     src, lens = sources()
-    hypotheses = greedy(translator, src, lens, max_len=max_len)
+    hypotheses = greedy(translator, src, lens, max_len=max_len, no_repeat_ngram=no_repeat_ngram)
     for row, hypothesis in enumerate(hypotheses):
         with torch.no_grad():
-            words, log_prob, weights, finished = slow_greedy(translator, src[row, : lens[row]], max_len)
+            sentence = src[row, : lens[row]]
+            words, log_prob, weights, finished = slow_greedy(translator, sentence, max_len, no_repeat_ngram)
         assert hypothesis.tokens == words
         assert hypothesis.finished == finished
         assert hypothesis.log_prob == pytest.approx(log_prob, abs=SEARCH_ROUNDING)
@@ -118,7 +133,7 @@ def best_first(entries, length_penalty):
     )
 
 
-def slow_beam(translator, src, *, beam, max_len, length_penalty):
+def slow_beam(translator, src, *, beam, max_len, length_penalty, no_repeat_ngram=0):
     """Lists of (words with the end, log-probability, ended), every prefix decoded again at every step."""
     kept = [((), 0.0, False)]
     for step in range(max_len + 1):
@@ -128,13 +143,15 @@ def slow_beam(translator, src, *, beam, max_len, length_penalty):
         log_ps = dict(zip(going_on, next_log_probs(translator, src, going_on), strict=True))
         candidates = []
         for words, log_prob, ended in kept:
-            log_p = log_ps.get(words)
-            if ended or (step == max_len and max(log_p) > log_p[EOS]):
+            log_p = {
+                w: p for w, p in enumerate(log_ps.get(words, [])) if may_be_written(words, w, no_repeat_ngram)
+            }
+            if ended or (step == max_len and max(log_p.values()) > log_p[EOS]):
                 candidates.append((words, log_prob, True))
             elif step == max_len:
                 candidates.append(((*words, EOS), log_prob + log_p[EOS], True))
             else:
-                candidates += [((*words, w), log_prob + p, w == EOS) for w, p in enumerate(log_p)]
+                candidates += [((*words, w), log_prob + p, w == EOS) for w, p in log_p.items()]
         candidates.sort(key=lambda entry: score(entry, length_penalty), reverse=True)
         kept = candidates[:beam]
     return best_first(kept, length_penalty)
@@ -151,19 +168,22 @@ def assert_same(hypotheses: list[Hypothesis], wanted, length_penalty) -> None:
 @torch.no_grad()
 @pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
 @pytest.mark.parametrize(("beam", "num_layers"), [(1, 2), (2, 1), (5, 2), (17, 1)])
-@pytest.mark.parametrize("length_penalty", [0.0, 0.7, 1.0])
+@pytest.mark.parametrize(
+    ("length_penalty", "no_repeat_ngram"), [(0.0, 0), (0.7, 0), (1.0, 0), (1.0, 1), (0.0, 2), (1.0, 2)]
+)
 def test_beam_search_in_a_batch_equals_a_slow_loop_over_each_sentence(
-    decoder_type, beam, num_layers, length_penalty
+    decoder_type, beam, num_layers, length_penalty, no_repeat_ngram
 ):
     translator = model(decoder_type, num_layers=num_layers)
     src, lens = sources()
     options = {"beam": beam, "max_len": 5, "length_penalty": length_penalty}
+    options["no_repeat_ngram"] = no_repeat_ngram
     for row, hypotheses in enumerate(beam_search(translator, src[:7], lens[:7], **options)):
         assert_same(hypotheses, slow_beam(translator, src[row, : lens[row]], **options), length_penalty)
 
 
 def tiny_vocabulary() -> EncoderDecoder:
-    """Six target tokens, four of them special: 5^m prefixes of m words."""
+    """Six target tokens, three of which may not be written within a sentence: 3^m prefixes of m words."""
     torch.manual_seed(5)
     encoder = Encoder(11, 5, 7)
     translator = EncoderDecoder(encoder, BahdanauDecoder(6, 3, 17, encoder.d_out)).eval().double()
@@ -180,14 +200,14 @@ def test_a_beam_as_wide_as_all_translations_finds_them_all_in_order(length_penal
     src, lens = sources()
     everything, log_prob = [], {(): 0.0}
     for length in range(max_len + 1):
-        prefixes = list(product([word for word in range(6) if word != EOS], repeat=length))
+        prefixes = list(product([UNK, 4, 5], repeat=length))
         for words, log_p in zip(prefixes, next_log_probs(translator, src[3, :4], prefixes), strict=True):
             log_prob |= {(*words, word): log_prob[words] + log_p[word] for word in range(6)}
-            if length < max_len or log_p[EOS] == max(log_p):
+            if length < max_len or log_p[EOS] == max(log_p[EOS:]):
                 everything.append(((*words, EOS), log_prob[*words, EOS], True))
             else:  # cut off
                 everything.append((words, log_prob[words], True))
-    assert len(everything) == 1 + 5 + 25 + 125
+    assert len(everything) == 1 + 3 + 9 + 27
     [hypotheses] = beam_search(
         translator, src[3:4], lens[3:4], beam=200, max_len=max_len, length_penalty=length_penalty
     )
@@ -252,12 +272,112 @@ def test_score_by_hand():
     [
         ({"beam": 0, "max_len": 3}, "beam must be at least 1, got 0"),
         ({"beam": 2, "max_len": 0}, "max_len must be at least 1, got 0"),
-        ({"beam": 2, "max_len": 3, "length_penalty": -1.0}, "length_penalty must not be negative, got -1"),
+        ({"beam": 2, "max_len": 3, "length_penalty": -1.0}, "length_penalty must be at least 0, got -1"),
+        ({"beam": 2, "max_len": 3, "length_penalty": math.nan}, "length_penalty must be at least 0, got nan"),
+        ({"beam": 2, "max_len": 3, "no_repeat_ngram": -1}, "no_repeat_ngram must be at least 0, got -1"),
     ],
 )
 def test_useless_numbers_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         beam_search(model(), *sources(), **options)
+
+
+# ---- Words that may not be written ----
+
+
+class Wishes(nn.Module):
+    """A decoder whose next word depends on the last one alone: row w of the table has the logits after word w."""
+
+    def __init__(self, probabilities: list[list[float]]):
+        super().__init__()
+        self.table = nn.Parameter(torch.tensor(probabilities).log())
+
+    def start(self, enc_outputs, enc_state, src_lens):
+        return enc_outputs, enc_outputs.new_zeros(1, len(enc_outputs))
+
+    def forward(self, tgt_in, memory, state):
+        return self.table[tgt_in], state, None
+
+
+def searched(decoder, **options) -> list[Hypothesis]:
+    """What greedy search finds for one sentence, then what a beam of 3 finds."""
+    args = EncoderDecoder(Encoder(11, 5, 7), decoder), torch.tensor([[4, 5]]), torch.tensor([2])
+    return [*greedy(*args, **options), *beam_search(*args, beam=3, **options)[0]]
+
+
+#: In the rows and columns are padding, the beginning, the end, the unknown word, and the words 4 and 5.
+WISHES = [[1 / 6] * 6] * 3 + [[0.3, 0.3, 0.1, 0.1, 0.1, 0.1]] * 3
+#: Word 4 likes to follow itself, then word 5, then the end.
+LOOP = [[0.0, 0.0, 0.0625, 0.0, 0.6875, 0.25]] * 6
+
+
+def test_padding_and_the_beginning_are_never_written():
+    found = searched(Wishes(WISHES), max_len=3)
+    assert len(found) == 4
+    assert not {PAD, BOS} & {word for hypothesis in found for word in hypothesis.tokens}
+
+
+@pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder, PointerDecoder])
+def test_no_decoder_writes_padding_whatever_it_wants(decoder_type):
+    translator = model(BahdanauDecoder if decoder_type is PointerDecoder else decoder_type)
+    if decoder_type is PointerDecoder:
+        translator.decoder = PointerDecoder(13, 3, 17, translator.encoder.d_out, unknown=UNK).eval().double()
+    with torch.no_grad():
+        translator.decoder.output.bias[PAD] = translator.decoder.output.bias[BOS] = 99.0
+    options = {"max_len": 5, "steps": steps_for(translator)}
+    found = [[hypothesis] for hypothesis in greedy(translator, *sources(), **options)]
+    found += beam_search(translator, *sources(), beam=13, **options)
+    assert not {PAD, BOS} & {word for sentence in found for h in sentence for word in h.tokens}
+
+
+def test_the_other_words_keep_their_probabilities():
+    [hypothesis, *_] = searched(Wishes([[0.5, 0.25, 0.125, 0.0, 0.125, 0.0]] * 6), max_len=3)
+    assert (hypothesis.tokens, hypothesis.finished) == ([], True)  # of two equal words the first
+    assert hypothesis.log_prob == pytest.approx(math.log(0.125), abs=SEARCH_ROUNDING)
+
+
+@pytest.mark.parametrize(
+    ("no_repeat_ngram", "tokens", "probability", "finished"),
+    [
+        (0, [4, 4, 4, 4, 4], 0.6875**5, False),
+        (1, [4, 5], 0.6875 * 0.25 * 0.0625, True),
+        (
+            2,
+            [4, 4, 5, 4],
+            0.6875**2 * 0.25 * 0.6875 * 0.0625,
+            True,
+        ),  # 4 4 and 4 5 stand there: the end is left
+        (3, [4, 4, 4, 5, 4], 0.6875**3 * 0.25 * 0.6875, False),
+        (7, [4, 4, 4, 4, 4], 0.6875**5, False),
+    ],
+)
+def test_repeated_ngrams_by_hand(no_repeat_ngram, tokens, probability, finished):
+    greedily, *_ = searched(Wishes(LOOP), max_len=5, no_repeat_ngram=no_repeat_ngram)
+    assert (greedily.tokens, greedily.finished) == (tokens, finished)
+    assert greedily.log_prob == pytest.approx(math.log(probability), abs=SEARCH_ROUNDING)
+
+
+def test_where_no_word_is_possible_a_hypothesis_stops_unfinished():
+    endless = Wishes([[0.0, 0.0, 0.0, 0.0, 0.75, 0.25]] * 6)
+    for hypothesis in searched(endless, max_len=5, no_repeat_ngram=1):
+        assert hypothesis.tokens in ([4, 5], [5, 4])
+        assert not hypothesis.finished
+        assert hypothesis.log_prob == pytest.approx(math.log(0.75 * 0.25), abs=SEARCH_ROUNDING)
+
+
+def test_a_pointer_is_a_word_that_may_repeat_or_not():
+    translator = model()
+    translator.decoder = PointerDecoder(13, 3, 17, translator.encoder.d_out, unknown=UNK).eval().double()
+    with torch.no_grad():
+        translator.decoder.gate.bias -= 99.0  # always a pointer
+    src, lens = sources()
+    for search in (greedy, lambda *args, **options: beam_search(*args, beam=1, **options)):
+        free = search(translator, src, lens, max_len=7)
+        once = search(translator, src, lens, max_len=7, no_repeat_ngram=1)
+        for row, (a, b) in enumerate(zip(free, once, strict=True)):
+            a, b = (h[0] if isinstance(h, list) else h for h in (a, b))
+            assert len(a.tokens) == 7 and len(set(a.tokens)) < 7
+            assert sorted(b.tokens[: lens[row]]) == [13 + place for place in range(lens[row])]
 
 
 # ---- The probabilities of the next word ----
@@ -298,6 +418,55 @@ def test_all_words_stay_with_top_p_1_and_one_word_stays_with_a_small_one():
     assert next_word_probabilities(spread, top_p=1e-9).tolist() == [1.0, *[0.0] * 1000]
     half = next_word_probabilities(LOGITS.half(), temperature=0.01)
     torch.testing.assert_close(half.sum(dim=-1), torch.ones(2))
+
+
+def exact_nucleus(shares: list[Fraction], top_p: Fraction) -> list[int]:
+    """The words that stay, by exact sums."""
+    kept, total = [], Fraction(0)
+    for word in sorted(range(len(shares)), key=lambda word: (-shares[word], word)):
+        if total >= top_p:
+            break
+        kept.append(word)
+        total += shares[word]
+    return sorted(kept)
+
+
+def kept_words(logits: torch.Tensor, top_p: float) -> list[int]:
+    return next_word_probabilities(logits, top_p=top_p).nonzero().flatten().tolist()
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=11), st.data())
+def test_the_fewest_words_stay_by_exact_sums(counts, data):
+    shares = [Fraction(count, sum(counts)) for count in counts]
+    # Often a sum that some words reach exactly.
+    reached = data.draw(st.integers(1, sum(counts)))
+    top_p = Fraction(reached, sum(counts))
+    exact = exact_nucleus(shares, top_p)
+    for dtype in (torch.float32, torch.float64):
+        # In float64 first: what rounds is the logit, not the share.
+        logits = torch.tensor([float(share) for share in shares], dtype=torch.float64).log().to(dtype)
+        assert kept_words(logits, float(top_p)) == exact
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    ("shares", "top_p", "kept"),
+    [
+        ([0.5, 0.3, 0.1, 0.1], 0.8, [0, 1]),
+        ([0.1, 0.3, 0.1, 0.5], 0.9, [0, 1, 3]),  # of two equal words the first
+        ([0.5, 0.3, 0.1, 0.1], 0.85, [0, 1, 2]),
+        ([0.25, 0.25, 0.25, 0.25], 0.5, [0, 1]),
+        ([0.2] * 5, 0.6, [0, 1, 2]),
+    ],
+)
+def test_no_rounding_decides_how_many_words_stay(dtype, shares, top_p, kept):
+    assert kept_words(torch.tensor(shares, dtype=dtype).log(), top_p) == kept
+
+
+def test_a_word_with_the_logit_minus_infinity_is_not_drawn():
+    logits = torch.tensor([-math.inf, math.log(0.5), math.log(0.25), math.log(0.25)])
+    assert kept_words(logits, 0.75) == [1, 2]
+    assert kept_words(logits, 1.0) == [1, 2, 3]
 
 
 @pytest.mark.parametrize(("name", "number"), [("temperature", 0.0), ("top_p", 0.0), ("top_p", 1.5)])

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from utils.corpus.vocabulary import BOS, EOS
+from utils.corpus.vocabulary import BOS, EOS, PAD
 from utils.seq2seq import EncoderDecoder
 
 #: Stands in place of a word id where a hypothesis has ended.
@@ -27,7 +27,7 @@ class Hypothesis:
         tokens: the token ids, without beginning and end of sentence.
         log_prob: sum of the log-probabilities (natural) of its tokens and, if finished, of the end.
         weights: attention weights, one row per token and one more for the end if finished; or None.
-        finished: False if the length limit was reached before the end of sentence.
+        finished: False if the search stopped before the end of sentence, at the length limit.
     """
 
     tokens: list[int]
@@ -113,9 +113,14 @@ def greedy(
     src_lens: Int[Tensor, " batch"],
     *,
     max_len: int,
+    no_repeat_ngram: int = 0,
     steps: MakeSteps = DecoderSteps,
 ) -> list[Hypothesis]:
     """Write the likeliest word at each step, for a batch of sentences at once.
+
+    Padding and the beginning of sentence are never written, even where they are the likeliest. The probabilities of
+    the other words stay as the model gives them. At the length limit the end of sentence is not forced: a translation
+    that has ``max_len`` tokens ends if its end is now the likeliest word, and otherwise stays unfinished.
 
     Finished sentences leave the batch, so the cost of a step depends only on the unfinished ones. Call
     ``model.eval()`` first: in training mode dropout stays on.
@@ -124,39 +129,44 @@ def greedy(
         src: padded source ids.
         src_lens: number of source tokens of each sentence.
         max_len: largest number of tokens in a translation, without the end of sentence.
+        no_repeat_ngram: with n, no sequence of n tokens is written twice in a translation; 0 allows it. The end of
+            sentence is always allowed. A translation for which no word is left stays unfinished.
         steps: how the model is run; see :class:`Steps`.
 
     Returns:
         One hypothesis per sentence, in the order of the batch.
 
     Raises:
-        ValueError: ``max_len`` below 1.
+        ValueError: ``max_len`` below 1, or a negative ``no_repeat_ngram``.
 
     Explained in chapters/encoder_decoder.
     """
-    _check_at_least_1(max_len=max_len)
+    _check_at_least(1, max_len=max_len)
+    _check_at_least(0, no_repeat_ngram=no_repeat_ngram)
     runner = steps(model, src, src_lens)
     batch = len(src)
     rows = torch.arange(batch, device=src.device)  # the sentence of each row of the shrinking batch
-    words = src.new_full((batch, 1), BOS)
+    words, written = src.new_full((batch, 1), BOS), src.new_empty(batch, 1, 0)
     log_probs = torch.zeros(batch, device=src.device)
     word_steps, weight_steps = [], []
     for step in range(max_len + 1):
         logits, weights = runner.predict(words)
-        best = logits[:, 0].float().log_softmax(dim=-1).max(dim=-1)
+        best = _log_probs(logits, written, no_repeat_ngram)[:, 0].max(dim=-1)
         ends = best.indices == EOS
-        writes = ends | (step < max_len)  # at the limit only the end of sentence is written
+        # At the limit only the end of sentence is written, and nothing where no word is possible.
+        writes = (ends | (step < max_len)) & ~best.values.isneginf()
         log_probs[rows] += torch.where(writes, best.values, 0.0)
         step_words = torch.where(writes, best.indices, _NO_WORD)
         _record(word_steps, rows, step_words, src.new_full((batch,), _NO_WORD))
         if weights is not None:
             _record(weight_steps, rows, weights[:, 0], weights.new_zeros(batch, src.shape[1]))
-        unfinished = (~ends).nonzero().squeeze(1)
+        unfinished = (writes & ~ends).nonzero().squeeze(1)
         if len(unfinished) == 0:
             break
         words = best.indices[:, None]
+        written = torch.cat([written, words[..., None]], dim=2)
         if len(unfinished) < len(rows):
-            rows, words = rows[unfinished], words[unfinished]
+            rows, words, written = rows[unfinished], words[unfinished], written[unfinished]
             runner.keep(unfinished, torch.zeros_like(words))
     tokens = torch.stack(word_steps, dim=1).tolist()
     row_weights = torch.stack(weight_steps, dim=1) if weight_steps else [None] * batch
@@ -175,6 +185,7 @@ def beam_search(
     beam: int,
     max_len: int,
     length_penalty: float = 1.0,
+    no_repeat_ngram: int = 0,
     steps: MakeSteps = DecoderSteps,
 ) -> list[list[Hypothesis]]:
     r"""Keep the best few translations at each step, for a batch of sentences at once.
@@ -184,7 +195,8 @@ def beam_search(
 
     .. math:: \frac{\log p(y_1, \dots, y_m)}{m^{\gamma}}
 
-    where m counts the end of sentence. A sentence whose hypotheses have all ended leaves the batch.
+    where m counts the end of sentence. A sentence whose hypotheses have all ended leaves the batch. What may be
+    written, and what happens at the length limit, is as in :func:`greedy`.
 
     Args:
         src: padded source ids.
@@ -192,6 +204,7 @@ def beam_search(
         beam: hypotheses per sentence; with 1 this is :func:`greedy`.
         max_len: largest number of tokens in a translation, without the end of sentence.
         length_penalty: the exponent :math:`\gamma`; see :meth:`Hypothesis.score`.
+        no_repeat_ngram: as for :func:`greedy`, in each hypothesis.
         steps: how the model is run; see :class:`Steps`.
 
     Returns:
@@ -199,18 +212,17 @@ def beam_search(
         There are fewer than ``beam`` only if fewer different translations fit within the limit.
 
     Raises:
-        ValueError: ``beam`` or ``max_len`` below 1, or a negative exponent.
+        ValueError: ``beam`` or ``max_len`` below 1, or a negative exponent or ``no_repeat_ngram``.
 
     Source: Graves (2012), algorithm 1, and Bahdanau et al. (2015), section 4.2. Explained in
     chapters/sentence_length.
     """
-    _check_at_least_1(beam=beam, max_len=max_len)
-    if length_penalty < 0:
-        raise ValueError(f"length_penalty must not be negative, got {length_penalty}")
+    _check_at_least(1, beam=beam, max_len=max_len)
+    _check_at_least(0, length_penalty=length_penalty, no_repeat_ngram=no_repeat_ngram)
     runner = steps(model, src, src_lens)
     batch = len(src)
     rows = torch.arange(batch, device=src.device)  # the sentence of each row of the shrinking batch
-    words = src.new_full((batch, beam), BOS)
+    words, written = src.new_full((batch, beam), BOS), src.new_empty(batch, beam, 0)
     runner.keep(rows, torch.zeros_like(words))
     # The hypotheses of a sentence are equal at first, so all but one start with probability 0.
     log_probs = torch.full((batch, beam), -torch.inf, device=src.device)
@@ -220,8 +232,10 @@ def beam_search(
     word_steps, origins, weight_steps = [], [], []
     for step in range(max_len + 1):
         logits, weights = runner.predict(words)
-        log_p, choices = logits.float().log_softmax(dim=-1).topk(min(beam, logits.shape[-1]), dim=-1)
-        unchanged = has_ended[rows, :, None]
+        log_p = _log_probs(logits, written, no_repeat_ngram)
+        log_p, choices = log_p.topk(min(beam, log_p.shape[-1]), dim=-1)
+        # A hypothesis for which no word is possible stays as it is, too.
+        unchanged = has_ended[rows, :, None] | log_p[..., :1].isneginf()
         if step == max_len:  # only the end of sentence is written here, where it is the likeliest word
             log_p, choices = log_p[..., :1], choices[..., :1]
             unchanged = unchanged | (choices != EOS)
@@ -244,6 +258,7 @@ def beam_search(
         unfinished = (~has_ended[rows]).any(dim=1).nonzero().squeeze(1)
         if len(unfinished) == 0:
             break
+        written = torch.cat([_choose(written, origin), words[..., None]], dim=2)[unfinished]
         rows, words = rows[unfinished], words[unfinished].clamp(min=0)
         runner.keep(unfinished, origin[unfinished])
     tokens, row_weights = _trace_back(word_steps, origins, weight_steps, identity)
@@ -257,6 +272,25 @@ def beam_search(
     ]
 
 
+def _log_probs(
+    logits: Float[Tensor, "batch beam vocab"], written: Int[Tensor, "batch beam t"], n: int
+) -> Float[Tensor, "batch beam vocab"]:
+    """The log-probability of each next word; minus infinity for one that must not be written.
+
+    That is padding, the beginning of sentence, and with n > 0 a word that would repeat n words of its hypothesis.
+    """
+    log_p = logits.float().log_softmax(dim=-1)
+    log_p[..., PAD] = log_p[..., BOS] = -torch.inf
+    if 0 < n <= written.shape[-1]:
+        ngrams = written.unfold(-1, n, 1)
+        last = written[..., None, written.shape[-1] - (n - 1) :]
+        repeats = (ngrams[..., :-1] == last).all(dim=-1)
+        # Padding stands in place of what need not be forbidden, as it is forbidden already. An ended hypothesis,
+        # which has no word (a negative number) at its end, is not continued.
+        log_p.scatter_(-1, torch.where(repeats, ngrams[..., -1], PAD).clamp(min=PAD), -torch.inf)
+    return log_p
+
+
 def next_word_probabilities(
     logits: Float[Tensor, "*batch vocab"], *, temperature: float = 1.0, top_p: float = 1.0
 ) -> Float[Tensor, "*batch vocab"]:
@@ -264,9 +298,14 @@ def next_word_probabilities(
 
     The logits are divided by the temperature before the softmax. Then only the most probable words stay, the
     fewest whose probabilities add up to at least ``top_p``; the others get 0, and the rest is divided by its sum.
+    Of equally probable words, the one with the smaller number counts as more probable.
+
+    Probabilities are added up in float64. A sum that is at most 8 ε top_p (1 - top_p) below ``top_p`` counts as
+    reaching it, since rounding logits of size 8 can change the sum by as much. Here ε is the machine epsilon of the
+    dtype of the logits, at least that of float32.
 
     Args:
-        logits: unnormalised log-probabilities of each next word.
+        logits: unnormalised log-probabilities of each next word; minus infinity excludes a word.
         temperature: below 1, the probable words become more probable; above 1, the improbable ones do.
         top_p: probability that the kept words reach together; with 1 all words stay. At least one word is kept.
 
@@ -274,7 +313,7 @@ def next_word_probabilities(
         ValueError: a temperature that is not positive, or a ``top_p`` that is not above 0 and at most 1.
 
     >>> logits = torch.tensor([0.5, 0.25, 0.125, 0.125]).log()
-    >>> next_word_probabilities(logits, top_p=0.6)
+    >>> next_word_probabilities(logits, top_p=0.75)
     tensor([0.6667, 0.3333, 0.0000, 0.0000])
 
     Source: Holtzman et al. (2020), section 3.1 for ``top_p`` and 3.3 for the temperature. Explained in
@@ -284,17 +323,22 @@ def next_word_probabilities(
         raise ValueError(f"temperature must be positive, got {temperature}")
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
-    logits = logits.float()
+    dtype = torch.promote_types(logits.dtype, torch.float32)
+    eps = max(torch.finfo(logits.dtype).eps, torch.finfo(torch.float32).eps)
+    # In float64 so that no rounding of ours decides, and on the CPU because some GPUs have no float64.
+    exact = logits.cpu().double()
     # The largest logit becomes 0. A very small temperature makes the others minus infinity, but none plus infinity.
-    probabilities = ((logits - logits.amax(dim=-1, keepdim=True)) / temperature).softmax(dim=-1)
-    if top_p == 1:
-        return probabilities
-    ordered, words = probabilities.sort(dim=-1, descending=True, stable=True)
-    # A word stays if those before it do not reach top_p, so the first always stays.
-    before = ordered.cumsum(dim=-1) - ordered
-    nucleus = ordered.masked_fill(before >= top_p, 0.0)
-    nucleus = nucleus / nucleus.sum(dim=-1, keepdim=True)
-    return torch.zeros_like(nucleus).scatter(-1, words, nucleus)
+    probabilities = ((exact - exact.amax(dim=-1, keepdim=True)) / temperature).softmax(dim=-1)
+    if top_p < 1:
+        ordered, words = probabilities.sort(dim=-1, descending=True, stable=True)
+        # A word stays if those before it do not reach top_p, so the first always stays.
+        before = ordered.cumsum(dim=-1) - ordered
+        reached = before >= top_p - 8 * eps * top_p * (1 - top_p)
+        nucleus = ordered.masked_fill(reached, 0.0)
+        probabilities = torch.zeros_like(nucleus).scatter(
+            -1, words, nucleus / nucleus.sum(dim=-1, keepdim=True)
+        )
+    return probabilities.to(logits.device, dtype)
 
 
 def _trace_back(
@@ -333,7 +377,7 @@ def _hypothesis(words: list[int], log_prob: float, weights: Tensor | None, src_l
     return Hypothesis(tokens[:-1] if finished else tokens, log_prob, weights, finished)
 
 
-def _check_at_least_1(**numbers: int) -> None:
+def _check_at_least(least: int, **numbers: float) -> None:
     for name, number in numbers.items():
-        if number < 1:
-            raise ValueError(f"{name} must be at least 1, got {number}")
+        if not number >= least:
+            raise ValueError(f"{name} must be at least {least}, got {number}")
