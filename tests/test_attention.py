@@ -735,24 +735,6 @@ def test_nothing_is_left_on_the_layer_or_its_inputs(name):
 # --- layers: errors ------------------------------------------------------------------------------------
 
 
-@every_layer
-def test_keys_and_values_must_have_the_same_length(name):
-    layer = make_layer(name)
-    queries, keys, values = qkv()
-    for options in [{}, {"need_weights": False}] if name == "dot" else [{}]:
-        with pytest.raises(ValueError, match="keys and values must have the same length, got 5 and 4"):
-            untyped(type(layer).forward)(layer, queries, keys, values[:, :4], **options)
-
-
-@every_layer
-def test_batches_of_values_must_fit(name):
-    layer = make_layer(name)
-    queries, keys, values = qkv()
-    for options in [{}, {"need_weights": False}] if name == "dot" else [{}]:
-        with pytest.raises(ValueError, match=r"leading \(batch\) axes do not fit.*'values': \(3,\)"):
-            untyped(type(layer).forward)(layer, queries, keys, values[[0, 1, 1]], **options)
-
-
 def test_fused_attention_checks_the_widths_too():
     queries, keys, values = qkv()
     with pytest.raises(ValueError, match="same width for a dot product, got 2 and 7"):

@@ -80,7 +80,7 @@ def masked_softmax(
     """
     if mask is None:
         return torch.softmax(scores, dim=-1)
-    _check_mask(mask, scores.shape)
+    check_mask(mask, scores.shape)
     # An empty row goes into the softmax as zeros, and the last line sets its weights to 0. With -inf its softmax
     # would be 0/0 = NaN: the last line would hide it in the weights, but autograd's anomaly detection would raise.
     floor = torch.where(mask.any(dim=-1, keepdim=True), -math.inf, 0.0).to(scores.dtype)
@@ -94,7 +94,7 @@ def dot_scores(
     r"""Dot-product scores :math:`s_{ij} = q_i \cdot k_j`.
 
     Raises:
-        ValueError: queries and keys of different widths, or leading axes that do not fit.
+        ValueError: fewer than two axes, queries and keys of different widths, or leading axes that do not fit.
 
     >>> dot_scores(torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]]))
     tensor([[11.,  2.]])
@@ -113,14 +113,15 @@ def scaled_dot_scores(
     The division comes before the product, which keeps float16 scores of wide vectors finite.
 
     Raises:
-        ValueError: queries and keys of different widths, or leading axes that do not fit.
+        ValueError: fewer than two axes, queries and keys of different widths, or leading axes that do not fit.
 
     >>> scaled_dot_scores(torch.ones(1, 4), torch.ones(2, 4))
     tensor([[2., 2.]])
 
     Source: Vaswani et al. (2017), equation 1. Explained in chapters/dot_product_attention.
     """
-    return dot_scores(queries / math.sqrt(queries.shape[-1]), keys)
+    _check_dot_product(queries, keys)
+    return queries / math.sqrt(queries.shape[-1]) @ keys.mT
 
 
 def cosine_scores(
@@ -136,7 +137,7 @@ def cosine_scores(
             by more than a factor e².
 
     Raises:
-        ValueError: queries and keys of different widths, or leading axes that do not fit.
+        ValueError: fewer than two axes, queries and keys of different widths, or leading axes that do not fit.
 
     >>> cosine_scores(torch.tensor([[2.0, 0.0]]), torch.tensor([[5.0, 0.0], [0.0, 1.0]]))
     tensor([[1., 0.]])
@@ -158,7 +159,7 @@ def additive_scores(
     ``utils.additive_by_query``.
 
     Raises:
-        ValueError: widths h that differ, or leading axes that do not fit.
+        ValueError: fewer than two axes, widths h that differ, or leading axes that do not fit.
 
     >>> additive_scores(torch.zeros(1, 3), torch.zeros(2, 3), torch.ones(3))
     tensor([[0., 0.]])
@@ -206,7 +207,7 @@ class DotProductAttention(nn.Module):
         """
         if need_weights:
             weights = masked_softmax(scaled_dot_scores(queries, keys), mask)
-            return _weighted_sum(self.dropout(weights), values), weights
+            return weighted_sum(self.dropout(weights), values), weights
         dropout = self.dropout.p if self.training else 0.0
         return _fused_attention(queries, keys, values, mask, dropout), None
 
@@ -252,7 +253,7 @@ class CosineAttention(nn.Module):
         """
         scores = cosine_scores(queries, keys, scale=self.log_scale.exp().to(queries.dtype))
         weights = masked_softmax(scores, mask)
-        return _weighted_sum(self.dropout(weights), values), weights
+        return weighted_sum(self.dropout(weights), values), weights
 
 
 class AdditiveAttention(nn.Module):
@@ -282,7 +283,7 @@ class AdditiveAttention(nn.Module):
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
         """Project the keys: W_k k, the part of the hidden layer that does not depend on the query."""
-        _check_width("keys", keys, self.w_k.in_features)
+        check_width("keys", keys, self.w_k.in_features)
         return self.w_k(keys)
 
     def forward(
@@ -312,13 +313,25 @@ class AdditiveAttention(nn.Module):
             raise ValueError("give exactly one of keys and projected_keys")
         if projected_keys is None:
             projected_keys = self.project_keys(keys)
-        _check_width("queries", queries, self.w_q.in_features)
+        check_width("queries", queries, self.w_q.in_features)
         scores = _additive_scores_of_any_size(self.w_q(queries), projected_keys, self.w_v.weight.squeeze(0))
         weights = masked_softmax(scores, mask)
-        return _weighted_sum(self.dropout(weights), values), weights
+        return weighted_sum(self.dropout(weights), values), weights
 
 
-def _weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
+def weighted_sum(
+    weights: Float[Tensor, "*batch queries keys"], values: Float[Tensor, "*batch keys d_v"]
+) -> Float[Tensor, "*batch queries d_v"]:
+    r"""The context of each query, :math:`c_i = \sum_j \alpha_{ij} v_j`.
+
+    Raises:
+        ValueError: fewer than two axes, another number of values than of keys, or leading axes that do not fit.
+
+    >>> weighted_sum(torch.tensor([[0.5, 0.5]]), torch.tensor([[2.0], [4.0]]))
+    tensor([[3.]])
+
+    Explained in chapters/dot_product_attention.
+    """
     _check_same_length(weights.shape[-1], values)
     _leading_axes(weights=weights, values=values)
     return weights @ values
@@ -345,7 +358,7 @@ def _fused_attention(
     _check_same_length(keys.shape[-2], values)
     leading = _leading_axes(queries=queries, keys=keys, values=values)
     if mask is not None:
-        _check_mask(mask, (*leading, queries.shape[-2], keys.shape[-2]))
+        check_mask(mask, (*leading, queries.shape[-2], keys.shape[-2]))
     # PyTorch's fused function takes only (batch, heads, length, width). With fewer axes torch computes the formula
     # step by step without a warning, in three times the time and with all weights in memory.
     rank = max(4, len(leading) + 2)
@@ -376,7 +389,8 @@ def _check_lengths(valid_lens: Tensor, num_keys: int) -> None:
             raise ValueError(f"valid_lens must not exceed the number of keys ({num_keys}), got {high}")
 
 
-def _check_mask(mask: Tensor, shape: Sequence[int]) -> None:
+def check_mask(mask: Tensor, shape: Sequence[int]) -> None:
+    """Raise ValueError unless the mask is boolean and broadcasts to scores of this shape."""
     if mask.dtype != torch.bool:
         raise ValueError(f"mask must be boolean (True = may attend), got dtype {mask.dtype}")
     try:
@@ -390,6 +404,7 @@ def _check_mask(mask: Tensor, shape: Sequence[int]) -> None:
 
 
 def _check_dot_product(queries: Tensor, keys: Tensor) -> None:
+    check_axes(queries=queries, keys=keys)
     if queries.shape[-1] != keys.shape[-1]:
         raise ValueError(
             "queries and keys must have the same width for a dot product, "
@@ -400,17 +415,29 @@ def _check_dot_product(queries: Tensor, keys: Tensor) -> None:
 
 def _check_additive(projected_queries: Tensor, projected_keys: Tensor, w_v: Tensor) -> tuple[int, ...]:
     """Check the shapes; return the leading axes of the scores."""
-    _check_width("projected_queries", projected_queries, len(w_v))
-    _check_width("projected_keys", projected_keys, len(w_v))
+    check_width("projected_queries", projected_queries, len(w_v))
+    check_width("projected_keys", projected_keys, len(w_v))
     return _leading_axes(queries=projected_queries, keys=projected_keys)
 
 
-def _check_width(name: str, tensor: Tensor, width: int) -> None:
+def check_axes(**tensors: Tensor) -> None:
+    """Raise ValueError for a tensor that does not have at least the axes of length and width."""
+    for name, tensor in tensors.items():
+        if tensor.dim() < 2:
+            raise ValueError(
+                f"{name} must have at least two axes, length and width, got shape {tuple(tensor.shape)}"
+            )
+
+
+def check_width(name: str, tensor: Tensor, width: int) -> None:
+    """Raise ValueError unless the tensor has at least two axes, and the last has this width."""
+    check_axes(**{name: tensor})
     if tensor.shape[-1] != width:
         raise ValueError(f"{name} must have width {width}, got {tensor.shape[-1]}")
 
 
 def _check_same_length(num_keys: int, values: Tensor) -> None:
+    check_axes(values=values)
     if num_keys != values.shape[-2]:
         raise ValueError(f"keys and values must have the same length, got {num_keys} and {values.shape[-2]}")
 

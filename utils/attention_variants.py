@@ -17,9 +17,13 @@ from utils.attention import (
     AdditiveAttention,
     CosineAttention,
     additive_scores,
+    check_axes,
+    check_mask,
+    check_width,
     dot_scores,
     length_mask,
     masked_softmax,
+    weighted_sum,
 )
 from utils.seq2seq import Memory, RecurrentDecoder
 
@@ -41,15 +45,21 @@ def masked_sparsemax(
         mask: True where a query may attend to a key; broadcasts to the scores. None allows all.
 
     Returns:
-        Weights; each row sums to 1, or to 0 where no key is allowed. A row with an allowed score that is NaN or
-        infinite is NaN.
+        Weights; each row sums to 1, or to 0 where no key is allowed. An allowed score of minus infinity gets the
+        weight 0. A row with an allowed score that is NaN or plus infinity, or whose allowed scores are all minus
+        infinity, is NaN at its allowed keys.
+
+    Raises:
+        ValueError: a mask that is not boolean or does not broadcast to the shape of ``scores``.
 
     >>> masked_sparsemax(torch.tensor([[1.0, 0.5, -1.0]]))
     tensor([[0.7500, 0.2500, 0.0000]])
 
     Source: Martins and Astudillo (2016), algorithm 1. Explained in chapters/attention_variants.
     """
-    allowed = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand_as(scores)
+    if not scores.shape[-1]:
+        return scores.clone()
+    allowed = _allowed(scores, mask)
     # A score that lies 1 or more below the largest gets no weight, so -2 hides a word.
     best = torch.where(allowed, scores, -torch.inf).amax(dim=-1, keepdim=True)
     z = torch.where(allowed, scores - best, -2.0)
@@ -60,6 +70,14 @@ def masked_sparsemax(
     size = (ranks * ordered > surplus).sum(dim=-1, keepdim=True).clamp(min=1)
     threshold = surplus.gather(-1, size - 1) / size
     return torch.where(allowed, (z - threshold).clamp(min=0), 0.0)
+
+
+def _allowed(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """The mask in the shape of the scores."""
+    if mask is None:
+        return torch.ones_like(scores, dtype=torch.bool)
+    check_mask(mask, scores.shape)
+    return mask.expand_as(scores)
 
 
 class ScoredAttention(nn.Module):
@@ -112,14 +130,16 @@ class ScoredAttention(nn.Module):
             projected_keys: the result of :meth:`project_keys`, reused.
 
         Raises:
-            ValueError: both or neither of ``keys`` and ``projected_keys``, or axes that do not fit.
+            ValueError: both or neither of ``keys`` and ``projected_keys``, axes that do not fit, or a mask that is
+                not boolean.
         """
         if (keys is None) == (projected_keys is None):
             raise ValueError("give exactly one of keys and projected_keys")
-        weights = self.weigh(
-            queries, self.project_keys(keys) if projected_keys is None else projected_keys, mask
-        )
-        return weights @ values, weights
+        if projected_keys is None:
+            projected_keys = self.project_keys(keys)
+        check_axes(queries=queries, projected_keys=projected_keys)
+        weights = self.weigh(queries, projected_keys, mask)
+        return weighted_sum(weights, values), weights
 
 
 class DotAttention(ScoredAttention):
@@ -152,6 +172,7 @@ class GeneralAttention(ScoredAttention):
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys d_q"]:
         """W k."""
+        check_width("keys", keys, self.w.in_features)
         return self.w(keys)
 
     def scores(
@@ -183,12 +204,14 @@ class ConcatAttention(ScoredAttention):
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
         """The columns of W that belong to the key, times the key."""
+        check_width("keys", keys, self.w.in_features - self.d_query)
         return nn.functional.linear(keys, self.w.weight[:, self.d_query :])
 
     def scores(
         self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys h"]
     ) -> Float[Tensor, "*batch queries keys"]:
         """See :class:`ScoredAttention`."""
+        check_width("queries", queries, self.d_query)
         projected_queries = nn.functional.linear(queries, self.w.weight[:, : self.d_query])
         return additive_scores(projected_queries, projected_keys, self.v.weight.squeeze(0))
 
@@ -214,6 +237,7 @@ class LocationAttention(ScoredAttention):
         Raises:
             ValueError: more keys than ``max_len``.
         """
+        check_axes(keys=keys)
         if keys.shape[-2] > self.w.out_features:
             raise ValueError(
                 f"the location score has rows for max_len = {self.w.out_features} places, got {keys.shape[-2]} keys"
@@ -224,6 +248,7 @@ class LocationAttention(ScoredAttention):
         self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys d_k"]
     ) -> Float[Tensor, "*batch queries keys"]:
         """See :class:`ScoredAttention`."""
+        check_width("queries", queries, self.w.in_features)
         return nn.functional.linear(queries, self.w.weight[: projected_keys.shape[-2]])
 
 
@@ -299,7 +324,7 @@ class LocalAttention(GeneralAttention):
     ) -> Float[Tensor, "*batch queries keys"]:
         """See :class:`ScoredAttention`."""
         scores = self.scores(queries, projected_keys)
-        allowed = torch.ones_like(scores, dtype=torch.bool) if mask is None else mask.expand_as(scores)
+        allowed = _allowed(scores, mask)
         centres = self.centres(queries, allowed.sum(dim=-1).clamp(min=1))
         distances = torch.arange(scores.shape[-1], device=scores.device) - centres[..., None]
         weights = self.normalise(scores, allowed & (distances.abs() <= self.reach))

@@ -129,14 +129,15 @@ def _check(
     width = torch.as_tensor(bandwidth)
     if width.dim() != 0 or not bool(width > 0):
         raise ValueError(f"bandwidth must be one positive number, got {width.tolist()}")
-    if queries.dim() not in (1, 2) or queries.shape[1:] != keys.shape[1:]:
+    if queries.dim() not in (1, 2) or keys.dim() != queries.dim() or queries.shape[1:] != keys.shape[1:]:
         raise ValueError(
             "queries and keys must be numbers (n,) or vectors (n, d) of the same width, "
             f"got {tuple(queries.shape)} and {tuple(keys.shape)}"
         )
-    if len(keys) == 0 or len(keys) != len(values):
+    if len(keys) == 0 or keys.shape[:1] != values.shape[:1]:
         raise ValueError(
-            f"keys and values must have the same length, at least 1, got {len(keys)} and {len(values)}"
+            "keys and values must have the same length, at least 1, "
+            f"got shapes {tuple(keys.shape)} and {tuple(values.shape)}"
         )
     if not (queries.is_floating_point() and queries.dtype == keys.dtype == values.dtype):
         raise ValueError(

@@ -71,7 +71,7 @@ class Encoder(nn.Module):
             for the backward one.
 
         Raises:
-            ValueError: ``src_lens`` does not hold one length per sentence, each from 1 to n.
+            ValueError: ``src`` is not a batch, or ``src_lens`` does not hold one length per sentence, each from 1 to n.
         """
         check_lengths(src, src_lens)
         embedded = self.dropout(self.embedding(src))
@@ -82,7 +82,9 @@ class Encoder(nn.Module):
 
 
 def check_lengths(src: Tensor, src_lens: Tensor) -> None:
-    """Raise ValueError unless src_lens holds one length per sentence, each in 1..n."""
+    """Raise ValueError unless src is a padded batch and src_lens holds one length per sentence, each in 1..n."""
+    if src.dim() != 2:
+        raise ValueError(f"src must have shape (batch, n), got {tuple(src.shape)}")
     if not len(src) or src_lens.shape != src.shape[:1]:
         raise ValueError(
             f"src_lens must hold one length per sentence, got shape {tuple(src_lens.shape)} for {len(src)} sentences"
@@ -392,8 +394,17 @@ class EncoderDecoder(nn.Module):
     def forward(
         self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"], tgt_in: Int[Tensor, "batch t"]
     ) -> tuple[Float[Tensor, "batch t vocab"], Float[Tensor, "batch t n"] | None]:
-        """Teacher forcing: logits of the next word at each step, and the attention weights or None."""
+        """Teacher forcing: logits of the next word at each step, and the attention weights or None.
+
+        Raises:
+            ValueError: lengths that do not fit, or ``tgt_in`` that does not hold one or more words for each sentence.
+        """
         memory, state = self.start(src, src_lens)
+        if tgt_in.dim() != 2 or len(tgt_in) != len(src) or not tgt_in.numel():
+            raise ValueError(
+                f"tgt_in must have shape (batch, t), with t at least 1 and a row for each of {len(src)} sentences, "
+                f"got {tuple(tgt_in.shape)}"
+            )
         logits, _, weights = self.decoder(tgt_in, memory, state)
         return logits, weights
 

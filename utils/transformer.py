@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from utils.attention import DotProductAttention, length_mask
+from utils.attention import DotProductAttention, check_mask, check_width, length_mask
 from utils.seq2seq import check_lengths
 
 
@@ -95,39 +95,54 @@ class MultiHeadAttention(nn.Module):
         self.attention = DotProductAttention(dropout=dropout)
 
     def project(
-        self, keys: Float[Tensor, "batch keys d_model"], values: Float[Tensor, "batch keys d_model"]
-    ) -> tuple[Float[Tensor, "batch heads keys d"], Float[Tensor, "batch heads keys d"]]:
-        """The keys and the values of each head, which do not depend on the queries."""
+        self, keys: Float[Tensor, "*batch keys d_model"], values: Float[Tensor, "*batch keys d_model"]
+    ) -> tuple[Float[Tensor, "*batch heads keys d"], Float[Tensor, "*batch heads keys d"]]:
+        """The keys and the values of each head, which do not depend on the queries.
+
+        Raises:
+            ValueError: fewer than two axes, or another width than ``d_model``.
+        """
+        check_width("keys", keys, self.w_k.in_features)
+        check_width("values", values, self.w_v.in_features)
         return self._split(self.w_k(keys)), self._split(self.w_v(values))
 
     def forward(
         self,
-        queries: Float[Tensor, "batch queries d_model"],
-        projected_keys: Float[Tensor, "batch heads keys d"],
-        projected_values: Float[Tensor, "batch heads keys d"],
+        queries: Float[Tensor, "*batch queries d_model"],
+        projected_keys: Float[Tensor, "*batch heads keys d"],
+        projected_values: Float[Tensor, "*batch heads keys d"],
         mask: Bool[Tensor, "..."] | None = None,
         *,
         need_weights: bool = True,
-    ) -> tuple[Float[Tensor, "batch queries d_model"], Float[Tensor, "batch heads queries keys"] | None]:
+    ) -> tuple[Float[Tensor, "*batch queries d_model"], Float[Tensor, "*batch heads queries keys"] | None]:
         """Compute the context and the weights of each head.
 
         Args:
             projected_keys: from :meth:`project`, as are ``projected_values``.
-            mask: True where a query may attend to a key; broadcasts to ``(batch, queries, keys)``. All heads share it.
+            mask: True where a query may attend to a key. A mask that broadcasts to ``(batch, queries, keys)`` is
+                shared by all heads; one with as many axes as ``(batch, heads, queries, keys)`` is for each head.
             need_weights: if False, use PyTorch's fused function and return None in place of the weights.
 
         Raises:
             ValueError: axes that do not fit, or a mask that is not boolean.
         """
-        if mask is not None:
+        check_width("queries", queries, self.w_q.in_features)
+        for name, tensor in (("projected_keys", projected_keys), ("projected_values", projected_values)):
+            if tensor.dim() != queries.dim() + 1 or tensor.shape[-3] != self.num_heads:
+                raise ValueError(
+                    f"{name} must come from project, with an axis of {self.num_heads} heads before the last two, "
+                    f"got shape {tuple(tensor.shape)} for queries of shape {tuple(queries.shape)}"
+                )
+        if mask is not None and mask.dim() <= queries.dim():  # all heads share it
+            check_mask(mask, (*queries.shape[:-1], projected_keys.shape[-2]))
             mask = torch.atleast_2d(mask).unsqueeze(-3)
         heads, weights = self.attention(
             self._split(self.w_q(queries)), projected_keys, projected_values, mask, need_weights=need_weights
         )
-        return self.w_o(heads.transpose(1, 2).flatten(2)), weights
+        return self.w_o(heads.transpose(-3, -2).flatten(-2)), weights
 
-    def _split(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch heads n d"]:
-        return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)
+    def _split(self, x: Float[Tensor, "*batch n d_model"]) -> Float[Tensor, "*batch heads n d"]:
+        return x.unflatten(-1, (self.num_heads, -1)).transpose(-3, -2)
 
 
 class FeedForward(nn.Sequential):
@@ -160,13 +175,13 @@ class Residual(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.norm_first = norm_first
 
-    def read(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
+    def read(self, x: Float[Tensor, "*batch n d_model"]) -> Float[Tensor, "*batch n d_model"]:
         """The input of the part of the network."""
         return self.norm(x) if self.norm_first else x
 
     def add(
-        self, x: Float[Tensor, "batch n d_model"], change: Float[Tensor, "batch n d_model"]
-    ) -> Float[Tensor, "batch n d_model"]:
+        self, x: Float[Tensor, "*batch n d_model"], change: Float[Tensor, "*batch n d_model"]
+    ) -> Float[Tensor, "*batch n d_model"]:
         """The sum of the sequence and the output of the part."""
         total = x + self.dropout(change)
         return total if self.norm_first else self.norm(total)
@@ -198,16 +213,21 @@ class EncoderLayer(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "batch n d_model"],
+        x: Float[Tensor, "*batch n d_model"],
         mask: Bool[Tensor, "..."] | None = None,
         *,
         need_weights: bool = False,
-    ) -> tuple[Float[Tensor, "batch n d_model"], Float[Tensor, "batch heads n n"] | None]:
+    ) -> tuple[Float[Tensor, "*batch n d_model"], Float[Tensor, "*batch heads n n"] | None]:
         """The next sequence, and the weights of each head or None.
 
         Args:
-            mask: True where a position may attend to another; broadcasts to ``(batch, n, n)``.
+            mask: True where a position may attend to another; broadcasts to ``(batch, n, n)``, or is for each head as
+                in :class:`MultiHeadAttention`.
+
+        Raises:
+            ValueError: axes that do not fit, or a mask that is not boolean.
         """
+        check_width("x", x, self.self_attention.w_q.in_features)
         first, second = self.residuals
         y = first.read(x)
         change, weights = self.self_attention(
@@ -238,16 +258,16 @@ class DecoderLayer(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "batch t d_model"],
-        source: tuple[Float[Tensor, "batch heads n d"], Float[Tensor, "batch heads n d"]],
-        source_mask: Bool[Tensor, "batch 1 n"],
-        past: tuple[Float[Tensor, "batch heads past d"], Float[Tensor, "batch heads past d"]],
+        x: Float[Tensor, "*batch t d_model"],
+        source: tuple[Float[Tensor, "*batch heads n d"], Float[Tensor, "*batch heads n d"]],
+        source_mask: Bool[Tensor, "*batch 1 n"],
+        past: tuple[Float[Tensor, "*batch heads past d"], Float[Tensor, "*batch heads past d"]],
         *,
         need_weights: bool = False,
     ) -> tuple[
-        Float[Tensor, "batch t d_model"],
-        tuple[Float[Tensor, "batch heads all d"], Float[Tensor, "batch heads all d"]],
-        Float[Tensor, "batch heads t n"] | None,
+        Float[Tensor, "*batch t d_model"],
+        tuple[Float[Tensor, "*batch heads all d"], Float[Tensor, "*batch heads all d"]],
+        Float[Tensor, "*batch heads t n"] | None,
     ]:
         """The next sequence, the keys and values of all positions so far, and the weights on the source or None.
 
@@ -256,12 +276,16 @@ class DecoderLayer(nn.Module):
             source: the projected keys and values of the source.
             source_mask: True at the real words of the source.
             past: the projected keys and values of the positions before ``x``.
+
+        Raises:
+            ValueError: fewer than two axes of ``x``, another width than ``d_model``, or a source that does not fit.
         """
+        check_width("x", x, self.self_attention.w_q.in_features)
         first, second, third = self.residuals
         y = first.read(x)
         new = self.self_attention.project(y, y)
-        keys, values = (torch.cat(pair, dim=2) for pair in zip(past, new, strict=True))
-        mask = causal_mask(x.shape[1], keys.shape[2], device=x.device)
+        keys, values = (torch.cat(pair, dim=-2) for pair in zip(past, new, strict=True))
+        mask = causal_mask(x.shape[-2], keys.shape[-2], device=x.device)
         x = first.add(x, self.self_attention(y, keys, values, mask, need_weights=False)[0])
         change, weights = self.cross_attention(
             second.read(x), *source, source_mask, need_weights=need_weights
