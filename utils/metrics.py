@@ -46,6 +46,11 @@ def bleu(
 
     .. math:: \mathrm{BLEU} = \min(1, e^{1 - r/c}) \Big( \prod_{n=1}^{4} p_n \Big)^{1/4}
 
+    where c words were written and the references have r, those of the nearest length in each sentence. A precision
+    :math:`p_n` is the share of the written n-grams that stand in a reference too. The first :math:`p_n` without such
+    an n-gram is smoothed to half of one n-gram, the next to a quarter, and so on: otherwise the score would be 0.
+    (In a signature this is ``smooth:exp``.)
+
     Args:
         hypotheses: one translation per sentence.
         references: for each sentence its accepted translations, at least one; their number may differ.
