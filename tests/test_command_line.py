@@ -33,7 +33,7 @@ from utils.translator.gold_links import parse_links
 from utils.translator.loop import FullHistory, Schedule
 from utils.translator.options import CorpusName
 from utils.translator.runs import PairData, Rows, Settings, build_model, load_run, save_run
-from utils.translator.translating import translate
+from utils.translator.translating import n_best, translate
 
 ROOT = Path(__file__).parents[1]
 SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
@@ -87,8 +87,9 @@ def test_help_names_the_commands_and_every_option_is_explained():
             "translate",
             ["--heatmap", "SENTENCE", "--beam", "--n-best", "--input", "--output", "--at-once", "--json"],
         ),
+        ("translate", ["--length-penalty", "--no-repeat-ngram", "is then false"]),
         ("align", ["RUN", "FILE", "--columns", "--gold", "--first", "--tokenise", "--json"]),
-        ("evaluate", ["RUN", "--beam"]),
+        ("evaluate", ["RUN", "--beam", "--length-penalty", "--no-repeat-ngram"]),
     ):
         text = invoke(command, "--help").stdout
         assert all(option in text for option in options)
@@ -411,6 +412,40 @@ def test_a_beam_gives_the_best_or_all_with_their_scores(folder):
             result = invoke(*command, "--beam", beam)
             assert result.exit_code == 2
             assert "--beam" in result.stderr
+
+
+def test_the_options_of_the_search_are_those_of_the_library(folder):
+    sentences = ["They want three keys and two dogs.", "dogs dogs"]
+    options = {"beam": 3, "length_penalty": 0.0, "no_repeat_ngram": 1}
+    lines = invoke("translate", folder, *sentences, *as_arguments(options), "--n-best").stdout.splitlines()
+    expected = [t.text for best in n_best(load_run(folder), sentences, **options) for t in best]
+    assert [line.split("\t")[2] for line in lines] == expected
+    greedily = invoke("translate", folder, *sentences, "--no-repeat-ngram", 1, "--json").stdout.splitlines()
+    for line in greedily:
+        [best] = json.loads(line)["translations"]
+        assert len(set(best["tokens"])) == len(best["tokens"])
+    assert invoke("compare", folder, folder, *as_arguments(options)).exit_code == 0
+    for option, number in (
+        ("--length-penalty", "-0.5"),
+        ("--length-penalty", "11"),
+        ("--length-penalty", "nan"),
+        ("--no-repeat-ngram", "-1"),
+    ):
+        for command in (["translate", folder, "a"], ["evaluate", folder], ["compare", folder, folder]):
+            result = invoke(*command, option, number)
+            assert result.exit_code == 2
+            assert option in result.stderr
+
+
+def as_arguments(options: dict[str, float]) -> list[str]:
+    return [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+
+
+def test_padding_is_not_among_a_hundred_hypotheses(folder):
+    [line] = invoke("translate", folder, "dogs", "--beam", 100, "--n-best", "--json").stdout.splitlines()
+    translations = json.loads(line)["translations"]
+    assert len(translations) == 100
+    assert not {"<pad>", "<bos>"} & {token for t in translations for token in t["tokens"]}
 
 
 def test_lines_end_where_the_file_says_so(folder):
@@ -940,7 +975,7 @@ def test_a_disk_that_is_full_in_the_end_does_not_take_the_scores_away(own_folder
     assert result.stderr.splitlines()[-1] == "error: [Errno 13] Permission denied"
 
 
-def test_an_evaluation_belongs_to_its_weights_its_sentences_and_its_beam(own_folder, tmp_path):
+def test_an_evaluation_belongs_to_its_weights_sentences_and_search(own_folder, tmp_path):
     assert "scores    none" in invoke("info", own_folder).stdout
     invoke("evaluate", own_folder, "--beam", 2)
     assert re.search(
@@ -948,6 +983,15 @@ def test_an_evaluation_belongs_to_its_weights_its_sentences_and_its_beam(own_fol
     )
     run = load_run(own_folder)
     stored = (own_folder / "evaluation.json").read_text("utf-8")
+    facts = json.loads(stored)
+    assert {"beam": 2, "length_penalty": 1.0, "no_repeat_ngram": 0}.items() <= facts["of"].items()
+    for name in ("length_penalty", "no_repeat_ngram"):  # as an earlier version wrote it
+        del facts["of"][name]
+    (own_folder / "evaluation.json").write_text(json.dumps(facts), "utf-8")
+    assert "with beam 2\n" in invoke("info", own_folder).stdout
+    invoke("evaluate", own_folder, "--length-penalty", 0.5, "--no-repeat-ngram", 2)
+    searched = "with beam 1, length penalty 0.5, no repeat ngram 2\n"
+    assert searched in invoke("info", own_folder).stdout
     untrained = build_model(SETTINGS, len(run.src_vocabulary), len(run.tgt_vocabulary))
     for other in (replace(run, test=run.test[1:]), replace(run, model=untrained)):
         save_run(other, tmp_path / "other")
@@ -956,8 +1000,9 @@ def test_an_evaluation_belongs_to_its_weights_its_sentences_and_its_beam(own_fol
         assert "belongs to another run" in mistake("info", tmp_path / "other")
         invoke("evaluate", tmp_path / "other")
         assert invoke("info", tmp_path / "other").exit_code == 0
-    (own_folder / "evaluation.json").write_text("{", "utf-8")
-    assert "is damaged: run evaluate again" in mistake("info", own_folder)
+    for damaged in ("{", "[]", '{"of": 3}'):
+        (own_folder / "evaluation.json").write_text(damaged, "utf-8")
+        assert "is damaged: run evaluate again" in mistake("info", own_folder)
 
 
 def test_a_run_is_measured_on_any_file_with_all_its_references(folder, tmp_path):

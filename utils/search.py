@@ -4,7 +4,7 @@ Works on token ids with any decoder; ``corpus`` turns ids into text, and ``metri
 Explained in chapters/encoder_decoder, chapters/sentence_length and chapters/bert_and_gpt.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -232,8 +232,9 @@ def beam_search(
     word_steps, origins, weight_steps = [], [], []
     for step in range(max_len + 1):
         logits, weights = runner.predict(words)
-        log_p = _log_probs(logits, written, no_repeat_ngram)
-        log_p, choices = log_p.topk(min(beam, log_p.shape[-1]), dim=-1)
+        log_p, choices = _log_probs(logits, written, no_repeat_ngram).topk(
+            min(beam, logits.shape[-1]), dim=-1
+        )
         # A hypothesis for which no word is possible stays as it is, too.
         unchanged = has_ended[rows, :, None] | log_p[..., :1].isneginf()
         if step == max_len:  # only the end of sentence is written here, where it is the likeliest word
@@ -263,11 +264,7 @@ def beam_search(
         runner.keep(unfinished, origin[unfinished])
     tokens, row_weights = _trace_back(word_steps, origins, weight_steps, identity)
     return [
-        sorted(
-            (_hypothesis(*parts, length) for parts in zip(*sentence, strict=True) if parts[1] > -torch.inf),
-            key=lambda hypothesis: (hypothesis.finished, hypothesis.score(length_penalty)),
-            reverse=True,
-        )
+        _best_first(zip(*sentence, strict=True), length, length_penalty)
         for *sentence, length in zip(tokens, log_probs.tolist(), row_weights, src_lens.tolist(), strict=True)
     ]
 
@@ -375,6 +372,12 @@ def _hypothesis(words: list[int], log_prob: float, weights: Tensor | None, src_l
         weights = weights[: len(tokens), :src_len].clone()
     finished = tokens[-1:] == [EOS]
     return Hypothesis(tokens[:-1] if finished else tokens, log_prob, weights, finished)
+
+
+def _best_first(parts: Iterable[tuple], src_len: int, length_penalty: float) -> list[Hypothesis]:
+    """The hypotheses of a sentence: finished ones first, then by score. Impossible ones are left out."""
+    hypotheses = [_hypothesis(*of_one, src_len) for of_one in parts if of_one[1] > -torch.inf]
+    return sorted(hypotheses, key=lambda h: (h.finished, h.score(length_penalty)), reverse=True)
 
 
 def _check_at_least(least: int, **numbers: float) -> None:

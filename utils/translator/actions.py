@@ -50,6 +50,7 @@ from utils.translator.runs import PairData, Rows, Run, Settings, load_run, train
 from utils.translator.scores import tokenizer_note
 from utils.translator.threads import Threads, chosen_threads
 from utils.translator.translating import (
+    SEARCH,
     Evaluation,
     Translation,
     compare_runs,
@@ -256,7 +257,7 @@ def translate(options: TranslateOptions) -> None:
     ):
         speed = {"at_once": options.at_once, "progress": progress, "threads": threads}
         with_weights = options.heatmap is not None
-        results = translate_lines(run, text.lines, beam=options.beam, keep_weights=with_weights, **speed)
+        results = translate_lines(run, text.lines, keep_weights=with_weights, **_search(options), **speed)
         first: list[Translation] = []  # up to two, since a heat map shows exactly one
         for number, (source, translations) in enumerate(results, start=1):
             for line in _translation_lines(number, source, translations, options):
@@ -267,6 +268,11 @@ def translate(options: TranslateOptions) -> None:
         if len(first) != 1 or first[0].weights is None:
             raise ValueError("a heat map shows one sentence, which must not be empty")
         save_heatmap(first[0], options.heatmap)
+
+
+def _search(options: TranslateOptions | EvaluateOptions | CompareOptions) -> dict[str, float]:
+    """The options of the search."""
+    return {name: getattr(options, name) for name in SEARCH}
 
 
 def _check_files(options: TranslateOptions) -> None:
@@ -398,7 +404,7 @@ def evaluate(options: EvaluateOptions) -> None:
     _tell_of_tokenizer(run)
     _tell(f"translating {len(run.test if test is None else test)} sentences")
     with matmul_precision("medium"), chosen_threads(options.threads) as threads:
-        result = evaluate_run(run, beam=options.beam, test=test, threads=threads)
+        result = evaluate_run(run, test=test, threads=threads, **_search(options))
     if options.as_json:
         typer.echo(result.to_json())
     else:
@@ -458,7 +464,7 @@ def compare(options: CompareOptions) -> None:
     test = _other_test(first, options.on, options.columns)
     _tell_of_tokenizer(first)
     with matmul_precision("medium"), chosen_threads(options.threads) as threads:
-        result = compare_runs(first, second, beam=options.beam, test=test, threads=threads)
+        result = compare_runs(first, second, test=test, threads=threads, **_search(options))
     if options.as_json:
         scores = {name: getattr(result, name)._asdict() for name in ("bleu", "chrf")}
         _print_json({"num_sentences": result.num_sentences} | scores)
@@ -518,8 +524,10 @@ def _print_facts(folder: Path, facts: dict) -> None:
         typer.echo("loss      " + ", ".join(f"{loss:.2f}" for _, loss in curve[:: len(curve) // 6 or 1]))
     typer.echo(f"test      {facts['test_sentences']} sentences")
     if evaluation := facts["evaluation"]:
-        beam, bleu, chrf = evaluation["of"]["beam"], evaluation["bleu"]["value"], evaluation["chrf"]["value"]
-        typer.echo(f"scores    BLEU {bleu:.2f}, chrF {chrf:.2f} with beam {beam}")
+        of, bleu, chrf = evaluation["of"], evaluation["bleu"]["value"], evaluation["chrf"]["value"]
+        changed = [name for name in SEARCH if name == "beam" or of[name] != SEARCH[name]]
+        search = ", ".join(f"{name.replace('_', ' ')} {of[name]}" for name in changed)
+        typer.echo(f"scores    BLEU {bleu:.2f}, chrF {chrf:.2f} with {search}")
     else:
         typer.echo("scores    none: evaluate has not measured it")
 

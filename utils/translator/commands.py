@@ -180,6 +180,10 @@ def translate(options: TranslateOptions) -> None:
     sentence, a score and a translation, separated by tabs; the score is the mean log-probability per token. With
     --json each sentence gives one line, an object with its tokens and its translations.
 
+    A translation that reaches the length limit is cut off there; its end is not forced. The limit is twice the number
+    of source tokens, rounded up to a power of 2, and 10 more. With --json, "finished" is then false. Where a weak run
+    repeats itself, --no-repeat-ngram 3 helps.
+
     A few hundred lines are translated at a time, so a file may be larger than memory. With --at-once 1 each line is
     translated before the next is read.
 

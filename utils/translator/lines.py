@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tqdm import tqdm
 
@@ -149,6 +149,7 @@ def translate_lines(
     keep_weights: bool = False,
     progress: Progress | None = None,
     threads: Threads | None = None,
+    **search: Any,
 ) -> Iterator[tuple[str, list[Translation]]]:
     """Translate a stream of lines: each line with its translations, the best first, in the order of the lines.
 
@@ -161,12 +162,13 @@ def translate_lines(
         keep_weights: whether the translations have their attention weights.
         progress: a bar to update.
         threads: chooses how many threads compute a batch; None leaves their number as it is.
+        search: ``length_penalty`` and ``no_repeat_ngram`` of :func:`utils.translator.translating.translate`.
 
     Raises:
         ValueError: a beam or a number of lines below 1, or a sentence that is too long.
     """
     for batch in _batches(lines, at_once):
-        translations = n_best(run, batch, beam=beam, keep_weights=keep_weights, threads=threads)
+        translations = n_best(run, batch, beam=beam, keep_weights=keep_weights, threads=threads, **search)
         if progress is not None:
             progress.update(len(batch), sum(len(best.tgt_tokens) for best, *_ in translations), threads)
         yield from zip(batch, translations, strict=True)

@@ -46,6 +46,20 @@ AtOnce = Annotated[
 Beam = Annotated[
     int, typer.Option(min=1, max=MAX_BEAM, help="Number of hypotheses in the search; 1 is greedy search.")
 ]
+LengthPenalty = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        max=10,
+        help="Exponent of the length by which a beam search divides log-probabilities; 0 favours short translations.",
+    ),
+]
+NoRepeatNgram = Annotated[
+    int,
+    typer.Option(
+        min=0, max=1000, help="Write no sequence of this many tokens twice in a translation; 0 allows it."
+    ),
+]
 OnDevice = Annotated[
     Device, typer.Option("--device", help="Device to compute on; auto takes a GPU if there is one.")
 ]
@@ -206,6 +220,8 @@ class TranslateOptions:
         typer.Argument(metavar="[SENTENCE]...", help="Text; by default standard input."),
     ] = None
     beam: Beam = 1
+    length_penalty: LengthPenalty = 1.0
+    no_repeat_ngram: NoRepeatNgram = 0
     n_best: Annotated[
         bool,
         typer.Option(
@@ -271,6 +287,8 @@ class EvaluateOptions:
 
     run: RunFolder
     beam: Beam = 1
+    length_penalty: LengthPenalty = 1.0
+    no_repeat_ngram: NoRepeatNgram = 0
     on: Annotated[
         Path | None,
         typer.Option(
@@ -294,6 +312,8 @@ class CompareOptions:
     first: Annotated[Path, typer.Argument(metavar="RUN1", help="The folder of a trained run.")]
     second: Annotated[Path, typer.Argument(metavar="RUN2", help="The folder of another.")]
     beam: Beam = 1
+    length_penalty: LengthPenalty = 1.0
+    no_repeat_ngram: NoRepeatNgram = 0
     on: Annotated[
         Path | None,
         typer.Option(

@@ -7,11 +7,11 @@ Explained in book/api/command_line_results.
 import hashlib
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jaxtyping import Float
 from torch import Tensor, tensor
@@ -39,7 +39,7 @@ class Translation(NamedTuple):
         tgt_tokens: the target tokens, with the end of sentence if it was reached.
         weights: attention weights, one row per target token and one column per source token; None for an empty source
             and for a model without attention.
-        finished: False if the length limit cut the translation off.
+        finished: False if the length limit of :func:`translate` cut the translation off.
         score: mean log-probability (natural) per target token; 0 for an empty source.
     """
 
@@ -51,6 +51,8 @@ class Translation(NamedTuple):
     score: float = 0.0
 
 
+#: The options of a search, as :func:`translate` takes them, with their defaults.
+SEARCH = {"beam": 1, "length_penalty": 1.0, "no_repeat_ngram": 0}
 #: Largest number of subwords in a sentence to translate or align: the weights grow with the product of two lengths.
 MAX_TOKENS = 1000
 #: Largest number of attention weights in a batch of a search: sentences, hypotheses, steps and subwords multiplied.
@@ -92,15 +94,22 @@ def translate(
     sentences: Sequence[str],
     *,
     beam: int = 1,
+    length_penalty: float = 1.0,
+    no_repeat_ngram: int = 0,
     batch_size: int = 64,
     threads: Threads | None = None,
 ) -> list[Translation]:
     """Translate text, in batches of sentences of similar length.
 
+    A translation has at most twice as many tokens as its source, rounded up to a power of 2, and 10 more. At this
+    limit the end is not forced: the translation is cut off, and ``finished`` is False.
+
     Args:
         run: a trained translator.
         sentences: plain text; the translation of a sentence that is empty after normalisation is empty.
         beam: number of hypotheses in beam search; 1 is greedy search.
+        length_penalty: as for :func:`utils.search.beam_search`; it does not change greedy search.
+        no_repeat_ngram: as for :func:`utils.search.greedy`.
         batch_size: sentences per batch.
         threads: chooses how many threads compute a batch; None leaves their number as it is.
 
@@ -108,11 +117,13 @@ def translate(
         One translation per sentence, in the same order; no translation has a line break.
 
     Raises:
-        ValueError: a beam below 1 or above ``MAX_BEAM``, or a sentence of more than ``MAX_TOKENS`` subwords.
+        ValueError: a beam below 1 or above ``MAX_BEAM``, a number below its least one, or a sentence of more than
+            ``MAX_TOKENS`` subwords.
 
     Explained in book/api/command_line_results.
     """
-    return [best[0] for best in n_best(run, sentences, beam=beam, batch_size=batch_size, threads=threads)]
+    search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
+    return [best[0] for best in n_best(run, sentences, **search, batch_size=batch_size, threads=threads)]
 
 
 def n_best(
@@ -120,11 +131,13 @@ def n_best(
     sentences: Sequence[str],
     *,
     beam: int,
+    length_penalty: float = 1.0,
+    no_repeat_ngram: int = 0,
     batch_size: int = 64,
     keep_weights: bool = True,
     threads: Threads | None = None,
 ) -> list[list[Translation]]:
-    """The ``beam`` best translations of each sentence, the best first.
+    """The ``beam`` best translations of each sentence, in the order of :func:`utils.search.beam_search`.
 
     Their tokens all differ. The text of two may be the same, since subwords can spell a word in several ways.
     Arguments as for :func:`translate`.
@@ -137,7 +150,8 @@ def n_best(
     if not 1 <= beam <= MAX_BEAM:
         raise ValueError(f"beam must be from 1 to {MAX_BEAM}, got {beam}")
     check_characters(sentences)
-    device, steps = next(run.model.parameters()).device, steps_for(run.model)
+    device = next(run.model.parameters()).device
+    options = {"no_repeat_ngram": no_repeat_ngram, "steps": steps_for(run.model)}
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
     check_num_tokens(ids, sentences)
     translations = [[Translation("", [], [], None, True)]] * len(ids)
@@ -146,10 +160,11 @@ def n_best(
         padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
         with threads.measured(sum(map(len, src))) if threads else nullcontext():
             if beam == 1:
-                hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, steps=steps)
+                hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, **options)
                 best = [[hypothesis] for hypothesis in hypotheses]
             else:
-                best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, steps=steps)
+                options["length_penalty"] = length_penalty
+                best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, **options)
         for row, row_ids, hypotheses in zip(batch, src, best, strict=True):
             src_tokens = run.src_vocabulary.tokens(row_ids)
             translations[row] = [
@@ -211,7 +226,7 @@ class Evaluation(NamedTuple):
         empty: share of the translations that are empty.
         cut_off: share of the translations that the length limit cut off.
         examples: source, translation and references of each sentence, in the order of the run.
-        of: what the scores belong to: "weights" and "test" are digests, and "beam" is the beam.
+        of: what the scores belong to: "weights" and "test" are digests, and the others are the options of the search.
     """
 
     num_sentences: int
@@ -222,7 +237,7 @@ class Evaluation(NamedTuple):
     empty: float
     cut_off: float
     examples: list[tuple[str, str, tuple[str, ...]]]
-    of: dict[str, str | int]
+    of: dict[str, str | float]
 
     def to_json(self) -> str:
         """The evaluation as a JSON object."""
@@ -255,11 +270,11 @@ class Evaluation(NamedTuple):
         write_atomically(Path(folder) / EVALUATION, self.to_json().encode())
 
 
-def belongs_to(run: Run, test: Sequence[Example], beam: int) -> dict[str, str | int]:
-    """The weights, sentences and beam of an evaluation, by which it can be told apart from others."""
+def belongs_to(run: Run, test: Sequence[Example], search: Mapping[str, float]) -> dict[str, str | float]:
+    """The weights, sentences and search of an evaluation, by which it can be told apart from others."""
     sentences = json.dumps(test, ensure_ascii=False).encode()
     weights = digest((), run.model.state_dict())
-    return {"weights": weights, "test": hashlib.sha256(sentences).hexdigest(), "beam": beam}
+    return {"weights": weights, "test": hashlib.sha256(sentences).hexdigest()} | SEARCH | dict(search)
 
 
 def examples_in(
@@ -285,19 +300,19 @@ def examples_in(
 def evaluate_run(
     run: Run,
     *,
-    beam: int = 1,
     test: Sequence[Example] | None = None,
     threads: Threads | None = None,
+    **search: Any,
 ) -> Evaluation:
     """Translate the held-out sentences of a run and score them against all their references.
 
     Args:
-        beam: as for :func:`translate`.
         test: other sentences to measure it on; None for those of the run.
         threads: as for :func:`translate`.
+        search: ``beam``, ``length_penalty`` and ``no_repeat_ngram`` of :func:`translate`.
 
     Raises:
-        ValueError: no test sentences, or a beam out of its range.
+        ValueError: no test sentences, or as for :func:`translate`.
 
     Explained in book/api/command_line_results.
     """
@@ -306,7 +321,7 @@ def evaluate_run(
         raise ValueError("the run has no test sentences (--test-groups 0): name a file of pairs with --on")
     sources = [example.source for example in test]
     references = [example.references for example in test]
-    translations = translate(run, sources, beam=beam, threads=threads)
+    translations = translate(run, sources, threads=threads, **search)
     texts = [translation.text for translation in translations]
     lang = run.settings.tgt
     score = {"lang": lang, "resamples": RESAMPLES}
@@ -320,7 +335,7 @@ def evaluate_run(
         empty=texts.count("") / len(texts),
         cut_off=sum(not translation.finished for translation in translations) / len(texts),
         examples=list(zip(sources, texts, references, strict=True)),
-        of=belongs_to(run, test, beam),
+        of=belongs_to(run, test, search),
     )
 
 
@@ -335,10 +350,11 @@ def stored_evaluation(folder: str | Path, run: Run) -> dict | None:
         return None
     try:
         evaluation = json.loads(path.read_bytes())
-        of = evaluation.get("of", {})
-    except (ValueError, AttributeError) as error:
+        # An evaluation that an earlier version wrote names the beam alone.
+        of = evaluation["of"] = SEARCH | evaluation.get("of", {})
+    except (ValueError, AttributeError, TypeError) as error:
         raise ValueError(f"{path} is damaged: run evaluate again") from error
-    if of != belongs_to(run, run.test, of.get("beam", 0)):
+    if of != belongs_to(run, run.test, {name: of[name] for name in SEARCH}):
         raise ValueError(f"{path} belongs to another run or version of this course: run evaluate again")
     return evaluation
 
@@ -361,9 +377,9 @@ def compare_runs(
     first: Run,
     second: Run,
     *,
-    beam: int = 1,
     test: Sequence[Example] | None = None,
     threads: Threads | None = None,
+    **search: Any,
 ) -> Comparison:
     """Translate the same sentences with two runs, and test whether one is better.
 
@@ -390,7 +406,7 @@ def compare_runs(
         raise ValueError("the runs have no test sentences (--test-groups 0): name a file of pairs with --on")
     sources, references = [example.source for example in test], [example.references for example in test]
     systems = [
-        [translation.text for translation in translate(run, sources, beam=beam, threads=threads)]
+        [translation.text for translation in translate(run, sources, threads=threads, **search)]
         for run in (first, second)
     ]
     bleu_difference, chrf_difference = paired_bootstrap(*systems, references, lang=first.settings.tgt)
