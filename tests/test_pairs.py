@@ -213,6 +213,7 @@ def zipped(name: str) -> bytes:
         (zipped("a.txt"), "a zip archive: unzip FILE"),
         (zipped("[Content_Types].xml"), "an office document: save it as text with tabs"),
     ],
+    ids=["gzip", "cut gzip", "bzip2", "xz", "zstd", "zip", "office"],
 )
 def test_a_packed_file_is_named_with_its_remedy(tmp_path, content, form):
     with pytest.raises(ValueError, match=f"p.gz looks like {form}"):
