@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from nbformat.v4 import new_markdown_cell
@@ -20,14 +19,14 @@ from utils.exercises.checking import (
     ReadersFunction,
     Report,
     Wrong,
-    as_choice,
     as_number,
+    as_parts,
     as_tensor,
+    choose,
     compare_with_rubric,
     exercise,
     expect_close,
-    memory_of,
-    recognise,
+    expect_numbers,
     show,
 )
 from utils.exercises.form import kind_of
@@ -257,20 +256,50 @@ def test_numbers_in_lists_arrays_and_tensors_are_one() -> None:
         assert as_tensor(answer, shape=(1, 2)).equal(expected)
 
 
-def test_a_known_mistake_is_told_with_what_stands_around_it() -> None:
-    mistake = Mistake((0.25, 0.75), "exchanged.", "look again")
-    with pytest.raises(Wrong, match=r"^here exchanged\. Expected\.$") as told:
-        recognise([0.251, 0.749], [mistake], "here ", " Expected.", tolerance=0.002)
+SWAPPED = [Mistake((0.25, 0.75), "they are exchanged", "look again")]
+
+
+def test_a_known_mistake_is_told_with_its_hint() -> None:
+    with pytest.raises(
+        Wrong, match=r"^here, the result is \[0\.25, 0\.75\]: they are exchanged\. Expected"
+    ) as told:
+        expect_close([0.25, 0.75], [0.75, 0.25], "here", "another hint", mistakes=SWAPPED)
     assert told.value.hints == ("look again",)
-    recognise([0.251, 0.749], [mistake], tolerance=0.0005)
-    recognise(torch.tensor([0.25]), [mistake])
+    expect_close([0.75, 0.25], [0.75, 0.25], "here", mistakes=SWAPPED)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        (0.251, "3/4", "a is 0.251, b is 0.75: they are exchanged."),
+        (0.75, 0.24, "b is 0.24; expected another number."),
+        (75, 25, "a, b are [75, 25], in per cent."),
+        (-0.25, 1.25, "a, b are [-0.25, 1.25]; expected numbers from 0 to 1."),
+        (0.75, 0.75, "a, b are [0.75, 0.75], with the sum 1.5; expected 1."),
+    ],
+)
+def test_numbers_by_hand_are_told_apart(first: object, second: object, told: str) -> None:
+    with pytest.raises(Wrong) as wrong:
+        expect_numbers({"a": first, "b": second}, [0.75, 0.25], SWAPPED, tolerance=0.002, weights=True)
+    assert str(wrong.value) == told
+    expect_numbers({"a": 0.751, "b": [0.25]}, [0.75, 0.25], tolerance=0.002, weights=True)
+    expect_numbers({"a": 751}, [750], tolerance=0.002)
+
+
+@pytest.mark.parametrize(("result", "num"), [(torch.ones(2), "one thing"), ((1, 2, 3), "3 things")])
+def test_a_missing_result_is_told(result: object, num: str) -> None:
+    with pytest.raises(Wrong, match=f"returns {num}; expected context, weights"):
+        as_parts(result, "context", "weights")
+    assert as_parts([1, 2], "context", "weights") == [1, 2]
 
 
 def test_choices_are_taken_in_every_form() -> None:
-    assert {as_choice(answer, "abc") for answer in ("b", "B", " (b) ", "b.")} == {"b"}
+    wrong = {"a": "no", "c": "no"}
+    for answer in ("b", "B", " (b) ", "b."):
+        assert list(choose(answer, "b", "yes", wrong)) == ["b: yes"]
     for answer in ("d", "", "ab", 2, ["b"]):
         with pytest.raises(Wrong, match="none of the choices"):
-            as_choice(answer, "abc")
+            list(choose(answer, "b", "yes", wrong))
 
 
 @pytest.mark.parametrize(
@@ -359,30 +388,13 @@ def test_progress_can_be_turned_off(kept: Path, monkeypatch: pytest.MonkeyPatch)
     assert "0 of 6" in str(progress(masked_softmax))
 
 
-def test_the_largest_tensor_is_noted_and_repeated_numbers_count_once() -> None:
-    row, column = torch.ones(1, 5), torch.ones(3, 1)
-    with LargestTensor() as largest:
-        row.expand(700, 5)
-        _ = column + row
-        torch.ones(2, 5).sum(0)
-    assert largest.shape == (3, 5)
-    with LargestTensor() as largest:
-        torch.ones(2, 2, 5).unbind(0)
-    assert largest.shape == (2, 2, 5)
-
-
 def test_what_a_function_of_torch_keeps_is_counted_at_one_time() -> None:
     given = torch.ones(7, 3)
     with LargestTensor() as made:
         copied = copy.deepcopy(given)
         rows = [copied[:5] @ torch.ones(3, 2) for _ in range(4)]
         del rows
-        _ = torch.ones(2, 11)
+        _ = torch.ones(2, 11), torch.ones(1, 13).expand(700, 13)
     assert (7, 3) not in made.shapes
     assert {(5, 3), (3, 2), (5, 2), (2, 11)} <= made.shapes
-    assert 4 * 10 <= made.peak < 4 * 10 + 22 + 21 + 6
-
-
-def test_the_memory_of_arrays_and_lists_is_measured() -> None:
-    assert memory_of(lambda: np.ones(100_000).sum()) >= 800_000
-    assert memory_of(lambda: sum(float(np.ones(1000).sum()) for _ in range(100))) < 100_000
+    assert 4 * 10 <= made.peak < 4 * 10 + 22 + 21 + 13 + 6

@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 
 import torch
-from torch import Tensor
 
 from utils.exercises.checking import (
     Mistake,
     ReadersFunction,
     as_number,
-    as_tensor,
     choose,
     compare_with_rubric,
     exercise,
     expect,
-    recognise,
+    expect_numbers,
     show,
 )
 
@@ -33,41 +31,6 @@ def doubled_vectors(answer: object) -> Iterator[str]:
     )
 
 
-# Numbers that learners get for exercise 2, for the scores 1.5, 0.9 and -0.4.
-SPARSE_MISTAKES = (
-    Mistake(
-        (0.589, 0.323, 0.088),
-        "These are the weights of the softmax. No weight of a softmax is 0.",
-        "Sparsemax subtracts one number from all scores, and what would be negative becomes 0.",
-    ),
-    Mistake(
-        (0.646, 0.354, 0.0),
-        "This is the softmax of the two largest scores.",
-        "Sparsemax takes no exponentials: subtract the same number from both.",
-    ),
-    Mistake(
-        (0.625, 0.375, 0.0),
-        "The two largest scores were divided by their sum.",
-        "Subtract the same number from both, so that the two results sum to 1.",
-    ),
-    Mistake(
-        (1.167, 0.567, -0.733),
-        "The number that you subtract makes all three results sum to 1, and one of them is negative.",
-        "The third word gets no weight. Find the number again, for the first two words alone.",
-    ),
-    Mistake(
-        (1.5, 0.9, 0.0),
-        "The negative score became 0, and nothing was subtracted.",
-        "1.5 and 0.9 sum to 2.4. How much must be taken from each, so that they sum to 1?",
-    ),
-    Mistake(
-        (1.0, 0.0, 0.0),
-        "All the weight lies on the largest score. That would be right if it were larger than the second by 1 or more.",
-        "The second score is smaller by only 0.6, so it gets a share.",
-    ),
-)
-
-
 @exercise(
     2,
     "compute",
@@ -75,79 +38,33 @@ SPARSE_MISTAKES = (
     "(1.5 + 0.9 - 1) / 2 is the number. Is the third score larger than it?",
 )
 def sparse_weights(first: object, second: object, third: object) -> Iterator[str]:
-    names = ("w_first", "w_second", "w_third")
-    weights = [as_number(w, name=name) for w, name in zip((first, second, third), names, strict=True)]
-    recognise(weights, SPARSE_MISTAKES)
-    expect(min(weights) >= 0, f"{show(min(weights))} is a negative weight.", "A negative result becomes 0.")
-    yield "no weight is negative"
-    expect(
-        abs(sum(weights) - 1) < 0.011,
-        f"the three weights sum to {show(sum(weights))}; expected 1.",
-        "Subtract the same number from all scores, and put 0 where the result is negative.",
+    subtract = "Sparsemax subtracts the same number from all scores, and what would be negative becomes 0."
+    mistakes = (
+        Mistake((0.589, 0.323, 0.088), "these are the weights of the softmax", subtract),
+        Mistake((0.646, 0.354, 0.0), "this is the softmax of the two largest scores", subtract),
+        Mistake((0.625, 0.375, 0.0), "the two largest scores were divided by their sum", subtract),
+        Mistake(
+            (1.167, 0.567, -0.733),
+            "one of them is negative",
+            "Find the number again, for the first two alone.",
+        ),
+        Mistake(
+            (1.5, 0.9, 0.0), "nothing was subtracted", "How much must be taken from each of 1.5 and 0.9?"
+        ),
+        Mistake(
+            (1.0, 0.0, 0.0),
+            "all lies on the largest score",
+            "The second is smaller by only 0.6: it gets a share.",
+        ),
     )
+    same = "The same number is subtracted from both, so they differ by 0.6. The third score is too small for a share."
+    weights = {"w_first": first, "w_second": second, "w_third": third}
+    expect_numbers(weights, [0.8, 0.2, 0], mistakes, same)
     yield "the weights sum to 1"
-    expect(
-        abs(weights[2]) < 0.006,
-        f"the third word has the weight {show(weights[2])}; expected 0.",
-        "Its score lies more than 1 below the largest.",
-    )
-    expect(
-        abs(weights[0] - weights[1] - 0.6) < 0.011,
-        f"the first two weights differ by {show(weights[0] - weights[1])}; expected 0.6, the difference of the scores.",
-        "The same number is subtracted from both.",
-    )
     yield "words with weight differ as their scores do"
 
 
 STEPS = [[0.5, 0.5, 0.0], [0.0, 0.25, 0.75], [0.5, 0.5, 0.0]]
-
-
-def _overlap_mistakes(weights: Tensor) -> list[Mistake]:
-    """Wrong results of exercise 3 for these weights, each with what it is."""
-    before = weights.cumsum(dim=0) - weights
-    least = torch.minimum(weights, before)
-    shifted = torch.cat([torch.zeros(1, weights.shape[1]), weights[:-1]])
-    results = (
-        (
-            torch.minimum(weights, before + weights).sum(dim=1).mean(),
-            "the coverage of a step has the weights of this step in it, so the smaller number is always the weight",
-            "Add the weights of a step to the coverage after you have used it.",
-        ),
-        (
-            torch.maximum(weights, before).sum(dim=1).mean(),
-            "it takes the larger of weight and coverage",
-            "The overlap is what both have: the smaller of the two numbers.",
-        ),
-        (
-            (weights * before).sum(dim=1).mean(),
-            "it multiplies weight and coverage",
-            "Take the smaller of the two numbers, and not their product.",
-        ),
-        (
-            torch.minimum(weights, shifted).sum(dim=1).mean(),
-            "it compares with the step before alone",
-            "The coverage is the sum over all steps before.",
-        ),
-        (
-            least.sum(),
-            "it is the sum over the steps",
-            "Divide by the number of steps: the mean over the rows is asked for.",
-        ),
-        (
-            least.mean(),
-            "it is the mean over steps and words",
-            "Add up over the words of a step first, and take the mean over the steps.",
-        ),
-        (
-            least.sum(dim=1)[1:].mean(),
-            "it leaves out the first step",
-            "The first step counts too. Its overlap is 0.",
-        ),
-    )
-    return [
-        Mistake((value.item(),), f"the result is {show(value.item())}: {says}.", hint)
-        for value, says, hint in results
-    ]
 
 
 @exercise(
@@ -160,33 +77,51 @@ def overlap(answer: ReadersFunction) -> Iterator[str]:
     generator = torch.Generator().manual_seed(3)
     random_weights = torch.rand(5, 7, generator=generator).softmax(dim=1)
     for weights, case in (
-        (torch.tensor(STEPS), f"for the weights {STEPS}, "),
-        (random_weights, "for random weights of 5 steps and 7 words, "),
-        (random_weights[:1], "for a single step, "),
+        (torch.tensor(STEPS), f"the result for the weights {STEPS}"),
+        (random_weights, "the result for random weights of 5 steps and 7 words"),
+        (random_weights[:1], "the result for a single step"),
     ):
-        result = as_tensor(answer(weights), name="the result")
-        expect(
-            result.numel() == 1,
-            f"{case}the result holds {result.numel()} numbers; expected one.",
-            "Add up over the words, and take the mean over the steps.",
+        before = weights.cumsum(dim=0) - weights
+        step_before = torch.cat([torch.zeros(1, weights.shape[1]), weights[:-1]])
+        least = torch.minimum(weights, before)
+        use = "Add the weights of a step to the coverage after you have used it."
+        mean = "Add up over the words of a step first, then take the mean over all steps."
+        mistakes = (
+            Mistake(
+                torch.minimum(weights, before + weights),
+                "the coverage has the weights of this step in it",
+                use,
+            ),
+            Mistake(
+                torch.maximum(weights, before),
+                "it takes the larger of weight and coverage",
+                "Take the smaller.",
+            ),
+            Mistake(
+                weights * before, "it multiplies weight and coverage", "Take the smaller of the two numbers."
+            ),
+            Mistake(
+                torch.minimum(weights, step_before),
+                "it compares with the step before alone",
+                "Sum up all before.",
+            ),
         )
-        right = torch.minimum(weights, weights.cumsum(dim=0) - weights).sum(dim=1).mean().item()
-        if abs(result.item() - right) > 1e-4:
-            recognise(result, _overlap_mistakes(weights), case, f" Expected {show(right)}.", tolerance=1e-4)
-        expect(
-            abs(result.item() - right) < 1e-4,
-            f"{case}the result is {show(result.item())}; expected {show(right)}.",
-        )
-        yield f"{case}the overlap is {show(right)}"
+        mistakes = [Mistake(table.sum(dim=1).mean(), says, hint) for table, says, hint in mistakes]
+        mistakes += [
+            Mistake(least.sum(), "it is the sum over the steps", mean),
+            Mistake(least.mean(), "it is the mean over steps and words", mean),
+            Mistake(
+                least.sum(dim=1)[1:].mean(),
+                "it leaves out the first step",
+                "Its overlap is 0, and it counts.",
+            ),
+        ]
+        right = least.sum(dim=1).mean().item()
+        expect_numbers({case: answer(weights)}, [right], mistakes, tolerance=1e-4)
+        yield f"{case} is {show(right)}"
 
 
 WEIGHTS, REWARDS = (0.2, 0.8), (1.0, 0.0)
-
-
-def _estimates(baseline: float) -> tuple[float, float]:
-    """The two estimates of the derivative by the first score, if word 1 or word 2 is drawn."""
-    first, second = REWARDS
-    return (first - baseline) * (1 - WEIGHTS[0]), (second - baseline) * (0 - WEIGHTS[0])
 
 
 @exercise(
@@ -197,28 +132,21 @@ def _estimates(baseline: float) -> tuple[float, float]:
 )
 def best_baseline(answer: object) -> Iterator[str]:
     baseline = as_number(answer, name="baseline")
-    expect(abs(baseline) < 1e6, f"{show(baseline)} is too large to be compared.", "Try numbers from 0 to 1.")
-    first, second = _estimates(baseline)
-    mean = WEIGHTS[0] * first + WEIGHTS[1] * second
-    yield f"with this baseline the mean of the estimates is {show(mean)}, as with every other"
+    # The two estimates of the derivative by the first score, if word 1 or word 2 is drawn.
+    first, second = (REWARDS[0] - baseline) * (1 - WEIGHTS[0]), (REWARDS[1] - baseline) * (0 - WEIGHTS[0])
+    yield f"with this baseline the mean of the estimates is {show(WEIGHTS[0] * first + WEIGHTS[1] * second)}, as ever"
     case = f"with the baseline {show(baseline)} the estimate is {show(first)} or {show(second)}"
-    usual = {
-        0.0: ("This is the estimate without a baseline.", "A baseline above 0 makes the first one smaller."),
-        0.2: (
-            "0.2 is the mean reward, which is the usual baseline. It is not the best one here.",
+    for number, says, hint in (
+        (0.0, "this is the estimate without a baseline", "A baseline above 0 makes the first one smaller."),
+        (
+            0.2,
+            "0.2 is the mean reward, which is the usual baseline, but not the best here",
             "Move it further up.",
         ),
-        0.5: (
-            "0.5 is the mean of the two rewards without the weights.",
-            "Compare 0.5 (1 - 0.2) with 0.5 · 0.2.",
-        ),
-        1.0: (
-            "Now the estimate is 0 whenever the right word is drawn.",
-            "This is too far: go down a little.",
-        ),
-    }
-    for number, (says, hint) in usual.items():
-        expect(abs(baseline - number) > 1e-6, f"{case}. {says}", hint)
+        (0.5, "0.5 is the mean of the rewards without the weights", "Compare 0.5 (1 - 0.2) with 0.5 · 0.2."),
+        (1.0, "it is 0 whenever the right word is drawn", "This is too far: go down a little."),
+    ):
+        expect(abs(baseline - number) > 1e-6, f"{case}: {says}.", hint)
     expect(
         abs(first - second) < 0.0051,
         f"{case}: they differ by {show(abs(first - second))}. Expected two equal numbers.",

@@ -3,19 +3,18 @@
 from collections.abc import Iterator
 
 import torch
-from torch import Tensor
 
 from utils.exercises.checking import (
     Mistake,
     ReadersFunction,
-    Wrong,
     as_number,
     as_tensor,
     choose,
     compare_with_rubric,
     exercise,
     expect,
-    recognise,
+    expect_close,
+    expect_numbers,
     show,
 )
 from utils.transformer import causal_mask
@@ -37,56 +36,6 @@ def later_word(answer: object) -> Iterator[str]:
     )
 
 
-# Numbers that learners get for the three parts of exercise 2.
-COLD = (
-    Mistake(
-        (0.3255,),
-        "these are the square roots, so this is the temperature 2.",
-        "Divided by 1/2, a logarithm becomes twice as large, and the probability is squared.",
-    ),
-    Mistake((0.16,), "this is 0.4 squared.", "Divide by the sum of the four squares, which is 0.3."),
-    Mistake(
-        (0.4,),
-        "this is the probability at temperature 1.",
-        "At temperature 1/2 each logarithm is divided by 1/2, so each probability is squared.",
-    ),
-    Mistake((0.8,), "you divided 0.4 by 1/2.", "The temperature divides the logarithm, not the probability."),
-)
-TOP = (
-    Mistake((0.4,), "this is 0.4, as before.", "The kept words sum to 0.7. Divide 0.4 by this sum."),
-    Mistake(
-        (1.0,),
-        "you kept only the first word.",
-        "0.4 is less than 0.6, so the second word is needed too.",
-    ),
-    Mistake(
-        (0.4444,),
-        "you kept three words.",
-        "The first two have 0.7 together, which is enough for 0.6.",
-    ),
-    Mistake((0.6667,), "you divided 0.4 by top-p.", "Divide by the sum of the words that are kept."),
-)
-PERPLEXITY = (
-    Mistake((0.2,), "this is the mean probability of a word.", "The perplexity is one divided by it."),
-    Mistake((125.0,), "this is one divided by the product.", "Take the third root, for three words."),
-    Mistake(
-        (1.609,),
-        "this is the cross-entropy in nats.",
-        "The perplexity is the exponential of the cross-entropy.",
-    ),
-    Mistake(
-        (4.286,),
-        "you took the ordinary mean of the three probabilities.",
-        "The mean is taken of the logarithms: take the third root of the product.",
-    ),
-    Mistake(
-        (5.833,),
-        "you took the ordinary mean of 1/0.4, 1/0.1 and 1/0.2.",
-        "The mean is taken of the logarithms: take the third root of the product.",
-    ),
-)
-
-
 @exercise(
     2,
     "compute",
@@ -94,19 +43,36 @@ PERPLEXITY = (
     "Top-p keeps words from the most probable one on, until their sum reaches p.",
 )
 def three_numbers(p_cold: object, p_top: object, perplexity: object) -> Iterator[str]:
-    parts = (
-        ("p_cold", p_cold, 0.16 / 0.30, COLD, "at temperature 1/2 the first word has more than a half"),
-        ("p_top", p_top, 0.4 / 0.7, TOP, "top-p 0.6 keeps two words"),
-        ("perplexity", perplexity, 5.0, PERPLEXITY, "the model is as unsure as one that chooses among five"),
+    squared, root = (
+        "A logarithm divided by 1/2 is twice as large: p is squared.",
+        "Take the third root of the product.",
     )
-    for name, answer, right, mistakes, point in parts:
-        number = as_number(answer, name=name)
-        recognise([number], mistakes, f"{name} is {show(number)}: ", tolerance=0.0065 * max(1.0, right))
-        expect(
-            abs(number - right) < 0.0065 * max(1.0, right),
-            f"{name} is {show(number)}; expected another number.",
-        )
-        yield f"{name}: {point}"
+    mistakes = (
+        Mistake(0.3255, "this is the temperature 2", squared),
+        Mistake(0.16, "this is 0.4 squared", "Divide by the sum of the four squares, which is 0.3."),
+        Mistake(0.4, "this is the temperature 1", squared),
+        Mistake(0.8, "you divided 0.4 by 1/2", squared),
+    )
+    expect_numbers({"p_cold": p_cold}, [0.16 / 0.30], mistakes)
+    yield "p_cold: at temperature 1/2 the first word has more than a half"
+    kept = "The first two words are kept, which have 0.7 together. Divide 0.4 by this sum."
+    mistakes = (
+        Mistake(0.4, "this is 0.4, as before", kept),
+        Mistake(1.0, "you kept only the first word", kept),
+        Mistake(0.4444, "you kept three words", kept),
+        Mistake(0.6667, "you divided 0.4 by top-p", kept),
+    )
+    expect_numbers({"p_top": p_top}, [0.4 / 0.7], mistakes)
+    yield "p_top: top-p 0.6 keeps two words"
+    mistakes = (
+        Mistake(0.2, "this is the mean probability of a word", "The perplexity is one divided by it."),
+        Mistake(125.0, "this is one divided by the product", root),
+        Mistake(1.609, "this is the cross-entropy in nats", "The perplexity is its exponential."),
+        Mistake(4.286, "you took the ordinary mean of the three probabilities", root),
+        Mistake(5.833, "you took the ordinary mean of 1/0.4, 1/0.1 and 1/0.2", root),
+    )
+    expect_numbers({"perplexity": perplexity}, [5.0], mistakes)
+    yield "perplexity: the model is as unsure as one that chooses among five"
 
 
 @exercise(
@@ -116,72 +82,31 @@ def three_numbers(p_cold: object, p_top: object, perplexity: object) -> Iterator
     "The first `num_read` rows and columns are all True: `mask[:num_read, :num_read] = True`.",
 )
 def prefix_mask(answer: ReadersFunction) -> Iterator[str]:
-    for num_read, num_written in ((3, 2), (2, 5)):
-        num_words = num_read + num_written
+    for num_read, num_written in ((3, 2), (2, 5), (0, 4), (4, 0)):
+        n = num_read + num_written
         case = f"for {num_read} words read and {num_written} written"
-        result = as_tensor(answer(num_read, num_written), name="the mask")
-        expect(
-            tuple(result.shape) == (num_words, num_words),
-            f"{case}, the mask has the shape {tuple(result.shape)}; expected {(num_words, num_words)}.",
-            "There is a row and a column for each word, read or written.",
-        )
-        expect(
-            ((result == 0) | (result == 1)).all(),
-            f"{case}, the mask holds {show(result.double().flatten()[:6])}; expected True and False alone.",
-            "A mask says for each pair whether the query may attend to the key. It is no score.",
-        )
-        mask = result.bool()
-        right = causal_mask(num_words)
+        each = "There is a row and a column for each word, read or written."
+        mask = as_tensor(answer(num_read, num_written), each, shape=(n, n), name=f"{case}, the mask").double()
+        causal, right = causal_mask(n), causal_mask(n)
         right[:num_read, :num_read] = True
-        _recognise_mask(mask, right, num_read, case)
-        for row, column in (mask != right).nonzero().tolist():
-            value, expected = bool(mask[row, column]), bool(right[row, column])
-            raise Wrong(
-                f"{case}, the place [{row}, {column}] is {value}; expected {expected}.",
-                "Rows are queries and columns are keys.",
-            )
+        everywhere, apart = causal.clone(), right.clone()
+        everywhere[:num_read] = True
+        apart[num_read:, :num_read] = False
+        row = "Rows are queries and columns are keys, and True means that the query may attend to the key."
+        past = "A word that is read sees all that is read. A written word sees its past, and nothing later."
+        for wrong, says, hint in (
+            (causal, "a word that is read does not see the words after it", past),
+            (torch.ones(n, n), "the written words see what comes later", past),
+            (~right, "True and False are exchanged", row),
+            (right.T, "rows and columns are exchanged", row),
+            (apart, "a written word does not see the words that were read", past),
+            (everywhere, "a word that is read sees the words that will be written", past),
+            (right & ~torch.eye(n, dtype=torch.bool), "a word does not see itself", "The diagonal is True."),
+        ):
+            is_wrong = mask.equal(wrong.double()) and not mask.equal(right.double())
+            expect(not is_wrong, f"{case}, {says}.", hint)
+        expect_close(mask, right, case, row, name="the mask")
         yield f"{case}, each word sees what it may see"
-    expect(
-        torch.equal(as_tensor(answer(0, 4)).bool(), causal_mask(4)),
-        "with no word read, the mask must be the causal one.",
-        "`mask[:0, :0] = True` changes nothing, so no special case is needed.",
-    )
-    expect(
-        as_tensor(answer(4, 0)).bool().all(),
-        "with no word written, every word must see every word.",
-        "Then all rows and columns belong to what is read.",
-    )
-    yield "with nothing read it is GPT's mask, and with nothing written BERT's"
-
-
-def _recognise_mask(mask: Tensor, right: Tensor, num_read: int, case: str) -> None:
-    num_words = len(right)
-    causal = causal_mask(num_words)
-    everything = torch.ones(num_words, num_words, dtype=torch.bool)
-    apart = causal.clone()
-    apart[:num_read, :num_read] = True
-    apart[num_read:, :num_read] = False
-    prefix_everywhere = causal.clone()
-    prefix_everywhere[:num_read] = True
-    without_self = right & ~torch.eye(num_words, dtype=torch.bool)
-    for wrong_mask, says, hint in (
-        (
-            causal,
-            "this is the causal mask: a word that is read does not see the words after it",
-            "open the part",
-        ),
-        (everything, "every word sees every word, so the written words see what comes later", "causal"),
-        (~right, "True and False are exchanged", "True means that the query may attend to the key"),
-        (right.T, "rows and columns are exchanged", "rows are queries, columns are keys"),
-        (apart, "a written word does not see the words that were read", "all its past is open to it"),
-        (
-            prefix_everywhere,
-            "a word that is read sees the words that will be written",
-            "only the read columns",
-        ),
-        (without_self, "a word does not see itself", "the diagonal is True"),
-    ):
-        expect(not torch.equal(mask, wrong_mask), f"{case}, {says}.", f"Look at one row: {hint}.")
 
 
 LOGITS = (2.0, 1.0, 0.0, -1.0)
@@ -202,21 +127,16 @@ def half(temperature: object) -> Iterator[str]:
     logits = torch.tensor(LOGITS, dtype=torch.float64)
     first, upside_down = ((logits / t).softmax(dim=-1)[0].item() for t in (number, 1 / number))
     message = f"at the temperature {show(number)} the first word has the probability {first:.3f}"
-    expect(
-        abs(upside_down - 0.5) > 0.005 or abs(first - 0.5) <= 0.005,
-        f"{message}. Multiplied by {show(number)}, the logits would give one half.",
-        "The logits are divided by the temperature. Turn your number upside down.",
-    )
-    expect(
-        first < 0.505,
-        f"{message}, which is too much: this temperature is too low.",
-        "A higher temperature makes the probabilities more equal.",
-    )
-    expect(
-        first > 0.495,
-        f"{message}, which is too little: this temperature is too high.",
-        "A lower temperature gives the first word more.",
-    )
+    for is_wrong, says, hint in (
+        (
+            abs(upside_down - 0.5) < 0.005,
+            f"multiplied by {show(number)}, the logits would give one half",
+            "The logits are divided by the temperature. Turn your number upside down.",
+        ),
+        (first > 0.505, "this temperature is too low", "A higher one makes the probabilities more equal."),
+        (first < 0.495, "this temperature is too high", "A lower one gives the first word more."),
+    ):
+        expect(not is_wrong, f"{message}: {says}.", hint)
     yield f"{message}, one half to two decimals"
 
 

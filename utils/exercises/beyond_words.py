@@ -3,20 +3,17 @@
 from collections.abc import Iterator
 
 import torch
-from torch import Tensor
 
 from utils.exercises.checking import (
     Mistake,
     ReadersFunction,
-    Wrong,
     as_number,
-    as_tensor,
     choose,
     compare_with_rubric,
     exercise,
     expect,
-    recognise,
-    show,
+    expect_close,
+    expect_numbers,
 )
 
 
@@ -34,28 +31,6 @@ def shuffled(answer: object) -> Iterator[str]:
     )
 
 
-#: Numbers that learners get for the three parts of exercise 2.
-SQUARES = (
-    Mistake(
-        (14.0,), "this is the number of squares in one row.", "The squares stand in 14 rows and 14 columns."
-    ),
-    Mistake((256.0,), "this is the number of pixels in a square.", "How often does 16 fit into 224?"),
-    Mistake((50176.0,), "this is the number of pixels.", "A square has 16 times 16 of them."),
-)
-NUMBERS = (
-    Mistake((256.0,), "this counts each pixel once.", "A pixel has three numbers: red, green and blue."),
-    Mistake((48.0,), "this is one row of the square.", "A square has 16 rows."),
-    Mistake((150528.0,), "this is the whole picture.", "A square is 16 pixels wide and 16 pixels high."),
-)
-WEIGHTS = (
-    Mistake((196.0,), "these are the weights of one word.", "Each of the 10 words has weights of its own."),
-    Mistake(
-        (1960.0 * 3,), "you counted red, green and blue.", "A square has one vector, so it has one weight."
-    ),
-    Mistake((100.0,), "this would be words that look at words.", "The keys are the squares of the picture."),
-)
-
-
 @exercise(
     2,
     "compute",
@@ -63,16 +38,29 @@ WEIGHTS = (
     "The squares stand in a grid of 14 by 14, and each has 16 · 16 pixels of three numbers.",
 )
 def three_numbers(squares: object, numbers: object, weights: object) -> Iterator[str]:
-    parts = (
-        ("squares", squares, 196, SQUARES, "14 rows of 14 squares"),
-        ("numbers", numbers, 768, NUMBERS, "16 times 16 pixels, each with three numbers"),
-        ("weights", weights, 1960, WEIGHTS, "196 for each of the 10 words"),
+    mistakes = (
+        Mistake(
+            14, "this is the number of squares in one row", "The squares stand in 14 rows and 14 columns."
+        ),
+        Mistake(256, "this is the number of pixels in a square", "How often does 16 fit into 224?"),
+        Mistake(50176, "this is the number of pixels", "A square has 16 times 16 of them."),
     )
-    for name, answer, right, mistakes, point in parts:
-        number = as_number(answer, name=name)
-        recognise([number], mistakes, f"{name} is {show(number)}: ", tolerance=0.5)
-        expect(abs(number - right) < 0.5, f"{name} is {show(number)}; expected another number.")
-        yield f"{name}: {point}"
+    expect_numbers({"squares": squares}, [196], mistakes, tolerance=0.001)
+    yield "squares: 14 rows of 14 squares"
+    mistakes = (
+        Mistake(256, "this counts each pixel once", "A pixel has three numbers: red, green and blue."),
+        Mistake(48, "this is one row of the square", "A square has 16 rows."),
+        Mistake(150528, "this is the whole picture", "A square is 16 pixels wide and 16 pixels high."),
+    )
+    expect_numbers({"numbers": numbers}, [768], mistakes, tolerance=0.001)
+    yield "numbers: 16 times 16 pixels, each with three numbers"
+    mistakes = (
+        Mistake(196, "these are the weights of one word", "Each of the 10 words has weights of its own."),
+        Mistake(5880, "you counted red, green and blue", "A square has one vector, so it has one weight."),
+        Mistake(100, "this would be words that look at words", "The keys are the squares of the picture."),
+    )
+    expect_numbers({"weights": weights}, [1960], mistakes, tolerance=0.0005)
+    yield "weights: 196 for each of the 10 words"
 
 
 @exercise(
@@ -83,65 +71,29 @@ def three_numbers(squares: object, numbers: object, weights: object) -> Iterator
 )
 def cut_one(answer: ReadersFunction) -> Iterator[str]:
     image = torch.arange(24.0).reshape(1, 4, 6)
+    right = torch.nn.functional.unfold(image[None], 2, stride=2)[0].T
+    grid, rows = right.reshape(2, 3, 4), "Go through a row from left to right, then to the next row."
+    mistakes = (
+        Mistake(
+            image,
+            "each square has four pixels of one row",
+            "The first one holds 0, 1, 6 and 7, from two rows.",
+        ),
+        Mistake(grid.transpose(0, 1), "the squares go down the columns", rows),
+        Mistake(right.reshape(6, 2, 2).mT, "the pixels of a square go down its columns", rows),
+    )
     case = "for one channel of 4 by 6 pixels, numbered 0, 1, 2, …, and size 2"
-    squares = as_tensor(answer(image, 2), name="the squares")
-    expect(
-        tuple(squares.shape) == (6, 4),
-        f"{case}, the squares have the shape {tuple(squares.shape)}; expected (6, 4).",
-        "There are 2 rows of 3 squares, and each has 4 numbers.",
-    )
-    right = _squares(image, 2)
-    for wrong_squares, says, hint in (
-        (
-            image.flatten().reshape(6, 4),
-            "each row of the result has four pixels of one row of the picture",
-            "A square has pixels of two rows: the first one holds 0, 1, 6 and 7.",
-        ),
-        (
-            right.reshape(2, 3, 4).transpose(0, 1).reshape(6, 4),
-            "the squares go down the columns",
-            "Go through a row of squares from left to right, then to the next row.",
-        ),
-        (
-            right.reshape(6, 2, 2).mT.reshape(6, 4),
-            "the pixels of a square go down its columns",
-            "Go through a row of pixels from left to right, then to the next row.",
-        ),
-    ):
-        expect(not torch.equal(squares, wrong_squares.double()), f"{case}, {says}.", hint)
-    _expect_rows(squares, right, case)
+    expect_close(answer(image, 2), right, case, name="the square", mistakes=mistakes)
     yield "the squares come row by row, and so do the pixels of a square"
-    generator = torch.Generator().manual_seed(0)
-    image = torch.rand(3, 8, 12, generator=generator)
+    image = torch.rand(3, 8, 12, generator=torch.Generator().manual_seed(0))
+    right = torch.nn.functional.unfold(image[None], 4, stride=4)[0].T
+    flatten = "All pixels of red come first, then those of green, then those of blue: `flatten` does this."
+    by_pixel = Mistake(
+        right.reshape(6, 3, 16).mT, "the three channels of a pixel stand side by side", flatten
+    )
     case = "for three channels of 8 by 12 pixels and size 4"
-    squares = as_tensor(answer(image, 4), name="the squares")
-    right = _squares(image, 4)
-    expect(
-        tuple(squares.shape) == tuple(right.shape),
-        f"{case}, the squares have the shape {tuple(squares.shape)}; expected {tuple(right.shape)}.",
-        "A square holds the pixels of all channels.",
-    )
-    by_pixel = right.reshape(6, 3, 16).mT.reshape(6, 48)
-    expect(
-        not torch.allclose(squares, by_pixel.double()),
-        f"{case}, the three channels of a pixel stand side by side.",
-        "All pixels of red come first, then those of green, then those of blue: `flatten` does this.",
-    )
-    _expect_rows(squares, right, case)
+    expect_close(answer(image, 4), right, case, flatten, name="the square", mistakes=[by_pixel])
     yield "each square has its red pixels, then the green ones, then the blue ones"
-
-
-def _squares(image: Tensor, size: int) -> Tensor:
-    """The squares of an image, as PyTorch's own function cuts them."""
-    return torch.nn.functional.unfold(image[None], size, stride=size)[0].T
-
-
-def _expect_rows(squares: Tensor, right: Tensor, case: str) -> None:
-    for number, (row, expected) in enumerate(zip(squares, right.double(), strict=True)):
-        if not torch.allclose(row, expected):
-            raise Wrong(
-                f"{case}, square {number} begins with {show(row[:4])}; expected {show(expected[:4])}."
-            )
 
 
 #: How red and how round four things are.
@@ -160,12 +112,13 @@ THINGS = {
     "Try (2, -2) first. Then make both numbers larger.",
 )
 def ask_for_red_square(first: object, second: object) -> Iterator[str]:
-    query = torch.tensor([as_number(n, name=name) for n, name in ((first, "first"), (second, "second"))])
+    query = torch.tensor(
+        [as_number(n, name=name) for n, name in ((first, "first"), (second, "second"))]
+    ).double()
     expect(
         query.isfinite().all(), "the query holds a number that is not finite.", "Large numbers are enough."
     )
-    yield "the query has two numbers"
-    weights = torch.softmax(torch.tensor(list(THINGS.values())).double() @ query.double(), dim=0)
+    weights = torch.softmax(torch.tensor(list(THINGS.values())).double() @ query, dim=0)
     best, red_square = list(THINGS)[int(weights.argmax())], weights[1].item()
     all_weights = ", ".join(
         f"{name} {weight:.2f}" for name, weight in zip(THINGS, weights.tolist(), strict=True)
@@ -182,11 +135,8 @@ def ask_for_red_square(first: object, second: object) -> Iterator[str]:
         "The score of a thing is its redness times the first number, plus its roundness times the second.",
     )
     yield "the red square has the largest weight"
-    expect(
-        red_square >= 0.9,
-        f"the red square has only {red_square:.2f}: {all_weights}.",
-        "Make both numbers larger.",
-    )
+    larger = "Make both numbers larger."
+    expect(red_square >= 0.9, f"the red square has only {red_square:.2f}: {all_weights}.", larger)
     yield f"it has {red_square:.2f}"
 
 

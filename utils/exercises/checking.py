@@ -13,12 +13,10 @@ import functools
 import html
 import inspect
 import io
-import math
 import re
 import signal
 import threading
 import time
-import tracemalloc
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -281,58 +279,35 @@ class ReadersFunction:
 
 
 class LargestTensor(TorchFunctionMode):
-    """Within its block, ``shape`` is the shape of the largest tensor that a function of torch has made.
+    """Notes the floating-point tensors that functions of torch make within its block.
 
-    ``shapes`` are those of all floating-point tensors, except copies of arguments, arrays and lists. ``num_made`` is
-    the number of such tensors, and ``peak`` is the largest number of numbers that they held at the same time. An axis
-    that only repeats, as after ``expand``, has no numbers of its own and counts as one. Within ``torch.vmap`` a tensor
-    has the axis of all calls, and ``in_vmap`` says whether there was one.
+    ``shapes`` are their shapes, and ``peak`` is the largest number of numbers that they held at the same time. Copies
+    of arguments, arrays and lists do not count, and an axis that only repeats, as after ``expand``, counts as one.
     """
 
     _COPIES = (Tensor.__deepcopy__, torch.tensor, torch.as_tensor, torch.from_numpy)
 
     def __init__(self) -> None:
         super().__init__()
-        self.shape: tuple[int, ...] = (0,)
         self.shapes: set[tuple[int, ...]] = set()
-        self.peak = self.num_made = 0
-        self.in_vmap = False
+        self.peak = 0
         self._alive: list[weakref.ref[Tensor]] = []
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
         for item in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(item, Tensor):
-                tensor = torch.func.debug_unwrap(item)  # within torch.vmap, the tensor of all calls
-                self.in_vmap |= tensor is not item
-                self.shape = max(self.shape, _own_shape(tensor), key=math.prod)
-                if tensor.is_floating_point() and function not in self._COPIES:
-                    self.num_made += 1
-                    if tensor.dim():
-                        self._keep(tensor)
+            if isinstance(item, Tensor) and item.is_floating_point() and function not in self._COPIES:
+                self._keep(torch.func.debug_unwrap(item))  # within torch.vmap, the tensor of all calls
         return result
 
     def _keep(self, tensor: Tensor) -> None:
-        self.shapes.add(_own_shape(tensor))
+        sizes = zip(tensor.shape, tensor.stride(), strict=True)
+        self.shapes.add(tuple(size if step else 1 for size, step in sizes))
         alive = [other for reference in self._alive if (other := reference()) is not None] + [tensor]
         self._alive = [weakref.ref(other) for other in alive]
         by_storage = {other.untyped_storage().data_ptr(): other for other in alive}
-        sizes = (other.untyped_storage().nbytes() // other.element_size() for other in by_storage.values())
-        self.peak = max(self.peak, sum(sizes))
-
-
-def memory_of(call: Callable[[], object]) -> int:
-    """Most bytes that lists and arrays of numpy take at one time during the call; tensors are not counted."""
-    tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
-def _own_shape(tensor: Tensor) -> tuple[int, ...]:
-    return tuple(size if step else 1 for size, step in zip(tensor.shape, tensor.stride(), strict=True))
+        held = (other.untyped_storage().nbytes() // other.element_size() for other in by_storage.values())
+        self.peak = max(self.peak, sum(held))
 
 
 def _arguments(args: Sequence[object], options: Mapping[str, object]) -> str:
@@ -367,7 +342,7 @@ def show(value: object, *, width: int = 160, most: int = 24) -> str:
             return f"<tensor of shape {tuple(value.shape)}>"
         value = value.tolist()
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:.0f}" if value.is_integer() else f"{value:.4g}"
     if isinstance(value, list | tuple):
         inner = ", ".join(show(item, width=width, most=most) for item in value)
         text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
@@ -434,53 +409,113 @@ def _kind(answer: object) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
+class Mistake(NamedTuple):
+    """A wrong result that learners get, what it is (without a full stop), and a hint."""
+
+    result: Tensor | Sequence | float
+    says: str
+    hint: str = ""
+
+    def told(self, answer: str, after: str = "") -> Wrong:
+        """The report of this mistake; ``answer`` says what the answer is."""
+        return Wrong(f"{answer}: {self.says}.{after}", *filter(None, [self.hint]))
+
+
 def expect_close(
     answer: object,
-    expected: Tensor,
+    expected: Tensor | Sequence | float,
     case: str,
     *hints: str,
     name: str = "the result",
     tolerance: float = 1e-4,
+    mistakes: Iterable[Mistake] = (),
 ) -> None:
-    """Raise :class:`Wrong` with the first number that differs by more than the tolerance, relative or absolute.
+    """Raise :class:`Wrong` if a number differs by more than the tolerance, relative or absolute.
+
+    It names the mistake that has this result, or else the first number that differs.
 
     Args:
         case: what the answer was computed from, as it stands in the message: "for the scores [0, 1]".
     """
-    numbers = as_tensor(answer, shape=tuple(expected.shape), name=name).double()
-    expected = expected.double()
-    near = torch.isclose(numbers, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
-    if not near.all():
-        place = tuple((~near).nonzero()[0].tolist())
-        where = f" at {list(place)}" if place else ""
-        raise Wrong(
-            f"{case}, {name}{where} is {show(numbers[place].item())}; expected {show(expected[place].item())}.",
-            *hints,
-        )
+    expected = torch.as_tensor(expected).double()
+    numbers = as_tensor(answer, shape=tuple(expected.shape), name=f"{case}, {name}").double()
 
+    def near(other: Tensor) -> Tensor:
+        return torch.isclose(numbers, other, rtol=tolerance, atol=tolerance, equal_nan=True)
 
-class Mistake(NamedTuple):
-    """A wrong result that learners get, what it is, and a hint."""
-
-    result: tuple[float, ...]
-    says: str
-    hint: str
-
-
-def recognise(
-    result: Tensor | Sequence[float],
-    mistakes: Iterable[Mistake],
-    case: str = "",
-    after: str = "",
-    *,
-    tolerance: float = 0.006,
-) -> None:
-    """Raise :class:`Wrong` if the result is one of these mistakes; ``case`` and ``after`` stand around what it says."""
-    numbers = torch.as_tensor(result).double().flatten()
+    if near(expected).all():
+        return
     for mistake in mistakes:
-        wrong = torch.tensor(mistake.result, dtype=torch.float64)
-        if numbers.shape == wrong.shape and torch.allclose(numbers, wrong, rtol=0, atol=tolerance):
-            raise Wrong(f"{case}{mistake.says}{after}", mistake.hint)
+        wrong = torch.as_tensor(mistake.result).double()
+        if wrong.numel() == numbers.numel() and near(wrong.reshape(numbers.shape)).all():
+            raise mistake.told(f"{case}, {name} is {show(numbers)}", f" Expected {show(expected)}.")
+    place = tuple((~near(expected)).nonzero()[0].tolist())
+    where = f" at {list(place)}" if place else ""
+    raise Wrong(
+        f"{case}, {name}{where} is {show(numbers[place].item())}; expected {show(expected[place].item())}.",
+        *hints,
+    )
+
+
+def expect_numbers(
+    answers: Mapping[str, object],
+    right: Sequence[float],
+    mistakes: Iterable[Mistake] = (),
+    *hints: str,
+    tolerance: float = 0.0065,
+    weights: bool = False,
+) -> None:
+    """Raise :class:`Wrong` if numbers that were found by hand differ by more than the tolerance.
+
+    Args:
+        answers: the reader's name of each number, and the number.
+        tolerance: absolute below 1, and relative above.
+        weights: whether the numbers must lie between 0 and 1 and sum to 1.
+    """
+    numbers = [as_number(answer, name=name) for name, answer in answers.items()]
+    if weights:
+        expect_distribution(numbers, ", ".join(answers))
+
+    def near(others: Sequence[float]) -> list[bool]:
+        return [abs(a - b) <= tolerance * max(1, abs(b)) for a, b in zip(numbers, others, strict=True)]
+
+    if all(near(right)):
+        return
+    shown = ", ".join(f"{name} is {show(number)}" for name, number in zip(answers, numbers, strict=True))
+    for mistake in mistakes:
+        if all(near(torch.as_tensor(mistake.result).reshape(-1).tolist())):
+            raise mistake.told(shown)
+    first = near(right).index(False)
+    raise Wrong(f"{list(answers)[first]} is {show(numbers[first])}; expected another number.", *hints)
+
+
+def expect_distribution(numbers: Sequence[float], name: str, *, tolerance: float = 0.016) -> None:
+    """Raise :class:`Wrong` unless the numbers lie between 0 and 1 and sum to 1."""
+    shown, total = f"{name} are {show(numbers)}", sum(numbers)
+    expect(abs(total - 100) > 1.6, f"{shown}, in per cent.", "50 per cent is 0.5.")
+    expect(
+        all(0 <= number <= 1 + tolerance for number in numbers),
+        f"{shown}; expected numbers from 0 to 1.",
+        "Scores become weights by the softmax: divide each exponential by the sum of all.",
+    )
+    expect(
+        abs(total - 1) <= tolerance,
+        f"{shown}, with the sum {show(total)}; expected 1.",
+        "Divide each by their sum.",
+    )
+
+
+def as_parts(result: object, *names: str) -> Sequence:
+    """The several things that a function returns.
+
+    Raises:
+        Wrong: they are fewer or more than these names.
+    """
+    if not isinstance(result, tuple | list) or len(result) != len(names):
+        num = f"{len(result)} things" if isinstance(result, tuple | list) else "one thing"
+        wanted = ", ".join(names)
+        raise Wrong(f"the function returns {num}; expected {wanted}.", f"End it with `return {wanted}`.")
+    return result
 
 
 def as_number(answer: object, *, name: str = "your number") -> float:
@@ -503,24 +538,8 @@ def as_number(answer: object, *, name: str = "your number") -> float:
     return tensor.double().item()
 
 
-def as_choice(answer: object, letters: str) -> str:
-    """The letter that the reader chose: "b", "B" and "(b)" are one choice.
-
-    Raises:
-        Wrong: it is none of the letters.
-    """
-    expect_written(answer)
-    letter = re.sub(r"\W", "", answer).lower() if isinstance(answer, str) else ""
-    expect(
-        len(letter) == 1 and letter in letters,
-        f"{show(answer)} is none of the choices.",
-        f"Write one letter in quotes: {', '.join(letters[:-1])} or {letters[-1]}.",
-    )
-    return letter
-
-
 def choose(answer: object, right: str, reason: str, wrong: Mapping[str, str]) -> Iterator[str]:
-    """A check of one choice of several sentences.
+    """A check of one choice of several sentences; "b", "B" and "(b)" are one choice.
 
     Args:
         answer: the reader's letter.
@@ -528,7 +547,14 @@ def choose(answer: object, right: str, reason: str, wrong: Mapping[str, str]) ->
         reason: why it is right.
         wrong: for each other letter, what is wrong with it.
     """
-    letter = as_choice(answer, "".join(sorted([right, *wrong])))
+    expect_written(answer)
+    letters = sorted([right, *wrong])
+    letter = re.sub(r"\W", "", answer).lower() if isinstance(answer, str) else ""
+    expect(
+        letter in letters,
+        f"{show(answer)} is none of the choices.",
+        f"Write one letter in quotes: {', '.join(letters[:-1])} or {letters[-1]}.",
+    )
     if letter != right:
         raise Wrong(f"Not {letter}: {wrong[letter]}")
     yield f"{letter}: {reason}"

@@ -9,16 +9,14 @@ from torch import Tensor
 from utils.exercises.checking import (
     Mistake,
     ReadersFunction,
-    as_number,
     as_tensor,
     choose,
     compare_with_rubric,
     exercise,
     expect,
     expect_close,
+    expect_numbers,
     expect_written,
-    recognise,
-    show,
 )
 from utils.seq2seq import Encoder
 
@@ -37,52 +35,6 @@ def closed_to_words(answer: object) -> Iterator[str]:
     )
 
 
-# Numbers that learners get for exercise 2.
-PRODUCTS = (
-    Mistake(
-        (1 / 4,),
-        "The product is 1/4 if both words très count. The reference has only one, so only one counts.",
-        "4 of the 5 words are right.",
-    ),
-    Mistake(
-        ((4 / 5 + 3 / 4 + 2 / 3 + 1 / 2) / 4,),
-        "0.679 is the mean of the four shares; expected their product.",
-        "BLEU multiplies the shares. One share of 0 makes it 0.",
-    ),
-    Mistake(
-        (0.2**0.25,),
-        "0.669 is the fourth root of the product. Expected the product itself.",
-        "Multiply the four shares, and keep the root for the score.",
-    ),
-    Mistake(
-        (4 / 6 * 3 / 5 * 2 / 4 * 1 / 3,),
-        "The counts are divided by those of the reference; expected those of the translation.",
-        "The translation has 5 words, so it has 4 pairs, 3 triples and 2 quadruples.",
-    ),
-    Mistake(
-        (20,), "20 is the product in per cent; expected a number from 0 to 1.", "The first share is 0.8."
-    ),
-)
-PENALTIES = (
-    Mistake(
-        (1,),
-        "The penalty is 1 only for a translation that is not shorter than the reference. This one has 5 words for 6.",
-        "With c = 5 and r = 6 the exponent is 1 - 6/5.",
-    ),
-    Mistake(
-        (math.exp(1 / 6),),
-        "1.181 is above 1, so it is no penalty: r and c are exchanged.",
-        "r is the length of the reference, 6. c is the length of the translation, 5.",
-    ),
-    Mistake(
-        (5 / 6,),
-        "5/6 is the ratio of the lengths. The penalty is e to the 1 - r/c.",
-        "The exponent is 1 - 6/5 = -0.2.",
-    ),
-    Mistake((-0.2,), "-0.2 is the exponent. The penalty is e to this power.", "It lies between 0 and 1."),
-)
-
-
 @exercise(
     2,
     "compute",
@@ -90,86 +42,43 @@ PENALTIES = (
     "The penalty is e to the 1 - r/c, where r is the length of the reference and c that of the translation.",
 )
 def score_by_hand(product: object, penalty: object, score: object) -> Iterator[str]:
-    shares = as_number(product, name="product")
-    recognise([shares], PRODUCTS, tolerance=1e-3)
-    expect(
-        abs(shares - 1 / 5) < 1e-3,
-        f"the product of the four shares is {show(shares)}; expected another number.",
-        "The first share is 4/5, and the second is 3/4.",
-    )
-    yield "the product of the four shares is 1/5"
-    factor = as_number(penalty, name="penalty")
-    recognise([factor], PENALTIES, tolerance=3e-3)
-    expect(
-        abs(factor - math.exp(-0.2)) < 3e-3,
-        f"the penalty is {show(factor)}; expected another number.",
-        "The exponent is 1 - 6/5.",
-    )
-    yield "the penalty is e to the -0.2"
-    yield from _score(as_number(score, name="score"))
-
-
-def _score(value: float) -> Iterator[str]:
-    right = 100 * math.exp(-0.2) * (1 / 5) ** (1 / 4)
-    for wrong_score, says, hint in (
-        (right / 100, "lies between 0 and 1; the formula has a factor 100", "Multiply by 100."),
-        (
-            100 * math.exp(-0.2) / 5,
-            "has the product itself in it, without the root",
-            "Take the fourth root of 1/5.",
-        ),
-        (100 * math.exp(-0.2) / math.sqrt(5), "has the square root of the product", "There are four shares."),
-        (100 * (1 / 5) ** (1 / 4), "does not have the penalty in it", "Multiply by 0.819."),
-        (
-            100 * math.exp(-0.2) * 0.6792,
-            "has the arithmetic mean of the four shares",
-            "Take the fourth root of 1/5.",
-        ),
-    ):
-        tolerance = 0.2 if wrong_score > 1 else 0.002
-        expect(abs(value - wrong_score) > tolerance, f"The score {show(value)} {says}.", hint)
-    expect(
-        abs(value - right) < 0.2,
-        f"the score is {show(value)}; expected another number.",
-        "The score is 100 times the penalty times the fourth root of the product.",
-    )
-    yield "the score is 100 times the penalty times the fourth root of 1/5"
-
-
-def _three(first: int, second: int, third: int) -> tuple[float, ...]:
-    """The numbers of the vectors [1, 10], [2, 20] and so on that have these first numbers."""
-    return tuple(number * factor for number in (first, second, third) for factor in (1, 10))
-
-
-_TURNED_WRONGLY = (
-    *(
+    mistakes = (
         Mistake(
-            _three(*begin),
-            "the pads come first.",
-            "Turn the words around, and leave the pads where they are.",
-        )
-        for begin in ((9, 8, 3), (8, 9, 3))
-    ),
-    Mistake(
-        _three(1, 2, 3), "nothing is turned around.", "The last word comes first. The words are along axis 1."
-    ),
-    Mistake(
-        (10, 1, 20, 2, 30, 3),
-        "the numbers inside each vector are turned around.",
-        "Turn the axis of the words.",
-    ),
-    Mistake(_three(8, 3, 2), "you start one place too late.", "The last word is at the place `lens - 1`."),
-    Mistake(
-        _three(2, 1, 3),
-        "the last word stays where it is.",
-        "A slice does not hold its end: the n words of a sentence are `[:n]`.",
-    ),
-    Mistake(_three(1, 3, 2), "the first word stays where it is.", "The first word has the place 0."),
-    *(
-        Mistake(_three(*begin), "the words are moved, not turned around.", "The last word comes first.")
-        for begin in ((2, 3, 8), (9, 1, 2), (3, 1, 2), (2, 3, 1))
-    ),
-)
+            1 / 4,
+            "both words très count",
+            "The reference has only one, so only one counts: 4 of 5 are right.",
+        ),
+        Mistake(0.679, "this is the mean of the four shares", "BLEU multiplies the shares."),
+        Mistake(0.669, "this is the fourth root of the product", "Keep the root for the score."),
+        Mistake(
+            1 / 15,
+            "the counts are divided by those of the reference",
+            "The translation has 5 words, 4 pairs …",
+        ),
+        Mistake(20, "this is the product in per cent", "The first share is 0.8."),
+    )
+    expect_numbers({"product": product}, [1 / 5], mistakes, "The first share is 4/5.", tolerance=1e-3)
+    yield "the product of the four shares is 1/5"
+    exponent = "With c = 5 and r = 6 the exponent is 1 - 6/5."
+    mistakes = (
+        Mistake(1, "this is for a translation that is not shorter than the reference", exponent),
+        Mistake(math.exp(1 / 6), "r and c are exchanged", exponent),
+        Mistake(5 / 6, "this is the ratio of the lengths", "The penalty is e to the 1 - r/c."),
+        Mistake(-0.2, "this is the exponent", "The penalty is e to this power. It lies between 0 and 1."),
+    )
+    expect_numbers({"penalty": penalty}, [math.exp(-0.2)], mistakes, exponent, tolerance=3e-3)
+    yield "the penalty is e to the -0.2"
+    factor, root = 100 * math.exp(-0.2), "Take the fourth root of 1/5."
+    right = factor * (1 / 5) ** (1 / 4)
+    mistakes = (
+        Mistake(right / 100, "the factor 100 is missing", "Multiply by 100."),
+        Mistake(factor / 5, "the root is missing", root),
+        Mistake(factor / math.sqrt(5), "this has the square root of the product", root),
+        Mistake(100 * (1 / 5) ** (1 / 4), "the penalty is missing", "Multiply by 0.819."),
+        Mistake(factor * 0.6792, "this has the mean of the four shares", root),
+    )
+    expect_numbers({"score": score}, [right], mistakes, root, tolerance=0.0035)
+    yield "the score is 100 times the penalty times the fourth root of 1/5"
 
 
 @exercise(
@@ -179,35 +88,38 @@ _TURNED_WRONGLY = (
     "A loop over the sentences is enough: `embedded[b, :n].flip(0)` turns the n words of one sentence around.",
 )
 def reverse_words(answer: ReadersFunction) -> Iterator[str]:
-    embedded = torch.tensor([1.0, 2, 3, 8, 9])[None, :, None] * torch.tensor([1.0, 10])
-    first_result = as_tensor(answer(embedded, torch.tensor([3])), name="the result")
-    expect(
-        tuple(first_result.shape) == (1, 5, 2),
-        f"for 1 sentence of 5 places and vectors of 2 numbers the shape is {tuple(first_result.shape)}; "
-        "expected (1, 5, 2).",
-        "The result has the shape of `embedded`.",
+    vectors = torch.tensor([1.0, 2, 3, 8, 9])[:, None] * torch.tensor([1.0, 10])
+    case = "for the vectors [1, 10], [2, 20], [3, 30] of three words and [8, 80], [9, 90] of two pads"
+    same = "The result has the shape of `embedded`."
+    result = as_tensor(
+        answer(vectors[None], torch.tensor([3])), same, shape=(1, 5, 2), name=f"{case}, the shape"
     )
-    begins = (
-        "for the vectors [1, 10], [2, 20], [3, 30] of three words and [8, 80], [9, 90] of two pads the result begins "
-        f"with {', '.join(show(vector) for vector in first_result[0, :3])}"
+    pads, last = "Turn the words around, and leave the pads where they are.", "The last word comes first."
+    mistakes = [
+        Mistake(vectors[order], says, hint)
+        for order, says, hint in (
+            ([4, 3, 2], "the pads come first", pads),
+            ([3, 4, 2], "the pads come first", pads),
+            ([0, 1, 2], "nothing is turned around", "The words are along axis 1."),
+            ([3, 2, 1], "you start one place too late", "The last word is at the place `lens - 1`."),
+            ([1, 0, 2], "the last word stays where it is", "The n words of a sentence are `[:n]`."),
+            ([0, 2, 1], "the first word stays where it is", "The first word has the place 0."),
+            ([4, 0, 1], "the words are moved, not turned around", last),
+        )
+    ]
+    mistakes.append(
+        Mistake(vectors[:3].flip(1), "the numbers inside each vector are turned", "Turn the words.")
     )
-    recognise(first_result[0, :3], _TURNED_WRONGLY, f"{begins}: ", tolerance=1e-4)
-    right = embedded[0, :3].flip(0).double()
-    expect(
-        torch.allclose(first_result[0, :3].double(), right), f"{begins}; expected [3, 30], [2, 20], [1, 10]."
-    )
+    expect_close(result[0, :3], vectors[:3].flip(0), case, last, name="the begin", mistakes=mistakes)
     yield "the words of one sentence are turned around, and the pads stay behind them"
     generator = torch.Generator().manual_seed(2)
     for num_places, lens in ((5, [5, 2, 3]), (7, [1, 7])):
         batch = torch.randn(len(lens), num_places, 3, generator=generator)
-        result = as_tensor(answer(batch, torch.tensor(lens)), shape=tuple(batch.shape), name="the result")
+        result = as_tensor(answer(batch, torch.tensor(lens)), same, shape=tuple(batch.shape))
         for row, length in enumerate(lens):
-            expect_close(
-                result[row, :length],
-                batch[row, :length].flip(0),
-                f"for a batch with the lengths {lens}, in sentence {row} of {length} words",
-                "Each sentence has a length of its own, and stays in its row.",
-            )
+            case = f"for a batch with the lengths {lens}, in sentence {row} of {length} words"
+            own = "Each sentence has a length of its own, and stays in its row."
+            expect_close(result[row, :length], batch[row, :length].flip(0), case, own)
     yield "each sentence of a batch has its own length"
 
 
@@ -218,43 +130,28 @@ def reverse_words(answer: ReadersFunction) -> Iterator[str]:
     "Equal scores give equal weights: `masked_softmax` of zeros, with the mask of the lengths, gives them.",
 )
 def mean_context(answer: ReadersFunction) -> Iterator[str]:
-    embedded = torch.tensor([[[2.0], [5.0], [30.0]]])
-    example = "for the vectors [2] and [5] of two words and [30] of a pad"
-    context = as_tensor(answer(embedded, torch.tensor([2])), name="the context")
-    expect(
-        tuple(context.shape) != (1, 1, 1),
-        "for one sentence and vectors of 1 number the context has the shape (1, 1, 1); expected (1, 1).",
-        "Remove the axis of the words with `squeeze(1)`.",
+    case, divide = (
+        "for the vectors [2] and [5] of two words and [30] of a pad",
+        "Divide by the number of real words, 2.",
     )
-    expect(
-        tuple(context.shape) == (1, 1),
-        f"for one sentence and vectors of 1 number the context has the shape {tuple(context.shape)}; expected (1, 1).",
-        "One vector for each sentence, as wide as the vectors of the words.",
+    mistakes = (
+        Mistake(37 / 3, "the pad is in the mean", "Only the first `src_lens` places are words."),
+        Mistake(7 / 3, "the sum of the two words is divided by 3", divide),
+        Mistake(7.0, "this is the sum", divide),
+        Mistake(18.5, "the sum of all three is divided by 2", "The pad may not enter the sum."),
+        Mistake(5.0, "this is the last word, or the largest", "All real words have the same weight."),
+        Mistake(2.0, "this is the first word alone", "The n words are `[:n]`."),
     )
-    value = context.item()
-    for wrong_value, says, hint in (
-        (37 / 3, "the pad is in the mean", "Only the first `src_lens` places are words."),
-        (7 / 3, "the sum of the two words is divided by 3", "Divide by the number of real words, 2."),
-        (7.0, "this is the sum", "Divide by the number of real words."),
-        (18.5, "the sum of all three is divided by 2", "The pad may not enter the sum."),
-        (5.0, "this is the last word, or the largest", "All real words have the same weight."),
-        (2.0, "this is the first word alone", "A slice does not hold its end: the n words are `[:n]`."),
-        (3.0, "what stands after the point is lost", "Divide with `/`, and keep the kind of number."),
-    ):
-        expect(
-            abs(value - wrong_value) > 1e-4,
-            f"{example} the context is {show(value)}: {says}. Expected 3.5.",
-            hint,
-        )
-    expect(abs(value - 3.5) < 1e-4, f"{example} the context is {show(value)}; expected 3.5.")
+    context = answer(torch.tensor([[[2.0], [5.0], [30.0]]]), torch.tensor([2]))
+    expect_close(context, [[3.5]], case, divide, name="the context", mistakes=mistakes)
     yield "the pad is not in the mean"
     generator = torch.Generator().manual_seed(5)
     for lens, num_places in (([5, 2, 3], 5), ([1, 7], 11)):
         batch = torch.randn(len(lens), num_places, 2, generator=generator)
         means = torch.stack([batch[row, :length].mean(dim=0) for row, length in enumerate(lens)])
         case = f"for a batch with the lengths {lens}"
-        hint = "Each sentence has a mean of its own: divide by its own length."
-        expect_close(answer(batch, torch.tensor(lens)), means, case, hint, name="the context")
+        own = "Each sentence has a mean of its own: divide by its own length."
+        expect_close(answer(batch, torch.tensor(lens)), means, case, own, name="the context")
     yield "each sentence of a batch has a mean of its own"
 
 
@@ -268,85 +165,30 @@ def two_layers(encoder: object, moved: object) -> Iterator[str]:
     deep = getattr(encoder, "function", encoder)
     expect_written(moved)
     expect(isinstance(deep, Encoder), "`deep` is not the encoder of the cell. Run that cell again.")
-    changes = as_tensor(moved, name="moved")
-    expect(
-        tuple(changes.shape) != (2, 7),
-        "moved has the shape (2, 7); expected (7, 2).",
-        "A row for each word, a column for each half: `moved.T` has this shape.",
-    )
-    expect(
-        tuple(changes.shape) == (7, 2),
-        f"moved has the shape {tuple(changes.shape)}; expected (7, 2).",
-        "A row for each of the 7 words, a column for each half.",
-    )
-    expect(
-        changes.dtype != torch.bool,
-        "moved holds True and False; expected numbers, the largest change in each half.",
-        "Keep the numbers before you compare them with 0.",
-    )
-    yield "there is a row for each word and a column for each half"
-    changes = changes.double()
-    expect(
-        (changes >= 0).all(),
-        "some numbers of moved are negative.",
-        "Take absolute values before the maximum.",
-    )
+    case = "for the fifth word changed to 9"
+    shape = "A row for each of the 7 words, a column for each half: `moved.T` exchanges them."
+    changes = as_tensor(moved, shape, shape=(7, 2), name="moved")
     expect(
         not (changes.any() and not changes[:4, 0].any() and not changes[5:, 1].any()),
         "the forward half does not move before the fifth word, and the backward half not after it. In one layer it "
         "would be so.",
         "Measure the outputs of `deep`. Its second layer reads both halves of the first.",
     )
-    recognise(
-        changes,
-        _wrongly_moved(deep),
-        f"moved is {show(changes[:2])} for the first two words: ",
-        tolerance=1e-3,
+    halves = _difference(deep, 4).unflatten(-1, (2, 16))
+    right, absolute = halves.abs().amax(dim=-1), "Take absolute values before the maximum."
+    sixth, fourth = (_difference(deep, place).unflatten(-1, (2, 16)).abs().amax(dim=-1) for place in (5, 3))
+    mistakes = (
+        Mistake(right.flip(1), "the two columns are exchanged", "The forward half comes first."),
+        Mistake(halves.abs().mean(dim=-1), "these are the mean changes", "Take the largest."),
+        Mistake(halves.abs().sum(dim=-1), "these are the sums of the changes", "Take the largest."),
+        Mistake(halves.amax(dim=-1), "these are the largest changes with their signs", absolute),
+        Mistake(sixth, "the sixth word was changed", "Places count from 0."),
+        Mistake(fourth, "nothing moves: place 3 held the id 9 already", "Places count from 0."),
     )
-    right = _largest(_difference(deep, 4).abs())
-    place = int((changes - right).abs().amax(dim=1).argmax())
-    expect(
-        torch.allclose(changes, right.double(), rtol=1e-3, atol=1e-3),
-        f"for word {place + 1}, moved is {show(changes[place])}; expected {show(right[place].double())}.",
-        "Change the fifth word to 9, and compare the outputs of the encoder before and after.",
-    )
+    fifth = "Compare the outputs of the encoder before and after, in the first 16 numbers and the last 16."
+    expect_close(changes, right, case, fifth, name="moved", tolerance=1e-3, mistakes=mistakes)
     yield "these are the changes of the second layer"
     yield "both halves move at every word, and most at the fifth"
-
-
-def _wrongly_moved(deep: Encoder) -> list[Mistake]:
-    difference = _difference(deep, 4).abs()
-    interleaved = difference.unflatten(-1, (16, 2)).amax(dim=1)
-    mistakes = (
-        (
-            interleaved,
-            "the halves are split wrongly: every other number is in a half",
-            "The first 16 numbers are the forward half.",
-        ),
-        (_largest(difference).flip(1), "the two columns are exchanged", "The forward half comes first."),
-        (difference.unflatten(-1, (2, 16)).mean(dim=-1), "these are the mean changes", "Take the largest."),
-        (
-            difference.unflatten(-1, (2, 16)).sum(dim=-1),
-            "these are the sums of the changes",
-            "Take the largest.",
-        ),
-        (
-            _largest(_difference(deep, 4)),
-            "these are the largest changes with their signs",
-            "A change of -0.2 is larger than one of 0.1: take absolute values before the maximum.",
-        ),
-        (_largest(_difference(deep, 5).abs()), "the sixth word was changed", "Places count from 0."),
-        (
-            _largest(_difference(deep, 3).abs()),
-            "nothing moves: place 3 held the id 9 already",
-            "Places count from 0.",
-        ),
-    )
-    return [
-        Mistake(tuple(changes.flatten().tolist()), f"{says}.", hint)
-        for changes, says, hint in mistakes
-        if not torch.allclose(changes, _largest(difference), atol=2e-3)
-    ]
 
 
 def _difference(encoder: Encoder, place: int) -> Tensor:
@@ -356,10 +198,6 @@ def _difference(encoder: Encoder, place: int) -> Tensor:
     changed[0, place] = 9
     with torch.no_grad():
         return (encoder(changed, lens)[0] - encoder(src, lens)[0])[0]
-
-
-def _largest(difference: Tensor) -> Tensor:
-    return difference.unflatten(-1, (2, 16)).amax(dim=-1)
 
 
 @exercise(6, "open")

@@ -11,14 +11,15 @@ from utils.exercises.checking import (
     Mistake,
     ReadersFunction,
     as_number,
+    as_parts,
     as_tensor,
     choose,
     compare_with_rubric,
     exercise,
     expect,
     expect_close,
+    expect_numbers,
     expect_written,
-    recognise,
     show,
 )
 from utils.kernels import boxcar, epanechnikov, gaussian, nadaraya_watson, triangular
@@ -48,48 +49,6 @@ def copied_log(answer: object) -> Iterator[str]:
     )
 
 
-#: Contexts that learners get for exercise 2, in metres.
-CONTEXTS = (
-    Mistake(
-        (7 / 3,),
-        "is the context of the triangular kernel.",
-        "Epanechnikov's kernel has the square of u. Divide the distance by h first, then take the square.",
-    ),
-    Mistake(
-        (67 / 7,),
-        "is an average of the hours, and these are the keys.",
-        "A context averages the values. Here they are the levels.",
-    ),
-    Mistake((2.84,), "is the context of the Gaussian kernel.", "Epanechnikov's kernel has no exponential."),
-    Mistake(
-        (9.2 / 3,),
-        "is the mean: all weights are equal.",
-        "The reading at 12 hours is at u = 1. What is K(1)?",
-    ),
-    Mistake(
-        (3.85,),
-        "is the sum of 1 - u² times level: it is not divided by anything.",
-        "Divide by the sum of the kernel values.",
-    ),
-    Mistake(
-        (2.8875,),
-        "is the sum of kernel value times level, and the kernel values do not sum to 1.",
-        "Divide by the sum of the kernel values.",
-    ),
-    Mistake(
-        (2.8,),
-        "is the level of the nearest reading alone.",
-        "Distances are divided by h = 2, so the reading at 9 hours is at u = 1/2.",
-    ),
-    Mistake(
-        (2.0,),
-        "is what you get if the weights of 9 and 10 hours are exchanged.",
-        "The nearer reading gets the larger weight.",
-    ),
-    Mistake((2.1,), "is what you get if 9 and 10 hours have the same weight.", "Compare K(1/2) and K(0)."),
-)
-
-
 @exercise(
     2,
     "compute",
@@ -97,108 +56,43 @@ CONTEXTS = (
     "For the context: divide the kernel values by their sum. These are the weights of the three levels.",
 )
 def by_hand(context: object, lowest: object, highest: object) -> Iterator[str]:
-    estimate = as_number(context, name="by_hand")
-    low, high = as_number(lowest, name="lowest"), as_number(highest, name="highest")
-    recognise(torch.tensor([estimate]), CONTEXTS, f"{show(estimate)} m ", tolerance=0.006)
-    expect(abs(estimate - 2.2) < 0.006, f"{show(estimate)} m is not the context.")
+    divide = "Divide by the sum of the kernel values."
+    mistakes = (
+        Mistake(
+            7 / 3,
+            "this is the context of the triangular kernel",
+            "Epanechnikov's kernel has the square of u.",
+        ),
+        Mistake(
+            2.84, "this is the context of the Gaussian kernel", "Epanechnikov's kernel has no exponential."
+        ),
+        Mistake(67 / 7, "this is an average of the hours", "A context averages the values, here the levels."),
+        Mistake(9.2 / 3, "all weights are equal", "The reading at 12 hours is at u = 1. What is K(1)?"),
+        Mistake(3.85, "the sum of 1 - u² times level is not divided by anything", divide),
+        Mistake(2.8875, "the kernel values do not sum to 1", divide),
+        Mistake(
+            2.0, "the weights of 9 and 10 hours are exchanged", "The nearer reading gets the larger weight."
+        ),
+    )
+    expect_numbers({"by_hand": context}, [2.2], mistakes)
     yield "the kernel values 9/16, 3/4 and 0 give the weights 3/7, 4/7 and 0, and the context 2.2 m"
+    low, high = as_number(lowest, name="lowest"), as_number(highest, name="highest")
+    given = f"lowest is {show(low)} and highest is {show(high)}"
+    expect(low <= high, given, "Exchange the two numbers: the smaller one comes first.")
+    expect(
+        (low, high) not in [(9, 12), (0, 1)],
+        f"{given}: these are limits of the keys or of the weights.",
+        "A context is an average of the values, in metres.",
+    )
     narrow = "With a small bandwidth the nearest reading gets nearly all the weight."
-    expect(
-        low <= high,
-        f"lowest is {show(low)} and highest is {show(high)}.",
-        "Exchange the two numbers: the smaller one comes first.",
-    )
-    expect(
-        (low, high) != (9, 12),
-        "9 and 12 are hours: the keys lie between them.",
-        "A context is an average of the values.",
-    )
-    expect(
-        (low, high) != (0, 1),
-        "0 and 1: between these lie the weights.",
-        "A context is an average of the values with these weights, in metres.",
-    )
-    expect(low < 1.406, f"lowest is {show(low)}, but some query near 9 hours has a lower context.", narrow)
-    expect(
-        high > 4.994, f"highest is {show(high)}, but some query near 12 hours has a higher context.", narrow
-    )
-    yield "every context lies in your range"
+    expect(low < 1.406, f"{given}, but some query near 9 hours has a lower context.", narrow)
+    expect(high > 4.994, f"{given}, but some query near 12 hours has a higher context.", narrow)
     expect(
         low > 1.394 and high < 5.006,
-        f"every context lies between {show(low)} and {show(high)}, but a narrower range holds them all too.",
+        f"{given}: every context lies there, but a narrower range holds them all too.",
         "Can an average be lower than each of its values, or higher than each of them?",
     )
-    yield "no narrower range would do: with a small bandwidth a query at 9 or 12 hours comes as near as you like"
-
-
-#: Weights that learners give in exercise 3 to keys that are 1 and 5/3 bandwidths away from the query.
-WEIGHTS = (
-    Mistake(
-        (1.0, 1.0),
-        "the softmax runs over the queries.",
-        "The weights of one query over all keys sum to 1: `dim=1`.",
-    ),
-    Mistake((0.6065, 0.2494), "they do not sum to 1.", "Divide each exponential by the sum of its row."),
-    Mistake((-0.5, -1.3889), "these are scores.", "Turn the scores into weights by a softmax."),
-    Mistake(
-        (0.2913, 0.7087),
-        "the sign of the scores is wrong.",
-        "The score is *minus* half the squared distance: the nearest key has the highest score.",
-    ),
-    Mistake(
-        (0.1824, 0.8176),
-        "the bandwidths have no effect.",
-        "Divide the first coordinate by 2 and the second one by 0.6.",
-    ),
-    Mistake(
-        (0.0004, 0.9996),
-        "each coordinate is multiplied by its bandwidth.",
-        "A large bandwidth makes a coordinate count less.",
-    ),
-    Mistake(
-        (0.4584, 0.5416),
-        "the squared distance is divided by the bandwidth, and not by its square.",
-        "First divide by the bandwidth, then take the square.",
-    ),
-    Mistake(
-        (0.6093, 0.3907),
-        "each score is the mean over the coordinates.",
-        "The squared distance is the sum over the coordinates.",
-    ),
-    Mistake(
-        (0.4073, 0.5927),
-        "both coordinates have the first bandwidth.",
-        "Each coordinate has a bandwidth of its own.",
-    ),
-    Mistake((0.8554, 0.1446), "the factor 1/2 is missing.", "The Gaussian kernel is exp(-u²/2)."),
-    Mistake((0.6608, 0.3392), "the distance is not squared.", "The Gaussian kernel is exp(-u²/2)."),
-    Mistake((0.5826, 0.4174), "the distance is not squared.", "The Gaussian kernel is exp(-u²/2)."),
-)
-
-
-def _contexts_and_weights(
-    answer: ReadersFunction, queries: Tensor, keys: Tensor, values: Tensor, bandwidths: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Call the reader's function, and check the shapes of what it returns."""
-    result = answer(queries, keys, values, bandwidths)
-    expect(
-        isinstance(result, tuple | list) and len(result) == 2,
-        f"the function returns {'one tensor' if isinstance(result, Tensor) else show(result)}; expected the contexts "
-        "and the weights.",
-        "End it with `return context, weights`.",
-    )
-    context, weights = (
-        as_tensor(result[0], name="the first result"),
-        as_tensor(result[1], name="the second result"),
-    )
-    expect(
-        (context.dim(), weights.dim()) != (2, 1),
-        "the weights come first; expected the contexts, and then the weights.",
-        "End the function with `return context, weights`.",
-    )
-    shapes = "Each query has one context, and one row of weights with a weight for each key."
-    context = as_tensor(context, shapes, shape=(len(queries),), name="the tensor of contexts")
-    return context, as_tensor(weights, shapes, shape=(len(queries), len(keys)), name="the tensor of weights")
+    yield "every context lies in your range, and no narrower range would do"
 
 
 @exercise(
@@ -209,39 +103,61 @@ def _contexts_and_weights(
 )
 def attend(answer: ReadersFunction) -> Iterator[str]:
     keys, values = torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([3.0, 5.0])
-    _, weights = _contexts_and_weights(answer, torch.zeros(1, 2), keys, values, torch.tensor([2.0, 0.6]))
-    yield "it returns contexts and weights of the right shapes"
+    _, weights = as_parts(
+        answer(torch.zeros(1, 2), keys, values, torch.tensor([2.0, 0.6])), "context", "weights"
+    )
     case = "for the query (0, 0), the keys (2, 0) and (0, 1) and the bandwidths (2, 0.6)"
-    message = f"{case} the weights are {show(weights[0])}: "
-    recognise(weights[0], WEIGHTS, message, " Expected [0.7087, 0.2913].", tolerance=2e-4)
-    expect_close(weights, torch.tensor([[0.7087, 0.2913]]), case, name="the weight", tolerance=2e-4)
+    gaussian_is = "The Gaussian kernel is exp(-u²/2)."
+    mistakes = (
+        Mistake(
+            (1.0, 1.0), "the softmax runs over the queries", "The weights of one query sum to 1: `dim=1`."
+        ),
+        Mistake((0.6065, 0.2494), "they do not sum to 1", "Divide each exponential by the sum of its row."),
+        Mistake((-0.5, -1.3889), "these are scores", "Turn the scores into weights by a softmax."),
+        Mistake(
+            (0.2913, 0.7087), "the sign of the scores is wrong", "The nearest key has the highest score."
+        ),
+        Mistake(
+            (0.1824, 0.8176), "the bandwidths have no effect", "Divide each coordinate by its bandwidth."
+        ),
+        Mistake(
+            (0.4584, 0.5416),
+            "the squared distance is divided by the bandwidth, and not by its square",
+            "First divide by the bandwidth, then take the square.",
+        ),
+        Mistake((0.6093, 0.3907), "each score is the mean over the coordinates", "Take the sum."),
+        Mistake(
+            (0.4073, 0.5927), "both coordinates have the first bandwidth", "Each has a bandwidth of its own."
+        ),
+        Mistake((0.8554, 0.1446), "the factor 1/2 is missing", gaussian_is),
+        Mistake((0.6608, 0.3392), "the distance is not squared", gaussian_is),
+    )
+    expect_close(weights, [[0.7087, 0.2913]], case, name="the weights", tolerance=2e-4, mistakes=mistakes)
     yield "the nearer key gets the larger weight, and each coordinate has its own bandwidth"
 
     generator = torch.Generator().manual_seed(3)
     queries, keys = torch.randn(3, 5, generator=generator), torch.randn(7, 5, generator=generator)
     values, bandwidths = torch.randn(7, generator=generator), torch.rand(5, generator=generator) + 0.5
     expected = nadaraya_watson(queries / bandwidths, keys / bandwidths, values)
-    context, weights = _contexts_and_weights(answer, queries, keys, values, bandwidths)
-    case, sums = "for 3 queries and 7 keys of 5 numbers", weights.sum(dim=1)
+    context, weights = as_parts(answer(queries, keys, values, bandwidths), "context", "weights")
+    case = "for 3 queries and 7 keys of 5 numbers"
+    sums = as_tensor(weights, shape=(3, 7), name=f"{case}, the tensor of weights").sum(dim=1)
     expect(
         (sums - 1).abs().max() < 1e-4,
         f"{case}, the weights of the queries sum to {show(sums)}; expected 1 for each query.",
         "The sum of a row runs over all keys of one query: `dim=1`.",
     )
     expect_close(weights, expected[1], case, name="the weight")
-    yield "the weights of each query sum to 1"
     expect_close(context, expected[0], case, "Multiply each value by its weight and add.", name="the context")
-    yield "each context is the average of the values with these weights"
+    yield "each context is the average of the values with weights that sum to 1"
 
     far, keys = torch.tensor([[300.0]]), torch.tensor([[0.0], [1.0]])
-    _, weights = _contexts_and_weights(answer, far, keys, torch.tensor([3.0, 5.0]), torch.tensor([2.0]))
-    expect_close(
-        weights,
-        torch.tensor([[0.0, 1.0]]),
-        "for the query 300, the keys 0 and 1 and the bandwidth 2",
-        "Here every exponential rounds to 0. `torch.softmax` subtracts the highest score first.",
-        name="the weight",
+    _, weights = as_parts(
+        answer(far, keys, torch.tensor([3.0, 5.0]), torch.tensor([2.0])), "context", "weights"
     )
+    case = "for the query 300, the keys 0 and 1 and the bandwidth 2"
+    rounded = "Here every exponential rounds to 0. `torch.softmax` subtracts the highest score first."
+    expect_close(weights, [[0.0, 1.0]], case, rounded, name="the weight")
     yield "a query far from every key gets its weights too"
 
 
@@ -254,35 +170,6 @@ def _line(queries: Tensor, keys: Tensor, values: Tensor, bandwidth: float) -> Te
     return mean_value + slope * (queries - mean_key)
 
 
-#: Estimates that learners get in exercise 4 for the keys 0 to 4, the values 2k + 1, the query 4 and the bandwidth 1.
-AT_THE_END = (
-    Mistake(
-        (7.9598,),
-        "this is the weighted average.",
-        "Add the slope times the way from the mean key to the query.",
-    ),
-    Mistake((2.0,), "this is the slope of the line.", "Start at the weighted means, and go to the query."),
-    Mistake(
-        (15.9598,),
-        "the slope is counted from 0.",
-        "The line goes through the means: count from the mean key.",
-    ),
-    Mistake((1.0,), "this is the height of the line at 0.", "Take the height of the line at the query."),
-)
-
-
-def _heights(
-    answer: ReadersFunction, queries: Tensor, keys: Tensor, values: Tensor, bandwidth: float
-) -> Tensor:
-    heights = answer(queries, keys, values, bandwidth)
-    expect(
-        not isinstance(heights, tuple),
-        "the function returns several things; expected the heights alone.",
-        "End it with `return` and one tensor, which has one height for each query.",
-    )
-    return as_tensor(heights, "Return one height for each query.", shape=(len(queries),), name="the estimate")
-
-
 @exercise(
     4,
     "implement",
@@ -291,64 +178,46 @@ def _heights(
     "Its slope is the weighted sum of (key - mean key) times value, divided by the weighted sum of (key - mean key)².",
 )
 def local_line(answer: ReadersFunction) -> Iterator[str]:
+    name = "the estimate"
     keys, end = torch.arange(5.0), torch.tensor([4.0])
-    estimate = _heights(answer, end, keys, 2 * keys + 1, 1.0)
-    yield "there is one height for each query"
+    way = "Start at the weighted means, and add the slope times the way from the mean key to the query."
+    mistakes = (
+        Mistake(7.9598, "this is the weighted average", way),
+        Mistake(2.0, "this is the slope of the line", way),
+        Mistake(15.9598, "the slope is counted from 0", way),
+        Mistake(1.0, "this is the height of the line at 0", way),
+    )
     case = "for the keys 0 to 4, the values 2k + 1 and the query 4"
-    expect(
-        estimate.isfinite().all(),
-        f"{case} the estimate is {show(estimate.item())}.",
-        "0/0 gives nan. The Gaussian gives each of these keys a weight above 0: did you take another kernel?",
-    )
-    recognise(
-        estimate,
-        AT_THE_END,
-        f"{case} the estimate is {show(estimate.item())}: ",
-        " Expected 9.",
-        tolerance=0.01,
-    )
-    expect_close(estimate, torch.tensor([9.0]), case, name="the estimate", tolerance=0.01)
+    own_line = "One height for each query: each has weights, means and a slope of its own."
+    result = answer(end, keys, 2 * keys + 1, 1.0)
+    expect_close(result, [9.0], case, own_line, name=name, tolerance=0.001, mistakes=mistakes)
     yield "a straight line is found exactly, also at its end"
 
     keys, query = torch.arange(7.0), torch.tensor([1.0])
-    cubes, expected = keys**3, _line(query, keys, keys**3, 0.8)
-    estimate = _heights(answer, query, keys, cubes, 0.8)
+    cubes = keys**3
     case = "for the keys 0 to 6, the values k³, the query 1 and the bandwidth 0.8"
-    squared = _line(query, keys, cubes, 0.8 / math.sqrt(2)).item()
     mistakes = (
         Mistake(
-            (-5.0,),
-            "every reading has the same weight in this fit.",
-            "Multiply each squared error by its weight from `nadaraya_watson`.",
+            -5.0,
+            "every reading has the same weight in this fit",
+            "Multiply each squared error by its weight.",
         ),
         Mistake(
-            (squared,),
-            "each weight counts with its square, as if the 1/2 in the exponent of the Gaussian were missing.",
-            "Does your kernel have the 1/2? And a function that multiplies the *errors* by `w` needs the square roots "
-            "of the weights.",
+            _line(query, keys, cubes, 0.8 / math.sqrt(2)),
+            "each weight counts with its square, as if the 1/2 in the exponent of the Gaussian were missing",
+            "A function that multiplies the *errors* by `w` needs the square roots of the weights.",
         ),
-        Mistake(
-            (_heights(answer, query, keys, cubes, 2.0).item(),),
-            "for the bandwidth 2 it is the same, so the bandwidth has no effect.",
-            "Pass `bandwidth` on to `nadaraya_watson`.",
-        ),
+        Mistake(_line(query, keys, cubes, 1.0), "the bandwidth has no effect", "Pass `bandwidth` on."),
     )
-    message = f"{case} the estimate is {show(estimate.item())}: "
-    recognise(estimate, mistakes, message, f" Expected {show(expected.item())}.", tolerance=0.003)
     hint = "The means and the slope must all take the weights."
-    expect_close(estimate, expected, case, hint, name="the estimate", tolerance=0.01)
+    expected, result = _line(query, keys, cubes, 0.8), answer(query, keys, cubes, 0.8)
+    expect_close(result, expected, case, hint, name=name, tolerance=0.003, mistakes=mistakes)
     generator = torch.Generator().manual_seed(5)
     for num_queries, num_keys, bandwidth in ((3, 11, 0.7), (5, 7, 1.3)):
         queries, keys = (4 * torch.rand(num, generator=generator) for num in (num_queries, num_keys))
-        values = torch.randn(num_keys, generator=generator)
-        expect_close(
-            _heights(answer, queries, keys, values, bandwidth),
-            _line(queries, keys, values, bandwidth),
-            f"for {num_queries} queries, {num_keys} keys and the bandwidth {bandwidth}",
-            "Each query has weights, means and a slope of its own.",
-            name="the estimate",
-            tolerance=0.01,
-        )
+        inputs = queries, keys, torch.randn(num_keys, generator=generator), bandwidth
+        case = f"for {num_queries} queries, {num_keys} keys and the bandwidth {bandwidth}"
+        expect_close(answer(*inputs), _line(*inputs), case, own_line, name=name, tolerance=0.01)
     yield "each query has its own line, with its own weights"
 
 
@@ -359,14 +228,11 @@ def _level(hours: Tensor) -> Tensor:
 
 #: Another error -> the bandwidths that are best by it, and a hint towards the error that exercise 5 asks for.
 OTHER_ERRORS = {
-    "itself": (
-        "that repeat each reading best",
-        "Compare the curve with `level(queries)`, not with the readings.",
-    ),
-    "left out": ("that leave-one-out chooses", "This exercise may use the truth, `level(queries)`."),
-    "left out, known": ("that leave-one-out chooses", "This exercise may use the truth, `level(queries)`."),
+    "itself": ("repeat each reading best", "Compare the curve with `level(queries)`, not with the readings."),
+    "left out": ("leave-one-out chooses", "This exercise may use the truth, `level(queries)`."),
+    "left out, known": ("leave-one-out chooses", "This exercise may use the truth, `level(queries)`."),
     "all": (
-        "that are best if the 0 of an empty window counts as an estimate",
+        "are best if the 0 of an empty window counts as an estimate",
         "Keep the queries with `weights.sum(dim=1) > 0`, in the curve and in the truth.",
     ),
 }
@@ -377,7 +243,7 @@ def _errors(measure: str) -> Tensor:
     """Errors in metres on the log of the chapter: a row for each kernel, a column for each bandwidth.
 
     Args:
-        measured: "known" for what the exercise asks for, or a key of ``OTHER_ERRORS``.
+        measure: "known" for what the exercise asks for, or a key of ``OTHER_ERRORS``.
     """
     generator = torch.Generator().manual_seed(1)
     keys = (24 * torch.rand(50, generator=generator)).sort().values
@@ -406,15 +272,14 @@ def _columns(answer: object) -> list[int]:
     widths = as_tensor(
         items, "Report one bandwidth for each kernel.", shape=(len(KERNELS),), name="best_widths"
     ).tolist()
-    expect(
-        not set(widths) <= set(range(len(WIDTHS))) or set(widths) <= set(WIDTHS),
-        f"{show(widths)} are places in the list `widths`.",
-        "Report the bandwidths that stand there: `widths[place]`.",
-    )
     columns = []
     for width in widths:
         near = [column for column, candidate in enumerate(WIDTHS) if abs(candidate - width) < 1e-4]
-        expect(near, f"{show(width)} is not in `widths`.", "Report bandwidths of this list, not errors.")
+        expect(
+            near,
+            f"{show(width)} is not in `widths`.",
+            "Report bandwidths of this list, neither errors nor places: `widths[place]`.",
+        )
         columns += near
     return columns
 
@@ -427,57 +292,40 @@ def _columns(answer: object) -> list[int]:
 )
 def best_widths(answer: object, spread: object) -> Iterator[str]:
     columns, errors = _columns(answer), _errors("known")
-    widths = [WIDTHS[column] for column in columns]
-    best = errors.argmin(dim=1).tolist()
-    expect(
-        columns != best[:1] * len(KERNELS),
-        f"best_widths is {show(widths)}: the best bandwidth of the Gaussian for all kernels.",
-        "Without `kernel=` the function takes the Gaussian every time.",
-    )
-    expect(
-        columns == best or sorted(columns) != sorted(best),
-        f"best_widths is {show(widths)}: these are the four best bandwidths, in another order.",
-        f"The order is that of `kernels`: {', '.join(KERNELS)}.",
-    )
-    for measure, (what, hint) in OTHER_ERRORS.items():
-        if columns != best:
-            others = _errors(measure).argmin(dim=1).tolist()
-            expect(columns != others, f"{show(widths)} are the bandwidths {what}.", hint)
+    best, given = errors.argmin(dim=1).tolist(), show([WIDTHS[column] for column in columns])
+    if columns != best:
+        expect(
+            columns != best[:1] * len(KERNELS),
+            f"best_widths is {given}: the best bandwidth of the Gaussian for all kernels.",
+            "Without `kernel=` the function takes the Gaussian every time.",
+        )
+        for measure, (what, hint) in OTHER_ERRORS.items():
+            expect(
+                columns != _errors(measure).argmin(dim=1).tolist(),
+                f"{given} are the bandwidths that {what}.",
+                hint,
+            )
     for name, row, column in zip(KERNELS, errors, columns, strict=True):
         expect(
             column == row.argmin(),
             f"{name}: h = {show(WIDTHS[column])} has the error {row[column].item():.3f} m. Another bandwidth of the "
             "list has a smaller one.",
-            "Print the errors of this kernel for all bandwidths.",
+            f"The order is that of `kernels`: {', '.join(KERNELS)}. Print the errors of each for all bandwidths.",
         )
         yield f"{name}: h = {show(WIDTHS[column])} has the smallest error"
-    metres = as_number(spread, name="spread")
-    expect(math.isfinite(metres), f"spread is {metres}.", "An error over no query at all is nan.")
-    case = f"spread is {show(metres)}: "
     smallest = errors.amin(dim=1)
     expected = (smallest.max() - smallest.min()).item()
-    expect(
-        abs(metres - (max(widths) - min(widths))) > 1e-3,
-        f"{case}this is how far the bandwidths are apart, in hours.",
-        "Take the error of each kernel at its best bandwidth, in metres.",
+    squares = (smallest.max() ** 2 - smallest.min() ** 2).item()
+    widths = [WIDTHS[column] for column in best]
+    mistakes = (
+        Mistake(
+            max(widths) - min(widths), "this is how far the bandwidths are apart", "Subtract the errors."
+        ),
+        Mistake(100 * expected, "these are centimetres", "Give it in metres."),
+        Mistake(squares, "this is the difference of two mean squares", "Take the root, as `rmse` does."),
     )
-    expect(abs(metres - 100 * expected) > 0.8, f"{case}these are centimetres.", "Give it in metres.")
-    expect(
-        abs(metres + expected) > 0.0085,
-        f"{case}the difference is taken the wrong way round.",
-        "Subtract the smallest of these four errors from the largest.",
-    )
-    squares = smallest.square()
-    expect(
-        abs(metres - (squares.max() - squares.min()).item()) > 1e-3,
-        f"{case}this is the difference of two mean squares.",
-        "An error in metres is the root of the mean square, as `rmse` computes it.",
-    )
-    expect(
-        abs(metres - expected) < 0.0085,
-        f"{case}the four smallest errors lie {'closer together' if metres > expected else 'farther apart'} than this.",
-        "Subtract the smallest of these four errors from the largest.",
-    )
+    subtract = "Subtract the smallest of these four errors from the largest."
+    expect_numbers({"spread": spread}, [expected], mistakes, subtract, tolerance=0.0085)
     yield f"the four smallest errors lie {expected:.2f} m apart"
 
 
