@@ -49,7 +49,7 @@ answers.add(
     [
         (lambda *inputs: 2 * scale_by_formula(*inputs), "twice as large"),
         (lambda *inputs: -scale_by_formula(*inputs), "the wrong sign"),
-        (lambda weight, n: 0.5 * math.log(weight * n / (1 - weight)), "too large"),
+        (lambda weight, n: 0.5 * math.log(weight * n / (1 - weight)), "comes too often"),
         (lambda weight, n: 0.5 * math.log(weight / (1 - weight)), "right for 2 keys alone"),
         (lambda weight, n: weight, "expected another number"),
     ],

@@ -58,10 +58,10 @@ answers.add(
     [
         (
             lambda weights: torch.minimum(weights, weights.cumsum(dim=0)).sum(dim=1).mean(),
-            "of this step in it",
+            "has this step in it",
         ),
         (lambda weights: (weights * (weights.cumsum(dim=0) - weights)).sum(dim=1).mean(), "it multiplies"),
-        (the_step_before, "with the step before alone"),
+        (the_step_before, "compares with one step"),
         (lambda weights: smaller(weights).sum(), "the sum over the steps"),
         (lambda weights: smaller(weights).mean(), "the mean over steps and words"),
         (lambda weights: smaller(weights).sum(dim=1), "holds 3 numbers"),

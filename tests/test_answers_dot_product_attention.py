@@ -28,7 +28,7 @@ answers.add(
         ((6, 1), "weights are exchanged"),
         ((8, 12), "by the exponentials"),
         ((0.25, 0.75), "these are the two weights"),
-        ((5.69, 1.155), "as 2 + 2"),
+        ((5.69, 1.155), "is 2 + 2 here"),
         ((1, 3.5), "c1 is 1; expected another"),
     ],
 )

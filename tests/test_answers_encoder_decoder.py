@@ -27,7 +27,7 @@ answers.add(
     [
         ((1 / 4, PENALTY, 57.9), "both words très count"),
         ((0.679, PENALTY, 55.6), "product is 0.679: this is the mean"),
-        ((1 / 15, PENALTY, 41.6), "those of the reference"),
+        ((1 / 15, PENALTY, 41.6), "the numbers of the reference"),
         ((1 / 5, 1, 66.9), "not shorter than the reference"),
         ((1 / 5, math.exp(1 / 6), 79), "r and c are exchanged"),
         ((1 / 5, PENALTY, 0.5475), "factor 100"),

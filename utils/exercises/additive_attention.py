@@ -56,22 +56,14 @@ def sizes_of_the_paper(num_parameters: object, num_bytes: object) -> Iterator[st
         Mistake(3_001_001, "this counts a bias for w_v", no_bias),
         Mistake(3_002_000, "this counts a bias for each hidden unit", no_bias),
         Mistake(3_003_000, "this counts a bias for W_q and one for W_k", no_bias),
-        Mistake(
-            12_004_000, "these are the bytes of the parameters", "Count the numbers, and not their bytes."
-        ),
-        Mistake(
-            2_000_000_000, "this is the product of the three widths", "A unit has 1000 + 2000 + 1 numbers."
-        ),
+        Mistake(12_004_000, "these are the bytes of the parameters", "Count the numbers."),
+        Mistake(2_000_000_000, "this is a product of widths", "A unit has 1000 + 2000 + 1 numbers."),
     )
     expect_numbers({"num_parameters": num_parameters}, [3_001_000], mistakes, tolerance=1e-9)
     yield "3,001,000 parameters: 1,000 hidden units with 1,000 + 2,000 + 1 numbers each"
     mistakes = (
         Mistake(200_000_000, "this is how many numbers the tensor has", "Each number has 4 bytes."),
-        Mistake(
-            800_000,
-            "these are the bytes of the scores",
-            "The tensor holds h numbers for every query and key.",
-        ),
+        Mistake(800_000, "these are the bytes of the scores", "Each score has h hidden units."),
         Mistake(10_000_000, "these are the bytes of one sentence pair", "The batch has 80 pairs."),
         Mistake(16_000_000, "these are the bytes of the projected keys", "Every key meets every query."),
         Mistake(6_400_000_000, "these are the bits", "A byte has 8 bits."),
@@ -94,20 +86,10 @@ def scale_for(answer: ReadersFunction) -> Iterator[str]:
         odds = weight / (1 - weight)
         right = math.log(odds * (num_keys - 1)) / 2
         mistakes = (
-            Mistake(
-                2 * right, "it is twice as large as it should be", "The two scores differ by 2λ and not by λ."
-            ),
-            Mistake(
-                right * math.log10(math.e),
-                "the logarithm has the base 10",
-                "Take the natural one, `math.log`.",
-            ),
+            Mistake(2 * right, "it is twice as large", "The scores differ by 2λ, not by λ."),
+            Mistake(right * math.log10(math.e), "the base of the logarithm is 10", "Take `math.log`."),
             Mistake(-right, "it has the wrong sign", "Which is the larger score, that of the first key?"),
-            Mistake(
-                math.log(odds * num_keys) / 2,
-                "it is too large",
-                "With n keys the score −λ comes n − 1 times.",
-            ),
+            Mistake(math.log(odds * num_keys) / 2, "the score −λ comes too often", "It comes n − 1 times."),
             Mistake(math.log(odds) / 2, "this is right for 2 keys alone", "The score −λ comes n − 1 times."),
         )
         name = f"the scale for the weight {weight} and {num_keys} keys"

@@ -43,19 +43,9 @@ def sparse_weights(first: object, second: object, third: object) -> Iterator[str
         Mistake((0.589, 0.323, 0.088), "these are the weights of the softmax", subtract),
         Mistake((0.646, 0.354, 0.0), "this is the softmax of the two largest scores", subtract),
         Mistake((0.625, 0.375, 0.0), "the two largest scores were divided by their sum", subtract),
-        Mistake(
-            (1.167, 0.567, -0.733),
-            "one of them is negative",
-            "Find the number again, for the first two alone.",
-        ),
-        Mistake(
-            (1.5, 0.9, 0.0), "nothing was subtracted", "How much must be taken from each of 1.5 and 0.9?"
-        ),
-        Mistake(
-            (1.0, 0.0, 0.0),
-            "all lies on the largest score",
-            "The second is smaller by only 0.6: it gets a share.",
-        ),
+        Mistake((1.167, 0.567, -0.733), "one of them is negative", "It gets 0. Repeat it for the first two."),
+        Mistake((1.5, 0.9, 0.0), "nothing was subtracted", "How much must be taken from 1.5 and 0.9?"),
+        Mistake((1.0, 0.0, 0.0), "all lies on the largest score", "The second one gets a share."),
     )
     same = "The same number is subtracted from both, so they differ by 0.6. The third score is too small for a share."
     weights = {"w_first": first, "w_second": second, "w_third": third}
@@ -87,34 +77,16 @@ def overlap(answer: ReadersFunction) -> Iterator[str]:
         use = "Add the weights of a step to the coverage after you have used it."
         mean = "Add up over the words of a step first, then take the mean over all steps."
         mistakes = (
-            Mistake(
-                torch.minimum(weights, before + weights),
-                "the coverage has the weights of this step in it",
-                use,
-            ),
-            Mistake(
-                torch.maximum(weights, before),
-                "it takes the larger of weight and coverage",
-                "Take the smaller.",
-            ),
-            Mistake(
-                weights * before, "it multiplies weight and coverage", "Take the smaller of the two numbers."
-            ),
-            Mistake(
-                torch.minimum(weights, step_before),
-                "it compares with the step before alone",
-                "Sum up all before.",
-            ),
+            Mistake(torch.minimum(weights, before + weights), "the coverage has this step in it", use),
+            Mistake(torch.maximum(weights, before), "it takes the larger of the two", "Take the smaller."),
+            Mistake(weights * before, "it multiplies weight and coverage", "Take the smaller."),
+            Mistake(torch.minimum(weights, step_before), "it compares with one step", "Sum up all before."),
         )
         mistakes = [Mistake(table.sum(dim=1).mean(), says, hint) for table, says, hint in mistakes]
         mistakes += [
             Mistake(least.sum(), "it is the sum over the steps", mean),
             Mistake(least.mean(), "it is the mean over steps and words", mean),
-            Mistake(
-                least.sum(dim=1)[1:].mean(),
-                "it leaves out the first step",
-                "Its overlap is 0, and it counts.",
-            ),
+            Mistake(least.sum(dim=1)[1:].mean(), "it leaves out the first step", "It counts, as 0."),
         ]
         right = least.sum(dim=1).mean().item()
         expect_numbers({case: answer(weights)}, [right], mistakes, tolerance=1e-4)

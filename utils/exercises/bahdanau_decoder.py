@@ -52,11 +52,7 @@ def another_query(flower_score: object, small: object, white: object, flower: ob
     factor = "The score of flower is 2 tanh(-1.4 + 1)."
     weights = {"w_small": small, "w_white": white, "w_flower": flower}
     mistakes = (
-        Mistake(
-            (0.073, 0.073, 0.853),
-            "these weights are for the state (1.5, 0.8)",
-            "Here the state is (0.2, 1.6).",
-        ),
+        Mistake((0.073, 0.073, 0.853), "these are for the state (1.5, 0.8)", "Here it is (0.2, 1.6)."),
         Mistake((0.626, 0.187, 0.187), "the order is wrong", "The order is small, white, flower."),
         Mistake((0.493, 0.493, 0.014), "the numbers of state and word are multiplied", add),
         Mistake((0.435, 0.435, 0.130), "the number of each word is subtracted", add),
@@ -105,18 +101,14 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
     words = "The softmax runs over the axis of the words, and the weights of one sentence sum to 1."
     plain = "This exercise asks for the plain dot product, without a scale and without a tanh."
     mistakes = (
-        Mistake(
-            (1 / 4, 1 / 2), "the decoder asked with the old state", "Compute the new state first, and use it."
-        ),
+        Mistake((1 / 4, 1 / 2), "the decoder asked with the old state", "Compute the new state first."),
         Mistake((3 / 5, 1 / 5), "the decoder asked with the word y", "The query is the new state."),
         Mistake((1 / 3, 1 / 3), "all weights are equal", words),
         Mistake((1, 1), "every weight is 1: the softmax ran over an axis of length 1", words),
         Mistake((ln3, ln2), "the scores are used as weights", "The softmax turns scores into weights."),
         Mistake(torch.softmax(scores / math.sqrt(2), dim=0)[:2], "there is a scale", plain),
         Mistake(torch.softmax(scores.tanh(), dim=0)[:2], "there is a tanh", plain),
-        Mistake(
-            (1, 0), "only the row with the largest score is taken", "The context is an average of all rows."
-        ),
+        Mistake((1, 0), "only the row with the largest score is taken", "The context averages all rows."),
     )
     expect_close(context, [[1 / 2, 1 / 3]], example, name="the context", mistakes=mistakes)
     yield "the decoder asks with the new state"

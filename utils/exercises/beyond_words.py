@@ -39,9 +39,7 @@ def shuffled(answer: object) -> Iterator[str]:
 )
 def three_numbers(squares: object, numbers: object, weights: object) -> Iterator[str]:
     mistakes = (
-        Mistake(
-            14, "this is the number of squares in one row", "The squares stand in 14 rows and 14 columns."
-        ),
+        Mistake(14, "this is the number of squares in one row", "There are 14 rows of squares, too."),
         Mistake(256, "this is the number of pixels in a square", "How often does 16 fit into 224?"),
         Mistake(50176, "this is the number of pixels", "A square has 16 times 16 of them."),
     )
@@ -74,11 +72,7 @@ def cut_one(answer: ReadersFunction) -> Iterator[str]:
     right = torch.nn.functional.unfold(image[None], 2, stride=2)[0].T
     grid, rows = right.reshape(2, 3, 4), "Go through a row from left to right, then to the next row."
     mistakes = (
-        Mistake(
-            image,
-            "each square has four pixels of one row",
-            "The first one holds 0, 1, 6 and 7, from two rows.",
-        ),
+        Mistake(image, "each square has four pixels of one row", "The first one holds 0, 1, 6 and 7."),
         Mistake(grid.transpose(0, 1), "the squares go down the columns", rows),
         Mistake(right.reshape(6, 2, 2).mT, "the pixels of a square go down its columns", rows),
     )

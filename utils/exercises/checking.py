@@ -414,11 +414,7 @@ class Mistake(NamedTuple):
 
     result: Tensor | Sequence | float
     says: str
-    hint: str = ""
-
-    def told(self, answer: str, after: str = "") -> Wrong:
-        """The report of this mistake; ``answer`` says what the answer is."""
-        return Wrong(f"{answer}: {self.says}.{after}", *filter(None, [self.hint]))
+    hint: str
 
 
 def expect_close(
@@ -448,7 +444,9 @@ def expect_close(
     for mistake in mistakes:
         wrong = torch.as_tensor(mistake.result).double()
         if wrong.numel() == numbers.numel() and near(wrong.reshape(numbers.shape)).all():
-            raise mistake.told(f"{case}, {name} is {show(numbers)}", f" Expected {show(expected)}.")
+            small = numbers.numel() <= 8
+            shown, wanted = (f" is {show(numbers)}", f" Expected {show(expected)}.") if small else ("", "")
+            raise Wrong(f"{case}, {name}{shown}: {mistake.says}.{wanted}", mistake.hint)
     place = tuple((~near(expected)).nonzero()[0].tolist())
     where = f" at {list(place)}" if place else ""
     raise Wrong(
@@ -484,7 +482,7 @@ def expect_numbers(
     shown = ", ".join(f"{name} is {show(number)}" for name, number in zip(answers, numbers, strict=True))
     for mistake in mistakes:
         if all(near(torch.as_tensor(mistake.result).reshape(-1).tolist())):
-            raise mistake.told(shown)
+            raise Wrong(f"{shown}: {mistake.says}.", mistake.hint)
     first = near(right).index(False)
     raise Wrong(f"{list(answers)[first]} is {show(numbers[first])}; expected another number.", *hints)
 
@@ -496,7 +494,7 @@ def expect_distribution(numbers: Sequence[float], name: str, *, tolerance: float
     expect(
         all(0 <= number <= 1 + tolerance for number in numbers),
         f"{shown}; expected numbers from 0 to 1.",
-        "Scores become weights by the softmax: divide each exponential by the sum of all.",
+        "Scores become weights by the softmax, and logarithms become probabilities by `exp`.",
     )
     expect(
         abs(total - 1) <= tolerance,

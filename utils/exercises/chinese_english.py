@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import torch
 from opencc import OpenCC
@@ -53,14 +53,8 @@ def paired_by_hand(answer: object) -> Iterator[str]:
         Mistake(700 / 27, "this is in per cent", "Half of the draws would be 0.5."),
         Mistake(7, "this is the number of the draws", "Divide it by the number of all draws."),
         Mistake(20 / 27, "in these draws B is better", "All draws together have the share 1."),
-        Mistake(
-            1 / 3,
-            "this is the share of the sentences in which B is worse",
-            "How many of the 27 draws are it?",
-        ),
-        Mistake(
-            4 / 27, "you left out the draws in which both have the same sum", "The sum of 2, -1 and -1 is 0."
-        ),
+        Mistake(1 / 3, "this is the share of the sentences in which B is worse", "Count draws."),
+        Mistake(4 / 27, "you left out the draws in which both are equal", "The sum of 2, -1 and -1 is 0."),
         Mistake(6 / 27, "you left out the draw in which B loses most", "The third can be drawn three times."),
         Mistake(1 / 27, "this is the one draw with -1 three times", "What is the sum of 1, -1 and -1?"),
         Mistake(3 / 10, "you counted draws without their order", "2, -1, -1 can be drawn in three orders."),
@@ -71,13 +65,21 @@ def paired_by_hand(answer: object) -> Iterator[str]:
     yield "so p is 0.26, and three sentences are not enough to call B better"
 
 
-def _words(result: object) -> list[str]:
+#: A wrong list of words, with blanks between them, what it is, and a hint.
+WrongWords = tuple[str, str, str]
+
+
+def _compare(result: object, expected: list[str], case: str, mistakes: Iterable[WrongWords]) -> None:
     expect(
         isinstance(result, list | tuple) and all(isinstance(word, str) for word in result),
         f"the result is {show(result)}; expected a list of words.",
         "Collect the words in a list.",
     )
-    return list(result)  # type: ignore[call-overload]
+    words: list[str] = list(result)  # type: ignore[call-overload]
+    for wrong, says, hint in mistakes:
+        is_right = words == expected or " ".join(words) != wrong
+        expect(is_right, f"{case} the words are {show(words)}: {says}. Expected {show(expected)}.", hint)
+    expect(words == expected, f"{case} the words are {show(words)}; expected {show(expected)}.")
 
 
 def _from_right(text: str, dictionary: Container[str], longest: int) -> list[str]:
@@ -96,21 +98,10 @@ def _from_right(text: str, dictionary: Container[str], longest: int) -> list[str
     "The last n characters are `text[-n:]`, and the others `text[:-n]`. `words.insert(0, word)` puts a word first.",
 )
 def longest_match_from_right(answer: ReadersFunction) -> Iterator[str]:
-    def compare(text: str, dictionary: set[str], longest: int, *mistakes: tuple[str, str, str]) -> None:
-        words, expected = (
-            _words(answer(text, dictionary, longest=longest)),
-            _from_right(text, dictionary, longest),
-        )
-        case = f"for {text!r}, the dictionary {sorted(dictionary)} and longest={longest} the words are {show(words)}"
-        for wrong, says, hint in mistakes:
-            expect(" ".join(words) != wrong, f"{case}: {says}. Expected {show(expected)}.", hint)
-        everything = "".join(words)
-        expect(
-            sorted(everything) == sorted(text),
-            f"{case}: {everything!r} in all. Every character must be in one word.",
-            "What is left of the text when a word is cut off? A character that is in no word is a word by itself.",
-        )
-        expect(words == expected, f"{case}; expected {show(expected)}.")
+    def compare(text: str, dictionary: set[str], longest: int, *mistakes: WrongWords) -> None:
+        expected = _from_right(text, dictionary, longest)
+        case = f"for {text!r}, the dictionary {sorted(dictionary)} and longest={longest}"
+        _compare(answer(text, dictionary, longest=longest), expected, case, mistakes)
 
     compare(
         "abc",
@@ -119,6 +110,11 @@ def longest_match_from_right(answer: ReadersFunction) -> Iterator[str]:
         ("ab c", "this is the cut from the left", "Look at the end of the text: `text[-n:]`."),
         ("bc a", "they come in the order in which they were found", "Put each new word before the others."),
         ("a cb", "the letters of a word are reversed", "Reverse no text."),
+        (
+            "bc",
+            "a character is lost",
+            "A character that is in no word of the dictionary is a word by itself.",
+        ),
     )
     yield "it cuts from the right, and gives the words in the order of the text"
     match = ("a b cd", "this is the shortest match", "Try the long matches first: n goes down.")
@@ -156,64 +152,28 @@ def _replace_or_drop(
     return words
 
 
-@exercise(
-    4,
-    "implement",
-    "For each token there are four cases: it is known, or the source word is in the dictionary, or it is of Latin "
-    "letters or digits, or none of these.",
-    "The source word of a row is `source[row.argmax()]`. `re.fullmatch('[A-Za-z0-9]+', word)` tests its letters.",
-)
-def replace_or_drop(answer: ReadersFunction) -> Iterator[str]:
-    def compare(
-        tokens: str,
-        source: str,
-        positions: list[int],
-        dictionary: dict[str, str],
-        *mistakes: tuple[str, str, str],
-    ) -> None:
-        inputs = tokens.split(), source.split()
-        weights = 0.1 / len(inputs[1]) + 0.9 * torch.eye(len(inputs[1]))[positions]
-        words = _words(answer(*inputs, weights, dictionary))
-        expected = _replace_or_drop(*inputs, positions, dictionary)
-        case = (
-            f"for the tokens {inputs[0]}, which look at {[inputs[1][i] for i in positions]}, and the dictionary "
-            f"{dictionary} the result is {show(words)}"
-        )
-        for wrong, says, hint in mistakes:
-            expect(" ".join(words) != wrong, f"{case}: {says}. Expected {show(expected)}.", hint)
-        expect(words == expected, f"{case}; expected {show(expected)}.")
-
-    in_dictionary, known = "Ask `word in dictionary` first.", "Test the source word, and only for `<unk>`."
-    compare(
-        "yes <unk>",
-        "是 买",
-        [0, 1],
-        {"是": "right", "买": "bought"},
-        ("right bought", "a known word must stay", known),
-        (
-            "yes right",
-            "the word with the smallest weight was looked up",
-            "The largest weight of the row counts.",
-        ),
-        ("yes", "a word of the dictionary must not be dropped", in_dictionary),
-        ("yes 买", "a word of the dictionary must not be copied", in_dictionary),
-    )
-    yield "known words stay, and the dictionary is asked for unknown ones"
-    row = "A row of the weights belongs to a token, and a column to a source word."
-    compare(
-        "<unk> buy <unk>",
-        "我 书 钱",
-        [1, 2, 0],
-        {"我": "I", "书": "books", "钱": "money"},
-        ("I buy money", "the weights were not used", row),
-        ("money buy books", "rows and columns of the weights are exchanged", row),
-    )
-    yield "the source word is the one with the largest weight"
-    compare(
-        "I <unk> <unk>",
-        "我 iPhone 赫",
-        [0, 1, 2],
-        {},
+_FIRST, _KNOWN = "Ask `word in dictionary` first.", "Test the source word, and only for `<unk>`."
+_ROW = "A row of the weights belongs to a token, and a column to a source word."
+#: Tokens, source words, the place of the source word that each token looks at, and the dictionary; the point that the
+#: case proves; and results that mistakes give, what they are, and a hint.
+_CASES_OF_DROPPING = (
+    (
+        ("yes <unk>", "是 买", [0, 1], {"是": "right", "买": "bought"}),
+        "known words stay, and the dictionary is asked for unknown ones",
+        ("right bought", "a known word must stay", _KNOWN),
+        ("yes right", "the word with the smallest weight was looked up", _ROW),
+        ("yes", "a word of the dictionary must not be dropped", _FIRST),
+        ("yes 买", "a word of the dictionary must not be copied", _FIRST),
+    ),
+    (
+        ("<unk> buy <unk>", "我 书 钱", [1, 2, 0], {"我": "I", "书": "books", "钱": "money"}),
+        "the source word is the one with the largest weight",
+        ("I buy money", "the weights were not used", _ROW),
+        ("money buy books", "rows and columns of the weights are exchanged", _ROW),
+    ),
+    (
+        ("I <unk> <unk>", "我 iPhone 赫", [0, 1, 2], {}),
+        "Latin letters are copied, and Chinese is dropped",
         (
             "I iPhone 赫",
             "a Chinese word must not be copied",
@@ -222,30 +182,46 @@ def replace_or_drop(answer: ReadersFunction) -> Iterator[str]:
         ("I", "a word of Latin letters is copied", "Only what cannot be copied is dropped."),
         ("I iPhone ", "not even an empty word may be left", "Append only where there is a word."),
         ("I iPhone <unk>", "the unknown word must go", "Append nothing in this case."),
-    )
-    yield "Latin letters are copied, and Chinese is dropped"
-    compare(
-        "Zoé <unk> <unk> <unk> <unk>",
-        "佐伊 2024 OK K歌 C++",
-        [0, 1, 2, 3, 4],
-        {"OK": "fine"},
+    ),
+    (
+        ("Zoé <unk> <unk> <unk> <unk>", "佐伊 2024 OK K歌 C++", [0, 1, 2, 3, 4], {"OK": "fine"}),
+        "digits are copied, and the dictionary comes first",
         ("Zoé fine", "digits are copied, too", "The test must be true for digits."),
-        ("Zoé 2024 OK", "the dictionary comes before the copy", in_dictionary),
-        (
-            "Zoé 2024 fine K歌",
-            "K歌 does not consist of Latin letters",
-            "All characters count, not only the first.",
-        ),
-        ("2024 fine", "a known word stays, whatever letters it has", known),
+        ("Zoé 2024 OK", "the dictionary comes before the copy", _FIRST),
+        ("Zoé 2024 fine K歌", "K歌 does not consist of Latin letters", "All characters count."),
+        ("2024 fine", "a known word stays, whatever letters it has", _KNOWN),
         ("Zoé 2024 fine C++", "C++ has more than letters", "`isascii` is true for punctuation marks, too."),
-    )
-    yield "digits are copied, and the dictionary comes first"
+    ),
+)
+
+
+@exercise(
+    4,
+    "implement",
+    "For each token there are four cases: it is known, or the source word is in the dictionary, or it is of Latin "
+    "letters or digits, or none of these.",
+    "The source word of a row is `source[row.argmax()]`. `re.fullmatch('[A-Za-z0-9]+', word)` tests its letters.",
+)
+def replace_or_drop(answer: ReadersFunction) -> Iterator[str]:
     generator = random.Random(5)
-    for num in (3, 5, 11):
-        tokens = " ".join(generator.choices(["<unk>", "a", "b"], k=num))
-        positions = generator.choices(range(7), k=num)
-        compare(tokens, "买 书 2024 OK 赫 iPad 。", positions, {"买": "bought", "OK": "fine"})
-    yield "it is right for tokens and weights drawn at random"
+    at_random = [
+        (
+            " ".join(generator.choices(["<unk>", "a", "b"], k=num)),
+            "买 书 2024 OK 赫 iPad 。",
+            generator.choices(range(7), k=num),
+            {"买": "bought", "OK": "fine"},
+        )
+        for num in (3, 5, 11)
+    ]
+    drawn = [(inputs, f"it is right for {len(inputs[2])} tokens drawn at random") for inputs in at_random]
+    for (token_text, source_text, places, dictionary), point, *mistakes in (*_CASES_OF_DROPPING, *drawn):
+        tokens, source = token_text.split(), source_text.split()
+        weights = 0.1 / len(source) + 0.9 * torch.eye(len(source))[places]
+        expected = _replace_or_drop(tokens, source, places, dictionary)
+        looked = [source[i] for i in places]
+        case = f"for the tokens {tokens}, which look at {looked}, and the dictionary {dictionary}"
+        _compare(answer(tokens, source, weights, dictionary), expected, case, mistakes)
+        yield point
 
 
 @exercise(

@@ -52,28 +52,18 @@ def divided_by_d(answer: object) -> Iterator[str]:
 def context_by_hand(first: object, second: object) -> Iterator[str]:
     negative = math.exp(2) / (math.exp(2) + 3)
     mistakes = (
+        Mistake((0.8, 3.6), "the scale is missing", "Divide the scores by √d. A key has 4 numbers."),
         Mistake(
-            (0.8, 3.6), "the scale is missing", "Divide the scores by √d. How many components has a key?"
-        ),
-        Mistake(
-            (8 / (1 + math.sqrt(3)), 4 / (1 + 1 / math.sqrt(3))),
+            (2.928, 2.536),
             "the scores are divided by 4",
             "Divide by √d.",
         ),
         Mistake((4, 2), "the two weights are equal", "The scores are not equal, so the weights are not."),
         Mistake((6, 1), "the two weights are exchanged", "The larger score gets the larger weight."),
-        Mistake(
-            (8 * negative, 4 * (1 - negative)),
-            "the first dot product is taken as 2 + 2",
-            "One component of the first key is negative.",
-        ),
+        Mistake((8 * negative, 4 * (1 - negative)), "the first dot product is 2 + 2 here", "Mind the minus."),
         Mistake((8, 12), "the values are multiplied by the exponentials", "Divide by their sum, 1 + 3."),
-        Mistake(
-            (1 / 4, 3 / 4), "these are the two weights", "The context is the sum of the weighted values."
-        ),
-        Mistake(
-            (0, math.log(3)), "these are the two scores", "Turn them into weights, then average the values."
-        ),
+        Mistake((1 / 4, 3 / 4), "these are the two weights", "Add up the weighted values."),
+        Mistake((0, math.log(3)), "these are the two scores", "The softmax makes weights of them."),
         Mistake((3, 2), "the two numbers are exchanged", "The first value is (8, 0)."),
     )
     expect_numbers({"c1": first, "c2": second}, [2, 3], mistakes, tolerance=0.02)
@@ -118,11 +108,7 @@ def gaussian_scores(answer: ReadersFunction) -> Iterator[str]:
     scores = as_tensor(result, rows, shape=(3, 7), name=f"{case}, the result")
     penalty = keys.square().sum(-1) / 2
     mistakes = [
-        Mistake(
-            torch.softmax(scaled, dim=-1),
-            f"your {what} are divided by √5",
-            "The squared distance has no scale.",
-        )
+        Mistake(torch.softmax(scaled, dim=-1), f"your {what} are divided by √5", "Leave it out.")
         for what, scaled in (
             ("dot products", scaled_dot_scores(queries, keys) - penalty),
             ("scores", (dot_scores(queries, keys) - penalty) / math.sqrt(5)),
@@ -175,16 +161,10 @@ def _three_keys_by_hand(attend: ReadersFunction) -> Iterator[str]:
     mistakes = {
         3: [
             Mistake(17, "the weights do not sum to 1", "Divide by the sum of the exponentials of one query."),
-            Mistake(
-                9, "the sum of the values is not divided", "Divide by the sum of the exponentials at the end."
-            ),
+            Mistake(9, "the sum of the values is not divided", "Divide by that of the exponentials."),
         ],
         1: [
-            Mistake(
-                17,
-                "each block has weights of its own, which sum to 1",
-                "A softmax of one block is not enough.",
-            ),
+            Mistake(17, "the weights of each block sum to 1", "Divide at the end, by the sum over all keys."),
             Mistake(17 / 3, "this is the mean of the blocks", "A block with larger scores must count more."),
             Mistake(29 / 7, "the sums were not corrected", both),
             Mistake(27 / 7, "the sum of the exponentials was not corrected", both),
@@ -192,11 +172,7 @@ def _three_keys_by_hand(attend: ReadersFunction) -> Iterator[str]:
         ],
         2: [
             Mistake(4, "the last key has no part in it", "The last block may be shorter than the others."),
-            Mistake(
-                4.5,
-                "zeros after the last key have got a share",
-                "A key of zeros has the score 0, and e^0 is 1.",
-            ),
+            Mistake(4.5, "zeros after the last key have a share", "The score 0 has the exponential 1."),
         ],
     }
     largest = "Before the first block the largest score is −∞. What does your factor become when it grows from there?"
@@ -210,15 +186,10 @@ def _three_keys_by_hand(attend: ReadersFunction) -> Iterator[str]:
 def _equals_the_layer(attend: ReadersFunction) -> Iterator[str]:
     queries, keys, values = _normal((3, 5), (11, 5), (11, 2))
     scores = scaled_dot_scores(queries, keys)
+    unscaled = dot_scores(queries, keys)
     mistakes = (
-        Mistake(
-            torch.softmax(dot_scores(queries, keys), dim=-1) @ values, "the scale is missing", "Divide by √d."
-        ),
-        Mistake(
-            torch.softmax(scores, dim=0) @ values,
-            "the weights of each key sum to 1, and not those of each query",
-            "The sum of the exponentials runs over the keys.",
-        ),
+        Mistake(torch.softmax(unscaled, dim=-1) @ values, "the scale is missing", "Divide by √d."),
+        Mistake(torch.softmax(scores, dim=0) @ values, "those of each key sum to 1", "Sum over the keys."),
     )
     for given, case, hint in (
         (queries, "for 3 queries and 11 keys of width 5", "Each query has one context, as wide as a value."),
@@ -265,15 +236,13 @@ def queries_are_keys(own_4: object, own_256: object, width: object) -> Iterator[
         Mistake((100 * right, 100), "these are per cent", "A weight is a number from 0 to 1."),
         Mistake((_own_weight(4, scale=1), 1), "the scale is missing", "Divide the scores by √d."),
         Mistake(
-            (_own_weight(4, scale=1 / 4), _own_weight(256, scale=1 / 256)),
+            (0.23, 0.23),
             "you divided by d",
             "Divide by √d.",
         ),
         Mistake((0.116, 0.295), "this happens if the numbers lie between 0 and 1", "Take `torch.randn`."),
         Mistake((0.1, 0.1), "this is the mean of all weights", "Take the weight of each row for itself."),
-        Mistake(
-            (1, right), "the two are exchanged", "The wider the vectors, the more a row gives to itself."
-        ),
+        Mistake((1, right), "the two are exchanged", "The wider, the more a row gives to itself."),
     )
     diagonal = "Take the weight of each row for itself, not the largest one, and the mean over 500 tensors."
     expect_numbers({"own_4": own_4, "own_256": own_256}, [right, 1], mistakes, diagonal, tolerance=0.0175)

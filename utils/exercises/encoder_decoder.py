@@ -43,18 +43,10 @@ def closed_to_words(answer: object) -> Iterator[str]:
 )
 def score_by_hand(product: object, penalty: object, score: object) -> Iterator[str]:
     mistakes = (
-        Mistake(
-            1 / 4,
-            "both words très count",
-            "The reference has only one, so only one counts: 4 of 5 are right.",
-        ),
+        Mistake(1 / 4, "both words très count", "The reference has one: 4 of 5 words are right."),
         Mistake(0.679, "this is the mean of the four shares", "BLEU multiplies the shares."),
         Mistake(0.669, "this is the fourth root of the product", "Keep the root for the score."),
-        Mistake(
-            1 / 15,
-            "the counts are divided by those of the reference",
-            "The translation has 5 words, 4 pairs …",
-        ),
+        Mistake(1 / 15, "you divided by the numbers of the reference", "The translation has 5 words."),
         Mistake(20, "this is the product in per cent", "The first share is 0.8."),
     )
     expect_numbers({"product": product}, [1 / 5], mistakes, "The first share is 4/5.", tolerance=1e-3)
@@ -110,7 +102,7 @@ def reverse_words(answer: ReadersFunction) -> Iterator[str]:
     mistakes.append(
         Mistake(vectors[:3].flip(1), "the numbers inside each vector are turned", "Turn the words.")
     )
-    expect_close(result[0, :3], vectors[:3].flip(0), case, last, name="the begin", mistakes=mistakes)
+    expect_close(result[0, :3], vectors[:3].flip(0), case, last, name="the beginning", mistakes=mistakes)
     yield "the words of one sentence are turned around, and the pads stay behind them"
     generator = torch.Generator().manual_seed(2)
     for num_places, lens in ((5, [5, 2, 3]), (7, [1, 7])):

@@ -45,17 +45,11 @@ def two_directions(intersection: object, union: object) -> Iterator[str]:
         "Write down the number of links that are made, of those that are sure, and of those that are both."
     )
     mistakes = (
-        Mistake(
-            (0.2, 1 / 3), "the two are exchanged", "The intersection has the links that both directions make."
-        ),
+        Mistake((0.2, 1 / 3), "the two are exchanged", "The intersection has fewer links."),
         Mistake((2 / 3, 0.8), "these must be subtracted from 1", "The rate is 0 when there is no mistake."),
         Mistake((0.5, 0.0), "these are the shares of sure links that are missing", missing),
         Mistake((0.0, 1 / 3), "these are the shares of made links that are wrong", missing),
-        Mistake(
-            (2 / 3, 0.6),
-            "the links that are made and sure count once",
-            "Sure links are possible, too: twice.",
-        ),
+        Mistake((2 / 3, 0.6), "the links that are made and sure count once", "They count twice."),
         Mistake((100 / 3, 20.0), "these are the rates in per cent", "Divide both by 100."),
     )
     counts = (

@@ -58,21 +58,13 @@ def copied_log(answer: object) -> Iterator[str]:
 def by_hand(context: object, lowest: object, highest: object) -> Iterator[str]:
     divide = "Divide by the sum of the kernel values."
     mistakes = (
-        Mistake(
-            7 / 3,
-            "this is the context of the triangular kernel",
-            "Epanechnikov's kernel has the square of u.",
-        ),
-        Mistake(
-            2.84, "this is the context of the Gaussian kernel", "Epanechnikov's kernel has no exponential."
-        ),
+        Mistake(7 / 3, "this is the triangular kernel", "Epanechnikov's kernel has the square of u."),
+        Mistake(2.84, "this is the Gaussian kernel", "Epanechnikov's kernel has no exponential."),
         Mistake(67 / 7, "this is an average of the hours", "A context averages the values, here the levels."),
         Mistake(9.2 / 3, "all weights are equal", "The reading at 12 hours is at u = 1. What is K(1)?"),
         Mistake(3.85, "the sum of 1 - u² times level is not divided by anything", divide),
         Mistake(2.8875, "the kernel values do not sum to 1", divide),
-        Mistake(
-            2.0, "the weights of 9 and 10 hours are exchanged", "The nearer reading gets the larger weight."
-        ),
+        Mistake(2.0, "the weights of 9 and 10 hours are exchanged", "The nearer reading weighs more."),
     )
     expect_numbers({"by_hand": context}, [2.2], mistakes)
     yield "the kernel values 9/16, 3/4 and 0 give the weights 3/7, 4/7 and 0, and the context 2.2 m"
@@ -109,30 +101,20 @@ def attend(answer: ReadersFunction) -> Iterator[str]:
     case = "for the query (0, 0), the keys (2, 0) and (0, 1) and the bandwidths (2, 0.6)"
     gaussian_is = "The Gaussian kernel is exp(-u²/2)."
     mistakes = (
-        Mistake(
-            (1.0, 1.0), "the softmax runs over the queries", "The weights of one query sum to 1: `dim=1`."
-        ),
+        Mistake((1.0, 1.0), "the softmax runs over the queries", "Those of a query sum to 1: `dim=1`."),
         Mistake((0.6065, 0.2494), "they do not sum to 1", "Divide each exponential by the sum of its row."),
         Mistake((-0.5, -1.3889), "these are scores", "Turn the scores into weights by a softmax."),
-        Mistake(
-            (0.2913, 0.7087), "the sign of the scores is wrong", "The nearest key has the highest score."
-        ),
-        Mistake(
-            (0.1824, 0.8176), "the bandwidths have no effect", "Divide each coordinate by its bandwidth."
-        ),
-        Mistake(
-            (0.4584, 0.5416),
-            "the squared distance is divided by the bandwidth, and not by its square",
-            "First divide by the bandwidth, then take the square.",
-        ),
+        Mistake((0.2913, 0.7087), "the sign of the scores is wrong", "The nearest key scores highest."),
+        Mistake((0.1824, 0.8176), "the bandwidths have no effect", "Divide by them."),
+        Mistake((0.4584, 0.5416), "it is divided by h, not by h²", "Divide before you square."),
         Mistake((0.6093, 0.3907), "each score is the mean over the coordinates", "Take the sum."),
-        Mistake(
-            (0.4073, 0.5927), "both coordinates have the first bandwidth", "Each has a bandwidth of its own."
-        ),
+        Mistake((0.4073, 0.5927), "both coordinates have the first bandwidth", "Each has its own."),
         Mistake((0.8554, 0.1446), "the factor 1/2 is missing", gaussian_is),
         Mistake((0.6608, 0.3392), "the distance is not squared", gaussian_is),
     )
-    expect_close(weights, [[0.7087, 0.2913]], case, name="the weights", tolerance=2e-4, mistakes=mistakes)
+    expect_close(
+        weights, [[0.7087, 0.2913]], case, name="the row of weights", tolerance=2e-4, mistakes=mistakes
+    )
     yield "the nearer key gets the larger weight, and each coordinate has its own bandwidth"
 
     generator = torch.Generator().manual_seed(3)
@@ -195,18 +177,11 @@ def local_line(answer: ReadersFunction) -> Iterator[str]:
 
     keys, query = torch.arange(7.0), torch.tensor([1.0])
     cubes = keys**3
+    roots = "A function that multiplies the *errors* by `w` needs the square roots of the weights."
     case = "for the keys 0 to 6, the values k³, the query 1 and the bandwidth 0.8"
     mistakes = (
-        Mistake(
-            -5.0,
-            "every reading has the same weight in this fit",
-            "Multiply each squared error by its weight.",
-        ),
-        Mistake(
-            _line(query, keys, cubes, 0.8 / math.sqrt(2)),
-            "each weight counts with its square, as if the 1/2 in the exponent of the Gaussian were missing",
-            "A function that multiplies the *errors* by `w` needs the square roots of the weights.",
-        ),
+        Mistake(-5.0, "every reading has the same weight", "Multiply each squared error by its weight."),
+        Mistake(_line(query, keys, cubes, 0.8 / math.sqrt(2)), "each weight counts with its square", roots),
         Mistake(_line(query, keys, cubes, 1.0), "the bandwidth has no effect", "Pass `bandwidth` on."),
     )
     hint = "The means and the slope must all take the weights."
@@ -318,9 +293,7 @@ def best_widths(answer: object, spread: object) -> Iterator[str]:
     squares = (smallest.max() ** 2 - smallest.min() ** 2).item()
     widths = [WIDTHS[column] for column in best]
     mistakes = (
-        Mistake(
-            max(widths) - min(widths), "this is how far the bandwidths are apart", "Subtract the errors."
-        ),
+        Mistake(max(widths) - min(widths), "this is the spread of the bandwidths", "Subtract the errors."),
         Mistake(100 * expected, "these are centimetres", "Give it in metres."),
         Mistake(squares, "this is the difference of two mean squares", "Take the root, as `rmse` does."),
     )

@@ -96,20 +96,14 @@ def wins(answer: ReadersFunction) -> Iterator[str]:
     row, count = "Row 0 of both tensors has the same seed: compare row with row.", "Count the seeds that win."
     mistakes = (
         Mistake((3, 3), "attention does not win with every seed", "Compute the answer from the two tensors."),
-        Mistake(
-            (1, 2), "this counts the wins of one vector", "Attention wins where its number is the larger one."
-        ),
-        Mistake(
-            (0, 1), "this compares the means over the seeds", "Compare before you sum: each seed by itself."
-        ),
+        Mistake((1, 2), "this counts the wins of one vector", "Attention wins where it is larger."),
+        Mistake((0, 1), "this compares the means over the seeds", "Compare each seed by itself."),
         Mistake((6, 5), "this compares each seed with every seed", row),
         Mistake((2, 2), "this compares each seed with a mean", row),
         Mistake((2 / 3, 1 / 3), "this is the share of the seeds", "Use the sum, not the mean."),
         Mistake((1, 0), "this says whether attention wins with most seeds", count),
         Mistake((1, 1), "this says whether attention wins with any seed", count),
-        Mistake(
-            (-30, 7), "this adds up the differences", "Ask for each seed which number is larger, and count."
-        ),
+        Mistake((-30, 7), "this adds up the differences", "For each seed ask which is larger."),
     )
     columns = "Rows are seeds and columns are buckets: sum over the seeds, and nothing else."
     counts = as_tensor(answer(attention, one_vector), columns, shape=(2,), name=f"{case}, the result")

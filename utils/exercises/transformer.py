@@ -83,19 +83,13 @@ def one_more_word(answer: ReadersFunction) -> Iterator[str]:
             expect_close(rows, right, case, behind, name=f"`{name}`", mistakes=[first])
         yield f"{case} the new cache is right"
         scores = keys @ query
-        scaled = scores / math.sqrt(d)
+        scaled, cached = scores / math.sqrt(d), "Put its key and value into the cache first."
         mistakes = [
             Mistake(scores.softmax(0) @ values, "the scale is missing", "Divide by √d."),
             Mistake((scores / d).softmax(0) @ values, "the scores are divided by d", "Divide by √d."),
-            Mistake(
-                scaled @ values, "the values are summed with the scores", "A softmax turns them into weights."
-            ),
+            Mistake(scaled @ values, "the values are summed with the scores", "The softmax makes weights."),
             Mistake(values.mean(0), "all weights are equal", "Which part uses the query?"),
-            Mistake(
-                scaled[:-1].softmax(0) @ values[:-1],
-                "the new word does not look at itself",
-                "Put its key and value into the cache first.",
-            ),
+            Mistake(scaled[:-1].softmax(0) @ values[:-1], "the new word does not look at itself", cached),
         ]
         steps = "Compute scores, weights and the average of the values in turn."
         expect_close(context, scaled.softmax(0) @ values, case, steps, name="the context", mistakes=mistakes)
