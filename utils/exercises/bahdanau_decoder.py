@@ -137,7 +137,7 @@ PADDED = 40
     "`greedy(...)` returns a list with one result, and its `weights` have a row per step and 40 columns.",
 )
 def weight_on_padding(answer: ReadersFunction) -> Iterator[str]:
-    for seed, ids in ((177, [5, 8, 4]), (76, [4, 9, 6, 7, 10])):
+    for seed, ids in ((1485, [5, 8, 4]), (76, [4, 9, 6, 7, 10])):
         model = _small_translator(seed)
         weights = _weights_with_wrong_length(model, ids)
         padding, words = weights[:, len(ids) :], weights[:, : len(ids)]
