@@ -390,7 +390,10 @@ def _check_lengths(valid_lens: Tensor, num_keys: int) -> None:
 
 
 def check_mask(mask: Tensor, shape: Sequence[int]) -> None:
-    """Raise ValueError unless the mask is boolean and broadcasts to scores of this shape."""
+    """Raise ValueError unless the mask is boolean and broadcasts to scores of this shape.
+
+    Explained in chapters/masked_softmax.
+    """
     if mask.dtype != torch.bool:
         raise ValueError(f"mask must be boolean (True = may attend), got dtype {mask.dtype}")
     try:
@@ -421,7 +424,10 @@ def _check_additive(projected_queries: Tensor, projected_keys: Tensor, w_v: Tens
 
 
 def check_axes(**tensors: Tensor) -> None:
-    """Raise ValueError for a tensor that does not have at least the axes of length and width."""
+    """Raise ValueError for a tensor that does not have at least the axes of length and width.
+
+    Explained in chapters/dot_product_attention.
+    """
     for name, tensor in tensors.items():
         if tensor.dim() < 2:
             raise ValueError(
@@ -430,7 +436,10 @@ def check_axes(**tensors: Tensor) -> None:
 
 
 def check_width(name: str, tensor: Tensor, width: int) -> None:
-    """Raise ValueError unless the tensor has at least two axes, and the last has this width."""
+    """Raise ValueError unless the tensor has at least two axes, and the last has this width.
+
+    Explained in chapters/additive_attention.
+    """
     check_axes(**{name: tensor})
     if tensor.shape[-1] != width:
         raise ValueError(f"{name} must have width {width}, got {tensor.shape[-1]}")
