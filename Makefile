@@ -16,7 +16,7 @@ ifneq ($(filter-out $(CHAPTERS),$(SELECTED)),)
 $(error There is no chapter called $(CHAPTER). The chapters are $(CHAPTERS:chapters/%.ipynb=%))
 endif
 BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) \
-	$(shell find book utils -type f ! -name '*.pyc' ! -path '* *' ! -path book/pdf.py 2>/dev/null)
+	$(shell find book utils -type f ! -name '*.pyc' ! -path '* *' ! -path book/pdf.py ! -path book/fonts.py 2>/dev/null)
 
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # Three processes for two processors: many tests wait for a browser. All tests of a file run in one process, since they
@@ -55,7 +55,7 @@ test test-all notebooks: export IPYTHONDIR := $(CURDIR)/$(VENV)/ipython
 export PYTHONUTF8 := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help book pdf serve browser test test-all check coverage test-machines lint lab notebooks handout mark bench linkcheck links clean
+.PHONY: help book pdf serve browser test test-all check coverage test-machines lint lab notebooks handout mark bench linkcheck links fonts clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -133,6 +133,9 @@ linkcheck: $(INSTALLED)  ## check every outside link of the book (needs the netw
 
 links: $(INSTALLED)  ## write the links of README.md and CITATION.cff from repository.url in _config.yml
 	$(BIN)/python book/_ext/publishing.py
+
+fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got a new Chinese character
+	$(BIN)/python book/fonts.py
 
 clean:  ## remove what was built, the environment included
 	rm -rf _build $(VENV) *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*

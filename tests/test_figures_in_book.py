@@ -508,5 +508,5 @@ def test_the_code_of_the_guide_runs_and_prints_what_it_says(capsys) -> None:
 def test_pages_stay_small() -> None:
     for page in CHAPTERS:
         size = len(gzip.compress((BOOK / f"{page}.html").read_bytes(), 9))
-        assert size < 100_000, f"{page}: {size:,} bytes"
+        assert size < 110_000, f"{page}: {size:,} bytes"
     assert len(gzip.compress((page_script() + style()).encode(), 9)) < 45_000

@@ -269,5 +269,5 @@
     for (const forget of forgetters) forget();
   });
   const text = element("p", { className: "quiz-clear" }, "Your answers are stored in this browser only. ", clear);
-  [...document.querySelectorAll(".quizzes")].at(-1).append(text);
+  [...document.querySelectorAll(".quizzes")].at(-1)?.append(text);
 })();

@@ -68,17 +68,6 @@ function passage(text, words) {
   return shown;
 }
 
-// Once a passage has Chinese characters, the fonts of all pages draw them.
-function loadChinese() {
-  const root = new URL(document.documentElement.dataset.content_root, location.href);
-  for (const sheet of CHINESE_SHEETS.splice(0)) {
-    const link = document.createElement("link");
-    link.rel = "stylesheet";
-    link.href = new URL(`_static/${sheet}`, root);
-    document.head.append(link);
-  }
-}
-
 document.addEventListener("DOMContentLoaded", () => {
   const results = document.getElementById("search-results");
   const watch = new MutationObserver(() => {
@@ -87,7 +76,6 @@ document.addEventListener("DOMContentLoaded", () => {
       const words = wordsOfSearch();
       const text = textOfHit(new URL(hit.querySelector("a").href), words);
       if (text) hit.append(passage(text, words));
-      if (/\p{Script=Han}/u.test(hit.textContent)) loadChinese();
     }
   });
   if (results) watch.observe(results, { childList: true, subtree: true });

@@ -62,7 +62,7 @@ def write_links(root: Path) -> None:
 def _follow_the_url(app: Sphinx, config: Config) -> None:
     options = config.html_theme_options
     if url := options["repository_url"]:
-        config.html_baseurl = site(url)
+        config.html_baseurl = config.ogp_site_url = site(url)
         options.update(dict.fromkeys(BUTTONS, True))
         app.tags.add("published")
     else:
@@ -71,15 +71,8 @@ def _follow_the_url(app: Sphinx, config: Config) -> None:
     config.myst_substitutions["colab_install"] = f'`%pip install "git+{url}"`'
 
 
-def _name_the_page(_app: Sphinx, _page: str, _template: str, context: dict, _doctree) -> None:
-    if address := context.get("pageurl"):
-        tag = f'<meta property="og:url" content="{address}" />'
-        context["metatags"] = context.get("metatags", "") + tag
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", _follow_the_url)
-    app.connect("html-page-context", _name_the_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 

@@ -5,7 +5,6 @@ shows one example of each kind. Here the kind is found and the question is check
 The form in the page is made by ``quiz.js``; without it a page shows what was written.
 """
 
-import itertools
 import json
 import re
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-SCRIPT, STYLE_SHEET = "quiz.js", "quiz.css"
 OPENING, CLOSING = "<details><summary>Answers</summary>", "</details>"
 #: How each answer begins, in bold: ``Right.``, ``No.``, or with what the reader must give to get this answer.
 MARK = re.compile(r"(Right|No)(?:: (.+))?\.")
@@ -111,22 +109,7 @@ def _conditions(marks: list[tuple[bool, str | None]], read: Callable[[str], dict
         raise ValueError(
             'the last answer must be **No.**, for all else; the others need a value, as "Right: 2."'
         )
-    found = [{"right": right, **read(value)} for right, value in valued]
-    for (i, above), (j, below) in itertools.combinations(enumerate(found), 2):
-        if _covers(above, below):
-            raise ValueError(
-                f"no reader sees the answer to {valued[j][1]!r}: {valued[i][1]!r} stands above it"
-            )
-    return [*found, {"right": False}]
-
-
-def _covers(above: dict, below: dict) -> bool:
-    """Whether what fits the answer below fits the one above too."""
-    if "number" in above:
-        return abs(above["number"] - below["number"]) <= above["within"]
-    if "order" in above:
-        return above["order"] == below["order"]
-    return all(above[side] in (0, below[side]) for side in ("row", "column"))
+    return [*({"right": right, **read(value)} for right, value in valued), {"right": False}]
 
 
 def _number(value: str) -> dict:
@@ -188,15 +171,8 @@ def _close_box(translator, _quiz: Quiz) -> None:
     translator.body.append("</div>\n")
 
 
-def _link_assets(app: Sphinx, _page, _template, _context, doctree: nodes.document | None) -> None:
-    if doctree and next(doctree.findall(Quiz), None):
-        app.add_js_file(SCRIPT, loading_method="defer")
-        app.add_css_file(STYLE_SHEET)
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(Quiz, html=(_open_box, _close_box))
     app.add_directive("quiz", QuizDirective)
     app.connect("doctree-read", _number_questions)
-    app.connect("html-page-context", _link_assets)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
