@@ -18,6 +18,7 @@ import torch
 import typer
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
+from utils.translator.streaming import BatchStream, survey
 
 from utils.corpus.batches import Batch, make_batch
 from utils.corpus.vocabulary import Vocabulary
@@ -25,8 +26,7 @@ from utils.seq2seq import EncoderDecoder
 from utils.training import batch_loss
 from utils.translator.devices import Device, choose_device, fastest_products
 from utils.translator.fast import fast_loss
-from utils.translator.runs import Settings, build_model
-from utils.translator.streaming import BatchStream, survey
+from utils.translator.models import Settings, build_model
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 

@@ -24,7 +24,7 @@ from utils.search import beam_search, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import batch_loss, sequence_loss
 from utils.translator.fast import FastSteps, fast_loss
-from utils.translator.runs import Settings, build_model
+from utils.translator.models import Settings, build_model
 
 BATCH = 64
 

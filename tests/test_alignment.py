@@ -23,7 +23,7 @@ from utils.translator.alignment import (
     text_for_model,
     word_weights,
 )
-from utils.translator.runs import build_model
+from utils.translator.models import build_model
 from utils.translator.scores import GoldLinks
 from utils.translator.translating import MAX_TOKENS
 

@@ -28,12 +28,14 @@ from typer.testing import CliRunner
 from utils.corpus.download import CORPORA, get_corpus
 from utils.translator.alignment import align
 from utils.translator.commands import NAME, app
+from utils.translator.data import PairData, Rows
 from utils.translator.devices import matmul_precision
 from utils.translator.distributed import Processes
 from utils.translator.gold_links import parse_links
 from utils.translator.loop import FullHistory, Schedule
+from utils.translator.models import Settings, build_model
 from utils.translator.options import CorpusName
-from utils.translator.runs import PairData, Rows, Settings, build_model, load_run, save_run
+from utils.translator.runs import load_run, save_run
 from utils.translator.translating import n_best, translate
 
 ROOT = Path(__file__).parents[1]

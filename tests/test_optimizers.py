@@ -9,8 +9,8 @@ from utils.corpus.batches import ShuffledBatches, make_batch
 from utils.seq2seq import EncoderDecoder
 from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
+from utils.translator.models import Settings, build_model
 from utils.translator.optimizers import Optimizers, hidden_matrices
-from utils.translator.runs import Settings, build_model
 
 SETTINGS = Settings("xx", "yy", d_embed=17, d_hidden=19, dropout=0.0)
 

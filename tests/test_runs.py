@@ -28,10 +28,12 @@ from tiny import (
 from utils.corpus.splits import Example
 from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
 from utils.translator.checkpoints import Checkpoints, digest, write_atomically
+from utils.translator.data import PairData, Rows, prepare
 from utils.translator.folders import locked
 from utils.translator.loop import Schedule
+from utils.translator.models import build_model
 from utils.translator.records import differences, thinned
-from utils.translator.runs import PairData, Rows, build_model, load_run, prepare, save_run, train_run
+from utils.translator.runs import load_run, save_run, train_run
 
 COLUMNS = ("en", "fr")
 ONE_EPOCH = Schedule(epochs=1, batch_size=32, muon=0)
@@ -116,7 +118,7 @@ def test_a_run_trains_and_keeps_what_it_needs(tmp_path):
 def test_a_run_of_an_earlier_version_is_read(tmp_path, monkeypatch):
     """The stored run stays readable, and it belongs to the pairs and settings of ``tiny``."""
     run = trained_run()
-    prepared = prepare(tiny_data(tmp_path), SETTINGS, batch_size=32)
+    prepared = prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32)
     assert run.settings == SETTINGS
     assert run.test == prepared.test
     assert run.src_vocabulary.to_json() == prepared.src_vocabulary.to_json()
@@ -172,14 +174,12 @@ def test_long_sentences_are_left_out_of_training_and_counted(tmp_path):
     assert rows == Rows(num_pairs + 1, bad=0, first_bad={}, train=num_pairs - num_test, too_long=1)
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_bad_rows_are_counted_and_the_first_named(tmp_path, stream):
+def test_bad_rows_are_counted_and_the_first_named(tmp_path):
     lines = pair_lines() * 9
     pairs = tmp_path / "pairs.txt"
     pairs.write_text("\n".join(["alone", "\tright", *lines, "left\t", "alone"]), encoding="utf-8")
-    rows = prepare(
-        PairData(pairs, COLUMNS, num_test=3, num_valid=0, stream=stream), SETTINGS, batch_size=128
-    ).rows
+    data = PairData(pairs, COLUMNS, num_test=3, num_valid=0)
+    rows = prepare(data, SETTINGS, tmp_path / "ids", batch_size=128).rows
     assert (rows.good, rows.bad, list(rows.first_bad)) == (len(lines), 4, [1, 2, len(lines) + 3])
     assert str(rows).endswith(f"line {len(lines) + 3}: the fr side is empty; ...)")
 
@@ -444,7 +444,7 @@ def test_a_sentence_of_ten_thousand_characters_is_not_learned_from(tmp_path):
     (tmp_path / "pairs.txt").write_text(("\n".join(lines) + "\n") * 2, encoding="utf-8")
     data = PairData(tmp_path / "pairs.txt", COLUMNS, num_test=0, num_valid=0)
     told = []
-    prepared = prepare(data, SETTINGS, batch_size=32, notify=told.append)
+    prepared = prepare(data, SETTINGS, tmp_path / "ids", batch_size=32, notify=told.append)
     assert told[0].startswith("reading ")
     assert told[-1] == f"learning the vocabularies from {2 * len(lines) - 2} pairs"
     assert prepared.rows.too_long == 2

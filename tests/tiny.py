@@ -12,8 +12,10 @@ import torch
 from utils.corpus.batches import make_batch
 from utils.seq2seq import EncoderDecoder
 from utils.training import History, Ids, batch_loss
+from utils.translator.data import PairData
 from utils.translator.loop import Schedule
-from utils.translator.runs import PairData, Run, Settings, build_model, load_run, save_run, train_run
+from utils.translator.models import Settings, build_model
+from utils.translator.runs import Run, load_run, save_run, train_run
 
 # A pair file, and a run that was trained on it
 

@@ -51,7 +51,8 @@ from utils.translator.checkpoints import Checkpoints, write_atomically
 from utils.translator.fast import steps_for
 from utils.translator.gold_links import read_gold
 from utils.translator.loop import Schedule, train
-from utils.translator.runs import Run, Settings, build_model, save_run
+from utils.translator.models import Settings, build_model
+from utils.translator.runs import Run, save_run
 from utils.translator.scores import GoldLinks, alignment_score
 from utils.translator.translating import translate
 from utils.unknown_words import learn_dictionary, replace_unknown

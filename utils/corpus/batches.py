@@ -4,6 +4,8 @@
 Explained in chapters/encoder_decoder.
 """
 
+import hashlib
+import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -173,7 +175,10 @@ class ShuffledBatches:
     @property
     def identity(self) -> list:
         """The facts that distinguish these batches from those of another training."""
-        return [self.src_ids, self.tgt_ids, self.batch_size]
+        sha256 = hashlib.sha256()
+        for pair in zip(self.src_ids, self.tgt_ids, strict=True):
+            sha256.update(json.dumps(pair).encode())
+        return [sha256.hexdigest(), self.batch_size]
 
 
 def _bucketed_rows(

@@ -4,12 +4,17 @@
 Explained in book/data_and_licences.
 """
 
+import hashlib
 import random
+from array import array
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import regex
 
+#: The parts of a split.
+TRAIN, VALID, TEST = range(3)
 #: All but letters, their marks (the vowel signs of Hindi, for example) and digits.
 _NO_LETTERS = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 
@@ -47,26 +52,63 @@ def group_split(
     Raises:
         ValueError: a negative number of groups, or no group left to train on.
     """
+    parts = parts_of_rows(pairs, num_test=num_test, num_valid=num_valid, seed=seed)
+    train, valid, test = (
+        [pairs[row] for row in (parts == part).nonzero()[0]] for part in (TRAIN, VALID, TEST)
+    )
+    return Split(train, valid, examples_of(test))
+
+
+def parts_of_rows(
+    pairs: Iterable[tuple[str, str]], *, num_test: int, num_valid: int, seed: int
+) -> np.ndarray:
+    """The part of :func:`group_split` to which each row belongs: ``TRAIN``, ``VALID`` or ``TEST``.
+
+    The rows are read once, and memory holds two hashes of 8 bytes for each, not the text.
+    Arguments and errors as for :func:`group_split`.
+
+    >>> pairs = [("oui", "yes"), ("non", "no"), ("oui", "yeah")]
+    >>> parts = parts_of_rows(pairs, num_test=1, num_valid=0, seed=0)
+    >>> bool(parts[0] == parts[2] != parts[1])
+    True
+
+    Explained in book/data_and_licences.
+    """
     if min(num_test, num_valid) < 0:
         raise ValueError(f"num_test and num_valid must not be negative, got {num_test} and {num_valid}")
-    groups = _groups(pairs)
+    sides = array("Q"), array("Q")
+    for pair in pairs:
+        for hashes, sentence in zip(sides, pair, strict=True):
+            digest = hashlib.blake2b(folded(sentence).encode("utf-8", "surrogatepass"), digest_size=8)
+            hashes.append(int.from_bytes(digest.digest()))
+    group = _groups([np.frombuffer(hashes, np.uint64) for hashes in sides])
+    groups = np.unique(group).tolist()
     if len(groups) <= num_test + num_valid:
         raise ValueError(
-            f"{len(pairs)} pairs form {len(groups)} groups that share no sentence: too few to keep {num_test}"
+            f"{len(group)} pairs form {len(groups)} groups that share no sentence: too few to keep {num_test}"
             f" for testing and {num_valid} for validation and to train on the rest"
             " (smaller --test-groups and --valid-groups leave more)"
         )
     random.Random(seed).shuffle(groups)
-    test, valid, train = (
-        groups[:num_test],
-        groups[num_test : num_test + num_valid],
-        groups[num_test + num_valid :],
-    )
-    return Split(
-        [pairs[row] for row in _sorted_rows(train)],
-        [pairs[row] for row in _sorted_rows(valid)],
-        examples_of(pairs[row] for row in _sorted_rows(test)),
-    )
+    part_of_group = np.full(len(group), TRAIN)  # at the first row of each group
+    part_of_group[groups[:num_test]] = TEST
+    part_of_group[groups[num_test : num_test + num_valid]] = VALID
+    return part_of_group[group]
+
+
+def _groups(sides: Sequence[np.ndarray]) -> np.ndarray:
+    """The first row of the group of each row; rows with the same hash on a side are in one group."""
+    sentences = [np.unique(hashes, return_inverse=True)[1] for hashes in sides]
+    group = np.arange(len(sides[0]))
+    while True:
+        before = group
+        for sentence in sentences:
+            first = np.full(len(group), len(group))  # the first row known to be linked with each sentence
+            np.minimum.at(first, sentence, group)
+            group = first[sentence]
+        group = group[group]
+        if np.array_equal(group, before):
+            return group
 
 
 def examples_of(pairs: Iterable[tuple[str, str]]) -> list[Example]:
@@ -81,32 +123,6 @@ def examples_of(pairs: Iterable[tuple[str, str]]) -> list[Example]:
     for source, target in pairs:
         references.setdefault(source, {})[target] = None
     return [Example(source, tuple(targets)) for source, targets in references.items()]
-
-
-def _sorted_rows(groups: Iterable[list[int]]) -> list[int]:
-    return sorted(row for group in groups for row in group)
-
-
-def _groups(pairs: Sequence[tuple[str, str]]) -> list[list[int]]:
-    """Rows of each connected component, in the order of their first rows (union-find over rows)."""
-    parent = list(range(len(pairs)))
-
-    def root(row: int) -> int:
-        while parent[row] != row:
-            parent[row] = parent[parent[row]]
-            row = parent[row]
-        return row
-
-    # The first row of each sentence. French "non" and English "non" are two sentences, so the key has the side.
-    first_row: dict[tuple[int, str], int] = {}
-    for row, pair in enumerate(pairs):
-        for side, sentence in enumerate(pair):
-            roots = root(row), root(first_row.setdefault((side, folded(sentence)), row))
-            parent[max(roots)] = min(roots)
-    groups: dict[int, list[int]] = {}
-    for row in range(len(pairs)):
-        groups.setdefault(root(row), []).append(row)
-    return list(groups.values())
 
 
 def folded(sentence: str) -> str:

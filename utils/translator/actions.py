@@ -21,7 +21,8 @@ from utils.corpus.splits import Example
 from utils.metrics import Score
 from utils.translator.alignment import WordAlignment, score_alignments
 from utils.translator.checkpoints import Checkpoints, write_part
-from utils.translator.devices import choose_device, matmul_precision
+from utils.translator.data import PairData, Rows
+from utils.translator.devices import choose_device, matmul_precision, num_threads
 from utils.translator.distributed import processes_of_torchrun
 from utils.translator.folders import EVALUATION, RECORD, beside, complete
 from utils.translator.gold_links import format_links, read_gold
@@ -36,6 +37,7 @@ from utils.translator.lines import (
     translate_lines,
 )
 from utils.translator.loop import FullHistory, Schedule
+from utils.translator.models import Settings
 from utils.translator.options import (
     AlignOptions,
     CompareOptions,
@@ -46,9 +48,8 @@ from utils.translator.options import (
     TrainOptions,
     TranslateOptions,
 )
-from utils.translator.runs import PairData, Rows, Run, Settings, load_run, train_run
+from utils.translator.runs import Run, load_run, train_run
 from utils.translator.scores import tokenizer_note
-from utils.translator.threads import Threads, chosen_threads
 from utils.translator.translating import (
     SEARCH,
     Evaluation,
@@ -133,14 +134,13 @@ def train(options: TrainOptions) -> None:
         columns,
         num_test=options.test_groups,
         num_valid=options.valid_groups,
-        stream=options.stream,
     )
     schedule = _schedule(options)
     with (
         matmul_precision("medium"),
         processes_of_torchrun(choose_device(options.device)) as processes,
         _resumable(options.out, prints=processes.is_first),
-        chosen_threads(options.threads) as threads,
+        num_threads(options.threads),
     ):
         _, history, rows = train_run(
             data,
@@ -152,7 +152,6 @@ def train(options: TrainOptions) -> None:
             progress=_at_terminal(),
             notify=_tell,
             processes=processes,
-            threads=threads,
         )
     if processes.is_first:
         _print_training(options, settings, history, rows)
@@ -253,9 +252,9 @@ def translate(options: TranslateOptions) -> None:
         _sentences(options) as text,
         options.output.open("w", encoding="utf-8", newline="\n") if options.output else nullcontext() as file,
         Progress(text.num_lines, "tokens", visible=_at_terminal()) as progress,
-        chosen_threads(options.threads) as threads,
+        num_threads(options.threads),
     ):
-        speed = {"at_once": options.at_once, "progress": progress, "threads": threads}
+        speed = {"at_once": options.at_once, "progress": progress}
         with_weights = options.heatmap is not None
         results = translate_lines(run, text.lines, keep_weights=with_weights, **_search(options), **speed)
         first: list[Translation] = []  # up to two, since a heat map shows exactly one
@@ -342,8 +341,8 @@ def align(options: AlignOptions) -> None:
         options.columns.split(",") if options.columns else (src, tgt), src, tgt
     )
     swapped = columns[0] != src
-    with matmul_precision("medium"), chosen_threads(options.threads) as threads:
-        alignments = _alignments(run, options, swapped=swapped, threads=threads)
+    with matmul_precision("medium"), num_threads(options.threads):
+        alignments = _alignments(run, options, swapped=swapped)
         if options.gold is None:
             for alignment in alignments:
                 typer.echo(_alignment_line(alignment, swapped=swapped, as_json=options.as_json))
@@ -351,9 +350,7 @@ def align(options: AlignOptions) -> None:
             _print_alignment_scores(list(alignments), options, swapped=swapped)
 
 
-def _alignments(
-    run: Run, options: AlignOptions, *, swapped: bool, threads: Threads
-) -> Iterator[WordAlignment]:
+def _alignments(run: Run, options: AlignOptions, *, swapped: bool) -> Iterator[WordAlignment]:
     """Align the pairs of the file or of standard input; ``swapped`` if the target is the first column."""
     visible = _at_terminal()
     path = options.path
@@ -366,7 +363,7 @@ def _alignments(
         pairs: Iterable[tuple[str, str]] = read_pair_lines(text.lines, text.name, text.file)
         if swapped:
             pairs = ((source, target) for target, source in pairs)
-        speed = {"at_once": options.at_once, "progress": progress, "threads": threads}
+        speed = {"at_once": options.at_once, "progress": progress}
         yield from align_lines(run, pairs, tokenised=not options.tokenise, **speed)
 
 
@@ -403,8 +400,8 @@ def evaluate(options: EvaluateOptions) -> None:
     folder = complete(options.run) if test is None and _is_writable(complete(options.run)) else None
     _tell_of_tokenizer(run)
     _tell(f"translating {len(run.test if test is None else test)} sentences")
-    with matmul_precision("medium"), chosen_threads(options.threads) as threads:
-        result = evaluate_run(run, test=test, threads=threads, **_search(options))
+    with matmul_precision("medium"), num_threads(options.threads):
+        result = evaluate_run(run, test=test, **_search(options))
     if options.as_json:
         typer.echo(result.to_json())
     else:
@@ -463,8 +460,8 @@ def compare(options: CompareOptions) -> None:
     first, second = (load_run(folder, device=device) for folder in (options.first, options.second))
     test = _other_test(first, options.on, options.columns)
     _tell_of_tokenizer(first)
-    with matmul_precision("medium"), chosen_threads(options.threads) as threads:
-        result = compare_runs(first, second, test=test, threads=threads, **_search(options))
+    with matmul_precision("medium"), num_threads(options.threads):
+        result = compare_runs(first, second, test=test, **_search(options))
     if options.as_json:
         scores = {name: getattr(result, name)._asdict() for name in ("bleu", "chrf")}
         _print_json({"num_sentences": result.num_sentences} | scores)

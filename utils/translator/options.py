@@ -69,7 +69,7 @@ NumThreads = Annotated[
         "--threads",
         min=1,
         max=1024,
-        help="Number of threads; by default chosen by measuring the speed every minute.",
+        help="Number of threads; by default one for each processor core.",
         show_default=False,
     ),
 ]
@@ -201,10 +201,6 @@ class TrainOptions:
         bool, typer.Option("--overwrite", help="Replace a run in the folder, once the new one is complete.")
     ] = False
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted training.")] = False
-    stream: Annotated[
-        bool,
-        typer.Option("--stream", help="Read the file again in every epoch: for files larger than memory."),
-    ] = False
     device: OnDevice = Device.AUTO
     threads: NumThreads = None
     as_json: AsJson = False

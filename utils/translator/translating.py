@@ -22,10 +22,11 @@ from utils.corpus.splits import Example, examples_of
 from utils.metrics import Bucket, Score, bleu, bleu_by_length, chrf
 from utils.search import Hypothesis, beam_search, greedy
 from utils.translator.checkpoints import digest, write_atomically
+from utils.translator.data import Notify, show_pairs, silent
 from utils.translator.fast import steps_for
 from utils.translator.folders import EVALUATION, complete
 from utils.translator.options import MAX_BEAM
-from utils.translator.runs import Notify, Run, show_pairs, silent
+from utils.translator.runs import Run
 from utils.translator.scores import Difference, paired_bootstrap
 from utils.translator.threads import Threads
 

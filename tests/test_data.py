@@ -1,0 +1,106 @@
+"""From a pair file to a training: the same split as in memory, ids in files, and nothing kept of each pair."""
+
+import tracemalloc
+from itertools import product
+from pathlib import Path
+
+import pytest
+from tiny import SETTINGS, pair_lines, tiny_data, write_pairs
+
+from utils.corpus.pairs import read_pairs
+from utils.corpus.splits import group_split
+from utils.corpus.vocabulary import Vocabulary, encode_pairs
+from utils.translator import data as module
+from utils.translator.data import IdsOnDisk, PairData, prepare
+from utils.translator.loop import Schedule
+from utils.translator.runs import train_run
+
+COLUMNS = ("en", "fr")
+
+
+def test_file_gives_the_split_and_ids_of_lists(tmp_path):
+    prepared = prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32)
+    split = group_split(read_pairs(tmp_path / "pairs.txt").between("en", "fr"), num_test=7, num_valid=5)
+    src, tgt = (Vocabulary.bpe(side, 360) for side in zip(*split.train, strict=True))
+    assert prepared.test == split.test
+    assert prepared.src_vocabulary.to_json() == src.to_json()
+    assert prepared.tgt_vocabulary.to_json() == tgt.to_json()
+    assert prepared.valid == encode_pairs(split.valid, src, tgt, max_tokens=100)
+    ids = encode_pairs(split.train, src, tgt, max_tokens=100)
+    assert (list(prepared.batches.src_ids), list(prepared.batches.tgt_ids)) == ids
+    assert prepared.batches.src_ids[-1] == ids[0][-1]
+    with pytest.raises(IndexError):
+        prepared.batches.src_ids[len(ids[0])]
+    assert {path.name for path in (tmp_path / "ids").iterdir()} == {
+        *("src.vocabulary.json", "tgt.vocabulary.json", "ids", "ends", "facts.json")
+    }
+
+
+def test_second_call_does_not_read_the_pairs(tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    pairs.write_text(pairs.read_text() + "alone\n")
+    data = PairData(pairs, COLUMNS, num_test=7, num_valid=5)
+    prepared = [prepare(data, SETTINGS, tmp_path / "ids", batch_size=32)]
+    pairs.unlink()
+    prepared.append(prepare(data, SETTINGS, tmp_path / "ids", batch_size=32))
+    assert prepared[0].rows == prepared[1].rows
+    assert prepared[0].rows.first_bad == {101: "a row must have two columns separated by a tab, got one"}
+    assert prepared[0].batches.identity == prepared[1].batches.identity
+
+
+def test_reading_cut_short_is_done_again(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_write_ids", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32)
+    assert len(prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32).batches) == 3
+
+
+def test_vocabularies_are_learned_from_evenly_spaced_pairs(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "LEARNED_FROM", 30)
+    told = []
+    prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32, notify=told.append)
+    assert told[-1] == "learning the vocabularies from 29 pairs"  # every third of 86
+
+
+@pytest.mark.parametrize("num_valid", [0, 3])
+def test_sentences_that_are_all_too_long_are_an_error(tmp_path, num_valid):
+    data = PairData(write_pairs(tmp_path / "pairs"), COLUMNS, num_test=3, num_valid=num_valid, max_tokens=2)
+    with pytest.raises(ValueError, match=r"no pair to (train|validate) on has at most 2 tokens"):
+        train_run(data, SETTINGS, Schedule(steps=5, muon=0), out=tmp_path / "run")
+
+
+def numbered_pairs(path: Path, num: int) -> Path:
+    """Sentences that are all different, of few different words."""
+    words = [f"{a}{b}{c}" for a, b, c in product("bcdfglmnprst", "aeiou", "lnrst")]
+    with path.open("w") as file:
+        for row in range(num):
+            numbers = (row % 300, row // 300 % 300, row // 90_000)
+            sentence = " ".join(words[number] for number in numbers)
+            file.write(f"{sentence} here and {sentence} there\t{sentence} ici et {sentence} là\n")
+    return path
+
+
+def test_memory_holds_no_text_of_each_pair(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "LEARNED_FROM", 50)
+    monkeypatch.setattr(module, "_AT_ONCE", 50)
+
+    def peak(num: int) -> int:
+        data = PairData(numbered_pairs(tmp_path / f"{num}.txt", num), COLUMNS, num_test=7, num_valid=5)
+        tracemalloc.start()
+        prepare(data, SETTINGS, tmp_path / f"ids-{num}", batch_size=8)
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return memory
+
+    peak(100)  # what is imported and cached at the first call
+    # Numbers of 8 bytes stay of each pair: two hashes, and while rows are linked about a dozen more. A pair of texts
+    # takes 250 bytes at the least.
+    assert peak(2000) - peak(400) < (2000 - 400) * 25 * 8
+
+
+def test_ids_on_disk_are_a_sequence(tmp_path):
+    prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32)
+    sources, targets = IdsOnDisk(tmp_path / "ids", 0), IdsOnDisk(tmp_path / "ids", 1)
+    assert len(sources) == len(targets) == 86 == len(pair_lines()) - 14
+    assert sources[0] != targets[0]
