@@ -1,6 +1,6 @@
-"""What training costs beyond the laptop: operations of a step, their rate, and the memory of a streamed file.
+"""What training costs beyond the laptop: operations of a step, their rate, and the memory for a large file.
 
-Run as ``python tests/bench_scaling.py step`` and ``python tests/bench_scaling.py stream --gigabytes 2``, or without
+Run as ``python tests/bench_scaling.py step`` and ``python tests/bench_scaling.py large --gigabytes 2``, or without
 arguments for both, with a small file. The numbers of book/scaling.md come from here.
 """
 
@@ -10,7 +10,7 @@ import statistics
 import tempfile
 import time
 from functools import partial
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -18,12 +18,11 @@ import torch
 import typer
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
-from utils.translator.streaming import BatchStream, survey
 
 from utils.corpus.batches import Batch, make_batch
-from utils.corpus.vocabulary import Vocabulary
 from utils.seq2seq import EncoderDecoder
 from utils.training import batch_loss
+from utils.translator.data import PairData, prepare
 from utils.translator.devices import Device, choose_device, fastest_products
 from utils.translator.fast import fast_loss
 from utils.translator.models import Settings, build_model
@@ -129,13 +128,8 @@ def step(
 
 
 @app.command()
-def stream(
-    gigabytes: Annotated[float, typer.Option()] = 0.05,
-    num_batches: Annotated[
-        int | None, typer.Option(help="End the epoch after so many batches; all by default.")
-    ] = None,
-) -> None:
-    """Generate a pair file, survey it and make the batches of an epoch; print the peak of memory after each.
+def large(gigabytes: Annotated[float, typer.Option()] = 0.05) -> None:
+    """Generate a pair file, prepare it for a training and make the batches of an epoch; print the peak of memory.
 
     Times are processor time, so that other programs do not count.
     """
@@ -151,22 +145,16 @@ def stream(
                 file.writelines(f"{block} {source}.\t{block} {target}.\n" for source, target in lines)
         print(f"{path.stat().st_size / 1e9:.2f} GB; peak of memory {_peak_mib():.0f} MiB", flush=True)
         start = time.process_time()
-        pairs = survey(path, ("en", "fr"), "en", "fr")
-        seconds = time.process_time() - start
-        print(
-            f"{pairs.num_rows:,} pairs surveyed in {seconds:.0f} s, {pairs.num_rows / seconds:,.0f} per second; "
-            f"{_peak_mib():.0f} MiB",
-            flush=True,
+        prepared = prepare(
+            PairData(path, ("en", "fr")), Settings("en", "fr"), Path(folder) / "ids", batch_size=64
         )
-        vocabularies = [Vocabulary.bpe(side, 6000) for side in zip(*pairs.sample, strict=True)]
-        print(f"vocabularies learned; {_peak_mib():.0f} MiB", flush=True)
+        seconds, num_pairs = time.process_time() - start, prepared.rows.train
+        print(f"{num_pairs:,} pairs prepared in {seconds:.0f} s; {_peak_mib():.0f} MiB", flush=True)
         start = time.process_time()
-        epoch = BatchStream(pairs, *vocabularies).epoch(torch.Generator().manual_seed(0))
-        rows = sum(len(batch.src) for batch in islice(epoch, num_batches))
+        for _ in prepared.batches.epoch(torch.Generator().manual_seed(0)):
+            pass
         seconds = time.process_time() - start
-        print(
-            f"{rows:,} pairs in batches in {seconds:.0f} s, {rows / seconds:,.0f} per second; {_peak_mib():.0f} MiB"
-        )
+        print(f"{num_pairs / seconds:,.0f} pairs per second in batches; {_peak_mib():.0f} MiB")
 
 
 def _peak_mib() -> float:

@@ -1,13 +1,11 @@
 """Checkpoints: a training that is killed, cut short or out of disk goes on to the very same weights."""
 
-import hashlib
 import math
 import multiprocessing
 import os
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +13,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from processes import ENDS_WITH_ITS_TEST, run_script
+from processes import run_script
 from safetensors.torch import load_file, save_file
 from tiny import TRANSFORMER, model, sentences, weights_of
 
@@ -24,9 +22,7 @@ from utils.seq2seq import EncoderDecoder
 from utils.training import History
 from utils.translator.checkpoints import Checkpoints, digest, write_atomically
 from utils.translator.fast import fast_loss
-from utils.translator.interrupts import obey_signals
-from utils.translator.loop import Schedule, _Best, _State, train
-from utils.translator.optimizers import Optimizers
+from utils.translator.loop import Schedule, train
 
 NUM_STEPS = 12
 
@@ -209,75 +205,6 @@ def test_ctrl_c_keeps_the_state_between_two_steps(tmp_path, undisturbed):
     assert is_that(trained(every_step(tmp_path)), undisturbed)
 
 
-def train_until_deaf(folder: Path, step: int, *, held_out: bool) -> None:
-    """Train as a command does, until the loss of a step is computed for years in C code, which lets no handler run.
-
-    Args:
-        held_out: whether this is the held-out loss after the step.
-    """
-    steps = 0
-
-    def sometimes_endless(model: EncoderDecoder, batch: Batch, **options: float) -> torch.Tensor:
-        nonlocal steps
-        steps += model.training
-        value = fast_loss(model, batch, **options)  # which draws the random numbers of dropout
-        if (steps, model.training) == (step, not held_out):
-            print("deaf", flush=True)
-            hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
-        return value
-
-    with obey_signals(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr("utils.translator.loop.fast_loss", sometimes_endless)
-        trained(Checkpoints(folder))
-
-
-@pytest.mark.parametrize(
-    ("step", "held_out", "num_saved"),
-    [
-        (6, False, 5),
-        pytest.param(1, False, 0, marks=pytest.mark.slow),
-        pytest.param(4, True, 4, marks=pytest.mark.slow),
-    ],
-)
-def test_ctrl_c_in_a_step_that_takes_long_keeps_the_state_before_it(
-    tmp_path, undisturbed, step, held_out, num_saved
-):
-    script = f"{ENDS_WITH_ITS_TEST}import sys, test_checkpoints as here\nfrom pathlib import Path\n"
-    script += f"here.train_until_deaf(Path(sys.argv[1]), {step}, held_out={held_out})"
-    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
-    pipe, environment = subprocess.PIPE, os.environ | {"PYTHONPATH": path}
-    with subprocess.Popen(
-        [sys.executable, "-c", script, tmp_path], stdin=pipe, stdout=pipe, stderr=pipe, env=environment
-    ) as process:
-        try:
-            assert process.stdout.readline() == b"deaf\n"
-            process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=300) == 130
-            assert process.stderr.read() == b"interrupted: the state before this step is saved\n"
-        finally:
-            process.kill()
-    assert steps_saved(tmp_path) == num_saved
-    assert is_that(trained(every_step(tmp_path)), undisturbed)
-
-
-def test_a_state_is_not_saved_while_it_changes(tmp_path):
-    some_model = model()
-    state = _State(some_model, Optimizers(some_model, lr=0.02), torch.Generator(), _Best(None))
-    checkpoints, batches = every_step(tmp_path), ShuffledBatches(sentences(), sentences(), batch_size=8)
-    assert state.rescue(checkpoints, "between two epochs") is None
-    next(state.rest_of_epoch(batches))
-    with pytest.raises(Killed), state.changing():
-        raise Killed
-    assert state.rescue(checkpoints, "half a step") is None
-    assert not checkpoints.exist
-    with state.changing():
-        pass
-    with largest_file(1000):
-        assert state.rescue(checkpoints, "a full disk") is None
-    assert state.rescue(checkpoints, "a step") == "interrupted: the state before this step is saved\n"
-    assert checkpoints.load(training="a step")
-
-
 def test_a_loss_that_is_not_finite_names_the_step_and_the_last_state_before(
     tmp_path, undisturbed, monkeypatch
 ):
@@ -342,7 +269,7 @@ def test_a_state_is_due_once_per_minute(tmp_path, monkeypatch):
         assert not checkpoints.due
         now += 1
         assert checkpoints.due
-        checkpoints.save({"x": torch.ones(3)}, training="this one")
+        checkpoints.save({"x": torch.ones(3)}, fingerprint="this one")
 
 
 def test_nothing_is_saved_before_it_is_due(tmp_path):

@@ -12,7 +12,6 @@ import sys
 import termios
 import threading
 import tomllib
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -100,14 +99,8 @@ def test_help_names_the_commands_and_every_option_is_explained():
 
 @pytest.mark.parametrize("command", ["train", "translate", "align", "evaluate", "compare"])
 def test_every_command_that_computes_takes_a_number_of_threads(tmp_path, folder, monkeypatch, command):
-    used = []
-
-    @contextmanager
-    def measured(threads, _work):
-        used.append((threads.number, torch.get_num_threads()))
-        yield
-
-    monkeypatch.setattr("utils.translator.threads.Threads.measured", measured)
+    set_to: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", set_to.append)
     arguments = {
         "train": train_options(tmp_path, "--steps", 2)[1:],
         "translate": [folder, "I see two dogs."],
@@ -117,8 +110,7 @@ def test_every_command_that_computes_takes_a_number_of_threads(tmp_path, folder,
     }
     before = torch.get_num_threads()
     assert invoke(command, *arguments[command], "--threads", before + 1).exit_code == 0
-    assert set(used) == {(before + 1, before + 1)}
-    assert torch.get_num_threads() == before
+    assert set_to == [before + 1, before]
 
 
 @pytest.mark.parametrize(
@@ -160,20 +152,19 @@ def test_the_options_of_train_reach_the_training(tmp_path, monkeypatch):
     assert settings == Settings("en", "fr")
     assert schedule == Schedule(minutes=3)
     assert options == {
-        "out": out, "overwrite": False, "resume": False, "progress": False, "notify": ANY, "threads": ANY,
+        "out": out, "overwrite": False, "resume": False, "progress": False, "notify": ANY,
         "processes": Processes(),
     }  # fmt: skip
     numbers = {"test-groups": 7, "valid-groups": 5, "vocabulary-size": 360, "width": 13, "dropout": 0.3}
     numbers |= {"seed": 3, "minutes": 0.5, "batch-size": 31, "muon": 0}
     flags = [
         *(f"--{name}={number}" for name, number in numbers.items()),
-        "--stream",
         "--overwrite",
         "--resume",
     ]
     invoke("train", "--pairs", pairs, "--columns", "en,fr", "--tgt", "en", "--out", out, *flags)
     data, settings, schedule, options = calls[1]
-    assert data == PairData(pairs, ("en", "fr"), num_test=7, num_valid=5, stream=True)
+    assert data == PairData(pairs, ("en", "fr"), num_test=7, num_valid=5)
     assert settings == Settings("fr", "en", vocabulary_size=360, d_embed=13, d_hidden=13, dropout=0.3, seed=3)
     assert schedule == Schedule(minutes=0.5, batch_size=31, muon=0)
     assert (options["overwrite"], options["resume"]) == (True, True)
@@ -862,7 +853,7 @@ def test_the_pairs_are_shown_and_doubts_are_said(tmp_path):
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
 def test_a_signal_before_the_first_step_keeps_nothing_and_says_so(tmp_path, monkeypatch, number, status):
-    monkeypatch.setattr("utils.translator.runs.read_pairs", lambda *_: signal.raise_signal(number))
+    monkeypatch.setattr("utils.translator.data.read_rows", lambda *_: signal.raise_signal(number))
     result = invoke(*train_options(tmp_path))
     assert result.exit_code == status
     assert result.stderr.splitlines()[-1] == "interrupted before the first step: nothing is kept"
@@ -1113,7 +1104,7 @@ def test_the_program_tells_its_version():
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("tr", "train translate"), ("data get ", "cmn fra"), ("train --st", "--steps --stream")],
+    [("tr", "train translate"), ("data get ", "cmn fra"), ("train --st", "--steps")],
 )
 def test_a_shell_completes_commands_names_and_options(typed, offered):
     assert "--install-completion" in invoke("--help").stdout

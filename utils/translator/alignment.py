@@ -6,7 +6,6 @@ Explained in book/api/command_line_results.
 
 import re
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import torch
@@ -23,7 +22,6 @@ from utils.training import Ids
 from utils.translator.fast import attention_weights
 from utils.translator.runs import Run
 from utils.translator.scores import AlignmentScore, GoldLinks, alignment_score
-from utils.translator.threads import Threads
 from utils.translator.translating import check_characters, check_num_tokens
 
 
@@ -34,7 +32,6 @@ def forced_weights(
     tgt_ids: Ids,
     *,
     batch_size: int = 64,
-    threads: Threads | None = None,
 ) -> list[Float[Tensor, "rows n"]]:
     r"""The attention weights of a model while it predicts each token of given translations.
 
@@ -50,7 +47,6 @@ def forced_weights(
         src_ids: source sentences, none empty.
         tgt_ids: their translations, without beginning and end of sentence.
         batch_size: sentence pairs per batch.
-        threads: chooses how many threads compute a batch; None leaves their number as it is.
 
     Returns:
         For each pair one row per target token and one more for the end of sentence.
@@ -70,8 +66,7 @@ def forced_weights(
     for start in range(0, len(order), batch_size):
         rows = order[start : start + batch_size]
         batch = make_batch([src_ids[row] for row in rows], [tgt_ids[row] for row in rows]).to(device)
-        with threads.measured(batch.num_tokens) if threads else nullcontext():
-            by_batch = attention_weights(model, batch)
+        by_batch = attention_weights(model, batch)
         if by_batch is None:
             raise ValueError(f"{type(model.decoder).__name__} has no attention weights to align words with")
         for row, weights in zip(rows, by_batch.cpu(), strict=True):
@@ -156,7 +151,6 @@ def align(
     *,
     tokenised: bool = True,
     batch_size: int = 64,
-    threads: Threads | None = None,
 ) -> list[WordAlignment]:
     """Align the words of given sentence pairs by the attention weights of a trained translator.
 
@@ -170,7 +164,6 @@ def align(
             words and punctuation marks, languages without blanks into characters
             (:func:`utils.corpus.pairs.tokenise`).
         batch_size: sentence pairs per batch.
-        threads: as for :func:`forced_weights`.
 
     Raises:
         ValueError: a sentence of more than ``MAX_TOKENS`` subwords, or a run without attention.
@@ -189,7 +182,6 @@ def align(
         [src.ids[row] for row in rows],
         [tgt.ids[row] for row in rows],
         batch_size=batch_size,
-        threads=threads,
     )
     by_word: list[Tensor | None] = [None] * len(pairs)
     for row, weights in zip(rows, by_piece, strict=True):

@@ -43,18 +43,18 @@ class Checkpoints:
         """Whether the folder holds a checkpoint file, damaged or not."""
         return any(path.exists() for path in self.paths)
 
-    def save(self, state: Mapping[str, Tensor], *, training: str) -> None:
+    def save(self, state: Mapping[str, Tensor], *, fingerprint: str) -> None:
         """Save a state. The state before it stays; the one before that is removed.
 
         Args:
             state: tensors by name.
-            training: the training that the state belongs to; :meth:`load` refuses a state of another training.
+            fingerprint: of the training that the state belongs to; :meth:`load` refuses a state of another one.
 
         Raises:
             OSError: the disk is full or cannot be written; the states saved before are still there.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        content = save(dict(state), metadata={"training": training, "digest": digest((), state)})
+        content = save(dict(state), metadata={"training": fingerprint, "digest": digest((), state)})
         current, previous = self.paths
         part = write_part(current, content)
         if current.exists():
@@ -62,7 +62,7 @@ class Checkpoints:
         part.replace(current)
         self._last = time.monotonic()
 
-    def load(self, *, training: str) -> dict[str, Tensor] | None:
+    def load(self, *, fingerprint: str) -> dict[str, Tensor] | None:
         """The last undamaged state; None if none was ever saved. A warning names each damaged file.
 
         Raises:
@@ -78,7 +78,7 @@ class Checkpoints:
             if metadata.get("digest") != digest((), state):
                 problems.append(f"{path} is damaged: its digest is not that of its content")
                 continue
-            if metadata.get("training") != training:
+            if metadata.get("training") != fingerprint:
                 raise ValueError(
                     f"{path} belongs to another training: other sentences, settings, seed, dtype of products or "
                     "version; use another folder, or remove the file to start again"

@@ -28,6 +28,10 @@ from utils.translator.options import (
     TranslateOptions,
 )
 
+# Before torch is imported: by default a thread that waits for another one uses a processor core, and beside
+# another busy program the threads then wait for each other for seconds (book/scaling).
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 #: The name of the console command, which pyproject.toml installs. It is also that of the package to be installed.
 NAME = "attention-course"
 

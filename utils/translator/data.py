@@ -24,7 +24,7 @@ from utils.translator.checkpoints import naming, write_atomically
 from utils.translator.models import Settings
 
 #: The vocabularies are learned from at most so many pairs, which are spread evenly over the file.
-LEARNED_FROM = 1_000_000
+LEARNED_FROM = 200_000
 #: Longer sentences are left out when the vocabularies are learned: the time grows with the square of a word's length.
 MAX_LEARNED = 5000
 #: Pairs that are encoded together.

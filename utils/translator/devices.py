@@ -108,3 +108,17 @@ def matmul_precision(precision: str) -> Iterator[None]:
         yield
     finally:
         torch.set_float32_matmul_precision(previous)
+
+
+@contextmanager
+def num_threads(number: int | None) -> Iterator[None]:
+    """Set ``torch.set_num_threads`` inside a block, unless the number is None, and restore it afterwards.
+
+    Explained in book/scaling.
+    """
+    previous = torch.get_num_threads()
+    torch.set_num_threads(previous if number is None else number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(previous)

@@ -18,7 +18,6 @@ from utils.corpus.text_files import text_lines
 from utils.translator.alignment import WordAlignment, align
 from utils.translator.options import AT_ONCE
 from utils.translator.runs import Run
-from utils.translator.threads import Threads
 from utils.translator.translating import Translation, n_best
 
 T = TypeVar("T")
@@ -130,13 +129,12 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def update(self, num_sentences: int, num_units: int, threads: Threads | None = None) -> None:
-        """Add some sentences, and the number of units of output for them; show the number of threads."""
+    def update(self, num_sentences: int, num_units: int) -> None:
+        """Add some sentences, and the number of units of output for them."""
         self._num_units += num_units
         if not self._bar.disable:
             rate = self._num_units / max(self._bar.format_dict["elapsed"], 1e-9)
-            number = "" if threads is None else f", {threads.number} threads"
-            self._bar.set_postfix_str(f"{rate:.0f} {self._unit}/s{number}", refresh=False)
+            self._bar.set_postfix_str(f"{rate:.0f} {self._unit}/s", refresh=False)
         self._bar.update(num_sentences)
 
 
@@ -148,7 +146,6 @@ def translate_lines(
     at_once: int = AT_ONCE,
     keep_weights: bool = False,
     progress: Progress | None = None,
-    threads: Threads | None = None,
     **search: Any,
 ) -> Iterator[tuple[str, list[Translation]]]:
     """Translate a stream of lines: each line with its translations, the best first, in the order of the lines.
@@ -161,16 +158,15 @@ def translate_lines(
             is read; a larger number is faster.
         keep_weights: whether the translations have their attention weights.
         progress: a bar to update.
-        threads: chooses how many threads compute a batch; None leaves their number as it is.
         search: ``length_penalty`` and ``no_repeat_ngram`` of :func:`utils.translator.translating.translate`.
 
     Raises:
         ValueError: a beam or a number of lines below 1, or a sentence that is too long.
     """
     for batch in _batches(lines, at_once):
-        translations = n_best(run, batch, beam=beam, keep_weights=keep_weights, threads=threads, **search)
+        translations = n_best(run, batch, beam=beam, keep_weights=keep_weights, **search)
         if progress is not None:
-            progress.update(len(batch), sum(len(best.tgt_tokens) for best, *_ in translations), threads)
+            progress.update(len(batch), sum(len(best.tgt_tokens) for best, *_ in translations))
         yield from zip(batch, translations, strict=True)
 
 
@@ -181,7 +177,6 @@ def align_lines(
     tokenised: bool = True,
     at_once: int = AT_ONCE,
     progress: Progress | None = None,
-    threads: Threads | None = None,
 ) -> Iterator[WordAlignment]:
     """Align a stream of (source, target) pairs, in their order; arguments as for :func:`translate_lines`.
 
@@ -192,9 +187,9 @@ def align_lines(
         ValueError: a number of pairs below 1, or as :func:`utils.translator.alignment.align`.
     """
     for batch in _batches(pairs, at_once):
-        alignments = align(run, batch, tokenised=tokenised, threads=threads)
+        alignments = align(run, batch, tokenised=tokenised)
         if progress is not None:
-            progress.update(len(batch), sum(len(alignment.tgt_words) for alignment in alignments), threads)
+            progress.update(len(batch), sum(len(alignment.tgt_words) for alignment in alignments))
         yield from alignments
 
 

@@ -10,10 +10,8 @@ import hashlib
 import json
 import math
 import signal
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
@@ -23,7 +21,8 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from utils.corpus.batches import Batch, batches
+from utils.corpus.batches import Batch
+from utils.corpus.batches import batches as in_batches
 from utils.seq2seq import EncoderDecoder
 from utils.training import History, Ids, check_finite, check_positive, seeded
 from utils.transformer import MultiHeadAttention
@@ -32,7 +31,6 @@ from utils.translator.distributed import ALONE, Processes, SharedLoss
 from utils.translator.fast import fast_loss
 from utils.translator.interrupts import Interrupted, PendingSignal, hold_signals
 from utils.translator.optimizers import Optimizers
-from utils.translator.threads import Threads
 
 #: Held-out sentences per batch; their loss does not depend on it.
 _HELD_OUT_BATCH = 128
@@ -40,13 +38,13 @@ _HELD_OUT_BATCH = 128
 
 @runtime_checkable
 class ResumableBatches(Protocol):
-    """The batches to train on: ``ShuffledBatches`` in memory, or a ``BatchStream`` from the disk."""
+    """The batches to train on, such as ``ShuffledBatches``."""
 
     def epoch(self, generator: torch.Generator) -> Iterator[Batch]:
         """One epoch, shuffled by the generator."""
 
     def __len__(self) -> int:
-        """The approximate number of batches per epoch."""
+        """Number of batches per epoch."""
 
     @property
     def identity(self) -> list:
@@ -118,7 +116,6 @@ def train(
     progress: bool = False,
     checkpoints: Checkpoints | None = None,
     processes: Processes = ALONE,
-    threads: Threads | None = None,
 ) -> FullHistory:
     """Train with teacher forcing by :func:`utils.translator.fast.fast_loss`.
 
@@ -140,8 +137,6 @@ def train(
             ``epochs`` or ``steps``, in one process on the CPU: elsewhere dropout starts from another seed).
         processes: those that train this model together, each with its shard of every batch, and the device to train
             on, which the model must be on already. The first process saves the checkpoints.
-        threads: chooses how many threads compute a step. Their number changes the last bits of the weights. None
-            leaves it as it is.
 
     Returns:
         The history of all steps, including those before an interruption.
@@ -152,26 +147,20 @@ def train(
         FloatingPointError: a loss or gradient that is not finite, with the step and the last checkpoint; the
             weights are those before it.
         Interrupted: Ctrl-C or another signal that ends programs, once the current step is done and its state is saved.
-            If a command is interrupted in a step that takes long, it ends with the state before this step
-            (:mod:`utils.translator.interrupts`).
+            A second signal ends it at once, with the state that was saved last.
     """
     if schedule.patience is not None and valid is None:
         raise ValueError("patience needs valid, the held-out sentences whose loss it follows")
     optimizers = Optimizers(model, lr=schedule.lr, muon=schedule.muon or None)
     state = _State(model, optimizers, torch.Generator().manual_seed(seed), _Best(schedule.patience))
     history, best = state.history, state.best
-    training = "" if checkpoints is None else _fingerprint(model, schedule, seed, products, batches, valid)
-    processes.check_same(training)
-    loss = partial(fast_loss, label_smoothing=schedule.label_smoothing)
-    shared_loss = SharedLoss(model, loss, processes=processes)
+    fingerprint = "" if checkpoints is None else _fingerprint(model, schedule, seed, products, batches, valid)
+    processes.check_same(fingerprint)
+    loss_of = partial(fast_loss, label_smoothing=schedule.label_smoothing)
+    shared_loss = SharedLoss(model, loss_of, processes=processes)
 
-    with (
-        seeded(seed),
-        _bar(progress) as bar,
-        hold_signals() as pending,
-        _saving_in_time(state, checkpoints, training, processes, pending),
-    ):
-        _restore(state, checkpoints, training, processes, seed)
+    with seeded(seed), _bar(progress) as bar, hold_signals() as pending:
+        _restore(state, checkpoints, fingerprint, processes, seed)
         num_steps = schedule.steps or (schedule.epochs or 0) * len(batches)
         clock = _Clock(schedule, state, num_steps=num_steps, processes=processes)
         # An epoch that was interrupted after its last step still needs its held-out loss.
@@ -181,20 +170,15 @@ def train(
                 clock.start()
                 if (share := clock.share()) == 1 and schedule.epochs is None:
                     break
-                with threads.measured(batch.num_tokens) if threads else nullcontext():
-                    with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
-                        value = shared_loss(batch)
-                    _differentiate(state, value, clip=schedule.clip, checkpoints=checkpoints)
-                    loss_of_batch = shared_loss.of_batch(value)
-                    with state.changing():
-                        optimizers.step(min(share / schedule.warmup, 1) * (1 - share))
-                        history.add(loss_of_batch, batch.num_tokens, clock.seconds())
-                        state.end_step()
-                _save_if_due(state, checkpoints, training, processes, pending)
-                _show(bar, history, clock.share(), threads)
-            loss = None if valid is None else _valid_loss(model, valid, processes)
-            with state.changing():
-                state.end_epoch(loss)
+                with torch.autocast(processes.device.type, products, enabled=products != torch.float32):
+                    loss = shared_loss(batch)
+                _differentiate(state, loss, clip=schedule.clip, checkpoints=checkpoints)
+                optimizers.step(min(share / schedule.warmup, 1) * (1 - share))
+                history.add(shared_loss.of_batch(loss), batch.num_tokens, clock.seconds())
+                state.end_step()
+                _save_if_due(state, checkpoints, fingerprint, processes, pending)
+                _show(bar, history, clock.share())
+            state.end_epoch(None if valid is None else _valid_loss(model, valid, processes))
         best.restore(model)
     model.eval()
     if len(history.losses) < 2:  # the learning rate of the first step is 0
@@ -228,7 +212,7 @@ class _Clock:
 
     def share(self) -> float:
         """The share of the budget that is used, at most 1, the same in all processes."""
-        if self._schedule.minutes is None:  # num_steps may be approximate
+        if self._schedule.minutes is None:
             return min(len(self._state.history.losses) / self._num_steps, 1)
         return min(self._processes.broadcast(self.seconds() / (60 * self._schedule.minutes)), 1)
 
@@ -259,12 +243,11 @@ def _fingerprint(
 
 
 def _restore(
-    state: "_State", checkpoints: Checkpoints | None, training: str, processes: Processes, seed: int
+    state: "_State", checkpoints: Checkpoints | None, fingerprint: str, processes: Processes, seed: int
 ) -> None:
     """Restore the state of the last checkpoint, if there is one."""
-    if checkpoints is not None and (tensors := checkpoints.load(training=training)):
-        with state.changing():
-            state.restore(tensors)
+    if checkpoints is not None and (tensors := checkpoints.load(fingerprint=fingerprint)):
+        state.restore(tensors)
     # The checkpoint holds the random state of one process on the CPU; elsewhere dropout gets a new seed.
     if processes.world > 1 or processes.device.type != "cpu":
         torch.manual_seed(seed + len(state.history.losses) * processes.world + processes.rank)
@@ -286,49 +269,16 @@ def _differentiate(state: "_State", loss: Tensor, *, clip: float, checkpoints: C
 def _save_if_due(
     state: "_State",
     checkpoints: Checkpoints | None,
-    training: str,
+    fingerprint: str,
     processes: Processes,
     pending: PendingSignal,
 ) -> None:
     """Save a checkpoint when it is due; after a signal to any process, save one and stop all processes."""
     [num_pending] = processes.sum(pending.number > 0)
     if checkpoints is not None and processes.is_first and (checkpoints.due or num_pending):
-        with state.changing():
-            checkpoints.save(state.tensors(), training=training)
+        checkpoints.save(state.tensors(), fingerprint=fingerprint)
     if num_pending:
         raise Interrupted(pending.number or signal.SIGINT)
-
-
-@contextmanager
-def _saving_in_time(
-    state: "_State",
-    checkpoints: Checkpoints | None,
-    training: str,
-    processes: Processes,
-    pending: PendingSignal,
-) -> Iterator[None]:
-    """Within this block the first process saves the state early if need be.
-
-    It does so if a step takes long after a signal, or if another process ends in the step.
-    """
-    saves = checkpoints is not None and processes.is_first
-    if saves:
-        pending.rescue = partial(state.rescue, checkpoints, training)
-    elif checkpoints is not None:
-        # The other processes end at the second call, when the first is already saving.
-        pending.rescue = partial(next, iter([None, ""]))
-    try:
-        yield
-    except RuntimeError:
-        if processes.world == 1:
-            raise
-        # Another process has ended, so an operation of all processes fails.
-        if saves and state.can_be_saved:
-            with state.changing():
-                checkpoints.save(state.tensors(), training=training)
-        if pending.number:
-            raise Interrupted(pending.number) from None
-        raise
 
 
 @torch.no_grad()
@@ -336,7 +286,9 @@ def _valid_loss(model: EncoderDecoder, valid: tuple[Ids, Ids], processes: Proces
     """The mean loss per target token, without dropout. The processes take turns with the batches."""
     model.eval()
     total, tokens = 0.0, 0
-    for batch in islice(batches(*valid, batch_size=_HELD_OUT_BATCH), processes.rank, None, processes.world):
+    for batch in islice(
+        in_batches(*valid, batch_size=_HELD_OUT_BATCH), processes.rank, None, processes.world
+    ):
         total += batch.num_tokens * fast_loss(model, batch.to(processes.device)).item()
         tokens += batch.num_tokens
     total, tokens = processes.sum(total, tokens)
@@ -374,7 +326,6 @@ class _State:
         self.epochs_done, self.batches_done = 0, 0
         self._epoch_start: Tensor | None = None
         self._dropout = torch.get_rng_state()
-        self._lock, self._is_whole = threading.Lock(), True
 
     def rest_of_epoch(self, batches: ResumableBatches) -> Iterator[Batch]:
         """The batches of this epoch that are not done yet."""
@@ -397,34 +348,6 @@ class _State:
         if valid_loss is not None:
             self.history.valid_losses.append(valid_loss)
             self.best.update(self.model, valid_loss)
-
-    @contextmanager
-    def changing(self) -> Iterator[None]:
-        """The block in which the state is changed, while no other thread can save it."""
-        with self._lock:
-            self._is_whole = False
-            yield
-            self._is_whole = True
-
-    @property
-    def can_be_saved(self) -> bool:
-        """Whether this is the state between two steps of an epoch, or within one that has not changed it yet."""
-        return self._is_whole and self.in_epoch
-
-    def rescue(self, checkpoints: Checkpoints, training: str) -> str | None:
-        """Save the state before the step in progress, from another thread that then ends the program.
-
-        Returns:
-            The message for the user; None if the state cannot be saved because it is half changed, an epoch is over, or
-            the disk is full.
-        """
-        self._lock.acquire()
-        if self.can_be_saved:
-            with suppress(OSError):
-                checkpoints.save(self.tensors(), training=training)
-                return "interrupted: the state before this step is saved\n"  # with the lock: nothing changes any more
-        self._lock.release()
-        return None
 
     def tensors(self) -> dict[str, Tensor]:
         """The state by name, with the states of the generators of shuffling and of dropout."""
@@ -473,9 +396,7 @@ def _bar(progress: bool) -> tqdm:
     )
 
 
-def _show(bar: tqdm, history: History, share: float, threads: Threads | None) -> None:
+def _show(bar: tqdm, history: History, share: float) -> None:
     numbers = {"loss": f"{history.losses[-1]:.2f}", "tokens_s": f"{history.tokens_per_second:.0f}"}
-    if threads is not None:
-        numbers["threads"] = str(threads.number)
     bar.set_postfix(numbers, refresh=False)
     bar.update(share - bar.n)

@@ -8,7 +8,6 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +27,6 @@ from utils.translator.folders import EVALUATION, complete
 from utils.translator.options import MAX_BEAM
 from utils.translator.runs import Run
 from utils.translator.scores import Difference, paired_bootstrap
-from utils.translator.threads import Threads
 
 
 class Translation(NamedTuple):
@@ -98,7 +96,6 @@ def translate(
     length_penalty: float = 1.0,
     no_repeat_ngram: int = 0,
     batch_size: int = 64,
-    threads: Threads | None = None,
 ) -> list[Translation]:
     """Translate text, in batches of sentences of similar length.
 
@@ -112,7 +109,6 @@ def translate(
         length_penalty: as for :func:`utils.search.beam_search`; it does not change greedy search.
         no_repeat_ngram: as for :func:`utils.search.greedy`.
         batch_size: sentences per batch.
-        threads: chooses how many threads compute a batch; None leaves their number as it is.
 
     Returns:
         One translation per sentence, in the same order; no translation has a line break.
@@ -124,7 +120,7 @@ def translate(
     Explained in book/api/command_line_results.
     """
     search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
-    return [best[0] for best in n_best(run, sentences, **search, batch_size=batch_size, threads=threads)]
+    return [best[0] for best in n_best(run, sentences, **search, batch_size=batch_size)]
 
 
 def n_best(
@@ -136,7 +132,6 @@ def n_best(
     no_repeat_ngram: int = 0,
     batch_size: int = 64,
     keep_weights: bool = True,
-    threads: Threads | None = None,
 ) -> list[list[Translation]]:
     """The ``beam`` best translations of each sentence, in the order of :func:`utils.search.beam_search`.
 
@@ -159,13 +154,12 @@ def n_best(
     for batch, max_len in _batches(ids, batch_size, beam):
         src = [ids[row] for row in batch]
         padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
-        with threads.measured(sum(map(len, src))) if threads else nullcontext():
-            if beam == 1:
-                hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, **options)
-                best = [[hypothesis] for hypothesis in hypotheses]
-            else:
-                options["length_penalty"] = length_penalty
-                best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, **options)
+        if beam == 1:
+            hypotheses = greedy(run.model, padded, src_lens, max_len=max_len, **options)
+            best = [[hypothesis] for hypothesis in hypotheses]
+        else:
+            options["length_penalty"] = length_penalty
+            best = beam_search(run.model, padded, src_lens, beam=beam, max_len=max_len, **options)
         for row, row_ids, hypotheses in zip(batch, src, best, strict=True):
             src_tokens = run.src_vocabulary.tokens(row_ids)
             translations[row] = [
@@ -302,14 +296,12 @@ def evaluate_run(
     run: Run,
     *,
     test: Sequence[Example] | None = None,
-    threads: Threads | None = None,
     **search: Any,
 ) -> Evaluation:
     """Translate the held-out sentences of a run and score them against all their references.
 
     Args:
         test: other sentences to measure it on; None for those of the run.
-        threads: as for :func:`translate`.
         search: ``beam``, ``length_penalty`` and ``no_repeat_ngram`` of :func:`translate`.
 
     Raises:
@@ -322,7 +314,7 @@ def evaluate_run(
         raise ValueError("the run has no test sentences (--test-groups 0): name a file of pairs with --on")
     sources = [example.source for example in test]
     references = [example.references for example in test]
-    translations = translate(run, sources, threads=threads, **search)
+    translations = translate(run, sources, **search)
     texts = [translation.text for translation in translations]
     lang = run.settings.tgt
     score = {"lang": lang, "resamples": RESAMPLES}
@@ -379,7 +371,6 @@ def compare_runs(
     second: Run,
     *,
     test: Sequence[Example] | None = None,
-    threads: Threads | None = None,
     **search: Any,
 ) -> Comparison:
     """Translate the same sentences with two runs, and test whether one is better.
@@ -387,7 +378,6 @@ def compare_runs(
     Args:
         beam: as for :func:`translate`.
         test: the sentences; None for the test sentences of the runs.
-        threads: as for :func:`translate`.
 
     Raises:
         ValueError: runs for other languages, no sentences, or without ``test`` runs with other test sentences.
@@ -407,8 +397,7 @@ def compare_runs(
         raise ValueError("the runs have no test sentences (--test-groups 0): name a file of pairs with --on")
     sources, references = [example.source for example in test], [example.references for example in test]
     systems = [
-        [translation.text for translation in translate(run, sources, threads=threads, **search)]
-        for run in (first, second)
+        [translation.text for translation in translate(run, sources, **search)] for run in (first, second)
     ]
     bleu_difference, chrf_difference = paired_bootstrap(*systems, references, lang=first.settings.tgt)
     return Comparison(len(test), bleu_difference, chrf_difference)
