@@ -3,11 +3,8 @@
 PYTHON ?= python3
 PORT ?= 8000
 
-VENV := .venv
-BIN := $(VENV)/bin
-INSTALLED := $(VENV)/.installed
-# For the environment without GPU libraries. With those that pip installs on Linux it takes 6 GB.
-FREE_KB_NEEDED := 2000000
+BIN := .venv/bin
+INSTALLED := .venv/.installed
 
 # A file whose name has a blank, such as a copy that a file manager made, is none of the course's.
 CHAPTERS := $(sort $(filter chapters/%.ipynb,$(wildcard chapters/*.ipynb)))
@@ -18,44 +15,33 @@ endif
 BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) \
 	$(shell find book utils -type f ! -name '*.pyc' ! -path '* *' ! -path book/pdf.py ! -path book/fonts.py 2>/dev/null)
 
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # Three processes for two processors: many tests wait for a browser. All tests of a file run in one process, since they
 # share models and files.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 IN_PARALLEL = -n $(shell $(BIN)/python -c 'import os; print(min(4, os.cpu_count() * 3 // 2))') --dist loadfile --no-loadscope-reorder
-TESTS_OF_PAGES := $(addprefix tests/,test_notebooks.py test_chapter_figures.py test_book.py test_pages.py \
-	test_figures_in_book.py test_quizzes_in_book.py)
-ALL_TESTS := $(CHAPTERS) chapters/studies tests utils
-# Tests that need the built book or a browser, build books or run chapters; and tests that train.
-OF_THE_BOOK := test_book test_pages test_pdf test_quizzes_in_book test_publishing test_marking test_machines \
-	test_chapter_figures test_figures_in_book test_figures_in_jupyterlab test_explorables_in_browser test_architecture
-OF_TRAINING := test_command_line test_translating test_length_study test_real_sentences test_explanation_study \
-	test_own_decoders test_training test_loop test_distributed test_checkpoints
-WITHOUT = $(1:%=--ignore=tests/%.py)
+ALL_TESTS := --nbval --nbval-current-env $(CHAPTERS) chapters/studies tests utils
 
-BENCHMARKS := $(sort $(wildcard tests/bench_*.py))
-
-# Two builds, so that reading and testing do not disturb each other: `book` builds what changed, `test` builds
-# everything again, since Sphinx repeats the warnings of a page only when it reads the page again.
+# Two builds, so that reading and testing do not disturb each other. What jupyter-book prints is an address that is wrong
+# where a folder has blanks; warnings and errors go to the other stream.
 BOOK := _build/html
 TESTED := _build/tested/_build/html
-# Its output is an address that is wrong where a folder has blanks; warnings and errors go to the other stream.
 BUILD := $(BIN)/jupyter-book build . --quiet >/dev/null
-NORMALISE := $(BIN)/nbstripout --keep-output --keep-count --keep-id \
-	--extra-keys "cell.metadata.execution cell.metadata.lines_to_next_cell metadata.language_info metadata.widgets"
+# Sphinx builds changed pages, but does not notice changed extensions or assets and does not remove deleted pages.
+ANEW = $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/explorables/% $(INSTALLED),$?)
 
 # The kernel of this environment, even where the user has another one called python3.
 export JUPYTER_PREFER_ENV_PATH := 1
 # The settings that the user has for matplotlib elsewhere do not count here: with MPLBACKEND=agg notebooks would show no
 # figures. Its list of fonts is kept with the environment, also where the home folder cannot be written.
 unexport MPLBACKEND MATPLOTLIBRC
-export MPLCONFIGDIR := $(CURDIR)/$(VENV)/matplotlib
+export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 # Nor do settings for IPython, where outputs are compared or stored.
-test test-all notebooks: export IPYTHONDIR := $(CURDIR)/$(VENV)/ipython
+test test-all notebooks: export IPYTHONDIR := $(CURDIR)/.venv/ipython
 # Text is in UTF-8 on every machine, also where the user's locale has another encoding.
 export PYTHONUTF8 := 1
 
 .DELETE_ON_ERROR:
-.PHONY: help book pdf serve browser test test-all check coverage test-machines lint lab notebooks handout mark bench linkcheck links fonts clean
+.PHONY: help book pdf serve browser test test-all check coverage lint lab notebooks handout mark bench linkcheck links fonts clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -79,24 +65,20 @@ browser: $(INSTALLED)
 test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 10 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	$(PYTEST) --nbval --nbval-current-env $(SELECTED)
-	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) -m "not slow" -k "$(CHAPTER)" $(TESTS_OF_PAGES)
+	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) -m "chapter and not slow" -k "$(CHAPTER)" tests
 else
-	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env -m "not slow" $(ALL_TESTS)
+	$(PYTEST) $(IN_PARALLEL) -m "not slow" $(ALL_TESTS)
 endif
 
 test-all: browser lint $(TESTED)/.built  ## run all tests, about 15 minutes: also killed processes, all figures, all solutions
-	$(PYTEST) $(IN_PARALLEL) --nbval --nbval-current-env $(ALL_TESTS)
+	$(PYTEST) $(IN_PARALLEL) $(ALL_TESTS)
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters
-	$(PYTEST) $(IN_PARALLEL) -m "not slow" $(call WITHOUT,$(OF_THE_BOOK) $(OF_TRAINING)) tests utils
+	$(PYTEST) $(IN_PARALLEL) -m "not slow and not browser and not trains" tests utils
 
 # Counting lines doubles the time of many tests, so they are counted here alone, without the tests of the book.
 coverage: $(INSTALLED)  ## list the lines of utils that no test runs; at least 95 % must be run
-	$(PYTEST) $(IN_PARALLEL) --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 \
-		$(call WITHOUT,$(OF_THE_BOOK)) tests utils
-
-test-machines: $(INSTALLED)  ## run the tests of numbers as on other processors, and nearly all tests on a busy machine
-	$(BIN)/python tests/machines.py
+	$(PYTEST) $(IN_PARALLEL) --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 -m "not browser" tests utils
 
 lint: $(INSTALLED)  ## check style and formatting with ruff
 	$(BIN)/ruff check .
@@ -117,7 +99,8 @@ notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTE
 	@echo $(SELECTED) | xargs -n 1 -P 2 sh -ec '\
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$0; \
 		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$0; \
-		$(NORMALISE) $$0'
+		$(BIN)/nbstripout --keep-output --keep-count --keep-id --extra-keys "cell.metadata.execution \
+			cell.metadata.lines_to_next_cell metadata.language_info metadata.widgets" $$0'
 
 handout: $(INSTALLED)  ## write the chapters without solutions to _build/handout (CHAPTER=name for one)
 	$(BIN)/python -m utils.exercises.handout _build/handout $(SELECTED)
@@ -126,7 +109,7 @@ mark: $(INSTALLED)  ## mark the returned notebooks in a folder: make mark DIR=re
 	$(BIN)/python -m utils.exercises.marking "$(or $(DIR),$(error name the folder: make mark DIR=returned))"
 
 bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
-	@set -e; for benchmark in $(BENCHMARKS); do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
+	@set -e; for benchmark in tests/bench_*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
 linkcheck: $(INSTALLED)  ## check every outside link of the book (needs the network)
 	$(BIN)/jupyter-book build . --builder linkcheck --path-output _build/linkcheck
@@ -138,21 +121,21 @@ fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got 
 	$(BIN)/python book/fonts.py
 
 clean:  ## remove what was built, the environment included
-	rm -rf _build $(VENV) *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf _build .venv *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
 
-# Sphinx builds changed pages, but does not notice changed extensions or assets and does not remove deleted pages.
 $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
-	@$(if $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/explorables/% $(INSTALLED),$?),rm -rf $(BOOK) _build/.doctrees)
+	@$(if $(ANEW),rm -rf $(BOOK) _build/.doctrees)
 	$(BUILD)
 	@touch $@
 
+# Sphinx repeats the warnings of a page only when it reads the page again, so the whole test builds everything again.
 $(TESTED)/.built: $(INSTALLED) $(BOOK_SOURCES)
 	@rm -rf _build/tested
 	$(BUILD) --path-output _build/tested -W -n --keep-going
 	@touch $@ $(TESTED)/.updated
 
 $(TESTED)/.updated: $(INSTALLED) $(BOOK_SOURCES)
-	@$(if $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/explorables/% $(INSTALLED),$?),rm -rf _build/tested)
+	@$(if $(ANEW),rm -rf _build/tested)
 	$(BUILD) --path-output _build/tested -W -n --keep-going
 	@touch $@
 
@@ -165,10 +148,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	esac
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "$(PYTHON) has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
-	@free=$$(df -Pk . | awk 'NR == 2 {print $$4}'); test "$$free" -ge $(FREE_KB_NEEDED) || \
-		{ echo "$$free" | awk '{printf "%.1f GB of disk are free here; the environment needs 2 GB, or 6 GB with GPU libraries\n", $$1 / 1e6}' >&2; \
-		exit 1; }
-	test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
+	test -x $(BIN)/python || "$(PYTHON)" -m venv .venv
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -c 'import matplotlib.font_manager'  # lists the fonts now: it may take long, and then it says so
 	@touch $@

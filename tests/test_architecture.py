@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, Page
 
 from utils.architecture import NEXT, PARTS, QUERY, SOURCE, VECTORS, WRITTEN, architecture, weights
 
+pytestmark = pytest.mark.browser
+
 SHAPES = {"(n, d_embed)", "(n, 2h)", "(1, n)", "(1, h)", "(1, 2h)", "(1, d_embed)", "(1, vocab)"}
 
 

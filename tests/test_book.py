@@ -20,6 +20,8 @@ from fontTools.ttLib import TTFont
 
 from utils.explorables.chinese import chinese_forms, font_path
 
+pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+
 ROOT = Path(__file__).parents[1]
 BOOK = ROOT / "_build" / "tested" / "_build" / "html"
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))

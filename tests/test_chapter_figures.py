@@ -16,6 +16,8 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from utils.explorables.figure import MODE_VARIABLE
 from utils.explorables.sphinx_extension import run_example
 
+pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+
 ROOT = Path(__file__).parents[1]
 FIGURE = """
 import numpy as np

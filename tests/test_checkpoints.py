@@ -24,6 +24,8 @@ from utils.translator.checkpoints import Checkpoints, digest, write_atomically
 from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
 
+pytestmark = pytest.mark.trains
+
 NUM_STEPS = 12
 
 

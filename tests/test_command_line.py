@@ -37,6 +37,8 @@ from utils.translator.options import CorpusName
 from utils.translator.runs import load_run, save_run
 from utils.translator.translating import n_best, translate
 
+pytestmark = pytest.mark.trains
+
 ROOT = Path(__file__).parents[1]
 SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
 

@@ -32,6 +32,8 @@ from utils.translator.loop import Schedule, train
 from utils.translator.runs import load_run
 from utils.translator.translating import translate
 
+pytestmark = pytest.mark.trains
+
 ROOT = Path(__file__).parents[1]
 
 

@@ -31,6 +31,8 @@ from utils.corpus.pairs import DATA_VARIABLE
 from utils.seq2seq import BahdanauDecoder
 from utils.training import batch_loss
 
+pytestmark = pytest.mark.trains
+
 SMALL = Study(
     num_train=61, num_drawn=67, num_test=17, epochs=1, epochs_misled=1, width=7, seeds=(0, 1), num_links=13
 )

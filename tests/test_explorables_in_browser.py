@@ -37,6 +37,8 @@ from utils.colours import COLOURS
 from utils.explorables.live import page_of_its_own, page_script, standalone_html, style
 from utils.explorables.still import Stage
 
+pytestmark = pytest.mark.browser
+
 FIGURES = examples()
 LIVE = {**FIGURES, "awkward": awkward()}
 every_figure = pytest.mark.parametrize("name", FIGURES)

@@ -42,6 +42,8 @@ from test_pages import AXE_OPTIONS
 from utils.explorables.live import page_script, style
 from utils.explorables.sphinx_extension import stored_figures
 
+pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+
 STORED = {page: stored_figures(ROOT / f"{page}.ipynb") for page in CHAPTERS}
 FIGURES: dict[tuple[str, str], StoredFigure] = {
     (page, name): StoredFigure(written)

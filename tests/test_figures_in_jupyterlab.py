@@ -47,7 +47,7 @@ TWIN = FIGURE.replace("figure", "twin").replace('name="live"', 'name="twin"')
 
 CHAPTER = Path(__file__).parents[1] / "chapters" / "masked_softmax.ipynb"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 def views(page: Page) -> list[Locator]:

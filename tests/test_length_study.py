@@ -15,6 +15,8 @@ from utils.corpus.grammar import split_of, triple
 from utils.corpus.pairs import read_pairs
 from utils.search import Hypothesis
 
+pytestmark = pytest.mark.trains
+
 EDGES = (11, 23)
 
 

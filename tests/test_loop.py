@@ -15,6 +15,8 @@ from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
 from utils.translator.optimizers import Optimizers
 
+pytestmark = pytest.mark.trains
+
 VALID = sentences(13, seed=2), sentences(13, seed=3)
 
 

@@ -32,6 +32,8 @@ from utils.exercises.marking import (
     write_tables,
 )
 
+pytestmark = pytest.mark.browser
+
 CHAPTERS = sorted((Path(__file__).parents[1] / "chapters").glob("*.ipynb"))
 #: Solutions in these chapters use variables of the lesson, so the whole lesson runs. None of them trains a model.
 LESSON_NEEDED = {"masked_softmax", "nadaraya_watson", "dot_product_attention", "chinese_english"}

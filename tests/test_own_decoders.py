@@ -15,6 +15,8 @@ from utils.seq2seq import Decoder, Encoder, EncoderDecoder, RecurrentDecoder
 from utils.training import fit
 from utils.translator.fast import attention_weights, steps_for
 
+pytestmark = pytest.mark.trains
+
 
 class DotDecoder(nn.Module):
     """Written from nothing: dot-product attention asked with s_i, an LSTM, its memory a plain tuple."""

@@ -12,6 +12,8 @@ from chromium import PATIENCE
 from playwright.sync_api import Browser, Page, Request, expect
 from test_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, fonts_in, html
 
+pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+
 PHONE = {"width": 360, "height": 740}
 LAPTOP = {"width": 1280, "height": 800}
 DESK = {"width": 1440, "height": 900}

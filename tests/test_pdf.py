@@ -10,6 +10,8 @@ from playwright.sync_api import Browser
 from pypdf import PdfReader, PdfWriter
 from test_book import BOOK, PAGES, html
 
+pytestmark = pytest.mark.browser
+
 PDF = runpy.run_path(str(Path(__file__).parents[1] / "book" / "pdf.py"))
 NAMES = [
     ("book/notation", "Before the first chapter"),

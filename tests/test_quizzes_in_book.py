@@ -16,6 +16,8 @@ from test_book import BOOK, CHAPTERS, html
 from test_figures_in_book import PHONE, Visit
 from test_pages import AXE_OPTIONS, Reader
 
+pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+
 ORIGIN = BOOK.as_uri()
 WITH_QUESTIONS = [page for page in CHAPTERS if html(page).select(".quiz")]
 #: A page with questions of every kind, and one of each.

@@ -33,6 +33,8 @@ from utils.corpus.pairs import DATA_VARIABLE, find_file, read_pairs
 from utils.corpus.splits import folded
 from utils.translator.gold_links import format_links
 
+pytestmark = pytest.mark.trains
+
 TINY = {"epochs": 1, "width": 11, "vocabulary_size": 900, "num_test": 23, "num_valid": 7}
 
 

@@ -13,6 +13,8 @@ from utils.seq2seq import EncoderDecoder
 from utils.training import fit, sequence_loss
 from utils.translator.fast import fast_loss
 
+pytestmark = pytest.mark.trains
+
 # The loss
 
 

@@ -12,6 +12,8 @@ from utils.corpus.vocabulary import EOS
 from utils.metrics import bleu, chrf
 from utils.translator.translating import RESAMPLES, Translation, evaluate_run, n_best, translate
 
+pytestmark = pytest.mark.trains
+
 
 def test_translations_come_in_order_whatever_the_batch():
     run = trained_run()
