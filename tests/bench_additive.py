@@ -13,8 +13,8 @@ import torch
 import typer
 from bench_attention import interleaved, peak_mib, spread
 
-from utils.additive_by_query import additive_scores_by_query
 from utils.attention import additive_scores
+from utils.translator.additive_by_query import additive_scores_by_query
 
 SCORES = {"broadcast": additive_scores, "by query": additive_scores_by_query}
 #: Above this length all features at once need more memory than a small machine has.

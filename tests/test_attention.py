@@ -4,6 +4,7 @@ import importlib
 import inspect
 import math
 import sys
+from functools import partial
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ from torch.testing import assert_close
 
 from utils.attention import (
     AdditiveAttention,
+    Attention,
     CosineAttention,
     DotProductAttention,
     additive_scores,
@@ -574,17 +576,18 @@ def test_the_scale_of_cosine_attention_is_learned_and_stays_positive():
             CosineAttention(scale=scale)
 
 
-def test_projected_keys_are_reused():
-    layer = make_layer("additive")
-    queries, keys, values = qkv()
+@every_layer
+def test_projected_keys_are_reused(name):
+    layer = make_layer(name)
+    queries, keys, values = (t.requires_grad_() for t in qkv())
     mask = MASKS["an empty row"]
     projected = layer.project_keys(keys)
-    assert projected.shape == (BATCH, KEYS, HIDDEN)
+    assert projected.shape == (BATCH, KEYS, HIDDEN if name == "additive" else D)
     with_keys = layer(queries, keys, values, mask)
     with_projected = layer(queries, None, values, mask, projected_keys=projected)
     assert torch.equal(with_keys[0], with_projected[0])
     assert torch.equal(with_keys[1], with_projected[1])
-    parameters = list(layer.parameters())
+    parameters = [keys, *layer.parameters()]
     for a, b in zip(
         torch.autograd.grad(with_keys[0].square().sum(), parameters),
         torch.autograd.grad(with_projected[0].square().sum(), parameters),
@@ -752,12 +755,30 @@ def test_additive_attention_names_the_width_that_is_wrong():
         layer(queries, values, values)
 
 
-def test_additive_attention_wants_keys_once():
-    layer = make_layer("additive")
+@every_layer
+def test_every_layer_wants_keys_once(name):
+    layer = make_layer(name)
     queries, keys, values = qkv()
+    calls = [layer, partial(layer, need_weights=False)] if name == "dot" else [layer]
     for arguments in ((keys, layer.project_keys(keys)), (None, None)):
-        with pytest.raises(ValueError, match="exactly one of keys and projected_keys"):
-            layer(queries, arguments[0], values, projected_keys=arguments[1])
+        for call in calls:
+            with pytest.raises(ValueError, match="give exactly one of keys and projected_keys"):
+                call(queries, arguments[0], values, projected_keys=arguments[1])
+
+
+def test_a_layer_must_define_its_score():
+    with pytest.raises(NotImplementedError, match="Attention must define scores"):
+        Attention()(*qkv())
+
+
+def test_the_fused_function_knows_one_way_to_normalise():
+    layer = DotProductAttention(normalise=lambda scores, mask: scores.sigmoid())
+    queries, keys, values = qkv()
+    context, weights = layer(queries, keys, values)
+    assert_close(weights, scaled_dot_scores(queries, keys).sigmoid())
+    assert_close(context, weights @ values)
+    with pytest.raises(ValueError, match="need_weights=False needs normalise=masked_softmax"):
+        layer(queries, keys, values, need_weights=False)
 
 
 # --- import --------------------------------------------------------------------------------------------
@@ -772,9 +793,5 @@ def test_attention_needs_no_other_part_of_the_course(monkeypatch):
         if name.split(".")[0] in {"utils", *heavy}:
             monkeypatch.delitem(sys.modules, name)
     importlib.import_module("utils.attention")
-    assert {name for name in sys.modules if name.startswith("utils")} == {
-        "utils",
-        "utils.additive_by_query",
-        "utils.attention",
-    }
+    assert {name for name in sys.modules if name.startswith("utils")} == {"utils", "utils.attention"}
     assert not heavy & sys.modules.keys()

@@ -9,7 +9,7 @@ from tiny import SEARCH_ROUNDING, held_out_loss
 from torch import nn
 from torch.testing import assert_close
 
-from utils.attention import AdditiveAttention, length_mask
+from utils.attention import AdditiveAttention, Attention, length_mask
 from utils.attention_variants import (
     SCORES,
     AttentionDecoder,
@@ -20,7 +20,6 @@ from utils.attention_variants import (
     LocalAttention,
     LocationAttention,
     PointerDecoder,
-    ScoredAttention,
     masked_sparsemax,
     overlap,
     score_layer,
@@ -80,6 +79,36 @@ def test_each_score_is_that_of_a_loop(score):
         assert (weights[b, i, n:] == 0).all()
         assert_close(context[b, i], expected @ values[b, :n])
     assert_close(layer(queries, keys, values, length_mask(lens, KEYS)), (context, weights))
+
+
+@pytest.mark.parametrize(
+    ("layer", "names"),
+    [
+        (score_layer("additive", D, D), ["w_q.weight", "w_k.weight", "w_v.weight"]),
+        (score_layer("cosine", D, D), ["log_scale"]),
+        (score_layer("dot", D, D), []),
+        (score_layer("general", D, D), ["w.weight"]),
+        (score_layer("concat", D, D), ["w.weight", "v.weight"]),
+        (score_layer("location", D, D, max_len=KEYS), ["w.weight"]),
+        (LocalAttention(D, D, 2), ["w.weight", "w_p.weight", "v_p.weight"]),
+    ],
+)
+def test_parameters_keep_the_names_of_stored_models(layer, names):
+    assert isinstance(layer, Attention)
+    assert list(layer.state_dict()) == names
+
+
+def test_dropout_touches_the_context_only():
+    queries, keys, _ = tensors()
+    layer = GeneralAttention(D, D, dropout=0.5)
+    torch.manual_seed(1)
+    context, weights = layer(
+        queries, keys, torch.eye(KEYS).repeat(BATCH, 1, 1)
+    )  # the context shows the weights
+    assert_close(weights, torch.softmax(layer.scores(queries, layer.project_keys(keys)), dim=-1))
+    dropped = context == 0
+    assert 0 < dropped.sum() < dropped.numel()
+    assert_close(context[~dropped], 2 * weights[~dropped])  # survivors are doubled
 
 
 def test_the_dot_product_is_that_of_torch():
@@ -448,11 +477,6 @@ def test_pointers_go_to_the_first_equal_word_and_come_back():
         (lambda: translator(query="during"), "query must be 'before' or 'after', got 'during'"),
         (lambda: translator(input_feeding=True), "input_feeding needs query='after'"),
         (lambda: translator(query="after", cell="context"), "cell 'context' reads a context"),
-        (lambda: DotAttention()(torch.zeros(1, 2, 3), None, torch.zeros(1, 2, 3)), "exactly one of keys and"),
-        (
-            lambda: score_layer("cosine", 3, 3)(torch.zeros(1, 2, 3), None, torch.zeros(1, 2, 3)),
-            "exactly one of keys and",
-        ),
     ],
 )
 def test_parts_that_do_not_fit_are_named(make, message):
@@ -465,8 +489,3 @@ def test_a_source_longer_than_the_location_score_is_refused():
     model.start(torch.full((1, 12), 4), torch.tensor([12]))
     with pytest.raises(ValueError, match="max_len = 12 places, got 13 keys"):
         model.start(torch.full((1, 13), 4), torch.tensor([13]))
-
-
-def test_a_layer_must_define_its_score():
-    with pytest.raises(NotImplementedError, match="ScoredAttention must define scores"):
-        ScoredAttention()(torch.zeros(1, 2, 3), torch.zeros(1, 2, 3), torch.zeros(1, 2, 3))

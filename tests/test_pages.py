@@ -435,11 +435,11 @@ def test_the_reference_is_a_short_list(reader: Reader, name: str) -> None:
 
 def test_an_entry_of_the_reference_unfolds_where_it_is_named(reader: Reader) -> None:
     page = reader.open("book/api/attention")
-    entry = page.locator("details.entry", has=page.locator("[id='utils.attention.AdditiveAttention']"))
+    entry = page.locator("details.entry", has=page.locator("[id='utils.attention.Attention']"))
     expect(entry).not_to_have_attribute("open", "")
-    page.locator(".bd-sidebar-secondary a[href='#utils.attention.AdditiveAttention.forward']").click()
+    page.locator(".bd-sidebar-secondary a[href='#utils.attention.Attention.forward']").click()
     expect(entry).to_have_attribute("open", "")
-    expect(page.locator("[id='utils.attention.AdditiveAttention.forward']")).to_be_in_viewport()
+    expect(page.locator("[id='utils.attention.Attention.forward']")).to_be_in_viewport()
 
     page.goto("about:blank")
     page.goto(f"{BOOK.as_uri()}/book/api/attention.html#utils.attention.masked_softmax")

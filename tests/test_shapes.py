@@ -28,7 +28,6 @@ from utils.attention_variants import (
     GeneralAttention,
     LocalAttention,
     LocationAttention,
-    StepwiseCosineAttention,
     masked_sparsemax,
 )
 from utils.kernels import nadaraya_watson
@@ -40,6 +39,7 @@ from utils.transformer import (
     TransformerDecoder,
     TransformerEncoder,
 )
+from utils.translator.additive_by_query import additive_scores_by_query
 
 D, D_V, HEADS = 6, 11, 3
 BATCH, QUERIES, KEYS = 2, 5, 7
@@ -64,7 +64,7 @@ LAYERS = {
     "concat": ConcatAttention(D, D, 13),
     "location": LocationAttention(D, KEYS),
     "local": LocalAttention(D, D, 2),
-    "stepwise cosine": StepwiseCosineAttention(),
+    "by query": AdditiveAttention(D, D, 13, score=additive_scores_by_query),
 }
 
 

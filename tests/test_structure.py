@@ -20,8 +20,7 @@ DOCUMENTED = {"os._exit"}
 
 #: A module or folder may import of `utils` only itself and what is in the rows above its own.
 LAYERS = [
-    {"additive_by_query", "colours"},
-    {"attention"},
+    {"attention", "colours"},
     {"kernels", "seq2seq"},
     {"corpus", "transformer", "attention_variants"},
     {"search", "training", "metrics", "unknown_words"},

@@ -1,21 +1,20 @@
 """Attention: masks, scoring functions and the three attention layers of the course.
 
-Everything here works on tensors only; recurrent networks, text and figures are in other modules. The
-checks of arguments are at the end of the file.
+A layer is a score and a way to normalise scores; :class:`Attention` is what all layers share. Everything here works
+on tensors only; recurrent networks, text and figures are in other modules. The checks of arguments are at the end of
+the file.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Integer
 from torch import Tensor, nn
 
-from utils.additive_by_query import additive_scores_by_query
-
-#: With this many features (batch * queries * keys * h) or more, which take 64 MiB in float32, AdditiveAttention on a
-#: CPU computes them one query at a time. A GPU, which is slow at many small operations, computes all at once.
-MANY_FEATURES = 2**24
+#: A function of scores and a mask that makes weights, as :func:`masked_softmax`.
+Normalise = Callable[[Tensor, Tensor | None], Tensor]
 
 
 def length_mask(
@@ -155,8 +154,8 @@ def additive_scores(
 ) -> Float[Tensor, "*batch queries keys"]:
     r"""Additive scores :math:`s_{ij} = w_v^\top \tanh(W_q q_i + W_k k_j)` of projected queries and keys.
 
-    The features, the values of tanh, are ``batch * queries * keys * h`` numbers; for many queries see
-    ``utils.additive_by_query``.
+    The features, the values of tanh, are ``batch * queries * keys * h`` numbers; for many queries
+    ``utils.translator.additive_by_query`` computes the same in less memory.
 
     Raises:
         ValueError: fewer than two axes, widths h that differ, or leading axes that do not fit.
@@ -166,125 +165,48 @@ def additive_scores(
 
     Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
     """
-    _check_additive(projected_queries, projected_keys, w_v)
+    check_additive(projected_queries, projected_keys, w_v)
     features = torch.tanh(projected_queries[..., :, None, :] + projected_keys[..., None, :, :])
     return features @ w_v
 
 
-class DotProductAttention(nn.Module):
-    r"""Scaled dot-product attention: :math:`\operatorname{softmax}(QK^\top / \sqrt{d})\,V`.
+class Attention(nn.Module):
+    """The part that all attention layers share: scores, weights, and the weighted average of the values.
+
+    A subclass defines :meth:`scores`, and :meth:`project_keys` if a part of the score does not depend on the query.
+    A decoder that attends to the same keys at every step projects them once with :meth:`project_keys` and passes the
+    result as ``projected_keys``.
 
     Args:
         dropout: probability of dropping a weight in training mode.
+        normalise: turns scores and mask into weights.
 
-    Source: Vaswani et al. (2017), section 3.2.1. Explained in chapters/dot_product_attention.
+    Explained in chapters/attention_variants.
     """
 
-    def __init__(self, *, dropout: float = 0.0):
+    def __init__(self, *, dropout: float = 0.0, normalise: Normalise = masked_softmax):
         super().__init__()
         self.dropout = nn.Dropout(dropout)
+        self.normalise = normalise
 
-    def forward(
+    def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys d"]:
+        """The part of the score that does not depend on the query: here the keys themselves."""
+        return keys
+
+    def scores(
+        self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys d"]
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """The score of each query and key; the keys come from :meth:`project_keys`."""
+        raise NotImplementedError(f"{type(self).__name__} must define scores")
+
+    def weigh(
         self,
-        queries: Float[Tensor, "*batch queries d"],
-        keys: Float[Tensor, "*batch keys d"],
-        values: Float[Tensor, "*batch keys d_v"],
-        mask: Bool[Tensor, "..."] | None = None,
-        *,
-        need_weights: bool = True,
-    ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"] | None]:
-        """Compute the context and the weights.
-
-        Args:
-            mask: True where a query may attend to a key; broadcasts to the scores.
-            need_weights: if False, use PyTorch's fused function and return None in place of the weights.
-
-        Returns:
-            The context, and the weights before dropout, or None.
-
-        Raises:
-            ValueError: axes that do not fit, or a mask that is not boolean.
-        """
-        if need_weights:
-            weights = masked_softmax(scaled_dot_scores(queries, keys), mask)
-            return weighted_sum(self.dropout(weights), values), weights
-        dropout = self.dropout.p if self.training else 0.0
-        return _fused_attention(queries, keys, values, mask, dropout), None
-
-
-class CosineAttention(nn.Module):
-    r"""Attention whose score is the cosine of query and key times a learned scale.
-
-    Args:
-        scale: initial value of the scale λ, the inverse temperature of the softmax. The parameter that is
-            trained is its logarithm, so the scale stays positive.
-        dropout: probability of dropping a weight in training mode.
-
-    Raises:
-        ValueError: a scale that is not positive.
-
-    Source: Graves et al. (2014), section 3.3.1. Explained in chapters/additive_attention.
-    """
-
-    def __init__(self, *, scale: float = 10.0, dropout: float = 0.0):
-        super().__init__()
-        if not scale > 0:
-            raise ValueError(f"scale must be positive, got {scale}")
-        self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
-        self.dropout = nn.Dropout(dropout)
-
-    def forward(
-        self,
-        queries: Float[Tensor, "*batch queries d"],
-        keys: Float[Tensor, "*batch keys d"],
-        values: Float[Tensor, "*batch keys d_v"],
-        mask: Bool[Tensor, "..."] | None = None,
-    ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
-        """Compute the context and the weights.
-
-        Args:
-            mask: True where a query may attend to a key; broadcasts to the scores.
-
-        Returns:
-            The context, and the weights before dropout.
-
-        Raises:
-            ValueError: axes that do not fit, or a mask that is not boolean.
-        """
-        scores = cosine_scores(queries, keys, scale=self.log_scale.exp().to(queries.dtype))
-        weights = masked_softmax(scores, mask)
-        return weighted_sum(self.dropout(weights), values), weights
-
-
-class AdditiveAttention(nn.Module):
-    r"""Additive attention: the score is a one-layer network, :math:`w_v^\top \tanh(W_q q + W_k k)`.
-
-    Queries and keys may have different widths. A decoder that attends to the same keys at every step projects
-    them once with :meth:`project_keys` and passes the result as ``projected_keys``.
-
-    With :data:`MANY_FEATURES` features or more on a CPU, ``utils.additive_by_query`` computes the same scores and
-    gradients in less memory and time.
-
-    Args:
-        d_query: width of the queries.
-        d_key: width of the keys.
-        d_hidden: width h of the hidden layer.
-        dropout: probability of dropping a weight in training mode.
-
-    Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
-    """
-
-    def __init__(self, d_query: int, d_key: int, d_hidden: int, *, dropout: float = 0.0):
-        super().__init__()
-        self.w_q = nn.Linear(d_query, d_hidden, bias=False)
-        self.w_k = nn.Linear(d_key, d_hidden, bias=False)
-        self.w_v = nn.Linear(d_hidden, 1, bias=False)
-        self.dropout = nn.Dropout(dropout)
-
-    def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
-        """Project the keys: W_k k, the part of the hidden layer that does not depend on the query."""
-        check_width("keys", keys, self.w_k.in_features)
-        return self.w_k(keys)
+        queries: Float[Tensor, "*batch queries d_q"],
+        projected_keys: Float[Tensor, "*batch keys d"],
+        mask: Bool[Tensor, "..."] | None,
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """The weights of each query."""
+        return self.normalise(self.scores(queries, projected_keys), mask)
 
     def forward(
         self,
@@ -293,7 +215,7 @@ class AdditiveAttention(nn.Module):
         values: Float[Tensor, "*batch keys d_v"],
         mask: Bool[Tensor, "..."] | None = None,
         *,
-        projected_keys: Float[Tensor, "*batch keys h"] | None = None,
+        projected_keys: Float[Tensor, "*batch keys d"] | None = None,
     ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
         """Compute the context and the weights.
 
@@ -306,17 +228,135 @@ class AdditiveAttention(nn.Module):
             The context, and the weights before dropout.
 
         Raises:
-            ValueError: both or neither of ``keys`` and ``projected_keys``, axes that do not fit, or a mask
-                that is not boolean.
+            ValueError: both or neither of ``keys`` and ``projected_keys``, axes that do not fit, or a mask that is
+                not boolean.
         """
+        projected_keys = self._projected(keys, projected_keys)
+        check_axes(queries=queries, projected_keys=projected_keys)
+        weights = self.weigh(queries, projected_keys, mask)
+        return weighted_sum(self.dropout(weights), values), weights
+
+    def _projected(self, keys: Tensor | None, projected_keys: Tensor | None) -> Tensor:
         if (keys is None) == (projected_keys is None):
             raise ValueError("give exactly one of keys and projected_keys")
-        if projected_keys is None:
-            projected_keys = self.project_keys(keys)
+        if projected_keys is not None:
+            return projected_keys
+        check_axes(keys=keys)
+        return self.project_keys(keys)
+
+
+class DotProductAttention(Attention):
+    r"""Scaled dot-product attention: :math:`\operatorname{softmax}(QK^\top / \sqrt{d})\,V`.
+
+    Arguments as for :class:`Attention`.
+
+    Source: Vaswani et al. (2017), section 3.2.1. Explained in chapters/dot_product_attention.
+    """
+
+    def scores(
+        self, queries: Float[Tensor, "*batch queries d"], projected_keys: Float[Tensor, "*batch keys d"]
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """See :func:`scaled_dot_scores`."""
+        return scaled_dot_scores(queries, projected_keys)
+
+    def forward(
+        self,
+        queries: Float[Tensor, "*batch queries d"],
+        keys: Float[Tensor, "*batch keys d"] | None,
+        values: Float[Tensor, "*batch keys d_v"],
+        mask: Bool[Tensor, "..."] | None = None,
+        *,
+        projected_keys: Float[Tensor, "*batch keys d"] | None = None,
+        need_weights: bool = True,
+    ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"] | None]:
+        """As :meth:`Attention.forward`, or without the weights.
+
+        Args:
+            need_weights: if False, use PyTorch's fused function and return None in place of the weights.
+
+        Raises:
+            ValueError: as for :meth:`Attention.forward`, or ``need_weights=False`` in a layer whose ``normalise`` is
+                not :func:`masked_softmax`, the only one that the fused function knows.
+        """
+        if need_weights:
+            return super().forward(queries, keys, values, mask, projected_keys=projected_keys)
+        if self.normalise is not masked_softmax:
+            raise ValueError(
+                "need_weights=False needs normalise=masked_softmax: the fused function has no other"
+            )
+        keys = self._projected(keys, projected_keys)
+        return _fused_attention(queries, keys, values, mask, self.dropout.p if self.training else 0.0), None
+
+
+class CosineAttention(Attention):
+    r"""Attention whose score is the cosine of query and key times a learned scale.
+
+    Args:
+        scale: initial value of the scale λ, the inverse temperature of the softmax. The parameter that is
+            trained is its logarithm, so the scale stays positive.
+        options: as for :class:`Attention`.
+
+    Raises:
+        ValueError: a scale that is not positive.
+
+    Source: Graves et al. (2014), section 3.3.1. Explained in chapters/additive_attention.
+    """
+
+    def __init__(self, *, scale: float = 10.0, **options: Any):
+        super().__init__(**options)
+        if not scale > 0:
+            raise ValueError(f"scale must be positive, got {scale}")
+        self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
+
+    def scores(
+        self, queries: Float[Tensor, "*batch queries d"], projected_keys: Float[Tensor, "*batch keys d"]
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """See :func:`cosine_scores`."""
+        return cosine_scores(queries, projected_keys, scale=self.log_scale.exp().to(queries.dtype))
+
+
+class AdditiveAttention(Attention):
+    r"""Additive attention: the score is a one-layer network, :math:`w_v^\top \tanh(W_q q + W_k k)`.
+
+    Queries and keys may have different widths.
+
+    Args:
+        d_query: width of the queries.
+        d_key: width of the keys.
+        d_hidden: width h of the hidden layer.
+        score: computes the scores from the projected queries, the projected keys and :math:`w_v`. For many queries
+            on a CPU, ``utils.translator.additive_by_query`` has a function that gives the same in less memory and time.
+        options: as for :class:`Attention`.
+
+    Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
+    """
+
+    def __init__(
+        self,
+        d_query: int,
+        d_key: int,
+        d_hidden: int,
+        *,
+        score: Callable[[Tensor, Tensor, Tensor], Tensor] = additive_scores,
+        **options: Any,
+    ):
+        super().__init__(**options)
+        self.w_q = nn.Linear(d_query, d_hidden, bias=False)
+        self.w_k = nn.Linear(d_key, d_hidden, bias=False)
+        self.w_v = nn.Linear(d_hidden, 1, bias=False)
+        self.score = score
+
+    def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
+        """Project the keys: W_k k, the part of the hidden layer that does not depend on the query."""
+        check_width("keys", keys, self.w_k.in_features)
+        return self.w_k(keys)
+
+    def scores(
+        self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys h"]
+    ) -> Float[Tensor, "*batch queries keys"]:
+        """See :func:`additive_scores`."""
         check_width("queries", queries, self.w_q.in_features)
-        scores = _additive_scores_of_any_size(self.w_q(queries), projected_keys, self.w_v.weight.squeeze(0))
-        weights = masked_softmax(scores, mask)
-        return weighted_sum(self.dropout(weights), values), weights
+        return self.score(self.w_q(queries), projected_keys, self.w_v.weight.squeeze(0))
 
 
 def weighted_sum(
@@ -340,15 +380,6 @@ def weighted_sum(
 def _unit(vectors: Tensor) -> Tensor:
     # The default eps of 1e-12 is 0 in float16, where a vector of zeros would become 0/0.
     return nn.functional.normalize(vectors, dim=-1, eps=max(1e-12, torch.finfo(vectors.dtype).tiny))
-
-
-def _additive_scores_of_any_size(projected_queries: Tensor, projected_keys: Tensor, w_v: Tensor) -> Tensor:
-    """The scores of :func:`additive_scores`; many features are computed one query at a time."""
-    leading = _check_additive(projected_queries, projected_keys, w_v)
-    num_features = math.prod(leading) * projected_queries.shape[-2] * projected_keys.shape[-2] * len(w_v)
-    if num_features >= MANY_FEATURES and projected_queries.device.type == "cpu":
-        return additive_scores_by_query(projected_queries, projected_keys, w_v)
-    return additive_scores(projected_queries, projected_keys, w_v)
 
 
 def _fused_attention(
@@ -416,8 +447,11 @@ def _check_dot_product(queries: Tensor, keys: Tensor) -> None:
     _leading_axes(queries=queries, keys=keys)
 
 
-def _check_additive(projected_queries: Tensor, projected_keys: Tensor, w_v: Tensor) -> tuple[int, ...]:
-    """Check the shapes; return the leading axes of the scores."""
+def check_additive(projected_queries: Tensor, projected_keys: Tensor, w_v: Tensor) -> tuple[int, ...]:
+    """Raise ValueError unless the shapes fit for additive scores; return the leading axes of the scores.
+
+    Explained in chapters/additive_attention.
+    """
     check_width("projected_queries", projected_queries, len(w_v))
     check_width("projected_keys", projected_keys, len(w_v))
     return _leading_axes(queries=projected_queries, keys=projected_keys)

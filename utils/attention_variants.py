@@ -6,7 +6,6 @@ in ``translator`` does not cover these decoders: ``fast_loss`` and the search us
 Explained in chapters/attention_variants.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
@@ -15,6 +14,7 @@ from torch import Tensor, nn
 
 from utils.attention import (
     AdditiveAttention,
+    Attention,
     CosineAttention,
     additive_scores,
     check_axes,
@@ -22,13 +22,8 @@ from utils.attention import (
     check_width,
     dot_scores,
     length_mask,
-    masked_softmax,
-    weighted_sum,
 )
 from utils.seq2seq import Memory, RecurrentDecoder
-
-#: A function of scores and a mask that makes weights, as :func:`utils.attention.masked_softmax`.
-Normalise = Callable[[Tensor, Tensor | None], Tensor]
 
 
 def masked_sparsemax(
@@ -80,69 +75,7 @@ def _allowed(scores: Tensor, mask: Tensor | None) -> Tensor:
     return mask.expand_as(scores)
 
 
-class ScoredAttention(nn.Module):
-    """The common part of the attention layers of this module: scores, weights, and the weighted average of the values.
-
-    The methods are those of :class:`utils.attention.AdditiveAttention`. A subclass defines :meth:`scores`, and
-    :meth:`project_keys` if a part of the score does not depend on the query.
-
-    Args:
-        normalise: turns scores and mask into weights, :func:`masked_sparsemax` for instance.
-    """
-
-    def __init__(self, *, normalise: Normalise = masked_softmax):
-        super().__init__()
-        self.normalise = normalise
-
-    def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys d"]:
-        """The part of the score that does not depend on the query: here the keys themselves."""
-        return keys
-
-    def scores(
-        self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys d"]
-    ) -> Float[Tensor, "*batch queries keys"]:
-        """The score of each query and key; the keys come from :meth:`project_keys`."""
-        raise NotImplementedError(f"{type(self).__name__} must define scores")
-
-    def weigh(
-        self,
-        queries: Float[Tensor, "*batch queries d_q"],
-        projected_keys: Float[Tensor, "*batch keys d"],
-        mask: Bool[Tensor, "..."] | None,
-    ) -> Float[Tensor, "*batch queries keys"]:
-        """The weights of each query."""
-        return self.normalise(self.scores(queries, projected_keys), mask)
-
-    def forward(
-        self,
-        queries: Float[Tensor, "*batch queries d_q"],
-        keys: Float[Tensor, "*batch keys d_k"] | None,
-        values: Float[Tensor, "*batch keys d_v"],
-        mask: Bool[Tensor, "..."] | None = None,
-        *,
-        projected_keys: Float[Tensor, "*batch keys d"] | None = None,
-    ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
-        """Compute the context and the weights.
-
-        Args:
-            keys: projected here; None when ``projected_keys`` is given.
-            mask: True where a query may attend to a key; broadcasts to the scores.
-            projected_keys: the result of :meth:`project_keys`, reused.
-
-        Raises:
-            ValueError: both or neither of ``keys`` and ``projected_keys``, axes that do not fit, or a mask that is
-                not boolean.
-        """
-        if (keys is None) == (projected_keys is None):
-            raise ValueError("give exactly one of keys and projected_keys")
-        if projected_keys is None:
-            projected_keys = self.project_keys(keys)
-        check_axes(queries=queries, projected_keys=projected_keys)
-        weights = self.weigh(queries, projected_keys, mask)
-        return weighted_sum(weights, values), weights
-
-
-class DotAttention(ScoredAttention):
+class DotAttention(Attention):
     r"""The plain dot product :math:`q \cdot k`, without parameters and without a scale; equal widths only.
 
     Source: Luong et al. (2015), section 3.1, *dot*. Explained in chapters/attention_variants.
@@ -151,17 +84,17 @@ class DotAttention(ScoredAttention):
     def scores(
         self, queries: Float[Tensor, "*batch queries d"], projected_keys: Float[Tensor, "*batch keys d"]
     ) -> Float[Tensor, "*batch queries keys"]:
-        """See :class:`ScoredAttention`."""
+        """See :class:`utils.attention.Attention`."""
         return dot_scores(queries, projected_keys)
 
 
-class GeneralAttention(ScoredAttention):
+class GeneralAttention(Attention):
     r"""The dot product after a learned matrix: :math:`q^\top W k`.
 
     Args:
         d_query: width of the queries.
         d_key: width of the keys.
-        options: as for :class:`ScoredAttention`.
+        options: as for :class:`utils.attention.Attention`.
 
     Source: Luong et al. (2015), section 3.1, *general*. Explained in chapters/attention_variants.
     """
@@ -178,11 +111,11 @@ class GeneralAttention(ScoredAttention):
     def scores(
         self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys d_q"]
     ) -> Float[Tensor, "*batch queries keys"]:
-        """See :class:`ScoredAttention`."""
+        """See :class:`utils.attention.Attention`."""
         return dot_scores(queries, projected_keys)
 
 
-class ConcatAttention(ScoredAttention):
+class ConcatAttention(Attention):
     r"""A one-layer network on query and key together: :math:`v^\top \tanh(W [q; k])`.
 
     It is the additive score: the first columns of W are its :math:`W_q`, the others its :math:`W_k`.
@@ -191,7 +124,7 @@ class ConcatAttention(ScoredAttention):
         d_query: width of the queries.
         d_key: width of the keys.
         d_hidden: width of the hidden layer.
-        options: as for :class:`ScoredAttention`.
+        options: as for :class:`utils.attention.Attention`.
 
     Source: Luong et al. (2015), section 3.1, *concat*. Explained in chapters/attention_variants.
     """
@@ -210,19 +143,19 @@ class ConcatAttention(ScoredAttention):
     def scores(
         self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys h"]
     ) -> Float[Tensor, "*batch queries keys"]:
-        """See :class:`ScoredAttention`."""
+        """See :class:`utils.attention.Attention`."""
         check_width("queries", queries, self.d_query)
         projected_queries = nn.functional.linear(queries, self.w.weight[:, : self.d_query])
         return additive_scores(projected_queries, projected_keys, self.v.weight.squeeze(0))
 
 
-class LocationAttention(ScoredAttention):
+class LocationAttention(Attention):
     r"""A score that depends on the query alone: :math:`W q`, a number for each place of the source.
 
     Args:
         d_query: width of the queries.
         max_len: number of places that have a row in W. A longer source has no score, and is refused.
-        options: as for :class:`ScoredAttention`.
+        options: as for :class:`utils.attention.Attention`.
 
     Source: Luong et al. (2015), section 3.1, *location*. Explained in chapters/attention_variants.
     """
@@ -247,35 +180,9 @@ class LocationAttention(ScoredAttention):
     def scores(
         self, queries: Float[Tensor, "*batch queries d_q"], projected_keys: Float[Tensor, "*batch keys d_k"]
     ) -> Float[Tensor, "*batch queries keys"]:
-        """See :class:`ScoredAttention`."""
+        """See :class:`utils.attention.Attention`."""
         check_width("queries", queries, self.w.in_features)
         return nn.functional.linear(queries, self.w.weight[: projected_keys.shape[-2]])
-
-
-class StepwiseCosineAttention(CosineAttention):
-    """:class:`utils.attention.CosineAttention` as a decoder calls it: at each step with the same keys."""
-
-    def project_keys(self, keys: Float[Tensor, "*batch keys d"]) -> Float[Tensor, "*batch keys d"]:
-        """The keys themselves: no matrix is learned."""
-        return keys
-
-    def forward(
-        self,
-        queries: Float[Tensor, "*batch queries d"],
-        keys: Float[Tensor, "*batch keys d"] | None,
-        values: Float[Tensor, "*batch keys d_v"],
-        mask: Bool[Tensor, "..."] | None = None,
-        *,
-        projected_keys: Float[Tensor, "*batch keys d"] | None = None,
-    ) -> tuple[Float[Tensor, "*batch queries d_v"], Float[Tensor, "*batch queries keys"]]:
-        """As :meth:`utils.attention.CosineAttention.forward`; the keys come as ``keys`` or ``projected_keys``.
-
-        Raises:
-            ValueError: both or neither, or as there.
-        """
-        if (keys is None) == (projected_keys is None):
-            raise ValueError("give exactly one of keys and projected_keys")
-        return super().forward(queries, projected_keys if keys is None else keys, values, mask)
 
 
 class LocalAttention(GeneralAttention):
@@ -293,7 +200,7 @@ class LocalAttention(GeneralAttention):
         d_query: width of the queries.
         d_key: width of the keys.
         reach: D, how many places to each side of p may have weight.
-        options: as for :class:`ScoredAttention`.
+        options: as for :class:`utils.attention.Attention`.
 
     Raises:
         ValueError: a reach below 1.
@@ -322,7 +229,7 @@ class LocalAttention(GeneralAttention):
         projected_keys: Float[Tensor, "*batch keys d_q"],
         mask: Bool[Tensor, "..."] | None,
     ) -> Float[Tensor, "*batch queries keys"]:
-        """See :class:`ScoredAttention`."""
+        """See :class:`utils.attention.Attention`."""
         scores = self.scores(queries, projected_keys)
         allowed = _allowed(scores, mask)
         centres = self.centres(queries, allowed.sum(dim=-1).clamp(min=1))
@@ -337,7 +244,7 @@ SCORES = ("additive", "dot", "general", "concat", "location", "cosine")
 
 def score_layer(
     score: str, d_query: int, d_key: int, *, d_hidden: int | None = None, max_len: int | None = None
-) -> nn.Module:
+) -> Attention:
     """The attention layer with this score.
 
     Args:
@@ -366,7 +273,7 @@ def score_layer(
         return layer(d_query, d_key, d_hidden)
     if score == "general":
         return GeneralAttention(d_query, d_key)
-    return DotAttention() if score == "dot" else StepwiseCosineAttention()
+    return DotAttention() if score == "dot" else CosineAttention()
 
 
 class FeedingState(NamedTuple):
@@ -395,7 +302,7 @@ class AttentionDecoder(RecurrentDecoder):
         d_embed: width of the embedding of y.
         d_hidden: width of the state s, the query.
         d_enc: width of the encoder's outputs h_j, the keys and values.
-        score: one of :data:`SCORES`, or a layer with the methods of :class:`utils.attention.AdditiveAttention`.
+        score: one of :data:`SCORES`, or a layer with the methods of :class:`utils.attention.Attention`.
         query: ``"before"`` or ``"after"``.
         input_feeding: with ``"after"``, let the unit read the context of the step before.
         d_attention: hidden width of *additive* and *concat*; ``d_hidden`` if None.
