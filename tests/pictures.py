@@ -1,6 +1,7 @@
 """Pictures of figures read back as places and shapes, and what holds in each: nothing is cut, no texts touch."""
 
 import itertools
+import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
@@ -89,6 +90,15 @@ class Picture:
         """The only text of this wording."""
         (found,) = [mark for mark in self.of("text") if mark.text == text]
         return found
+
+    def picks(self, *controls: str) -> list[tuple[tuple[int, ...], Mark]]:
+        """Of each place whose click sets just these controls: their values, as numbers, and the place."""
+        choices = [(json.loads(area.attributes["data-pick"]), area) for area in self.of("rect", "pick")]
+        return [
+            (tuple(choice[name] for name in controls), area)
+            for choice, area in choices
+            if choice.keys() == set(controls)
+        ]
 
 
 def picture(figure: Figure, width: float = 720, **point: object) -> Picture:
