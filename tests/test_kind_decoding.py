@@ -1,6 +1,5 @@
 """The figure that walks through decoding: the numbers that it records, and what it shows at each stage."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +17,7 @@ from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
 EN = Vocabulary.words([["the", "small", "white", "flower", "."], ["a", "cat"]])
 FR = Vocabulary.words([["la", "petite", "fleur", "blanche", "."], ["un", "chat"], ["le"]])
+both_widths = pytest.mark.parametrize("width", WIDTHS)
 ENGLISH, FRENCH = ["the", "white", "flower"], ["la", "fleur", "blanche", "."]
 
 
@@ -32,7 +32,7 @@ def model(*, num_layers: int = 1) -> EncoderDecoder:
 
 
 @pytest.mark.parametrize("num_layers", [1, 2])
-def test_the_record_holds_what_the_model_computes_when_it_is_fed_the_words(num_layers: int) -> None:
+def test_the_record_holds_what_the_model_computes(num_layers: int) -> None:
     translator = model(num_layers=num_layers)
     batch = make_batch(EN.encode([ENGLISH]), FR.encode([FRENCH]))
     with torch.no_grad():
@@ -55,7 +55,7 @@ def test_the_record_holds_what_the_model_computes_when_it_is_fed_the_words(num_l
     ]
 
 
-def test_without_words_the_record_is_that_of_the_models_own_translation() -> None:
+def test_without_words_the_model_writes_its_own() -> None:
     translator = model()
     (src,) = EN.encode([ENGLISH])
     (own,) = greedy(translator, torch.tensor([src]), torch.tensor([3]), max_len=6)
@@ -73,35 +73,30 @@ def test_a_model_in_training_is_refused() -> None:
 # -- the figure -----------------------------------------------------------------------------------------------
 
 
-def figure(**start) -> DecodingSteps:
-    return DecodingSteps(record(), name="f", start=start)
+def figure(**changes) -> DecodingSteps:
+    return DecodingSteps(replace(record(), **changes), name="f")
 
 
 def panels(drawn: Picture) -> list[Mark]:
-    """The grounds of the five panels, in order."""
-    titles = [drawn.text(f"{k} {stage}") for k, stage in enumerate(STAGES, start=1)]
-    frames = [
-        mark for mark in drawn.of("rect") if mark.classes in ({"grid"}, {"now"}) and "rx" in mark.attributes
-    ]
-    assert len(frames) == 5
-    for title, frame in zip(titles, frames, strict=True):
-        assert inside(title, frame)
+    """The grounds of the five panels, in order: a click on each chooses its stage."""
+    frames = [area for _, area in sorted(drawn.picks("stage"), key=lambda pick: pick[0])]
+    for k, (stage, frame) in enumerate(zip(STAGES, frames, strict=True), start=1):
+        assert inside(drawn.text(f"{k} {stage}"), frame)
     return frames
 
 
-def inside(mark: Mark, frame: Mark, slack: float = 1.0) -> bool:
+def inside(mark: Mark, frame: Mark) -> bool:
     left, top, right, bottom = mark.box
     x1, y1, x2, y2 = frame.box
-    return left >= x1 - slack and top >= y1 - slack and right <= x2 + slack and bottom <= y2 + slack
+    return left >= x1 - 1 and top >= y1 - 1 and right <= x2 + 1 and bottom <= y2 + 1
 
 
 def within(drawn: Picture, frame: Mark, tag: str, *classes: str) -> list[Mark]:
-    marks = drawn.of(tag, *classes, without=() if "pick" in classes else ("pick",))
-    return [mark for mark in marks if inside(mark, frame) and mark is not frame]
+    return [mark for mark in drawn.of(tag, *classes, without=("pick",)) if inside(mark, frame)]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_each_panel_shows_its_numbers_and_those_of_later_stages_are_empty(width: int) -> None:
+@both_widths
+def test_each_panel_shows_its_numbers_when_reached(width: int) -> None:
     kept, steps = record(), figure()
     for word in range(4):
         numbers = [
@@ -113,45 +108,40 @@ def test_each_panel_shows_its_numbers_and_those_of_later_stages_are_empty(width:
         ]
         for at, stage in enumerate(STAGES):
             drawn = picture(steps, width, word=word, stage=stage)
-            frames = panels(drawn)
-            assert ["now" in frame.classes for frame in frames] == [k == at for k in range(5)]
-            for k, frame in enumerate(frames):
+            for k, frame in enumerate(panels(drawn)):
                 texts = [mark.text for mark in within(drawn, frame, "text")]
                 given = [text for text in texts if text.lstrip("−")[0].isdigit() and "." in text]
                 assert given == (numbers[k] if k <= at else [])
                 assert ("?" in texts) == (k > at)
             if stage == "word":
-                named = [m.text for m in within(drawn, frames[4], "text")][1::2]
-                assert named == ["full stop" if c == "." else c for c in kept.candidates[word]]
-            pale = [mark.text for mark in drawn.of("text", "pale")]
-            assert pale == TARGET[word + (stage == "word") :]
+                named = ["full stop" if word == "." else word for word in kept.candidates[word]]
+                assert texts[1::2] == named
+            assert [mark.text for mark in drawn.of("text", "pale")] == TARGET[word + (stage == "word") :]
 
 
-@pytest.mark.parametrize("width", WIDTHS)
+@both_widths
 def test_bars_are_as_long_as_their_numbers(width: int) -> None:
     kept, steps = record(), figure()
+    assert (kept.scores < 0).any()
     for word in range(4):
         drawn = picture(steps, width, word=word, stage="word")
         scores, weights, average, state, words = panels(drawn)
-        lengths = [bar["width"] for bar in within(drawn, scores, "rect", "score")]
-        assert proportional(lengths, kept.scores[word].abs())
-        full = within(drawn, weights, "rect", "grid")[0]["width"]
+        bars = within(drawn, scores, "rect", "score")
+        assert proportional([bar["width"] for bar in bars], kept.scores[word].abs())
+        (zero,) = within(drawn, scores, "line", "grid")
+        for bar, score in zip(bars, kept.scores[word], strict=True):  # below 0 they run to the other side
+            assert bar.box[2 if score < 0 else 0] == pytest.approx(zero["x1"], abs=0.02)
+        full = within(drawn, weights, "rect", "grid")[-1]["width"]
         lengths = [bar["width"] for bar in within(drawn, weights, "rect", "weight")]
         assert lengths == pytest.approx((full * kept.weights[word]).tolist(), abs=0.02)
-        lengths = [bar["width"] for bar in within(drawn, words, "rect", "chance")]
-        assert proportional(lengths, kept.probabilities[word])
-        parts = [bar["height"] for bar in within(drawn, average, "rect", "value")]
-        assert proportional(parts, np.abs(steps.frames("parts")[word]).reshape(-1))
-        summed = [bar["height"] for bar in within(drawn, average, "rect", "context")]
-        assert proportional(summed, np.abs(steps.frames("contexts")[word]))
-        before = [bar["height"] for bar in within(drawn, state, "rect", "trace")]
-        after = [bar["height"] for bar in within(drawn, state, "rect", "query")]
-        assert proportional(
-            before + after, np.abs(np.r_[steps.frames("queries")[word], steps.frames("states")[word]])
-        )
-        # The query above the panels is the state before.
-        query = [bar for bar in drawn.of("rect", "query", without=("frame",)) if not inside(bar, state)]
-        assert proportional([bar["height"] for bar in query], np.abs(steps.frames("queries")[word]))
+        chances = [bar["width"] for bar in within(drawn, words, "rect", "chance")]
+        assert proportional(chances, kept.probabilities[word])
+        for role, key in (("value", "parts"), ("context", "contexts")):
+            heights = [bar["height"] for bar in within(drawn, average, "rect", role)]
+            assert proportional(heights, np.abs(steps.frames(key)[word]).reshape(-1))
+        heights = [bar["height"] for role in ("trace", "query") for bar in within(drawn, state, "rect", role)]
+        both = np.r_[steps.frames("queries")[word], steps.frames("states")[word]]
+        assert proportional(heights, np.abs(both))
 
 
 def proportional(lengths: list[float], numbers) -> bool:
@@ -162,63 +152,21 @@ def proportional(lengths: list[float], numbers) -> bool:
     return bool(np.abs(np.array(lengths) - scale * numbers).max() < 0.03)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_scores_that_are_all_0_have_bars_of_no_length(width: int) -> None:
-    flat = replace(record(), scores=torch.zeros(4, 3), weights=torch.full((4, 3), 1 / 3))
-    drawn = picture(DecodingSteps(flat, name="f"), width, stage="word")
-    scores, weights, *_ = panels(drawn)
+def test_scores_of_0_have_no_length() -> None:
+    drawn = picture(figure(scores=torch.zeros(4, 3), weights=torch.full((4, 3), 1 / 3)), stage="word")
+    scores, *_ = panels(drawn)
     assert [bar["width"] for bar in within(drawn, scores, "rect", "score")] == [0, 0, 0]
-    full = within(drawn, weights, "rect", "grid")[0]["width"]
-    lengths = [bar["width"] for bar in within(drawn, weights, "rect", "weight")]
-    assert lengths == pytest.approx([full / 3] * 3, abs=0.02)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_scores_below_0_run_to_the_other_side(width: int) -> None:
-    kept = record()
-    assert (kept.scores < 0).any()
-    for word in range(4):
-        drawn = picture(figure(), width, word=word)
-        scores, *_ = panels(drawn)
-        (zero,) = within(drawn, scores, "line", "grid")
-        for bar, score in zip(within(drawn, scores, "rect", "score"), kept.scores[word], strict=True):
-            assert bar.box[2 if score < 0 else 0] == pytest.approx(zero["x1"], abs=0.02)
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_click_on_a_panel_chooses_its_stage(width: int) -> None:
-    drawn = picture(figure(), width)
-    for at, frame in enumerate(panels(drawn)):
-        (area,) = [m for m in drawn.of("rect", "pick") if m.attributes["data-pick"] == f'{{"stage":{at}}}']
-        assert area.box == frame.box
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_is_cut_and_no_texts_touch(width: int) -> None:
-    long = DecodingSteps(record_decoding(model(), ENGLISH * 3, FRENCH * 5, EN, FR), name="f")
-    for steps in (figure(), long):
-        for stage in STAGES:
-            for word in (0, 3):
-                check_legible(picture(steps, width, stage=stage, word=word), width)
-
-
-def test_the_terms_add_up_to_the_context_and_the_drawn_numbers_are_numbers_of_the_vectors() -> None:
+def test_the_terms_add_up_to_the_context() -> None:
     steps, kept = figure(), record()
     contexts = steps.frames("contexts")
-    assert contexts.shape == (4, 6)
-    torch.testing.assert_close(
-        torch.tensor(steps.frames("parts")).sum(dim=1),
-        torch.tensor(contexts),
-        atol=1e-5,
-        rtol=0,
-    )
-    for key, vectors, count in (("contexts", kept.contexts, 6), ("states", kept.states, 12)):
-        drawn = torch.tensor(steps.frames(key), dtype=torch.float32)
-        columns = [(vectors - column[:, None]).abs().sum(dim=0).argmin() for column in drawn.T]
-        torch.testing.assert_close(vectors[:, columns], drawn, atol=1e-4, rtol=0)
-        # Those that differ most, in the order in which they stand in the vector.
-        assert [int(c) for c in columns] == sorted(vectors.std(dim=0).topk(count).indices.tolist())
+    np.testing.assert_allclose(steps.frames("parts").sum(axis=1), contexts, atol=1e-5)
     assert steps.frames("queries")[1:].tolist() == steps.frames("states")[:-1].tolist()
+    for key, vectors, count in (("contexts", kept.contexts, 6), ("states", kept.states, 12)):
+        # The numbers of the vectors that differ most, in the order in which they stand in them.
+        most = sorted(vectors.std(dim=0).topk(count).indices.tolist())
+        np.testing.assert_allclose(steps.frames(key), vectors[:, most], atol=1e-4)
 
 
 def test_the_sentence_says_what_happens_with_its_numbers() -> None:
@@ -236,33 +184,18 @@ def test_the_sentence_says_what_happens_with_its_numbers() -> None:
     assert "“(begin)”" in steps.sentence(word=0, stage="next state")
     assert steps.sentence(word=2, stage="word").endswith("“bleue” 50.0%, “rouge” 40.0%.")
     assert "“(end)” 99.0%" in steps.sentence(word=3, stage="word")
+    kept = record_decoding(model(), ["flower"], ["la", "fleur"], EN, FR)  # which has no second word
+    assert "“flower” gets 1.00" in DecodingSteps(kept, name="f").sentence(stage="softmax")
 
 
-def test_the_play_button_runs_through_the_stages_of_a_word() -> None:
-    steps = figure()
-    assert steps.spec["play"] == ["stage"]
-    assert steps.spec["pace"] > 500
-    assert len(steps._repr_html_()) < 60_000
-
-
-def test_one_source_word_has_no_second() -> None:
-    kept = record_decoding(model(), ["flower"], ["la", "fleur"], EN, FR)
-    steps = DecodingSteps(kept, name="f")
-    assert "“flower” gets 1.00" in steps.sentence(stage="softmax")
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_long_target_takes_more_lines_and_each_word_can_be_clicked(width: int) -> None:
-    long = DecodingSteps(record_decoding(model(), ENGLISH, FRENCH * 8, EN, FR), name="f")
+@both_widths
+def test_each_word_of_long_sentences_can_be_clicked(width: int) -> None:
+    long = DecodingSteps(record_decoding(model(), ENGLISH * 3, FRENCH * 8, EN, FR), name="f")
+    for stage in STAGES:
+        check_legible(picture(long, width, stage=stage, word=3), width)
     drawn = picture(long, width, word=32)
-    areas = [
-        area for area in drawn.of("rect", "pick") if [*json.loads(area.attributes["data-pick"])] == ["word"]
-    ]
-    assert [area.attributes["data-pick"] for area in areas] == [f'{{"word":{i}}}' for i in range(33)]
-    assert min(area.box[2] - area.box[0] for area in areas) >= 24
-    assert all(inside(drawn.of("text", "middle")[i], area) for i, area in enumerate(areas))
-    assert all(area.box[2] <= width and area["height"] >= 24 for area in areas)
-    lines = sorted({area["y"] for area in areas})
-    assert len(lines) == {720: 2, 328: 5}[width]
+    words = drawn.picks("word")
+    assert [at for (at,), _ in words] == [*range(33)]
+    assert all(inside(text, area) for text, (_, area) in zip(drawn.of("text", "middle"), words, strict=False))
     (frame,) = drawn.of("rect", "query", "frame")
-    assert inside(areas[32], frame)
+    assert inside(words[32][1], frame)
