@@ -55,7 +55,7 @@ STORED: dict[str, tuple[Callable[[str], str], bool]] = {
 }
 
 
-def test_nbval_compares_figures_whether_a_page_or_a_kernel_stored_them(monkeypatch, tmp_path: Path) -> None:
+def test_nbval_compares_stored_figures(monkeypatch, tmp_path: Path) -> None:
     cells, expected, published = [], [], []
     monkeypatch.setattr("IPython.display.publish_display_data", published.append)
     for mode_now in ("static", "live"):

@@ -64,7 +64,7 @@ def build(folder: Path, text: str, *, builder: str = "html") -> tuple[str, str]:
         return page.read_text(), warnings.read()
 
 
-def test_a_stored_figure_is_shown_as_it_is_and_brings_script_and_style(notebook):
+def test_a_stored_figure_brings_script_and_style(notebook):
     page, warnings = build(notebook.parent, ".. explorable:: stored\n   :from: nb")
     assert warnings == ""
     assert stored_figures(notebook)["stored"] in page
