@@ -44,6 +44,8 @@ def scales(drawn: Picture):
     """From places in the picture to hours and levels, by the numbers at the axes."""
     levels = {m["y"] - 4: float(m.text.replace("−", "-")) for m in drawn.of("text", "end", "quiet")}
     hours = {m["x"]: float(m.text.replace("−", "-")) for m in drawn.of("text", "middle", "quiet")}
+    assert levels[min(levels)] == max(levels.values()), "high levels stand above low ones"
+    assert hours[min(hours)] == min(hours.values())
     return linear(list(hours), list(hours.values())), linear(list(levels), list(levels.values()))
 
 
