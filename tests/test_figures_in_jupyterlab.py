@@ -62,9 +62,7 @@ REPEATED_IDS = """() => {
 }"""
 
 
-def test_figures_of_a_notebook_do_not_share_their_controls_and_keep_their_keys(
-    browser: Browser, tmp_path
-) -> None:
+def test_figures_of_a_notebook_keep_their_keys(browser: Browser, tmp_path) -> None:
     jupyterlab.write_notebook(tmp_path / "two.ipynb", FIGURE, TWIN)
     with jupyterlab.server(tmp_path) as address:
         page = jupyterlab.open_and_run(browser, address, "two.ipynb")

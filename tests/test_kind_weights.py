@@ -155,7 +155,8 @@ def with_more(gallery: tuple[str, ...] = (), **more) -> Weights:
 
     return Weights(
         compute, {"head": [0, 1, 2], "layer": [1, 2]}, queries=["un", "deux", "trois"], keys="xy",
-        gallery=gallery, labels={"share": ["share"]} | ({"written": ["deux", "trois", "six"]} if "written" in more else {}),
+        gallery=gallery,
+        labels={"share": ["share"]} | ({"written": ["deux", "trois", "six"]} if "written" in more else {}),
         name="more", alt="Weights.", say="{query}", start={"head": 1},
     )  # fmt: skip
 
