@@ -5,9 +5,10 @@ arguments for both, with a small file. The numbers of book/scaling.md come from 
 """
 
 import random
-import resource
+import re
 import statistics
 import tempfile
+import threading
 import time
 from functools import partial
 from itertools import product
@@ -136,6 +137,8 @@ def large(gigabytes: Annotated[float, typer.Option()] = 0.05) -> None:
     words = ["".join(parts) for parts in product("bcdfglmnprst", "aeiou", "lnrst", "aeiou")]
     draw = partial(random.Random(0).choices, words, k=30)
     lines = [(" ".join(draw()), " ".join(draw())) for _ in range(10_000)]
+    peak = _Peak(daemon=True)
+    peak.start()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.txt"
         with path.open("w") as file:
@@ -143,22 +146,35 @@ def large(gigabytes: Annotated[float, typer.Option()] = 0.05) -> None:
             while file.tell() < gigabytes * 1e9:
                 block += 1
                 file.writelines(f"{block} {source}.\t{block} {target}.\n" for source, target in lines)
-        print(f"{path.stat().st_size / 1e9:.2f} GB; peak of memory {_peak_mib():.0f} MiB", flush=True)
+        print(f"{path.stat().st_size / 1e9:.2f} GB; peak of memory {peak.mib:.0f} MiB", flush=True)
         start = time.process_time()
         prepared = prepare(
             PairData(path, ("en", "fr")), Settings("en", "fr"), Path(folder) / "ids", batch_size=64
         )
         seconds, num_pairs = time.process_time() - start, prepared.rows.train
-        print(f"{num_pairs:,} pairs prepared in {seconds:.0f} s; {_peak_mib():.0f} MiB", flush=True)
+        print(f"{num_pairs:,} pairs prepared in {seconds:.0f} s; {peak.mib:.0f} MiB", flush=True)
         start = time.process_time()
         for _ in prepared.batches.epoch(torch.Generator().manual_seed(0)):
             pass
         seconds = time.process_time() - start
-        print(f"{num_pairs / seconds:,.0f} pairs per second in batches; {_peak_mib():.0f} MiB")
+        print(f"{num_pairs / seconds:,.0f} pairs per second in batches; {peak.mib:.0f} MiB")
 
 
-def _peak_mib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def _anonymous_mib() -> float:
+    """Memory of this process now, without files that are mapped into it, which the system may drop at any time."""
+    status = Path("/proc/self/status").read_text("ascii")
+    return int(re.search(r"RssAnon:\s*(\d+)", status)[1]) / 1024
+
+
+class _Peak(threading.Thread):
+    """The largest memory so far, looked at ten times per second."""
+
+    mib = 0.0
+
+    def run(self) -> None:
+        while True:
+            self.mib = max(self.mib, _anonymous_mib())
+            time.sleep(0.1)
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def parts_of_rows(
             digest = hashlib.blake2b(folded(sentence).encode("utf-8", "surrogatepass"), digest_size=8)
             hashes.append(int.from_bytes(digest.digest()))
     group = _groups([np.frombuffer(hashes, np.uint64) for hashes in sides])
-    groups = np.unique(group).tolist()
+    groups = array("q", np.unique(group).tobytes())
     if len(groups) <= num_test + num_valid:
         raise ValueError(
             f"{len(group)} pairs form {len(groups)} groups that share no sentence: too few to keep {num_test}"
@@ -90,7 +90,7 @@ def parts_of_rows(
             " (smaller --test-groups and --valid-groups leave more)"
         )
     random.Random(seed).shuffle(groups)
-    part_of_group = np.full(len(group), TRAIN)  # at the first row of each group
+    part_of_group = np.full(len(group), TRAIN, np.uint8)  # at the first row of each group
     part_of_group[groups[:num_test]] = TEST
     part_of_group[groups[num_test : num_test + num_valid]] = VALID
     return part_of_group[group]

@@ -124,7 +124,7 @@ class IdsOnDisk(Sequence[list[int]]):
 
     def __init__(self, folder: Path, side: int):
         self._ids = np.memmap(folder / _IDS, np.uintc, mode="r")
-        self._ends, self._side = np.fromfile(folder / _ENDS, np.int64), side
+        self._ends, self._side = np.memmap(folder / _ENDS, np.int64, mode="r"), side
 
     def __len__(self) -> int:
         return len(self._ends) // 2
