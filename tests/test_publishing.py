@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import nbformat
@@ -197,51 +196,6 @@ def test_readme_and_citation_follow_the_url(copy: Path) -> None:
     readme, citation = make_links(copy)
     assert not re.search(r"Read it online|mybinder|colab\.|github\.com", readme)
     assert not {"url", "repository-code"} & yaml.safe_load(citation).keys()
-
-
-@pytest.mark.parametrize("url", [URL, ""])
-def test_the_workflow_reads_the_url(tmp_path: Path, url: str) -> None:
-    (script,) = [step["run"] for step in WORKFLOW["jobs"]["test"]["steps"] if step.get("id") == "edition"]
-    (tmp_path / "_config.yml").write_text(config_with(url), "utf-8")
-    (tmp_path / ".venv").symlink_to(sys.prefix)
-    subprocess.run(["bash", "-c", script], cwd=tmp_path, env={"GITHUB_OUTPUT": "output"}, check=True)
-    assert (tmp_path / "output").read_text() == f"url={url}\n"
-
-
-def value_of(expression: str, **contexts: object) -> object:
-    """An expression of a workflow, whose names, strings and comparisons Python writes in the same way."""
-    python = expression.removeprefix("${{").removesuffix("}}").strip().replace("&&", "and")
-    return eval(python, {"format": str.format}, {name: record(values) for name, values in contexts.items()})
-
-
-def record(values: object) -> object:
-    """The same with attributes in place of keys, at every depth."""
-    if isinstance(values, dict):
-        return SimpleNamespace(**{name: record(value) for name, value in values.items()})
-    return values
-
-
-@pytest.mark.parametrize(
-    ("url", "repository", "ref", "event", "published"),
-    [
-        (URL, "OWNER/NAME", f"refs/heads/{BRANCH}", "push", True),
-        (URL, "OWNER/NAME", f"refs/heads/{BRANCH}", "schedule", True),
-        (URL, "OWNER/NAME", "refs/heads/other", "push", False),
-        (URL, "OWNER/NAME", f"refs/heads/{BRANCH}", "pull_request", False),
-        (URL, "SOMEBODY/NAME", f"refs/heads/{BRANCH}", "push", False),
-        ("", "OWNER/NAME", f"refs/heads/{BRANCH}", "push", False),
-    ],
-)
-def test_the_workflow_publishes_the_branch_of_the_book_and_only_where_the_url_is_its_own(
-    url: str, repository: str, ref: str, event: str, published: bool
-) -> None:
-    github = {"repository": repository, "ref": ref, "event_name": event}
-    jobs = WORKFLOW["jobs"]
-    steps = {"edition": {"outputs": {"url": url}}}
-    own = value_of(jobs["test"]["outputs"]["published"], github=github, steps=steps)
-    needs = {"test": {"outputs": {"published": str(own).lower()}}}
-    assert value_of(jobs["publish"]["if"], github=github, needs=needs) == published
-    assert jobs["publish"]["needs"] == "test"
 
 
 def test_the_workflow_runs_for_the_branch_of_the_book() -> None:
