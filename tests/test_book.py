@@ -239,7 +239,7 @@ def test_the_reference_covers_every_module() -> None:
     # Inner modules: the grammar corpus is used through its package, figures are drawn by their kinds, and the
     # commands have a page of their own. The checks of a chapter are used in the chapter alone.
     inner = re.compile(
-        r"utils\.corpus\.grammar\.\w+|utils\.explorables\.(packing|still|chinese|kinds\.\w+)|utils\.translator\.(commands|actions|options)|"
+        r"utils\.corpus\.grammar\.\w+|utils\.explorables\.(packing|still|chinese|kinds\.\w+)|utils\.translator\.(commands\.\w+|options)|"
         rf"utils\.exercises\.({'|'.join(page.removeprefix('chapters/') for page in CHAPTERS)})"
     )
     modules = {

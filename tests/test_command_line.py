@@ -27,13 +27,13 @@ from typer.testing import CliRunner
 from utils.corpus.download import CORPORA, get_corpus
 from utils.translator.alignment import align
 from utils.translator.commands import NAME, app
+from utils.translator.commands.get import CorpusName
 from utils.translator.data import PairData, Rows
 from utils.translator.devices import matmul_precision
 from utils.translator.distributed import Processes
 from utils.translator.gold_links import parse_links
 from utils.translator.loop import FullHistory, Schedule
 from utils.translator.models import Settings, build_model
-from utils.translator.options import CorpusName
 from utils.translator.runs import load_run, save_run
 from utils.translator.translating import n_best, translate
 
@@ -141,7 +141,7 @@ def test_the_options_of_train_reach_the_training(tmp_path, monkeypatch):
             Rows(90, 0, {}, 80, 10),
         )
 
-    monkeypatch.setattr("utils.translator.actions.train_run", train_run)
+    monkeypatch.setattr("utils.translator.runs.train_run", train_run)
     pairs, out = tmp_path / "pairs.txt", tmp_path / "run"
     result = invoke("train", "--pairs", pairs, "--src", "en", "--tgt", "fr", "--out", out)
     assert result.exit_code == 0
@@ -177,7 +177,7 @@ def small_corpora(monkeypatch, tmp_path):
     """The corpora of the course, of a few sentences and without an address, and an empty data folder."""
     corpora = {name: replace(corpus, num_rows=11, pinned=(), rolling=()) for name, corpus in CORPORA.items()}
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr("utils.translator.actions.get_corpus", partial(get_corpus, corpora=corpora))
+    monkeypatch.setattr("utils.corpus.download.get_corpus", partial(get_corpus, corpora=corpora))
 
 
 @pytest.mark.usefixtures("small_corpora")
@@ -530,7 +530,7 @@ def test_ctrl_c_and_a_closed_pipe_end_a_translation_quietly(folder, monkeypatch)
         def raising(*_, **__):
             raise error
 
-        monkeypatch.setattr("utils.translator.actions.translate_lines", raising)
+        monkeypatch.setattr("utils.translator.lines.translate_lines", raising)
         return invoke("translate", folder, "a")
 
     result = ended(KeyboardInterrupt)
@@ -929,7 +929,7 @@ def test_too_little_memory_is_one_line_and_other_faults_of_the_program_are_not_h
         def raise_it(*_, **__):
             raise error
 
-        monkeypatch.setattr("utils.translator.actions.translate_lines", raise_it)
+        monkeypatch.setattr("utils.translator.lines.translate_lines", raise_it)
 
     raising(RuntimeError("DefaultCPUAllocator: not enough memory:\nyou tried to allocate 4000000 bytes"))
     assert "not enough memory: you tried" in mistake("translate", folder, "a")
@@ -954,7 +954,7 @@ def failing_to_write(*_: object) -> None:
 
 
 def test_a_run_that_cannot_be_written_to_is_measured_and_the_scores_are_printed(own_folder, monkeypatch):
-    monkeypatch.setattr("utils.translator.actions.write_part", failing_to_write)
+    monkeypatch.setattr("utils.translator.checkpoints.write_part", failing_to_write)
     result = invoke("evaluate", own_folder)
     assert result.exit_code == 0
     assert result.stdout.startswith("7 sentences\nBLEU ")
@@ -1090,7 +1090,16 @@ def test_a_run_tells_how_it_was_trained(tmp_path, muon, batch_size):
 
 
 def test_help_does_not_wait_for_torch():
-    script = "import sys, utils.translator.commands; sys.exit('torch' in sys.modules)"
+    script = """
+import sys
+from typer.testing import CliRunner
+from utils.translator.commands import app
+
+for command in ("", "data get", "train", "translate", "align", "evaluate", "compare", "info"):
+    assert CliRunner().invoke(app, [*command.split(), "--help"]).exit_code == 0
+assert CliRunner().invoke(app, ["--version"]).exit_code == 0
+sys.exit("torch" in sys.modules)
+"""
     subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
 
 

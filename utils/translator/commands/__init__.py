@@ -1,0 +1,125 @@
+"""The command line: get sentence pairs, train a translator, use it and measure it.
+
+Each module of this package has a command or two, as functions whose parameters are the options and whose docstrings
+are the help texts. They import torch when they are called, because it takes seconds.
+Explained in book/api/command_line.
+"""
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+from utils.translator.commands import align, evaluate, get, info, train, translate
+from utils.translator.interrupts import Interrupted, obey_signals
+
+# Before torch is imported: by default a thread that waits for another one uses a processor core, and beside
+# another busy program the threads then wait for each other for seconds (book/scaling).
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+#: The name of the console command, which pyproject.toml installs. It is also that of the package to be installed.
+NAME = "attention-course"
+
+app = typer.Typer(
+    help="Get pairs of sentences, train a translator with attention on them, translate and align with it, measure it."
+    "\n\nThe usual order is: data get, train, evaluate, translate, align. COMMAND --help explains each."
+    "\n\nExit status: 0 done; 1 a mistake that you can correct, printed in one line; 2 a wrong command or option; "
+    "3 no address gave the data; 129, 130 or 143 interrupted by a closed terminal, Ctrl-C or a request to end.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+data = typer.Typer(help="Get files of sentence pairs.", no_args_is_help=True)
+app.add_typer(data, name="data")
+
+
+def main() -> None:
+    """Run the console command."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # the name of a file may hold bytes that are not text
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app(prog_name=NAME)
+    except OSError as error:  # a help text or the version cannot be written; a command catches its own errors
+        typer.echo(f"error: {error}", err=True)
+        _drop_output()
+        sys.exit(1)
+
+
+def _print_version(show_version: bool | None) -> None:
+    if show_version:
+        try:
+            typer.echo(f"{NAME} {version(NAME)}")
+        except PackageNotFoundError:
+            typer.echo(f"{NAME}, not installed")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    _version: Annotated[
+        bool | None,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = None,
+) -> None:
+    pass
+
+
+@contextmanager
+def _errors_in_one_line() -> Iterator[None]:
+    """Print an error that the user can correct in one line, without a traceback, and exit with status 1.
+
+    A signal ends the command with the status that shells give to it. Warnings are one line, too.
+    """
+    with warnings.catch_warnings(), obey_signals():
+        warnings.showwarning = _print_warning
+        try:
+            yield
+            if sys.stdout is not None:
+                sys.stdout.flush()  # a full disk is noticed here, not after the last line of the program
+        except KeyboardInterrupt as interrupt:
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(getattr(interrupt, "status", Interrupted().status)) from None
+        except BrokenPipeError:
+            raise  # the reader of the output has closed it, which is not an error; typer exits without a message
+        except (ValueError, OSError, FloatingPointError, MemoryError, RuntimeError) as error:
+            text = " ".join(str(error).split()) or type(error).__name__
+            if isinstance(error, RuntimeError) and "memory" not in text.lower():
+                raise  # a fault of this program
+            typer.echo(f"error: {text}", err=True)
+            _drop_output()
+            raise typer.Exit(1) from error
+
+
+def _print_warning(message: Warning | str, *_: object) -> None:
+    typer.echo(f"warning: {' '.join(str(message).split())}", err=True)
+
+
+def _drop_output() -> None:
+    """Point standard output to nothing if it is full, so that Python does not fail on it again at its end."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, sys.stdout.fileno())
+            os.close(nothing)
+
+
+data.command()(_errors_in_one_line()(get.get))
+for command in (
+    train.train,
+    translate.translate,
+    align.align,
+    evaluate.evaluate,
+    evaluate.compare,
+    info.info,
+):
+    app.command()(_errors_in_one_line()(command))

@@ -1,0 +1,175 @@
+"""``evaluate`` and ``compare``: score a run, or two on the same sentences.
+
+Explained in book/api/command_line_results.
+"""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from utils.translator.commands import shared
+from utils.translator.options import Device
+
+if TYPE_CHECKING:
+    from utils.corpus.splits import Example
+    from utils.metrics import Score
+    from utils.translator.runs import Run
+    from utils.translator.translating import Evaluation
+
+EvaluateOn = Annotated[
+    Path | None,
+    typer.Option(
+        help="Score on all pairs of this file, not on the sentences that were held out.", show_default=False
+    ),
+]
+CompareOn = Annotated[
+    Path | None,
+    typer.Option(
+        help="Compare on all pairs of this file; by default on the test sentences of the runs.",
+        show_default=False,
+    ),
+]
+AllAsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON, for a program.")]
+NumExamples = Annotated[
+    int, typer.Option(min=0, help="Number of translations to print with their references.")
+]
+
+
+def evaluate(
+    folder: shared.RunFolder,
+    beam: shared.Beam = 1,
+    length_penalty: shared.LengthPenalty = 1.0,
+    no_repeat_ngram: shared.NoRepeatNgram = 0,
+    on: EvaluateOn = None,
+    columns: shared.Columns = None,
+    as_json: AllAsJson = False,
+    examples: NumExamples = 5,
+    device: shared.OnDevice = Device.AUTO,
+    threads: shared.NumThreads = None,
+) -> None:
+    """Score a run on the sentences that were held out from its training, against all their translations.
+
+    Prints BLEU and chrF with 95 % intervals and signatures, BLEU by the length of the source, and the shares of
+    translations that are empty or cut off. Writes all of it, with the translations, to RUN/evaluation.json. The scores
+    ignore case, but the second BLEU does not: its signature says case:mixed.
+
+    With --on FILE it scores on all pairs of another file, and writes nothing.
+    """
+    from utils.translator.devices import choose_device, matmul_precision, num_threads
+    from utils.translator.folders import complete
+    from utils.translator.runs import load_run
+    from utils.translator.translating import evaluate_run
+
+    run = load_run(folder, device=choose_device(device))
+    test = _other_test(run, on, columns)
+    stores = test is None and _is_writable(complete(folder))
+    _tell_of_tokenizer(run)
+    shared.tell(f"translating {len(run.test if test is None else test)} sentences")
+    search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
+    with matmul_precision("medium"), num_threads(threads):
+        result = evaluate_run(run, test=test, **search)
+    if as_json:
+        typer.echo(result.to_json())
+    else:
+        _print_evaluation(result, examples)
+    if stores:  # after the result is printed, so that it is not lost if the disk is full
+        result.save(complete(folder))
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="RUN1", help="The folder of a trained run.")],
+    second: Annotated[Path, typer.Argument(metavar="RUN2", help="The folder of another.")],
+    beam: shared.Beam = 1,
+    length_penalty: shared.LengthPenalty = 1.0,
+    no_repeat_ngram: shared.NoRepeatNgram = 0,
+    on: CompareOn = None,
+    columns: shared.Columns = None,
+    as_json: shared.AsJson = False,
+    device: shared.OnDevice = Device.AUTO,
+    threads: shared.NumThreads = None,
+) -> None:
+    """Compare two runs on the same sentences: BLEU and chrF of both, and whether the difference may be chance.
+
+    The p-value is that of a paired bootstrap test: how often a difference as large as this one comes about if the
+    runs are equally good. Both runs translate the same languages. Without --on they must have the same test
+    sentences, as runs have that were trained on the same file with the same seed and --test-groups.
+
+    Example: attention-course compare fr-en-3-minutes fr-en-10-minutes --beam 5
+    """
+    from utils.translator.devices import choose_device, matmul_precision, num_threads
+    from utils.translator.runs import load_run
+    from utils.translator.translating import compare_runs
+
+    on_device = choose_device(device)
+    runs = [load_run(folder, device=on_device) for folder in (first, second)]
+    test = _other_test(runs[0], on, columns)
+    _tell_of_tokenizer(runs[0])
+    search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
+    with matmul_precision("medium"), num_threads(threads):
+        result = compare_runs(*runs, test=test, **search)
+    if as_json:
+        scores = {name: getattr(result, name)._asdict() for name in ("bleu", "chrf")}
+        shared.print_json({"num_sentences": result.num_sentences} | scores)
+        return
+    names = [str(first), str(second)]
+    width = max(map(len, names))
+    typer.echo(f"{result.num_sentences} sentences\n{'':{width}}   BLEU   chrF")
+    for place, name in enumerate(names):
+        typer.echo(f"{name:{width}}  {result.bleu[place]:5.2f}  {result.chrf[place]:5.2f}")
+    typer.echo(f"{'p-value':{width}}  {result.bleu.p_value:5.3f}  {result.chrf.p_value:5.3f}")
+    typer.echo(f"{result.bleu.signature}\n{result.chrf.signature}")
+
+
+def _other_test(run: "Run", path: Path | None, columns: str | None) -> "list[Example] | None":
+    from utils.translator.translating import examples_in
+
+    if path is None and columns is not None:
+        raise typer.BadParameter("--columns needs --on, a file of pairs")
+    if path is None:
+        return None
+    return examples_in(run, path, columns.split(",") if columns else None, notify=shared.tell)
+
+
+def _is_writable(folder: Path) -> bool:
+    """Try to write into a folder, before the work whose result is to be written; say so if it fails."""
+    from utils.translator.checkpoints import write_part
+    from utils.translator.folders import EVALUATION
+
+    try:
+        write_part(folder / EVALUATION, b"").unlink()
+    except OSError as error:
+        shared.tell(
+            f"warning: nothing can be written to {folder} ({error.strerror}): the scores are only printed"
+        )
+        return False
+    return True
+
+
+def _tell_of_tokenizer(run: "Run") -> None:
+    from utils.translator.scores import tokenizer_note
+
+    if note := tokenizer_note(run.settings.tgt):
+        shared.tell(f"warning: {note}")
+
+
+def _print_evaluation(result: "Evaluation", num_examples: int) -> None:
+    typer.echo(f"{result.num_sentences} sentences")
+    for name, score in (("BLEU", result.bleu), ("BLEU", result.cased_bleu), ("chrF", result.chrf)):
+        typer.echo(f"{name} {_with_interval(score)}  {score.signature}")
+    typer.echo("source length  sentences  BLEU")
+    for bucket in result.by_length:
+        length = f"{bucket.low} and more" if math.isinf(bucket.high) else f"{bucket.low} to {bucket.high}"
+        typer.echo(f"{length:>13}  {bucket.num_sentences:9}  {_with_interval(bucket.score)}")
+    typer.echo(f"empty {result.empty:.1%}, cut off {result.cut_off:.1%}")
+    # Evenly spaced sentences, so that the same run always prints the same examples.
+    num_examples = min(num_examples, result.num_sentences)
+    for number in range(num_examples):
+        source, text, references = result.examples[number * result.num_sentences // num_examples]
+        typer.echo(f"\nsource      {source}\ntranslation {text}\nreference   {' | '.join(references)}")
+
+
+def _with_interval(score: "Score") -> str:
+    low, high = score.interval or (score.value, score.value)
+    return f"{score.value:.2f} [{low:.1f}, {high:.1f}]"

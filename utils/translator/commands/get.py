@@ -1,0 +1,69 @@
+"""``data get``: put a file of sentence pairs into the data folder.
+
+Explained in book/api/command_line.
+"""
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from utils.translator.commands import shared
+
+#: The exit status if no address gives the file. A later attempt may succeed.
+_UNAVAILABLE = 3
+
+#: The files that ``data get`` knows; their addresses are in ``corpus.download``.
+CorpusName = StrEnum("CorpusName", ["cmn", "fra"])
+From = Annotated[
+    Path | None,
+    typer.Option("--from", help="Take this .zip or .txt, which you have already.", show_default=False),
+]
+Replace = Annotated[
+    bool,
+    typer.Option(
+        "--replace", help="Get the file again, and accept another edition than the one that you have."
+    ),
+]
+FactsAsJson = Annotated[bool, typer.Option("--json", help="Print what is known about the file as JSON.")]
+
+
+def get(
+    name: Annotated[CorpusName, typer.Argument(help="English with Mandarin Chinese, or with French.")],
+    path: From = None,
+    replace: Replace = False,
+    as_json: FactsAsJson = False,
+) -> None:
+    """Put a file of sentence pairs into the data folder, check it, and print where it is and on which terms.
+
+    A file that is there already is only checked.
+    Otherwise it is downloaded.
+
+    The data folder is the one that the variable ATTENTION_DATA names, else attention-course in the platform's cache.
+
+    If no address gives the file, the command ends with status 3 and says what you can do.
+
+    Example: attention-course data get fra
+    """
+    from utils.corpus.download import CORPORA, DownloadError, get_corpus
+
+    try:
+        corpus_file = get_corpus(name, path=path, replace=replace, progress=shared.at_terminal())
+    except DownloadError as error:
+        shared.tell(f"error: {error}")
+        raise typer.Exit(_UNAVAILABLE) from error
+    facts = corpus_file.provenance
+    if as_json:
+        shared.print_json(
+            {"path": str(corpus_file.path), "is_pinned": corpus_file.is_pinned} | asdict(facts), indent=1
+        )
+        return
+    typer.echo(f"{corpus_file.path}: {facts.num_rows} pairs")
+    which = "the one" if corpus_file.is_pinned else f"not the one of {CORPORA[name].edition}"
+    typer.echo(f"edition {facts.edition or 'unknown'}, {which} that this course measures on")
+    typer.echo(f"sha256 {facts.sha256}")
+    typer.echo(f"source {facts.source}" + (f", recorded {facts.recorded}" if facts.recorded else ""))
+    typer.echo(f"licence {facts.licence}")
+    typer.echo(f"attribution {facts.attribution}")

@@ -1,0 +1,98 @@
+"""What several commands share: options, and how they read text and print.
+
+Explained in book/api/command_line.
+"""
+
+import json
+import sys
+from contextlib import AbstractContextManager
+from io import BufferedIOBase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from utils.translator.options import MAX_BEAM, Device
+
+if TYPE_CHECKING:
+    from utils.translator.lines import Text
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Languages of the first two columns, in the order of the file; by default source,target.",
+        show_default=False,
+    ),
+]
+Beam = Annotated[
+    int, typer.Option(min=1, max=MAX_BEAM, help="Number of hypotheses in the search; 1 is greedy search.")
+]
+LengthPenalty = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        max=10,
+        help="Exponent of the length by which a beam search divides log-probabilities; 0 favours short translations.",
+    ),
+]
+NoRepeatNgram = Annotated[
+    int,
+    typer.Option(
+        min=0, max=1000, help="Write no sequence of this many tokens twice in a translation; 0 allows it."
+    ),
+]
+AtOnce = Annotated[
+    int,
+    typer.Option(
+        min=1, max=100_000, help="Lines to read before the next results are printed; more are faster."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for a program.")]
+OnDevice = Annotated[
+    Device, typer.Option("--device", help="Device to compute on; auto takes a GPU if there is one.")
+]
+NumThreads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        min=1,
+        max=1024,
+        help="Number of threads; by default one for each processor core.",
+        show_default=False,
+    ),
+]
+
+
+def tell(message: str) -> None:
+    """Print a message to the user, apart from the results."""
+    typer.echo(message, err=True)
+
+
+def at_terminal() -> bool:
+    """Whether a user at a terminal would see a progress bar."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def print_json(value: object, *, indent: int | None = None) -> None:
+    """Print a result for a program."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def require_text(path: Path | None, command: str, ways: str) -> None:
+    """Exit with status 2 if there is no file and standard input is a terminal; an empty file or pipe is valid."""
+    if path is None and _standard_input() and sys.stdin.isatty():
+        raise typer.BadParameter(f"nothing to {command}: give {ways}, or text on standard input")
+
+
+def open_lines(path: Path | None) -> AbstractContextManager["Text"]:
+    """Open a file, or standard input if none is named; the lines are counted if a progress bar shows their number."""
+    from utils.translator.lines import open_text
+
+    return open_text(path, _standard_input() if path is None else None, count=at_terminal())
+
+
+def _standard_input() -> BufferedIOBase:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed: name a file")
+    return sys.stdin.buffer

@@ -1,0 +1,145 @@
+"""``translate``: translate sentences, the lines of a file or of standard input.
+
+Explained in book/api/command_line_results.
+"""
+
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from utils.translator.commands import shared
+from utils.translator.options import AT_ONCE, Device
+
+if TYPE_CHECKING:
+    from utils.translator.translating import Translation
+
+Sentences = Annotated[
+    list[str] | None, typer.Argument(metavar="[SENTENCE]...", help="Text; by default standard input.")
+]
+NBest = Annotated[
+    bool,
+    typer.Option(
+        "--n-best",
+        help="Print all hypotheses, the best first, with the number of the sentence and their scores.",
+    ),
+]
+Input = Annotated[Path | None, typer.Option(help="Translate the lines of this file.", show_default=False)]
+Output = Annotated[
+    Path | None, typer.Option(help="Write to this file, not to standard output.", show_default=False)
+]
+HeatMap = Annotated[
+    Path | None,
+    typer.Option(
+        help="Draw the attention weights of a single sentence to this file: a picture, .png or .svg, or an "
+        "interactive page, .html.",
+        show_default=False,
+    ),
+]
+
+
+def translate(
+    folder: shared.RunFolder,
+    sentences: Sentences = None,
+    beam: shared.Beam = 1,
+    length_penalty: shared.LengthPenalty = 1.0,
+    no_repeat_ngram: shared.NoRepeatNgram = 0,
+    n_best: NBest = False,
+    input: Input = None,
+    output: Output = None,
+    at_once: shared.AtOnce = AT_ONCE,
+    as_json: shared.AsJson = False,
+    heatmap: HeatMap = None,
+    device: shared.OnDevice = Device.AUTO,
+    threads: shared.NumThreads = None,
+) -> None:
+    """Translate each sentence, or each line of a file or of standard input, to one line.
+
+    An empty line gives an empty line. With --n-best each sentence gives several lines, each with the number of the
+    sentence, a score and a translation, separated by tabs; the score is the mean log-probability per token. With
+    --json each sentence gives one line, an object with its tokens and its translations.
+
+    A translation that reaches the length limit is cut off there; its end is not forced. The limit is twice the number
+    of source tokens, rounded up to a power of 2, and 10 more. With --json, "finished" is then false. Where a weak run
+    repeats itself, --no-repeat-ngram 3 helps.
+
+    A few hundred lines are translated at a time, so a file may be larger than memory. With --at-once 1 each line is
+    translated before the next is read.
+
+    Example: attention-course translate fr-en "Où est la gare ?" --heatmap gare.png
+
+    Example: attention-course translate fr-en --beam 5 --input french.txt --output english.txt
+    """
+    from utils.translator.devices import choose_device, matmul_precision, num_threads
+    from utils.translator.heatmaps import save_heatmap
+    from utils.translator.lines import Progress, Text, translate_lines
+    from utils.translator.runs import load_run
+
+    if sentences and input is not None:
+        raise typer.BadParameter("give sentences or --input, not both")
+    if not sentences:
+        shared.require_text(input, "translate", "sentences, --input FILE")
+    _check_files(sentences or [], input, output, heatmap)
+    run = load_run(folder, device=choose_device(device))
+    arguments = nullcontext(Text(iter(sentences), "arguments", len(sentences))) if sentences else None
+    with (
+        matmul_precision("medium"),
+        arguments or shared.open_lines(input) as text,
+        output.open("w", encoding="utf-8", newline="\n") if output else nullcontext() as file,
+        Progress(text.num_lines, "tokens", visible=shared.at_terminal()) as progress,
+        num_threads(threads),
+    ):
+        search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
+        speed = {"at_once": at_once, "progress": progress}
+        results = translate_lines(run, text.lines, keep_weights=heatmap is not None, **search, **speed)
+        first: list[Translation] = []  # up to two, since a heat map shows exactly one
+        for number, (source, translations) in enumerate(results, start=1):
+            to_print = translations if n_best else translations[:1]
+            if as_json:
+                typer.echo(_json_line(source, to_print), file=file)
+            else:
+                for best in to_print:
+                    scored = f"{number}\t{best.score:.4f}\t" if n_best else ""
+                    typer.echo(scored + best.text, file=file)
+            if len(first) < 2:
+                first.append(translations[0])
+    if heatmap is not None:
+        if len(first) != 1 or first[0].weights is None:
+            raise ValueError("a heat map shows one sentence, which must not be empty")
+        save_heatmap(first[0], heatmap)
+
+
+def _check_files(
+    sentences: Sequence[str], input: Path | None, output: Path | None, heatmap: Path | None
+) -> None:
+    """Raise an error if a file cannot be written or an argument is not text, before any other work."""
+    from utils.translator.heatmaps import check_heatmap_path
+
+    for number, sentence in enumerate(sentences, start=1):
+        try:
+            sentence.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"sentence {number} is not UTF-8") from error
+    if heatmap is not None:
+        check_heatmap_path(heatmap)
+        if len(sentences) > 1:
+            raise ValueError(f"a heat map shows one sentence, got {len(sentences)}")
+    if input and output and output.exists() and output.samefile(input):
+        raise ValueError(f"{output} is the input: name another file for the translations")
+
+
+def _json_line(source: str, translations: "Sequence[Translation]") -> str:
+    objects = [
+        {
+            "text": translation.text,
+            "score": translation.score,
+            "tokens": translation.tgt_tokens,
+            "finished": translation.finished,
+        }
+        for translation in translations
+    ]
+    facts = {"source": source, "source_tokens": translations[0].src_tokens, "translations": objects}
+    return json.dumps(facts, ensure_ascii=False)
