@@ -21,10 +21,7 @@ PairFile = Annotated[
     Path | None, typer.Argument(metavar="[FILE]", help="Pair file; by default standard input.")
 ]
 Columns = Annotated[
-    str | None,
-    typer.Option(
-        help="Languages of the two columns; by default source,target of the run.", show_default=False
-    ),
+    str | None, typer.Option(help="Languages of the two columns; by default source,target of the run.")
 ]
 Tokenise = Annotated[
     bool, typer.Option("--tokenise", help="Split the sentences into words and marks; by default at blanks.")
@@ -32,8 +29,7 @@ Tokenise = Annotated[
 Gold = Annotated[
     Path | None,
     typer.Option(
-        help="File of links by human annotators, one line per pair: print the scores of the run's links.",
-        show_default=False,
+        help="File of links by human annotators, one line per pair: print the scores of the run's links."
     ),
 ]
 First = Annotated[int, typer.Option(min=0, max=1, help="Number of the first word in the gold file.")]

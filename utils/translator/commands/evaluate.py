@@ -20,16 +20,11 @@ if TYPE_CHECKING:
 
 EvaluateOn = Annotated[
     Path | None,
-    typer.Option(
-        help="Score on all pairs of this file, not on the sentences that were held out.", show_default=False
-    ),
+    typer.Option(help="Score on all pairs of this file, not on the sentences that were held out."),
 ]
 CompareOn = Annotated[
     Path | None,
-    typer.Option(
-        help="Compare on all pairs of this file; by default on the test sentences of the runs.",
-        show_default=False,
-    ),
+    typer.Option(help="Compare on all pairs of this file; by default on the test sentences of the runs."),
 ]
 AllAsJson = Annotated[bool, typer.Option("--json", help="Print everything as JSON, for a program.")]
 NumExamples = Annotated[

@@ -17,10 +17,7 @@ _UNAVAILABLE = 3
 
 #: The files that ``data get`` knows; their addresses are in ``corpus.download``.
 CorpusName = StrEnum("CorpusName", ["cmn", "fra"])
-From = Annotated[
-    Path | None,
-    typer.Option("--from", help="Take this .zip or .txt, which you have already.", show_default=False),
-]
+From = Annotated[Path | None, typer.Option("--from", help="Take this .zip or .txt, which you have already.")]
 Replace = Annotated[
     bool,
     typer.Option(

@@ -21,8 +21,7 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a 
 Columns = Annotated[
     str | None,
     typer.Option(
-        help="Languages of the first two columns, in the order of the file; by default source,target.",
-        show_default=False,
+        help="Languages of the first two columns, in the order of the file; by default source,target."
     ),
 ]
 Beam = Annotated[
@@ -55,11 +54,7 @@ OnDevice = Annotated[
 NumThreads = Annotated[
     int | None,
     typer.Option(
-        "--threads",
-        min=1,
-        max=1024,
-        help="Number of threads; by default one for each processor core.",
-        show_default=False,
+        "--threads", min=1, max=1024, help="Number of threads; by default one for each processor core."
     ),
 ]
 

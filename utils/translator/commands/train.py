@@ -32,9 +32,7 @@ Target = Annotated[
 Minutes = Annotated[
     float | None,
     typer.Option(
-        help="Time to train for, in minutes of wall time from the first batch; by default 3.",
-        min=0,
-        show_default=False,
+        help="Time to train for, in minutes of wall time from the first batch; by default 3.", min=0
     ),
 ]
 Epochs = Annotated[
@@ -60,7 +58,6 @@ Layers = Annotated[
         min=1,
         max=100,
         help="Layers of the encoder, and as many of the decoder; by default 1, in a Transformer 3.",
-        show_default=False,
     ),
 ]
 Heads = Annotated[
@@ -69,7 +66,6 @@ Heads = Annotated[
         min=1,
         max=10**6,
         help="Heads of each attention of a Transformer, which share the width evenly; by default 4.",
-        show_default=False,
     ),
 ]
 Dropout = Annotated[
@@ -82,7 +78,6 @@ Muon = Annotated[
         "By default 0.02 if the machine has bfloat16 products, else 0.",
         min=0,
         max=1,
-        show_default=False,
     ),
 ]
 BatchSize = Annotated[
@@ -91,7 +86,6 @@ BatchSize = Annotated[
         help="Sentence pairs per step; by default 128, or 32 where Adam trains all weights on a CPU.",
         min=1,
         max=10**6,
-        show_default=False,
     ),
 ]
 ValidGroups = Annotated[int, typer.Option(help="Groups held out to choose the weights by their loss.", min=0)]

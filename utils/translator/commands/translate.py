@@ -27,16 +27,13 @@ NBest = Annotated[
         help="Print all hypotheses, the best first, with the number of the sentence and their scores.",
     ),
 ]
-Input = Annotated[Path | None, typer.Option(help="Translate the lines of this file.", show_default=False)]
-Output = Annotated[
-    Path | None, typer.Option(help="Write to this file, not to standard output.", show_default=False)
-]
+Input = Annotated[Path | None, typer.Option(help="Translate the lines of this file.")]
+Output = Annotated[Path | None, typer.Option(help="Write to this file, not to standard output.")]
 HeatMap = Annotated[
     Path | None,
     typer.Option(
         help="Draw the attention weights of a single sentence to this file: a picture, .png or .svg, or an "
-        "interactive page, .html.",
-        show_default=False,
+        "interactive page, .html."
     ),
 ]
 
