@@ -113,6 +113,7 @@ def _drop_output() -> None:
             os.close(nothing)
 
 
+# The help lists the commands in this order.
 data.command()(_errors_in_one_line()(get.get))
 for command in (
     train.train,

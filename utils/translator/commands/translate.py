@@ -81,10 +81,13 @@ def translate(
         shared.require_text(input, "translate", "sentences, --input FILE")
     _check_files(sentences or [], input, output, heatmap)
     run = load_run(folder, device=choose_device(device))
-    arguments = nullcontext(Text(iter(sentences), "arguments", len(sentences))) if sentences else None
+    if sentences:
+        lines = nullcontext(Text(iter(sentences), "arguments", len(sentences)))
+    else:
+        lines = shared.open_lines(input)
     with (
         matmul_precision("medium"),
-        arguments or shared.open_lines(input) as text,
+        lines as text,
         output.open("w", encoding="utf-8", newline="\n") if output else nullcontext() as file,
         Progress(text.num_lines, "tokens", visible=shared.at_terminal()) as progress,
         num_threads(threads),
