@@ -143,6 +143,8 @@ def test_a_page_of_its_own_needs_no_other_file(browser: Browser, tmp_path) -> No
 
 
 def test_paper_has_picture_sentence_and_table(desk: Page) -> None:
+    for name in FIGURES:
+        opened(desk, name)
     before = desk.locator("details[open]").count()
     desk.emulate_media(media="print")
     desk.evaluate("dispatchEvent(new Event('beforeprint'))")  # a browser prints as soon as the event is over
