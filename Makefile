@@ -27,7 +27,7 @@ BOOK := _build/html
 TESTED := _build/tested/_build/html
 BUILD := $(BIN)/jupyter-book build . --quiet >/dev/null
 # Sphinx builds changed pages, but does not notice changed extensions or assets and does not remove deleted pages.
-ANEW = $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/explorables/% $(INSTALLED),$?)
+ANEW = $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/figures/% $(INSTALLED),$?)
 
 # The kernel of this environment, even where the user has another one called python3.
 export JUPYTER_PREFER_ENV_PATH := 1
@@ -58,7 +58,7 @@ serve: book  ## build the book, then serve it on this computer (PORT=8000)
 
 # The tests of the pages need a browser: this starts one, or gets one, before the book is built.
 browser: $(INSTALLED)
-	@$(BIN)/python tests/chromium.py
+	@$(BIN)/python tests/support/chromium.py
 
 # CHAPTER=name tests one chapter: its notebook, its page and all its figures, in the book that was built last, with
 # its changed pages built again.
@@ -109,7 +109,7 @@ mark: $(INSTALLED)  ## mark the returned notebooks in a folder: make mark DIR=re
 	$(BIN)/python -m utils.exercises.marking "$(or $(DIR),$(error name the folder: make mark DIR=returned))"
 
 bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
-	@set -e; for benchmark in tests/bench_*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
+	@set -e; for benchmark in tests/benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
 linkcheck: $(INSTALLED)  ## check every outside link of the book (needs the network)
 	$(BIN)/jupyter-book build . --builder linkcheck --path-output _build/linkcheck

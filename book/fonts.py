@@ -12,7 +12,7 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
-from utils.explorables.chinese import font_face
+from utils.figures.chinese import font_face
 
 ROOT = Path(__file__).parents[1]
 #: Western European letters, punctuation, and the signs that stand in text outside formulas.

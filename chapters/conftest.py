@@ -50,7 +50,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     yield
     if isinstance(item, IPyNbCell) and item.options["check"]:
         # Not above: tests/conftest.py must come before anything imports utils, and this file is read first.
-        from utils.explorables.packing import unpack
+        from utils.figures.packing import unpack
 
         stored, computed = (
             dict(stored_arrays(outputs)) for outputs in (item.cell.outputs, item.test_outputs)

@@ -10,6 +10,9 @@ from hypothesis import settings
 from jaxtyping import install_import_hook
 from playwright.sync_api import Browser, expect, sync_playwright
 
+#: Commands that measure.
+collect_ignore = ["benchmarks"]
+
 # Products this small are slower on two threads than on one, above all where tests run side by side.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -32,21 +35,10 @@ settings.load_profile("repeatable")
 
 expect.set_options(timeout=PATIENCE)
 
-#: Files that take longest. They begin first: otherwise all processes would wait at the end for the one that runs them.
-LONGEST = (
-    "bahdanau_decoder.ipynb",
-    "test_pages.py",
-    "test_figures_in_book.py",
-    "encoder_decoder.ipynb",
-    "test_marking.py",
-    "test_explorables_in_browser.py",
-)
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first, all others in their order."""
-    place = {name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.path.name, len(LONGEST)))
+    """Notebooks and tests in a browser first: otherwise all processes would wait at the end for the last of these."""
+    items.sort(key=lambda item: item.path.suffix != ".ipynb" and "browser" not in item.keywords)
 
 
 # One per module, not one per session: an open Playwright runs an event loop, and beside it nbval and nbclient fail.

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from utils.explorables.chinese import CHINESE
+from utils.figures.chinese import CHINESE
 
 #: A piece of code in a text, and the places where it may be broken: in names, before arguments, in checksums.
 CODE = re.compile(r'(?<=<span class="pre">)[^<]+')

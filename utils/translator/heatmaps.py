@@ -1,6 +1,6 @@
 """Write the attention weights of one translation to a file: a picture or an interactive page.
 
-Pictures are drawn by ``utils.plotting``, pages by ``utils.explorables``. Both are imported only when they are needed.
+``utils.figures`` draws pictures and pages; it is imported only when it is needed.
 Explained in book/api/command_line_results.
 """
 
@@ -51,7 +51,13 @@ def save_heatmap(translation: Translation, path: Path) -> None:
 
 
 def _draw(translation: Translation, path: Path) -> None:
-    from utils.plotting import SIZE, heatmap, letters_without_font, panels, use_style  # imports matplotlib
+    from utils.figures.plotting import (  # imports matplotlib
+        SIZE,
+        heatmap,
+        letters_without_font,
+        panels,
+        use_style,
+    )
 
     use_style()
     num_tgt, num_src = translation.weights.shape
@@ -80,8 +86,8 @@ def _draw(translation: Translation, path: Path) -> None:
 
 
 def _page(translation: Translation) -> str:
-    from utils.explorables import Alignment
-    from utils.explorables.live import page_of_its_own
+    from utils.figures import Alignment
+    from utils.figures.live import page_of_its_own
 
     weights = translation.weights.double().round(decimals=4)
     top, best = weights.max(dim=1)

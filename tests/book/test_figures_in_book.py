@@ -1,0 +1,312 @@
+"""The figures with sliders where readers meet them: on the pages of the built book, from the disk and from a server.
+
+The numbers in a notebook are compared with what its cells compute when nbval runs them (`chapters/conftest.py`); the
+numbers that the browser shows are compared here with those in the notebook. How a figure answers to mouse, finger and
+keyboard is tested in `test_in_browser`.
+"""
+
+import gzip
+import os
+import re
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qsl
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from built_book import BOOK, CHAPTERS, PAGES, ROOT, html
+from playwright.sync_api import Browser, Locator, expect
+from stored_figures import (
+    COMPACT,
+    StoredFigure,
+    check_frames,
+    check_height,
+    is_slider,
+    open_table,
+    slider,
+    some_points,
+    spoken,
+    states,
+    table_cells,
+    titled,
+)
+from windows import AXE_OPTIONS, PHONE, Visit
+
+from utils.figures.live import page_script, style
+from utils.figures.sphinx_extension import stored_figures
+
+pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+
+STORED = {page: stored_figures(ROOT / f"{page}.ipynb") for page in CHAPTERS}
+FIGURES: dict[tuple[str, str], StoredFigure] = {
+    (page, name): StoredFigure(written)
+    for page, figures in STORED.items()
+    for name, written in figures.items()
+}
+#: The chapter that alone is tested, if `make test CHAPTER=name` runs.
+CHAPTER = os.environ.get("ATTENTION_CHAPTER")
+_KINDS = [figure.spec["kind"] for figure in FIGURES.values()]
+#: Figures of one kind are drawn by the same code: `make test` looks at the first of each, `make test CHAPTER=name` at
+#: those of the chapter, `make test-all` at all.
+every_figure = pytest.mark.parametrize(
+    ("page_name", "name"),
+    [
+        pytest.param(*place, marks=[pytest.mark.slow] if kind in _KINDS[:i] and not CHAPTER else [])
+        for i, (place, kind) in enumerate(zip(FIGURES, _KINDS, strict=True))
+    ],
+    ids=lambda text: text,
+)
+#: Most frames of a figure that are looked at in `make test`, and in `make test-all`.
+SAMPLE, MANY = 60, 250
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def origins() -> Iterator[dict[str, str]]:
+    """Where the book is found: on the disk, and on a server of this test's own."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(BOOK)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield {"file": BOOK.as_uri(), "http": f"http://127.0.0.1:{server.server_port}"}
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def laptop_window(browser: Browser, origins: dict[str, str]) -> Iterator[Visit]:
+    with Visit(browser, origins["file"]) as visit:
+        yield visit
+
+
+@pytest.fixture(scope="module")
+def phone_window(browser: Browser, origins: dict[str, str]) -> Iterator[Visit]:
+    with Visit(browser, origins["file"], **PHONE) as visit:
+        yield visit
+
+
+@pytest.fixture
+def laptop(laptop_window: Visit) -> Iterator[Visit]:
+    """A window with mouse and keyboard that tests share, since opening a page takes longer than most of them."""
+    yield laptop_window
+    assert laptop_window.complaints == []
+
+
+@pytest.fixture
+def phone(phone_window: Visit) -> Iterator[Visit]:
+    """A narrow window with a touch screen, shared in the same way."""
+    yield phone_window
+    assert phone_window.complaints == []
+
+
+@every_figure
+@pytest.mark.parametrize("most", [SAMPLE, pytest.param(MANY, marks=pytest.mark.slow)])
+def test_frames_show_the_notebooks_numbers(laptop: Visit, most: int, page_name: str, name: str) -> None:
+    figure, shown = FIGURES[page_name, name], laptop.figure(page_name, name)
+    if figure.table:
+        open_table(shown)
+    check_frames(shown, figure, some_points(figure, most))
+
+
+def shows(shown: Locator, figure: StoredFigure, point: dict) -> None:
+    """The figure has answered: sentence, spoken sentence and table, which follow late, are those of the point."""
+    expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**point))
+    expect(shown.get_by_role("status")).to_have_text(figure.sentence(**point))
+    if figure.table:
+        expect(shown.locator("td")).to_have_text(table_cells(figure, point))
+
+
+@every_figure
+def test_keys_move_each_control(laptop: Visit, page_name: str, name: str) -> None:
+    figure, shown, page = FIGURES[page_name, name], laptop.figure(page_name, name), laptop.page(page_name)
+    if figure.table:
+        open_table(shown)
+    point = dict(figure.point)
+    shows(shown, figure, point)
+    # The tabulator visits the buttons above the picture, then every control, in the order in which they stand; of
+    # radio buttons it reaches the one that is checked.
+    shown.locator(".xp-tools button").first.focus()
+    for button in shown.locator(".xp-tools button").all():
+        expect(button).to_be_focused()
+        page.keyboard.press("Tab")
+    titles = shown.locator(".xp-controls > .xp-row").evaluate_all(
+        "rows => rows.map(row => row.firstChild.textContent)"
+    )
+    for control, values in sorted(states(figure).items(), key=lambda item: titles.index(titled(item[0]))):
+        last = len(values) - 1
+        if is_slider(figure, control):
+            handle = slider(shown, control)
+            expect(handle).to_be_focused()
+            for key, at in (("Home", 0), ("ArrowRight", 1), ("End", last), ("ArrowLeft", last - 1)):
+                page.keyboard.press(key)
+                point[control] = values[at]
+                expect(handle).to_have_attribute("aria-valuetext", spoken(figure, control, values[at]))
+        else:
+            group = shown.get_by_role("radiogroup", name=titled(control), exact=True)
+            assert group.get_by_role("radio").count() == len(values)
+            expect(group.get_by_role("radio", checked=True)).to_be_focused()
+            page.keyboard.press("ArrowRight")
+            point[control] = values[(values.index(point[control]) + 1) % len(values)]
+        shows(shown, figure, point)
+        page.keyboard.press("Tab")
+    played = figure.spec["play"]
+    if played:
+        before = shown.locator(".xp-say").inner_text()
+        shown.get_by_role("button", name=f"play {' and '.join(map(titled, played))}").press("Enter")
+        expect(shown.locator(".xp-say")).not_to_have_text(before)
+    shown.get_by_role("button", name="reset").press("Enter")
+    shows(shown, figure, figure.point)
+
+
+@every_figure
+def test_a_figure_fits_laptop_paper_and_twofold_size(laptop: Visit, page_name: str, name: str) -> None:
+    page, shown = laptop.page(page_name), laptop.figure(page_name, name)
+    if FIGURES[page_name, name].table:
+        open_table(shown)
+        check_height(shown)
+        shown.locator(".xp-table summary").press("Enter")
+    page.emulate_media(media="print")
+    assert check_height(shown) > 0
+    page.emulate_media(media="screen")
+    # A window of 1280 pixels enlarged twofold lays a page out on 640.
+    page.set_viewport_size({"width": 640, "height": 450})
+    check_height(shown)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 640
+    page.set_viewport_size(LAPTOP["viewport"])
+
+
+def test_each_figure_fits_the_screen_of_a_phone(phone: Visit) -> None:
+    page = phone.page("book/playground")
+    heights = {}
+    for _, name in FIGURES:
+        shown = phone.figure("book/playground", name)
+        check_height(shown)
+        heights[name] = shown.evaluate(COMPACT)
+    assert {name: height for name, height in heights.items() if height > 684} == {}
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+STATE_IN_ADDRESS = """([name, there]) => {
+    const [figure, state] = location.hash.split("?");
+    const given = new URLSearchParams(state);
+    return figure === `#${name}` && Object.keys(there).every(key => given.get(key) === String(there[key]));
+}"""
+
+
+def test_links_into_figures_name_real_states() -> None:
+    linked = 0
+    for page in PAGES:
+        for link in html(page).select("a[href*='#'][href*='?']"):
+            path, _, state = link["href"].partition("#")
+            name, _, query = state.partition("?")
+            if path.startswith(("http:", "https:")):
+                continue
+            target = (
+                (BOOK / page).parent.joinpath(path).resolve().relative_to(BOOK).with_suffix("").as_posix()
+            )
+            figure = FIGURES[target, name]
+            for control, value in parse_qsl(query, strict_parsing=True):
+                assert value in map(str, states(figure)[control]), link["href"]
+            linked += 1
+    assert linked >= 8
+
+
+def far_point(figure: StoredFigure) -> dict:
+    return {control: values[-1] for control, values in states(figure).items()}
+
+
+@pytest.mark.parametrize("scheme", ["file", pytest.param("http", marks=pytest.mark.slow)])
+def test_a_page_opens_as_its_address_says(browser: Browser, origins: dict[str, str], scheme: str) -> None:
+    # The last figure of the book whose page has more figures.
+    pages = [page_name for page_name, _ in FIGURES]
+    (page_name, name), figure = [item for item in FIGURES.items() if pages.count(item[0][0]) > 1][-1]
+    with Visit(browser, origins[scheme]) as visit:
+        page, shown, there = visit.page(page_name), visit.figure(page_name, name), far_point(figure)
+        open_table(shown)
+        check_frames(shown, figure, [there])
+        page.wait_for_function(STATE_IN_ADDRESS, arg=[name, there])
+        address = page.evaluate("location.hash")
+        page.goto("about:blank")  # a change of the address alone would not load the page
+        page.goto(f"{visit.origin}/{page_name}.html{address}")
+        expect(shown.locator(".xp-picture")).to_be_in_viewport()
+        expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**there))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, origins: dict[str, str], theme: str) -> None:
+    with Visit(browser, origins["file"], **PHONE, color_scheme=theme) as visit:
+        page = visit.page("book/playground")
+        page.locator("figure.xp details").evaluate_all("all => all.forEach(each => { each.open = true })")
+        # Tables are filled when they are open.
+        page.wait_for_function(
+            "![...document.querySelectorAll('.xp-table')].some(table => !table.querySelector('td'))"
+        )
+        results = Axe().run(page, context="figure.xp", options=AXE_OPTIONS)
+        assert results.violations_count == 0, results.generate_report()
+
+
+def test_without_a_script_picture_and_sentence_stand(browser: Browser, origins: dict[str, str]) -> None:
+    with Visit(browser, origins["file"], java_script_enabled=False) as visit:
+        page = visit.page("book/playground")
+        for (_, name), figure in FIGURES.items():
+            shown = page.locator(f"figure#{name}")
+            assert shown.locator("img").get_attribute("alt") == figure.alt
+            assert shown.locator("img").bounding_box()["width"] > 200
+            assert shown.locator("img").evaluate("img => img.complete && img.naturalWidth") == 720
+            assert shown.locator("p").inner_text() == figure.sentence()
+
+
+def test_each_figure_has_a_name_of_its_own() -> None:
+    names = [name for _, name in FIGURES]
+    assert len(names) == len(set(names)) >= 15
+
+
+def test_the_playground_has_every_figure(laptop: Visit) -> None:
+    written = (BOOK / "book" / "playground.html").read_text("utf-8")
+    for (page_name, name), figure in FIGURES.items():
+        assert STORED[page_name][name] in written, name
+        assert html("book/playground").select(f"a[href='../{page_name}.html']"), page_name
+        assert html(page_name).select_one(f"figure#{name}")
+        assert figure.alt
+        shown = laptop.figure("book/playground", name)
+        if figure.table:
+            open_table(shown)
+        check_frames(shown, figure, [figure.point, far_point(figure)])
+
+
+def test_the_guide_shows_its_own_example(laptop: Visit) -> None:
+    (written,) = html("book/explorables").select("figure.xp")
+    figure = StoredFigure(str(written))
+    shown = laptop.figure("book/explorables", figure.name)
+    if figure.table:
+        open_table(shown)
+    check_frames(shown, figure)
+
+
+def test_the_code_of_the_guide_runs(capsys) -> None:
+    guide = (ROOT / "book" / "explorables.md").read_text("utf-8")
+    blocks = re.findall(
+        r"^```(\{explorable-example\}|python|text)\n(.*?)^```", guide, re.MULTILINE | re.DOTALL
+    )
+    assert [kind for kind, _ in blocks].count("python") >= 3
+    names: dict[str, object] = {}
+    printed = ""
+    for kind, written in blocks:
+        if kind == "text":
+            assert printed == written
+        else:
+            exec(written, names)
+            printed = capsys.readouterr().out
+            if "# prints 1" in written:
+                assert printed == "1\n"
+
+
+def test_pages_stay_small() -> None:
+    for page in CHAPTERS:
+        size = len(gzip.compress((BOOK / f"{page}.html").read_bytes(), 9))
+        assert size < 110_000, f"{page}: {size:,} bytes"
+    assert len(gzip.compress((page_script() + style()).encode(), 9)) < 45_000

@@ -1,0 +1,358 @@
+"""The questions on the pages of the built book: by keyboard and finger, stored and not stored, without a script.
+
+What a question may look like, and which mistakes stop the build, is in `test_quiz`.
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from built_book import BOOK, CHAPTERS, html
+from playwright.sync_api import Browser, Locator, Page, expect
+from windows import AXE_OPTIONS, PHONE, Reader, Visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+
+ORIGIN = BOOK.as_uri()
+WITH_QUESTIONS = [page for page in CHAPTERS if html(page).select(".quiz")]
+#: A page with questions of every kind, and one of each.
+PAGE = "chapters/dot_product_attention"
+ONE_OF_EACH = {
+    "one": "right-angle",
+    "all": "longer-query",
+    "number": "score-by-hand",
+    "order": "longest-shadow",
+    "point": "wrong-row",
+}
+
+
+class Question:
+    """A question of a page, with the answers that its source has."""
+
+    def __init__(self, page: Page, name: str) -> None:
+        self.page, self.box = page, page.locator(f"#quiz-{name}")
+        written = html(PAGE).select_one(f"#quiz-{name}")
+        self.kind, self.answers = written["data-kind"], json.loads(written["data-answers"])
+        # The mark without its value is what the page shows.
+        self.explanations = [
+            re.sub(r"^(Right|No).*?\. (?=\S)", r"\1. ", " ".join(item.get_text().split()))
+            for item in written.select("details > :is(ol, ul) > li")
+        ]
+        self.feedback = self.box.get_by_role("status")
+
+    def right(self) -> list[int]:
+        return [i for i, answer in enumerate(self.answers) if answer["right"]]
+
+    def give(self, *chosen: int) -> None:
+        """Give what belongs to an answer, or to several where one chooses all, and check it, with keys alone."""
+        press, answer = self.page.keyboard.press, self.answers[chosen[0]]
+        if self.kind != "order":
+            self.box.locator("input").first.focus()
+        if self.kind == "one":
+            press("Space")
+            for _ in range(chosen[0]):
+                press("ArrowDown")
+        elif self.kind == "all":
+            for i, box in enumerate(self.box.get_by_role("checkbox").all()):
+                expect(box).to_be_focused()
+                if box.is_checked() != (i in chosen):
+                    press("Space")
+                press("Tab")
+            expect(self.box.get_by_role("button", name="Check")).to_be_focused()
+        elif self.kind == "number":
+            press("ControlOrMeta+A")
+            self.page.keyboard.type(str(answer.get("number", 1234.5)).replace(".", ","))
+        elif self.kind == "order":
+            self.arrange(answer.get("order", [2, 1, 3, 4]))
+            self.box.get_by_role("button", name="Check").focus()
+        elif self.kind == "point":
+            press("Space")
+            for _ in range(answer.get("row", 1) - 1):
+                press("ArrowDown")
+            for _ in range(max(answer.get("column", 0), 1) - 1):
+                press("ArrowRight")
+        press("Enter")
+
+    def arrange(self, order: list[int]) -> None:
+        """Move the items up until they stand so; their texts tell which is which."""
+        texts = [item.get_text() for item in html(PAGE).select(f"#{self.box.get_attribute('id')} > ol > li")]
+        for place, number in enumerate(order):
+            item = self.box.locator("fieldset li", has_text=texts[number - 1])
+            up = item.get_by_role("button", name="Move up:")
+            up.focus()
+            while item.evaluate("item => [...item.parentElement.children].indexOf(item)") > place:
+                self.page.keyboard.press("Enter")
+                expect(up).to_be_focused()
+                expect(self.feedback).to_have_text(re.compile(r"Place \d of 4"))
+
+    def shows(self, *answers: int) -> None:
+        """These explanations, and no others."""
+        listed = self.feedback.locator("li:visible")
+        expect(listed).to_have_text([self.explanations[i] for i in answers])
+
+
+def value_of(kind: str, answers: list[dict], columns: int) -> object:
+    """What the page stores when a question is answered rightly."""
+    right = [i for i, answer in enumerate(answers) if answer["right"]]
+    answer = answers[right[0]]
+    if kind in ("one", "all"):
+        return right
+    if kind == "point":
+        return (max(answer["row"], 1) - 1) * columns + max(answer["column"], 1) - 1
+    return answer["order"] if kind == "order" else str(answer["number"])
+
+
+def stored_answers(page: str) -> dict[str, object]:
+    """The right answer to each question of a page, as the page stores it."""
+    return {
+        box["id"]: value_of(
+            box["data-kind"], json.loads(box["data-answers"]), len(box.select("tbody tr:first-child td"))
+        )
+        for box in html(page).select(".quiz")
+    }
+
+
+def put_in_storage(answers: dict[str, object]) -> str:
+    """A script that stores these answers as if the reader had given them; the empty page has no storage."""
+    return f"""if (location.protocol !== "about:") {{
+        localStorage.setItem(`quizzes ${{location.pathname}}`, JSON.stringify({json.dumps(answers)}));
+    }}"""
+
+
+@contextmanager
+def opened_with(window: Visit, name: str, answers: dict[str, object]) -> Iterator[Page]:
+    """A page that finds these answers in its storage: they are put there before its own scripts run."""
+    page = window.context.new_page()
+    page.add_init_script(put_in_storage(answers))
+    page.goto(f"{ORIGIN}/{name}.html")
+    expect(page.locator(".quiz form")).to_have_count(len(html(name).select(".quiz")))
+    yield page
+    page.evaluate("localStorage.clear()")
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[Visit]:
+    """A window that the tests share, since to open a page takes longer than most of them."""
+    with Visit(browser, ORIGIN) as visit:
+        yield visit
+
+
+@pytest.fixture
+def page(window: Visit) -> Iterator[Page]:
+    """The page with questions of every kind, none of them answered."""
+    page = window.page(PAGE)
+    clear(page).press("Enter")
+    yield page
+    assert window.complaints == []
+
+
+def clear(page: Page) -> Locator:
+    return page.get_by_role("button", name="Clear my answers on this page")
+
+
+@pytest.mark.parametrize(("kind", "name"), ONE_OF_EACH.items())
+def test_each_answer_explains_itself_by_keyboard(page: Page, kind: str, name: str) -> None:
+    question = Question(page, name)
+    assert question.kind == kind
+    assert "Right." not in question.box.aria_snapshot()
+    question.shows()
+    # The wrong ones first: the reader may try again.
+    right = question.right()
+    for wrong in range(len(question.answers)):
+        if wrong not in right:
+            question.give(wrong)
+            question.shows(wrong)
+            expect(question.box).to_have_attribute("data-state", "wrong")
+    question.give(*right)
+    question.shows(*right)
+    expect(question.box).to_have_attribute("data-state", "right")
+
+
+def test_numbers_are_read_as_people_write_them(window: Visit) -> None:
+    page = window.page("chapters/attention_variants")
+    box = page.locator("#quiz-numbers-of-general")
+    for text, state in {
+        "4,096": "right",
+        "4,1": "wrong",
+        "8192 / 2": "right",
+        "4096 numbers": "right",
+    }.items():
+        box.locator("input").first.fill(text)
+        page.keyboard.press("Enter")
+        expect(box).to_have_attribute("data-state", state)
+    clear(page).press("Enter")
+
+
+def test_where_one_chooses_all_a_part_is_not_enough(page: Page) -> None:
+    question = Question(page, ONE_OF_EACH["all"])
+    first, *others = question.right()
+    question.give(first, *others)
+    question.box.get_by_role("checkbox").nth(first).press("Space")
+    question.shows()  # what was said was about another answer
+    page.keyboard.press("Enter")
+    question.shows(*others)
+    expect(question.feedback).to_contain_text("More of the choices are right.")
+    expect(question.box).to_have_attribute("data-state", "wrong")
+
+
+def test_a_reader_who_gives_nothing_is_told_what_to_give(page: Page) -> None:
+    for kind, hint in {"one": "choose one", "all": "choose all", "point": "point at a cell"}.items():
+        question = Question(page, ONE_OF_EACH[kind])
+        question.box.get_by_role("button", name="Check").press("Enter")
+        expect(question.feedback).to_contain_text(f"First {hint}")
+        assert question.box.get_attribute("data-state") is None
+    question = Question(page, ONE_OF_EACH["number"])
+    question.box.get_by_role("textbox").fill("four")
+    page.keyboard.press("Enter")
+    expect(question.feedback).to_contain_text("First write a number, for example 0.5 or 1/2.")
+
+
+def test_controls_have_names(page: Page) -> None:
+    table = Question(page, "wrong-row").box
+    expect(table.get_by_role("group")).to_have_accessible_name("Question 8: point at a cell")
+    expect(table.get_by_role("group")).to_have_accessible_description(re.compile("should show the weights"))
+    expect(table.get_by_role("radio").nth(6)).to_have_accessible_name("query 2 key 3 0.25")
+    assert (
+        Question(page, "most-even").box.get_by_role("button", name="Move down: scores 2, 0, 0").count() == 1
+    )
+    assert Question(page, "score-by-hand").box.get_by_role("textbox", name="Your number:").count() == 1
+
+
+def test_answers_stay_until_they_are_cleared(page: Page) -> None:
+    given = {name: Question(page, name) for name in ONE_OF_EACH.values()}
+    for question in given.values():
+        question.give(*question.right())
+    page.reload()
+    for question in given.values():
+        expect(question.box).to_have_attribute("data-state", "right")
+        question.shows(*question.right())
+    assert page.locator(".quiz[data-state]").count() == len(given)
+    clear(page).press("Enter")
+    assert page.locator(".quiz[data-state]").count() == 0
+    assert page.locator(".quiz :checked").count() == 0
+    assert page.evaluate("Object.values(localStorage).filter(text => text.includes('quiz-')).length") == 0
+
+
+@pytest.mark.parametrize("name", WITH_QUESTIONS)
+def test_every_question_of_the_book_can_be_answered(window: Visit, name: str) -> None:
+    with opened_with(window, name, stored_answers(name)) as page:
+        assert page.locator(".quiz:not([data-state=right])").count() == 0
+        shown = page.locator(".quiz-feedback li:visible strong:first-child").all_inner_texts()
+        assert set(shown) == {"Right."}
+    assert window.complaints == []
+
+
+def test_stored_answers_to_an_older_question_are_left_out(window: Visit) -> None:
+    nonsense = itertools.cycle([[99], "?", [[1]], {"a": 1}, None, [4, 4, 4, 4], -1])
+    stored = dict(zip(stored_answers(PAGE), nonsense, strict=False))
+    with opened_with(window, PAGE, stored) as page:
+        assert page.locator(".quiz[data-state]").count() == 0
+    assert window.complaints == []
+
+
+#: Refuses storage to our own script, as a browser may; the theme's scripts would complain in the console.
+NO_STORAGE = """
+const { get } = Object.getOwnPropertyDescriptor(window, "localStorage");
+Object.defineProperty(window, "localStorage", { get() {
+    if (new Error().stack.includes("quiz.js")) throw new DOMException("", "SecurityError");
+    return get.call(window);
+} });"""
+SMALL = """all => all.map(target => [target.outerHTML, target.getBoundingClientRect()])
+    .filter(([, { width, height }]) => Math.min(width, height) < 24).map(([html]) => html)"""
+
+
+def test_a_finger_answers_too_and_nothing_need_be_stored(browser: Browser) -> None:
+    with Visit(browser, ORIGIN, **PHONE) as visit:
+        visit.context.add_init_script(NO_STORAGE)
+        page = visit.page(PAGE)
+        for name, wrong, right in (("right-angle", 0, 1), ("wrong-row", 6, 9)):
+            question = Question(page, name)
+            for at, state in ((wrong, "wrong"), (right, "right")):
+                question.box.get_by_role("radio").nth(at).tap()
+                question.box.get_by_role("button", name="Check").tap()
+                expect(question.box).to_have_attribute("data-state", state)
+        targets = page.locator(".quizzes :is(button, label, [type=text])")
+        assert targets.count() > 50
+        assert targets.evaluate_all(SMALL) == []
+        assert page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('quizzes'))") == []
+
+
+def test_without_a_script_the_answers_are_folded(browser: Browser) -> None:
+    with Visit(browser, ORIGIN, java_script_enabled=False) as visit:
+        page = visit.page(PAGE)
+        quizzes = page.locator(".quiz")
+        assert quizzes.count() == len(html(PAGE).select(".quiz"))
+        for name in ONE_OF_EACH.values():
+            box = page.locator(f"#quiz-{name}")
+            first = box.locator("details li").first
+            expect(first).to_be_hidden()
+            box.locator("summary").press("Enter")
+            expect(first).to_be_visible()
+
+
+#: Contrast of a cell's number with its ground, for the weights 0, 0.1, …, 1. A canvas turns any colour into numbers.
+CONTRASTS = """cell => {
+    const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const luminance = colour => {
+        context.fillStyle = colour;
+        context.fillRect(0, 0, 1, 1);
+        const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map(c => {
+            c /= 255;
+            return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+        });
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    return Array.from({ length: 11 }, (_, i) => {
+        cell.style.setProperty("--weight", i / 10);
+        const look = getComputedStyle(cell);
+        const [low, high] = [look.color, look.backgroundColor].map(luminance).sort((a, b) => a - b);
+        return (high + 0.05) / (low + 0.05);
+    });
+}"""
+
+
+def test_questions_look_right_on_a_phone_in_the_dark_and_on_a_laptop_in_the_light(browser: Browser) -> None:
+    reader = Reader(browser)
+    # Every second question has been answered rightly; the others show how a wrong answer looks, or no answer yet.
+    answers = dict(list(stored_answers(PAGE).items())[::2]) | {"quiz-right-angle": [0]}
+    reader.context.add_init_script(put_in_storage(answers))
+    page = reader.open(PAGE)
+    page.add_style_tag(content="* { transition: none !important }")
+    assert page.locator(".quiz[data-state=right]").count() == len(answers) - 1
+    for theme, width in (("light", 1280), ("dark", 360)):
+        reader.become(theme, {"width": width, "height": 740})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        wide = page.locator(".quiz").evaluate_all(
+            "all => all.filter(quiz => quiz.scrollWidth > quiz.clientWidth).map(quiz => quiz.id)"
+        )
+        assert wide == []
+    # A control must have a name even if no formula is read out. Without formulas axe is much faster, too.
+    page.locator("mjx-container").evaluate_all("all => all.forEach(formula => formula.replaceChildren())")
+    for theme, width in (("dark", 360), ("light", 1280)):
+        reader.become(theme, {"width": width, "height": 740})
+        results = Axe().run(page, context=".quizzes", options=AXE_OPTIONS)
+        assert results.violations_count == 0, results.generate_report()
+        assert min(page.locator("#quiz-wrong-row td[style]").first.evaluate(CONTRASTS)) >= 4.5
+    # On paper there is nothing to press, and all answers are given, with what the reader would give to get them.
+    clear(page).press("Enter")
+    page.emulate_media(media="print")
+    assert page.locator(".quizzes button:visible").count() == 0
+    explanations = page.locator(".quiz-feedback li")
+    assert explanations.count() == page.locator(".quiz-feedback li:visible").count() > 50
+    given = page.locator("#quiz-score-by-hand li").evaluate_all(
+        """all => all.map(li => li.querySelector("strong"))
+            .map(mark => [getComputedStyle(mark, "::before").content, mark.textContent])"""
+    )
+    marks = [item.strong.get_text() for item in html(PAGE).select("#quiz-score-by-hand details li")]
+    assert any(mark.startswith("Right: ") for mark in marks)
+    for (before, mark), written in zip(given, marks, strict=True):
+        word, _, value = written.removesuffix(".").partition(": ")
+        assert mark == f"{word}."
+        assert before == (f'"{value}: "' if value else "none")
+    assert reader.complaints == []
+    reader.context.close()

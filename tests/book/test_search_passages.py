@@ -1,0 +1,20 @@
+"""The passages that the search shows: formulas are plain text."""
+
+import sys
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "book" / "_ext"))
+
+from search_passages import passages
+
+
+def test_a_passage_has_formulas_of_its_lines_but_not_those_between_them() -> None:
+    article = BeautifulSoup(
+        '<article><section id="a"><p>The weights <span class="math">\\(\\alpha_{ij} = \\tfrac12\\)</span> '
+        "sum to 1.</p>"
+        '<div class="math">\\[\\sum_j \\alpha_{ij} = 1\\]</div><p>All.</p></section></article>',
+        "html.parser",
+    )
+    assert passages(article) == [("#a", "The weights α_ij = 1/2 sum to 1. All.")]

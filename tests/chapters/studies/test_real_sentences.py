@@ -1,0 +1,184 @@
+"""The study of real sentences, on files of sentences of the grammar; and the stored results against the files."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from studies import real_sentences
+from studies.real_sentences import (
+    CHINESE,
+    OWN,
+    PARTS,
+    RESULTS,
+    Study,
+    cohesive_words,
+    gain,
+    groups_of,
+    links_by_table,
+    longest_match,
+    measure_file,
+    model_1,
+    negated,
+    run_study,
+    shares_seen,
+)
+from utils.corpus.pairs import DATA_VARIABLE, find_file, read_pairs
+from utils.corpus.splits import folded
+
+pytestmark = pytest.mark.trains
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.slow
+def test_every_part_is_measured_and_goes_on_where_it_stopped(
+    folder, tiny_study, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv(DATA_VARIABLE, str(folder))
+    monkeypatch.setattr(real_sentences, "RESAMPLES", 40)
+    study, out = Study(runs=tmp_path / "runs", **tiny_study), tmp_path / "study.json"
+    run_study(study, out, ["file"])
+    assert list(json.loads(out.read_text("utf-8"))["parts"]) == ["file"]
+    run_study(study, out)
+    stored = json.loads(out.read_text("utf-8"))
+    assert list(stored["parts"]) == list(PARTS)
+    assert capsys.readouterr().out.count("training") == 5
+    leak = stored["parts"]["leak"]
+    assert leak["test"] == 23
+    assert leak["with relatives"]["honest"]["num"] + leak["without"]["honest"]["num"] == 23
+    assert leak["trainings"]["honest"]["pairs"] == leak["trainings"]["leaky"]["pairs"]
+    links = stored["parts"]["links"]["hansards"]
+    assert links["num"] == 13
+    assert sum(bucket["num"] for bucket in links["by_length"]) == 13
+    assert set(links["aer"]) == {"attention", "diagonal", "model 1"}
+    assert set(stored["parts"]["unseen"]) == {"grammar", "hansards", "minutes"}
+    assert all(set(stored["parts"]["unseen"][name]) == {"model 1"} for name in ("grammar", "hansards"))
+    assert set(stored["parts"]["french_file"]["seen"]) == {"fr", "en", "either"}
+    run_study(study, out, ["mistakes"])
+    assert capsys.readouterr().out == ""
+    with pytest.raises(ValueError, match="other files, versions or settings"):
+        run_study(Study(runs=tmp_path / "runs"), out)
+
+
+def test_groups_by_hand():
+    pairs = [("a", "x"), ("b", "y"), ("c", "z"), ("a", "w"), ("d", "Y!"), ("x", "a"), ("d", "w")]
+    # a joins 0 and 3, w joins 3 and 6, d joins 6 and 4, y joins 4 and 1; Chinese x is not English x.
+    assert groups_of(pairs) == [0, 0, 2, 0, 0, 5, 0]
+
+
+def test_shares_of_rows_that_were_seen():
+    rows = [("甲", "one"), ("乙", "two"), ("丙", "three")]
+    test = [("甲。", "uno"), ("丁", "Two!"), ("丙", "three"), ("戊", "five")]
+    assert shares_seen(test, rows) == {"zh": 0.5, "en": 0.5, "either": 0.75}
+    assert shares_seen(test, rows, "fr") == {"fr": 0.5, "en": 0.5, "either": 0.75}
+
+
+def test_words_that_cohere():
+    # 图书 occurs 6 times among 60 characters, as often as each of its characters: 6 * 60 / (6 * 6) = 10.
+    sentences = ["图书我你", "他图书她", "我你图书", "图书他她", "你图书他", "她我图书"] + [
+        "我你他她我你"
+    ] * 6
+    assert "图书" in cohesive_words(sentences, ratio=10)
+    assert cohesive_words(sentences, ratio=10.1) == set()
+
+
+def test_the_longest_match_keeps_all_but_blanks():
+    words = {"研究", "研究生", "生命", "起源"}
+    assert longest_match("研究生命起源", words) == ["研究生", "命", "起源"]
+    assert longest_match("我 study研究3", words) == ["我", "study", "研究", "3"]
+
+
+def test_negation():
+    assert negated("我没来。", ["I did not come.", "I didn't come."])
+    assert not negated("我没来。", ["I did not come.", "I was absent."])
+    assert not negated("我来了。", ["I did not leave."])
+
+
+def test_model_1_by_hand():
+    pairs = [(["the", "flower"], ["la", "fleur"]), (["the", "house"], ["la", "maison"])]
+    once, twice = model_1(pairs, rounds=1), model_1(pairs, rounds=2)
+    assert once["the", "la"] == once["flower", "la"] == once["flower", "fleur"] == 0.5
+    assert once["the", "maison"] == 0.25
+    assert twice["flower", "fleur"] == pytest.approx(4 / 7)
+    assert twice["the", "la"] == pytest.approx(0.6)
+    assert links_by_table(model_1(pairs, rounds=9), *pairs[1]) == {(0, 0), (1, 1)}
+    assert links_by_table({}, ["a", "b"], ["c"]) == {(0, 0)}
+
+
+def test_the_gain_of_one_list_over_another(monkeypatch):
+    monkeypatch.setattr(real_sentences, "RESAMPLES", 40)
+    references = [
+        ["the cat sat on the red mat"],
+        ["a dog ran in the old park"],
+        ["we ate some very good bread"],
+    ]
+    right = [reference for (reference,) in references]
+    wrong = ["the cat sat on a mat", *right[1:]]
+    found = gain(right, wrong, references)
+    assert found["bleu"] > 5
+    assert found["interval"][0] >= 0
+    assert found["interval"][1] > found["bleu"]
+    assert gain(right, right, references) == {"bleu": 0.0, "interval": [0.0, 0.0]}
+
+
+# The stored results
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return json.loads(RESULTS.read_text("utf-8"))
+
+
+def test_the_stored_results_are_whole(stored):
+    assert list(stored["parts"]) == list(PARTS)
+    assert RESULTS.stat().st_size < 30 * 1024
+    assert set(stored["parts"]["translator"]["own"]) == set(OWN)
+    assert stored["parts"]["file"]["own_sentences_in_file"] == 0
+
+
+def test_the_stored_results_hold_no_sentence_but_ours(stored):
+    def texts(value):
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                yield from (key, *texts(inner))
+        elif isinstance(value, list):
+            for inner in value:
+                yield from texts(inner)
+        elif isinstance(value, str):
+            yield value
+
+    own = stored["parts"]["translator"]["own"]
+    source = "".join(stored["parts"]["translator"]["heat"]["source"]).removeprefix("▁")
+    assert source == next(iter(own))
+    chinese = {text for text in texts(stored) if re.search("[\u3400-\u9fff]", text)}
+    assert all(text in own or text.removeprefix("▁") in source for text in chinese)
+
+
+@pytest.fixture(scope="module")
+def chinese_file(stored):
+    """Skips a test where the data folder does not have the Chinese file in the edition of the results."""
+    try:
+        text = find_file(CHINESE).read_bytes()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    if hashlib.sha256(text).hexdigest() != stored["sha256"][CHINESE]:
+        pytest.skip(f"{CHINESE} is another edition")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("chinese_file")
+def test_the_stored_counts_are_those_of_the_file(stored):
+    measured = measure_file(Study())
+    assert measured == {name: value for name, value in stored["parts"]["file"].items() if name != "minutes"}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("chinese_file")
+def test_no_sentence_of_the_file_is_on_the_page():
+    page = (ROOT / "chapters" / "chinese_english.ipynb").read_text("utf-8")
+    shown = {folded(text) for text in re.findall(r"[\u3400-\u9fff]+[。！？]", page)}
+    assert folded(next(iter(OWN))) in shown
+    assert not shown & {folded(zh) for _, zh in read_pairs(CHINESE, ("en", "zh")).rows}

@@ -1,0 +1,319 @@
+"""A figure of each kind, as large as those of the chapters; the numbers are drawn at random."""
+
+import torch
+from decoding_example import record
+
+import utils.kernels
+from utils.figures import Alignment, Bars, Curve, DecodingSteps, Figure, Plane, Scene, Weights
+from utils.kernels import nadaraya_watson
+
+ENGLISH = ["Mary", "found", "the", "small", "white", "flower", "yesterday", "."]
+FRENCH = ["Marie", "a", "trouvé", "la", "petite", "fleur", "blanche", "hier", "."]
+KERNELS = {
+    "Gaussian": "gaussian",
+    "boxcar": "boxcar",
+    "triangular": "triangular",
+    "Epanechnikov": "epanechnikov",
+}
+PLACES = [
+    (0.9, -0.3),
+    (-0.6, -0.5),
+    (-0.2, 0.1),
+    (0.2, 1.2),
+    (0.4, 1.6),
+    (1.5, 0.5),
+    (-0.8, 0.3),
+    (-0.9, -0.9),
+]
+
+
+def _weights(seed: int, *shape: int, scale: float = 2.0) -> torch.Tensor:
+    draw = torch.Generator().manual_seed(seed)
+    return torch.softmax(scale * torch.randn(*shape, generator=draw), dim=-1)
+
+
+def heat_map(name: str = "heat") -> Weights:
+    """One map, whose table and picks most tests use."""
+
+    def compute(d, valid_length):
+        weights = _weights(d, 5, 8, scale=d**0.5) * (torch.arange(8) < valid_length)
+        return {"weights": weights, "top": weights.max(dim=-1).values, "best": weights.argmax(dim=-1)}
+
+    return Weights(
+        compute,
+        {"d": [1, 4, 16], "valid_length": range(9)},
+        queries=[f"query {i}" for i in range(1, 6)],
+        keys=ENGLISH,
+        edge="valid_length",
+        name=name,
+        alt="A heat map of five queries by eight words, and the weights of one query as bars.",
+        say="At d = {d} {query} takes {top[query]:2} ({top[query]:0%}) from {best[query]|keys}.",
+        start={"d": 4, "valid_length": 6, "query": "query 2"},
+        invite="Click a row, then make d larger.",
+        symbols={"query": "q", "weight": "α"},
+    )
+
+
+def two_maps(name: str = "maps") -> Weights:
+    return Weights(
+        lambda d: {
+            "plain": _weights(d, 5, 8, scale=d),
+            "scaled": _weights(d, 5, 8),
+            "largest": _weights(d, 5, 8, scale=d).max(),
+        },
+        {"d": [1, 2, 8]},
+        queries=[f"query {i}" for i in range(1, 6)],
+        keys=ENGLISH,
+        panels={"plain": "scores", "scaled": "scores / √d"},
+        gauges=("largest weight", {"largest": ""}),
+        name=name,
+        alt="Two heat maps, the second of scores that are divided by the root of d.",
+        say="{query} at d = {d}.",
+        play="d",
+    )
+
+
+def rivals(name: str = "rivals") -> Weights:
+    """One curve for each value of a control with buttons."""
+    kept = {"up": [0.0, 0.5, 1.0], "down": [1.0, 0.5, 0.25]}
+    return Weights(
+        lambda step, way: {"weights": _weights(step, 2, 3), "kept": torch.tensor(kept[way][step])},
+        {"step": [0, 1, 2], "way": list(kept)},
+        queries="ab",
+        keys="xyz",
+        gauges=("kept", {"kept": ""}),
+        name=name,
+        alt="A heat map of two queries, and a curve for each way.",
+        say="{query} at step {step}, {way}.",
+        play="step",
+    )
+
+
+def heads(name: str = "heads") -> Weights:
+    """With all that a map can have besides: small maps, frames around gold cells, written words."""
+    return Weights(
+        lambda head, layer: {
+            "weights": _weights(10 * head + layer, 9, 8),
+            "gold": torch.eye(9, 8, dtype=torch.bool),
+            "written": torch.arange(9) // head,
+        },
+        {"head": [1, 2, 3], "layer": [1, 2]},
+        queries=FRENCH,
+        keys=ENGLISH,
+        gallery=("head", "layer"),
+        play=("head", "layer"),
+        labels={"written": FRENCH},
+        name=name,
+        alt="A heat map of the chosen head, and six small ones.",
+        say="Head {head} of layer {layer}: {query}.",
+        start={"head": 2, "query": "fleur"},
+    )
+
+
+def bars(name: str = "bars") -> Bars:
+    return Bars(
+        lambda valid_length, fill: {
+            "p": _weights(valid_length, 8) * (torch.arange(8) < valid_length + 1),
+            "q": torch.ones(8) / 8,
+            "verdict": torch.tensor([0, int(valid_length > 3)]),
+            "drawn": torch.arange(8) * valid_length // 4,
+            "tiny": 0.000065 / 10 ** (3 * valid_length),
+        },
+        {"valid_length": range(9), "fill": ["−10⁶ in place", "−10⁹", "−∞", "masked_softmax"]},
+        panels={"p": "in float32", "q": "in float16"},
+        bars=ENGLISH,
+        labels={"verdicts": ["right", "all equal"]},
+        edge="valid_length",
+        name=name,
+        alt="Two distributions over the words of a sentence.",
+        say="n = {valid_length}, filled with {fill}: {tiny:2g}.",
+        start={"valid_length": 5},
+        invite="Drag the dashed line.",
+        symbols={"weight": "α"},
+    )
+
+
+def curve(name: str = "curve", **changes) -> Curve:
+    grid = torch.linspace(0, 24, 61)
+    truth = torch.sin(grid / 2) + 3
+    draw = torch.Generator().manual_seed(5)
+    x = torch.rand(23, generator=draw).mul(24).sort().values
+    y = torch.sin(x / 2) + 3 + 0.2 * torch.randn(23, generator=draw)
+
+    def compute(kernel, bandwidth, query):
+        at = torch.cat([grid, torch.tensor([query])])
+        context, weights = nadaraya_watson(
+            at, x, y, kernel=getattr(utils.kernels, KERNELS[kernel]), bandwidth=bandwidth
+        )
+        known = weights.sum(dim=1) > 0
+        return {
+            "estimate": context[:-1],
+            "estimate_known": known[:-1],
+            "weights": weights[-1],
+            "height": context[-1],
+            "height_known": known[-1],
+            "error": (context[:-1] - truth)[known[:-1]].square().mean().sqrt(),
+            "case": torch.tensor(0 if known[-1] else 1),
+        }
+
+    return Curve(
+        compute,
+        {"kernel": list(KERNELS), "bandwidth": [0.25, 1.0, 3.0], "query": [float(i) for i in range(25)]},
+        **{
+            "query": "query",
+            "points": (x, y),
+            "grid": grid,
+            "truth": truth,
+            "axes_labels": ("hour", "level (m)"),
+            "kernels": KERNELS,
+            "say_moved": (
+                "your readings give {height:2} m at {query}",
+                "none of your readings is near {query}",
+            ),
+            "name": name,
+            "alt": "Readings, the true curve, an estimate, and the weights of a query.",
+            "say": ["the estimate for hour {query} is {height:2} m", "no reading is near hour {query}"],
+            "start": {"query": 7.0, "bandwidth": 1.0},
+            "invite": "Drag the query, or pull a reading up.",
+            "symbols": {"query": "x", "value": "yᵢ", "weight": "αᵢ", "context": "f(x)"},
+        }
+        | changes,
+    )
+
+
+def alignment(name: str = "align") -> Alignment:
+    return Alignment(
+        lambda step, gold_links: {"weights": _weights(step, 9, 8, scale=step)},
+        {"step": [0, 1, 2, 5], "gold_links": ["hidden", "shown"]},
+        source=ENGLISH,
+        target=FRENCH,
+        gold=[(0, 0), (5, 5)],
+        name=name,
+        alt="Two sentences and bands between their words.",
+        say="{word} at step {step}.",
+        start={"step": 2, "word": "fleur"},
+        play="step",
+        invite="Choose a French word, then press play.",
+        symbols={"query": "s", "weight": "α"},
+    )
+
+
+def chinese(name: str = "chinese") -> Alignment:
+    """Short enough for two lines on a desk, and with characters of another script."""
+    return Alignment(
+        lambda step: {"weights": _weights(step, 3, 4, scale=step)},
+        {"step": [0, 3]},
+        source=["红", "车", "很", "快"],
+        target=["the", "red", "car"],
+        name=name,
+        alt="A Chinese and an English sentence and bands between their words.",
+        say="{word} looks at {step}.",
+    )
+
+
+def decoding(name: str = "decoding") -> DecodingSteps:
+    return DecodingSteps(record(), name=name, invite="Press play to follow the decoder.")
+
+
+def plane(name: str = "plane") -> Plane:
+    draw = torch.Generator().manual_seed(0)
+    return Plane(
+        {
+            "dot": {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2), "scale": 1.5},
+            "cosine": {"form": "cosine", "w_q": torch.eye(2), "w_k": torch.eye(2), "scale": 4, "one": False},
+            "additive": {
+                "form": "additive",
+                "w_q": torch.randn(5, 3, generator=draw),
+                "w_k": torch.randn(5, 3, generator=draw),
+                "w_v": 2 * torch.randn(5, generator=draw),
+                "one": True,
+            },
+        },
+        points=PLACES,
+        keys=ENGLISH,
+        query=(1.4, -0.8),
+        box=(-1.6, 2.0, -1.1, 1.8),
+        axes_labels=("thing", "quality"),
+        name=name,
+        alt="Eight words as points of a plane, and a query.",
+        say="{score}: most weight goes to {best|points}, {top:0%}. The nearest key is {nearest|points}.",
+        invite="Drag the query or a word.",
+        symbols={"query": "q", "key": "k", "weight": "α"},
+    )
+
+
+#: Labels that markup, JSON and fonts could spoil.
+AWKWARD = ['"quoted"', "a'b", "</script><b>", "<!--", "😀", "שלום", "火车", "&amp;", "a\\b"]
+
+
+def awkward(name: str = "awkward") -> Weights:
+    return Weights(
+        lambda d: {"weights": torch.full((len(AWKWARD), 2), 1 / d)},
+        {"d": [2, 4]},
+        queries=AWKWARD,
+        keys=["x", "</svg>"],
+        name=name,
+        alt='An "alt" with <b>markup</b> and </figure>.',
+        say="{query}",
+    )
+
+
+HIDE = ["nothing", "first thing", "second thing", "third thing"]
+
+
+def scene(name: str = "scene") -> Scene:
+    captions = [
+        "a red circle , a grey cross and a green square .",
+        "a green triangle , a red cross and a grey circle .",
+    ]
+    # Without its first thing the caption has two other words, and without one of the others four words less.
+    squares = [None, 1, 1, None, None, 6, 6, None, None, 11, 11, None]
+    shorter = [*squares[:3], *[None] * 4, *squares[7:]]
+    other = [*squares[:9], 6, 6, None]
+    shortest = [*squares[:7], *[None] * 5]
+    written = [
+        [
+            words.split(),
+            [*words.split()[:9], *words.split()[5:7], "."],
+            [*words.split()[:3], *[""] * 4, *words.split()[7:]],
+            [*words.split()[:7], *[""] * 4, "."],
+        ]
+        for words in captions
+    ]
+    return Scene(
+        lambda picture, hide: {
+            "weights": _weights(picture + (hide != "nothing"), 12, 16),
+            "case": torch.tensor([0 if word else 1 for word in written[picture - 1][HIDE.index(hide)]]),
+        },
+        {"picture": [1, 2], "hide": HIDE},
+        captions=written,
+        things=[
+            [("circle", "#c22", 1), ("cross", "#888", 6), ("square", "#292", 11)],
+            [("triangle", "#292", 1), ("cross", "#c22", 6), ("circle", "#888", 11)],
+        ],
+        described=[[squares, other, shorter, shortest]] * 2,
+        size=4,
+        name=name,
+        alt="A picture of four by four squares with three things, and its caption.",
+        say=["Picture {picture}, word {word}.", "Word {word} is not written."],
+        start={"word": 2},
+        symbols={"weight": "α"},
+    )
+
+
+def examples() -> dict[str, Figure]:
+    """By name; every kind, and Weights and Alignment in all forms that they have."""
+    made = [
+        heat_map(),
+        two_maps(),
+        rivals(),
+        heads(),
+        bars(),
+        curve(),
+        alignment(),
+        chinese(),
+        decoding(),
+        plane(),
+        scene(),
+    ]
+    return {figure.name: figure for figure in made}

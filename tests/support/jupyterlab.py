@@ -1,0 +1,158 @@
+"""A JupyterLab for one test, on this computer and without a network, and a notebook in it that runs."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+from chromium import PATIENCE
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import Browser, Page
+from processes import ENDS_WITH_ITS_TEST
+
+START_SECONDS = 300
+#: What the server writes when it answers, and when another program has its port.
+READY = "is running at"
+TAKEN = re.compile("port.* already in use|port.* not available|no available port")
+
+#: Cells: a figure, a second view of it, and Python that follows it.
+FIGURE = """
+import ipywidgets
+import torch
+from utils.figures import Weights
+
+def frame(d, scaled):
+    scores = torch.arange(6.0).reshape(2, 3) * (1 if scaled == "yes" else d**0.5)
+    return {"weights": torch.softmax(scores, dim=-1)}
+
+figure = Weights(
+    frame, {"d": [1, 4, 16, 64], "scaled": ["no", "yes"]}, queries=["a", "b"], keys=["x", "y", "z"],
+    name="live", alt="Two rows of weights.", say="At d = {d} we look from {query}.",
+)
+figure
+"""
+SECOND_VIEW = "figure"
+ECHO = """
+echo = ipywidgets.HTML("nothing yet")
+echo.add_class("echo")
+figure.widget.observe(
+    lambda change: setattr(echo, "value", f"Python sees {change.name} {change.new}"), names=["d", "scaled"]
+)
+other = ipywidgets.SelectionSlider(options=figure.axes["d"], description="other")
+other.add_class("other")
+ipywidgets.link((figure.widget, "d"), (other, "value"))
+ipywidgets.VBox([echo, other])
+"""
+
+
+def free_port() -> int:
+    """A port that no program has at this moment."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+@contextmanager
+def server(folder: Path) -> Iterator[str]:
+    """JupyterLab over a folder that holds its settings too; gives its address.
+
+    Raises:
+        RuntimeError: it ended, or did not start within five minutes; with what it wrote.
+    """
+    # Another program may take the port before the server opens it. Then a second port is tried.
+    for tries_left in (1, 0):
+        port = free_port()
+        with _process(folder, port) as lines:
+            written = "".join(lines)
+            if READY in written:
+                yield f"http://127.0.0.1:{port}"
+                return
+        if not (tries_left and TAKEN.search(written)):
+            raise RuntimeError(f"JupyterLab does not answer:\n{written}")
+
+
+@contextmanager
+def _process(folder: Path, port: int) -> Iterator[list[str]]:
+    """The server's process, until the block ends; gives what it has written when it is ready or has ended."""
+    own = {
+        name: str(folder / ".jupyter") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
+    }
+    program = f"{ENDS_WITH_ITS_TEST}from jupyterlab.labapp import main\nmain()"
+    command = [sys.executable, "-c", program, "--no-browser", "--allow-root", "--ip=127.0.0.1"]
+    command += [f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}"]
+    command += ["--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"]
+    command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    running = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=folder,
+        env=os.environ | own | {"JUPYTER_PREFER_ENV_PATH": "1"},
+    )
+    lines: list[str] = []
+    ready_or_ended = threading.Event()
+
+    def read() -> None:
+        for line in running.stdout:
+            lines.append(line)
+            if READY in line:
+                ready_or_ended.set()
+        ready_or_ended.set()
+
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        ready_or_ended.wait(START_SECONDS)
+        yield lines
+    finally:
+        running.terminate()
+        try:
+            running.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+
+
+def write_notebook(path: Path, *cells: str) -> None:
+    """A notebook of code cells, not yet run."""
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    nbformat.write(new_notebook(cells=[new_code_cell(source) for source in cells], metadata=kernel), path)
+
+
+def trust_in_the_dark(folder: Path, notebook: str) -> None:
+    """JupyterLab over this folder will have its dark theme, and show all that the notebook has stored."""
+    settings = folder / ".jupyter" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "themes.jupyterlab-settings").write_text('{"theme": "JupyterLab Dark"}', "utf-8")
+    command = [sys.executable, "-m", "jupyter", "trust", notebook]
+    own = {"JUPYTER_CONFIG_DIR": str(folder / ".jupyter"), "JUPYTER_DATA_DIR": str(folder / ".jupyter")}
+    subprocess.run(command, cwd=folder, env=os.environ | own, check=True, capture_output=True)
+
+
+def open_notebook(browser: Browser, address: str, notebook: str) -> Page:
+    """A window on the notebook as it is stored; requests to any other host are refused."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    context.set_default_timeout(PATIENCE)
+    context.route(
+        re.compile(rf"^https?://(?!{re.escape(address.removeprefix('http://'))})"), lambda r: r.abort()
+    )
+    page = context.new_page()
+    page.goto(f"{address}/lab/tree/{notebook}")
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell")
+    page.wait_for_function("window.jupyterapp")
+    page.wait_for_selector("text=/Python 3.*Idle/")
+    return page
+
+
+def open_and_run(browser: Browser, address: str, notebook: str) -> Page:
+    """The same with each of its cells run."""
+    page = open_notebook(browser, address, notebook)
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+    return page

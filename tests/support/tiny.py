@@ -1,0 +1,103 @@
+"""Small things to train on and with, and a stored translator of a hundred sentences, for tests that need them."""
+
+import random
+from dataclasses import replace
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+
+from utils.corpus.batches import make_batch
+from utils.seq2seq import EncoderDecoder
+from utils.training import History, Ids, batch_loss
+from utils.translator.data import PairData
+from utils.translator.loop import Schedule
+from utils.translator.models import Settings, build_model
+from utils.translator.runs import Run, load_run, save_run, train_run
+
+# A pair file, and a run that was trained on it
+
+_NUMBERS = {"two": "deux", "three": "trois", "four": "quatre", "five": "cinq", "six": "six"}
+_NOUNS = {"cats": "chats", "dogs": "chiens", "birds": "oiseaux", "books": "livres", "keys": "clés"}
+_VERBS = {"I see": ("Je vois", "Moi, je vois"), "We have": ("Nous avons",), "They want": ("Elles veulent",)}
+
+SETTINGS = Settings("en", "fr", vocabulary_size=360, d_embed=11, d_hidden=13, dropout=0.0)
+STORED_RUN = Path(__file__).parent / "tiny_run"
+
+
+def pair_lines() -> list[str]:
+    """English, tab, French; "I see" has two translations, so its sentences have two references."""
+    return [
+        f"{verb} {number} {noun}.\t{french} {_NUMBERS[number]} {_NOUNS[noun]}."
+        for verb, number, noun in product(_VERBS, _NUMBERS, _NOUNS)
+        for french in _VERBS[verb]
+    ]
+
+
+def write_pairs(path: Path) -> Path:
+    path.write_text("\n".join(pair_lines()) + "\n", encoding="utf-8")
+    return path
+
+
+def tiny_data(folder: Path) -> PairData:
+    folder.mkdir(parents=True, exist_ok=True)
+    return PairData(write_pairs(folder / "pairs.txt"), ("en", "fr"), num_test=7, num_valid=5)
+
+
+def train_tiny(folder: Path, *, epochs: int, settings: Settings = SETTINGS) -> tuple[Run, History]:
+    schedule = Schedule(epochs=epochs, batch_size=32, lr=1e-2, muon=0)
+    run, history, _ = train_run(tiny_data(folder), settings, schedule, out=folder / "run")
+    return run, history
+
+
+@lru_cache(maxsize=1)
+def trained_run() -> Run:
+    """The stored run, which translates every sentence right; tests must not change it.
+
+    After a change of a model's parameters or a run's files, ``python tests/support/tiny.py`` trains and
+    stores it again.
+    """
+    return load_run(STORED_RUN)
+
+
+# Sentences of ids, and a model that learns them quickly
+
+VOCAB = 13
+TINY = Settings("xx", "yy", d_embed=11, d_hidden=17, dropout=0.1)
+
+
+def sentences(num: int = 97, seed: int = 0) -> list[list[int]]:
+    numbers = random.Random(seed)
+    return [[numbers.randrange(4, VOCAB) for _ in range(numbers.randrange(1, 6))] for _ in range(num)]
+
+
+def model(**changes: object) -> EncoderDecoder:
+    """A translator of the settings ``TINY`` with these changes."""
+    return build_model(replace(TINY, **changes), VOCAB, VOCAB)
+
+
+#: The changes that make a Transformer of ``TINY``.
+TRANSFORMER = {"model": "transformer", "d_embed": 12, "num_heads": 3, "num_layers": 2}
+
+
+@torch.no_grad()
+def held_out_loss(model: EncoderDecoder, src_ids: Ids, tgt_ids: Ids) -> float:
+    """The mean loss per target token of sentences that are one batch, without dropout."""
+    return batch_loss(model.eval(), make_batch(src_ids, tgt_ids)).item()
+
+
+#: How much two computations of a hypothesis's log-probability may differ. A search keeps it in float32: each of at most
+#: 8 steps rounds a logit, the difference from the largest one, the logarithm and the sum. These numbers are below 64 in
+#: size, and float32 rounds by 2^-24 of a number at the most.
+SEARCH_ROUNDING = 8 * 4 * 64 * 2**-24
+
+
+def weights_of(model: EncoderDecoder) -> torch.Tensor:
+    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as temporary:
+        save_run(train_tiny(Path(temporary), epochs=400)[0], STORED_RUN)

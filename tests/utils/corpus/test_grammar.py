@@ -1,0 +1,592 @@
+"""The grammar corpus: sentences checked by hand, rules of the three languages, alignments, splits."""
+
+import itertools
+import os
+import pickle
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from utils.corpus.grammar import LANGUAGES, SPLITS, Triple, join_words, lexicon, split_of, triple, triples
+from utils.corpus.grammar.lexicon import (
+    ADJECTIVES,
+    FIRST,
+    HE,
+    MEASURES,
+    NAMES,
+    NOUNS,
+    SHE,
+    THEY,
+    THEY_FEMININE,
+    VERBS,
+    WORDS,
+)
+from utils.corpus.grammar.phrases import (
+    comparison,
+    elide,
+    name_phrase,
+    noun_phrase,
+    participle,
+    predicate,
+    verb_group,
+)
+
+# Index, sentences, and all links as pairs of positions: en–fr, en–zh, fr–zh. One of each kind: a relative
+# whose participle agrees, a receiver before the verb, 都 for "all", and so on.
+HAND_CHECKED = [
+    (
+        236,
+        "the friends are sad because Alice left the famous restaurant last week .",
+        "les amis sont tristes parce qu' Alice a quitté le restaurant célèbre la semaine dernière .",
+        "因为 爱丽丝 上周 离开 了 有名 的 餐厅 ， 所以 那些 朋友 很 难过 。",
+        "0-0 1-1 2-2 3-3 4-4 4-5 5-6 6-7 6-8 7-9 8-11 9-10 10-14 11-13 12-15",
+        "0-10 1-11 2-12 3-13 4-0 4-9 5-1 6-3 6-4 8-5 9-7 10-2 11-2 12-14",
+        "0-10 1-11 2-12 3-13 4-0 4-9 5-0 5-9 6-1 7-4 8-3 10-7 11-5 13-2 14-2 15-14",
+    ),
+    (
+        261,
+        "all the girls like books .",
+        "toutes les filles aiment les livres .",
+        "所有 的 女孩 都 喜欢 书 。",
+        "0-0 1-1 2-2 3-3 4-5 5-6",
+        "0-0 0-1 0-3 2-2 3-4 4-5 5-6",
+        "0-0 0-1 0-3 2-2 3-4 5-5 6-6",
+    ),
+    (
+        768,
+        "the boy knows that the table that Alice repaired is small .",
+        "le garçon sait que la table qu' Alice a réparée est petite .",
+        "那 个 男孩 知道 爱丽丝 修理 的 那 张 桌子 很 小 。",
+        "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7 8-8 8-9 9-10 10-11 11-12",
+        "0-0 0-1 1-2 2-3 4-7 4-8 5-9 6-6 7-4 8-5 9-10 10-11 11-12",
+        "0-0 0-1 1-2 2-3 4-7 4-8 5-9 6-6 7-4 9-5 10-10 11-11 12-12",
+    ),
+    (
+        1094,
+        "the woman who always sings is sad .",
+        "la femme qui chante toujours est triste .",
+        "总是 唱歌 的 那 个 女人 很 难过 。",
+        "0-0 1-1 2-2 3-4 4-3 5-5 6-6 7-7",
+        "0-3 0-4 1-5 2-2 3-0 4-1 5-6 6-7 7-8",
+        "0-3 0-4 1-5 2-2 3-1 4-0 5-6 6-7 7-8",
+    ),
+    (
+        1112,
+        "my friend was happy yesterday because Paul sent him an interesting letter .",
+        "mon ami était heureux hier parce que Paul lui a envoyé une lettre intéressante .",
+        "我 的 朋友 昨天 很 高兴 ， 因为 保罗 给 他 寄 了 一 封 有趣 的 信 。",
+        "0-0 1-1 2-2 3-3 4-4 5-5 5-6 6-7 7-9 7-10 8-8 9-11 10-13 11-12 12-14",
+        "0-0 0-1 1-2 2-4 3-5 4-3 5-7 6-8 7-11 7-12 8-10 9-13 9-14 10-15 11-17 12-18",
+        "0-0 0-1 1-2 2-4 3-5 4-3 5-7 6-7 7-8 8-9 8-10 9-12 10-11 11-13 11-14 12-17 13-15 14-18",
+    ),
+    (
+        1255,
+        "if he is tired , the neighbours will help him .",
+        "s' il est fatigué , les voisins vont l' aider .",
+        "如果 他 很 累 ， 那些 邻居 就 会 帮助 他 。",
+        "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7 8-9 9-8 10-10",
+        "0-0 0-7 1-1 2-2 3-3 4-4 5-5 6-6 7-8 8-9 9-10 10-11",
+        "0-0 0-7 1-1 2-2 3-3 4-4 5-5 6-6 7-8 8-10 9-9 10-11",
+    ),
+    (
+        1578,
+        "she sent a gift to Paul yesterday , but Alice did not see her yesterday .",
+        "elle a envoyé un cadeau à Paul hier , mais Alice ne l' a pas vue hier .",
+        "她 昨天 给 保罗 寄 了 一 份 礼物 ， 但是 爱丽丝 昨天 没 看见 她 。",
+        "0-0 1-1 1-2 2-3 3-4 4-5 5-6 6-7 7-8 8-9 9-10 10-13 11-11 11-14 12-15 13-12 14-16 15-17",
+        "0-0 1-4 1-5 2-6 2-7 3-8 4-2 5-3 6-1 7-9 8-10 9-11 10-13 11-13 12-14 13-15 14-12 15-16",
+        "0-0 1-5 2-4 3-6 3-7 4-8 5-2 6-3 7-1 8-9 9-10 10-11 11-13 12-15 13-13 14-13 15-14 16-12 17-16",
+    ),
+    (
+        2110,
+        "there are some friends near the office .",
+        "il y a des amis près du bureau .",
+        "办公室 附近 有 一些 朋友 。",
+        "0-0 0-1 0-2 1-0 1-1 1-2 2-3 3-4 4-5 4-6 5-6 6-7 7-8",
+        "0-2 1-2 2-3 3-4 4-1 6-0 7-5",
+        "0-2 1-2 2-2 3-3 4-4 5-1 6-1 7-0 8-5",
+    ),
+    (
+        3241,
+        "I am repairing an old expensive computer now .",
+        "je répare un vieil ordinateur cher maintenant .",
+        "我 现在 正在 修理 一 台 昂贵 的 旧 电脑 。",
+        "0-0 1-1 2-1 3-2 4-3 5-5 6-4 7-6 8-7",
+        "0-0 1-2 2-3 3-4 3-5 4-8 5-6 6-9 7-1 8-10",
+        "0-0 1-2 1-3 2-4 2-5 3-8 4-9 5-6 6-1 7-10",
+    ),
+    (
+        3310,
+        "the house is bigger than Paul 's car .",
+        "la maison est plus grande que la voiture de Paul .",
+        "那 座 房子 比 保罗 的 汽车 大 。",
+        "0-0 1-1 2-2 3-3 3-4 4-5 5-9 6-8 7-7 8-10",
+        "0-0 0-1 1-2 3-7 4-3 5-4 6-5 7-6 8-8",
+        "0-0 0-1 1-2 4-7 5-3 7-6 8-5 9-4 10-8",
+    ),
+    (
+        7008,
+        "Anna never listens to stories .",
+        "Anna n' écoute jamais d' histoires .",
+        "安娜 从不 听 故事 。",
+        "0-0 1-1 1-3 2-2 3-2 4-5 5-6",
+        "0-0 1-1 2-2 3-2 4-3 5-4",
+        "0-0 1-1 2-2 3-1 5-3 6-4",
+    ),
+    (
+        25149,
+        "I am drinking a cup of good coffee with Mary in the kitchen now .",
+        "je bois une tasse de bon café avec Marie dans la cuisine maintenant .",
+        "我 现在 正在 厨房 里 跟 玛丽 一起 喝 一 杯 好 咖啡 。",
+        "0-0 1-1 2-1 3-2 4-3 5-4 6-5 7-6 8-7 9-8 10-9 11-10 12-11 13-12 14-13",
+        "0-0 1-2 2-8 3-9 4-10 6-11 7-12 8-5 8-7 9-6 10-2 10-4 12-3 13-1 14-13",
+        "0-0 1-2 1-8 2-9 3-10 5-11 6-12 7-5 7-7 8-6 9-2 9-4 11-3 12-1 13-13",
+    ),
+]
+
+
+PAIRS = (("en", "fr"), ("en", "zh"), ("fr", "zh"))
+
+
+def run_python(code: str, **environment: str) -> object:
+    """The object that a Python program pickles into ``sys.stdout.buffer``. It imports the same modules as we do."""
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, "PYTHONPATH": paths, **environment}
+    program = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    return pickle.loads(program.stdout)
+
+
+@cache
+def samples() -> dict[str, list[Triple]]:
+    """Triples made in another process, where no run-time check of types makes them twenty times slower."""
+    code = """
+import pickle, sys
+from utils.corpus.grammar import triple
+samples = {
+    "any": [tuple(triple(i, seed=5)) for i in range(3_000)],
+    "short": [tuple(triple(i, seed=5, max_words=9)) for i in range(6_000)],
+}
+sys.stdout.buffer.write(pickle.dumps(samples))
+"""
+    made = run_python(code, PYTHONHASHSEED="0", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    return {name: [Triple(*fields) for fields in triples] for name, triples in made.items()}
+
+
+def links(text: str) -> frozenset[tuple[int, int]]:
+    return frozenset((int(i), int(j)) for i, j in (pair.split("-") for pair in text.split()))
+
+
+@pytest.mark.parametrize("case", HAND_CHECKED, ids=lambda case: case[1])
+def test_sentences_checked_by_hand(case):
+    index, en, fr, zh, en_fr, en_zh, fr_zh = case
+    example = triple(index, min_words=5, max_words=17)
+    assert [" ".join(example.words(lang)) for lang in LANGUAGES] == [en, fr, zh]
+    assert (example.en_fr, example.en_zh, example.fr_zh) == (links(en_fr), links(en_zh), links(fr_zh))
+
+
+# Phrases by hand
+
+
+def text_of(*pieces) -> str:
+    return " ".join(word for words, _ in pieces for word in words)
+
+
+_NOT_HER = {"clitic": "she", "negative": True}
+_TO_HER = {"clitic": "she", "indirect": True}
+_TO_THEM = {"clitic": "they", "indirect": True}
+_RELATIVE = {"object_agreement": (True, True), "relative": True}
+_THEY_NOT = {"negative": True, "past": True}
+
+
+def french_text(piece) -> str:
+    return join_words(elide(list(piece[0])), "fr").lower()
+
+
+@pytest.mark.parametrize(
+    ("args", "expected"),
+    [
+        (("bread", False, "some"), "du pain"),
+        (("water", False, "some"), "de l'eau"),
+        (("meat", False, "none"), "de viande"),
+        (("story", True, "none"), "d'histoires"),
+        (("flower", True, "none", ("beautiful", "red")), "de belles fleurs rouges"),
+        (("flower", True, "some"), "des fleurs"),
+        (("flower", True, "some", ("red",)), "des fleurs rouges"),
+        (("bird", False, "a", ("beautiful",)), "un bel oiseau"),
+        (("computer", False, "the", ("old",)), "le vieil ordinateur"),
+        (("hamster", False, "the"), "le hamster"),
+        (("man", False, "this"), "cet homme"),
+        (("man", False, "this", ("young",)), "ce jeune homme"),
+        (("story", False, "my"), "mon histoire"),
+        (("story", False, "my", ("good",)), "ma bonne histoire"),
+        (("horse", True, "number", ("big", "white")), "deux grands chevaux blancs"),
+        (("tea", False, "a", ("hot",), 0, ("", ""), "cup"), "une tasse de thé chaud"),
+        (("water", True, "number", (), 1, ("", ""), "bottle"), "trois bouteilles d'eau"),
+        (("park", False, "the", (), 0, ("to", "à")), "au parc"),
+        (("hospital", False, "the", ("new",), 0, ("to", "à")), "au nouvel hôpital"),
+        (("hospital", False, "the", (), 0, ("near", "près de")), "près de l'hôpital"),
+        (("girl", True, "the", (), 0, ("to", "à")), "aux filles"),
+        (("girl", True, "the", (), 0, ("of", "de")), "des filles"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_french_noun_phrases(args, expected):
+    assert french_text(noun_phrase(*args).fr) == expected
+
+
+@pytest.mark.parametrize(
+    ("args", "en", "zh"),
+    [
+        (("apple", False, "a"), "an apple", "一 个 苹果"),
+        (("apple", False, "a", ("big", "red")), "a big red apple", "一 个 红色 的 大 苹果"),
+        (("book", True, "the"), "the books", "那些 书"),
+        (("book", True, "the+number", (), 1), "the three books", "那 三 本 书"),
+        (("horse", True, "number"), "two horses", "两 匹 马"),
+        (("mother", False, "my"), "my mother", "我 妈妈"),
+        (("bag", False, "her", ("white",)), "her white bag", "她 白色 的 包"),
+        (("car", False, "none"), "a car", "汽车"),
+        (("tea", True, "number", ("hot",), 0, ("", ""), "cup"), "two cups of hot tea", "两 杯 热 茶"),
+        (("library", False, "the", ("new",), 0, ("at", "à")), "at the new library", "新 图书馆"),
+    ],
+)
+def test_english_and_chinese_noun_phrases(args, en, zh):
+    phrase = noun_phrase(*args)
+    assert (text_of(phrase.en), text_of(phrase.zh)) == (en, zh)
+
+
+@pytest.mark.parametrize(
+    ("verb", "tense", "agreement", "options", "en", "fr", "zh"),
+    [
+        ("read", "present", HE, {}, "reads", "lit", "读"),
+        ("read", "present", THEY, {"negative": True}, "do not read", "ne lisent pas", "不 读"),
+        ("read", "future", SHE, {"negative": True}, "will not read", "ne va pas lire", "不 会 读"),
+        ("read", "present", SHE, {"adverb": "never"}, "never reads", "ne lit jamais", "从不 读"),
+        ("read", "past", SHE, {"adverb": "also"}, "also read", "a aussi lu", "也 读 了"),
+        ("go", "past", SHE, {}, "went", "est allée", "去 了"),
+        ("arrive", "past", THEY_FEMININE, {}, "arrived", "sont arrivées", "到 了"),
+        ("arrive", "past", THEY, {"subjunctive": True}, "arrived", "soient arrivés", "到 了"),
+        ("help", "past", HE, {"clitic": "they f"}, "helped them", "les a aidées", "帮助 了 她们"),
+        ("help", "past", HE, _NOT_HER, "did not help her", "ne l'a pas aidée", "没 帮助 她"),
+        ("help", "want", HE, _NOT_HER, "does not want to help her", "ne veut pas l'aider", "不 想 帮助 她"),
+        ("give", "past", HE, _TO_HER, "gave her", "lui a donné", "送给 了 她"),
+        ("give", "past", FIRST, _TO_THEM, "gave them", "leur ai donné", "送给 了 他们"),
+        ("look", "progressive", HE, {"clitic": "it f"}, "is looking for it", "la cherche", "找 它"),
+        ("open", "past", HE, _RELATIVE, "opened", "a ouvertes", "打开"),
+        ("sleep", "can", HE, {"negative": True}, "cannot sleep", "ne peut pas dormir", "不 能 睡觉"),
+        ("buy", "purpose", HE, {}, "to buy", "pour acheter", "买"),
+    ],
+)
+def test_verb_groups(verb, tense, agreement, options, en, fr, zh):
+    group = verb_group(verb, tense, agreement, **options)
+    assert text_of(group.en, group.en_after) == en
+    assert french_text(group.fr) == fr
+    assert text_of(group.zh_before, group.zh, group.zh_after) == zh
+
+
+@pytest.mark.parametrize(
+    ("adjective", "agreement", "options", "en", "fr", "zh"),
+    [
+        ("tired", SHE, {}, "is tired", "est fatiguée", "很 累"),
+        ("tired", THEY, _THEY_NOT, "were not tired", "n'étaient pas fatigués", "不 累"),
+        ("happy", THEY_FEMININE, {"very": True}, "are very happy", "sont très heureuses", "非常 高兴"),
+        ("hungry", HE, {"past": True, "subjunctive": True}, "was hungry", "ait eu faim", "很 饿"),
+        ("sad", FIRST, {"subjunctive": True}, "am sad", "sois triste", "很 难过"),
+        ("red", SHE, {"negative": True}, "is not red", "n'est pas rouge", "不 是 红色 的"),
+        ("tired", HE, {"adverb": "always"}, "is always tired", "est toujours fatigué", "总是 很 累"),
+    ],
+)
+def test_predicates(adjective, agreement, options, en, fr, zh):
+    phrase = predicate(adjective, agreement, **options)
+    assert text_of(phrase.en) == en
+    assert french_text(phrase.fr) == fr
+    assert text_of(phrase.zh) == zh
+
+
+def test_comparisons():
+    en, fr, than, compared = comparison("expensive", SHE)
+    assert [text_of(part) for part in (en, fr, than, compared)] == [
+        "is more expensive than",
+        "est plus chère que",
+        "比",
+        "贵",
+    ]
+    assert text_of(comparison("big", HE)[0]) == "is bigger than"
+
+
+def test_names_and_participles():
+    assert elide(list(name_phrase("Anna", ("", "de")).fr[0])) == ["d'", "Anna"]
+    assert [participle(VERBS["see"], f, p) for f in (False, True) for p in (False, True)] == [
+        "vu", "vus", "vue", "vues",
+    ]  # fmt: skip
+
+
+def page_rows(heading: str) -> list[list[str]]:
+    """The cells of the tables below a heading of the page, without the lines above the first row."""
+    page = (Path(__file__).parents[3] / "book" / "grammar_corpus.md").read_text(encoding="utf-8")
+    section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    assert rows, heading
+    return [row for row in rows if not row[0].startswith("---") and row[1:2] != ["French"]]
+
+
+def test_page_shows_what_the_grammar_makes():
+    checked = {
+        tuple(join_words(words.split(), lang) for lang, words in zip(LANGUAGES, case[1:4], strict=True))
+        for case in HAND_CHECKED
+    }
+    rows = page_rows("Sentences")
+    sentences, words = rows[:8], rows[8:]
+    assert {tuple(row) for row in sentences} <= checked
+    # The seventh sentence, word by word.
+    en, fr, zh, en_fr, en_zh, _ = next(case[1:] for case in HAND_CHECKED if case[0] == 1255)
+    assert sentences[6][0] == join_words(en.split(), "en")
+    assert words == [
+        [word, *(
+            ", ".join(other.split()[j] for i, j in sorted(links(pairs)) if i == position)
+            for other, pairs in ((fr, en_fr), (zh, en_zh))
+        )]
+        for position, word in enumerate(en.split())
+    ]  # fmt: skip
+
+
+def test_page_counts_words_and_concepts():
+    words = [{word for example in samples()["any"] for word in getattr(example, lang)} for lang in LANGUAGES]
+    en, fr, zh = (int(cell) for cell in page_rows("Sizes")[0][1:])
+    assert (len(words[0]), len(words[2])) == (en, zh)
+    # Some participles ("mangées") occur once in ten thousand sentences.
+    assert fr - 5 <= len(words[1]) <= fr
+    assert [len(set(concepts(lang).values())) for lang in LANGUAGES] == [124] * 3
+
+
+def test_join_words():
+    assert join_words(["他", "睡觉", "。"], "zh") == "他睡觉。"
+    assert join_words(["Mary", "'s", "cat", ",", "and", "I", "."], "en") == "Mary's cat, and I."
+    assert join_words(["aujourd'hui", ",", "j'", "ai", "l'", "œuf", "."], "fr") == "Aujourd'hui, j'ai l'œuf."
+    assert join_words([], "en") == ""
+
+
+# Every sentence
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**40), st.integers(0, 2**20), st.tuples(st.integers(3, 60), st.integers(3, 60)))
+def test_lengths_links_and_repetition(index, seed, lengths):
+    low, high = sorted(lengths)
+    example = triple(index, seed=seed, min_words=low, max_words=high)
+    assert low <= len(example.en) <= high
+    assert example == triple(index, seed=seed, min_words=low, max_words=high)
+    for src, tgt in PAIRS:
+        pairs = example.links(src, tgt)
+        rows, columns = len(example.words(src)), len(example.words(tgt))
+        assert all(0 <= i < rows and 0 <= j < columns for i, j in pairs)
+        assert (rows - 1, columns - 1) in pairs  # the full stops
+        assert example.links(tgt, src) == {(j, i) for i, j in pairs}
+
+
+def test_lengths_are_spread():
+    counts = Counter((len(example.en) - 3) * 6 // 58 for example in samples()["any"])
+    assert set(counts) == set(range(6))
+    assert min(counts.values()) > 0.1 * len(samples()["any"])
+
+
+def test_same_with_another_hash_seed_and_locale():
+    code = """
+import pickle, sys
+from utils.corpus.grammar import triples
+sys.stdout.buffer.write(pickle.dumps([tuple(example) for example in triples(200, seed=5)]))
+"""
+    here = [tuple(example) for example in samples()["any"] if split_of(example.meaning) == "train"]
+    assert run_python(code, PYTHONHASHSEED="4242", LC_ALL="C.UTF-8") == here[:200]
+    assert [triple(i, seed=6).en for i in range(5)] != [example[0] for example in here[:5]]
+
+
+# Rules of the languages
+
+VOWELS = "aâeéèêiîoôuœAÉE"
+MUTE_H = {"homme", "hommes", "hôpital", "heureux", "heureuse", "heureuses", "histoire", "histoires", "hier"}
+ELIDED = {"le", "la", "de", "que", "ne", "je", "me"}
+CONTRACTED = {("de", "le"), ("de", "les"), ("à", "le"), ("à", "les"), ("de", "des")}
+
+
+def test_words_suit_the_sound_after_them():
+    seen = set()
+    for example in samples()["any"]:
+        for pair in itertools.pairwise(example.fr):
+            word, following = pair
+            vowel = following[0] in VOWELS or following in MUTE_H
+            assert not (word in ELIDED and vowel), example.fr
+            assert not (word == "si" and following in ("il", "ils")), example.fr
+            assert pair not in CONTRACTED, example.fr
+            if word.endswith("'"):
+                assert vowel, example.fr
+                seen.add(word)
+        for word, following in itertools.pairwise(example.en):
+            if word in ("a", "an"):
+                assert (word == "an") == (following[0] in "aeiou"), example.en
+    assert seen == {"l'", "d'", "qu'", "n'", "j'", "m'", "s'"}
+
+
+# Meaning and splits
+
+
+@cache
+def concepts(lang: str) -> dict[str, str]:
+    """The concept of every word that has one, from the word alone."""
+    position = LANGUAGES.index(lang)
+    concept_of: dict[str, str] = {}
+
+    def add(concept: str, *forms: str) -> None:
+        for form in forms:
+            assert concept_of.get(form, concept) == concept, form
+            if form and concept:
+                concept_of[form] = concept
+
+    for noun in (*NOUNS.values(), *MEASURES.values()):
+        add(noun.key, *(noun.en, noun.fr, (noun.zh,))[position])
+    for name in NAMES.values():
+        add(name.en, (name.en, name.fr, name.zh)[position])
+    for adjective in ADJECTIVES.values():
+        forms = (
+            (adjective.en, adjective.comparative.replace("more", "")),
+            (*adjective.fr, adjective.liaison),
+            (adjective.zh, adjective.predicate),
+        )
+        add(adjective.en, *forms[position])
+    for verb in VERBS.values():
+        participles = [participle(verb, f, p) for f in (False, True) for p in (False, True)]
+        english = (*verb.en, "cannot") if verb.key == "can" else verb.en
+        add(verb.key, *(english, (*verb.fr, *participles), (verb.zh,))[position])
+    # A house and a home are one concept.
+    add("house", *(("home",), (), ("家",))[position])
+    return concept_of
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_any_of_the_languages_tells_the_meaning(lang):
+    # So sentences that are equal in one language have one meaning, and one split.
+    known = concepts(lang)
+    for example in samples()["any"]:
+        assert (
+            " ".join(sorted(known[word] for word in getattr(example, lang) if word in known))
+            == example.meaning
+        )
+
+
+def test_links_join_words_of_one_concept():
+    for example in samples()["any"][:2_000]:
+        for src, tgt in PAIRS:
+            src_concepts, tgt_concepts, tgt_words = concepts(src), concepts(tgt), getattr(example, tgt)
+            linked = {}
+            for i, j in getattr(example, f"{src}_{tgt}"):
+                linked.setdefault(i, set()).add(tgt_concepts.get(tgt_words[j]))
+            for i, word in enumerate(getattr(example, src)):
+                if word in src_concepts:
+                    assert src_concepts[word] in linked[i], (example, word)
+
+
+def test_splits_share_no_meaning_and_no_sentence():
+    # Short sentences occur often, so a careless split puts some of them into two parts.
+    split_by = {key: {} for key in (*LANGUAGES, "meaning")}
+    counts = Counter()
+    repeated = 0
+    for example in samples()["short"]:
+        split = split_of(example.meaning)
+        counts[split] += 1
+        repeated += example.zh in split_by["zh"]
+        for key, split_of_key in split_by.items():
+            assert split_of_key.setdefault(getattr(example, key), split) == split
+    assert repeated > 1_000
+    assert all(0.07 < counts[split] / counts.total() < 0.13 for split in ("valid", "test"))
+
+
+def test_triples_are_those_of_their_split():
+    for split in SPLITS:
+        of_split = [example for example in samples()["any"][:200] if split_of(example.meaning) == split]
+        assert triples(4, split=split, seed=5) == of_split[:4]
+    assert triples(0) == []
+
+
+def test_a_sentence_has_one_translation():
+    # A Chinese sentence may not tell the tense. English and French sentences tell all that the others tell.
+    french, english = {}, {}
+    for example in samples()["short"]:
+        assert french.setdefault(example.en, example.fr) == example.fr
+        assert english.setdefault(example.fr, example.en) == example.en
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: triple(-1), "index -1"),
+        (lambda: triple(0, seed=-2), "seed -2"),
+        (lambda: triple(0, min_words=2), "min_words 2"),
+        (lambda: triple(0, max_words=61), "max_words 61"),
+        (lambda: triple(0, min_words=9, max_words=8), "min_words 9 and max_words 8"),
+        (lambda: triples(-3), "got -3"),
+        (lambda: triples(1, split="dev"), "train, valid, test, got 'dev'"),
+        (lambda: triples(1, max_words=99), "max_words 99"),
+        (lambda: triple(0).words("de"), "en, fr, zh, got 'de'"),
+        (lambda: triple(0).links("en", "en"), "'en' twice"),
+        (lambda: triple(0).links("en", "it"), "tgt must be one of"),
+        (lambda: join_words(["a"], "xx"), "got 'xx'"),
+    ],
+)
+def test_errors_name_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("read", "table", "line", "old", "new", "message"),
+    [
+        (lexicon.noun, "nouns", 5, "\tf\t", "\tx\t", "gender must be one of m, f, got 'x'"),
+        (lexicon.noun, "nouns", 3, "women", "-", "'en_plural' must hold a word"),
+        (lexicon.noun, "nouns", 4, "boy", "man", "'man' has a row already"),
+        (lexicon.noun, "nouns", 9, "\tétudiant\t", "\t\t", "must not be empty"),
+        (lexicon.noun, "nouns", 9, "\t学生\t", "\t学生 \t", "begin or end with a blank"),
+        (lexicon.noun, "nouns", 9, "\t学生\t", "\t", "must have 8 cells, got 7"),
+        (lexicon.name, "names", 1, "gender", "genus", "line 2: the table must have a column 'gender'"),
+        (lexicon.verb, "verbs", 8, "être", "etre", "fr_auxiliary must be one of avoir, être, got 'etre'"),
+        (lexicon.verb, "verbs", 2, "\tyes\t", "\tYes\t", "zh_le must be one of yes, no, got 'Yes'"),
+        (lexicon.verb, "verbs", 2, "home,", "house,", "places has no 'house'"),
+        (lexicon.adjective, "adjectives", 2, "reddish", "redish", "nouns has no 'redish'"),
+        (lexicon.pronoun, "pronouns", 4, "他\the", "他\thim", "agreement must be one of first, he"),
+        (lexicon.expression, "expressions", 6, "home:1", "home:", "words and digits such as week:1, got 'home:'"),
+    ],
+)  # fmt: skip
+def test_a_wrong_row_is_named(
+    tmp_path, read: Callable, table: str, line: int, old: str, new: str, message: str
+):
+    lines = (WORDS / f"{table}.tsv").read_text(encoding="utf-8").splitlines()
+    assert old in lines[line - 1]
+    lines[line - 1] = lines[line - 1].replace(old, new, 1)
+    path = tmp_path / f"{table}.tsv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    place = message if message.startswith("line") else rf"{table}\.tsv, line {line}: .*{message}"
+    with pytest.raises(ValueError, match=place):
+        lexicon.read(path, read)
+
+
+def test_wrong_times_and_moves_are_named(tmp_path):
+    times, moves = tmp_path / "times.tsv", tmp_path / "moves.tsv"
+    times.write_text("tense\tweight\ten\tfr\tzh\npast\t0\tnow:0\tmaintenant:0\t现在:0\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"times\.tsv, line 2: weight must be one of 1, 2, 3, got '0'"):
+        lexicon.read_times(times)
+    for row, message in (
+        ("help\ttired\tact\tsnore\t-", "verbs has no 'snore'"),
+        ("halp\ttired\tact\tsleep\t-", "rule must be one of reaction, help"),
+        ("help\ttired\tsnore\tsleep\t-", "kind must be one of act, stay"),
+    ):
+        moves.write_text(f"rule\tstate\tkind\tverbs\tthings\n{row}\n", encoding="utf-8")
+        with pytest.raises(ValueError, match=rf"moves\.tsv, line 2: {message}"):
+            lexicon.read_moves(moves)

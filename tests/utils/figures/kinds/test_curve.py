@@ -1,0 +1,283 @@
+"""Kernel regression: curves run through their numbers, gaps are gaps, and what a moved reading changes is computed."""
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from example_figures import KERNELS
+from example_figures import curve as example
+from pictures import WIDTHS, Picture, check_legible, linear, picture, read_picture, stretches
+
+import utils.kernels
+from utils.figures import Curve
+from utils.figures.still import Stage, engine
+from utils.kernels import nadaraya_watson
+
+X, Y = torch.tensor([0.0, 1.0, 3.0]), torch.tensor([2.0, -1.0, 0.5])
+KNOWN = torch.tensor([True, False, True, True, False, False, True])
+GRID = torch.linspace(0, 3, 7)
+ESTIMATE = torch.tensor([2.0, 0.0, -1.0, -0.5, 0.0, 0.0, 0.5])
+both_widths = pytest.mark.parametrize("width", WIDTHS)
+
+
+def small(**changes) -> Curve:
+    options = {
+        "query": "query", "points": (X, Y), "grid": GRID, "truth": ESTIMATE / 2, "start": {"query": 1},
+        "axes_labels": ("hour", "level (m)"), "name": "f", "alt": "A curve.", "say": "{query}",
+    }  # fmt: skip
+    return Curve(
+        lambda query: {
+            "estimate": ESTIMATE,
+            "estimate_known": KNOWN | torch.tensor(query == 3),
+            "weights": torch.tensor([1.0, 0.25, 0.0]),
+            "height": Y[1],
+            "height_known": torch.tensor(query != 2),
+        },
+        {"query": [0, 1, 2, 3]},
+        **(options | changes),
+    )
+
+
+def scales(drawn: Picture):
+    """From places in the picture to hours and levels, by the numbers at the axes."""
+    levels = {m["y"] - 4: float(m.text.replace("−", "-")) for m in drawn.of("text", "end", "quiet")}
+    hours = {m["x"]: float(m.text.replace("−", "-")) for m in drawn.of("text", "middle", "quiet")}
+    assert levels[min(levels)] == max(levels.values()), "high levels stand above low ones"
+    assert hours[min(hours)] == min(hours.values())
+    return linear(list(hours), list(hours.values())), linear(list(levels), list(levels.values()))
+
+
+def read_curve(drawn: Picture, *classes: str) -> list[np.ndarray]:
+    """Hours and levels of each stretch of a curve."""
+    hour, level = scales(drawn)
+    paths = [stretch for path in drawn.of("path", *classes) for stretch in stretches(path.attributes["d"])]
+    return [np.c_[hour(points[:, 0]), level(points[:, 1])] for points in paths]
+
+
+@both_widths
+def test_curves_run_through_known_numbers(width: int) -> None:
+    drawn = picture(small(), width)
+    check_legible(drawn, width)
+    (truth,) = read_curve(drawn, "truth")
+    assert truth == pytest.approx(np.c_[GRID, ESTIMATE / 2], abs=0.02)
+    alone, pair, last = read_curve(drawn, "context", "curve")
+    # A point alone is a line of no length, which a round end makes visible.
+    assert alone == pytest.approx(np.array([[0, 2], [0, 2]]), abs=0.02)
+    assert pair == pytest.approx(np.c_[GRID, ESTIMATE][2:4], abs=0.02)
+    assert last == pytest.approx(np.array([[3, 0.5], [3, 0.5]]), abs=0.02)
+    # A gap is hatched to half the way to what is known.
+    ends = [sorted(scales(drawn)[0](hatch.corners()[:, 0]))[:: len(hatch.corners()) - 1]
+            for hatch in drawn.of("path", "hatch")]  # fmt: skip
+    assert np.array(ends) == pytest.approx(np.array([[0.25, 0.75], [1.75, 2.75]]), abs=0.02)
+    known = picture(small(), width, query=3)
+    (whole,) = read_curve(known, "context", "curve")
+    assert whole == pytest.approx(np.c_[GRID, ESTIMATE], abs=0.02)
+    assert not known.of("path", "hatch")
+
+
+@both_widths
+def test_readings_are_dots_with_their_weights_below(width: int) -> None:
+    drawn = picture(small(), width)
+    hour, level = scales(drawn)
+    dots = drawn.of("circle", "value", "dot")
+    assert np.array([(hour(dot["cx"]), level(dot["cy"])) for dot in dots]) == pytest.approx(
+        np.c_[X, Y], abs=0.02
+    )
+    # The area that a weight adds grows with the weight: its root is what the radius shows.
+    grown = np.array([dot["r"] for dot in dots]) - dots[2]["r"]
+    assert grown[0] == pytest.approx(2 * grown[1])
+    bars = drawn.of("rect", "weight")
+    assert [bar.middle[0] for bar in bars] == pytest.approx([dot["cx"] for dot in dots], abs=0.02)
+    heights = np.array([bar["height"] for bar in bars])
+    assert heights / heights[0] == pytest.approx([1, 0.25, 0], abs=1e-3)
+    assert [mark.text for mark in drawn.of("text", "number")] == ["1.00"]  # above the largest
+
+
+@both_widths
+def test_weights_have_one_scale_for_all_bandwidths(width: int) -> None:
+    figure, scale = example(), set()
+    for bandwidth in figure.axes["bandwidth"]:
+        drawn = picture(figure, width, bandwidth=bandwidth)
+        weights = figure.array("weights", bandwidth=bandwidth)
+        bars = drawn.of("rect", "weight")
+        largest = int(weights.argmax())
+        scale.add(round(bars[largest]["height"] / weights[largest]))
+        expected = [weight / weights[largest] * bars[largest]["height"] for weight in weights]
+        for bar, height, weight in zip(bars, expected, weights, strict=True):
+            # A small weight can still be seen.
+            assert bar["height"] == pytest.approx(max(1.5, height) if weight >= 0.002 else 0, abs=0.02)
+        (number,) = drawn.of("text", "number")
+        assert number.text == f"{weights.max():.2f}"
+    assert len(scale) == 1
+
+
+@both_widths
+def test_each_bandwidth_that_was_tried_has_its_error(width: int) -> None:
+    errors = {("near", 1.0): 0.25, ("near", 2.0): 1.0, ("far", 1.0): 0.5, ("far", 2.0): 0.75}
+    figure = Curve(
+        lambda kernel, bandwidth, query: {
+            "estimate": ESTIMATE, "weights": torch.ones(3) / 3, "height": Y[1], "error": errors[kernel, bandwidth],
+        },
+        {"kernel": ["near", "far"], "bandwidth": [1.0, 2.0], "query": [0, 1]},
+        query="query", points=(X, Y), grid=GRID, truth=ESTIMATE / 2, axes_labels=("hour", "level (m)"), name="f",
+        alt="A curve.", say="{query}",
+    )  # fmt: skip
+
+    def shown(kernel: int, at: int, reached: dict) -> str:
+        place = {"kernel": kernel, "bandwidth": at, "query": 0}
+        return Stage(figure.spec).picture({"place": place, "reached": reached}, width)
+
+    for k, kernel in enumerate(("near", "far")):
+        for at in (0, 1):
+            drawn = read_picture(shown(k, at, {f"error {i} {j}": True for i in (0, 1) for j in (0, 1)}))
+            check_legible(drawn, width)
+            # The grey ones after the key of the error, and the dark one of now.
+            bars = [*drawn.of("rect", "apart")[1:], *drawn.of("rect", "handle")]
+            bars.sort(key=lambda bar: bar["x"])
+            share = bars[1]["height"] / bars[0]["height"]
+            assert share == pytest.approx(errors[kernel, 2.0] / errors[kernel, 1.0], rel=1e-2)
+            assert ["handle" in bar.classes for bar in bars] == [at == 0, at == 1]
+    # A page shows those that the reader has seen, once there are two to compare.
+    one, both = {"error 0 0": True}, {"error 0 0": True, "error 0 1": True}
+    assert [shown(0, 0, seen).count('class="later"') for seen in ({}, one, both)] == [3, 2, 0]
+
+
+@both_widths
+def test_the_query_and_its_window_stand_where_asked(width: int) -> None:
+    for query in range(4):
+        drawn = picture(small(), width, query=query)
+        hour, level = scales(drawn)
+        (line,) = drawn.of("line", "query")
+        assert hour(line["x1"]) == pytest.approx(query, abs=0.02)
+        answers = [(hour(answer["cx"]), level(answer["cy"])) for answer in drawn.of("circle", "context")]
+        assert answers == [pytest.approx((query, -1), abs=0.02)] * (query != 2)
+    figure = example()
+    for bandwidth in figure.axes["bandwidth"]:
+        drawn = picture(figure, width, kernel="boxcar", bandwidth=bandwidth, query=12.0)
+        hour, _ = scales(drawn)
+        (window,) = drawn.of("rect", "window")
+        edges = hour(np.array([window.box[0], window.box[2]]))
+        assert edges == pytest.approx([12 - bandwidth, 12 + bandwidth], abs=0.05)
+
+
+@both_widths
+def test_the_error_is_measured_at_more_places(width: int) -> None:
+    """A curve can be drawn through every second of them."""
+    coarse = small(grid=torch.linspace(0, 3, 13), truth=torch.arange(13.0) / 4, every=2)
+    (truth,) = read_curve(picture(coarse, width), "truth")
+    assert truth == pytest.approx(np.c_[GRID, torch.arange(7.0) / 2], abs=0.02)
+    figure = example()
+    fine, half = Stage(figure.spec), Stage(figure.spec | {"options": figure.options | {"every": 2}})
+    state = moved_state(figure, {2: 1.25})
+    assert half.numbers(state, "error") == fine.numbers(state, "error")
+    np.testing.assert_array_equal(half.numbers(state, "estimate"), fine.numbers(state, "estimate")[::2])
+
+
+@pytest.mark.parametrize(
+    ("levels", "hours", "written"),
+    [
+        ([0.0, 0.002, 0.004], [0, 0.005, 0.01], {"0.000", "0.001", "0.004", "0.0000", "0.0025", "0.0100"}),
+        ([-2.0, 0.0, 1.0], [-12, 0, 12], {"−2", "0", "1", "−12", "−6", "12"}),
+        ([5.0, 5.0, 5.0], [0, 1, 2], {"0.0", "0.5", "2.0"}),
+    ],
+)
+def test_axes_have_the_decimals_their_steps_need(levels, hours, written) -> None:
+    x, y = torch.tensor(hours), torch.tensor(levels)
+    figure = Curve(
+        lambda query: {"estimate": y, "weights": torch.ones(3) / 3, "height": y[1]}, {"query": hours[:1]},
+        query="query", points=(x, y), grid=x, truth=y, axes_labels=("hour", "level (m)"), name="f", alt="A curve.",
+        say="{height:3}",
+    )  # fmt: skip
+    assert "NaN" not in figure.draw()
+    assert written <= set(picture(figure).texts())
+
+
+# -- moved readings -------------------------------------------------------------------------------------------
+
+
+def moved_state(figure: Curve, moved: dict[int, float], **point: object) -> dict:
+    places = {str(i): [float(figure.options["x"][i]), level] for i, level in moved.items()}
+    at = figure.point | point
+    return {"place": {name: figure.axes[name].index(value) for name, value in at.items()}, "moved": places}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_page_computes_moved_readings_as_torch_does(kernel: str) -> None:
+    figure = example()
+    stage = Stage(figure.spec)
+    x, y = (torch.tensor(figure.options[side], dtype=torch.float64) for side in "xy")
+    moved = {2: 1.25, 17: 4.5, 22: 2.0}
+    for i, level in moved.items():
+        y[i] = level
+    grid, truth = (torch.tensor(figure.options[key], dtype=torch.float64) for key in ("grid", "truth"))
+    unknown = 0
+    for bandwidth in figure.axes["bandwidth"]:
+        for query in (0.0, 7.0, 13.0, 24.0):
+            state = moved_state(figure, moved, kernel=kernel, bandwidth=bandwidth, query=query)
+            asked = torch.cat([grid, torch.tensor([query], dtype=torch.float64)])
+            context, weights = nadaraya_watson(
+                asked, x, y, kernel=getattr(utils.kernels, KERNELS[kernel]), bandwidth=bandwidth
+            )
+            known = weights.sum(dim=1) > 0
+            expected = {
+                "estimate": context[:-1] * known[:-1],
+                "estimate_known": known[:-1].double(),
+                "weights": weights[-1],
+                "height": context[-1:] * known[-1:],
+                "error": (context[:-1] - truth)[known[:-1]].square().mean().sqrt()[None],
+            }
+            for key, numbers in expected.items():
+                np.testing.assert_allclose(stage.numbers(state, key), numbers, atol=1e-9, err_msg=key)
+            assert stage.sentence(state) == (
+                f"your readings give {context[-1]:.2f} m at {query:g}"
+                if known[-1]
+                else f"none of your readings is near {query:g}"
+            )
+            unknown += int((~known).sum())
+    assert (unknown > 0) == (kernel != "Gaussian")
+
+
+def test_a_held_grip_has_the_nearer_values_numbers() -> None:
+    stage = Stage((figure := example()).spec)
+    state = moved_state(figure, {2: 1.25, 17: 4.5}, kernel="boxcar", bandwidth=1.0, query=7.0)
+    keys = ("estimate", "weights", "height", "error")
+    at_rest = {key: stage.numbers(state, key) for key in keys}
+    for name, to in (("bandwidth", 2), ("query", 8)):
+        engine().eval(f"figure.between = {{ name: '{name}', to: {to}, share: 0.4 }}; figure.put({{}})")
+        for key in keys:
+            held = json.loads(engine().eval(f"JSON.stringify([...figure.array('{key}')])"))
+            np.testing.assert_array_equal(held, at_rest[key], err_msg=key)
+
+
+@both_widths
+def test_a_moved_reading_is_drawn_where_it_is(width: int) -> None:
+    figure = example()
+    stage, state = Stage(figure.spec), moved_state(figure, {4: 1.5})
+    drawn = read_picture(stage.picture(state, width))
+    check_legible(drawn, width)
+    hour, level = scales(drawn)
+    dot = drawn.of("circle", "dot")[4]
+    assert (hour(dot["cx"]), level(dot["cy"])) == pytest.approx((figure.options["x"][4], 1.5), abs=0.02)
+    (answer,) = drawn.of("circle", "context")
+    assert level(answer["cy"]) == pytest.approx(stage.numbers(state, "height")[0], abs=0.02)
+    # Readings can be moved only where the page knows the kernel.
+    assert picture(small()).of("circle", "pull") == []
+
+
+@pytest.mark.parametrize(
+    ("message", "make"),
+    [
+        ("query must name an axis, got 'q'", lambda: small(query="q")),
+        ("x and y of points must have the same shape", lambda: small(points=(X[:1], Y))),
+        ("grid and truth must have the same shape", lambda: small(truth=Y)),
+        (r"'estimate' of shape \(9,\), got", lambda: small(grid=torch.arange(9.0), truth=torch.arange(9.0))),
+        (r"'weights' of shape \(4,\), got \(3,\)", lambda: small(points=(torch.arange(4.0),) * 2)),
+        ("kernels need the axes kernel and bandwidth", lambda: small(kernels=KERNELS, say_moved=("", ""))),
+        (r"kernels need .* and say_moved", lambda: example(say_moved=None)),
+    ],
+)
+def test_what_does_not_fit_is_refused(message: str, make: Callable) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,201 @@
+"""The figure that walks through decoding: the numbers that it records, and what it shows at each stage."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from decoding_example import SOURCE, TARGET, record
+from pictures import WIDTHS, Mark, Picture, check_legible, picture
+
+from utils.corpus.batches import make_batch
+from utils.corpus.vocabulary import Vocabulary
+from utils.figures import DecodingSteps, record_decoding
+from utils.figures.kinds.decoding import END, STAGES
+from utils.search import greedy
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
+
+EN = Vocabulary.words([["the", "small", "white", "flower", "."], ["a", "cat"]])
+FR = Vocabulary.words([["la", "petite", "fleur", "blanche", "."], ["un", "chat"], ["le"]])
+both_widths = pytest.mark.parametrize("width", WIDTHS)
+ENGLISH, FRENCH = ["the", "white", "flower"], ["la", "fleur", "blanche", "."]
+
+
+def model(*, num_layers: int = 1) -> EncoderDecoder:
+    with torch.random.fork_rng():
+        torch.manual_seed(3)
+        encoder = Encoder(len(EN), 5, 7, num_layers=num_layers)
+        decoder = BahdanauDecoder(
+            len(FR), 3, 11, encoder.d_out, d_attention=13, num_layers=num_layers, dropout=0.5
+        )
+        return EncoderDecoder(encoder, decoder).eval()
+
+
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_the_record_holds_what_the_model_computes(num_layers: int) -> None:
+    translator = model(num_layers=num_layers)
+    batch = make_batch(EN.encode([ENGLISH]), FR.encode([FRENCH]))
+    with torch.no_grad():
+        logits, weights = translator(batch.src, batch.src_lens, batch.tgt_in)
+        memory, first = translator.start(batch.src, batch.src_lens)
+        _, last, _ = translator.decoder(batch.tgt_in, memory, first)
+    kept = record_decoding(translator, ENGLISH, FRENCH, EN, FR, num_best=2)
+    assert (kept.source, kept.target) == (ENGLISH, [*FRENCH, END])
+    torch.testing.assert_close(kept.weights, weights[0])
+    torch.testing.assert_close(kept.scores.softmax(dim=1), kept.weights)
+    torch.testing.assert_close(kept.values, memory.values[0])
+    torch.testing.assert_close(kept.contexts, weights[0] @ memory.values[0])
+    torch.testing.assert_close(kept.queries[0], first[-1, 0])
+    torch.testing.assert_close(kept.queries[1:], kept.states[:-1])
+    torch.testing.assert_close(kept.states[-1], last[-1, 0])
+    highest, ids = logits[0].softmax(dim=-1).topk(2)
+    torch.testing.assert_close(kept.probabilities, highest)
+    assert kept.candidates == [
+        [END if word == "<eos>" else word for word in FR.tokens(row)] for row in ids.tolist()
+    ]
+
+
+def test_without_words_the_model_writes_its_own() -> None:
+    translator = model()
+    (src,) = EN.encode([ENGLISH])
+    (own,) = greedy(translator, torch.tensor([src]), torch.tensor([3]), max_len=6)
+    kept = record_decoding(translator, ENGLISH, None, EN, FR, max_len=6)
+    assert kept.target == FR.tokens(own.tokens) + [END] * own.finished
+    assert [best for best, *_ in kept.candidates] == kept.target
+    torch.testing.assert_close(kept.weights, own.weights)
+
+
+def test_a_model_in_training_is_refused() -> None:
+    with pytest.raises(ValueError, match="evaluation mode"):
+        record_decoding(model().train(), ENGLISH, FRENCH, EN, FR)
+
+
+# -- the figure -----------------------------------------------------------------------------------------------
+
+
+def figure(**changes) -> DecodingSteps:
+    return DecodingSteps(replace(record(), **changes), name="f")
+
+
+def panels(drawn: Picture) -> list[Mark]:
+    """The grounds of the five panels, in order: a click on each chooses its stage."""
+    frames = [area for _, area in sorted(drawn.picks("stage"), key=lambda pick: pick[0])]
+    for k, (stage, frame) in enumerate(zip(STAGES, frames, strict=True), start=1):
+        assert inside(drawn.text(f"{k} {stage}"), frame)
+    return frames
+
+
+def inside(mark: Mark, frame: Mark) -> bool:
+    left, top, right, bottom = mark.box
+    x1, y1, x2, y2 = frame.box
+    return left >= x1 - 1 and top >= y1 - 1 and right <= x2 + 1 and bottom <= y2 + 1
+
+
+def within(drawn: Picture, frame: Mark, tag: str, *classes: str) -> list[Mark]:
+    return [mark for mark in drawn.of(tag, *classes, without=("pick",)) if inside(mark, frame)]
+
+
+@both_widths
+def test_each_panel_shows_its_numbers_when_reached(width: int) -> None:
+    kept, steps = record(), figure()
+    for word in range(4):
+        numbers = [
+            [f"{score:.1f}".replace("-", "−") for score in kept.scores[word]],
+            [f"{weight:.2f}" for weight in kept.weights[word]],
+            [],
+            [],
+            [f"{share:.1%}" for share in kept.probabilities[word]],
+        ]
+        for at, stage in enumerate(STAGES):
+            drawn = picture(steps, width, word=word, stage=stage)
+            for k, frame in enumerate(panels(drawn)):
+                texts = [mark.text for mark in within(drawn, frame, "text")]
+                given = [text for text in texts if text.lstrip("−")[0].isdigit() and "." in text]
+                assert given == (numbers[k] if k <= at else [])
+                assert ("?" in texts) == (k > at)
+            if stage == "word":
+                named = ["full stop" if word == "." else word for word in kept.candidates[word]]
+                assert texts[1::2] == named
+            assert [mark.text for mark in drawn.of("text", "pale")] == TARGET[word + (stage == "word") :]
+
+
+@both_widths
+def test_bars_are_as_long_as_their_numbers(width: int) -> None:
+    kept, steps = record(), figure()
+    assert (kept.scores < 0).any()
+    for word in range(4):
+        drawn = picture(steps, width, word=word, stage="word")
+        scores, weights, average, state, words = panels(drawn)
+        bars = within(drawn, scores, "rect", "score")
+        assert proportional([bar["width"] for bar in bars], kept.scores[word].abs())
+        (zero,) = within(drawn, scores, "line", "grid")
+        for bar, score in zip(bars, kept.scores[word], strict=True):  # below 0 they run to the other side
+            assert bar.box[2 if score < 0 else 0] == pytest.approx(zero["x1"], abs=0.02)
+        full = within(drawn, weights, "rect", "grid")[-1]["width"]
+        lengths = [bar["width"] for bar in within(drawn, weights, "rect", "weight")]
+        assert lengths == pytest.approx((full * kept.weights[word]).tolist(), abs=0.02)
+        chances = [bar["width"] for bar in within(drawn, words, "rect", "chance")]
+        assert proportional(chances, kept.probabilities[word])
+        for role, key in (("value", "parts"), ("context", "contexts")):
+            heights = [bar["height"] for bar in within(drawn, average, "rect", role)]
+            assert proportional(heights, np.abs(steps.frames(key)[word]).reshape(-1))
+        heights = [bar["height"] for role in ("trace", "query") for bar in within(drawn, state, "rect", role)]
+        both = np.r_[steps.frames("queries")[word], steps.frames("states")[word]]
+        assert proportional(heights, np.abs(both))
+
+
+def proportional(lengths: list[float], numbers) -> bool:
+    """Whether bars are drawn in one scale; they are written to a hundredth of a pixel."""
+    numbers = np.asarray(numbers)
+    assert len(lengths) == len(numbers)
+    scale = max(lengths) / numbers.max()
+    return bool(np.abs(np.array(lengths) - scale * numbers).max() < 0.03)
+
+
+def test_scores_of_0_have_no_length() -> None:
+    drawn = picture(figure(scores=torch.zeros(4, 3), weights=torch.full((4, 3), 1 / 3)), stage="word")
+    scores, *_ = panels(drawn)
+    assert [bar["width"] for bar in within(drawn, scores, "rect", "score")] == [0, 0, 0]
+
+
+def test_the_terms_add_up_to_the_context() -> None:
+    steps, kept = figure(), record()
+    contexts = steps.frames("contexts")
+    np.testing.assert_allclose(steps.frames("parts").sum(axis=1), contexts, atol=1e-5)
+    assert steps.frames("queries")[1:].tolist() == steps.frames("states")[:-1].tolist()
+    for key, vectors, count in (("contexts", kept.contexts, 6), ("states", kept.states, 12)):
+        # The numbers of the vectors that differ most, in the order in which they stand in them.
+        most = sorted(vectors.std(dim=0).topk(count).indices.tolist())
+        np.testing.assert_allclose(steps.frames(key), vectors[:, most], atol=1e-4)
+
+
+def test_the_sentence_says_what_happens_with_its_numbers() -> None:
+    steps, kept = figure(), record()
+    best = int(kept.scores[2].argmax())
+    assert steps.sentence(word="rouge", stage="score") == (
+        f"1. For word 3 the query scores the 3 source words: “{SOURCE[best]}” is highest, {kept.scores[2, best]:.1f}."
+    )
+    assert f"“{SOURCE[best]}” gets {kept.weights[2, best]:.2f}" in steps.sentence(word=2, stage="softmax")
+    assert f"“{SOURCE[best]}” has {kept.weights[2, best]:.0%}" in steps.sentence(word=2, stage="average")
+    moved = (kept.states[2] - kept.queries[2]).abs().mean()
+    assert steps.sentence(word=2, stage="next state").endswith(
+        f"the context and “voiture”; its numbers change by {moved:.2f} on average."
+    )
+    assert "“(begin)”" in steps.sentence(word=0, stage="next state")
+    assert steps.sentence(word=2, stage="word").endswith("“bleue” 50.0%, “rouge” 40.0%.")
+    assert "“(end)” 99.0%" in steps.sentence(word=3, stage="word")
+    kept = record_decoding(model(), ["flower"], ["la", "fleur"], EN, FR)  # which has no second word
+    assert "“flower” gets 1.00" in DecodingSteps(kept, name="f").sentence(stage="softmax")
+
+
+@both_widths
+def test_each_word_of_long_sentences_can_be_clicked(width: int) -> None:
+    long = DecodingSteps(record_decoding(model(), ENGLISH * 3, FRENCH * 8, EN, FR), name="f")
+    for stage in STAGES:
+        check_legible(picture(long, width, stage=stage, word=3), width)
+    drawn = picture(long, width, word=32)
+    words = drawn.picks("word")
+    assert [at for (at,), _ in words] == [*range(33)]
+    assert all(inside(text, area) for text, (_, area) in zip(drawn.of("text", "middle"), words, strict=False))
+    (frame,) = drawn.of("rect", "query", "frame")
+    assert inside(words[32][1], frame)

@@ -1,0 +1,223 @@
+"""Keys and a query in the plane: weights as dots and numbers, the score as the ground."""
+
+import numpy as np
+import pytest
+import torch
+from example_figures import ENGLISH, PLACES
+from example_figures import plane as example
+from matplotlib.path import Path as Outline
+from pictures import WIDTHS, Picture, check_legible, overlap, picture, read_picture, stretches
+
+from utils.attention import additive_scores
+from utils.figures import Plane
+from utils.figures.still import Stage
+
+SCORES = ("dot", "cosine", "additive")
+WORDS = [*ENGLISH[:-1], "full stop"]
+both_widths = pytest.mark.parametrize("width", WIDTHS)
+every_score = pytest.mark.parametrize("name", SCORES)
+
+
+def score(figure: Plane, name: str, query, keys) -> torch.Tensor:
+    """The scores of a query and keys by torch, with the matrices that the page has."""
+    scorer = figure.scorers[name]
+    query, keys = (torch.tensor(np.atleast_2d(x), dtype=torch.float64) for x in (query, keys))
+    if scorer["one"]:
+        query, keys = (torch.nn.functional.pad(x, (0, 1), value=1.0) for x in (query, keys))
+    w_q, w_k = (torch.tensor(scorer[matrix], dtype=torch.float64) for matrix in ("w_q", "w_k"))
+    q, k = query @ w_q.T, keys @ w_k.T
+    if scorer["form"] == "dot":
+        return scorer["scale"] * (q @ k.T)[0]
+    if scorer["form"] == "cosine":
+        return scorer["scale"] * torch.nn.functional.cosine_similarity(q, k)
+    return additive_scores(q, k, torch.tensor(scorer["w_v"], dtype=torch.float64))[0]
+
+
+def moved(name: str, places: dict[int, tuple[float, float]], background: int = 0) -> dict:
+    return {
+        "place": {"score": SCORES.index(name), "background": background},
+        "moved": {str(i): list(place) for i, place in places.items()},
+    }
+
+
+def drawn_at(width: int, name: str, places: dict[int, tuple[float, float]], background: int = 0) -> Picture:
+    return read_picture(Stage(example().spec).picture(moved(name, places, background), width))
+
+
+def scales(drawn: Picture):
+    """From places in the picture to those of the plane."""
+    left, top, right, bottom = drawn.of("rect", "grid")[0].box
+    x0, x1, y0, y1 = example().box
+    return lambda at: np.array(
+        [x0 + (at[0] - left) / (right - left) * (x1 - x0), y0 + (bottom - at[1]) / (bottom - top) * (y1 - y0)]
+    )
+
+
+def at_random(drawn: Picture) -> np.ndarray:
+    """Places all over the plane, in the picture."""
+    (frame,) = drawn.of("rect", "grid")
+    return np.random.default_rng(3).uniform(frame.box[:2], frame.box[2:], (211, 2))
+
+
+@every_score
+@pytest.mark.parametrize("places", [{}, {3: (-1.0, 0.7), 8: (0.3, -0.9)}], ids=["opening", "moved"])
+def test_the_page_computes_what_torch_does(name: str, places: dict) -> None:
+    figure = example()
+    stage, state = Stage(figure.spec), moved(name, places)
+    keys = [places.get(i, place) for i, place in enumerate(PLACES)]
+    query = places.get(8, figure.query)
+    scores = score(figure, name, query, keys)
+    weights = torch.softmax(scores, dim=0)
+    np.testing.assert_allclose(stage.numbers(state, "scores"), scores, atol=1e-12)
+    np.testing.assert_allclose(stage.numbers(state, "weights"), weights, atol=1e-12)
+    best = int(weights.argmax())
+    nearest = int(torch.tensor(keys).sub(torch.tensor(query)).norm(dim=1).argmin())
+    assert stage.sentence(state) == (
+        f"{name}: most weight goes to {ENGLISH[best]}, {weights[best]:.0%}. The nearest key is {ENGLISH[nearest]}."
+    )
+
+
+@both_widths
+@every_score
+def test_keys_stand_in_place_as_large_as_weights(name: str, width: int) -> None:
+    figure = example()
+    drawn = drawn_at(width, name, {2: (1.0, -1.0)})
+    keys = [(1.0, -1.0) if i == 2 else place for i, place in enumerate(PLACES)]
+    place = scales(drawn)
+    dots = drawn.of("circle", "key")
+    assert np.array([place(dot.middle) for dot in dots]) == pytest.approx(np.array(keys), abs=0.01)
+    assert place(drawn.of("path", "query")[0].middle) == pytest.approx(figure.query, abs=0.01)
+    # Each can be pulled where it stands.
+    pulled = [place(pull.middle) for pull in drawn.of("circle", "pull")]
+    assert np.array(pulled) == pytest.approx(np.array([*keys, figure.query]), abs=0.01)
+    weights = torch.softmax(score(figure, name, figure.query, keys), dim=0).numpy()
+    radii, roots = np.array([dot["r"] for dot in dots]), np.sqrt(weights)
+    slope, smallest = np.polyfit(roots, radii, 1)  # a weight of 0 can be seen too
+    assert radii == pytest.approx(smallest + slope * roots, abs=0.03)
+    assert slope > smallest > 0
+    # Where there is room the weights are listed beside the plane.
+    named = [mark.text for mark in drawn.of("text", "halo") if mark.text != "query"]
+    assert named == [
+        word if weight < 0.005 or width == 720 else f"{word} {weight:.2f}"
+        for word, weight in zip(WORDS, weights, strict=True)
+    ]
+
+
+@both_widths
+@pytest.mark.parametrize("places", [{}, {0: (0.0, 0.0), 3: (-1.5, 1.7)}], ids=["opening", "moved"])
+def test_a_band_goes_round_the_outer_keys(places: dict, width: int) -> None:
+    drawn = drawn_at(width, "dot", places)
+    (band,) = drawn.of("path", "around")
+    corners = np.array([scales(drawn)(corner) for corner in band.corners()])
+    keys = np.array([places.get(i, place) for i, place in enumerate(PLACES)])
+    angles = np.linspace(0, 2 * np.pi, 3600)
+    farthest = (keys @ np.stack([np.cos(angles), np.sin(angles)])).argmax(axis=0)
+    outer = keys[
+        farthest[np.flatnonzero(np.diff(farthest, append=farthest[0]))]
+    ]  # in the order in which they stand
+    assert corners[0] == pytest.approx(corners[-1])
+    turns = [np.roll(side, by, axis=0) for side in (outer, outer[::-1]) for by in range(len(outer))]
+    assert any(
+        corners[:-1] == pytest.approx(turn, abs=0.01) for turn in turns if len(turn) == len(corners) - 1
+    )
+
+
+@both_widths
+@every_score
+def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> None:
+    figure = example()
+    drawn = picture(figure, width, score=name)
+    check_legible(drawn, width)
+    # Layers of one shade lie on one another, each where the score is above its level.
+    layers = [[Outline(points) for points in stretches(m.attributes["d"])] for m in drawn.of("path", "score")]
+    places = at_random(drawn)
+    depth = [sum(any(part.contains_point(place) for part in layer) for layer in layers) for place in places]
+    x0, x1, y0, y1 = figure.box
+    corners = [(x, y) for x in (x0, x1) for y in (y0, y1)]
+    scores = score(figure, name, figure.query, [*map(scales(drawn), places), *corners]).numpy()
+    expected = (len(layers) + 1) * (scores - scores.min()) / np.ptp(scores)
+    # The corners and the places at random miss a little of the range.
+    assert np.abs(np.array(depth) + 0.5 - expected[: len(places)]).max() < 1.2
+
+
+@both_widths
+@every_score
+@pytest.mark.parametrize("query", [(1.4, -0.8), (-0.5, 0.3)])
+def test_the_dark_area_is_where_the_winner_stays(name: str, query: tuple[float, float], width: int) -> None:
+    figure = example()
+    drawn = drawn_at(width, name, {8: query}, background=1)
+    check_legible(drawn, width)
+    place = scales(drawn)
+    winner = int(score(figure, name, query, PLACES).argmax())
+    (area,) = drawn.of("path", "area")
+    parts = [Outline(part) for part in stretches(area.attributes["d"])]
+    places = at_random(drawn)
+    best = np.array([score(figure, name, place(at), PLACES).argmax().item() for at in places])
+    inside = np.array([any(part.contains_point(at) for part in parts) for at in places])
+    # Where two keys are nearly even, an edge is a little off.
+    assert np.mean(inside == (best == winner)) > 0.95
+    # Each area has its name on the frame.
+    tags = [*drawn.of("rect", "tip"), *drawn.of("rect", "key")[1:]]  # the first is the ground
+    names = [text for text in drawn.of("text", "middle") if text.text != "query"]
+    assert len(tags) == len(names) >= 2
+    for tag in tags:
+        (text,) = [text.text for text in names if overlap(text.corners(), tag.corners())]
+        assert text == WORDS[int(score(figure, name, place(tag.middle), PLACES).argmax())]
+        assert ("key" in tag.classes) == (text == WORDS[winner])
+
+
+@every_score
+def test_scores_are_listed_where_there_is_room(name: str) -> None:
+    figure = example()
+    numbers = score(figure, name, figure.query, PLACES)
+    weights = torch.softmax(numbers, dim=0)
+    drawn = picture(figure, 720, score=name, key=7)
+    listed = [m for m in drawn.of("text", "end", without=("quiet", "halo")) if m.text != "thing →"]
+    values = np.array([float(mark.text.replace("−", "-")) for mark in listed]).reshape(-1, 2)
+    assert values == pytest.approx(np.c_[numbers, weights], abs=0.0051)
+    # The word with the largest weight stands first.
+    heights = [mark.middle[1] for mark in listed[1::2]]
+    assert np.argsort(heights).tolist() == weights.argsort(descending=True).tolist()
+    lengths = np.array([bar["width"] for bar in drawn.of("rect", "weight")])
+    assert lengths == pytest.approx(lengths.sum() * weights.numpy(), abs=0.05)
+    # The chosen word has a ring in the plane and a frame in the list.
+    (ring,), (row,) = drawn.of("circle", "chosen"), drawn.of("rect", "chosen")
+    assert ring.middle == pytest.approx(drawn.of("circle", "ring")[7].middle, abs=0.02)
+    assert row.box[1] < listed[2 * 7].middle[1] < row.box[3]
+
+
+@both_widths
+def test_words_at_the_edges_stay_inside(width: int) -> None:
+    corners = {i: (x, y) for i, (x, y) in enumerate([(-1.6, -1.1), (2.0, -1.1), (-1.6, 1.8), (2.0, 1.8)])}
+    drawn = drawn_at(width, "dot", corners)
+    assert all(mark.box[0] >= -1 and mark.box[2] <= width + 1 for mark in drawn.of("text"))
+    (frame,) = drawn.of("rect", "grid")
+    for corner in corners.values():
+        (tag,) = drawn_at(width, "dot", {8: corner}).of("rect", "query")
+        left, top, right, bottom = tag.box
+        assert frame.box[0] <= left < right <= frame.box[2]
+        assert frame.box[1] <= top < bottom <= frame.box[3]
+
+
+DOT = {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2)}
+
+
+@pytest.mark.parametrize(
+    ("message", "changes"),
+    [
+        ("there are 2 points and 3 labels", {"keys": "abc"}),
+        (r"the point \(1.0, 2.0\) lies outside of the box \(0, 1, 0, 1\)", {"points": [(0, 0), (1, 2)]}),
+        (r"the point \(0.0, -1.0\) lies outside", {"query": (0, -1)}),
+        ("'dot' must have a form, one of .*, got 'cubic'", {"scorers": {"dot": DOT | {"form": "cubic"}}}),
+        ("'dot' must have a form, one of .*, got None", {"scorers": {"dot": {}}}),
+        ("the score 'dot' needs 'w_v'", {"scorers": {"dot": DOT | {"form": "additive"}}}),
+        ("the sentence names 'worst'", {"say": "{worst}"}),
+    ],
+)
+def test_what_does_not_fit_is_refused(message: str, changes: dict) -> None:
+    options = {
+        "scorers": {"dot": DOT}, "keys": "ab", "points": [(0, 0), (1, 1)], "query": (0, 0), "box": (0, 1, 0, 1),
+        "name": "f", "alt": "", "say": "{score}",
+    } | changes  # fmt: skip
+    with pytest.raises(ValueError, match=message):
+        Plane(options.pop("scorers"), **options)

@@ -1,0 +1,141 @@
+"""The colours of the figures: far enough from their ground, and from each other for every kind of colour vision."""
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from utils.figures import colours
+from utils.figures.colours import COLOURS
+
+BOOK = Path(__file__).resolve().parents[3] / "book"
+ASSETS = BOOK / "_assets"
+
+#: What people see who lack one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1), in linear RGB.
+VISION = {
+    "normal": np.eye(3),
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "tritanopia": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
+}
+ROLES = ("query", "key", "value", "weight")
+INKS = [name for name in COLOURS if name not in ("faint", "paper")]
+
+
+def linear(colour):
+    values = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(colour):
+    return float(linear(colour) @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one, other):
+    """By the definition of WCAG 2.2."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def lab(values):
+    """CIE L*a*b* of linear RGB."""
+    matrix = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    t = matrix @ np.clip(values, 0, 1) / matrix.sum(axis=1)
+    x, y, z = np.where(t > 0.008856, np.cbrt(t), 7.787 * t + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def test_the_measures_by_hand():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert lab(linear("#ffffff")) == pytest.approx([100, 0, 0], abs=0.1)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("name", INKS)
+def test_every_colour_stands_out_from_its_ground(name, dark):
+    assert contrast(COLOURS[name][dark], COLOURS["paper"][dark]) >= (4.5 if name == "ink" else 3)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("vision", VISION)
+def test_readers_with_any_colour_vision_tell_the_roles_apart(vision, dark):
+    for one, other in itertools.combinations(ROLES, 2):
+        seen = [lab(VISION[vision] @ linear(COLOURS[name][dark])) for name in (one, other)]
+        assert np.linalg.norm(seen[0] - seen[1]) > 10, f"{one} and {other}"
+
+
+def test_the_page_on_notation_names_the_same_colours():
+    page = (BOOK / "notation.md").read_text("utf-8")
+    colour = r'<span class="patch" style="background: (#\w+)"></span> `(#\w+)`'
+    listed = re.findall(rf"^\| (\w+).*?\| {colour} \| {colour} \|$", page, re.MULTILINE)
+    expected = {
+        "queries": "query",
+        "keys": "key",
+        "values": "value",
+        "weights": "weight",
+        "what": "ink",
+        "scores": "grey",
+        "probabilities": "violet",
+    }
+    named = {what: COLOURS[name] for what, name in expected.items()}
+    # The patch of a colour has the colour that is named beside it.
+    assert {what: (light, dark) for what, _, light, _, dark in listed} == named
+    assert {what: (light, dark) for what, light, _, dark, _ in listed} == named
+
+
+#: The pictures of the cards follow no theme, and brown and violet in their light form are too dark for a dark page.
+BETWEEN = {"brown": "#a5822d", "violet": "#8a76d8"}
+PICTURES = sorted((ASSETS / "map").glob("*.svg"))
+
+
+def literals(path):
+    """The colours that a file writes as numbers."""
+    return set(re.findall(r"#[0-9a-f]{3,8}\b", path.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("path", [*PICTURES, ASSETS / "logo.svg"], ids=lambda path: path.stem)
+def test_pictures_without_a_theme_stand_out_anywhere(path):
+    light = {COLOURS[name][0] for name in (*ROLES, "grey")}
+    used = literals(path) - {colours.PAPER}  # white, on a mark or below all of them
+    assert used
+    assert used <= light | ({*BETWEEN.values()} if path.stem == "sentence_length" else set())
+    for colour, paper in itertools.product(used, COLOURS["paper"]):
+        assert contrast(colour, paper) >= 3
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_tables_in_questions_have_legible_numbers(dark):
+    style = (ASSETS / "quiz.css").read_text("utf-8")
+    selector = 'html[data-theme="dark"] .quiz td[style] {' if dark else "\n.quiz td[style] {"
+    rule = style.partition(selector)[2].partition("}")[0]
+    strong, ground = re.search(
+        r"background: color-mix\(in srgb, (#\w+) calc\(var\(--weight\) \* 100%\), (.*)\)", rule
+    ).groups()
+    assert (strong, ground) == (COLOURS["weight"][dark], "var(--pst-color-background)")
+    after, change, before = re.search(
+        r"color-mix\(in srgb, (#\w+) .* - (0?\.\d+)\) .*, (#\w+)\)", rule
+    ).groups()
+    black_and_white = {"#000": "#000000", "#fff": "#ffffff"}
+    # Between the two, in the numbers of sRGB, as color-mix does.
+    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (COLOURS["paper"][dark], strong)]
+    for weight in np.linspace(0, 1, 101):
+        shade = "#" + "".join(
+            f"{round((1 - weight) * low + weight * high):02x}" for low, high in zip(*ends, strict=True)
+        )
+        number = black_and_white[after if weight > float(change) + 1e-9 else before]
+        assert contrast(number, shade) >= 4.5, f"at {weight:.2f}"
+    assert literals(ASSETS / "quiz.css") == {COLOURS["weight"][0], COLOURS["weight"][1], *black_and_white}

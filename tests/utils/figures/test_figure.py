@@ -1,0 +1,381 @@
+"""Figures with sliders, Python's side: what is packed, refused and said, and what a page or a notebook gets.
+
+What each kind draws is tested in a file of its own, `test_kind_NAME`.
+"""
+
+import base64
+import io
+import json
+import math
+import re
+from decimal import ROUND_HALF_UP, Decimal
+from html import escape
+
+import ipywidgets
+import numpy as np
+import pytest
+import torch
+from example_figures import AWKWARD, awkward, examples
+from fontTools.ttLib import TTFont
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from pictures import WIDTHS, check_legible, picture
+from stored_figures import some_points
+
+from utils.figures import Bars, Weights, play
+from utils.figures.packing import num_bytes, pack, unpack
+from utils.figures.still import Stage
+
+
+def weights(d, valid_length):
+    """Rows that differ, and a row of exact zeros at valid_length 0."""
+    scores = torch.arange(21.0).reshape(3, 7) * d / 20
+    kept = torch.softmax(scores[:, :valid_length], dim=-1) if valid_length else scores[:, :0]
+    full = torch.zeros(3, 7)
+    full[:, :valid_length] = kept
+    return {
+        "weights": full,
+        "top": full.max(dim=-1).values,
+        "best": full.argmax(dim=-1),
+        "total": full.sum() / 3,
+    }
+
+
+def example(**changes) -> Weights:
+    options = {
+        "queries": ["a", "b", "c"],
+        "keys": [f"k{j}" for j in range(7)],
+        "name": "example",
+        "alt": "Three rows of weights.",
+        "say": "At d = {d} {query} takes {top[query]:2} from {best[query]|keys}, {total:0%} in all.",
+        "start": {"d": 8, "valid_length": 5, "query": "b"},
+    }
+    return Weights(weights, {"d": [1, 2, 8], "valid_length": range(8)}, **(options | changes))
+
+
+def saying(compute, axes: dict, say: str | list[str], **options) -> Bars:
+    """A figure of which only the sentence matters."""
+    return Bars(
+        lambda **point: {"p": np.ones(2), **compute(**point)}, axes, panels={"p": ""}, bars="xy",
+        name="f", alt="", say=say, **options,
+    )  # fmt: skip
+
+
+# -- packing --------------------------------------------------------------------------------------------------
+
+FLOATS = hnp.arrays(
+    st.sampled_from([np.float16, np.float32, np.float64]),
+    hnp.array_shapes(max_dims=4, max_side=5),
+    elements=st.floats(-60000, 60000, width=16),
+)
+
+
+@given(FLOATS)
+def test_floats_survive_within_the_precision_of_their_record(array):
+    packed = pack(array)
+    back = unpack(packed)
+    assert back.shape == array.shape
+    if packed["step"] < 1:
+        assert np.abs(back - array).max() <= (0.5 / 65535 + 1e-12 if packed["dtype"] == "u2" else 4e-7)
+    else:
+        np.testing.assert_array_equal(back, array.astype(np.float32))
+    assert num_bytes(packed) == array.size * int(packed["dtype"][1])
+
+
+@given(hnp.arrays(st.sampled_from([np.bool_, np.uint8, np.int8, np.int16, np.int32]), hnp.array_shapes()))
+def test_integers_survive_exactly(array):
+    np.testing.assert_array_equal(unpack(pack(array)), array.astype(float))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros((3, 0)), r"at least one number, got shape \(3, 0\)"),
+        (np.array([1.0, np.nan]), "NaN or infinite"),
+        (np.array([-np.inf]), "NaN or infinite"),
+        (np.array([1e300]), "must fit 32 bits"),
+        (np.array([2**40]), "integers must fit 32 bits"),
+        (np.array(["a"]), "only numbers"),
+        (np.array([1j]), "only numbers"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(array, message):
+    with pytest.raises(ValueError, match=message):
+        pack(array)
+
+
+# -- the grid -------------------------------------------------------------------------------------------------
+
+
+def test_every_frame_is_what_compute_returned():
+    figure = example()
+    for d in (1, 2, 8):
+        for valid_length in range(8):
+            expected = weights(d, valid_length)["weights"].numpy()
+            shown = figure.array("weights", d=d, valid_length=valid_length)
+            np.testing.assert_allclose(shown, expected, atol=1e-5)
+            np.testing.assert_array_equal(shown == 0, expected == 0)
+
+
+def test_what_an_axis_does_not_change_is_stored_once():
+    figure = Weights(
+        lambda d, e: {
+            "weights": torch.full((2, 3), 1 / d),
+            "fixed": torch.arange(5),
+            "of_e": torch.tensor(e),
+        },
+        {"d": [1, 2], "e": [3, 5, 7]},
+        queries="ab",
+        keys="xyz",
+        name="f",
+        alt="",
+        say="{of_e:0}",
+    )
+    over = {key: packed["over"] for key, packed in figure.spec["arrays"].items()}
+    assert over == {"weights": ["d"], "fixed": [], "of_e": ["e"]}
+    assert figure.sentence(e=7, d=2) == "7"
+    np.testing.assert_array_equal(figure.array("fixed"), np.arange(5))
+
+
+def test_the_sentence_looks_numbers_labels_and_shares_up():
+    figure = example()
+    top = weights(8, 5)["weights"][1]
+    assert figure.sentence() == f"At d = 8 b takes {top.max():.2f} from k4, 100% in all."
+    assert figure.sentence(d=1, valid_length=0, query=2) == "At d = 1 c takes 0.00 from k0, 0% in all."
+
+
+def test_the_sentence_shows_significant_digits():
+    figure = saying(lambda n: {"size": 0.000064 / 10**n}, {"n": range(7)}, "{size:2g} or {size:5}")
+    assert figure.sentence() == "0.000064 or 0.00006"
+    assert figure.sentence(n=6) == "6.4e-11 or 0.00000"
+
+
+def test_the_sentence_is_chosen_by_the_case():
+    figure = saying(lambda n: {"case": torch.tensor(n % 2)}, {"n": [4, 7]}, ["{n} is even", "{n} is odd"])
+    assert figure.sentence() == "4 is even"
+    assert figure.sentence(n=7) == "7 is odd"
+
+
+def test_labels_of_axes_have_six_digits_and_keep_their_words():
+    figure = saying(lambda d, e: {}, {"d": [1, 2.5, 1 / 3, 1e-7, 64], "e": ["−∞", "x"]}, "{d} {e}")
+    assert [figure.sentence(d=d) for d in figure.axes["d"]] == [
+        *("1 −∞", "2.5 −∞", "0.333333 −∞", "1e-07 −∞", "64 −∞"),
+    ]
+    measured = saying(lambda d: {}, {"d": [1, 2.5]}, "{d}", labels={"d": ["1 h", "2.5 h"]})
+    assert [measured.sentence(d=d) for d in (1, 2.5)] == ["1 h", "2.5 h"]
+
+
+#: Numbers that two ways of rounding write differently, and some of both signs at random.
+HALVES = [0.5, 1.5, 2.5, -0.5, 0.25, 0.125, -0.125, 0.0625, 1e-9, -1e-9, -0.0, 12345.5, 1e12]
+HALVES += (torch.randn(40, generator=torch.Generator().manual_seed(1)) * 30).tolist()
+
+
+def test_numbers_in_sentences_are_rounded_as_by_hand():
+    """A half is rounded away from 0, as at school; what is nearly 0 may have a sign, as in Python."""
+    figure = saying(lambda n: {"x": HALVES[n]}, {"n": range(len(HALVES))}, "{x:0} {x:1} {x:2} {x:1%}")
+    for n, number in enumerate(HALVES):
+        kept = Decimal(float(np.float32(number)))
+        shown = figure.sentence(n=n).split()
+        for said, exact, digits in zip(shown, (kept, kept, kept, 100 * kept), (0, 1, 2, 1), strict=True):
+            by_hand = exact.quantize(Decimal(10) ** -digits, ROUND_HALF_UP)
+            assert Decimal(said.rstrip("%").replace("−", "-")) == pytest.approx(
+                by_hand, abs=Decimal("1e-12")
+            ), (number, digits)
+
+
+@pytest.mark.parametrize(
+    ("message", "changes"),
+    [
+        (r"'weights' of shape \(2, 7\), got \(3, 7\)", {"queries": "ab"}),
+        ("name must be lower-case", {"name": "Big name"}),
+        (
+            r"axis 'd' needs different values, at least one, got \[\]",
+            {"axes": {"d": [], "valid_length": [1]}},
+        ),
+        ("axis 'd-e' must be a Python name", {"axes": {"d-e": [1]}}),
+        ("no axis may have the name 'points'", {"axes": {"points": [1]}}),
+        ("'query' is the name of an axis and of a pick", {"axes": {"query": [1]}}),
+        ("symbols must be of the roles query, .*, got 'wieght'", {"symbols": {"wieght": "a"}}),
+        ("the sentence reads 'weights' by 'word'", {"say": "{weights[word]}"}),
+        ("the sentence names 'e'", {"say": "{e}"}),
+        ("start must name axes and picks, got 'e'", {"start": {"e": 1}}),
+        (r"d has no value 3; it has \[1\]", {"start": {"d": 3}}),
+        ("play must name axes and picks, got 'e'", {"play": ("d", "e")}),
+        ("axis 'd' has 1 values and 2 labels", {"labels": {"d": ["1 h", "2 h"]}}),
+        ("array 'weights': NaN", {"compute": lambda **at: {"weights": torch.full((3, 7), math.nan)}}),
+        ("case must be from 0 to 0", {"compute": lambda **at: weights(**at) | {"case": torch.tensor(1)}}),
+        (
+            "'written' must be numbers of the labels 'written', from 0 to 1",
+            {
+                "compute": lambda **at: weights(**at) | {"written": torch.tensor([0, 1, -1])},
+                "labels": {"written": ["x", "y"]},
+            },
+        ),
+        (
+            "shapes must not change",
+            {"compute": lambda d: {"weights": torch.zeros(3, 6 + d)}, "axes": {"d": [1, 2]}},
+        ),
+        (
+            "at most 200000 bytes to a page",
+            {
+                "compute": lambda d: {"weights": torch.rand(3, 7), "more": torch.rand(211, 17) * d},
+                "axes": {"d": range(1, 101)},
+            },
+        ),
+    ],
+)
+def test_what_would_not_work_is_refused(message, changes):
+    options = {
+        "compute": weights, "axes": {"d": [1], "valid_length": [3]}, "queries": ["a", "b", "c"],
+        "keys": [f"k{j}" for j in range(7)], "name": "example", "alt": "", "say": "",
+    } | changes  # fmt: skip
+    with pytest.raises(ValueError, match=message):
+        Weights(options.pop("compute"), options.pop("axes"), **options)
+
+
+# -- the two outputs ------------------------------------------------------------------------------------------
+
+
+EXAMPLES = examples()
+every_example = pytest.mark.parametrize("name", EXAMPLES)
+
+
+def store_of(html: str) -> dict:
+    (written,) = re.findall(r'<script type="application/json">(.*?)</script>', html)
+    return json.loads(written, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
+
+
+@every_example
+def test_the_page_gets_picture_sentence_and_strict_json(name: str):
+    figure = EXAMPLES[name]
+    html = figure._repr_html_()
+    assert f'alt="{escape(figure.alt)}"' in html
+    assert f"<p>{escape(figure.sentence())}</p>" in html
+    (still,) = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', html)
+    assert base64.b64decode(still).decode() == figure.draw()
+    store = store_of(html)
+    assert store["state"] == figure.point
+    assert store["spec"] == {key: value for key, value in plain(figure.spec).items() if key != "alt"}
+    assert html == figure._repr_html_()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@every_example
+def test_nothing_is_cut_and_no_texts_touch(name: str, width: int):
+    for point in some_points(EXAMPLES[name], 90):
+        drawn = picture(EXAMPLES[name], width, **point)
+        check_legible(drawn, width)
+        # What is clicked is large enough for a finger, if it is no cell.
+        areas = [area for area in drawn.of("rect", "pick") if "column" not in area.attributes["data-pick"]]
+        assert all(min(area["width"], area["height"]) >= 24 for area in areas)
+
+
+def plain(value: object) -> object:
+    """What JSON makes of it: lists for tuples."""
+    return json.loads(json.dumps(value))
+
+
+def test_awkward_labels_are_text_everywhere():
+    figure = awkward()
+    html = figure._repr_html_()
+    assert html.count("</script>") == 1
+    assert html.count("</figure>") == 1
+    store = store_of(html)
+    assert store["spec"]["labels"] == {"queries": AWKWARD, "keys": ["x", "</svg>"]}
+    assert set(AWKWARD) | {"</svg>"} <= set(picture(figure).texts())
+    for at, label in enumerate(AWKWARD):
+        assert figure.sentence(query=at) == label
+
+
+@every_example
+def test_a_stage_shows_what_the_figure_says(name: str):
+    """The script, in V8, has the numbers and the sentence of any state, and draws only what depends on it."""
+    figure = EXAMPLES[name]
+    far = {axis: values[-1] for axis, values in figure.axes.items()}
+    far |= {pick: len(figure.labels[labels]) - 1 for pick, labels in figure.picks.items()}
+    stage = Stage(figure.spec)
+    place = {key: figure.axes[key].index(far[key]) if key in figure.axes else far[key] for key in far}
+    assert stage.sentence({"place": place}) == figure.sentence(**far)
+    assert stage.picture({"place": place}, 500) == figure.draw(500, **far)
+    assert figure.draw(500, **far) != figure.draw(500)
+    for key in figure.spec["arrays"]:
+        np.testing.assert_allclose(stage.numbers({"place": place}, key), figure.array(key, **far).reshape(-1))
+    assert figure.draw() == figure.draw()
+
+
+def test_the_mode_says_what_a_notebook_stores(monkeypatch):
+    figure = example()
+    monkeypatch.setenv("ATTENTION_FIGURES", "static")
+    static = figure._repr_mimebundle_()
+    assert set(static) == {"text/plain", "text/html"}
+    monkeypatch.setenv("ATTENTION_FIGURES", "live")
+    live = figure._repr_mimebundle_()
+    assert live.keys() == static.keys() | {"application/vnd.jupyter.widget-view+json"}
+    assert {key: live[key] for key in static} == static
+    monkeypatch.setattr("utils.figures.live.find_spec", lambda name: None)
+    assert figure._repr_mimebundle_()["text/html"].endswith("</script>")
+
+
+# -- live -----------------------------------------------------------------------------------------------------
+
+
+def test_each_axis_is_a_trait_of_the_widget():
+    import traitlets
+
+    widget = example().widget
+    assert isinstance(widget, ipywidgets.DOMWidget)
+    assert (widget.d, widget.valid_length, widget.query) == (8, 5, 1)
+    seen = []
+    widget.observe(lambda change: seen.append(change["new"]), "valid_length")
+    slider = ipywidgets.IntSlider(value=5, min=0, max=7)
+    ipywidgets.link((slider, "value"), (widget, "valid_length"))
+    slider.value = 3
+    assert widget.valid_length == 3
+    widget.valid_length = 6
+    assert slider.value == 6
+    assert seen == [3, 6]
+    widget.query = "c"
+    assert widget.query == 2
+    with pytest.raises(traitlets.TraitError, match="valid_length has no value 8"):
+        widget.valid_length = 8
+
+
+def test_an_axis_named_like_a_widgets_part_is_refused():
+    figure = saying(lambda layout: {}, {"layout": [1, 2]}, "{layout}")
+    with pytest.raises(ValueError, match="already: \\['layout'\\]"):
+        _ = figure.widget
+
+
+def test_play_runs_the_function_again_at_each_move():
+    calls = []
+    box = play(lambda d, kernel: calls.append((d, kernel)), d=[1, 2, 8], kernel=["boxcar", "triangular"])
+    box.update()
+    box.children[0].value = 8
+    box.children[1].value = "triangular"
+    assert calls[-2:] == [(8, "boxcar"), (8, "triangular")]
+    with pytest.raises(ValueError, match="takes no argument 'e', only \\['d'\\]"):
+        play(lambda d: d, e=[1])
+    with pytest.raises(ValueError, match="axis 'd' needs at least one value"):
+        play(lambda d: d, d=[])
+
+
+def test_a_still_picture_brings_its_chinese_characters():
+    plain, chinese = (
+        Weights(
+            lambda d: {"weights": torch.eye(2)},
+            {"d": [1]},
+            queries=words,
+            keys=["x", "y"],
+            name="f",
+            alt="Two rows.",
+            say="{query}",
+        )
+        for words in (["a", "b"], ["红车", "花。"])
+    )
+    assert "@font-face" not in plain.draw()
+    (data,) = re.findall(r"base64,([A-Za-z0-9+/=]+)", chinese.draw())
+    font = TTFont(io.BytesIO(base64.b64decode(data)))
+    assert {chr(code) for code in font.getBestCmap()} == set("红车花。")
+    assert chinese.draw() == chinese.draw()
+    assert len(data) < 8_000

@@ -1,0 +1,112 @@
+"""The Sphinx extension in a small project of its own, without Jupyter Book: what it shows, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace
+
+from utils.figures.sphinx_extension import MARK, run_example, stored_figures
+
+EXAMPLE = """
+import torch
+from utils.figures import Bars
+
+Bars(
+    lambda n: {"w": torch.eye(3)[n]},
+    {"n": range(3)},
+    panels={"w": "weights"},
+    bars=["a", "b", "c"],
+    name="example",
+    alt="Three bars, one of them full.",
+    say="Bar {n} is full.",
+)
+"""
+
+
+@pytest.fixture
+def notebook(tmp_path: Path) -> Path:
+    """A notebook that has stored a figure among other outputs."""
+    figure = run_example(EXAMPLE.replace('name="example"', 'name="stored"'))
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": "printed"},
+        {"output_type": "display_data", "data": {"text/html": ["<b>", "other</b>"]}, "metadata": {}},
+        {"output_type": "display_data", "data": {"text/html": figure._repr_html_()}, "metadata": {}},
+    ]
+    cells = [
+        {"cell_type": "markdown", "source": "text"},
+        {"cell_type": "code", "source": "", "outputs": outputs},
+    ]
+    (tmp_path / "nb.ipynb").write_text(json.dumps({"cells": cells}))
+    return tmp_path / "nb.ipynb"
+
+
+def build(folder: Path, text: str, *, builder: str = "html") -> tuple[str, str]:
+    """The page that this text makes, and the warnings of the build."""
+    (folder / "index.rst").write_text(f"Title\n=====\n\n{text}\n")
+    with docutils_namespace(), (folder / "warnings.txt").open("w+") as warnings:
+        out = folder / "out"
+        app = Sphinx(
+            str(folder),
+            None,
+            str(out),
+            str(folder / "doctrees"),
+            builder,
+            confoverrides={"extensions": ["utils.figures.sphinx_extension"]},
+            status=None,
+            warning=warnings,
+            freshenv=True,
+        )
+        app.build()
+        warnings.seek(0)
+        page = out / ("index.html" if builder == "html" else "index.txt")
+        return page.read_text(), warnings.read()
+
+
+def test_a_stored_figure_brings_script_and_style(notebook):
+    page, warnings = build(notebook.parent, ".. explorable:: stored\n   :from: nb")
+    assert warnings == ""
+    assert stored_figures(notebook)["stored"] in page
+    assert "explorables.js" in page
+    assert "explorables.css" in page
+    for name in ("explorables.js", "explorables.css"):
+        assert (notebook.parent / "out" / "_static" / name).stat().st_size > 1000
+
+
+def test_an_example_is_run_and_shown_with_its_figure(notebook):
+    indented = EXAMPLE.replace("\n", "\n   ")
+    page, warnings = build(notebook.parent, f".. explorable-example::\n{indented}")
+    assert warnings == ""
+    assert run_example(EXAMPLE)._repr_html_() in page
+    assert "torch" in page.split(MARK)[0]
+
+
+def test_a_page_without_figures_loads_nothing(notebook):
+    page, warnings = build(notebook.parent, "Words.")
+    assert warnings == ""
+    assert "explorables" not in page
+
+
+def test_other_builders_are_left_alone(notebook):
+    page, warnings = build(notebook.parent, ".. explorable:: stored\n   :from: nb", builder="text")
+    assert warnings == ""
+    assert "Title" in page
+    assert not (notebook.parent / "out" / "_static").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (".. explorable:: stored", "say which notebook holds the figure"),
+        (".. explorable:: stored\n   :from: elsewhere", "there is no notebook elsewhere.ipynb"),
+        (".. explorable:: other\n   :from: nb", "nb.ipynb has no figure 'other', only ['stored']"),
+        (".. explorable-example::\n\n   1 + 1", "TypeError: the last line must be a figure, got int"),
+        (".. explorable-example::\n\n   x = 1", "TypeError: the last line must be a figure, got NoneType"),
+        (".. explorable-example::\n\n   nonsense(", "SyntaxError"),
+    ],
+)
+def test_mistakes_are_told_with_their_place(notebook, text, message):
+    _, warnings = build(notebook.parent, text)
+    assert message in warnings
+    assert "index.rst" in warnings

@@ -1,0 +1,30 @@
+"""Figures with sliders, which work on a web page without Python and as an ipywidgets control in a notebook.
+
+torch computes every frame in advance; the same script draws the frames in both places.
+"""
+
+from utils.figures.figure import Figure
+from utils.figures.kinds import (
+    Alignment,
+    Bars,
+    Curve,
+    DecodingSteps,
+    Plane,
+    Scene,
+    Weights,
+    record_decoding,
+)
+from utils.figures.live import play
+
+__all__ = [
+    "Alignment",
+    "Bars",
+    "Curve",
+    "DecodingSteps",
+    "Figure",
+    "Plane",
+    "Scene",
+    "Weights",
+    "play",
+    "record_decoding",
+]

@@ -1,0 +1,36 @@
+"""One colour for each role, in every figure of the book, static or live, and the same colours for dark pages.
+
+Only the colours live here, so that drawings that need no matplotlib can use them; ``utils.figures.plotting`` draws.
+Explained in book/notation.
+"""
+
+QUERY, KEY, VALUE, WEIGHT = "#d55e00", "#a2548b", "#00795a", "#0072b2"
+#: Axes and text. True curves and gold links are dashed lines of this colour.
+INK = GOLD = TRUTH = "#222222"
+#: Colours without a role: methods and runs that are compared, scores before the softmax, thin lines, the background.
+BROWN, VIOLET, GREY, FAINT, PAPER = "#6b4a00", "#5b3fb8", "#707070", "#cccccc", "#ffffff"
+
+#: The colours by the names of their CSS variables: for a light background, and for a dark one.
+COLOURS = {
+    "query": (QUERY, "#ff9d5c"),
+    "key": (KEY, "#f2b5d4"),
+    "value": (VALUE, "#4fd6ac"),
+    "weight": (WEIGHT, "#6cb8f0"),
+    "ink": (INK, "#dddddd"),
+    "brown": (BROWN, "#e8cf70"),
+    "violet": (VIOLET, "#9a86e8"),
+    "grey": (GREY, "#a3a3a3"),
+    "faint": (FAINT, "#4d4d4d"),
+    "paper": (PAPER, "#121212"),
+}
+
+
+def css_variables(*, dark: bool) -> str:
+    """CSS that sets a variable for each colour, for a light or a dark background.
+
+    >>> css_variables(dark=False)[:28]
+    '--query:#d55e00;--key:#a2548'
+
+    Explained in book/notation.
+    """
+    return ";".join(f"--{name}:{pair[dark]}" for name, pair in COLOURS.items())

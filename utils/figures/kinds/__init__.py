@@ -1,0 +1,14 @@
+"""The kinds of figures. Each has two files here: Python, which says what it draws, and a script that draws it.
+
+Explained in book/explorables.
+"""
+
+from utils.figures.kinds.alignment import Alignment
+from utils.figures.kinds.bars import Bars
+from utils.figures.kinds.curve import Curve
+from utils.figures.kinds.decoding import DecodingSteps, record_decoding
+from utils.figures.kinds.plane import Plane
+from utils.figures.kinds.scene import Scene
+from utils.figures.kinds.weights import Weights
+
+__all__ = ["Alignment", "Bars", "Curve", "DecodingSteps", "Plane", "Scene", "Weights", "record_decoding"]

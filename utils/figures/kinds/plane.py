@@ -1,0 +1,106 @@
+"""Keys and a query as points of a plane, over the landscape of a score.
+
+Explained in book/explorables.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from utils.figures.figure import Figure
+
+#: The scores that the page can compute, and the matrices that each needs.
+FORMS = {"dot": ("w_q", "w_k"), "cosine": ("w_q", "w_k"), "additive": ("w_q", "w_k", "w_v")}
+
+
+class Plane(Figure):
+    """Keys and a query, which readers drag in the plane; the page computes the scores and their softmax.
+
+    The stronger the grey of the ground, the higher the score that a key would have there. At the value "who wins" of
+    the axis ``background`` it shows instead, for each key, where a query gives it the largest weight. The larger a
+    key's dot, the larger its weight; the pick ``key`` has a ring. The sentence may name ``best``, the number of the key
+    with the largest weight, ``top``, that weight, and ``nearest``, the number of the key nearest to the query; also
+    ``scores`` and ``weights``.
+
+    Args:
+        scorers: the values of the axis ``score``. Each is a mapping of ``form``, one of :data:`FORMS`, and its trained
+            matrices as lists or tensors, of shapes (h, d) and ``w_v`` (h,); ``scale`` multiplies a dot or cosine score,
+            and with ``one`` each point is followed by a constant 1.
+        points: places of the keys, (keys, 2).
+        keys: their labels.
+        query: the place of the query when the figure opens, (2,).
+        box: left, right, bottom and top of the plane.
+        axes_labels: labels of the x and the y axis.
+        options: as for :class:`utils.figures.figure.Figure`.
+    """
+
+    kind = "plane"
+    picks: ClassVar = {"key": "points"}
+
+    def __init__(
+        self,
+        scorers: Mapping[str, Mapping],
+        *,
+        points: Tensor | Sequence[Sequence[float]],
+        keys: Sequence[object],
+        query: Sequence[float],
+        box: tuple[float, float, float, float],
+        axes_labels: tuple[str, str] = ("x", "y"),
+        **options,
+    ):
+        self.scorers = {name: _scorer(name, scorer) for name, scorer in scorers.items()}
+        self.places = [[round(float(x), 4) for x in point] for point in points]
+        self.query, self.box, self.axes_labels = [float(x) for x in query], list(box), axes_labels
+        if len(self.places) != len(keys):
+            raise ValueError(f"there are {len(self.places)} points and {len(keys)} labels")
+        for x, y in [*self.places, self.query]:
+            if not (box[0] <= x <= box[1] and box[2] <= y <= box[3]):
+                raise ValueError(f"the point ({x}, {y}) lies outside of the box {tuple(box)}")
+        labels = {"points": keys} | options.pop("labels", {})
+        axes = {"score": list(scorers), "background": ["how high", "who wins"]}
+        super().__init__(lambda score, background: {}, axes, labels=labels, **options)
+
+    @property
+    def options(self) -> dict:
+        """The scorers, the keys, the query and the plane."""
+        return {
+            "scorers": self.scorers,
+            "points": self.places,
+            "query": self.query,
+            "box": self.box,
+            "x_label": self.axes_labels[0],
+            "y_label": self.axes_labels[1],
+        }
+
+    @property
+    def movable(self) -> dict:
+        """All keys, and the query after them."""
+        left, right, bottom, top = self.box
+        return {
+            "labels": [*self.labels["points"], "query"],
+            "places": [*self.places, self.query],
+            "names": list(self.axes_labels),
+            "bounds": [[left, right], [bottom, top]],
+        }
+
+
+def _scorer(name: str, scorer: Mapping) -> dict:
+    """A scorer with plain numbers."""
+    form = scorer.get("form")
+    if form not in FORMS:
+        raise ValueError(f"the score {name!r} must have a form, one of {list(FORMS)}, got {form!r}")
+    if missing := [matrix for matrix in FORMS[form] if matrix not in scorer]:
+        raise ValueError(f"the score {name!r} needs {missing[0]!r}")
+    plain = {key: _rounded(scorer[key]) for key in FORMS[form]}
+    return {
+        "form": form,
+        "scale": _rounded(scorer.get("scale", 1.0)),
+        "one": bool(scorer.get("one", False)),
+    } | plain
+
+
+def _rounded(numbers: Tensor | Sequence | float) -> list | float:
+    """A number, or the numbers of a tensor or of lists in lists, with four decimals."""
+    return torch.as_tensor(numbers, dtype=torch.float64).detach().round(decimals=4).tolist()

@@ -1,0 +1,358 @@
+"""One look for every figure of the course: sizes, colours, fonts, and the heat map of attention weights.
+
+Only this module imports matplotlib, and of the other modules of ``utils`` only ``heatmaps`` imports this one, to draw a
+picture.
+A notebook stores each figure as an SVG whose letters are text and whose colours are CSS variables. It also stores a
+small PNG for JupyterLab, which shows no SVG of a notebook that it does not trust yet. The book writes the SVG into the
+page itself (its extension ``inline_figures``), because only there the drawing sees the theme of the page. Elsewhere, in
+JupyterLab or on a forge, the drawing has a white background.
+Its colours are explained in book/notation.
+"""
+
+import hashlib
+import io
+import itertools
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from jaxtyping import Bool, Float
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from PIL import Image
+from torch import Tensor
+
+from utils.figures.colours import (  # chapters take them from here
+    BROWN,
+    COLOURS,
+    FAINT,  # noqa: F401
+    GOLD,  # noqa: F401
+    GREY,
+    INK,
+    KEY,  # noqa: F401
+    PAPER,
+    QUERY,  # noqa: F401
+    TRUTH,  # noqa: F401
+    VALUE,  # noqa: F401
+    VIOLET,
+    WEIGHT,
+    css_variables,
+)
+
+#: The colours of weights: transparent is 0, blue is 1, so that 0 is white on paper and dark on a dark page.
+WEIGHTS = LinearSegmentedColormap.from_list("weights", [(WEIGHT, 0.0), (WEIGHT, 1.0)])
+#: The colours of scores, each drawing on its own scale; blue is for weights alone.
+SCORES = LinearSegmentedColormap.from_list("scores", [(GREY, 0.0), (GREY, 1.0)])
+#: The curves of a figure in their order; the line styles are for readers who do not see the colours.
+SERIES = (BROWN, VIOLET, GREY, INK)
+DASHES = ("-", "--", "-.", ":")
+
+#: Inches. A phone shows 328 pixels of width: on a figure of this width, letters of 11 points have 10 pixels there.
+SIZE = (5.0, 3.2)
+FONT_SIZE = 11
+
+
+def use_style() -> None:
+    """Set matplotlib to the look of the book, Chinese glyphs included; call once per notebook.
+
+    All other settings get matplotlib's defaults, whatever stands in the reader's own ``matplotlibrc``.
+    """
+    cjk = _add_cjk_font()
+    mpl.rcdefaults()
+    if WEIGHTS.name not in mpl.colormaps:
+        mpl.colormaps.register(WEIGHTS)
+    mpl.rcParams.update(
+        {
+            "figure.figsize": SIZE,
+            "figure.dpi": 100,
+            "savefig.dpi": 100,
+            "figure.constrained_layout.use": True,
+            "figure.facecolor": PAPER,
+            "axes.facecolor": "none",
+            "font.family": ["DejaVu Sans", cjk],
+            "font.size": FONT_SIZE,
+            **dict.fromkeys(("axes.titlesize", "axes.labelsize", "legend.fontsize"), FONT_SIZE),
+            **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), FONT_SIZE),
+            **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
+            **dict.fromkeys(("xtick.color", "ytick.color", "patch.edgecolor"), INK),
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.prop_cycle": mpl.cycler(color=SERIES) + mpl.cycler(linestyle=DASHES),
+            "lines.linewidth": 1.8,
+            "hatch.linewidth": 0.7,
+            "legend.frameon": False,
+            "image.cmap": WEIGHTS.name,
+            "svg.hashsalt": "attention",
+        }
+    )
+    if "text.language" in mpl.rcParams:  # matplotlib 3.11: the Chinese forms of the shared ideographs
+        mpl.rcParams["text.language"] = "zh-Hans"
+    mpl.figure.Figure._repr_svg_ = svg  # IPython asks for it, beside the PNG
+    if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()):
+        # The backend of notebooks registers its own PNG when it is first used, so it is used before ours is registered.
+        plt.switch_backend(mpl.get_backend())
+        shell.display_formatter.formatters["image/png"].for_type(Figure, png)
+
+
+def _add_cjk_font() -> str:
+    """Register Noto Sans CJK from the package notojp-matplotlib, and return its family name."""
+    spec = find_spec("notojp_matplotlib")  # not imported: an import would change matplotlib's defaults
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError("the Chinese font is missing: pip install notojp-matplotlib")
+    path = str(Path(spec.submodule_search_locations[0]) / "fonts" / "NotoSansCJKjp-Regular.otf")
+    family = font_manager.get_font(path).family_name
+    if family not in {font.name for font in font_manager.fontManager.ttflist}:
+        font_manager.fontManager.addfont(path)
+    return family
+
+
+def letters_without_font(texts: Iterable[str]) -> list[str]:
+    """The characters, each once, that the fonts set by :func:`use_style` lack: a figure has boxes in their place."""
+    fonts = [font_manager.get_font(font_manager.findfont(name)) for name in mpl.rcParams["font.family"]]
+    letters = dict.fromkeys("".join(texts))
+    return [letter for letter in letters if not any(font.get_char_index(ord(letter)) for font in fonts)]
+
+
+#: If a page names its theme, the drawing has no background of its own, and it has dark colours if the page has.
+_STYLE = (
+    f".chart{{{css_variables(dark=False)};background:var(--paper);height:auto;max-width:100%}}"
+    ".chart *{stroke-linejoin:round}"
+    ".chart text{font-family:Chinese,var(--pst-font-family-base,system-ui,'DejaVu Sans',sans-serif)}"
+    ".chart tspan{font-family:'DejaVu Sans',Verdana,sans-serif}"
+    '@media screen{html[data-theme="dark"] .chart,body[data-jp-theme-light="false"] .chart'
+    f"{{{css_variables(dark=True)}}}"
+    "html[data-theme] .chart{--paper:var(--pst-color-background);background:none}}"
+    "@media(forced-colors:active){.chart{--ink:CanvasText;--paper:Canvas}}"
+)
+_VARIABLES = {light: f"var(--{name})" for name, (light, _) in COLOURS.items()} | {"#000000": "var(--ink)"}
+_SVG = "http://www.w3.org/2000/svg"
+ElementTree.register_namespace("", _SVG)
+_LINK = "{http://www.w3.org/1999/xlink}href"
+#: Properties with their default values, which can be left out.
+_NEEDLESS = {"stroke-linejoin: round", "stroke-linecap: butt", "stroke-dashoffset: 0", "text-anchor: start"}
+#: Fonts are those of the page; only mathematics keeps the font for which its letters were placed.
+_FONT_FAMILY = re.compile("font-family: [^;]*(; )?")
+
+
+def svg(figure: Figure) -> str:
+    """The figure as a notebook stores it: small, the same at each run, in colours that follow the theme of a page.
+
+    Letters are text, coordinates are rounded to a tenth of a point, and ids begin with a checksum of the drawing, so
+    that a page can hold many drawings.
+    """
+    drawing = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        figure.savefig(drawing, format="svg", facecolor="none", metadata={"Date": None})
+    root = ElementTree.fromstring(drawing.getvalue())
+    _simplify(root)
+    _rename_ids(root)
+    width, height = root.attrib.pop("viewBox").split()[2:]
+    pixels = [str(round(float(size) * 96 / 72)) for size in (width, height)]
+    root.attrib = {
+        "class": "chart",
+        "viewBox": f"0 0 {width} {height}",
+        "width": pixels[0],
+        "height": pixels[1],
+    }
+    from utils.figures.chinese import font_face  # fontTools is only needed here
+
+    style = ElementTree.Element(f"{{{_SVG}}}style")
+    style.text = font_face("Chinese", "".join(root.itertext())) + _STYLE
+    root.insert(0, style)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def png(figure: Figure) -> bytes:
+    """The figure as a PNG of 64 colours, which needs about a third of the bytes that all colours need."""
+    drawing, small = io.BytesIO(), io.BytesIO()
+    figure.savefig(drawing, format="png", facecolor=PAPER)
+    colours = Image.open(drawing).convert("RGB").quantize(64, dither=Image.Dither.NONE)
+    colours.save(small, format="png", optimize=True)
+    return small.getvalue()
+
+
+def _simplify(parent: ElementTree.Element) -> None:
+    """Remove elements that show nothing, replace fixed colours by those of the theme, and round the coordinates."""
+    for child in list(parent):
+        _simplify(child)
+        kind = child.tag.removeprefix(f"{{{_SVG}}}")
+        if kind in ("metadata", "style") or (kind in ("g", "defs") and len(child) == 0):
+            parent.remove(child)
+            continue
+        if link := child.attrib.pop(_LINK, None):
+            child.set("href", link)
+        for name in {"d", "x", "y", "width", "height", "transform"}.intersection(child.attrib):
+            child.set(name, _rounded(child.get(name)))
+        if child.get("transform", "").startswith("rotate(-0 "):
+            del child.attrib["transform"]
+        look = _FONT_FAMILY.sub("", child.attrib.pop("style", ""))
+        look = "; ".join(part for part in look.split("; ") if part and part not in _NEEDLESS)
+        if look == "fill: none" and kind == "path":
+            parent.remove(child)
+            continue
+        if look:
+            child.set("style", _themed(look))
+        if ground := child.attrib.pop("fill", None):  # the colour of a hatch
+            child.set("style", _themed(f"fill: {ground}"))
+        if len(child) or kind not in ("text", "tspan"):
+            child.text = None
+        child.tail = None
+        if kind == "g":
+            child.attrib.pop("id", None)
+            if not child.attrib:  # a group without a meaning: its children take its place
+                place = list(parent).index(child)
+                parent[place : place + 1] = list(child)
+
+
+def _rounded(numbers: str) -> str:
+    """Coordinates to a tenth of a point, without needless spaces.
+
+    >>> _rounded("M 1.96 -0.04\\nL 30.00 2")
+    'M2 0L30 2'
+    """
+    numbers = re.sub(r"-?\d+\.\d+", lambda match: f"{round(float(match[0]), 1) + 0.0:g}", numbers)
+    return re.sub(r"\s*([A-Za-z])\s*", r"\1", " ".join(numbers.split()))
+
+
+def _themed(style: str) -> str:
+    colours = re.sub("#[0-9a-f]{6}", lambda match: _VARIABLES.get(match[0], match[0]), style.lower())
+    return colours.replace(": ", ":").replace("; ", ";")
+
+
+def _rename_ids(root: ElementTree.Element) -> None:
+    """Keep only the ids that something refers to, and give them names that no other drawing has."""
+    text = ElementTree.tostring(root, encoding="unicode")
+    used_names = list(dict.fromkeys(re.findall(r'(?:href="|url\()#(\w+)', text)))
+    prefix = "x" + hashlib.sha256(text.encode()).hexdigest()[:8]
+    names = {name: f"{prefix}-{number}" for number, name in enumerate(used_names)}
+    for element in root.iter():
+        for attribute, value in list(element.items()):
+            if attribute == "id":
+                if value in names:
+                    element.set("id", names[value])
+                else:
+                    del element.attrib["id"]
+            elif "#" in value:
+                element.set(attribute, re.sub(r"#(\w+)", lambda m: "#" + names.get(m[1], m[1]), value))
+
+
+def panels(
+    num: int, *, width: float | None = None, height: float = SIZE[1], **kwargs
+) -> tuple[Figure, list[Axes]]:
+    """A figure with ``num`` axes side by side.
+
+    Args:
+        num: number of axes.
+        width: of the whole figure, in inches; by default as for a single panel, see ``SIZE``.
+        height: of the whole figure, in inches.
+        kwargs: passed to ``plt.subplots`` (``sharey=True``, …).
+    """
+    figure, axes = plt.subplots(1, num, figsize=(width or SIZE[0], height), squeeze=False, **kwargs)
+    return figure, list(axes[0])
+
+
+def heatmap(
+    weights: Float[Tensor, "queries keys"],
+    *,
+    queries: Sequence[object] | None = None,
+    keys: Sequence[object] | None = None,
+    ax: Axes | None = None,
+    mask: Bool[Tensor, "queries keys"] | None = None,
+    colorbar: bool = True,
+    xlabel: str = "keys",
+    ylabel: str = "queries",
+) -> Axes:
+    """Draw attention weights: one row per query, one column per key; the background is 0, and full blue is 1.
+
+    Args:
+        queries: labels of the rows, for instance words; None numbers them. A ``$`` in a label is a dollar sign.
+        keys: labels of the columns; long ones are rotated.
+        mask: False where a query may not attend; these cells are hatched. None hatches none.
+        ax: where to draw; None makes a new figure.
+        colorbar: draw the colour bar. Panels that share a colour bar pass False and call :func:`colorbar_for`.
+
+    Raises:
+        ValueError: a number of labels that is not the number of rows or columns.
+    """
+    num_queries, num_keys = weights.shape
+    for name, labels, length in (("queries", queries, num_queries), ("keys", keys, num_keys)):
+        if labels is not None and len(labels) != length:
+            raise ValueError(f"{name} must have {length} labels, got {len(labels)}")
+    if ax is None:
+        ax = plt.subplots(figsize=(SIZE[0], max(SIZE[1], 1.4 + 0.21 * num_queries)))[1]
+    # Not imshow, which would store a picture of pixels in the SVG: cell (i, j) is the square around (j, i).
+    edges = (range(num_keys + 1), range(num_queries + 1))
+    columns, rows = ([edge - 0.5 for edge in axis] for axis in edges)
+    ax.pcolormesh(columns, rows, weights.detach().float().cpu().numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
+    ax.set_ylim(num_queries - 0.5, -0.5)
+    if mask is not None:
+        for row, column in (~mask).nonzero().tolist():
+            place = (column - 0.5, row - 0.5)
+            ax.add_patch(Rectangle(place, 1, 1, fill=False, hatch="///", edgecolor=GREY, linewidth=0))
+    key_labels = [str(label) for label in (range(num_keys) if keys is None else keys)]
+    rotated = any(len(label.encode()) > 3 for label in key_labels)  # a Chinese character is three bytes long
+    ax.set_xticks(
+        range(num_keys),
+        key_labels,
+        rotation=60 if rotated else 0,
+        ha="right" if rotated else "center",
+        parse_math=False,
+    )
+    if rotated:
+        for label in ax.get_xticklabels():
+            label.set_rotation_mode("anchor")
+    query_labels = [str(label) for label in (range(num_queries) if queries is None else queries)]
+    ax.set_yticks(range(num_queries), query_labels, parse_math=False)
+    ax.set_xlabel(xlabel, parse_math=False)
+    ax.set_ylabel(ylabel, parse_math=False)
+    ax.spines[:].set(visible=True, color=GREY)  # without these lines, cells of 0 would have no edge
+    ax.tick_params(length=0)
+    if colorbar:
+        colorbar_for([ax])
+    return ax
+
+
+def colorbar_for(axes: Sequence[Axes]) -> Axes:
+    """Draw one colour bar, 0 to 1, for several heat maps, right of them."""
+    # matplotlib's own colour bar would be a picture of pixels. Here are twenty cells in the colours of the heat maps.
+    holder, _ = mpl.colorbar.make_axes(list(axes), shrink=0.9, pad=0.02, aspect=18)
+    steps = [step / 20 for step in range(21)]
+    centres = [[(low + high) / 2] for low, high in itertools.pairwise(steps)]
+    holder.pcolormesh([0, 1], steps, centres, cmap=WEIGHTS, vmin=0, vmax=1)
+    holder.set(xticks=[], yticks=[0, 0.5, 1], ylabel="weight")
+    holder.yaxis.set(label_position="right", ticks_position="right")
+    holder.spines[:].set(visible=True, color=GREY)
+    return holder
+
+
+def shape_diagram(blocks: Sequence[tuple[str, tuple[int, int], str, str]], *, ax: Axes | None = None) -> Axes:
+    """Draw a formula of matrices as rectangles in proportion to their shapes, the name above and the shape below.
+
+    Args:
+        blocks: for each matrix its name, its shape ``(rows, columns)``, its colour, and the text between it and
+            the next one: an operator, a word, or nothing.
+        ax: where to draw; None makes a new figure of the usual width and less height.
+    """
+    if ax is None:
+        ax = plt.subplots(figsize=(SIZE[0], 0.65 * SIZE[1]))[1]
+    half = max(rows for _, (rows, _), _, _ in blocks) / 2
+    unit = sum(columns for _, (_, columns), _, _ in blocks) / 30  # room for text, whatever the shapes
+    x = 0.0
+    for name, (rows, columns), colour, operator in blocks:
+        ax.add_patch(Rectangle((x, -rows / 2), columns, rows, facecolor=colour, edgecolor=colour, alpha=0.4))
+        ax.text(x + columns / 2, half + unit, name, ha="center", va="bottom", parse_math=False)
+        ax.text(x + columns / 2, -half - unit, f"{rows} × {columns}", ha="center", va="top")
+        gap = unit * (3 if len(operator) < 3 else 2 + 0.8 * len(operator))
+        ax.text(x + columns + gap / 2, 0, operator, ha="center", va="center", parse_math=False)
+        x += columns + gap
+    ax.set(xlim=(-unit, x), ylim=(-half - 4 * unit, half + 4 * unit), aspect="equal")
+    ax.axis("off")
+    return ax
