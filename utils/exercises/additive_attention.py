@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/additive_attention."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -10,65 +10,50 @@ from torch.nn.functional import pad
 from utils.attention import additive_scores
 from utils.exercises.checking import (
     LargestTensor,
-    Mistake,
     ReadersFunction,
     as_tensor,
-    choose,
-    compare_with_rubric,
+    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
     expect_written,
+    in_words,
 )
 
 
-@exercise(
+@choice(
     1,
-    "predict",
     "Inside the tanh stand two numbers, one from the query and one from the key. Which one differs between the words?",
+    right="b",
 )
-def one_unit(answer: object) -> Iterator[str]:
-    yield from choose(
-        answer,
-        right="b",
-        reason="the query adds the same number for every word, and the tanh keeps the order, because it always rises.",
-        wrong={
-            "a": "the query is inside the tanh, but there it adds the same number for every word. "
-            "Whatever is added, the larger number has the larger tanh.",
-            "c": "the order turns round when w_v changes its sign. The query only adds a number, the same for all.",
-            "d": "equal scores would need equal keys. Here W_k gives the words different numbers.",
-        },
-    )
+def one_unit() -> dict[str, str]:
+    return {
+        "a": "the query is inside the tanh, but there it adds the same number for every word. "
+        "Whatever is added, the larger number has the larger tanh.",
+        "b": "the query adds the same number for every word, and the tanh keeps the order, because it always rises.",
+        "c": "the order turns round when w_v changes its sign. The query only adds a number, the same for all.",
+        "d": "equal scores would need equal keys. Here W_k gives the words different numbers.",
+    }
 
 
 @exercise(
     2,
-    "compute",
     "Write down the shapes of W_q, W_k and w_v, and add up their numbers.",
     "The tensor has 80 · 50 · 50 · 1000 numbers. A float32 number has 4 bytes.",
 )
 def sizes_of_the_paper(num_parameters: object, num_bytes: object) -> Iterator[str]:
-    each, no_bias = "w_v has one number for each hidden unit.", "The layer of this chapter has no bias."
     mistakes = (
-        Mistake(3_000_000, "these are W_q and W_k without w_v", each),
-        Mistake(3_000_001, "w_v counts as one number here", each),
-        Mistake(3_001_001, "this counts a bias for w_v", no_bias),
-        Mistake(3_002_000, "this counts a bias for each hidden unit", no_bias),
-        Mistake(3_003_000, "this counts a bias for W_q and one for W_k", no_bias),
-        Mistake(12_004_000, "these are the bytes of the parameters", "Count the numbers."),
-        Mistake(2_000_000_000, "this is a product of widths", "A unit has 1000 + 2000 + 1 numbers."),
+        (3_000_000, "these are W_q and W_k without w_v", "w_v has one number for each hidden unit."),
+        (3_002_000, "this counts a bias for each hidden unit", "The layer of this chapter has no bias."),
+        (12_004_000, "these are the bytes of the parameters", "Count the numbers."),
     )
     expect_numbers({"num_parameters": num_parameters}, [3_001_000], mistakes, tolerance=1e-9)
     yield "3,001,000 parameters: 1,000 hidden units with 1,000 + 2,000 + 1 numbers each"
     mistakes = (
-        Mistake(200_000_000, "this is how many numbers the tensor has", "Each number has 4 bytes."),
-        Mistake(800_000, "these are the bytes of the scores", "Each score has h hidden units."),
-        Mistake(10_000_000, "these are the bytes of one sentence pair", "The batch has 80 pairs."),
-        Mistake(16_000_000, "these are the bytes of the projected keys", "Every key meets every query."),
-        Mistake(6_400_000_000, "these are the bits", "A byte has 8 bits."),
-        Mistake(800, "these are megabytes", "Write the number of bytes."),
-        Mistake(0.8, "these are gigabytes", "Write the number of bytes."),
+        (200_000_000, "this is how many numbers the tensor has", "Each number has 4 bytes."),
+        (800_000, "these are the bytes of the scores", "Each score has h hidden units."),
+        (800, "these are megabytes", "Write the number of bytes."),
     )
     four = "Multiply the four sizes of the axes, and then by 4."
     expect_numbers({"num_bytes": num_bytes}, [800_000_000], mistakes, four, tolerance=1e-9)
@@ -77,7 +62,6 @@ def sizes_of_the_paper(num_parameters: object, num_bytes: object) -> Iterator[st
 
 @exercise(
     3,
-    "implement",
     "The scores are λ and −λ, so the exponentials are e^λ, once, and e^−λ, n − 1 times.",
     "Write the weight p as 1 / (1 + (n − 1) e^−2λ), and solve for λ.",
 )
@@ -86,11 +70,10 @@ def scale_for(answer: ReadersFunction) -> Iterator[str]:
         odds = weight / (1 - weight)
         right = math.log(odds * (num_keys - 1)) / 2
         mistakes = (
-            Mistake(2 * right, "it is twice as large", "The scores differ by 2λ, not by λ."),
-            Mistake(right * math.log10(math.e), "the base of the logarithm is 10", "Take `math.log`."),
-            Mistake(-right, "it has the wrong sign", "Which is the larger score, that of the first key?"),
-            Mistake(math.log(odds * num_keys) / 2, "the score −λ comes too often", "It comes n − 1 times."),
-            Mistake(math.log(odds) / 2, "this is right for 2 keys alone", "The score −λ comes n − 1 times."),
+            (2 * right, "it is twice as large", "The scores differ by 2λ, not by λ."),
+            (-right, "it has the wrong sign", "Which is the larger score, that of the first key?"),
+            (math.log(odds * num_keys) / 2, "the score −λ comes too often", "It comes n − 1 times."),
+            (math.log(odds) / 2, "this is right for 2 keys alone", "The score −λ comes n − 1 times."),
         )
         name = f"the scale for the weight {weight} and {num_keys} keys"
         expect_numbers({name: answer(weight, num_keys)}, [right], mistakes, tolerance=1e-3)
@@ -99,7 +82,6 @@ def scale_for(answer: ReadersFunction) -> Iterator[str]:
 
 @exercise(
     4,
-    "implement",
     "One query needs a tensor of shape (n, h): its projection, plus the projections of all keys.",
     "Project all keys before the loop. In the loop over the queries, make one row of scores, and stack the rows.",
 )
@@ -108,24 +90,20 @@ def scores_by_query(answer: ReadersFunction) -> Iterator[str]:
     case = "for the query [1], the keys [0] and [2], w_q = w_k = [[1]] and w_v = [2]"
     first = "First add the two parts, then take the tanh of the sum, then multiply by w_v."
     mistakes = (
-        Mistake((2, 6), "the tanh is missing", first),
-        Mistake((0.7616, 0.9951), "w_v is missing", "Multiply each unit by its number of w_v, and add."),
-        Mistake((0.9640, 1.0), "the tanh comes after w_v", first),
-        Mistake((1.5232, 3.4513), "the tanh is taken of each part", first),
-        Mistake((0.3853, 0.6147), "these are weights", "Return the scores, before the softmax."),
+        ((2, 6), "the tanh is missing", first),
+        ((0.7616, 0.9951), "w_v is missing", "Multiply each unit by its number of w_v, and add."),
+        ((0.3853, 0.6147), "these are weights", "Return the scores, before the softmax."),
     )
     result = answer(queries, keys, matrix, matrix, torch.tensor([2.0]))
     expect_close(result, [[1.5232, 1.9901]], case, name="the score", tolerance=1e-3, mistakes=mistakes)
     yield "for one query the scores are right"
-    arrays = _random_layer(5, 7, 2, 3, 11)
+    arrays = _random_layer(5, 7, 11)
     case, scores = "for 5 queries of width 2, 7 keys of width 3 and h = 11", _scores(*arrays)
-    mistakes = [
-        Mistake(scores / math.sqrt(d), f"there is a factor 1/√{d}", "Leave it out.") for d in (11, 2, 3)
-    ]
+    mistakes = [(scores / math.sqrt(11), "there is a factor 1/√11", "Leave it out.")]
     add = "Rows are queries: add the projection of query i to the projections of all keys."
     expect_close(answer(*arrays), scores, case, add, name="the score", mistakes=mistakes)
     yield "rows are queries and columns are keys"
-    arrays = _random_layer(31, 37, 2, 3, 41)
+    arrays = _random_layer(31, 37, 41)
     with LargestTensor() as tensors:
         result = answer(*arrays)
     case = "for 31 queries, 37 keys and h = 41"
@@ -138,13 +116,10 @@ def scores_by_query(answer: ReadersFunction) -> Iterator[str]:
     yield "no tensor has h numbers for every query and key"
 
 
-def _random_layer(
-    num_queries: int, num_keys: int, d_query: int, d_key: int, d_hidden: int
-) -> tuple[Tensor, ...]:
-    """Queries, keys, W_q, W_k and w_v."""
-    generator = torch.Generator().manual_seed(7)
-    shapes = (num_queries, d_query), (num_keys, d_key), (d_hidden, d_query), (d_hidden, d_key), (d_hidden,)
-    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
+def _random_layer(num_queries: int, num_keys: int, h: int) -> list[Tensor]:
+    """Queries of width 2, keys of width 3, W_q, W_k and w_v."""
+    torch.manual_seed(7)
+    return list(map(torch.randn, ((num_queries, 2), (num_keys, 3), (h, 2), (h, 3), (h,))))
 
 
 def _scores(queries: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
@@ -153,24 +128,19 @@ def _scores(queries: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor
 
 @exercise(
     5,
-    "experiment",
     "In the first unit stands 1 + c k1 − c q1. Write it as a row of `peak_k` times (k1, k2, 1) plus a row of `peak_q` "
     "times (q1, q2, 1).",
     "The first row of `peak_k` is [c, 0, 1], and that of `peak_q` is [−c, 0, 0]. The other three units are like it.",
 )
 def peaks(peak_q: object, peak_k: object, peak_v: object) -> Iterator[str]:
-    for part in (peak_q, peak_k, peak_v):
-        expect_written(part)
-    w_v = as_tensor(peak_v, name="peak_v").double().flatten()
+    expect_written(peak_q, peak_k, peak_v)
+    w_v = as_tensor(peak_v, name="peak_v").flatten()
     h = len(w_v)
-    w_q, w_k = (
-        as_tensor(part, shape=(h, 3), name=name).double()
-        for part, name in ((peak_q, "peak_q"), (peak_k, "peak_k"))
-    )
+    w_q, w_k = as_tensor(peak_q, shape=(h, 3), name="peak_q"), as_tensor(peak_k, shape=(h, 3), name="peak_k")
     expect(h <= 8, f"your layer has {h} hidden units; at most 8 are allowed, and 4 are enough.")
     yield f"the shapes are those of a layer with {h} hidden units"
-    generator = torch.Generator().manual_seed(5)
-    places, spots = (torch.randn(250, 8, 2, generator=generator, dtype=torch.float64) for _ in range(2))
+    torch.manual_seed(5)
+    places, spots = (torch.randn(250, 8, 2, dtype=torch.float64) for _ in range(2))
     inputs = [pad(vectors, (0, 1), value=1.0) for vectors in (spots, places)]
     scores, right = _scores(*inputs, w_q, w_k, w_v), torch.cdist(spots, places).argmin(-1)
     hits, worst = ((found.argmax(-1) == right).double().mean().item() for found in (scores, -scores))
@@ -196,26 +166,20 @@ def peaks(peak_q: object, peak_k: object, peak_v: object) -> Iterator[str]:
         "Where k = q, key and query must cancel in each unit. Which sign and which size have the numbers of `peak_q` "
         "then? And does *g* add its two tanh, or does it subtract one?",
     )
-    expect(
-        hits >= 0.99,
-        message,
-        "The peak is in the right place. Try a smaller c, and then a larger one: which of them helps?",
-    )
+    other_c = "The peak is in the right place. Try a smaller c, and then a larger one: which of them helps?"
+    expect(hits >= 0.99, message, other_c)
     yield f"the nearest word has the highest score for {100 * hits:.1f} of 100 spots"
 
 
-@exercise(6, "open")
-def mirror_image(answer: object) -> Iterator[str]:
-    yield from compare_with_rubric(
-        answer,
-        (
-            "It says what a change of both signs does: W_q q + W_k k changes its sign, so does its tanh, and so does "
-            "the score.",
-            "It says what this does to the order of the words: the best word of a sentence is the worst in its mirror "
-            "image.",
-            "It says why both answers cannot be right: under the rule the right word is the same in the mirror image.",
-            "It draws the conclusion for all parameters: at most one of the two answers is right, so at most half of "
-            "them all.",
-            "It says what the 1 changes: it keeps its sign, so the sum in the tanh does not just change its sign.",
-        ),
+@in_words(6)
+def mirror_image() -> Sequence[str]:
+    return (
+        "It says what a change of both signs does: W_q q + W_k k changes its sign, so does its tanh, and so does "
+        "the score.",
+        "It says what this does to the order of the words: the best word of a sentence is the worst in its mirror "
+        "image.",
+        "It says why both answers cannot be right: under the rule the right word is the same in the mirror image.",
+        "It draws the conclusion for all parameters: at most one of the two answers is right, so at most half of "
+        "them all.",
+        "It says what the 1 changes: it keeps its sign, so the sum in the tanh does not just change its sign.",
     )

@@ -1,51 +1,43 @@
 """Checks of the exercises of chapters/attention_variants."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 
 from utils.exercises.checking import (
-    Mistake,
     ReadersFunction,
     as_number,
-    choose,
-    compare_with_rubric,
+    choice,
     exercise,
     expect,
     expect_numbers,
+    in_words,
     show,
 )
 
 
-@exercise(1, "predict", "Which formula divides by the length of the vector, and which does not read it?")
-def doubled_vectors(answer: object) -> Iterator[str]:
-    yield from choose(
-        answer,
-        right="c",
-        reason="the cosine divides by the length of the vector, and location does not read it: both scores stay.",
-        wrong={
-            "a": "each dot product doubles, and so do the differences between the scores. The weights become sharper.",
-            "b": "general is a dot product with $W h_j$, so each score doubles. In concat the tanh changes.",
-            "d": "location stays, but with dot the differences between the scores double.",
-        },
-    )
+@choice(1, "Which formula divides by the length of the vector, and which does not read it?", right="c")
+def doubled_vectors() -> dict[str, str]:
+    return {
+        "a": "each dot product doubles, and so do the differences between the scores. The weights become sharper.",
+        "b": "general is a dot product with $W h_j$, so each score doubles. In concat the tanh changes.",
+        "c": "the cosine divides by the length of the vector, and location does not read it: both scores stay.",
+        "d": "location stays, but with dot the differences between the scores double.",
+    }
 
 
 @exercise(
     2,
-    "compute",
     "Try with two words: which number must you subtract from 1.5 and from 0.9, so that the results sum to 1?",
     "(1.5 + 0.9 - 1) / 2 is the number. Is the third score larger than it?",
 )
 def sparse_weights(first: object, second: object, third: object) -> Iterator[str]:
     subtract = "Sparsemax subtracts the same number from all scores, and what would be negative becomes 0."
     mistakes = (
-        Mistake((0.589, 0.323, 0.088), "these are the weights of the softmax", subtract),
-        Mistake((0.646, 0.354, 0.0), "this is the softmax of the two largest scores", subtract),
-        Mistake((0.625, 0.375, 0.0), "the two largest scores were divided by their sum", subtract),
-        Mistake((1.167, 0.567, -0.733), "one of them is negative", "It gets 0. Repeat it for the first two."),
-        Mistake((1.5, 0.9, 0.0), "nothing was subtracted", "How much must be taken from 1.5 and 0.9?"),
-        Mistake((1.0, 0.0, 0.0), "all lies on the largest score", "The second one gets a share."),
+        ((0.589, 0.323, 0.088), "these are the weights of the softmax", subtract),
+        ((0.625, 0.375, 0.0), "the two largest scores were divided by their sum", subtract),
+        ((1.167, 0.567, -0.733), "one of them is negative", "It gets 0. Repeat it for the first two."),
+        ((1.5, 0.9, 0.0), "nothing was subtracted", "How much must be taken from 1.5 and 0.9?"),
     )
     same = "The same number is subtracted from both, so they differ by 0.6. The third score is too small for a share."
     weights = {"w_first": first, "w_second": second, "w_third": third}
@@ -59,13 +51,14 @@ STEPS = [[0.5, 0.5, 0.0], [0.0, 0.25, 0.75], [0.5, 0.5, 0.0]]
 
 @exercise(
     3,
-    "implement",
     "Keep a vector with the coverage, zeros at first. For each row: compare, add up, then add the row to the coverage.",
     "`weights.cumsum(dim=0) - weights` holds the coverage before each step.",
 )
 def overlap(answer: ReadersFunction) -> Iterator[str]:
-    generator = torch.Generator().manual_seed(3)
-    random_weights = torch.rand(5, 7, generator=generator).softmax(dim=1)
+    torch.manual_seed(3)
+    random_weights = torch.rand(5, 7).softmax(dim=1)
+    use = "Add the weights of a step to the coverage after you have used it."
+    mean = "Add up over the words of a step first, then take the mean over all steps."
     for weights, case in (
         (torch.tensor(STEPS), f"the result for the weights {STEPS}"),
         (random_weights, "the result for random weights of 5 steps and 7 words"),
@@ -73,22 +66,16 @@ def overlap(answer: ReadersFunction) -> Iterator[str]:
     ):
         before = weights.cumsum(dim=0) - weights
         step_before = torch.cat([torch.zeros(1, weights.shape[1]), weights[:-1]])
-        least = torch.minimum(weights, before)
-        use = "Add the weights of a step to the coverage after you have used it."
-        mean = "Add up over the words of a step first, then take the mean over all steps."
+        least, of_one = torch.minimum(weights, before), torch.minimum(weights, step_before)
+        num = len(weights)
         mistakes = (
-            Mistake(torch.minimum(weights, before + weights), "the coverage has this step in it", use),
-            Mistake(torch.maximum(weights, before), "it takes the larger of the two", "Take the smaller."),
-            Mistake(weights * before, "it multiplies weight and coverage", "Take the smaller."),
-            Mistake(torch.minimum(weights, step_before), "it compares with one step", "Sum up all before."),
+            (weights.sum() / num, "the coverage has this step in it", use),
+            ((weights * before).sum() / num, "it multiplies weight and coverage", "Take the smaller."),
+            (of_one.sum() / num, "it compares with one step", "Sum up all before."),
+            (least.sum(), "it is the sum over the steps", mean),
+            (least.mean(), "it is the mean over steps and words", mean),
         )
-        mistakes = [Mistake(table.sum(dim=1).mean(), says, hint) for table, says, hint in mistakes]
-        mistakes += [
-            Mistake(least.sum(), "it is the sum over the steps", mean),
-            Mistake(least.mean(), "it is the mean over steps and words", mean),
-            Mistake(least.sum(dim=1)[1:].mean(), "it leaves out the first step", "It counts, as 0."),
-        ]
-        right = least.sum(dim=1).mean().item()
+        right = least.sum().item() / num
         expect_numbers({case: answer(weights)}, [right], mistakes, tolerance=1e-4)
         yield f"{case} is {show(right)}"
 
@@ -98,7 +85,6 @@ WEIGHTS, REWARDS = (0.2, 0.8), (1.0, 0.0)
 
 @exercise(
     4,
-    "experiment",
     "Compute both estimates for some baselines: 0, 0.2 and 0.5. In which direction do they come closer?",
     "The two are equal if 0.8 (1 - b) = 0.2 b.",
 )
@@ -110,11 +96,7 @@ def best_baseline(answer: object) -> Iterator[str]:
     case = f"with the baseline {show(baseline)} the estimate is {show(first)} or {show(second)}"
     for number, says, hint in (
         (0.0, "this is the estimate without a baseline", "A baseline above 0 makes the first one smaller."),
-        (
-            0.2,
-            "0.2 is the mean reward, which is the usual baseline, but not the best here",
-            "Move it further up.",
-        ),
+        (0.2, "0.2 is the mean reward, the usual baseline, but not the best here", "Move it further up."),
         (0.5, "0.5 is the mean of the rewards without the weights", "Compare 0.5 (1 - 0.2) with 0.5 · 0.2."),
         (1.0, "it is 0 whenever the right word is drawn", "This is too far: go down a little."),
     ):
@@ -127,17 +109,14 @@ def best_baseline(answer: object) -> Iterator[str]:
     yield f"the estimate is {show(first)}, whatever word is drawn"
 
 
-@exercise(5, "open")
-def which_is_better(answer: object) -> Iterator[str]:
-    yield from compare_with_rubric(
-        answer,
-        (
-            "It says that three seeds of each score spread, and that the two means lie closer together than this "
-            "spread.",
-            "It says that the table shows the spread with a control: additive and concat are the same function, and "
-            "differ too.",
-            "It says that among many pairs some are apart by luck.",
-            "It asks for more seeds, or for a comparison that was planned before looking.",
-            "It says what else the result depends on: this corpus, this size, this number of steps.",
-        ),
+@in_words(5)
+def which_is_better() -> Sequence[str]:
+    return (
+        "It says that three seeds of each score spread, and that the two means lie closer together than this "
+        "spread.",
+        "It says that the table shows the spread with a control: additive and concat are the same function, and "
+        "differ too.",
+        "It says that among many pairs some are apart by luck.",
+        "It asks for more seeds, or for a comparison that was planned before looking.",
+        "It says what else the result depends on: this corpus, this size, this number of steps.",
     )

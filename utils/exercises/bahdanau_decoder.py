@@ -1,49 +1,43 @@
 """Checks of the exercises of chapters/bahdanau_decoder."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import torch
 from torch import Tensor, nn
 
 from utils.exercises.checking import (
-    Mistake,
     ReadersFunction,
     Wrong,
     as_parts,
     as_tensor,
-    choose,
-    compare_with_rubric,
+    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
+    in_words,
     show,
 )
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
 
-@exercise(1, "predict", "Hiding white removes its exponential from the sum. No other exponential changes.")
-def after_hiding(answer: object) -> Iterator[str]:
-    yield from choose(
-        answer,
-        right="c",
-        reason="the seven other weights sum to 0.47, so each is divided by 0.47 and keeps its ratio to the others.",
-        wrong={
-            "a": "the score of flower stays, but the weight is its exponential divided by a sum, and this sum is "
-            "now smaller.",
-            "b": "that would be the weight of white added to that of flower. small and yesterday have weights too, "
-            "and these grow by the same factor.",
-            "d": "the softmax shares nothing equally: a word with a larger weight grows by more.",
-        },
-    )
+@choice(1, "Hiding white removes its exponential from the sum. No other exponential changes.", right="c")
+def after_hiding() -> dict[str, str]:
+    return {
+        "a": "the score of flower stays, but the weight is its exponential divided by a sum, and this sum is "
+        "now smaller.",
+        "b": "that would be the weight of white added to that of flower. small and yesterday have weights too, "
+        "and these grow by the same factor.",
+        "c": "the seven other weights sum to 0.47, so each is divided by 0.47 and keeps its ratio to the others.",
+        "d": "the softmax shares nothing equally: a word with a larger weight grows by more.",
+    }
 
 
 @exercise(
     2,
-    "compute",
     "Subtract in the state first: 0.2 - 1.6 = -1.4. Then in each word: -1, -1 and 1.",
     "Add the two, take the tanh, multiply by 2. Then come the exponentials, each divided by their sum.",
 )
@@ -52,22 +46,18 @@ def another_query(flower_score: object, small: object, white: object, flower: ob
     factor = "The score of flower is 2 tanh(-1.4 + 1)."
     weights = {"w_small": small, "w_white": white, "w_flower": flower}
     mistakes = (
-        Mistake((0.073, 0.073, 0.853), "these are for the state (1.5, 0.8)", "Here it is (0.2, 1.6)."),
-        Mistake((0.626, 0.187, 0.187), "the order is wrong", "The order is small, white, flower."),
-        Mistake((0.493, 0.493, 0.014), "the numbers of state and word are multiplied", add),
-        Mistake((0.435, 0.435, 0.130), "the number of each word is subtracted", add),
-        Mistake((0.018, 0.018, 0.965), "the tanh is missing", factor),
-        Mistake((0.261, 0.261, 0.478), "the factor 2 is missing, which is w_v", factor),
-        Mistake((0.0435, 0.0435, 0.9125), "the state is missing in the tanh", add),
+        ((0.073, 0.073, 0.853), "these are for the state (1.5, 0.8)", "Here it is (0.2, 1.6)."),
+        ((0.626, 0.187, 0.187), "the order is wrong", "The order is small, white, flower."),
+        ((0.493, 0.493, 0.014), "the numbers of state and word are multiplied", add),
+        ((0.018, 0.018, 0.965), "the tanh is missing", factor),
+        ((0.261, 0.261, 0.478), "the factor 2 is missing, which is w_v", factor),
     )
     expect_numbers(weights, [0.187, 0.187, 0.626], mistakes, weights=True)
     yield "small and white have the same weight, because both have the difference -1, and flower is still first"
     mistakes = (
-        Mistake(1.967, "this is for the state (1.6, 0.2)", "W_q subtracts the first number from the second."),
-        Mistake(1.871, "this is for the state (1.5, 0.8) of the page", "Here the state is (0.2, 1.6)."),
-        Mistake(-0.8, "the tanh is missing", factor),
-        Mistake(-0.38, "the factor 2 is missing, which is w_v", factor),
-        Mistake(0.626, "this is the weight of flower", "The score comes before the softmax."),
+        (1.871, "this is for the state (1.5, 0.8) of the page", "Here the state is (0.2, 1.6)."),
+        (-0.8, "the tanh is missing", factor),
+        (-0.38, "the factor 2 is missing, which is w_v", factor),
     )
     expect_numbers({"e_flower": flower_score}, [-0.760], mistakes, factor)
     yield "its score is that of the state (0.2, 1.6)"
@@ -75,15 +65,13 @@ def another_query(flower_score: object, small: object, white: object, flower: ob
 
 @exercise(
     3,
-    "implement",
     "The order is: the new state, the scores, the softmax, the average.",
     "The score of row j is the dot product of the new state and `h[:, j]`. `h @ s[:, :, None]` computes all of them.",
 )
 def luong_step(answer: ReadersFunction) -> Iterator[str]:
     def add_less(y: Tensor, s: Tensor) -> Tensor:
-        return (
-            y + s - torch.tensor([[0.0, math.log(3) / 2]]) * (y[:, 1:] > 0)
-        )  # another state if they are exchanged
+        # The state is another one if word and state are exchanged.
+        return y + s - torch.tensor([[0.0, math.log(3) / 2]]) * (y[:, 1:] > 0)
 
     ln2, ln3 = math.log(2), math.log(3)
     y, s, h = torch.tensor([[ln3, 0.0]]), torch.tensor([[0.0, ln2]]), torch.eye(3)[None, :, :2]
@@ -91,24 +79,20 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
     context, state = as_parts(answer(add_less, y, s, h), "context", "s")
     new = "The new state is `cell(y, s)`."
     mistakes = (
-        Mistake(s, "this is the old state", new),
-        Mistake(add_less(s, y), "you call the cell with the state first", new),
-        Mistake((1 / 2, 1 / 3), "the two results are exchanged", "End with `return context, s`."),
+        (s, "this is the old state", new),
+        (add_less(s, y), "you call the cell with the state first", new),
+        ((1 / 2, 1 / 3), "the two results are exchanged", "End with `return context, s`."),
     )
     expect_close(state, [[ln3, ln2]], example, new, name="the new state", mistakes=mistakes)
     yield "the new state comes from the cell"
-    scores = torch.tensor([ln3, ln2, 0])
+    scaled = torch.softmax(torch.tensor([ln3, ln2, 0]) / math.sqrt(2), dim=0)[:2]
     words = "The softmax runs over the axis of the words, and the weights of one sentence sum to 1."
-    plain = "This exercise asks for the plain dot product, without a scale and without a tanh."
+    plain = "This exercise asks for the plain dot product, without a scale."
     mistakes = (
-        Mistake((1 / 4, 1 / 2), "the decoder asked with the old state", "Compute the new state first."),
-        Mistake((3 / 5, 1 / 5), "the decoder asked with the word y", "The query is the new state."),
-        Mistake((1 / 3, 1 / 3), "all weights are equal", words),
-        Mistake((1, 1), "every weight is 1: the softmax ran over an axis of length 1", words),
-        Mistake((ln3, ln2), "the scores are used as weights", "The softmax turns scores into weights."),
-        Mistake(torch.softmax(scores / math.sqrt(2), dim=0)[:2], "there is a scale", plain),
-        Mistake(torch.softmax(scores.tanh(), dim=0)[:2], "there is a tanh", plain),
-        Mistake((1, 0), "only the row with the largest score is taken", "The context averages all rows."),
+        ((1 / 4, 1 / 2), "the decoder asked with the old state", "Compute the new state first."),
+        ((1 / 3, 1 / 3), "all weights are equal", words),
+        ((1, 1), "every weight is 1: the softmax ran over an axis of length 1", words),
+        (scaled, "there is a scale", plain),
     )
     expect_close(context, [[1 / 2, 1 / 3]], example, name="the context", mistakes=mistakes)
     yield "the decoder asks with the new state"
@@ -120,9 +104,8 @@ def luong_step(answer: ReadersFunction) -> Iterator[str]:
         expected = cell(y, s)
         right = torch.softmax(torch.einsum("bnd,bd->bn", h, expected), dim=-1)
     case = "for a batch of 2 sentences with 5 words and states of width 7"
-    expect_close(
-        state, expected, case, "Call the cell that you are given, with y and s.", name="the new state"
-    )
+    given = "Call the cell that you are given, with y and s."
+    expect_close(state, expected, case, given, name="the new state")
     expect_close(context, torch.einsum("bn,bnd->bd", right, h), case, words, name="the context")
     yield "each sentence of a batch has weights of its own, over its words"
 
@@ -132,27 +115,24 @@ PADDED = 40
 
 @exercise(
     4,
-    "implement",
     "Make a tensor of 40 zeros, write the ids into its first places, and give `greedy` the length 40.",
     "`greedy(...)` returns a list with one result, and its `weights` have a row per step and 40 columns.",
 )
 def weight_on_padding(answer: ReadersFunction) -> Iterator[str]:
+    columns = "Rows are steps and columns are places: `weights[:, len(ids):]` are those of the padding."
+    one = "Take the maximum over all steps and over all places of the padding."
     for seed, ids in ((1485, [5, 8, 4]), (76, [4, 9, 6, 7, 10])):
         model = _small_translator(seed)
-        weights = _weights_with_wrong_length(model, ids)
+        padded = torch.tensor([ids + [0] * (PADDED - len(ids))])
+        (hypothesis,) = greedy(model, padded, torch.tensor([PADDED]), max_len=50)
+        weights = hypothesis.weights
         padding, words = weights[:, len(ids) :], weights[:, : len(ids)]
-        columns = "Rows are steps and columns are places: `weights[:, len(ids):]` are those of the padding."
-        one = "Take the maximum over all steps and over all places of the padding."
         mistakes = (
-            Mistake(weights.max(), "this is the largest weight of all 40 places", columns),
-            Mistake(words.max(), "this is the largest weight on a real word", columns),
-            Mistake(padding[:, 1:].max(), "the first place of the padding is left out", columns),
-            Mistake(weights[:, len(ids) - 1 :].max(), "the last word counts, too", columns),
-            Mistake(weights[len(ids) :].amax(), "these are steps and not places", columns),
-            Mistake(padding.mean(), "this is the mean weight on the padding", one),
-            Mistake(padding.sum(dim=-1).max(), "this is the sum of the weights in one step", one),
-            Mistake(padding[0].max(), "this is the largest weight of the first step alone", one),
-            Mistake(padding[-1].max(), "this is the largest weight of the last step alone", one),
+            (weights.max(), "this is the largest weight of all 40 places", columns),
+            (words.max(), "this is the largest weight on a real word", columns),
+            (padding[:, 1:].max(), "the first place of the padding is left out", columns),
+            (padding.mean(), "this is the mean weight on the padding", one),
+            (padding[0].max(), "this is the largest weight of the first step alone", one),
         )
         try:
             result = answer(model, ids)
@@ -165,24 +145,15 @@ def weight_on_padding(answer: ReadersFunction) -> Iterator[str]:
 
 @cache
 def _small_translator(seed: int) -> EncoderDecoder:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = EncoderDecoder(Encoder(11, 5, 7), BahdanauDecoder(11, 5, 7, 14))
-        for parameter in model.parameters():
-            nn.init.normal_(parameter)
+    torch.manual_seed(seed)
+    model = EncoderDecoder(Encoder(11, 5, 7), BahdanauDecoder(11, 5, 7, 14))
+    for parameter in model.parameters():
+        nn.init.normal_(parameter)
     return model.eval()
-
-
-def _weights_with_wrong_length(model: EncoderDecoder, ids: list[int]) -> Tensor:
-    padded = torch.zeros(1, PADDED, dtype=torch.long)
-    padded[0, : len(ids)] = torch.tensor(ids)
-    (hypothesis,) = greedy(model, padded, torch.tensor([PADDED]), max_len=50)
-    return hypothesis.weights
 
 
 @exercise(
     5,
-    "experiment",
     "The tanh hardly changes where its input is far from 0. So a state can switch a unit off by making its sum large.",
     "Let unit 1 look at the thing and unit 2 at the quality: W_k = [[1, 0], [0, 1]]. Which W_q makes unit 2 large and "
     "leaves unit 1 at 0 for the first state, and the other way round for the second?",
@@ -199,9 +170,7 @@ def two_units(w_q: object, w_k: object, w_v: object) -> Iterator[str]:
     keys = torch.tensor([[0.2, 1.2], [0.4, 1.4], [1.5, 0.5]]).double()
     for after, state, expected_word in (("petite", (1.5, 0.8), "flower"), ("fleur", (0.2, 1.6), "white")):
         scores = torch.tanh(query_matrix @ torch.tensor(state).double() + keys @ key_matrix.T) @ last
-        case = (
-            f"after {after}, for the state {state}, the scores of small, white and flower are {show(scores)}"
-        )
+        case = f"after {after}, for the state {state}, the scores of {', '.join(words)} are {show(scores)}"
         highest, second, _ = scores.sort(descending=True).values.tolist()
         expect(
             highest - second > 1e-3,
@@ -217,16 +186,13 @@ def two_units(w_q: object, w_k: object, w_v: object) -> Iterator[str]:
         yield f"after {after} the decoder looks most at {expected_word}"
 
 
-@exercise(6, "open")
-def does_it_explain(answer: object) -> Iterator[str]:
-    yield from compare_with_rubric(
-        answer,
-        (
-            "It says what to change: hide flower by the mask, in the step that writes la and in no other.",
-            "It says what to look at: whether the next word, or its probability, changes.",
-            "It has something to compare with, such as a random other word hidden in the same step.",
-            "It counts over many sentences instead of showing one.",
-            "It says what even this test leaves open: the vectors of the neighbours and the first state have read "
-            "flower too.",
-        ),
+@in_words(6)
+def does_it_explain() -> Sequence[str]:
+    return (
+        "It says what to change: hide flower by the mask, in the step that writes la and in no other.",
+        "It says what to look at: whether the next word, or its probability, changes.",
+        "It has something to compare with, such as a random other word hidden in the same step.",
+        "It counts over many sentences instead of showing one.",
+        "It says what even this test leaves open: the vectors of the neighbours and the first state have read "
+        "flower too.",
     )

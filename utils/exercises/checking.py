@@ -16,13 +16,11 @@ import io
 import re
 import signal
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -30,28 +28,21 @@ from torch.overrides import TorchFunctionMode
 
 from utils.exercises.progress import record_result
 
-#: Seconds of processor time after which a check says that the answer does not come to an end.
-TIME_LIMIT = 20.0
-#: Seconds by the clock, for an answer that waits. There are more of them because other programs may use the processor.
-WAITING_LIMIT = 60.0
-
-_ENDLESS = "Does each loop have an end that it reaches?"
+#: Seconds after which a check says that a reader's function does not come to an end.
+TIME_LIMIT = 30.0
 
 Status = Literal["right", "wrong", "unfinished", "open"]
-#: The task of an exercise: predict, compute by hand, write code, try something out, or answer in words.
-Kind = Literal["predict", "compute", "implement", "experiment", "open"]
-_HEADS: dict[Status, str] = {
-    "right": "Right",
-    "wrong": "Not right yet",
-    "unfinished": "Not written yet",
-    "open": "Compare your text with these points",
+#: The head of a report and the colour of its card.
+_LOOKS: dict[Status, tuple[str, str]] = {
+    "right": ("Right", "#15803d"),
+    "wrong": ("Not right yet", "#b45309"),
+    "unfinished": ("Not written yet", "#64748b"),
+    "open": ("Compare your text with these points", "#1d4ed8"),
 }
-_COLOURS: dict[Status, str] = {
-    "right": "#15803d",
-    "wrong": "#b45309",
-    "unfinished": "#64748b",
-    "open": "#1d4ed8",
-}
+Examine = Callable[..., Iterator[str]]
+Check = Callable[..., "Report"]
+#: A wrong result that learners get, what it is (without a full stop), and a hint.
+Mistake = tuple[Tensor | Sequence | float, str, str]
 
 
 class Wrong(Exception):
@@ -101,14 +92,13 @@ class Report:
             yield "Your function printed:", self.printed
 
     def __str__(self) -> str:
-        lines = [f"{self.exercise}: {_HEADS[self.status]}"]
-        lines += [f"  {mark} {sentence}" for mark, sentence in self._lines()]
-        return "\n".join(lines)
+        head, _ = _LOOKS[self.status]
+        return "\n".join([f"{self.exercise}: {head}", *(f"  {mark} {text}" for mark, text in self._lines())])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        colour = _COLOURS[self.status]
+        head, colour = _LOOKS[self.status]
         lines = "".join(
             f'<p style="margin:.3em 0"><b>{mark}</b> {_with_code(sentence)}</p>'
             for mark, sentence in self._lines()
@@ -116,7 +106,7 @@ class Report:
         return (
             f'<div class="check" data-status="{self.status}" style="border-left:5px solid {colour};'
             f'background:{colour}1a;border-radius:4px;padding:.5em 1em;max-width:46em">'
-            f'<p style="margin:.3em 0"><b>{self.exercise}: {_HEADS[self.status]}</b></p>{lines}</div>'
+            f'<p style="margin:.3em 0"><b>{self.exercise}: {head}</b></p>{lines}</div>'
         )
 
 
@@ -126,9 +116,10 @@ def _with_code(sentence: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
 
 
-def exercise(
-    number: int, kind: Kind, *hints: str
-) -> Callable[[Callable[..., Iterator[str]]], Callable[..., Report]]:
+# ---- Kinds of exercises ----
+
+
+def exercise(number: int, *hints: str, when_done: Status = "right") -> Callable[[Examine], Check]:
     """Make a check of exercise ``number`` out of a generator that examines the reader's answers.
 
     The check takes the answers, ``hint`` (how many hints to show when the answer is wrong) and ``record`` (whether the
@@ -136,96 +127,132 @@ def exercise(
     :class:`Report` and raises nothing.
     """
 
-    def decorate(examine: Callable[..., Iterator[str]]) -> Callable[..., Report]:
+    def decorate(examine: Examine) -> Check:
         chapter = examine.__module__.split(".")[-1]
 
         @functools.wraps(examine)
         def check(*answers: object, hint: int = 1, record: bool = True) -> Report:
-            report = _report(f"Exercise {number}", examine, answers, hints, hint)
+            right: list[str] = []
+            printed = io.StringIO()
+            status, wrong, shown_hints = when_done, "", ()
+            try:
+                with contextlib.redirect_stdout(printed), torch.random.fork_rng(devices=[]):
+                    for point in examine(*_wrapped(examine, answers)):
+                        right.append(point)
+            except Unfinished as unfinished:
+                status, wrong = "unfinished", str(unfinished)
+            except Wrong as mistake:
+                status, wrong, shown_hints = "wrong", str(mistake), (*mistake.hints, *hints)
+            except Exception as error:  # unexpected kinds of answers
+                wrong = f"The check cannot use this answer ({type(error).__name__}: {error})."
+                status, shown_hints = "wrong", hints
+            first = tuple(shown_hints[: max(0, hint)])
+            report = Report(
+                f"Exercise {number}", status, tuple(right), wrong, first, _first_lines(printed.getvalue())
+            )
             if record:
-                record_result(chapter, number, report.status)
+                record_result(chapter, number, status)
             return report
 
         check.number = number  # type: ignore[attr-defined]
-        check.kind = kind  # type: ignore[attr-defined]
         return check
 
     return decorate
 
 
-def _report(
-    name: str,
-    examine: Callable[..., Iterator[str]],
-    answers: Sequence[object],
-    hints: Sequence[str],
-    num_hints: int,
-) -> Report:
-    right: list[str] = []
-    printed = io.StringIO()
-    wrapped_answers = [ReadersFunction(answer) if callable(answer) else answer for answer in answers]
-    try:
-        with (
-            contextlib.redirect_stdout(printed),
-            torch.random.fork_rng(devices=[]),
-            time_limit(TIME_LIMIT, waiting=WAITING_LIMIT),
-        ):
-            _expect_functions(examine, wrapped_answers)
-            for point in examine(*wrapped_answers):
-                right.append(point)
-    except Unfinished as unfinished:
-        return Report(name, "unfinished", tuple(right), str(unfinished), printed=_first_lines(printed))
-    except OpenAnswer as points:
-        return Report(name, "open", points.rubric)
-    except TimeUp:
-        wrong = f"The answer does not come to an end within {TIME_LIMIT:.0f} seconds."
-        return Report(name, "wrong", tuple(right), wrong, (_ENDLESS,))
-    except Wrong as wrong:
-        first_hints = (*wrong.hints, *hints)[: max(0, num_hints)]
-        return Report(name, "wrong", tuple(right), str(wrong), first_hints, _first_lines(printed))
-    except Exception as error:  # unexpected kinds of answers
-        reason = f"The check cannot use this answer ({type(error).__name__}: {error})."
-        return Report(name, "wrong", tuple(right), reason, tuple(hints[:num_hints]), _first_lines(printed))
-    return Report(name, "right", tuple(right), printed=_first_lines(printed))
+def choice(number: int, *hints: str, right: str) -> Callable[[Callable[[], dict[str, str]]], Check]:
+    """Make a check of one choice out of a function that returns what to say of each letter.
+
+    The answers "b", "B" and "(b)" are one choice.
+    """
+
+    def decorate(sentences: Callable[[], dict[str, str]]) -> Check:
+        @functools.wraps(sentences)
+        def examine(answer: object) -> Iterator[str]:
+            expect_written(answer)
+            said = sentences()
+            letter = re.sub(r"\W", "", answer).lower() if isinstance(answer, str) else ""
+            *first, last = said
+            names = f"Write one letter in quotes: {', '.join(first)} or {last}."
+            expect(letter in said, f"{show(answer)} is none of the choices.", names)
+            expect(letter == right, f"Not {letter}: {said.get(letter)}")
+            yield f"{letter}: {said[letter]}"
+
+        return exercise(number, *hints)(examine)
+
+    return decorate
 
 
-def _expect_functions(examine: Callable[..., Iterator[str]], answers: Sequence[object]) -> None:
-    for parameter, answer in zip(inspect.signature(examine).parameters.values(), answers, strict=False):
+def in_words(number: int, *, min_words: int = 20) -> Callable[[Callable[[], Sequence[str]]], Check]:
+    """Make a check of an answer in words out of a function that returns the points of a good answer.
+
+    It shows the points, by which readers judge their own answer, once there is a text to compare with them.
+    """
+
+    def decorate(points: Callable[[], Sequence[str]]) -> Check:
+        @functools.wraps(points)
+        def examine(answer: object) -> Iterator[str]:
+            expect_written(answer)
+            expect(isinstance(answer, str), f"Your answer is {_kind(answer)}; write a text in quotes.")
+            num = _num_words(str(answer))
+            if num == 0:
+                raise Unfinished(
+                    "Write your answer between the quotes, run that cell, then run this one again."
+                )
+            expect(
+                num >= min_words,
+                f"Your answer has {num} {'word' if num == 1 else 'words'}. The points to compare it with come when it "
+                f"has {min_words}.",
+                "Write down what you think before you look: you remember more of what you have tried to say.",
+            )
+            yield from points()
+
+        return exercise(number, when_done="open")(examine)
+
+    return decorate
+
+
+def _num_words(text: str) -> int:
+    """Number of words of a text; two characters of a script without blanks, such as Chinese, count as one word."""
+    without_blanks = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+    return len(without_blanks.sub("", text).split()) + len(without_blanks.findall(text)) // 2
+
+
+# ---- Readers' functions ----
+
+
+def _wrapped(examine: Examine, answers: Sequence[object]) -> list[object]:
+    """The answers, with functions as :class:`ReadersFunction`, where the check expects one and elsewhere."""
+    wrapped = [ReadersFunction(answer) if callable(answer) else answer for answer in answers]
+    for parameter, answer in zip(inspect.signature(examine).parameters.values(), wrapped, strict=False):
         if parameter.annotation is ReadersFunction and not isinstance(answer, ReadersFunction):
             expect_written(answer)
-            raise Wrong(
-                f"The check got {_kind(answer)}; expected a function.",
-                "Write the name of your function without parentheses.",
-            )
+            parentheses = "Write the name of your function without parentheses."
+            raise Wrong(f"The check got {_kind(answer)}; expected a function.", parentheses)
+    return wrapped
 
 
-def _first_lines(printed: io.StringIO, *, limit: int = 5, width: int = 200) -> str:
-    lines = printed.getvalue().splitlines()
+def _first_lines(text: str, *, limit: int = 5, width: int = 200) -> str:
+    lines = text.splitlines()
     more = ["..."] if len(lines) > limit else []
     return "\n".join([line[:width] for line in lines[:limit]] + more)
 
 
 @contextlib.contextmanager
-def time_limit(seconds: float, *, waiting: float) -> Iterator[None]:
-    """Raise :class:`TimeUp` in the code of this block when its time is over.
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise :class:`TimeUp` in the code of this block after this time.
 
     Only the main thread, where a notebook runs its cells, can be interrupted; in other threads there is no limit.
-
-    Args:
-        seconds: processor time of the main thread, so that other programs of a busy machine do not count.
-        waiting: seconds by the clock, for code that waits and uses no processor time.
     """
-    end, waiting_end = time.thread_time() + seconds, time.monotonic() + waiting
 
     def ring(*_: object) -> None:
-        if time.thread_time() >= end or time.monotonic() >= waiting_end:
-            raise TimeUp
+        raise TimeUp
 
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
     before = signal.signal(signal.SIGALRM, ring)
-    # Repeat the signal: the time may not be over yet, and the answer may catch the exception.
-    signal.setitimer(signal.ITIMER_REAL, min(seconds, waiting), 0.5)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
@@ -248,14 +275,15 @@ class ReadersFunction:
             Wrong: it raised, did not end in time, or changed its arguments.
         """
         own_args, own_options = copy.deepcopy((args, options))
-        call = f"`{self.name}({_arguments(args, options)})`"
+        shown = [show(argument, most=8) for argument in args]
+        shown += [f"{name}={show(option, most=8)}" for name, option in options.items()]
+        call = f"`{self.name}({', '.join(shown)})`"
         try:
-            result = self.function(*own_args, **own_options)
+            with time_limit(TIME_LIMIT):
+                result = self.function(*own_args, **own_options)
         except TimeUp:
-            raise Wrong(
-                f"{call} does not come to an end within {TIME_LIMIT:.0f} seconds.",
-                _ENDLESS,
-            ) from None
+            message = f"{call} does not come to an end within {TIME_LIMIT:.0f} seconds."
+            raise Wrong(message, "Does each loop have an end that it reaches?") from None
         except (Exception, SystemExit) as error:
             # A stub raises it without a message; torch's errors have one.
             if isinstance(error, NotImplementedError) and not str(error):
@@ -263,75 +291,61 @@ class ReadersFunction:
                     "Write the body of your function, run its cell, then run this one again."
                 ) from None
             raise Wrong(
-                f"{call} raised {type(error).__name__}: {_first_lines(io.StringIO(str(error)), limit=2)}",
+                f"{call} raised {type(error).__name__}: {_first_lines(str(error), limit=2)}",
                 "Call your function on these inputs in a cell of your own, and look at the shape of each step.",
             ) from None
         if result is None or result is ...:
             raise Unfinished(
                 f"`{self.name}` returns nothing. Write its body, and end it with `return` and the result."
             )
-        if not _same((args, options), (own_args, own_options)):
-            raise Wrong(
-                f"{call} changes what it is given.",
-                "Make a new object instead of writing into the old one: the caller may need it again.",
-            )
+        expect(
+            all(map(_same, args, own_args)),
+            f"{call} changes what it is given.",
+            "Make a new object instead of writing into the old one: the caller may need it again.",
+        )
         return result
 
 
 class LargestTensor(TorchFunctionMode):
     """Notes the floating-point tensors that functions of torch make within its block.
 
-    ``shapes`` are their shapes, and ``peak`` is the largest number of numbers that they held at the same time. Copies
-    of arguments, arrays and lists do not count, and an axis that only repeats, as after ``expand``, counts as one.
+    ``shapes`` are their shapes, and ``peak`` is the largest number of numbers that they held at the same time.
     """
-
-    _COPIES = (Tensor.__deepcopy__, torch.tensor, torch.as_tensor, torch.from_numpy)
 
     def __init__(self) -> None:
         super().__init__()
         self.shapes: set[tuple[int, ...]] = set()
         self.peak = 0
-        self._alive: list[weakref.ref[Tensor]] = []
+        self._made: list[weakref.ref[Tensor]] = []
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
         for item in result if isinstance(result, tuple | list) else [result]:
-            if isinstance(item, Tensor) and item.is_floating_point() and function not in self._COPIES:
+            if isinstance(item, Tensor) and item.is_floating_point():
                 self._keep(torch.func.debug_unwrap(item))  # within torch.vmap, the tensor of all calls
         return result
 
     def _keep(self, tensor: Tensor) -> None:
-        sizes = zip(tensor.shape, tensor.stride(), strict=True)
-        self.shapes.add(tuple(size if step else 1 for size, step in sizes))
-        alive = [other for reference in self._alive if (other := reference()) is not None] + [tensor]
-        self._alive = [weakref.ref(other) for other in alive]
-        by_storage = {other.untyped_storage().data_ptr(): other for other in alive}
-        held = (other.untyped_storage().nbytes() // other.element_size() for other in by_storage.values())
-        self.peak = max(self.peak, sum(held))
-
-
-def _arguments(args: Sequence[object], options: Mapping[str, object]) -> str:
-    keywords = [f"{name}={show(value, most=8)}" for name, value in options.items()]
-    return ", ".join([show(value, most=8) for value in args] + keywords)
+        self.shapes.add(tuple(tensor.shape))
+        self._made.append(weakref.ref(tensor))
+        alive = [other for reference in self._made if (other := reference()) is not None]
+        held = {  # views share one storage
+            other.untyped_storage().data_ptr(): other.untyped_storage().nbytes() // other.element_size()
+            for other in alive
+        }
+        self.peak = max(self.peak, sum(held.values()))
 
 
 def _same(left: object, right: object) -> bool:
-    """Whether two nested tuples, lists, dictionaries or tensors hold the same."""
+    """Whether two arguments hold the same."""
     if isinstance(left, Tensor):
-        if not isinstance(right, Tensor) or (left.shape, left.dtype) != (right.shape, right.dtype):
-            return False
-        both_nan = (left != left) & (right != right)
-        return bool(((left == right) | both_nan).all())
-    if isinstance(left, tuple | list):
-        return len(left) == len(right) and all(map(_same, left, right))
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
+        return torch.equal(left, right)
     if isinstance(left, torch.nn.Module):
-        return _same(left.state_dict(), right.state_dict())
+        return all(map(torch.equal, left.parameters(), right.parameters()))
     return callable(left) or left == right
 
 
-def show(value: object, *, width: int = 160, most: int = 24) -> str:
+def show(value: object, *, most: int = 24) -> str:
     """A value as a reader would write it: tensors as nested lists of short numbers, large ones as their shape.
 
     Args:
@@ -344,20 +358,20 @@ def show(value: object, *, width: int = 160, most: int = 24) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if value.is_integer() else f"{value:.4g}"
     if isinstance(value, list | tuple):
-        inner = ", ".join(show(item, width=width, most=most) for item in value)
+        inner = ", ".join(show(item, most=most) for item in value)
         text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
     else:
         plain = f"<{type(value).__name__}>" if isinstance(value, torch.nn.Module) else repr(value)
         text = getattr(value, "__name__", None) or plain
-    return text if len(text) <= width else text[: width - 3] + "..."
+    return text if len(text) <= 160 else text[:157] + "..."
 
 
 # ---- Functions that the checks call ----
 
 
-def expect_written(answer: object) -> None:
-    """Raise :class:`Unfinished` where the answer is still the ``...`` of its cell."""
-    if answer is ... or answer is None:
+def expect_written(*answers: object) -> None:
+    """Raise :class:`Unfinished` where an answer is still the ``...`` of its cell."""
+    if any(answer is ... or answer is None for answer in answers):
         raise Unfinished("Replace the `...` in the cell above, run that cell, then run this one again.")
 
 
@@ -382,12 +396,8 @@ def as_tensor(
     try:
         tensor = answer.detach() if isinstance(answer, Tensor) else torch.as_tensor(_plain(answer))
     except (TypeError, ValueError, RuntimeError):
-        raise Wrong(
-            f"{name} is {_kind(answer)}, not numbers.",
-            "A tensor will do, and so will a number or lists of numbers of equal length.",
-        ) from None
-    if tensor.is_complex():
-        raise Wrong(f"{name} holds complex numbers.")
+        kinds = "A tensor will do, and so will a number or lists of numbers of equal length."
+        raise Wrong(f"{name} is {_kind(answer)}, not numbers.", kinds) from None
     if shape is not None and tuple(tensor.shape) != shape:
         raise Wrong(f"{name} has the shape {tuple(tensor.shape)}; expected {shape}.", *hints)
     return tensor if tensor.dtype == torch.bool else tensor.double()
@@ -397,7 +407,7 @@ def _plain(answer: object) -> object:
     """Lists in which tensors are replaced by their numbers, and fractions by floats."""
     if isinstance(answer, Tensor):
         return answer.tolist()
-    if isinstance(answer, Fraction | Decimal):
+    if isinstance(answer, Fraction):
         return float(answer)
     return [_plain(item) for item in answer] if isinstance(answer, list | tuple) else answer
 
@@ -409,19 +419,12 @@ def _kind(answer: object) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
-class Mistake(NamedTuple):
-    """A wrong result that learners get, what it is (without a full stop), and a hint."""
-
-    result: Tensor | Sequence | float
-    says: str
-    hint: str
-
-
 def expect_close(
     answer: object,
     expected: Tensor | Sequence | float,
     case: str,
     *hints: str,
+    axes: str = "",
     name: str = "the result",
     tolerance: float = 1e-4,
     mistakes: Iterable[Mistake] = (),
@@ -432,27 +435,28 @@ def expect_close(
 
     Args:
         case: what the answer was computed from, as it stands in the message: "for the scores [0, 1]".
+        hints: for numbers that differ and are no known mistake.
+        axes: a hint for another shape; by default the other hints.
     """
     expected = torch.as_tensor(expected).double()
-    numbers = as_tensor(answer, shape=tuple(expected.shape), name=f"{case}, {name}").double()
+    shape_hints = (axes,) if axes else hints
+    numbers = as_tensor(answer, *shape_hints, shape=tuple(expected.shape), name=f"{case}, {name}").double()
 
     def near(other: Tensor) -> Tensor:
-        return torch.isclose(numbers, other, rtol=tolerance, atol=tolerance, equal_nan=True)
+        return torch.isclose(numbers, other, rtol=tolerance, atol=tolerance)
 
     if near(expected).all():
         return
-    for mistake in mistakes:
-        wrong = torch.as_tensor(mistake.result).double()
+    for result, says, hint in mistakes:
+        wrong = torch.as_tensor(result).double()
         if wrong.numel() == numbers.numel() and near(wrong.reshape(numbers.shape)).all():
             small = numbers.numel() <= 8
             shown, wanted = (f" is {show(numbers)}", f" Expected {show(expected)}.") if small else ("", "")
-            raise Wrong(f"{case}, {name}{shown}: {mistake.says}.{wanted}", mistake.hint)
+            raise Wrong(f"{case}, {name}{shown}: {says}.{wanted}", hint)
     place = tuple((~near(expected)).nonzero()[0].tolist())
     where = f" at {list(place)}" if place else ""
-    raise Wrong(
-        f"{case}, {name}{where} is {show(numbers[place].item())}; expected {show(expected[place].item())}.",
-        *hints,
-    )
+    number, right = show(numbers[place].item()), show(expected[place].item())
+    raise Wrong(f"{case}, {name}{where} is {number}; expected {right}.", *hints)
 
 
 def expect_numbers(
@@ -480,9 +484,9 @@ def expect_numbers(
     if all(near(right)):
         return
     shown = ", ".join(f"{name} is {show(number)}" for name, number in zip(answers, numbers, strict=True))
-    for mistake in mistakes:
-        if all(near(torch.as_tensor(mistake.result).reshape(-1).tolist())):
-            raise Wrong(f"{shown}: {mistake.says}.", mistake.hint)
+    for result, says, hint in mistakes:
+        if all(near(torch.as_tensor(result).reshape(-1).tolist())):
+            raise Wrong(f"{shown}: {says}.", hint)
     first = near(right).index(False)
     raise Wrong(f"{list(answers)[first]} is {show(numbers[first])}; expected another number.", *hints)
 
@@ -496,11 +500,8 @@ def expect_distribution(numbers: Sequence[float], name: str, *, tolerance: float
         f"{shown}; expected numbers from 0 to 1.",
         "Scores become weights by the softmax, and logarithms become probabilities by `exp`.",
     )
-    expect(
-        abs(total - 1) <= tolerance,
-        f"{shown}, with the sum {show(total)}; expected 1.",
-        "Divide each by their sum.",
-    )
+    message = f"{shown}, with the sum {show(total)}; expected 1."
+    expect(abs(total - 1) <= tolerance, message, "Divide each by their sum.")
 
 
 def as_parts(result: object, *names: str) -> Sequence:
@@ -527,62 +528,8 @@ def as_number(answer: object, *, name: str = "your number") -> float:
             text = "".join(answer.split())
             return float(Fraction(text.rstrip("%"))) / (100 if text.endswith("%") else 1)
         except (ValueError, ZeroDivisionError):
-            raise Wrong(
-                f"{name} is the text {answer!r}, not a number.",
-                "Write digits alone, without a unit and without commas.",
-            ) from None
+            digits = "Write digits alone, without a unit and without commas."
+            raise Wrong(f"{name} is the text {answer!r}, not a number.", digits) from None
     tensor = as_tensor(answer, name=name)
     expect(tensor.numel() == 1, f"{name} holds {tensor.numel()} numbers; expected one.", "Write one number.")
     return tensor.double().item()
-
-
-def choose(answer: object, right: str, reason: str, wrong: Mapping[str, str]) -> Iterator[str]:
-    """A check of one choice of several sentences; "b", "B" and "(b)" are one choice.
-
-    Args:
-        answer: the reader's letter.
-        right: the right letter.
-        reason: why it is right.
-        wrong: for each other letter, what is wrong with it.
-    """
-    expect_written(answer)
-    letters = sorted([right, *wrong])
-    letter = re.sub(r"\W", "", answer).lower() if isinstance(answer, str) else ""
-    expect(
-        letter in letters,
-        f"{show(answer)} is none of the choices.",
-        f"Write one letter in quotes: {', '.join(letters[:-1])} or {letters[-1]}.",
-    )
-    if letter != right:
-        raise Wrong(f"Not {letter}: {wrong[letter]}")
-    yield f"{letter}: {reason}"
-
-
-class OpenAnswer(Exception):
-    """An answer in words, which the reader judges by the points of a rubric."""
-
-    def __init__(self, rubric: Sequence[str]) -> None:
-        self.rubric = tuple(rubric)
-
-
-def _num_words(text: str) -> int:
-    """Number of words of a text; two characters of a script without blanks, such as Chinese, count as one word."""
-    without_blanks = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
-    return len(without_blanks.sub("", text).split()) + len(without_blanks.findall(text)) // 2
-
-
-def compare_with_rubric(answer: object, rubric: Sequence[str], *, min_words: int = 20) -> Iterator[str]:
-    """A check of an answer in words: shows the rubric once there is a text to compare with it."""
-    expect_written(answer)
-    expect(isinstance(answer, str), f"Your answer is {_kind(answer)}; write a text in quotes.")
-    num_words = _num_words(str(answer))
-    if num_words == 0:
-        raise Unfinished("Write your answer between the quotes, run that cell, then run this one again.")
-    expect(
-        num_words >= min_words,
-        f"Your answer has {num_words} {'word' if num_words == 1 else 'words'}. The points to compare it with come when "
-        f"it has {min_words}.",
-        "Write down what you think before you look: you remember more of what you have tried to say.",
-    )
-    raise OpenAnswer(rubric)
-    yield  # makes this a generator, as every check is

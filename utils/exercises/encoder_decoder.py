@@ -1,73 +1,61 @@
 """Checks of the exercises of chapters/encoder_decoder."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from utils.exercises.checking import (
-    Mistake,
     ReadersFunction,
     as_tensor,
-    choose,
-    compare_with_rubric,
+    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
     expect_written,
+    in_words,
 )
 from utils.seq2seq import Encoder
 
 
-@exercise(1, "predict", "Put z = 1 into the last line of the GRU. What is left of it?")
-def closed_to_words(answer: object) -> Iterator[str]:
-    yield from choose(
-        answer,
-        right="b",
-        reason="the new state is the old one at every word, and the first state is a vector of zeros.",
-        wrong={
-            "a": "the last word enters the state through the candidate, and the candidate has the share 1 - z = 0.",
-            "c": "no word enters the state, so there is nothing to average.",
-            "d": "z = 1 does keep the whole old state. But the state begins with zeros, and no word is ever added.",
-        },
-    )
+@choice(1, "Put z = 1 into the last line of the GRU. What is left of it?", right="b")
+def closed_to_words() -> dict[str, str]:
+    return {
+        "a": "the last word enters the state through the candidate, and the candidate has the share 1 - z = 0.",
+        "b": "the new state is the old one at every word, and the first state is a vector of zeros.",
+        "c": "no word enters the state, so there is nothing to average.",
+        "d": "z = 1 does keep the whole old state. But the state begins with zeros, and no word is ever added.",
+    }
 
 
 @exercise(
     2,
-    "compute",
     "Count the right pieces of 1, 2, 3 and 4 words, and divide each count by the number of pieces.",
     "The penalty is e to the 1 - r/c, where r is the length of the reference and c that of the translation.",
 )
 def score_by_hand(product: object, penalty: object, score: object) -> Iterator[str]:
     mistakes = (
-        Mistake(1 / 4, "both words très count", "The reference has one: 4 of 5 words are right."),
-        Mistake(0.679, "this is the mean of the four shares", "BLEU multiplies the shares."),
-        Mistake(0.669, "this is the fourth root of the product", "Keep the root for the score."),
-        Mistake(1 / 15, "you divided by the numbers of the reference", "The translation has 5 words."),
-        Mistake(20, "this is the product in per cent", "The first share is 0.8."),
+        (1 / 4, "both words très count", "The reference has one: 4 of 5 words are right."),
+        (0.679, "this is the mean of the four shares", "BLEU multiplies the shares."),
+        (1 / 15, "you divided by the numbers of the reference", "The translation has 5 words."),
     )
     expect_numbers({"product": product}, [1 / 5], mistakes, "The first share is 4/5.", tolerance=1e-3)
     yield "the product of the four shares is 1/5"
     exponent = "With c = 5 and r = 6 the exponent is 1 - 6/5."
     mistakes = (
-        Mistake(1, "this is for a translation that is not shorter than the reference", exponent),
-        Mistake(math.exp(1 / 6), "r and c are exchanged", exponent),
-        Mistake(5 / 6, "this is the ratio of the lengths", "The penalty is e to the 1 - r/c."),
-        Mistake(-0.2, "this is the exponent", "The penalty is e to this power. It lies between 0 and 1."),
+        (1, "this is for a translation that is not shorter than the reference", exponent),
+        (math.exp(1 / 6), "r and c are exchanged", exponent),
     )
     expect_numbers({"penalty": penalty}, [math.exp(-0.2)], mistakes, exponent, tolerance=3e-3)
     yield "the penalty is e to the -0.2"
     factor, root = 100 * math.exp(-0.2), "Take the fourth root of 1/5."
     right = factor * (1 / 5) ** (1 / 4)
     mistakes = (
-        Mistake(right / 100, "the factor 100 is missing", "Multiply by 100."),
-        Mistake(factor / 5, "the root is missing", root),
-        Mistake(factor / math.sqrt(5), "this has the square root of the product", root),
-        Mistake(100 * (1 / 5) ** (1 / 4), "the penalty is missing", "Multiply by 0.819."),
-        Mistake(factor * 0.6792, "this has the mean of the four shares", root),
+        (right / 100, "the factor 100 is missing", "Multiply by 100."),
+        (factor / 5, "the root is missing", root),
+        (100 * (1 / 5) ** (1 / 4), "the penalty is missing", "Multiply by 0.819."),
     )
     expect_numbers({"score": score}, [right], mistakes, root, tolerance=0.0035)
     yield "the score is 100 times the penalty times the fourth root of 1/5"
@@ -75,7 +63,6 @@ def score_by_hand(product: object, penalty: object, score: object) -> Iterator[s
 
 @exercise(
     3,
-    "implement",
     "In a sentence of n words the new place j holds the word of the old place n - 1 - j.",
     "A loop over the sentences is enough: `embedded[b, :n].flip(0)` turns the n words of one sentence around.",
 )
@@ -83,73 +70,62 @@ def reverse_words(answer: ReadersFunction) -> Iterator[str]:
     vectors = torch.tensor([1.0, 2, 3, 8, 9])[:, None] * torch.tensor([1.0, 10])
     case = "for the vectors [1, 10], [2, 20], [3, 30] of three words and [8, 80], [9, 90] of two pads"
     same = "The result has the shape of `embedded`."
-    result = as_tensor(
-        answer(vectors[None], torch.tensor([3])), same, shape=(1, 5, 2), name=f"{case}, the shape"
-    )
+    result = answer(vectors[None], torch.tensor([3]))
+    result = as_tensor(result, same, shape=(1, 5, 2), name=f"{case}, the result")
     pads, last = "Turn the words around, and leave the pads where they are.", "The last word comes first."
     mistakes = [
-        Mistake(vectors[order], says, hint)
+        (vectors[order], says, hint)
         for order, says, hint in (
             ([4, 3, 2], "the pads come first", pads),
             ([3, 4, 2], "the pads come first", pads),
             ([0, 1, 2], "nothing is turned around", "The words are along axis 1."),
             ([3, 2, 1], "you start one place too late", "The last word is at the place `lens - 1`."),
             ([1, 0, 2], "the last word stays where it is", "The n words of a sentence are `[:n]`."),
-            ([0, 2, 1], "the first word stays where it is", "The first word has the place 0."),
-            ([4, 0, 1], "the words are moved, not turned around", last),
         )
     ]
-    mistakes.append(
-        Mistake(vectors[:3].flip(1), "the numbers inside each vector are turned", "Turn the words.")
-    )
+    mistakes.append((vectors[:3].flip(1), "the numbers inside each vector are turned", "Turn the words."))
     expect_close(result[0, :3], vectors[:3].flip(0), case, last, name="the beginning", mistakes=mistakes)
     yield "the words of one sentence are turned around, and the pads stay behind them"
-    generator = torch.Generator().manual_seed(2)
+    torch.manual_seed(2)
+    own = "Each sentence has a length of its own, and stays in its row."
     for num_places, lens in ((5, [5, 2, 3]), (7, [1, 7])):
-        batch = torch.randn(len(lens), num_places, 3, generator=generator)
+        batch = torch.randn(len(lens), num_places, 3)
         result = as_tensor(answer(batch, torch.tensor(lens)), same, shape=tuple(batch.shape))
         for row, length in enumerate(lens):
             case = f"for a batch with the lengths {lens}, in sentence {row} of {length} words"
-            own = "Each sentence has a length of its own, and stays in its row."
             expect_close(result[row, :length], batch[row, :length].flip(0), case, own)
     yield "each sentence of a batch has its own length"
 
 
 @exercise(
     4,
-    "implement",
     "Add the vectors of the real words, and divide by the number of real words.",
     "Equal scores give equal weights: `masked_softmax` of zeros, with the mask of the lengths, gives them.",
 )
 def mean_context(answer: ReadersFunction) -> Iterator[str]:
-    case, divide = (
-        "for the vectors [2] and [5] of two words and [30] of a pad",
-        "Divide by the number of real words, 2.",
-    )
+    case = "for the vectors [2] and [5] of two words and [30] of a pad"
+    divide = "Divide by the number of real words, 2."
     mistakes = (
-        Mistake(37 / 3, "the pad is in the mean", "Only the first `src_lens` places are words."),
-        Mistake(7 / 3, "the sum of the two words is divided by 3", divide),
-        Mistake(7.0, "this is the sum", divide),
-        Mistake(18.5, "the sum of all three is divided by 2", "The pad may not enter the sum."),
-        Mistake(5.0, "this is the last word, or the largest", "All real words have the same weight."),
-        Mistake(2.0, "this is the first word alone", "The n words are `[:n]`."),
+        (37 / 3, "the pad is in the mean", "Only the first `src_lens` places are words."),
+        (7 / 3, "the sum of the two words is divided by 3", divide),
+        (7.0, "this is the sum", divide),
+        (5.0, "this is the last word, or the largest", "All real words have the same weight."),
     )
     context = answer(torch.tensor([[[2.0], [5.0], [30.0]]]), torch.tensor([2]))
     expect_close(context, [[3.5]], case, divide, name="the context", mistakes=mistakes)
     yield "the pad is not in the mean"
-    generator = torch.Generator().manual_seed(5)
+    torch.manual_seed(5)
+    own = "Each sentence has a mean of its own: divide by its own length."
     for lens, num_places in (([5, 2, 3], 5), ([1, 7], 11)):
-        batch = torch.randn(len(lens), num_places, 2, generator=generator)
+        batch = torch.randn(len(lens), num_places, 2)
         means = torch.stack([batch[row, :length].mean(dim=0) for row, length in enumerate(lens)])
         case = f"for a batch with the lengths {lens}"
-        own = "Each sentence has a mean of its own: divide by its own length."
         expect_close(answer(batch, torch.tensor(lens)), means, case, own, name="the context")
     yield "each sentence of a batch has a mean of its own"
 
 
 @exercise(
     5,
-    "experiment",
     "Run the encoder on both sentences, subtract the outputs, and take absolute values.",
     "`unflatten(-1, (2, 16))` cuts the 32 numbers into the two halves, and `amax(dim=-1)` takes the largest of each.",
 )
@@ -166,16 +142,13 @@ def two_layers(encoder: object, moved: object) -> Iterator[str]:
         "would be so.",
         "Measure the outputs of `deep`. Its second layer reads both halves of the first.",
     )
-    halves = _difference(deep, 4).unflatten(-1, (2, 16))
-    right, absolute = halves.abs().amax(dim=-1), "Take absolute values before the maximum."
-    sixth, fourth = (_difference(deep, place).unflatten(-1, (2, 16)).abs().amax(dim=-1) for place in (5, 3))
+    halves, right = _halves(deep, 4), _halves(deep, 4).abs().amax(dim=-1)
+    absolute = "Take absolute values before the maximum."
     mistakes = (
-        Mistake(right.flip(1), "the two columns are exchanged", "The forward half comes first."),
-        Mistake(halves.abs().mean(dim=-1), "these are the mean changes", "Take the largest."),
-        Mistake(halves.abs().sum(dim=-1), "these are the sums of the changes", "Take the largest."),
-        Mistake(halves.amax(dim=-1), "these are the largest changes with their signs", absolute),
-        Mistake(sixth, "the sixth word was changed", "Places count from 0."),
-        Mistake(fourth, "nothing moves: place 3 held the id 9 already", "Places count from 0."),
+        (right.flip(1), "the two columns are exchanged", "The forward half comes first."),
+        (halves.abs().mean(dim=-1), "these are the mean changes", "Take the largest."),
+        (halves.amax(dim=-1), "these are the largest changes with their signs", absolute),
+        (_halves(deep, 5).abs().amax(dim=-1), "the sixth word was changed", "Places count from 0."),
     )
     fifth = "Compare the outputs of the encoder before and after, in the first 16 numbers and the last 16."
     expect_close(changes, right, case, fifth, name="moved", tolerance=1e-3, mistakes=mistakes)
@@ -183,25 +156,22 @@ def two_layers(encoder: object, moved: object) -> Iterator[str]:
     yield "both halves move at every word, and most at the fifth"
 
 
-def _difference(encoder: Encoder, place: int) -> Tensor:
-    """How much each output of the second layer changes, for each of the 7 words."""
+def _halves(encoder: Encoder, place: int) -> Tensor:
+    """How much the outputs of both halves of the second layer change, for each of the 7 words."""
     src, lens = torch.tensor([[4, 7, 5, 9, 6, 8, 4]]), torch.tensor([7])
     changed = src.clone()
     changed[0, place] = 9
     with torch.no_grad():
-        return (encoder(changed, lens)[0] - encoder(src, lens)[0])[0]
+        return (encoder(changed, lens)[0] - encoder(src, lens)[0])[0].unflatten(-1, (2, 16))
 
 
-@exercise(6, "open")
-def accuracy_and_translation(answer: object) -> Iterator[str]:
-    yield from compare_with_rubric(
-        answer,
-        (
-            "It says what the 97% measure: the next word when the decoder reads the true words before it.",
-            "It says what is different in a translation: the decoder reads its own words, also the wrong ones.",
-            "It says that one wrong word makes a sentence wrong: with 97% per word, and if mistakes were independent, "
-            "a sentence of 16 words would be without mistake in about 61% of the cases (0.97 to the 16).",
-            "It says what to measure instead: BLEU of translations, or how many are the same as the reference, on "
-            "sentences that were not in training.",
-        ),
+@in_words(6)
+def accuracy_and_translation() -> Sequence[str]:
+    return (
+        "It says what the 97% measure: the next word when the decoder reads the true words before it.",
+        "It says what is different in a translation: the decoder reads its own words, also the wrong ones.",
+        "It says that one wrong word makes a sentence wrong: with 97% per word, and if mistakes were independent, "
+        "a sentence of 16 words would be without mistake in about 61% of the cases (0.97 to the 16).",
+        "It says what to measure instead: BLEU of translations, or how many are the same as the reference, on "
+        "sentences that were not in training.",
     )

@@ -1,70 +1,57 @@
 """Checks of the exercises of chapters/explanation."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from utils.exercises.checking import (
-    Mistake,
     ReadersFunction,
     as_tensor,
-    choose,
-    compare_with_rubric,
+    choice,
     exercise,
     expect,
     expect_close,
     expect_distribution,
     expect_numbers,
+    in_words,
     show,
 )
 
 
-@exercise(1, "predict", "One result is about the weight of one step. The other is about the word.")
-def two_results(answer: object) -> Iterator[str]:
-    yield from choose(
-        answer,
-        right="b",
-        reason="without the word the output changes, and without this weight it does not.",
-        wrong={
-            "a": "without Mary in the sentence the translator writes Jean, so it uses the word.",
-            "c": "without this weight nothing changes, so the translator does not need this weight.",
-            "d": "the two interventions change different things: one step of attention, and what the encoder reads.",
-        },
-    )
+@choice(1, "One result is about the weight of one step. The other is about the word.", right="b")
+def two_results() -> dict[str, str]:
+    return {
+        "a": "without Mary in the sentence the translator writes Jean, so it uses the word.",
+        "b": "without the word the output changes, and without this weight it does not.",
+        "c": "without this weight nothing changes, so the translator does not need this weight.",
+        "d": "the two interventions change different things: one step of attention, and what the encoder reads.",
+    }
 
 
 @exercise(
     2,
-    "compute",
     "The intersection is (0, 0) and (1, 2). The union has six links.",
     "The rate is 1 - (|A and S| + |A and P|) / (|A| + |S|), and here P = S.",
 )
 def two_directions(intersection: object, union: object) -> Iterator[str]:
-    missing = (
-        "Write down the number of links that are made, of those that are sure, and of those that are both."
-    )
+    missing = "Write down how many links are made, how many are sure, and how many are both."
     mistakes = (
-        Mistake((0.2, 1 / 3), "the two are exchanged", "The intersection has fewer links."),
-        Mistake((2 / 3, 0.8), "these must be subtracted from 1", "The rate is 0 when there is no mistake."),
-        Mistake((0.5, 0.0), "these are the shares of sure links that are missing", missing),
-        Mistake((0.0, 1 / 3), "these are the shares of made links that are wrong", missing),
-        Mistake((2 / 3, 0.6), "the links that are made and sure count once", "They count twice."),
-        Mistake((100 / 3, 20.0), "these are the rates in per cent", "Divide both by 100."),
+        ((0.2, 1 / 3), "the two are exchanged", "The intersection has fewer links."),
+        ((2 / 3, 0.8), "these must be subtracted from 1", "The rate is 0 when there is no mistake."),
+        ((0.0, 1 / 3), "these are the shares of made links that are wrong", missing),
+        ((2 / 3, 0.6), "the links that are made and sure count once", "They count twice."),
+        ((100 / 3, 20.0), "these are the rates in per cent", "Divide both by 100."),
     )
-    counts = (
-        "The intersection has 2 links, both sure. The union has 6, 4 of them sure. 4 links are sure in all."
-    )
-    expect_numbers(
-        {"aer_intersection": intersection, "aer_union": union}, [1 / 3, 0.2], mistakes, counts, tolerance=0.01
-    )
+    counts = "The intersection has 2 links, both sure. The union has 6, 4 of them sure. In all 4 are sure."
+    rates = {"aer_intersection": intersection, "aer_union": union}
+    expect_numbers(rates, [1 / 3, 0.2], mistakes, counts, tolerance=0.01)
     yield "the intersection makes two links and misses two"
     yield "the union misses none and makes two wrong ones"
 
 
 @exercise(
     3,
-    "implement",
     "Make a fresh point on the path in each round, and ask torch.autograd.grad for the gradient of f there.",
     "Add up the gradients, divide by `steps`, multiply by `x`, and sum over the last axis.",
 )
@@ -75,12 +62,11 @@ def along_the_path(answer: ReadersFunction) -> Iterator[str]:
     x = torch.tensor([[1.0, 1.0], [2.0, 5.0], [4.0, 3.0]])
     case = "for f(x) = x[0,0] + 2 x[0,1] + 3 x[1,0] - x[2,1] and x = [[1, 1], [2, 5], [4, 3]]"
     mistakes = (
-        Mistake((3, 3, -1), "these are the gradients, not yet multiplied by x", "Multiply by `x`."),
-        Mistake((12, 24, -12), "this is the sum over the steps", "Divide by `steps`."),
+        ((3, 3, -1), "these are the gradients, not yet multiplied by x", "Multiply by `x`."),
+        ((12, 24, -12), "this is the sum over the steps", "Divide by `steps`."),
     )
     one = "There is one number for each word: add up over the last axis, and over no other."
-    result = as_tensor(answer(linear, x, 4), one, shape=(3,), name=f"{case}, the result")
-    expect_close(result, [3.0, 6.0, -3.0], case, mistakes=mistakes)
+    expect_close(answer(linear, x, 4), [3.0, 6.0, -3.0], case, one, mistakes=mistakes)
     yield "for a linear function it is gradient times input"
 
     def square(x: Tensor) -> Tensor:
@@ -90,9 +76,9 @@ def along_the_path(answer: ReadersFunction) -> Iterator[str]:
     case = "for f(x), the sum of the squares of the sums of the rows, and x = [[1, 1], [3, 0]] in 5 steps"
     middle = "The first of m points is 0.5 / m of x, the middle of the first part."
     mistakes = (
-        Mistake((8, 18), "the gradients are taken at x itself", "The points lie on the way from 0 to x."),
-        Mistake((4.8, 10.8), "the gradients are taken at the end of each part of the path", middle),
-        Mistake((3.2, 7.2), "the gradients are taken at the beginning of each part of the path", middle),
+        ((8, 18), "the gradients are taken at x itself", "The points lie on the way from 0 to x."),
+        ((4.8, 10.8), "the gradients are taken at the end of each part of the path", middle),
+        ((3.2, 7.2), "the gradients are taken at the beginning of each part of the path", middle),
     )
     expect_close(answer(square, x, 5), [4.0, 9.0], case, tolerance=1e-3, mistakes=mistakes)
     yield "it uses the middle of each part of the path"
@@ -118,7 +104,6 @@ HONEST = torch.tensor([0.1, 0.1, 0.1, 0.1, 0.6]).double()
 
 @exercise(
     4,
-    "experiment",
     "Give the fifth word nothing. Half of the weight must then lie on the second and the fourth word together.",
     "The third and the fourth word together need 0.35.",
 )
@@ -143,16 +128,13 @@ def same_context(row: object) -> Iterator[str]:
     yield "the weights are others"
 
 
-@exercise(5, "open")
-def review(answer: object) -> Iterator[str]:
-    yield from compare_with_rubric(
-        answer,
-        (
-            "It asks for a count over many sentences, and how this sentence was chosen.",
-            "It asks for the error rate of the links, and for something to compare it with.",
-            "It asks to hide the verb in the step that translates it.",
-            "It asks for a control, such as a random other word.",
-            "It asks to leave the verb out of the sentence, since other vectors and the first state have read it.",
-            "It asks for more than one training.",
-        ),
+@in_words(5)
+def review() -> Sequence[str]:
+    return (
+        "It asks for a count over many sentences, and how this sentence was chosen.",
+        "It asks for the error rate of the links, and for something to compare it with.",
+        "It asks to hide the verb in the step that translates it.",
+        "It asks for a control, such as a random other word.",
+        "It asks to leave the verb out of the sentence, since other vectors and the first state have read it.",
+        "It asks for more than one training.",
     )

@@ -1,57 +1,48 @@
 """Checks of the exercises of chapters/masked_softmax."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 
 from utils.attention import length_mask
 from utils.exercises.checking import (
-    Mistake,
     ReadersFunction,
     Wrong,
     as_tensor,
-    choose,
-    compare_with_rubric,
+    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
+    in_words,
     show,
 )
 
 PAD = 0
 
 
-@exercise(1, "predict", "Write down the three exponentials first, and then divide by their sum.")
-def filled_with_zero(answer: object) -> Iterator[str]:
-    yield from choose(
-        answer,
-        right="c",
-        reason="the exponential of 0 is 1, more than those of -1 and -2, so the padding gets the largest weight.",
-        wrong={
-            "a": "0 is a score like any other. Its exponential is 1, not 0: only -inf has the exponential 0.",
-            "b": "the weights of one row sum to 1. What the padding gets is taken from the real words.",
-            "d": "equal weights need equal scores, and these are -1, -2 and 0.",
-        },
-    )
+@choice(1, "Write down the three exponentials first, and then divide by their sum.", right="c")
+def filled_with_zero() -> dict[str, str]:
+    return {
+        "a": "0 is a score like any other. Its exponential is 1, not 0: only -inf has the exponential 0.",
+        "b": "the weights of one row sum to 1. What the padding gets is taken from the real words.",
+        "c": "the exponential of 0 is 1, more than those of -1 and -2, so the padding gets the largest weight.",
+        "d": "equal weights need equal scores, and these are -1, -2 and 0.",
+    }
 
 
 @exercise(
     2,
-    "compute",
     "The exponential of ln 3 is 3, and the exponential of 0 is 1.",
     "The forbidden score is replaced by -inf before the softmax, so the sum has two terms only.",
 )
 def weights_by_hand(first: object, second: object, third: object) -> Iterator[str]:
     mistakes = (
-        Mistake((0.0065, 0.0196, 0.9739), "the mask is missing", "The score of the padding becomes -inf."),
-        Mistake((0.75, 0.25, 0), "the two are exchanged", "The larger score must get the larger weight."),
-        Mistake((0.5, 0.5, 0), "the two are equal", "Equal weights need equal scores."),
+        ((0.0065, 0.0196, 0.9739), "the mask is missing", "The score of the padding becomes -inf."),
+        ((0.75, 0.25, 0), "the two are exchanged", "The larger score must get the larger weight."),
     )
-    ratio = (
-        "The padding gets 0. The ratio of the others is the exponential of the difference of their scores."
-    )
+    ratio = "The padding gets 0. The ratio of the others is e to the difference of their scores."
     expect_numbers({"w1": first, "w2": second, "w3": third}, [0.25, 0.75, 0], mistakes, ratio, weights=True)
     yield "the padding has the weight 0"
     yield "the ratio of the weights is e to the difference of the scores, which is 3"
@@ -59,7 +50,6 @@ def weights_by_hand(first: object, second: object, third: object) -> Iterator[st
 
 @exercise(
     3,
-    "implement",
     "A key may be attended to where its word number is not that of the padding, 0.",
     "`ids != PAD` has the shape (batch, keys). Give it an axis for the queries with `[:, None, :]`.",
 )
@@ -92,7 +82,6 @@ def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
 
 @exercise(
     4,
-    "implement",
     "Without padding query i may see the keys 0 to i, so i + 1 keys. It never sees more keys than its sentence has "
     "words.",
     "The limit is the smaller of i + 1 and the length of the sentence: `torch.minimum` with one row and one column.",
@@ -106,19 +95,14 @@ def causal_lens(answer: ReadersFunction) -> Iterator[str]:
         "Return for each query how many keys it may see: `torch.arange(1, 4)`, without a point.",
     )
     mistakes = (
-        Mistake((0, 1, 2), "query 0 sees nothing", "It sees itself, so its length is 1."),
-        Mistake((1, 2, 3), "query 2 sees a padded key", "No query may see more keys than its sentence has."),
-        Mistake((2, 2, 2), "query 0 sees key 1, which comes later", "Query i may see i + 1 keys at most."),
-        Mistake((1, 2, 0), "query 2, at a padded position, sees nothing", "It sees all real words."),
-        Mistake((2, 2, 3), "each is the larger of two limits", "The smaller one decides."),
-        Mistake((1, 1, 1), "query 1 does not see key 1, itself", "It sees the keys 0 and 1."),
+        ((0, 1, 2), "query 0 sees nothing", "It sees itself, so its length is 1."),
+        ((1, 2, 3), "query 2 sees a padded key", "No query may see more keys than its sentence has."),
+        ((2, 2, 2), "query 0 sees key 1, which comes later", "Query i may see i + 1 keys at most."),
     )
     rows = (
         "There is one row for each sentence, with a length for each query: `valid_lens[:, None]` is a column."
     )
-    case = "for one sentence of 2 words and 3 queries"
-    lengths = as_tensor(result, rows, shape=(1, 3), name=f"{case}, the result")
-    expect_close(lengths, [[1, 2, 2]], case, name="the result", mistakes=mistakes)
+    expect_close(result, [[1, 2, 2]], "for one sentence of 2 words and 3 queries", rows, mistakes=mistakes)
     yield "query 0 sees itself"
     for valid, num_queries in (([7, 3, 1], 7), ([5, 2], 3), ([0, 4], 5)):
         expected = torch.minimum(torch.arange(1, num_queries + 1), torch.tensor(valid)[:, None])
@@ -129,31 +113,23 @@ def causal_lens(answer: ReadersFunction) -> Iterator[str]:
 
 @exercise(
     5,
-    "experiment",
     "On paper the sum of the first softmax cancels. In float32 a weight can be rounded to 0 before you divide by it.",
     "Give a forbidden word a score so high that the allowed words get weights that round to 0.",
 )
 def renormalised(answer: ReadersFunction, bad_scores: object) -> Iterator[str]:
     mistakes = (
-        Mistake((1 / 7, 2 / 7, 0), "they sum to 3/7", "After the product with the mask, divide by the sum."),
-        Mistake((1 / 7, 2 / 7, 4 / 7), "the mask has no effect", "Multiply the softmax by the mask."),
-        Mistake((0, 0, 1), "the forbidden key gets them", "True in the mask means 'may attend'."),
-        Mistake((1, 1, 0), "the sums run over the queries", "The weights of one query sum to 1: `dim=-1`."),
+        ((1 / 7, 2 / 7, 0), "they sum to 3/7", "After the product with the mask, divide by the sum."),
+        ((1 / 7, 2 / 7, 4 / 7), "the mask has no effect", "Multiply the softmax by the mask."),
+        ((0, 0, 1), "the forbidden key gets them", "True in the mask means 'may attend'."),
     )
     scores, mask = torch.tensor([[1.0, 2.0, 4.0]]).log(), torch.tensor([[True, True, False]])
-    case, order = (
-        "for the scores ln [1, 2, 4] and the mask [True, True, False]",
-        "Softmax, then mask, then division.",
-    )
-    result = answer(scores, mask)
-    expect_close(result, [[1 / 3, 2 / 3, 0]], case, order, name="the row of weights", mistakes=mistakes)
-    generator = torch.Generator().manual_seed(3)
-    scores = torch.randn(2, 3, 5, generator=generator)
-    allowed = length_mask(torch.tensor([5, 2]), 5)
-    keep = "Sum over the last axis, the keys, and keep that axis: `keepdim=True`."
-    expect_close(
-        answer(scores, allowed), _softmax_of_allowed(scores, allowed), "for a batch of shape (2, 3, 5)", keep
-    )
+    case = "for the scores ln [1, 2, 4] and the mask [True, True, False]"
+    right, row = [[1 / 3, 2 / 3, 0]], "the row of weights"
+    expect_close(answer(scores, mask), right, case, name=row, mistakes=mistakes)
+    torch.manual_seed(3)
+    scores, allowed = torch.randn(2, 3, 5), length_mask(torch.tensor([5, 2]), 5)
+    right, keep = _softmax_of_allowed(scores, allowed), "Sum over the last axis, and keep it: `keepdim=True`."
+    expect_close(answer(scores, allowed), right, "for a batch of shape (2, 3, 5)", keep)
     large, both = torch.tensor([[100.0, 100.0]]), torch.tensor([[True, True]])
     highest = "e to the 100 does not fit into float32. Take `torch.softmax`, which subtracts the largest score first."
     expect_close(answer(large, both), [[0.5, 0.5]], "for the scores [100, 100], both allowed", highest)
@@ -187,15 +163,12 @@ def _softmax_of_allowed(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tenso
     return torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
 
 
-@exercise(6, "open")
-def empty_row(answer: object) -> Iterator[str]:
-    yield from compare_with_rubric(
-        answer,
-        (
-            "It says what happens in the forward pass: every score of the row is -inf, the sum of exponentials is 0, "
-            "and 0/0 is NaN.",
-            "It says that the NaN does not stay in its row: any later sum over the batch, such as the loss, is NaN.",
-            "It gives a better rule, weights 0 for the row, and says what the context is then: the zero vector.",
-            "It names a price of that rule: the weights no longer sum to 1, so a sum of 1 cannot be used as a test.",
-        ),
+@in_words(6)
+def empty_row() -> Sequence[str]:
+    return (
+        "It says what happens in the forward pass: every score of the row is -inf, the sum of exponentials is 0, "
+        "and 0/0 is NaN.",
+        "It says that the NaN does not stay in its row: any later sum over the batch, such as the loss, is NaN.",
+        "It gives a better rule, weights 0 for the row, and says what the context is then: the zero vector.",
+        "It names a price of that rule: the weights no longer sum to 1, so a sum of 1 cannot be used as a test.",
     )

@@ -2,24 +2,23 @@
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from utils.exercises.checking import (
-    Mistake,
     ReadersFunction,
     as_number,
     as_parts,
     as_tensor,
-    choose,
-    compare_with_rubric,
+    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
     expect_written,
+    in_words,
     show,
 )
 from utils.kernels import boxcar, epanechnikov, gaussian, nadaraya_watson, triangular
@@ -29,42 +28,33 @@ KERNELS = {"Gaussian": gaussian, "boxcar": boxcar, "triangular": triangular, "Ep
 WIDTHS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0]
 
 
-@exercise(
-    1, "predict", "Take a log of two readings, and write down the weights before and after the copying."
-)
-def copied_log(answer: object) -> Iterator[str]:
-    yield from choose(
-        answer,
-        right="b",
-        reason="the sum of the kernel values doubles, so each weight halves. The two copies of a reading together "
+@choice(1, "Take a log of two readings, and write down the weights before and after the copying.", right="b")
+def copied_log() -> dict[str, str]:
+    return {
+        "a": "there are twice as many terms, but the weights of a query still sum to 1. The context stays an "
+        "average of the levels.",
+        "b": "the sum of the kernel values doubles, so each weight halves. The two copies of a reading together "
         "weigh what the reading weighed before.",
-        wrong={
-            "a": "there are twice as many terms, but the weights of a query still sum to 1. The context stays an "
-            "average of the levels.",
-            "c": "the kernel sees only distances and the bandwidth, and both are as before. Near and far readings "
-            "are copied alike.",
-            "d": "the weights of a query sum to 1. Twice as many readings now share this 1, so the weights cannot "
-            "stay as they are.",
-        },
-    )
+        "c": "the kernel sees only distances and the bandwidth, and both are as before. Near and far readings "
+        "are copied alike.",
+        "d": "the weights of a query sum to 1. Twice as many readings now share this 1, so the weights cannot "
+        "stay as they are.",
+    }
 
 
 @exercise(
     2,
-    "compute",
     "For the context: the distances are 1, 0 and 2 hours. Divide them by h before you square them.",
     "For the context: divide the kernel values by their sum. These are the weights of the three levels.",
 )
 def by_hand(context: object, lowest: object, highest: object) -> Iterator[str]:
     divide = "Divide by the sum of the kernel values."
     mistakes = (
-        Mistake(7 / 3, "this is the triangular kernel", "Epanechnikov's kernel has the square of u."),
-        Mistake(2.84, "this is the Gaussian kernel", "Epanechnikov's kernel has no exponential."),
-        Mistake(67 / 7, "this is an average of the hours", "A context averages the values, here the levels."),
-        Mistake(9.2 / 3, "all weights are equal", "The reading at 12 hours is at u = 1. What is K(1)?"),
-        Mistake(3.85, "the sum of 1 - u² times level is not divided by anything", divide),
-        Mistake(2.8875, "the kernel values do not sum to 1", divide),
-        Mistake(2.0, "the weights of 9 and 10 hours are exchanged", "The nearer reading weighs more."),
+        (7 / 3, "this is the triangular kernel", "Epanechnikov's kernel has the square of u."),
+        (67 / 7, "this is an average of the hours", "A context averages the values, here the levels."),
+        (9.2 / 3, "all weights are equal", "The reading at 12 hours is at u = 1. What is K(1)?"),
+        (2.8875, "the kernel values do not sum to 1", divide),
+        (2.0, "the weights of 9 and 10 hours are exchanged", "The nearer reading weighs more."),
     )
     expect_numbers({"by_hand": context}, [2.2], mistakes)
     yield "the kernel values 9/16, 3/4 and 0 give the weights 3/7, 4/7 and 0, and the context 2.2 m"
@@ -89,54 +79,44 @@ def by_hand(context: object, lowest: object, highest: object) -> Iterator[str]:
 
 @exercise(
     3,
-    "implement",
     "Divide queries and keys by the bandwidths, and sum the squared differences over the coordinates.",
     "With one row of `scores` per query, the weights are `torch.softmax(scores, dim=1)`.",
 )
 def attend(answer: ReadersFunction) -> Iterator[str]:
     keys, values = torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([3.0, 5.0])
-    _, weights = as_parts(
-        answer(torch.zeros(1, 2), keys, values, torch.tensor([2.0, 0.6])), "context", "weights"
-    )
+    result = answer(torch.zeros(1, 2), keys, values, torch.tensor([2.0, 0.6]))
+    _, weights = as_parts(result, "context", "weights")
     case = "for the query (0, 0), the keys (2, 0) and (0, 1) and the bandwidths (2, 0.6)"
     gaussian_is = "The Gaussian kernel is exp(-u²/2)."
     mistakes = (
-        Mistake((1.0, 1.0), "the softmax runs over the queries", "Those of a query sum to 1: `dim=1`."),
-        Mistake((0.6065, 0.2494), "they do not sum to 1", "Divide each exponential by the sum of its row."),
-        Mistake((-0.5, -1.3889), "these are scores", "Turn the scores into weights by a softmax."),
-        Mistake((0.2913, 0.7087), "the sign of the scores is wrong", "The nearest key scores highest."),
-        Mistake((0.1824, 0.8176), "the bandwidths have no effect", "Divide by them."),
-        Mistake((0.4584, 0.5416), "it is divided by h, not by h²", "Divide before you square."),
-        Mistake((0.6093, 0.3907), "each score is the mean over the coordinates", "Take the sum."),
-        Mistake((0.4073, 0.5927), "both coordinates have the first bandwidth", "Each has its own."),
-        Mistake((0.8554, 0.1446), "the factor 1/2 is missing", gaussian_is),
-        Mistake((0.6608, 0.3392), "the distance is not squared", gaussian_is),
+        ((1.0, 1.0), "the softmax runs over the queries", "Those of a query sum to 1: `dim=1`."),
+        ((0.6065, 0.2494), "they do not sum to 1", "Divide each exponential by the sum of its row."),
+        ((0.2913, 0.7087), "the sign of the scores is wrong", "The nearest key scores highest."),
+        ((0.1824, 0.8176), "the bandwidths have no effect", "Divide by them."),
+        ((0.4584, 0.5416), "it is divided by h, not by h²", "Divide before you square."),
+        ((0.8554, 0.1446), "the factor 1/2 is missing", gaussian_is),
     )
-    expect_close(
-        weights, [[0.7087, 0.2913]], case, name="the row of weights", tolerance=2e-4, mistakes=mistakes
-    )
+    row = "the row of weights"
+    expect_close(weights, [[0.7087, 0.2913]], case, name=row, tolerance=2e-4, mistakes=mistakes)
     yield "the nearer key gets the larger weight, and each coordinate has its own bandwidth"
 
-    generator = torch.Generator().manual_seed(3)
-    queries, keys = torch.randn(3, 5, generator=generator), torch.randn(7, 5, generator=generator)
-    values, bandwidths = torch.randn(7, generator=generator), torch.rand(5, generator=generator) + 0.5
+    torch.manual_seed(3)
+    queries, keys, values, bandwidths = (
+        torch.randn(3, 5),
+        torch.randn(7, 5),
+        torch.randn(7),
+        torch.rand(5) + 0.5,
+    )
     expected = nadaraya_watson(queries / bandwidths, keys / bandwidths, values)
     context, weights = as_parts(answer(queries, keys, values, bandwidths), "context", "weights")
     case = "for 3 queries and 7 keys of 5 numbers"
-    sums = as_tensor(weights, shape=(3, 7), name=f"{case}, the tensor of weights").sum(dim=1)
-    expect(
-        (sums - 1).abs().max() < 1e-4,
-        f"{case}, the weights of the queries sum to {show(sums)}; expected 1 for each query.",
-        "The sum of a row runs over all keys of one query: `dim=1`.",
-    )
-    expect_close(weights, expected[1], case, name="the weight")
+    expect_close(weights, expected[1], case, "The weights of one query sum to 1: `dim=1`.", name="the weight")
     expect_close(context, expected[0], case, "Multiply each value by its weight and add.", name="the context")
     yield "each context is the average of the values with weights that sum to 1"
 
     far, keys = torch.tensor([[300.0]]), torch.tensor([[0.0], [1.0]])
-    _, weights = as_parts(
-        answer(far, keys, torch.tensor([3.0, 5.0]), torch.tensor([2.0])), "context", "weights"
-    )
+    result = answer(far, keys, torch.tensor([3.0, 5.0]), torch.tensor([2.0]))
+    _, weights = as_parts(result, "context", "weights")
     case = "for the query 300, the keys 0 and 1 and the bandwidth 2"
     rounded = "Here every exponential rounds to 0. `torch.softmax` subtracts the highest score first."
     expect_close(weights, [[0.0, 1.0]], case, rounded, name="the weight")
@@ -154,7 +134,6 @@ def _line(queries: Tensor, keys: Tensor, values: Tensor, bandwidth: float) -> Te
 
 @exercise(
     4,
-    "implement",
     "The best line goes through the weighted mean of the keys and the weighted mean of the values. Its slope is made "
     "of the differences from these means.",
     "Its slope is the weighted sum of (key - mean key) times value, divided by the weighted sum of (key - mean key)².",
@@ -163,12 +142,7 @@ def local_line(answer: ReadersFunction) -> Iterator[str]:
     name = "the estimate"
     keys, end = torch.arange(5.0), torch.tensor([4.0])
     way = "Start at the weighted means, and add the slope times the way from the mean key to the query."
-    mistakes = (
-        Mistake(7.9598, "this is the weighted average", way),
-        Mistake(2.0, "this is the slope of the line", way),
-        Mistake(15.9598, "the slope is counted from 0", way),
-        Mistake(1.0, "this is the height of the line at 0", way),
-    )
+    mistakes = ((7.9598, "this is the weighted average", way), (2.0, "this is the slope of the line", way))
     case = "for the keys 0 to 4, the values 2k + 1 and the query 4"
     own_line = "One height for each query: each has weights, means and a slope of its own."
     result = answer(end, keys, 2 * keys + 1, 1.0)
@@ -180,17 +154,16 @@ def local_line(answer: ReadersFunction) -> Iterator[str]:
     roots = "A function that multiplies the *errors* by `w` needs the square roots of the weights."
     case = "for the keys 0 to 6, the values k³, the query 1 and the bandwidth 0.8"
     mistakes = (
-        Mistake(-5.0, "every reading has the same weight", "Multiply each squared error by its weight."),
-        Mistake(_line(query, keys, cubes, 0.8 / math.sqrt(2)), "each weight counts with its square", roots),
-        Mistake(_line(query, keys, cubes, 1.0), "the bandwidth has no effect", "Pass `bandwidth` on."),
+        (-5.0, "every reading has the same weight", "Multiply each squared error by its weight."),
+        (_line(query, keys, cubes, 0.8 / math.sqrt(2)), "each weight counts with its square", roots),
+        (_line(query, keys, cubes, 1.0), "the bandwidth has no effect", "Pass `bandwidth` on."),
     )
     hint = "The means and the slope must all take the weights."
     expected, result = _line(query, keys, cubes, 0.8), answer(query, keys, cubes, 0.8)
     expect_close(result, expected, case, hint, name=name, tolerance=0.003, mistakes=mistakes)
-    generator = torch.Generator().manual_seed(5)
+    torch.manual_seed(5)
     for num_queries, num_keys, bandwidth in ((3, 11, 0.7), (5, 7, 1.3)):
-        queries, keys = (4 * torch.rand(num, generator=generator) for num in (num_queries, num_keys))
-        inputs = queries, keys, torch.randn(num_keys, generator=generator), bandwidth
+        inputs = 4 * torch.rand(num_queries), 4 * torch.rand(num_keys), torch.randn(num_keys), bandwidth
         case = f"for {num_queries} queries, {num_keys} keys and the bandwidth {bandwidth}"
         expect_close(answer(*inputs), _line(*inputs), case, own_line, name=name, tolerance=0.01)
     yield "each query has its own line, with its own weights"
@@ -242,26 +215,20 @@ def _columns(answer: object) -> list[int]:
     """The places of the reader's four bandwidths, a list or a dictionary, in the list of the chapter."""
     expect_written(answer)
     items = [answer.get(name, ...) for name in KERNELS] if isinstance(answer, dict) else answer
-    for item in items if isinstance(items, list | tuple) else ():
-        expect_written(item)
-    widths = as_tensor(
-        items, "Report one bandwidth for each kernel.", shape=(len(KERNELS),), name="best_widths"
-    ).tolist()
+    if isinstance(items, list | tuple):
+        expect_written(*items)
+    one = "Report one bandwidth for each kernel."
+    listed = "Report bandwidths of this list, neither errors nor places: `widths[place]`."
     columns = []
-    for width in widths:
+    for width in as_tensor(items, one, shape=(len(KERNELS),), name="best_widths").tolist():
         near = [column for column, candidate in enumerate(WIDTHS) if abs(candidate - width) < 1e-4]
-        expect(
-            near,
-            f"{show(width)} is not in `widths`.",
-            "Report bandwidths of this list, neither errors nor places: `widths[place]`.",
-        )
+        expect(near, f"{show(width)} is not in `widths`.", listed)
         columns += near
     return columns
 
 
 @exercise(
     5,
-    "experiment",
     "Write two loops, over `kernels.values()` and over `widths`, and keep each error in a list or a table.",
     "Call `nadaraya_watson` with `kernel=` and `bandwidth=`, and compare the queries whose weights sum to more than 0.",
 )
@@ -269,17 +236,12 @@ def best_widths(answer: object, spread: object) -> Iterator[str]:
     columns, errors = _columns(answer), _errors("known")
     best, given = errors.argmin(dim=1).tolist(), show([WIDTHS[column] for column in columns])
     if columns != best:
-        expect(
-            columns != best[:1] * len(KERNELS),
-            f"best_widths is {given}: the best bandwidth of the Gaussian for all kernels.",
-            "Without `kernel=` the function takes the Gaussian every time.",
-        )
+        gaussian_alone = f"best_widths is {given}: the best bandwidth of the Gaussian for all kernels."
+        every_time = "Without `kernel=` the function takes the Gaussian every time."
+        expect(columns != best[:1] * len(KERNELS), gaussian_alone, every_time)
         for measure, (what, hint) in OTHER_ERRORS.items():
-            expect(
-                columns != _errors(measure).argmin(dim=1).tolist(),
-                f"{given} are the bandwidths that {what}.",
-                hint,
-            )
+            others = _errors(measure).argmin(dim=1).tolist()
+            expect(columns != others, f"{given} are the bandwidths that {what}.", hint)
     for name, row, column in zip(KERNELS, errors, columns, strict=True):
         expect(
             column == row.argmin(),
@@ -290,29 +252,24 @@ def best_widths(answer: object, spread: object) -> Iterator[str]:
         yield f"{name}: h = {show(WIDTHS[column])} has the smallest error"
     smallest = errors.amin(dim=1)
     expected = (smallest.max() - smallest.min()).item()
-    squares = (smallest.max() ** 2 - smallest.min() ** 2).item()
     widths = [WIDTHS[column] for column in best]
     mistakes = (
-        Mistake(max(widths) - min(widths), "this is the spread of the bandwidths", "Subtract the errors."),
-        Mistake(100 * expected, "these are centimetres", "Give it in metres."),
-        Mistake(squares, "this is the difference of two mean squares", "Take the root, as `rmse` does."),
+        (max(widths) - min(widths), "this is the spread of the bandwidths", "Subtract the errors."),
+        (100 * expected, "these are centimetres", "Give it in metres."),
     )
     subtract = "Subtract the smallest of these four errors from the largest."
     expect_numbers({"spread": spread}, [expected], mistakes, subtract, tolerance=0.0085)
     yield f"the four smallest errors lie {expected:.2f} m apart"
 
 
-@exercise(6, "open")
-def too_good(answer: object) -> Iterator[str]:
-    yield from compare_with_rubric(
-        answer,
-        (
-            "It says what the training found: a bandwidth so small that each reading gives all its weight to itself.",
-            "It says why this is of no use: at other hours the curve jumps from reading to reading and repeats their "
-            "errors, so the error against the truth is larger, not smaller.",
-            "It names the remedy: each reading is predicted from the others alone, by a mask that is False on the "
-            "diagonal.",
-            "It says what to expect then: a training error of about 0.5 m, above the 0.4 m of the readings. The "
-            "larger number is the honest one.",
-        ),
+@in_words(6)
+def too_good() -> Sequence[str]:
+    return (
+        "It says what the training found: a bandwidth so small that each reading gives all its weight to itself.",
+        "It says why this is of no use: at other hours the curve jumps from reading to reading and repeats their "
+        "errors, so the error against the truth is larger, not smaller.",
+        "It names the remedy: each reading is predicted from the others alone, by a mask that is False on the "
+        "diagonal.",
+        "It says what to expect then: a training error of about 0.5 m, above the 0.4 m of the readings. The "
+        "larger number is the honest one.",
     )

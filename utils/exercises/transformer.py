@@ -1,56 +1,47 @@
 """Checks of the exercises of chapters/transformer."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 
 from utils.exercises.checking import (
-    Mistake,
     ReadersFunction,
     as_parts,
     as_tensor,
-    choose,
-    compare_with_rubric,
+    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
+    in_words,
     show,
 )
 
 
-@exercise(1, "predict", "The new vector of word 3 is an average. Of which words, with the causal mask?")
-def what_changes(answer: object) -> Iterator[str]:
-    yield from choose(
-        answer,
-        right="b",
-        reason="word 5 is hidden from the words before it, and the words 5 to 8 average its value.",
-        wrong={
-            "a": "words 6 to 8 may look at word 5, so its value is a part of their averages.",
-            "c": "words 1 to 4 come before word 5. The causal mask hides it from them.",
-            "d": "this would hold in the encoder. Here the mask hides word 5 from some of the words.",
-        },
-    )
+@choice(1, "The new vector of word 3 is an average. Of which words, with the causal mask?", right="b")
+def what_changes() -> dict[str, str]:
+    return {
+        "a": "words 6 to 8 may look at word 5, so its value is a part of their averages.",
+        "b": "word 5 is hidden from the words before it, and the words 5 to 8 average its value.",
+        "c": "words 1 to 4 come before word 5. The causal mask hides it from them.",
+        "d": "this would hold in the encoder. Here the mask hides word 5 from some of the words.",
+    }
 
 
 @exercise(
     2,
-    "compute",
     "The query of white is (2, 0). Its dot products with white, flower and found are 0, 4 and -2.",
     "Divide by the square root of 2: 0, 2.83 and -1.41. Then come the exponentials, each divided by their sum.",
 )
 def exchanged_query(white: object, flower: object, found: object) -> Iterator[str]:
-    scale, order = (
-        "Divide each dot product by the square root of the width 2.",
-        "The order is white, flower, found.",
-    )
+    scale = "Divide each dot product by the square root of the width 2."
+    order = "The order is white, flower, found."
     mistakes = (
-        Mistake((0.018, 0.980, 0.002), "the scale is missing", scale),
-        Mistake((0.114, 0.844, 0.042), "the scores are divided by 2", scale),
-        Mistake((0.931, 0.055, 0.013), "white asks with its own vector", "The query of white is (2, 0)."),
-        Mistake((0.055, 0.013, 0.931), "the order is wrong", order),
-        Mistake((0.931, 0.013, 0.055), "the order is wrong", order),
+        ((0.018, 0.980, 0.002), "the scale is missing", scale),
+        ((0.114, 0.844, 0.042), "the scores are divided by 2", scale),
+        ((0.931, 0.055, 0.013), "white asks with its own vector", "The query of white is (2, 0)."),
+        ((0.055, 0.013, 0.931), "the order is wrong", order),
     )
     weights = {"w_white": white, "w_flower": flower, "w_found": found}
     expect_numbers(weights, [0.055, 0.931, 0.013], mistakes, tolerance=0.0075, weights=True)
@@ -59,7 +50,6 @@ def exchanged_query(white: object, flower: object, found: object) -> Iterator[st
 
 @exercise(
     3,
-    "implement",
     "The new word may look at itself, too: its key and its value join the others before the scores are computed.",
     "`torch.cat([past_keys, key[None]])` has one row more. The rest is the attention of a single query.",
 )
@@ -79,17 +69,15 @@ def one_more_word(answer: ReadersFunction) -> Iterator[str]:
                 "The next word must find the new one in the cache.",
             )
             behind = "The old rows stay as they are, and the new one comes behind them: `torch.cat`."
-            first = Mistake(right.roll(1, dims=0), "the new row stands before the others", behind)
+            first = (right.roll(1, dims=0), "the new row stands before the others", behind)
             expect_close(rows, right, case, behind, name=f"`{name}`", mistakes=[first])
         yield f"{case} the new cache is right"
         scores = keys @ query
         scaled, cached = scores / math.sqrt(d), "Put its key and value into the cache first."
         mistakes = [
-            Mistake(scores.softmax(0) @ values, "the scale is missing", "Divide by √d."),
-            Mistake((scores / d).softmax(0) @ values, "the scores are divided by d", "Divide by √d."),
-            Mistake(scaled @ values, "the values are summed with the scores", "The softmax makes weights."),
-            Mistake(values.mean(0), "all weights are equal", "Which part uses the query?"),
-            Mistake(scaled[:-1].softmax(0) @ values[:-1], "the new word does not look at itself", cached),
+            (scores.softmax(0) @ values, "the scale is missing", "Divide by √d."),
+            ((scores / d).softmax(0) @ values, "the scores are divided by d", "Divide by √d."),
+            (scaled[:-1].softmax(0) @ values[:-1], "the new word does not look at itself", cached),
         ]
         steps = "Compute scores, weights and the average of the values in turn."
         expect_close(context, scaled.softmax(0) @ values, case, steps, name="the context", mistakes=mistakes)
@@ -102,7 +90,6 @@ RATE, PLACES = 0.5, 10
 
 @exercise(
     4,
-    "experiment",
     "A matrix that turns a vector by the angle a is [[cos a, -sin a], [sin a, cos a]].",
     "Turn each place back by 0.5, and multiply by a large number: long queries make sharp weights.",
 )
@@ -112,9 +99,8 @@ def word_before(w_q: object) -> Iterator[str]:
     places = torch.stack([angles.cos(), angles.sin()], dim=-1)
     weights = torch.softmax(places @ matrix.T @ places.T / math.sqrt(2), dim=-1)
     best, rows = weights.argmax(dim=-1), torch.arange(1, PLACES)
-    spread = weights[1:].amax(dim=-1) - weights[1:].amin(dim=-1)
     expect(
-        spread.max() > 1e-3,
+        (weights.amax(dim=-1) - weights.amin(dim=-1)).max() > 1e-3,
         "all weights of a word are nearly equal, so it looks nowhere in particular.",
         "Do not make the numbers of the matrix so small.",
     )
@@ -127,10 +113,8 @@ def word_before(w_q: object) -> Iterator[str]:
         expect(not torch.equal(best[2:-1], rows[1:-1] + shift), f"each word looks most at {says}.", hint)
     circle = "Draw the ten places on a circle. Where must the query of a word point?"
     for word in range(1, PLACES):
-        looked = (
-            f"word {word} (counted from 0) looks most at word {int(best[word])}; expected word {word - 1}."
-        )
-        expect(best[word] == word - 1, looked, circle)
+        looked = f"word {word} (counted from 0) looks most at word {int(best[word])}"
+        expect(best[word] == word - 1, f"{looked}; expected word {word - 1}.", circle)
     yield "each word looks most at the word before it"
     least = weights[rows, rows - 1].min().item()
     expect(
@@ -141,16 +125,13 @@ def word_before(w_q: object) -> Iterator[str]:
     yield "it gives this word more than half of its weight"
 
 
-@exercise(5, "open")
-def all_at_once(answer: object) -> Iterator[str]:
-    yield from compare_with_rubric(
-        answer,
-        (
-            "In training all true words are given, so all places are computed at once.",
-            "When the model writes, each word is an input of the next, so 20 words need 20 steps.",
-            "The cache keeps the keys and values of the words so far. So a step reads one new word, but it is still a "
-            "step.",
-            "It says what one would measure: the time of a training step and the time to write, for short and long "
-            "sentences.",
-        ),
+@in_words(5)
+def all_at_once() -> Sequence[str]:
+    return (
+        "In training all true words are given, so all places are computed at once.",
+        "When the model writes, each word is an input of the next, so 20 words need 20 steps.",
+        "The cache keeps the keys and values of the words so far. So a step reads one new word, but it is still a "
+        "step.",
+        "It says what one would measure: the time of a training step and the time to write, for short and long "
+        "sentences.",
     )

@@ -9,15 +9,8 @@ from answers import Answers
 from utils.exercises import additive_attention as check
 
 answers = Answers()
-answers.add(
-    check.one_unit,
-    ["b", "B."],
-    [
-        ("a", "is inside the tanh"),
-        ("c", "when w_v changes its sign"),
-        ("d", "would need equal keys"),
-        ("the same", "none of the choices"),
-    ],
+answers.choice(
+    check.one_unit, "b", a="is inside the tanh", c="when w_v changes its sign", d="would need equal keys"
 )
 answers.add(
     check.sizes_of_the_paper,
@@ -125,9 +118,8 @@ answers.add(
         ((queries[:2], keys[:2], ones[:2]), "does not see the second"),
     ],
 )
-answers.add(
+answers.in_words(
     check.mirror_image,
-    ["Without a bias the tanh of minus x is minus the tanh of x, so all scores change their sign. " * 2],
-    [("The tanh is odd.", "Your answer has 4 words")],
+    "Without a bias the tanh of minus x is minus the tanh of x, so all scores change their sign. " * 2,
 )
 test_right, test_wrong = answers.tests()

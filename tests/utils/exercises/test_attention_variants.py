@@ -6,15 +6,12 @@ from answers import Answers
 from utils.exercises import attention_variants as check
 
 answers = Answers()
-answers.add(
+answers.choice(
     check.doubled_vectors,
-    ["c", "C)"],
-    [
-        ("a", "The weights become sharper"),
-        ("b", "In concat the tanh changes"),
-        ("d", "with dot the differences"),
-        ("cosine", "'cosine' is none"),
-    ],
+    "c",
+    a="The weights become sharper",
+    b="In concat the tanh changes",
+    d="with dot the differences",
 )
 answers.add(
     check.sparse_weights,
@@ -79,9 +76,8 @@ answers.add(
         (0.7, "they differ by 0.1"),
     ],
 )
-answers.add(
+answers.in_words(
     check.which_is_better,
-    ["The three seeds of each spread by more than the two means differ, so more seeds. " * 2],
-    [("No, too few seeds.", "Your answer has 4 words")],
+    "The three seeds of each spread by more than the two means differ, so more seeds. " * 2,
 )
 test_right, test_wrong = answers.tests()

@@ -9,14 +9,12 @@ from utils.exercises import bahdanau_decoder as check
 from utils.search import greedy
 
 answers = Answers()
-answers.add(
+answers.choice(
     check.after_hiding,
-    ["c", "C"],
-    [
-        ("a", "this sum is now smaller"),
-        ("b", "these grow by the same factor"),
-        ("d", "shares nothing equally"),
-    ],
+    "c",
+    a="this sum is now smaller",
+    b="these grow by the same factor",
+    d="shares nothing equally",
 )
 WEIGHTS = (0.19, 0.19, 0.63)
 answers.add(
@@ -134,9 +132,7 @@ answers.add(
         ((SWITCHES, IDENTITY, [1]), "w_v holds [1]"),
     ],
 )
-answers.add(
-    check.does_it_explain,
-    ["I would hide the noun in the step of the article and count what changes. " * 3],
-    [("Look at the heat map.", "Your answer has 5 words")],
+answers.in_words(
+    check.does_it_explain, "I would hide the noun in the step of the article and count what changes. " * 3
 )
 test_right, test_wrong = answers.tests()

@@ -7,15 +7,12 @@ from utils.exercises import bert_and_gpt as check
 from utils.transformer import causal_mask
 
 answers = Answers()
-answers.add(
+answers.choice(
     check.later_word,
-    ["b", "(B)"],
-    [
-        ("a", "Most places stand before it"),
-        ("c", "predicted from the vector of the last one"),
-        ("d", "the place before it, which does not see it"),
-        (1, "1 is none"),
-    ],
+    "b",
+    a="Most places stand before it",
+    c="predicted from the vector of the last one",
+    d="the place before it, which does not see it",
 )
 answers.add(
     check.three_numbers,
@@ -73,9 +70,7 @@ answers.add(
         (-1, "expected a number above 0"),
     ],
 )
-answers.add(
-    check.what_the_probe_shows,
-    ["A vector can hold a number that the network does not use at all. " * 3],
-    [("It is not so.", "Your answer has 4 words")],
+answers.in_words(
+    check.what_the_probe_shows, "A vector can hold a number that the network does not use at all. " * 3
 )
 test_right, test_wrong = answers.tests()

@@ -6,15 +6,12 @@ from answers import Answers
 from utils.exercises import beyond_words as check
 
 answers = Answers()
-answers.add(
+answers.choice(
     check.shuffled,
-    ["c", " C "],
-    [
-        ("a", "this sum does not depend on the order"),
-        ("b", "a mean does not depend on their order"),
-        ("d", "Both have moved together"),
-        ("none", "'none' is none"),
-    ],
+    "c",
+    a="this sum does not depend on the order",
+    b="a mean does not depend on their order",
+    d="Both have moved together",
 )
 answers.add(
     check.three_numbers,
@@ -67,9 +64,7 @@ answers.add(
         ((1, -1), "has only 0.53"),
     ],
 )
-answers.add(
-    check.does_it_see,
-    ["I would paint another thing into the square and look whether the word changes. " * 2],
-    [("It sees.", "Your answer has 2 words")],
+answers.in_words(
+    check.does_it_see, "I would paint another thing into the square and look whether the word changes. " * 2
 )
 test_right, test_wrong = answers.tests()

@@ -9,15 +9,8 @@ from answers import Answers
 from utils.exercises import chinese_english as check
 
 answers = Answers()
-answers.add(
-    check.folded_last,
-    ["b", " (b) "],
-    [
-        ("a", "Folding comes afterwards"),
-        ("c", "removes no row"),
-        ("d", "only where these are equal"),
-        ("a leak", "none of the choices"),
-    ],
+answers.choice(
+    check.folded_last, "b", a="Folding comes afterwards", c="removes no row", d="only where these are equal"
 )
 answers.add(
     check.paired_by_hand,
@@ -125,12 +118,7 @@ answers.add(
         (3, "three characters in quotes"),
     ],
 )
-answers.add(
-    check.higher_score,
-    [
-        "I would ask for the checksum of the file and for the rows of the test. " * 3,
-        "我要先知道他用的是哪个版本的文件，测试集是按行还是按组分的，折叠在分之前还是之后，以及 BLEU 的设置。",
-    ],
-    [("35 is better.", "Your answer has 3 words")],
+answers.in_words(
+    check.higher_score, "I would ask for the checksum of the file and for the rows of the test. " * 3
 )
 test_right, test_wrong = answers.tests()

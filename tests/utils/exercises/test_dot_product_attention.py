@@ -9,15 +9,12 @@ from answers import Answers
 from utils.exercises import dot_product_attention as check
 
 answers = Answers()
-answers.add(
+answers.choice(
     check.divided_by_d,
-    ["b", "b)"],
-    [
-        ("a", "without any division"),
-        ("c", "A factor changes the differences"),
-        ("d", "keeps the order"),
-        ("bd", "none of the choices"),
-    ],
+    "b",
+    a="without any division",
+    c="A factor changes the differences",
+    d="keeps the order",
 )
 answers.add(
     check.context_by_hand,
@@ -143,9 +140,8 @@ answers.add(
         ((0.37, 1.0, 24), "width is 24"),
     ],
 )
-answers.add(
+answers.in_words(
     check.without_the_scale,
-    ["At d = 512 the scores have a typical size of 23, so one random word gets all the weight. " * 2],
-    [("It learns slowly.", "Your answer has 3 words")],
+    "At d = 512 the scores have a typical size of 23, so one random word gets all the weight. " * 2,
 )
 test_right, test_wrong = answers.tests()

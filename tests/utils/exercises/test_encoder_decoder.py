@@ -10,15 +10,8 @@ from utils.exercises import encoder_decoder as check
 from utils.seq2seq import Encoder
 
 answers = Answers()
-answers.add(
-    check.closed_to_words,
-    ["b", "B)"],
-    [
-        ("a", "through the candidate"),
-        ("c", "nothing to average"),
-        ("d", "no word is ever added"),
-        (0, "0 is none"),
-    ],
+answers.choice(
+    check.closed_to_words, "b", a="through the candidate", c="nothing to average", d="no word is ever added"
 )
 PENALTY = math.exp(-0.2)
 answers.add(
@@ -139,9 +132,8 @@ answers.add(
         ((RIGHT, RIGHT), "is not the encoder"),
     ],
 )
-answers.add(
+answers.in_words(
     check.accuracy_and_translation,
-    ["The decoder reads the true words in one case and its own in the other. " * 2],
-    [("Words are not sentences.", "has 4 words")],
+    "The decoder reads the true words in one case and its own in the other. " * 2,
 )
 test_right, test_wrong = answers.tests()

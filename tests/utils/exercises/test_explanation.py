@@ -6,15 +6,12 @@ from answers import Answers
 from utils.exercises import explanation as check
 
 answers = Answers()
-answers.add(
+answers.choice(
     check.two_results,
-    ["b", "(B)"],
-    [
-        ("a", "so it uses the word"),
-        ("c", "does not need this weight"),
-        ("d", "change different things"),
-        (0.9, "0.9 is none"),
-    ],
+    "b",
+    a="so it uses the word",
+    c="does not need this weight",
+    d="change different things",
 )
 answers.add(
     check.two_directions,
@@ -81,9 +78,7 @@ answers.add(
         ([0.5, 0.5], "has the shape (2,)"),
     ],
 )
-answers.add(
-    check.review,
-    ["I ask for a count, for an error rate, for a control and for more than one training. " * 3],
-    [("Count more.", "has 2 words")],
+answers.in_words(
+    check.review, "I ask for a count, for an error rate, for a control and for more than one training. " * 3
 )
 test_right, test_wrong = answers.tests()

@@ -158,11 +158,7 @@ def test_the_command_writes_handouts_and_the_studies_that_they_read(tmp_path: Pa
 def test_the_solutions_of_a_chapter_are_marked_right(path: Path, tmp_path: Path) -> None:
     returned = tmp_path / "ann" / path.name
     returned.parent.mkdir()
-    for module in (
-        "utils",
-        "torch",
-        "random",
-    ):  # the folder of a notebook is not searched for modules
+    for module in ("utils", "torch", "random"):  # the folder of a notebook is not searched for modules
         (returned.parent / f"{module}.py").write_text("raise SystemExit")
     notebook = filled(path)
     nbformat.write(notebook if path.stem in LESSON_NEEDED else without_training(notebook), returned)

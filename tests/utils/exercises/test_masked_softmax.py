@@ -7,15 +7,12 @@ from utils.attention import length_mask
 from utils.exercises import masked_softmax as check
 
 answers = Answers()
-answers.add(
+answers.choice(
     check.filled_with_zero,
-    ["c", " (C) "],
-    [
-        ("a", "0 is a score like any other"),
-        ("b", "taken from the real words"),
-        ("d", "equal weights need equal scores"),
-        (3, "3 is none"),
-    ],
+    "c",
+    a="0 is a score like any other",
+    b="taken from the real words",
+    d="equal weights need equal scores",
 )
 answers.add(
     check.weights_by_hand,
@@ -122,9 +119,5 @@ answers.add(
         ((softmax_times_mask, [[0, 0, 1e4, 0]]), "between -200 and 200"),
     ],
 )
-answers.add(
-    check.empty_row,
-    ["All scores are -inf, the sum is zero and every weight becomes NaN, " * 3],
-    [("It breaks.", "Your answer has 2 words")],
-)
+answers.in_words(check.empty_row, "All scores are -inf, the sum is zero and every weight becomes NaN, " * 3)
 test_right, test_wrong = answers.tests()

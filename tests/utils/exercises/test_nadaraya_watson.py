@@ -7,15 +7,12 @@ from utils.exercises import nadaraya_watson as check
 from utils.kernels import nadaraya_watson
 
 answers = Answers()
-answers.add(
+answers.choice(
     check.copied_log,
-    ["b", "(B)"],
-    [
-        ("a", "The context stays an average"),
-        ("c", "only distances and the bandwidth"),
-        ("d", "now share this 1"),
-        ("nothing", "'nothing' is none"),
-    ],
+    "b",
+    a="The context stays an average",
+    c="only distances and the bandwidth",
+    d="now share this 1",
 )
 answers.add(
     check.by_hand,
@@ -139,9 +136,5 @@ answers.add(
         ((BEST, 0.115), "expected another number"),
     ],
 )
-answers.add(
-    check.too_good,
-    ["The bandwidth went to 0, so each reading predicts itself. Use a mask. " * 2],
-    [("It cheats.", "Your answer has 2 words")],
-)
+answers.in_words(check.too_good, "The bandwidth went to 0, so each reading predicts itself. Use a mask. " * 2)
 test_right, test_wrong = answers.tests()

@@ -9,15 +9,12 @@ from answers import Answers
 from utils.exercises import sentence_length as check
 
 answers = Answers()
-answers.add(
+answers.choice(
     check.larger_exponent,
-    ["b", "(B)"],
-    [
-        ("a", "makes them larger"),
-        ("c", "if all hypotheses had one length"),
-        ("d", "The larger the exponent"),
-        ("longer", "none of the choices"),
-    ],
+    "b",
+    a="makes them larger",
+    c="if all hypotheses had one length",
+    d="The larger the exponent",
 )
 answers.add(
     check.too_short,
@@ -113,9 +110,8 @@ answers.add(
         ((FIRST, FIRST), "second has the shape (3,)"),
     ],
 )
-answers.add(
+answers.in_words(
     check.two_falling_lines,
-    ["Up to 25 words the lines may differ, so train both again with longer sentences. " * 3],
-    [("They are equal.", "Your answer has 3 words")],
+    "Up to 25 words the lines may differ, so train both again with longer sentences. " * 3,
 )
 test_right, test_wrong = answers.tests()

@@ -8,15 +8,8 @@ from answers import Answers
 from utils.exercises import transformer as check
 
 answers = Answers()
-answers.add(
-    check.what_changes,
-    ["b", "B."],
-    [
-        ("a", "a part of their averages"),
-        ("c", "come before word 5"),
-        ("d", "hold in the encoder"),
-        (5, "5 is none"),
-    ],
+answers.choice(
+    check.what_changes, "b", a="a part of their averages", c="come before word 5", d="hold in the encoder"
 )
 answers.add(
     check.exchanged_query,
@@ -92,9 +85,8 @@ answers.add(
         ([1, 2], "has the shape (2,)"),
     ],
 )
-answers.add(
+answers.in_words(
     check.all_at_once,
-    ["In training every French word is known, so the model reads all of them in one call. " * 2],
-    [("It is false.", "Your answer has 3 words")],
+    "In training every French word is known, so the model reads all of them in one call. " * 2,
 )
 test_right, test_wrong = answers.tests()
