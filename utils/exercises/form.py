@@ -3,10 +3,9 @@
 Explained in book/teaching.
 """
 
-import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nbformat import NotebookNode
 
@@ -14,36 +13,26 @@ _HEADING = re.compile(r"^### Exercise (\d+): (\S.*) \((\d+) minutes\)$", re.MULT
 _FOLD = re.compile(
     r"<details>\n?<summary>(Hint|Explanation|An answer)</summary>\n\n.*\n\n</details>", re.DOTALL
 )
+_CALL = re.compile(r"check\.(\w+)\(([a-z]\w*(?:, [a-z]\w*)*)\)")
 
 
-@dataclass
-class ExerciseCells:
-    """An exercise: its task, the cell to write in, the check in one line, and the folded cells.
+class ExerciseCells(NamedTuple):
+    """An exercise: the cell to write in, the check, and the folded cells.
 
-    An open exercise has no solution, and an example of an answer in place of the explanation.
+    Attributes:
+        check_name: name of the check in the chapter's module.
+        names: the arguments of the check, which the stub defines.
+        solution: None for a question that is answered in words.
+        explanation: or an example of an answer in words.
     """
 
     number: int
-    task: NotebookNode
     stub: NotebookNode
     check: NotebookNode
-    hint: NotebookNode | None
+    check_name: str
+    names: list[str]
     solution: NotebookNode | None
     explanation: NotebookNode
-
-    @property
-    def names(self) -> list[str]:
-        """The arguments of the check: names that the stub defines."""
-        return [argument.id for argument in self._call.args if isinstance(argument, ast.Name)]
-
-    @property
-    def check_name(self) -> str:
-        """Name of the check in the chapter's module."""
-        return self._call.func.attr
-
-    @property
-    def _call(self) -> ast.Call:
-        return ast.parse(self.check.source).body[0].value
 
 
 def kind_of(cell: NotebookNode) -> str:
@@ -61,7 +50,7 @@ def exercises_of(notebook: NotebookNode) -> Iterator[ExerciseCells]:
 
     Raises:
         ValueError: the cells of one are not task, stub, check, hint (which may be missing), solution and explanation,
-            or task, stub, check and an answer.
+            or task, stub, check and an answer; or the check is not one call.
     """
     cells, kinds = notebook.cells, [kind_of(cell) for cell in notebook.cells]
     for first in (i for i, kind in enumerate(kinds) if kind == "task"):
@@ -74,12 +63,17 @@ def exercises_of(notebook: NotebookNode) -> Iterator[ExerciseCells]:
                 "then a folded hint, solution and explanation, or for an open exercise a folded answer"
             )
         by_kind = dict(zip(kinds[first:last], cells[first:last], strict=True))
+        call = _CALL.fullmatch(by_kind["check"].source)
+        if call is None:
+            source = by_kind["check"].source
+            raise ValueError(f"exercise {number}: the cell of the check must be one call, got {source!r}")
+        explanation = by_kind.get("explanation") or by_kind["an answer"]
         yield ExerciseCells(
             number,
-            task=by_kind["task"],
-            stub=by_kind["code"],
-            check=by_kind["check"],
-            hint=by_kind.get("hint"),
-            solution=by_kind.get("solution"),
-            explanation=by_kind.get("explanation") or by_kind["an answer"],
+            by_kind["code"],
+            by_kind["check"],
+            call[1],
+            call[2].split(", "),
+            by_kind.get("solution"),
+            explanation,
         )

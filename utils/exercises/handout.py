@@ -21,28 +21,22 @@ from utils.exercises.form import ExerciseCells, exercises_of
 def handout(notebook: NotebookNode) -> NotebookNode:
     """A copy without solutions and explanations, in which nbgrader finds the exercises.
 
-    The cell that the reader of an exercise fills is marked as the answer. After the check comes a cell that only
+    The cell that the reader of an exercise fills is marked as the answer. In place of the solution is a cell that only
     nbgrader needs: its value, 1 or 0, is the number of points. An answer in words gets its points from the teacher.
 
     Raises:
         ValueError: the exercises of the notebook do not have their form.
     """
     new_notebook = copy.deepcopy(notebook)
-    exercises = list(exercises_of(new_notebook))
-    removed_ids = {id(cell) for exercise in exercises for cell in (exercise.solution, exercise.explanation)}
-    points = {
-        id(exercise.check): _points(exercise) for exercise in exercises if exercise.solution is not None
-    }
-    for exercise in exercises:
+    cells = new_notebook.cells
+    for exercise in list(exercises_of(new_notebook)):
         in_words = exercise.solution is None
         _tell_nbgrader(exercise.stub, f"exercise-{exercise.number}", grade=in_words, solution=True)
         _tell_nbgrader(exercise.check, f"check-{exercise.number}", locked=True)
         exercise.check.outputs = []
-    cells = []
-    for cell in new_notebook.cells:
-        if id(cell) not in removed_ids:
-            cells += [cell, points[id(cell)]] if id(cell) in points else [cell]
-    new_notebook.cells = cells
+        cells.remove(exercise.explanation)
+        if not in_words:
+            cells[cells.index(exercise.solution)] = _points(exercise)
     return new_notebook
 
 
@@ -61,8 +55,9 @@ def _points(exercise: ExerciseCells) -> NotebookNode:
 def _tell_nbgrader(
     cell: NotebookNode, name: str, *, grade: bool = False, locked: bool = False, solution: bool = False
 ) -> None:
-    about = {"schema_version": 3, "grade_id": name, "grade": grade, "locked": locked, "solution": solution}
-    cell.metadata["nbgrader"] = about | {"task": False} | ({"points": 1} if grade else {})
+    told = {"grade_id": name, "grade": grade, "locked": locked, "solution": solution}
+    told |= {"points": 1} if grade else {}
+    cell.metadata["nbgrader"] = {"schema_version": 3, "task": False} | told
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -16,7 +16,6 @@ import importlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -106,7 +105,7 @@ def mark_answers(path: Path, chapter: str, results: Path) -> None:
     for cell in read_returned(path).cells:
         if cell.cell_type == "code" and not _NOT_RUN.search(cell.source):
             try:
-                with time_limit(CELL_LIMIT, waiting=CELL_LIMIT):
+                with time_limit(CELL_LIMIT):
                     shell.run_cell(cell.source, silent=True)
             except TimeUp:
                 print(f"a cell was stopped after {CELL_LIMIT:.0f} seconds: {cell.source[:80]!r}")
@@ -115,9 +114,8 @@ def mark_answers(path: Path, chapter: str, results: Path) -> None:
         for exercise in exercises_of(nbformat.read(CHAPTERS / f"{chapter}.ipynb", as_version=4)):
             answers = [shell.user_ns.get(name, ...) for name in exercise.names]
             report = getattr(checks, exercise.check_name)(*answers, hint=0, record=False)
-            message = (
-                str(answers[0]).strip() if report.status == "open" else report.wrong or " ".join(report.right)
-            )
+            in_words = report.status == "open"
+            message = str(answers[0]).strip() if in_words else report.wrong or " ".join(report.right)
             print(json.dumps([exercise.number, report.status, message]), file=file, flush=True)
 
 
@@ -127,10 +125,9 @@ def mark_answers(path: Path, chapter: str, results: Path) -> None:
 def without_network() -> list[str]:
     """The words to put before a command so that it has no network; none if the system cannot do this."""
     prefix = ["unshare", "--map-root-user", "--net"]
-    if (
-        not shutil.which("unshare")
-        or subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode
-    ):
+    try:
+        subprocess.run([*prefix, "true"], capture_output=True, check=True)
+    except (FileNotFoundError, subprocess.CalledProcessError):
         return []
     return prefix
 
@@ -140,9 +137,8 @@ def marks_of(path: Path, folder: Path, *, seconds: float, prefix: Sequence[str] 
     try:
         notebook = read_returned(path)
     except Exception as error:  # a notebook can be broken in more ways than nbformat has names for
-        yield Mark(
-            student_of(path, folder, None), "", "", "failed", f"{path.name} is not a notebook: {error}"[:300]
-        )
+        message = f"{path.name} is not a notebook: {error}"[:300]
+        yield Mark(student_of(path, folder, None), "", "", "failed", message)
         return
     chapter = chapter_of(notebook, path)
     student = student_of(path, folder, chapter)
@@ -164,22 +160,10 @@ def marks_of(path: Path, folder: Path, *, seconds: float, prefix: Sequence[str] 
 def run_to_the_end(call: Sequence[str], place: Path, seconds: float) -> str:
     """Run the process of a notebook, and end all processes that it started; return why results may be missing."""
     path = os.pathsep.join(filter(None, [str(CHAPTERS.parent), os.environ.get("PYTHONPATH")]))
-    environment = os.environ | {
-        VARIABLE: "",
-        "PYTHONPATH": path,
-        "MPLBACKEND": "agg",
-        "IPYTHONDIR": str(place),
-    }
+    own = {VARIABLE: "", "PYTHONPATH": path, "MPLBACKEND": "agg", "IPYTHONDIR": str(place)}
     with (place / "log.txt").open("w+b") as log:
-        process = subprocess.Popen(
-            call,
-            cwd=place,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+        streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+        process = subprocess.Popen(call, cwd=place, env=os.environ | own, **streams, start_new_session=True)
         try:
             process.wait(seconds)
             why = "the notebook's process ended before this check"
@@ -203,7 +187,7 @@ def write_tables(marks: Sequence[Mark], folder: Path) -> tuple[Path, Path]:
             [f"'{cell}" if cell[:1] in "=+-@\t\r" and cell else cell for cell in mark] for mark in marks
         )
     rows = "\n".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in mark) + "</tr>" for mark in marks
+        f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in mark)}</tr>" for mark in marks
     )
     heads = "".join(f"<th>{name}</th>" for name in Mark._fields)
     page.write_text(
@@ -218,11 +202,8 @@ def write_tables(marks: Sequence[Mark], folder: Path) -> tuple[Path, Path]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Mark a folder of returned notebooks.")
-    parser.add_argument(
-        "folder",
-        type=Path,
-        help="the folder, with one folder per student inside it, or with all files side by side",
-    )
+    folder_help = "the folder, with one folder per student inside it, or with all files side by side"
+    parser.add_argument("folder", type=Path, help=folder_help)
     parser.add_argument("--seconds", type=float, default=3600, help="the time that a notebook may take")
     options = parser.parse_args(arguments)
     if not options.folder.is_dir():
@@ -236,9 +217,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     marks = []
     for path in paths:
         rows = list(marks_of(path, options.folder, seconds=options.seconds, prefix=prefix))
-        print(
-            f"{path.relative_to(options.folder)}: {sum(row.result == 'right' for row in rows)} of {len(rows)} right"
-        )
+        num_right = sum(row.result == "right" for row in rows)
+        print(f"{path.relative_to(options.folder)}: {num_right} of {len(rows)} right")
         marks += rows
     print("written:", *write_tables(marks, options.folder))
 

@@ -2,7 +2,6 @@
 
 import ast
 import csv
-import importlib
 import os
 import select
 import subprocess
@@ -15,6 +14,7 @@ from typing import BinaryIO
 import nbformat
 import pytest
 from nbformat import NotebookNode
+from nbformat.v4 import new_notebook
 
 from utils.exercises import marking
 from utils.exercises.form import ExerciseCells, exercises_of
@@ -94,10 +94,6 @@ def without_training(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
-def results(marks: list[Mark]) -> dict[str, str]:
-    return {mark.exercise: mark.result for mark in marks}
-
-
 # ---- Handouts ----
 
 
@@ -124,16 +120,16 @@ def test_nbgrader_is_told_what_is_an_answer_and_what_gives_points() -> None:
         if "nbgrader" in cell.metadata
     }
     answer, check, points = (told[f"{name}-3"] for name in ("exercise", "check", "points"))
-    assert answer.metadata.nbgrader == {
-        "schema_version": 3,
-        "grade_id": "exercise-3",
-        "grade": False,
-        "locked": False,
-        "solution": True,
-        "task": False,
-    }
-    assert check.metadata.nbgrader.locked
-    assert points.metadata.nbgrader.points == 1
+    kind = {"schema_version": 3, "task": False}
+    assert answer.metadata.nbgrader == kind | {
+        "grade_id": "exercise-3", "grade": False, "locked": False, "solution": True
+    }  # fmt: skip
+    assert check.metadata.nbgrader == kind | {
+        "grade_id": "check-3", "grade": False, "locked": True, "solution": False
+    }  # fmt: skip
+    assert points.metadata.nbgrader == kind | {
+        "grade_id": "points-3", "grade": True, "locked": True, "solution": False, "points": 1
+    }  # fmt: skip
     assert points.source.endswith("float(bool(check.mask_from_ids(mask_from_ids, record=False)))")
     in_words = told["exercise-6"].metadata.nbgrader
     assert in_words.grade
@@ -158,7 +154,7 @@ def test_the_command_writes_handouts_and_the_studies_that_they_read(tmp_path: Pa
 def test_the_solutions_of_a_chapter_are_marked_right(path: Path, tmp_path: Path) -> None:
     returned = tmp_path / "ann" / path.name
     returned.parent.mkdir()
-    for module in ("utils", "torch", "random"):  # the folder of a notebook is not searched for modules
+    for module in ("utils", "torch"):  # the folder of a notebook is not searched for modules
         (returned.parent / f"{module}.py").write_text("raise SystemExit")
     notebook = filled(path)
     nbformat.write(notebook if path.stem in LESSON_NEEDED else without_training(notebook), returned)
@@ -168,57 +164,21 @@ def test_the_solutions_of_a_chapter_are_marked_right(path: Path, tmp_path: Path)
         assert mark.result == ("right" if exercise.solution is not None else "open"), mark
 
 
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(path, marks=[] if path == MASKED else pytest.mark.slow) for path in CHAPTERS],
-    ids=lambda path: path.stem,
-)
-def test_wrong_answers_to_all_exercises_are_marked_wrong(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tests = f"test_{path.stem}"
-    wrong = importlib.import_module(tests).answers.all_wrong
-    checks = [answer.check.__name__ for answer in wrong]
-    answers = {}
-    for exercise in exercises_of(read(path)):
-        names = "".join(f"{name}, " for name in exercise.names)
-        first = checks.index(exercise.check_name)
-        answers[exercise.number] = f"import {tests}\n{names}= {tests}.answers.all_wrong[{first}].parts"
-    nbformat.write(without_training(filled(path, answers)), tmp_path / f"{path.stem}_ida.ipynb")
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "support"))
-    marks = list(marks_of(tmp_path / f"{path.stem}_ida.ipynb", tmp_path, seconds=3600))
-    assert set(results(marks).values()) == {"wrong"}
-    for mark, exercise in zip(marks, exercises_of(read(path)), strict=True):
-        assert wrong[checks.index(exercise.check_name)].says in mark.message
-
-
 def test_wrong_missing_and_broken_answers_are_rows(tmp_path: Path) -> None:
     returned = tmp_path / "masked_softmax_ben.ipynb"
-    notebook = filled(
-        MASKED,
-        {
-            1: 'filled_with_zero = "a"',
-            2: "w1, w2, w3 = ..., ..., ...",
-            3: "def mask_from_ids(ids:",
-            4: "raise RuntimeError('no')",
-            5: "exit()",
-        },
-    )
-    # The checks are gone too.
-    notebook.cells = [
-        cell for cell in without_training(notebook).cells if not cell.source.startswith("check.")
-    ]
+    answers = {
+        1: 'filled_with_zero = "a"',
+        2: "w1, w2, w3 = ..., ..., ...",
+        3: "def mask_from_ids(ids:",
+        4: "raise RuntimeError('no')",
+        5: "exit()",
+    }
+    notebook = without_training(filled(MASKED, answers))
+    notebook.cells = [cell for cell in notebook.cells if not cell.source.startswith("check.")]
     nbformat.write(notebook, returned)
     marks = list(marks_of(returned, tmp_path, seconds=3600))
     assert {mark.student for mark in marks} == {"ben"}
-    assert results(marks) == {
-        "1": "wrong",
-        "2": "unfinished",
-        "3": "unfinished",
-        "4": "unfinished",
-        "5": "unfinished",
-        "6": "open",
-    }
+    assert [mark.result for mark in marks] == ["wrong", *["unfinished"] * 4, "open"]
     assert "0 is a score like any other" in marks[0].message
     assert marks[5].message.startswith("All scores of the row")
 
@@ -229,9 +189,7 @@ def test_what_was_marked_before_a_process_dies_is_kept(tmp_path: Path) -> None:
     dies = "def mask_from_ids(ids):\n    import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)"
     nbformat.write(without_training(filled(MASKED, {3: dies})), returned)
     marks = list(marks_of(returned, tmp_path, seconds=3600))
-    found = results(marks)
-    assert (found["1"], found["2"]) == ("right", "right")
-    assert {found[number] for number in "3456"} == {"failed"}
+    assert [mark.result for mark in marks] == [*["right"] * 2, *["failed"] * 4]
     assert marks[2].message == "the notebook's process ended before this check"
 
 
@@ -276,14 +234,9 @@ def test_a_process_without_an_end_is_stopped_with_all_that_it_started(
     [
         (b"", "is not a notebook: the file is empty"),
         (b"{", "is not a notebook: its text is not JSON (Expecting property name"),
-        (b"\0\0", "is not a notebook: its text is not JSON"),
         ('{"cells": "é"}'.encode("latin-1"), "is not a notebook: its text is neither in UTF-8 nor in UTF-16"),
         (b"[]", "is not a notebook"),
-        (b'{"cells": 5}', "is not a notebook"),
-        (
-            b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}',
-            "belongs to no chapter of the course",
-        ),
+        (nbformat.writes(new_notebook()).encode(), "belongs to no chapter of the course"),
     ],
 )
 def test_what_is_no_notebook_of_the_course_is_one_row(tmp_path: Path, content: bytes, reason: str) -> None:
@@ -302,20 +255,13 @@ def test_a_notebook_is_read_in_each_encoding(tmp_path: Path, encoding: str) -> N
 
 
 def test_hidden_files_and_copies_are_no_notebooks(tmp_path: Path) -> None:
-    names = [
-        "ann/masked_softmax.ipynb",
-        "ann/._masked_softmax.ipynb",
-        "ann/.ipynb_checkpoints/masked_softmax-checkpoint.ipynb",
-        "__MACOSX/ann/masked_softmax.ipynb",
-        "@eaDir/masked_softmax.ipynb/thumbnail.jpg",
-        ".Trash-1000/files/masked_softmax.ipynb",
-        "ben.ipynb",
-    ]
+    names = ["ann/a.ipynb", "ann/._a.ipynb", "ann/.ipynb_checkpoints/a-checkpoint.ipynb", "ben.ipynb"]
+    names += ["__MACOSX/ann/a.ipynb", "@eaDir/a.ipynb/thumbnail.jpg", ".Trash-1000/files/a.ipynb"]
     folder = tmp_path / ".hidden"
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
-    assert notebooks_in(folder) == [folder / "ann/masked_softmax.ipynb", folder / "ben.ipynb"]
+    assert notebooks_in(folder) == [folder / "ann/a.ipynb", folder / "ben.ipynb"]
 
 
 def test_the_chapter_is_found_by_the_import_or_by_the_name(tmp_path: Path) -> None:
