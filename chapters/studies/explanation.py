@@ -34,24 +34,25 @@ from studies.real_sentences import (
     HANSARDS_LINKS,
     WORDS,
     aer_of,
-    capitalised,
+    in_lower_case,
     links_by_table,
+    lower_pairs,
     model_1,
+    texts_with_links,
     trained,
 )
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch
 from utils.corpus.grammar import Triple, join_words, triples
 from utils.corpus.grammar.lexicon import ADJECTIVES, MEASURES, NAMES, NOUNS, POSSESSIVES, VERBS
-from utils.corpus.pairs import find_file, tokenise
+from utils.corpus.pairs import find_file
 from utils.corpus.splits import Split
 from utils.corpus.vocabulary import PAD, Vocabulary
 from utils.metrics import Links, alignment_error_rate, bleu, diagonal_links, links_from_weights
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, Memory
 from utils.training import batch_loss, fit, seeded
-from utils.translator.alignment import align, split_words
+from utils.translator.alignment import align
 from utils.translator.fast import attention_weights, decoder_features, encode, fast_loss
-from utils.translator.gold_links import read_gold
 from utils.translator.loop import Schedule
 from utils.translator.runs import Run
 from utils.translator.scores import GoldLinks, alignment_score
@@ -156,23 +157,8 @@ CLASSES = {
     "name": {name.fr for name in NAMES.values()},
     "noun": {form for noun in [*NOUNS.values(), *MEASURES.values()] for form in noun.fr},
     "adjective": {form for adjective in ADJECTIVES.values() for form in (*adjective.fr, adjective.liaison)},
-    "helping verb": {
-        "a",
-        "ai",
-        "ont",
-        "est",
-        "sont",
-        "suis",
-        "était",
-        "étais",
-        "étaient",
-        "va",
-        "vont",
-        "vais",
-        "doit",
-        "doivent",
-        "dois",
-    },
+    "helping verb": {"a", "ai", "ont", "est", "sont", "suis", "était", "étais", "étaient"}
+    | {"va", "vont", "vais", "doit", "doivent", "dois"},
     "verb": {form for verb in VERBS.values() for form in verb.fr},
     "article": {"le", "la", "l'", "les", "un", "une", "du", "des", "de", "d'", "ce", "cet", "cette", "ces"}
     | {form for possessive in POSSESSIVES.values() for form in possessive.fr},
@@ -389,36 +375,12 @@ def measure_links(study: Study) -> dict:
         own = settings.settings(*name.split("-"))
         model, facts[name] = trained(name, settings, src, tgt, rows, own, schedule)
         runs[name] = Run(own, model, src.vocabulary, tgt.vocabulary, [])
-    texts = linked_texts(study.num_links)
-    training_pairs = [
-        tuple(tokenise(side.lower(), lang) for side, lang in zip(pair, ("en", "fr"), strict=True))
-        for pair in split.train
-    ]
-    lower = {
-        name: [tuple([word.lower() for word in side] for side in pair) for pair in pairs]
-        for name, (pairs, _) in texts.items()
-    }
-    all_pairs = [*training_pairs, *(pair for pairs in lower.values() for pair in pairs)]
+    texts = texts_with_links(study.num_links)
+    lower = {name: in_lower_case(pairs) for name, (pairs, _) in texts.items()}
+    all_pairs = [*lower_pairs(split), *(pair for pairs in lower.values() for pair in pairs)]
     tables = model_1(all_pairs), model_1([pair[::-1] for pair in all_pairs])
     return {"trainings": facts} | {
         name: links_on(runs, tables, pairs, lower[name], gold) for name, (pairs, gold) in texts.items()
-    }
-
-
-def linked_texts(num: int) -> dict[str, tuple[list, list[GoldLinks]]]:
-    """The two texts with gold links, as in ``real_sentences``: pairs of words, and their links."""
-    sentences = triples(num, split="test", min_words=3, max_words=30)
-    lines = find_file(HANSARDS).read_text("utf-8").splitlines()
-    hansards = [tuple(split_words(side) for side in line.split("|||")) for line in lines]
-    return {
-        "grammar": (
-            [(capitalised(t.en), capitalised(t.fr)) for t in sentences],
-            [GoldLinks(t.en_fr, t.en_fr) for t in sentences],
-        ),
-        "hansards": (
-            hansards,
-            read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in hansards], first=1),
-        ),
     }
 
 

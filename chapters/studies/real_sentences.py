@@ -645,30 +645,33 @@ def measure_links(study: Study) -> dict:
     run = Run(settings, model, src.vocabulary, tgt.vocabulary, split.test)
     save_run(run, study.runs / "en-fr")
     sources, references = _test_of(split)
-    people = _lower_pairs(split)
+    people = lower_pairs(split)
     frequent = frequent_words(fr for _, fr in people)
     return {
         "training": facts,
         "bleu": stored_score([t.text for t in translate(run, sources)], references, "fr"),
-    } | {name: links_on(run, *text, people, frequent) for name, text in texts_with_links(study).items()}
+    } | {
+        name: links_on(run, *text, people, frequent)
+        for name, text in texts_with_links(study.num_test).items()
+    }
 
 
 def measure_unseen(study: Study) -> dict:
     """The error rate of a model 1 that has read only the pairs of training, as the translator of the links has."""
-    table = model_1(_lower_pairs(study.split(FRENCH, "en", "fr")))
+    table = model_1(lower_pairs(study.split(FRENCH, "en", "fr")))
     results = {}
-    for name, (pairs, gold) in texts_with_links(study).items():
-        links = [links_by_table(table, *pair) for pair in _in_lower_case(pairs)]
+    for name, (pairs, gold) in texts_with_links(study.num_test).items():
+        links = [links_by_table(table, *pair) for pair in in_lower_case(pairs)]
         results[name] = aer_of({"model 1": links}, gold)
     return results
 
 
-def texts_with_links(study: Study) -> dict[str, tuple[list, list[GoldLinks]]]:
-    """Sentences of the grammar and of parliament as pairs of words, and their gold links."""
+def texts_with_links(num: int) -> dict[str, tuple[list, list[GoldLinks]]]:
+    """A number of sentences of the grammar and all of parliament as pairs of words, and their gold links."""
     lines = find_file(HANSARDS).read_text("utf-8").splitlines()
     hansards = [tuple(split_words(side) for side in line.split("|||")) for line in lines]
     hansards_gold = read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in hansards], first=1)
-    grammar = triples(study.num_test, split="test", min_words=3, max_words=30)
+    grammar = triples(num, split="test", min_words=3, max_words=30)
     return {
         "grammar": (
             [(capitalised(t.en), capitalised(t.fr)) for t in grammar],
@@ -678,11 +681,13 @@ def texts_with_links(study: Study) -> dict[str, tuple[list, list[GoldLinks]]]:
     }
 
 
-def _lower_pairs(split: Split) -> list[tuple[list[str], list[str]]]:
+def lower_pairs(split: Split) -> list[tuple[list[str], list[str]]]:
+    """The English and French words of training, in lower case."""
     return [(_lower(en, "en"), _lower(fr, "fr")) for en, fr in split.train]
 
 
-def _in_lower_case(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[tuple[list[str], ...]]:
+def in_lower_case(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[tuple[list[str], ...]]:
+    """The same pairs of words in lower case."""
     return [tuple([word.lower() for word in side] for side in pair) for pair in pairs]
 
 
@@ -706,7 +711,7 @@ def links_on(
         extra_pairs: what model 1 reads besides these pairs, in lower case.
         frequent: frequent words of the target language, in lower case.
     """
-    lower = _in_lower_case(pairs)
+    lower = in_lower_case(pairs)
     table = model_1([*extra_pairs, *lower])
     alignments = align(run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
     links = {

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 from itertools import product
 
-import pytest
 import torch
 from torch import nn
 
@@ -142,14 +141,3 @@ def test_the_stored_results_are_complete():
     assert all(len(one["bleu"]) == len(buckets) for one in results["by_length"])
     assert tuple(row["length"] for row in results["costs"]) == setup.lengths
     assert tuple(row["words"] for row in results["decoding"]) == setup.written
-
-
-def test_the_recurrent_translators_of_the_length_study_have_the_width_and_batches_of_this_one():
-    stored = json.loads(RECURRENT.read_text("utf-8"))["grammar"]
-    study = Study()
-    assert (stored["width"], stored["batch_size"], stored["num_tokens"]) == (
-        study.width,
-        study.batch_size,
-        study.num_tokens,
-    )
-    assert pytest.approx(stored["limits"]) == list(Setup().limits)
