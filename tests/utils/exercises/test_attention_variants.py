@@ -22,7 +22,6 @@ answers.add(
         ((1.167, 0.567, -0.733), "one of them is negative"),
         ((1.5, 0.9, 0), "nothing was subtracted"),
         ((0.7, 0.3, 0), "w_first is 0.7; expected another"),
-        (("much", "less", "none"), "the text 'much'"),
     ],
 )
 
@@ -31,27 +30,14 @@ def smaller(weights):
     return torch.minimum(weights, weights.cumsum(dim=0) - weights)
 
 
-def with_lists(weights):
-    coverage, total = [0.0] * weights.shape[1], 0.0
-    for row in weights.tolist():
-        total += sum(map(min, row, coverage))
-        coverage = [a + b for a, b in zip(row, coverage, strict=True)]
-    return [total / len(weights)]
-
-
 def the_step_before(weights):
     before = torch.cat([torch.zeros(1, weights.shape[1]), weights[:-1]])
     return torch.minimum(weights, before).sum(dim=1).mean()
 
 
-def writes_into_the_weights(weights):
-    weights -= 0.1
-    return weights.sum()
-
-
 answers.add(
     check.overlap,
-    [lambda weights: smaller(weights).sum(dim=1).mean(), with_lists],
+    [lambda weights: smaller(weights).sum(dim=1).mean()],
     [
         (
             lambda weights: torch.minimum(weights, weights.cumsum(dim=0)).sum(dim=1).mean(),
@@ -62,7 +48,6 @@ answers.add(
         (lambda weights: smaller(weights).sum(), "the sum over the steps"),
         (lambda weights: smaller(weights).mean(), "the mean over steps and words"),
         (lambda weights: smaller(weights).sum(dim=1), "holds 3 numbers"),
-        (writes_into_the_weights, "changes what it is given"),
     ],
 )
 answers.add(

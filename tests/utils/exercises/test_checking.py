@@ -65,11 +65,7 @@ def test_what_is_right_comes_before_what_is_wrong() -> None:
 
 @pytest.mark.parametrize(
     ("hint", "hints"),
-    [
-        (0, ()),
-        (2, ("of this mistake", "first hint")),
-        (9, ("of this mistake", "first hint", "second hint")),
-    ],
+    [(0, ()), (2, ("of this mistake", "first hint")), (9, ("of this mistake", "first hint", "second hint"))],
 )
 def test_hints_come_one_after_the_other(hint: int, hints: tuple[str, ...]) -> None:
     assert doubled(lambda x: x, hint=hint).hints == hints
@@ -199,16 +195,7 @@ def test_the_readers_random_numbers_go_on_as_without_the_check() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [
-        "text",
-        {"a": 1},
-        [[1.0], [2.0, 3.0]],
-        object(),
-        [],
-        torch.zeros(3, 5, 7),
-        float("nan"),
-    ],
+    "answer", ["text", {"a": 1}, [[1.0], [2.0, 3.0]], object(), [], torch.zeros(3, 5, 7), float("nan")]
 )
 def test_a_result_of_a_wrong_kind_is_told(answer: object) -> None:
     report = doubled(lambda x: answer)

@@ -32,14 +32,9 @@ answers.add(
 )
 
 
-def by_loops(attention, one_vector):
-    columns = zip(attention.T.tolist(), one_vector.T.tolist(), strict=True)
-    return tuple(sum(a > o for a, o in zip(*pair, strict=True)) for pair in columns)
-
-
 answers.add(
     check.wins,
-    [lambda a, o: (a > o).sum(dim=0), by_loops, lambda a, o: (a.numpy() > o.numpy()).sum(axis=0)],
+    [lambda a, o: (a > o).sum(dim=0), lambda a, o: (a.numpy() > o.numpy()).sum(axis=0)],
     [
         (lambda a, o: [3] * a.shape[1], "does not win with every seed"),
         (lambda a, o: a.mean(dim=0) > o.mean(dim=0), "compares the means"),
