@@ -41,7 +41,7 @@ _LOOKS: dict[Status, tuple[str, str]] = {
 }
 Examine = Callable[..., Iterator[str]]
 Check = Callable[..., "Report"]
-#: A wrong result that learners get, what it is (without a full stop), and a hint.
+# A wrong result that learners get, what it is (without a full stop), and a hint.
 Mistake = tuple[Tensor | Sequence | float, str, str]
 
 
@@ -146,10 +146,8 @@ def exercise(number: int, *hints: str, when_done: Status = "right") -> Callable[
             except Exception as error:  # unexpected kinds of answers
                 wrong = f"The check cannot use this answer ({type(error).__name__}: {error})."
                 status, shown_hints = "wrong", hints
-            first = tuple(shown_hints[: max(0, hint)])
-            report = Report(
-                f"Exercise {number}", status, tuple(right), wrong, first, _first_lines(printed.getvalue())
-            )
+            own_lines = _first_lines(printed.getvalue())
+            report = Report(f"Exercise {number}", status, tuple(right), wrong, shown_hints[:hint], own_lines)
             if record:
                 record_result(chapter, number, status)
             return report
