@@ -137,7 +137,10 @@ def test_the_stored_results_are_complete():
     seconds = [one["processor_seconds"] for one in results["same_seconds"]]
     assert max(seconds) < 1.5 * min(seconds)
     assert tuple(one["limit"] for one in results["by_length"]) == setup.limits
-    buckets = json.loads(RECURRENT.read_text("utf-8"))["grammar"]["buckets"]
-    assert all(len(one["bleu"]) == len(buckets) for one in results["by_length"])
+    recurrent = json.loads(RECURRENT.read_text("utf-8"))["grammar"]
+    assert all(len(one["bleu"]) == len(recurrent["buckets"]) for one in results["by_length"])
+    for name in ("width", "batch_size", "num_tokens"):
+        assert recurrent[name] == getattr(Study(), name), "both studies train alike"
+    assert tuple(recurrent["limits"]) == setup.limits
     assert tuple(row["length"] for row in results["costs"]) == setup.lengths
     assert tuple(row["words"] for row in results["decoding"]) == setup.written
