@@ -30,6 +30,8 @@ from utils.exercises.progress import record_result
 
 #: Seconds after which a check says that a reader's function does not come to an end.
 TIME_LIMIT = 30.0
+#: Words of an answer from which on a reader sees what to compare it with.
+MIN_WORDS = 20
 
 Status = Literal["right", "wrong", "unfinished", "open"]
 #: The head of a report and the colour of its card.
@@ -181,7 +183,7 @@ def choice(number: int, *hints: str, right: str) -> Callable[[Callable[[], dict[
     return decorate
 
 
-def in_words(number: int, *, min_words: int = 20) -> Callable[[Callable[[], Sequence[str]]], Check]:
+def in_words(number: int) -> Callable[[Callable[[], Sequence[str]]], Check]:
     """Make a check of an answer in words out of a function that returns the points of a good answer.
 
     It shows the points, by which readers judge their own answer, once there is a text to compare with them.
@@ -198,9 +200,9 @@ def in_words(number: int, *, min_words: int = 20) -> Callable[[Callable[[], Sequ
                     "Write your answer between the quotes, run that cell, then run this one again."
                 )
             expect(
-                num >= min_words,
+                num >= MIN_WORDS,
                 f"Your answer has {num} {'word' if num == 1 else 'words'}. The points to compare it with come when it "
-                f"has {min_words}.",
+                f"has {MIN_WORDS}.",
                 "Write down what you think before you look: you remember more of what you have tried to say.",
             )
             yield from points()
