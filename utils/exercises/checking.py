@@ -424,7 +424,6 @@ def expect_close(
     expected: Tensor | Sequence | float,
     case: str,
     *hints: str,
-    axes: str = "",
     name: str = "the result",
     tolerance: float = 1e-4,
     mistakes: Iterable[Mistake] = (),
@@ -435,12 +434,10 @@ def expect_close(
 
     Args:
         case: what the answer was computed from, as it stands in the message: "for the scores [0, 1]".
-        hints: for numbers that differ and are no known mistake.
-        axes: a hint for another shape; by default the other hints.
+        hints: for another shape, and for numbers that differ and are no known mistake.
     """
     expected = torch.as_tensor(expected).double()
-    shape_hints = (axes,) if axes else hints
-    numbers = as_tensor(answer, *shape_hints, shape=tuple(expected.shape), name=f"{case}, {name}").double()
+    numbers = as_tensor(answer, *hints, shape=tuple(expected.shape), name=f"{case}, {name}").double()
 
     def near(other: Tensor) -> Tensor:
         return torch.isclose(numbers, other, rtol=tolerance, atol=tolerance)

@@ -174,11 +174,12 @@ def _level(hours: Tensor) -> Tensor:
     return 2.5 + 1.5 * torch.sin(phase) + 0.5 * torch.sin(2 * phase + 1)
 
 
+_TRUTH = "This exercise may use the truth, `level(queries)`."
 #: Another error -> the bandwidths that are best by it, and a hint towards the error that exercise 5 asks for.
 OTHER_ERRORS = {
     "itself": ("repeat each reading best", "Compare the curve with `level(queries)`, not with the readings."),
-    "left out": ("leave-one-out chooses", "This exercise may use the truth, `level(queries)`."),
-    "left out, known": ("leave-one-out chooses", "This exercise may use the truth, `level(queries)`."),
+    "left out": ("leave-one-out chooses", _TRUTH),
+    "left out, known": ("leave-one-out chooses where no window is empty", _TRUTH),
     "all": (
         "are best if the 0 of an empty window counts as an estimate",
         "Keep the queries with `weights.sum(dim=1) > 0`, in the curve and in the truth.",
