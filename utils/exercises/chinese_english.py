@@ -95,7 +95,7 @@ def longest_match_from_right(answer: ReadersFunction) -> Iterator[str]:
 
     from_left = ("ab c", "this is the cut from the left", "Look at the end of the text: `text[-n:]`.")
     as_found = ("bc a", "they come in the order in which they were found", "Put each word before the others.")
-    lost = ("bc", "a character is lost", "A character that begins no word is a word by itself.")
+    lost = ("bc", "a character is lost", "A character that no match covers is a word by itself.")
     compare("abc", {"ab", "bc"}, 4, from_left, as_found, lost)
     yield "it cuts from the right, and gives the words in the order of the text"
     match = ("a b cd", "this is the shortest match", "Try the long matches first: n goes down.")
