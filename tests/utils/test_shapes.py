@@ -20,6 +20,7 @@ from utils.attention import (
     additive_scores,
     cosine_scores,
     dot_scores,
+    length_mask,
     scaled_dot_scores,
 )
 from utils.attention_variants import (
@@ -148,13 +149,60 @@ def test_the_error_of_a_mask_has_its_own_shape(name, shape):
 
 
 @pytest.mark.parametrize("function", [dot_scores, scaled_dot_scores, cosine_scores])
-@pytest.mark.parametrize("shapes", [((D,), (KEYS, D)), ((QUERIES, D), (D,)), ((D,), (D,))])
-def test_scores_of_one_axis_are_refused(function, shapes):
-    tensors = list(map(torch.zeros, shapes))
-    with pytest.raises(ValueError, match="must have at least two axes"):
-        function(*tensors)
-    with pytest.raises(ValueError, match=r"projected_.* must have at least two axes"):
-        additive_scores(*tensors, torch.ones(D))
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (((D,), (KEYS, D)), "queries must have at least two axes"),
+        (((QUERIES, D), (D,)), "keys must have at least two axes"),
+        (((3, 7), (5, 11)), "same width for a dot product, got 7 and 11; AdditiveAttention takes different"),
+        (((2, 3, 7), (3, 5, 7)), r"do not fit together: \{'queries': \(2,\), 'keys': \(3,\)\}"),
+    ],
+)
+def test_dot_scores_name_shapes_that_do_not_fit(function, shapes, message):
+    with pytest.raises(ValueError, match=message):
+        function(*map(torch.zeros, shapes))
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (((7,), (5, 7)), "projected_queries must have at least two axes"),
+        (((3, 7), (7,)), "projected_keys must have at least two axes"),
+        (((3, 1), (5, 7)), "projected_queries must have width 7, got 1"),  # would broadcast without a word
+        (((3, 7), (5, 1)), "projected_keys must have width 7, got 1"),
+        (((2, 3, 7), (3, 5, 7)), r"do not fit together: \{'queries': \(2,\), 'keys': \(3,\)\}"),
+    ],
+)
+def test_additive_scores_name_shapes_that_do_not_fit(shapes, message):
+    with pytest.raises(ValueError, match=message):
+        additive_scores(*map(torch.zeros, shapes), torch.zeros(7))
+
+
+@pytest.mark.parametrize(
+    ("widths", "message"),
+    [((D, D), "queries must have width 13, got 6"), ((13, 11), "keys must have width 6, got 11")],
+)
+def test_additive_attention_names_the_wrong_width(widths, message):
+    queries, keys = (torch.zeros(BATCH, KEYS, width) for width in widths)
+    with pytest.raises(ValueError, match=message):
+        AdditiveAttention(13, D, 5)(queries, keys, keys)
+
+
+@pytest.mark.parametrize(
+    ("lens", "message"),
+    [
+        (torch.tensor([2, -3]), "valid_lens must not be negative, got -3"),
+        (torch.tensor([[2], [6]]), r"valid_lens must not exceed the number of keys \(5\), got 6"),
+        (torch.tensor([2.0, 3.0]), "valid_lens must be integers, got dtype torch.float32"),
+        (torch.tensor([True, False]), "valid_lens must be integers, got dtype torch.bool"),
+        (torch.tensor([1 + 2j]), "valid_lens must be integers, got dtype torch.complex64"),
+        (torch.tensor(3), r"valid_lens must have shape \(batch,\) or \(batch, queries\), got \(\)"),
+        (torch.ones(2, 3, 5, dtype=torch.long), r"valid_lens must have shape .*, got \(2, 3, 5\)"),
+    ],
+)
+def test_length_mask_names_what_is_wrong(lens, message):
+    with pytest.raises(ValueError, match=message):
+        length_mask(lens, 5)
 
 
 def test_a_mask_for_each_head():
