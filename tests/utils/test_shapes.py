@@ -3,7 +3,6 @@
 The run-time check of shapes is off, as it is for readers.
 """
 
-import math
 import re
 from collections.abc import Callable, Iterator
 
@@ -31,7 +30,6 @@ from utils.attention_variants import (
     LocationAttention,
     masked_sparsemax,
 )
-from utils.kernels import nadaraya_watson
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.transformer import (
     DecoderLayer,
@@ -282,27 +280,3 @@ def test_a_translator_names_ids_that_do_not_fit(name, src, src_lens, tgt_in, mes
     ids = (torch.ones(shape, dtype=torch.long) for shape in (src, src_lens, tgt_in))
     with pytest.raises(ValueError, match=message):
         model(*ids)
-
-
-@pytest.mark.parametrize("shapes", [((3,), (), (5,)), ((3,), (5,), ()), ((), (), ()), ((3, 2), (5,), (5,))])
-def test_a_regression_without_axes_is_refused(shapes):
-    with pytest.raises(ValueError, match=r"queries and keys must be numbers|same length, at least 1"):
-        nadaraya_watson(*map(torch.zeros, shapes))
-
-
-def test_sparsemax_of_infinite_scores_and_of_no_keys():
-    infinite, nan = math.inf, math.nan
-    for scores, expected in (
-        ([-infinite, 0.5, 0.0], [0.0, 0.75, 0.25]),
-        ([infinite, 0.5, 0.0], [nan, nan, nan]),
-        ([nan, 0.5, 0.0], [nan, nan, nan]),
-        ([-infinite] * 3, [nan] * 3),
-    ):
-        assert_close(masked_sparsemax(torch.tensor([scores])), torch.tensor([expected]), equal_nan=True)
-    mask = torch.tensor([[False, True, True]])
-    for hidden in (infinite, -infinite, nan):
-        row = torch.tensor([[hidden, 0.5, 0.0]])
-        assert masked_sparsemax(row, mask).tolist() == [[0.0, 0.75, 0.25]]
-    spoiled = masked_sparsemax(torch.tensor([[1.0, infinite, 0.0]]), mask)
-    assert_close(spoiled, torch.tensor([[0.0, nan, nan]]), equal_nan=True)
-    assert masked_sparsemax(torch.zeros(2, 3, 0)).shape == (2, 3, 0)
