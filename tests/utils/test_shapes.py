@@ -4,9 +4,8 @@ The run-time check of shapes is off, as it is for readers.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import jaxtyping
 import pytest
 import torch
 from torch import Tensor
@@ -44,13 +43,7 @@ D, D_V, HEADS = 6, 11, 3
 BATCH, QUERIES, KEYS = 2, 5, 7
 
 
-@pytest.fixture(autouse=True)
-def as_for_readers() -> Iterator[None]:
-    before = jaxtyping.config.jaxtyping_disable
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", before)
-
+pytestmark = pytest.mark.usefixtures("unchecked_shapes")
 
 LAYERS = {
     "scaled dot product": DotProductAttention(),

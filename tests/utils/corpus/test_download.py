@@ -337,33 +337,6 @@ def test_a_server_that_drips_is_given_up(server, get, monkeypatch):
     server.released.set()
 
 
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    """Ctrl-C raises KeyboardInterrupt, whatever an earlier test of this process has made of it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("ctrl_c")
-def test_ctrl_c_during_a_download_leaves_everything_as_it_was(server, get, tmp_path):
-    def interrupt(handler: Handler) -> None:
-        handler.reply(200, GOOD[:7001], Content_Length=len(GOOD))
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        handler.server.released.wait(30)
-
-    server.answers["/pinned.zip"] = interrupt
-    with pytest.raises(KeyboardInterrupt):
-        get()
-    assert names(tmp_path) == set()
-    (tmp_path / "mine.zip").write_bytes(NEWEST)
-    obtained = get(path=tmp_path / "mine.zip")
-    with pytest.raises(KeyboardInterrupt):
-        get(replace=True)
-    assert names(tmp_path) == {"fra.txt", "fra.source.json"}
-    assert get() == obtained
-
-
 KILLED_BEFORE_RENAMING = """
 import os, signal, sys
 from pathlib import Path

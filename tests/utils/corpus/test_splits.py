@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 
-import jaxtyping
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,14 +11,7 @@ from hypothesis import strategies as st
 from utils.corpus.pairs import DATA_VARIABLE, data_folder, read_pairs, tokenise
 from utils.corpus.splits import folded, group_split
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_check_of_types():
-    """The run-time check of types takes several times as long as the functions that it checks."""
-    before = jaxtyping.config.jaxtyping_disable
-    jaxtyping.config.update("jaxtyping_disable", True)
-    yield
-    jaxtyping.config.update("jaxtyping_disable", before)
+pytestmark = pytest.mark.usefixtures("unchecked_shapes")  # the check would take most of the time
 
 
 def components(pairs) -> list[set[int]]:

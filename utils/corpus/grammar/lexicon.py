@@ -4,15 +4,9 @@ A table has one word per line: its forms in three languages and the facts that c
 classifier, what a verb may take). How words are put together is in ``phrases`` and ``clauses``.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+import csv
 from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import NamedTuple, TypeVar
-
-T = TypeVar("T")
-
-WORDS = files(__package__) / "words"
+from typing import NamedTuple
 
 # A word, and the concepts that it expresses.
 Item = tuple[str, tuple[int, ...]]
@@ -20,12 +14,7 @@ Item = tuple[str, tuple[int, ...]]
 # The rows of agreement: the person, number and gender that a verb or an adjective agrees with.
 FIRST, HE, SHE, THEY, THEY_FEMININE = range(5)
 _AGREEMENTS = ("first", "he", "she", "they", "they f")
-# The tenses that the tables name; the modal verbs are further tenses of ``phrases.verb_group``.
-TENSES = ("present", "progressive", "past", "future")
 MANNERS = ("slowly", "quickly", "carefully")
-# How a clause can follow from a state or lead to it, and the kinds of such clauses: see ``read_moves``.
-RULES = ("reaction", "help", "despite", "own cause", "thanks", "others", "in vain", "first", "next")
-KINDS = ("act", "stay", "take", "take it", "give him", "go")
 
 
 class Noun(NamedTuple):
@@ -69,7 +58,7 @@ class Verb(NamedTuple):
         subjects: the sets its subject comes from.
         objects: the sets its object comes from; empty for an intransitive verb.
         places: keys of the places where it is done.
-        tenses: those of ``TENSES`` that it is used in.
+        tenses: those of ``present``, ``progressive``, ``past`` and ``future`` that it is used in.
         uses: ``act`` (alone) or ``take`` (an object); ``certain`` if the object is a certain one and not
             any; ``company``, ``favour`` if done with or for somebody; the manners in which it is done.
     """
@@ -170,195 +159,109 @@ class Expression(NamedTuple):
     zh: tuple[Item, ...]
 
 
-class Row:
-    """A row of a table, with a method for each kind of cell; a cell ``-`` is empty.
-
-    Args:
-        place: the file and the line, for messages.
-        cells: the cells by the names of their columns.
-
-    Raises:
-        ValueError: a cell of another kind; the message names the file and the line.
-    """
-
-    def __init__(self, place: str, cells: Mapping[str, str]):
-        self.place = place
-        self.cells = cells
-
-    def error(self, message: str) -> ValueError:
-        """A ValueError that names the place of this row."""
-        return ValueError(f"{self.place}: {message}")
-
-    def cell(self, column: str) -> str:
-        """The text of a cell, which may be empty."""
-        if column not in self.cells:
-            raise self.error(f"the table must have a column {column!r}")
-        return "" if self.cells[column] == "-" else self.cells[column]
-
-    def words(self, *columns: str) -> tuple[str, ...]:
-        """One word per column."""
-        words = tuple(self.cell(column) for column in columns)
-        for column, word in zip(columns, words, strict=True):
-            if not word:
-                raise self.error(f"column {column!r} must hold a word")
-        return words
-
-    def word(self, column: str, options: Collection[str] = ()) -> str:
-        """A word, one of the options if there are any."""
-        (word,) = self.words(column)
-        if options and word not in options:
-            raise self.error(f"{column} must be one of {', '.join(options)}, got {word!r}")
-        return word
-
-    def flag(self, column: str) -> bool:
-        """Whether the cell is "yes"; the other value is "no"."""
-        return self.word(column, ("yes", "no")) == "yes"
-
-    def names(self, column: str, options: Collection[str]) -> tuple[str, ...]:
-        """Names separated by commas, each of them one of the options."""
-        names = tuple(self.cell(column).split(",")) if self.cell(column) else ()
-        for name in names:
-            if name not in options:
-                raise self.error(f"{column} has no {name!r}")
-        return names
-
-    def items(self, column: str) -> tuple[Item, ...]:
-        """Words with the digits of their concepts: ``last:0 week:1``, or ``la`` for a word without concept."""
-        items = []
-        for text in self.cell(column).split():
-            word, _, digits = text.partition(":")
-            if not word or (":" in text and not (digits.isascii() and digits.isdigit())):
-                raise self.error(f"{column} must hold words and digits such as week:1, got {text!r}")
-            items.append((word, tuple(map(int, digits))))
-        return tuple(items)
+Table = list[dict[str, str]]
 
 
-def rows(path: Traversable) -> list[Row]:
-    """The rows of a table: a line of column names, then one line per row, with tabs between the cells.
-
-    Raises:
-        ValueError: a row with another number of cells than columns, or with an empty cell.
-    """
-    header, *lines = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
-    table = []
-    for number, cells in enumerate(lines, start=2):
-        place = f"{path.name}, line {number}"
-        if len(cells) != len(header):
-            raise ValueError(f"{place}: a row must have {len(header)} cells, got {len(cells)}")
-        if any(not cell or cell != cell.strip() for cell in cells):
-            raise ValueError(
-                f"{place}: a cell must not be empty or begin or end with a blank; write - for nothing"
-            )
-        table.append(Row(place, dict(zip(header, cells, strict=True))))
-    return table
+def _rows(table: str) -> Table:
+    """The rows of a table, with cells by the names of their columns; a cell ``-`` is empty."""
+    with (files(__package__) / "words" / f"{table}.tsv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return [{column: "" if cell == "-" else cell for column, cell in row.items()} for row in rows]
 
 
-def read(path: Traversable, make: Callable[[Row], T]) -> dict[str, T]:
-    """The entries of a table by the words of its first column.
-
-    Raises:
-        ValueError: as ``rows`` and ``make``, or a word that has an entry already.
-    """
-    entries: dict[str, T] = {}
-    for row in rows(path):
-        key = next(iter(row.cells.values()))
-        if key in entries:
-            raise row.error(f"{key!r} has a row already")
-        entries[key] = make(row)
-    return entries
+def _names(cell: str) -> tuple[str, ...]:
+    """Names separated by commas."""
+    return tuple(cell.split(",")) if cell else ()
 
 
-def noun(row: Row) -> Noun:
-    """A noun. Mass nouns and places have only a singular, and mass nouns have no classifier."""
-    en, fr, zh = row.words("en", "fr", "zh")
-    tags = frozenset(row.word("tags").split(","))
-    plurals = (en, fr) if tags & {"mass", "place"} else row.words("en_plural", "fr_plural")
-    return Noun(
-        en,
-        (en, plurals[0]),
-        (fr, plurals[1]),
-        row.word("gender", ("m", "f")),
-        zh,
-        "" if "mass" in tags else row.word("classifier"),
-        tags,
-    )
+def _nouns(rows: Table) -> dict[str, Noun]:
+    """Nouns by their English words. Mass nouns and places have only a singular."""
+    return {
+        row["en"]: Noun(
+            key=row["en"],
+            en=(row["en"], row["en_plural"] or row["en"]),
+            fr=(row["fr"], row["fr_plural"] or row["fr"]),
+            gender=row["gender"],
+            zh=row["zh"],
+            classifier=row["classifier"],
+            tags=frozenset(_names(row["tags"])),
+        )
+        for row in rows
+    }
 
 
-def verb(row: Row) -> Verb:
-    """A verb, whose subjects, objects and places must be known."""
-    return Verb(
-        row.cell("concept"),
-        row.words("en", "en_third", "en_past", "en_ing"),
-        row.cell("en_particle"),
-        row.words("fr", "fr_first", "fr_third", "fr_plural", "fr_participle"),
-        row.word("fr_auxiliary", ("avoir", "être")),
-        row.word("zh"),
-        row.flag("zh_le"),
-        frozenset(row.names("subjects", _TAGS)),
-        frozenset(row.names("objects", _TAGS)),
-        row.names("places", ("home", *PLACES)),
-        row.names("tenses", TENSES),
-        row.names("uses", ("act", "take", "certain", "company", "favour", *MANNERS)),
-    )
+def _verbs(rows: Table) -> dict[str, Verb]:
+    """Verbs by their English words."""
+    return {
+        row["en"]: Verb(
+            key=row["concept"],
+            en=(row["en"], row["en_third"], row["en_past"], row["en_ing"]),
+            particle=row["en_particle"],
+            fr=(row["fr"], row["fr_first"], row["fr_third"], row["fr_plural"], row["fr_participle"]),
+            auxiliary=row["fr_auxiliary"],
+            zh=row["zh"],
+            le=row["zh_le"] == "yes",
+            subjects=frozenset(_names(row["subjects"])),
+            objects=frozenset(_names(row["objects"])),
+            places=_names(row["places"]),
+            tenses=_names(row["tenses"]),
+            uses=_names(row["uses"]),
+        )
+        for row in rows
+    }
 
 
-def adjective(row: Row) -> Adjective:
-    """An adjective, whose nouns must be known."""
-    return Adjective(
-        row.word("en"),
-        row.cell("en_comparative"),
-        row.words("fr_m", "fr_f", "fr_m_plural", "fr_f_plural"),
-        row.cell("fr_m_vowel"),
-        row.flag("fr_before"),
-        row.word("zh"),
-        row.flag("zh_de"),
-        row.word("zh_predicate"),
-        frozenset(row.names("nouns", _TAGS)),
-    )
+def _adjectives(rows: Table) -> dict[str, Adjective]:
+    """Adjectives by their English words."""
+    return {
+        row["en"]: Adjective(
+            en=row["en"],
+            comparative=row["en_comparative"],
+            fr=(row["fr_m"], row["fr_f"], row["fr_m_plural"], row["fr_f_plural"]),
+            liaison=row["fr_m_vowel"],
+            before=row["fr_before"] == "yes",
+            zh=row["zh"],
+            de=row["zh_de"] == "yes",
+            predicate=row["zh_predicate"],
+            nouns=frozenset(_names(row["nouns"])),
+        )
+        for row in rows
+    }
 
 
-def place_words(row: Row) -> tuple[str, str, str]:
-    """The words of a place: prepositions in English and French, a word after the place in Chinese or ``""``."""
-    row.word("place", PLACES)
-    return (*row.words("en", "fr"), row.cell("zh_after"))
+def _pronouns(rows: Table) -> dict[str, Pronoun]:
+    """Pronouns by their names."""
+    return {
+        row["pronoun"]: Pronoun(
+            en=(row["en"], row["en_object"]),
+            fr=(row["fr"], row["fr_direct"], row["fr_indirect"]),
+            zh=row["zh"],
+            agreement=_AGREEMENTS.index(row["agreement"]),
+            possessive=row["possessive"],
+        )
+        for row in rows
+    }
 
 
-def name(row: Row) -> Name:
-    """A name."""
-    return Name(*row.words("en", "fr"), row.word("gender", ("m", "f")), row.word("zh"))
+def _items(cell: str) -> tuple[Item, ...]:
+    """Words with the digits of their concepts: ``last:0 week:1``, or ``la`` for a word without concept."""
+    pairs = (text.partition(":") for text in cell.split())
+    return tuple((word, tuple(map(int, digits))) for word, _, digits in pairs)
 
 
-def possessive(row: Row) -> Possessive:
-    """A possessive determiner."""
-    return Possessive(row.word("en"), row.words("fr_m", "fr_f", "fr_plural"), row.word("zh"))
+def _expression(row: dict[str, str]) -> Expression:
+    return Expression(_items(row["en"]), _items(row["fr"]), _items(row["zh"]))
 
 
-def pronoun(row: Row) -> Pronoun:
-    """A pronoun, whose possessive must be known."""
-    return Pronoun(
-        row.words("en", "en_object"),
-        row.words("fr", "fr_direct", "fr_indirect"),
-        row.word("zh"),
-        _AGREEMENTS.index(row.word("agreement", _AGREEMENTS)),
-        row.word("possessive", POSSESSIVES) if row.cell("possessive") else "",
-    )
-
-
-def expression(row: Row) -> Expression:
-    """An expression of several words, or one of times."""
-    return Expression(row.items("en"), row.items("fr"), row.items("zh"))
-
-
-def read_times(path: Traversable) -> dict[str, tuple[Expression, ...]]:
+def _times(rows: Table) -> dict[str, tuple[Expression, ...]]:
     """The expressions of time of each tense; an expression is repeated as often as its weight says."""
-    times: dict[str, tuple[Expression, ...]] = defaultdict(tuple)
-    for row in rows(path):
-        weight = row.word("weight", ("1", "2", "3"))
-        times[row.word("tense", (*TENSES, "state"))] += (expression(row),) * int(weight)
-    return dict(times)
+    times: dict[str, tuple[Expression, ...]] = {}
+    for row in rows:
+        times[row["tense"]] = (*times.get(row["tense"], ()), *[_expression(row)] * int(row["weight"]))
+    return times
 
 
-def read_moves(path: Traversable) -> dict[str, dict[str, tuple[Move, ...]]]:
+def _moves(rows: Table) -> dict[str, dict[str, tuple[Move, ...]]]:
     """The moves of each rule and state, in the order of the table.
 
     The rules: ``reaction`` is what somebody does in a state, ``help`` what another person then does for them,
@@ -367,29 +270,31 @@ def read_moves(path: Traversable) -> dict[str, dict[str, tuple[Move, ...]]]:
     ended the state. ``first`` and ``next`` are two actions one after the other, which need no state: it is ``""``.
     """
     moves: dict[str, dict[str, tuple[Move, ...]]] = {}
-    for row in rows(path):
-        states = moves.setdefault(row.word("rule", RULES), {})
-        state = row.word("state", ADJECTIVES) if row.cell("state") else ""
-        move = Move(row.word("kind", KINDS), row.names("verbs", VERBS), row.names("things", COUNT_NOUNS))
-        states[state] = (*states.get(state, ()), move)
+    for row in rows:
+        states = moves.setdefault(row["rule"], {})
+        move = Move(row["kind"], _names(row["verbs"]), _names(row["things"]))
+        states[row["state"]] = (*states.get(row["state"], ()), move)
     return moves
 
 
-_ALL_NOUNS = read(WORDS / "nouns.tsv", noun)
+_ALL_NOUNS = _nouns(_rows("nouns"))
 MEASURES = {name: entry for name, entry in _ALL_NOUNS.items() if "measure" in entry.tags}
 NOUNS = {name: entry for name, entry in _ALL_NOUNS.items() if name not in MEASURES}
 MASS_NOUNS = {name: entry for name, entry in NOUNS.items() if "mass" in entry.tags}
 PLACES = {name: entry for name, entry in NOUNS.items() if "place" in entry.tags}
 COUNT_NOUNS = {name: entry for name, entry in NOUNS.items() if not entry.tags & {"mass", "place"}}
-PLACE_WORDS = read(WORDS / "places.tsv", place_words)
-NAMES = read(WORDS / "names.tsv", name)
-NUMERALS = tuple(read(WORDS / "numerals.tsv", lambda row: row.words("en", "fr", "zh")).values())
-ADVERBS = read(WORDS / "adverbs.tsv", lambda row: row.words("fr", "zh"))
-POSSESSIVES = read(WORDS / "possessives.tsv", possessive)
-PRONOUNS = read(WORDS / "pronouns.tsv", pronoun)
-_TAGS = frozenset({"name"}).union(*(entry.tags for entry in NOUNS.values()))
-VERBS = read(WORDS / "verbs.tsv", verb)
-ADJECTIVES = read(WORDS / "adjectives.tsv", adjective)
-EXPRESSIONS = read(WORDS / "expressions.tsv", expression)
-TIMES = read_times(WORDS / "times.tsv")
-MOVES = read_moves(WORDS / "moves.tsv")
+# The words of a place: prepositions in English and French, and in Chinese a word after the place or "".
+PLACE_WORDS = {row["place"]: (row["en"], row["fr"], row["zh_after"]) for row in _rows("places")}
+NAMES = {row["en"]: Name(**row) for row in _rows("names")}
+NUMERALS = tuple((row["en"], row["fr"], row["zh"]) for row in _rows("numerals"))
+ADVERBS = {row["en"]: (row["fr"], row["zh"]) for row in _rows("adverbs")}
+POSSESSIVES = {
+    row["possessive"]: Possessive(row["en"], (row["fr_m"], row["fr_f"], row["fr_plural"]), row["zh"])
+    for row in _rows("possessives")
+}
+PRONOUNS = _pronouns(_rows("pronouns"))
+VERBS = _verbs(_rows("verbs"))
+ADJECTIVES = _adjectives(_rows("adjectives"))
+EXPRESSIONS = {row["expression"]: _expression(row) for row in _rows("expressions")}
+TIMES = _times(_rows("times"))
+MOVES = _moves(_rows("moves"))
