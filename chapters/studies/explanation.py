@@ -43,7 +43,7 @@ from studies.real_sentences import (
 )
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch
 from utils.corpus.grammar import Triple, join_words, triples
-from utils.corpus.grammar.lexicon import ADJECTIVES, MEASURES, NAMES, NOUNS, POSSESSIVES, VERBS
+from utils.corpus.grammar.lexicon import ADJECTIVES, DETERMINERS, MEASURES, NAMES, NOUNS, POSSESSIVES, VERBS
 from utils.corpus.pairs import find_file
 from utils.corpus.splits import Split
 from utils.corpus.vocabulary import PAD, Vocabulary
@@ -161,7 +161,7 @@ CLASSES = {
     | {"va", "vont", "vais", "doit", "doivent", "dois"},
     "verb": {form for verb in VERBS.values() for form in verb.fr},
     "article": {"le", "la", "l'", "les", "un", "une", "du", "des", "de", "d'", "ce", "cet", "cette", "ces"}
-    | {form for possessive in POSSESSIVES.values() for form in possessive.fr},
+    | {word for name in POSSESSIVES for items in DETERMINERS[name].fr for word, _ in items},
 }
 
 

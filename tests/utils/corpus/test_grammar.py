@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from utils.corpus.grammar import LANGUAGES, SPLITS, Triple, join_words, split_of, triple, triples
 from utils.corpus.grammar.lexicon import (
     ADJECTIVES,
+    DETERMINERS,
     FIRST,
     HE,
     MEASURES,
@@ -24,7 +25,6 @@ from utils.corpus.grammar.lexicon import (
     NOUNS,
     PLACES,
     POSSESSIVES,
-    PRONOUNS,
     SHE,
     THEY,
     THEY_FEMININE,
@@ -552,6 +552,6 @@ def test_the_tables_name_only_what_exists():
         verb.subjects | verb.objects <= tags and places.issuperset(verb.places) for verb in VERBS.values()
     )
     assert all(adjective.nouns <= tags for adjective in ADJECTIVES.values())
-    assert {pronoun.possessive for pronoun in PRONOUNS.values()} - {""} <= POSSESSIVES.keys()
+    assert DETERMINERS.keys() >= POSSESSIVES
     assert {verb for move in moves for verb in move.verbs} <= VERBS.keys()
     assert {thing for move in moves for thing in move.things} <= NOUNS.keys()

@@ -125,7 +125,7 @@ class Pronoun(NamedTuple):
         fr: French subject, direct clitic and indirect clitic.
         zh: the Chinese word.
         agreement: the row of agreement of its verb, ``FIRST`` to ``THEY_FEMININE``.
-        possessive: the name of its possessive determiner in ``POSSESSIVES``, or ``""``.
+        possessive: the name of its possessive in ``DETERMINERS``, or ``""``.
     """
 
     en: tuple[str, str]
@@ -135,12 +135,18 @@ class Pronoun(NamedTuple):
     possessive: str
 
 
-class Possessive(NamedTuple):
-    """A possessive determiner; French: masculine, feminine (before a consonant), plural."""
+class Determiner(NamedTuple):
+    """The words of a determiner. ``#`` is a numeral, and ``~`` the Chinese classifier.
 
-    en: str
-    fr: tuple[str, str, str]
-    zh: str
+    Args:
+        en: singular and plural.
+        fr: masculine, feminine, their plurals, and masculine and feminine before a vowel.
+        zh: singular and plural.
+    """
+
+    en: tuple[tuple[Item, ...], ...]
+    fr: tuple[tuple[Item, ...], ...]
+    zh: tuple[tuple[Item, ...], ...]
 
 
 class Move(NamedTuple):
@@ -249,6 +255,17 @@ def _items(cell: str) -> tuple[Item, ...]:
     return tuple((word, tuple(map(int, digits))) for word, _, digits in pairs)
 
 
+def _determiners(rows: Table) -> dict[str, Determiner]:
+    """Determiners by their names."""
+    determiners = {}
+    for row in rows:
+        masculine, feminine = row["fr_m_vowel"] or row["fr_m"], row["fr_f_vowel"] or row["fr_f"]
+        french = (row["fr_m"], row["fr_f"], row["fr_m_plural"], row["fr_f_plural"], masculine, feminine)
+        forms = ((row["en"], row["en_plural"]), french, (row["zh"], row["zh_plural"]))
+        determiners[row["determiner"]] = Determiner(*(tuple(map(_items, cells)) for cells in forms))
+    return determiners
+
+
 def _expression(row: dict[str, str]) -> Expression:
     return Expression(_items(row["en"]), _items(row["fr"]), _items(row["zh"]))
 
@@ -288,11 +305,9 @@ PLACE_WORDS = {row["place"]: (row["en"], row["fr"], row["zh_after"]) for row in 
 NAMES = {row["en"]: Name(**row) for row in _rows("names")}
 NUMERALS = tuple((row["en"], row["fr"], row["zh"]) for row in _rows("numerals"))
 ADVERBS = {row["en"]: (row["fr"], row["zh"]) for row in _rows("adverbs")}
-POSSESSIVES = {
-    row["possessive"]: Possessive(row["en"], (row["fr_m"], row["fr_f"], row["fr_plural"]), row["zh"])
-    for row in _rows("possessives")
-}
+DETERMINERS = _determiners(_rows("determiners"))
 PRONOUNS = _pronouns(_rows("pronouns"))
+POSSESSIVES = {pronoun.possessive for pronoun in PRONOUNS.values()} - {""}
 VERBS = _verbs(_rows("verbs"))
 ADJECTIVES = _adjectives(_rows("adjectives"))
 EXPRESSIONS = {row["expression"]: _expression(row) for row in _rows("expressions")}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from utils.corpus.grammar.lexicon import (
     ADJECTIVES,
     ADVERBS,
+    DETERMINERS,
     EXPRESSIONS,
     FIRST,
     HE,
@@ -146,10 +147,9 @@ def noun_phrase(
     Args:
         noun: a key of ``NOUNS``.
         plural: the number of the noun; with a measure ("two cups of tea"), the number of the measure.
-        det: ``a``, ``the``, ``near`` ("the", bare in Chinese), ``this``, ``some``, ``many``, ``all``,
-            ``number``, ``the+number``, ``bare`` ("some" without a word in English and Chinese), ``generic``
-            ("all" without a word), ``none`` ("a" or "any" where the verb is negated), ``owned`` (after "'s" in
-            English) or a key of ``POSSESSIVES``.
+        det: a key of ``DETERMINERS``. ``near`` is "the", but nothing in Chinese; ``bare`` is "some" without a word in
+            English and Chinese; ``generic`` is "all" without a word; ``none`` is "a" or "any" where the verb is
+            negated; ``owned`` stands after "'s" in English.
         adjectives: at most one before and one after the French noun, in English order.
         numeral: index into ``NUMERALS``.
         preposition: English and French preposition in front, or blanks.
@@ -158,9 +158,14 @@ def noun_phrase(
     entry = NOUNS[noun]
     head = MEASURES[measure] if measure else entry
     entries = [ADJECTIVES[name] for name in adjectives]
-    en = _english_noun_phrase(entry, head, plural, det, entries, numeral)
-    fr = _french_noun_phrase(entry, head, plural, det, entries, numeral)
-    zh = _chinese_noun_phrase(entry, head, plural, det, entries, numeral)
+    if det == "the" and "place" in entry.tags:
+        det = "near"
+    elif det == "none" and "mass" in entry.tags:
+        det = "none (mass)"
+    en_numeral, fr_numeral, zh_numeral = NUMERALS[numeral]
+    en = _english_noun_phrase(entry, head, plural, det, entries, en_numeral)
+    fr = _french_noun_phrase(entry, head, plural, det, entries, fr_numeral)
+    zh = _chinese_noun_phrase(entry, head, plural, det, entries, zh_numeral)
     en_preposition, fr_preposition = preposition
     if en_preposition:
         en = [*((word, (PREPOSITION,)) for word in en_preposition.split()), *en]
@@ -171,30 +176,20 @@ def noun_phrase(
 
 
 def _english_noun_phrase(
-    noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: int
+    noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: str
 ) -> list[Item]:
     core: list[Item] = [(word.en, (FIRST_ADJECTIVE + i,)) for i, word in enumerate(adjectives)]
     if head is noun:
         core.append((noun.en[plural], (NOUN,)))
     else:
         core = [(head.en[plural], (MEASURE,)), ("of", (OF,)), *core, (noun.en[0], (NOUN,))]
-    if det == "a" or (det == "none" and not plural and "mass" not in noun.tags):
-        return [("an" if core[0][0][0] in "aeiou" else "a", (DET,)), *core]
-    if det in POSSESSIVES:
-        return [(POSSESSIVES[det].en, (DET,)), *core]
-    number = (NUMERALS[numeral][0], (NUMBER,))
-    determiners: dict[str, list[Item]] = {
-        "the": [("the", (DET,))],
-        "near": [("the", (DET,))],
-        "this": [("these" if plural else "this", (DET,))],
-        "some": [("some", (DET,))],
-        "many": [("many", (NUMBER,))],
-        "all": [("all", (NUMBER,)), ("the", (DET,))],
-        "number": [number],
-        "the+number": [("the", (DET,)), number],
-        **{without_word: [] for without_word in ("bare", "generic", "none", "owned")},
-    }
-    return determiners[det] + core
+    words = {"#": numeral, "a": "an" if core[0][0][0] in "aeiou" else "a"}
+    return [*_filled(DETERMINERS[det].en[plural], words), *core]
+
+
+def _filled(items: Iterable[Item], words: dict[str, str]) -> list[Item]:
+    """The items of a determiner with some of their words replaced."""
+    return [(words.get(word, word), concepts) for word, concepts in items]
 
 
 def french_form(adjective: Adjective, feminine: bool, plural: bool) -> str:
@@ -203,66 +198,28 @@ def french_form(adjective: Adjective, feminine: bool, plural: bool) -> str:
 
 
 def _french_noun_phrase(
-    noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: int
+    noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: str
 ) -> list[Item]:
-    feminine = noun.feminine
     own_plural = plural and head is noun
     before: list[Item] = []
     after: list[Item] = []
     for i, adjective in enumerate(adjectives):
-        form = french_form(adjective, feminine, own_plural)
-        if adjective.before:
-            if adjective.liaison and not (feminine or own_plural) and starts_with_vowel(noun.fr[0]):
-                form = adjective.liaison
-            before.append((form, (FIRST_ADJECTIVE + i,)))
-        else:
-            after.append((form, (FIRST_ADJECTIVE + i,)))
+        form = french_form(adjective, noun.feminine, own_plural)
+        if adjective.liaison and not (noun.feminine or own_plural) and starts_with_vowel(noun.fr[0]):
+            form = adjective.liaison
+        (before if adjective.before else after).append((form, (FIRST_ADJECTIVE + i,)))
     core = [*before, (noun.fr[own_plural], (NOUN,)), *after]
+    # "De belles fleurs": "des" is "de" before an adjective.
+    words = {"#": numeral, "des": "de" if before else "des"}
     if head is not noun:
         core = [(head.fr[plural], (MEASURE,)), ("de", (OF,)), *core]
-        feminine = head.feminine
-        before = []
-    mass = "mass" in noun.tags and head is noun
-    return _french_determiner(det, core, feminine, plural, mass, bool(before), numeral) + core
-
-
-def _french_determiner(
-    det: str, core: list[Item], feminine: bool, plural: bool, mass: bool, adjective_first: bool, numeral: int
-) -> list[Item]:
-    vowel = starts_with_vowel(core[0][0])
-    if det in POSSESSIVES:
-        masculine_form, feminine_form, plural_form = POSSESSIVES[det].fr
-        # "Mon histoire", "ma bonne histoire": the masculine form stands before any vowel.
-        singular = feminine_form if feminine and not vowel else masculine_form
-        return [(plural_form if plural else singular, (DET,))]
-    definite = "les" if plural else "la" if feminine else "le"
-    number: Item = (NUMERALS[numeral][1], (NUMBER,))
-    determiners: dict[str, list[Item]] = {
-        "the": [(definite, (DET,))],
-        "near": [(definite, (DET,))],
-        "generic": [(definite, ())],
-        "owned": [(definite, ())],
-        "all": [("toutes" if feminine else "tous", (NUMBER,)), ("les", (DET,))],
-        "number": [number],
-        "the+number": [("les", (DET,)), number],
-        "many": [("beaucoup", (NUMBER,)), ("de", (NUMBER,))],
-        "a": [("une" if feminine else "un", (DET,))],
-        "this": [("ces" if plural else "cette" if feminine else "cet" if vowel else "ce", (DET,))],
-        "none": [("de", () if plural or mass else (DET,))],
-    }
-    if det in determiners:
-        return determiners[det]
-    concepts = (DET,) if det == "some" else ()
-    if mass and (feminine or vowel):
-        return [("de", concepts), ("la" if feminine else "le", concepts)]
-    if mass:
-        return [("du", concepts)]
-    # "De belles fleurs": "des" is "de" before an adjective.
-    return [("de" if adjective_first else "des", concepts)]
+    before_vowel = not plural and starts_with_vowel(core[0][0])
+    form = head.feminine + (2 if plural else 4 if before_vowel else 0)
+    return [*_filled(DETERMINERS[det].fr[form], words), *core]
 
 
 def _chinese_noun_phrase(
-    noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: int
+    noun: Noun, head: Noun, plural: bool, det: str, adjectives: list[Adjective], numeral: str
 ) -> list[Item]:
     with_de: list[Item] = []
     without: list[Item] = []
@@ -272,30 +229,15 @@ def _chinese_noun_phrase(
             with_de += [word, ("的", ())]
         else:
             without.append(word)
-    core = [*with_de, *without, (noun.zh, (NOUN,))]
-    # A measure word is a classifier with a meaning of its own.
-    own = () if head is noun else (MEASURE,)
-
-    def counted(word: str, concept: int) -> list[Item]:
-        return [(word, (concept,)), (head.classifier, own or (concept,))]
-
-    if det in POSSESSIVES:
-        owner: Item = (POSSESSIVES[det].zh, (DET,))
+    determiner = _filled(DETERMINERS[det].zh[plural], {"#": numeral})
+    if det in POSSESSIVES and ("kin" in noun.tags or with_de):
         # Close relatives take no 的 (我妈妈), and 的 is used only once (我年轻的邻居).
-        return [owner, *core] if "kin" in noun.tags or with_de else [owner, ("的", (DET,)), *core]
-    the: list[Item] = [("那些", (DET,))] if plural else counted("那", DET)
-    number = counted(NUMERALS[numeral][2], NUMBER)
-    determiners: dict[str, list[Item]] = {
-        "a": counted("一", DET),
-        "the": [] if "place" in noun.tags else the,
-        "this": [("这些", (DET,))] if plural else counted("这", DET),
-        "some": [("一些", (DET,))],
-        "many": [("很多", (NUMBER,))],
-        "all": [("所有", (NUMBER,)), ("的", (NUMBER,))],
-        "number": number,
-        "the+number": [("那", (DET,)), *number],
-    }
-    return determiners.get(det, []) + core
+        del determiner[1]
+    if determiner and determiner[-1][0] == "~":
+        # A measure word is a classifier with a meaning of its own.
+        concepts = determiner[-1][1] if head is noun else (MEASURE,)
+        determiner[-1] = (head.classifier, concepts)
+    return [*determiner, *with_de, *without, (noun.zh, (NOUN,))]
 
 
 @cache
