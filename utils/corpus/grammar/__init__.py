@@ -9,7 +9,7 @@ book/grammar_corpus.
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import count, islice, product
 from struct import unpack
 from typing import NamedTuple
 
@@ -140,8 +140,8 @@ def triples(
         raise ValueError(f"num must not be negative, got {num}")
     if split not in SPLITS:
         raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
-    stream = _stream(split, seed, min_words, max_words)
-    return [next(stream) for _ in range(num)]
+    candidates = (triple(i, seed=seed, min_words=min_words, max_words=max_words) for i in count())
+    return list(islice((one for one in candidates if split_of(one.meaning) == split), num))
 
 
 def split_of(meaning: str) -> str:
@@ -177,15 +177,6 @@ def join_words(words: Sequence[str], lang: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _stream(split: str, seed: int, min_words: int, max_words: int) -> Iterator[Triple]:
-    index = 0
-    while True:
-        candidate = triple(index, seed=seed, min_words=min_words, max_words=max_words)
-        if split_of(candidate.meaning) == split:
-            yield candidate
-        index += 1
-
-
 def _numbers(seed: int, index: int) -> Iterator[float]:
     """Numbers in [0, 1) that depend only on seed and index; a hash starts faster than ``random.Random``."""
     block = 0
@@ -210,15 +201,9 @@ def _write(run: Run) -> tuple[list[str], dict[int, list[int]]]:
 
 def _links(src: dict[int, list[int]], tgt: dict[int, list[int]]) -> Links:
     """All pairs of positions whose words share a concept."""
-    pairs: list[tuple[int, int]] = []
-    for concept, src_positions in src.items():
-        tgt_positions = tgt.get(concept)
-        if tgt_positions is None:
-            continue
-        if len(src_positions) == len(tgt_positions) == 1:  # the usual case; a product takes longer
-            pairs.append((src_positions[0], tgt_positions[0]))
-        else:
-            pairs.extend(product(src_positions, tgt_positions))
+    pairs: set[tuple[int, int]] = set()
+    for concept, positions in src.items():
+        pairs.update(product(positions, tgt.get(concept, ())))
     return frozenset(pairs)
 
 

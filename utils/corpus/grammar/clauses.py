@@ -3,9 +3,7 @@
 Subjects and objects are drawn in ``nouns``; ``sentences`` puts clauses together.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
@@ -55,6 +53,7 @@ from utils.corpus.grammar.phrases import (
     RECEIVER,
     TENSE,
     Group,
+    Phrase,
     Piece,
     comparison,
     one_word,
@@ -216,7 +215,8 @@ class ClauseSampler(NounSampler):
     def clause(self, room: int, scene: Scene, kinds: tuple["Kind", ...]) -> Clause:
         """A clause of one of the kinds that fit the room and the scene."""
         self.zone = scene.zone
-        return self.pick(_fitting(kinds, scene.zone, room)).say(self, room, scene)
+        fitting = [kind for kind in kinds if kind.least.get(scene.zone, room + 1) <= room]
+        return self.pick(fitting).say(self, room, scene)
 
     def subject(self, verb: str, scene: Scene, room: int) -> Subject:
         """The subject of the scene if it has one, else somebody who suits the verb."""
@@ -224,7 +224,8 @@ class ClauseSampler(NounSampler):
 
     def verb(self, verbs: tuple[str, ...], scene: Scene) -> str:
         """One of the verbs that the scene allows and its subject can do."""
-        return self.pick(_allowed(verbs, scene.verbs, scene.subject))
+        allowed = [verb for verb in verbs if not scene.verbs or verb in scene.verbs]
+        return self.pick([verb for verb in allowed if suits(scene.subject, verb)])
 
     # Tense and time
 
@@ -311,7 +312,7 @@ class ClauseSampler(NounSampler):
         if name == "home":
             # "Home" and "house" are one concept: French and Chinese need not distinguish them.
             self.meaning.append("house")
-            return place(self.fresh(), FIXED["at home"])
+            return self.fixed("at home")
         near = name in GOALS and room > 3 and self.random() < 0.15
         return self.located(name, NEAR if near else PLACE_WORDS[name], room - 3)
 
@@ -341,7 +342,7 @@ class ClauseSampler(NounSampler):
             if option == "manner":
                 parts = place(self.fresh(), self.pick(_MANNERS[verb]))
             elif option == "company" and subject.agreement > SHE:
-                parts = place(self.fresh(), FIXED["together"])
+                parts = self.fixed("together")
             elif room < 2 or (option == "place" and room < 3 and "home" not in places):
                 continue
             elif option == "place":
@@ -382,7 +383,7 @@ class ClauseSampler(NounSampler):
         around = self.surroundings(verb, subject, room, short) if room > 0 and not errand.en else ALONE
         front, back = (mood.time, NOTHING) if scene.front else (NOTHING, mood.time)
         if front.en:
-            front = join(front, place(self.fresh(), FIXED["comma (not in Chinese)"]))
+            front = join(front, self.fixed("comma (not in Chinese)"))
         base = self.fresh()
         before_verb = _chinese_before_verb(base, mood, around, together=subject.agreement > SHE)
         receiver_before, after_verb = _chinese_objects(verb, base, group, complements, mood.tense)
@@ -487,14 +488,13 @@ class ClauseSampler(NounSampler):
         """ "To buy some bread", "pour acheter du pain", 买 一些 面包."""
         verb = self.pick(ERRANDS[goal])
         self.mean(verb)
-        base = self.fresh()
-        en, fr, _, zh, _, _ = verb_group(verb, "purpose")
+        group = verb_group(verb, "purpose")
         thing = NOTHING
         if VERBS[verb].objects:
             noun = self.pick([noun for noun in OBJECTS[verb] if verb != "buy" or "daily" in NOUNS[noun].tags])
             det = "some" if "mass" in NOUNS[noun].tags else "a"
             thing = self.noun(noun, False, det, room - 4)
-        return Parts(((base, en), *thing.en), ((base, fr), *thing.fr), ((base, zh), *thing.zh))
+        return join(place(self.fresh(), Phrase(group.en, group.fr, group.zh)), thing)
 
     # States and facts
 
@@ -542,12 +542,10 @@ class ClauseSampler(NounSampler):
             very=very,
             subjunctive=scene.subjunctive,
         )
-        base = self.fresh()
-        parts = Parts(
-            (*subject.parts.en, (base, phrase.en), *time.en),
-            (*subject.parts.fr, (base, phrase.fr), *time.fr),
-            (*subject.parts.zh, *time.zh, *subject.dou, *scene.then, (base, phrase.zh)),
-        )
+        state = place(self.fresh(), phrase)
+        en, fr, _ = join(subject.parts, state, time)
+        zh = (*subject.parts.zh, *time.zh, *subject.dou, *scene.then, *state.zh)
+        parts = Parts(en, fr, zh)
         return Clause(parts, subject.referent, refers=bool(scene.subject.pronoun), state=adjective)
 
     def say_like(self, room: int, scene: Scene) -> Clause:
@@ -556,18 +554,9 @@ class ClauseSampler(NounSampler):
         subject = self.subject("like", scene, 1 + self.share(room - 1))
         room -= length(subject.parts.en)
         negative = room >= 2 and not subject.dou and not scene.also and self.random() < 0.3
-        adverb = "also" if scene.also else ""
-        group = verb_group("like", "present", subject.agreement, negative=negative, adverb=adverb)
-        self.mean("like")
-        base = self.fresh()
         noun = self.pick(LIKED)
         thing = self.noun(noun, "mass" not in NOUNS[noun].tags, "generic", room - 2 * negative)
-        parts = Parts(
-            (*subject.parts.en, (base, group.en), *thing.en),
-            (*subject.parts.fr, (base, group.fr), *thing.fr),
-            (*subject.parts.zh, *subject.dou, (base, group.zh_before), (base, group.zh), *thing.zh),
-        )
-        return Clause(parts, subject.referent, refers=bool(scene.subject.pronoun))
+        return self.arrange("like", subject, Mood("present", negative), scene, 0, Complements(thing))
 
     def say_compare(self, room: int, scene: Scene) -> Clause:
         """ "The car is more expensive than the bicycle", "la voiture est plus chère que le vélo"."""
@@ -606,52 +595,30 @@ class ClauseSampler(NounSampler):
         det = "some" if mass else self.pick(("a", "a", "number", "some", "many"))
         plural = det != "a" and not mass
         thing = self.noun(noun, plural, det, room)
-        base = self.fresh()
-        there = FIXED["there are" if plural else "there is"]
-        parts = Parts(
-            ((base, there.en), *thing.en, *where.en),
-            ((base, there.fr), *thing.fr, *where.fr),
-            (*where.zh, (base, there.zh), *thing.zh),
-        )
-        return Clause(parts, NOBODY)
+        there = self.fixed("there are" if plural else "there is")
+        en, fr, _ = join(there, thing, where)
+        return Clause(Parts(en, fr, (*where.zh, *there.zh, *thing.zh)), NOBODY)
 
 
-@dataclass(frozen=True, eq=False)
-class Kind:
+class Kind(NamedTuple):
     """A kind of clause: the method that makes it, and the smallest number of English words for each zone."""
 
     say: Callable[[ClauseSampler, int, Scene], Clause]
-    least: Mapping[str, int]
+    least: dict[str, int]
 
 
-@cache
-def _fitting(kinds: tuple[Kind, ...], zone: str, room: int) -> tuple[Kind, ...]:
-    """The kinds that a zone has and that fit into ``room`` words."""
-    return tuple(kind for kind in kinds if zone in kind.least and kind.least[zone] <= room)
-
-
-@cache
-def _allowed(verbs: tuple[str, ...], choice: tuple[str, ...], subject: Referent) -> tuple[str, ...]:
-    """The verbs that are in the choice, unless it is empty, and that the subject can do."""
-    return tuple(verb for verb in verbs if (not choice or verb in choice) and suits(subject, verb))
-
-
-def _kind(say: Callable[[ClauseSampler, int, Scene], Clause], **least: int) -> Kind:
-    return Kind(say, least)
-
-
-ACT = _kind(ClauseSampler.say_act, now=2, past=2, future=3, habit=3)
-STAY = _kind(ClauseSampler.say_stay, now=5, past=5, future=5, habit=5)
-TAKE = _kind(ClauseSampler.say_take, now=6, past=5, future=6, habit=6)
-TAKE_IT = _kind(ClauseSampler.say_take_it, now=5, past=4, future=5, habit=5)
-TAKE_US = _kind(ClauseSampler.say_take_us, now=4, future=4)
-GIVE = _kind(ClauseSampler.say_give, past=6, future=7)
-GIVE_HIM = _kind(ClauseSampler.say_give, past=5, future=6)
-GO = _kind(ClauseSampler.say_go, now=6, past=5, future=6, habit=6)
-STATE = _kind(ClauseSampler.say_state, now=3, past=4, habit=3)
-QUALITY = _kind(ClauseSampler.say_quality, now=4)
-LIKE = _kind(ClauseSampler.say_like, now=3, habit=3)
-COMPARE = _kind(ClauseSampler.say_compare, now=8)
-THERE = _kind(ClauseSampler.say_there, now=7)
+ACT = Kind(ClauseSampler.say_act, {"now": 2, "past": 2, "future": 3, "habit": 3})
+STAY = Kind(ClauseSampler.say_stay, {"now": 5, "past": 5, "future": 5, "habit": 5})
+TAKE = Kind(ClauseSampler.say_take, {"now": 6, "past": 5, "future": 6, "habit": 6})
+TAKE_IT = Kind(ClauseSampler.say_take_it, {"now": 5, "past": 4, "future": 5, "habit": 5})
+TAKE_US = Kind(ClauseSampler.say_take_us, {"now": 4, "future": 4})
+GIVE = Kind(ClauseSampler.say_give, {"past": 6, "future": 7})
+GIVE_HIM = Kind(ClauseSampler.say_give, {"past": 5, "future": 6})
+GO = Kind(ClauseSampler.say_go, {"now": 6, "past": 5, "future": 6, "habit": 6})
+STATE = Kind(ClauseSampler.say_state, {"now": 3, "past": 4, "habit": 3})
+QUALITY = Kind(ClauseSampler.say_quality, {"now": 4})
+LIKE = Kind(ClauseSampler.say_like, {"now": 3, "habit": 3})
+COMPARE = Kind(ClauseSampler.say_compare, {"now": 8})
+THERE = Kind(ClauseSampler.say_there, {"now": 7})
 # The kinds that the moves of the lexicon name.
 KINDS = {"act": ACT, "stay": STAY, "take": TAKE, "take it": TAKE_IT, "give him": GIVE_HIM, "go": GO}

@@ -135,6 +135,10 @@ class NounSampler:
         self.base += STRIDE
         return self.base
 
+    def fixed(self, name: str) -> Parts:
+        """An expression of the lexicon as a constituent of its own."""
+        return place(self.fresh(), FIXED[name])
+
     def mean(self, verb: str) -> None:
         """Add a verb to the meaning, unless it has no concept of its own."""
         if VERBS[verb].key:
@@ -267,7 +271,7 @@ class NounSampler:
         if room < 3 or self.random() < 0.6:
             return Subject(parts, HE + feminine, Referent("she" if feminine else "he", name=name))
         second_name, second_parts = self.named()
-        joined = join(parts, place(self.fresh(), FIXED["and (nouns)"]), second_parts)
+        joined = join(parts, self.fixed("and (nouns)"), second_parts)
         if feminine and NAMES[second_name].gender == "f":
             return Subject(joined, THEY_FEMININE, Referent("they f", name=name))
         return Subject(joined, THEY, Referent("they", name=name))

@@ -4,6 +4,7 @@ This module has only types and small functions; ``phrases`` makes phrases, and `
 ``sentences`` make the random choices.
 """
 
+from itertools import chain
 from typing import NamedTuple
 
 from utils.corpus.grammar.lexicon import COUNT_NOUNS, HE, NOUNS, VERBS
@@ -119,10 +120,7 @@ class Mood(NamedTuple):
 
 def length(run: Run) -> int:
     """Number of words in a run."""
-    total = 0
-    for _, piece in run:
-        total += len(piece[0])
-    return total
+    return sum(len(words) for _, (words, _) in run)
 
 
 def place(base: int, phrase: Phrase) -> Parts:
@@ -133,14 +131,7 @@ def place(base: int, phrase: Phrase) -> Parts:
 
 def join(*constituents: Parts) -> Parts:
     """Constituents that every language puts in the same order."""
-    en: Run = ()
-    fr: Run = ()
-    zh: Run = ()
-    for constituent in constituents:
-        en += constituent.en
-        fr += constituent.fr
-        zh += constituent.zh
-    return Parts(en, fr, zh)
+    return Parts(*(tuple(chain.from_iterable(runs)) for runs in zip(*constituents, strict=True)))
 
 
 def agreement_of(noun: str, plural: bool) -> int:

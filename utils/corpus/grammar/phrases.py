@@ -13,7 +13,6 @@ from utils.corpus.grammar.lexicon import (
     ADVERBS,
     DETERMINERS,
     EXPRESSIONS,
-    FIRST,
     HE,
     MEASURES,
     NAMES,
@@ -21,8 +20,6 @@ from utils.corpus.grammar.lexicon import (
     NUMERALS,
     POSSESSIVES,
     PRONOUNS,
-    SHE,
-    THEY_FEMININE,
     TIMES,
     VERBS,
     Adjective,
@@ -244,13 +241,11 @@ def _chinese_noun_phrase(
 def name_phrase(name: str, preposition: tuple[str, str] = ("", "")) -> Phrase:
     """A person's name, after a preposition or alone."""
     entry = NAMES[name]
-    en: list[Item] = [(entry.en, (NOUN,))]
-    fr: list[Item] = [(entry.fr, (NOUN,))]
-    if preposition[0]:
-        en.insert(0, (preposition[0], (PREPOSITION,)))
-    if preposition[1]:
-        fr.insert(0, (preposition[1], (PREPOSITION,)))
-    return Phrase(piece(en), piece(fr), piece([(entry.zh, (NOUN,))]))
+    items = [
+        [*([(word, (PREPOSITION,))] if word else []), (form, (NOUN,))]
+        for word, form in zip((*preposition, ""), (entry.en, entry.fr, entry.zh), strict=True)
+    ]
+    return Phrase(*map(piece, items))
 
 
 @cache
@@ -260,25 +255,11 @@ def pronoun_phrase(key: str) -> Phrase:
     return Phrase(*(one_word(word, NOUN) for word in (pronoun.en[0], pronoun.fr[0], pronoun.zh)))
 
 
-def _plural(agreement: int) -> bool:
-    return agreement > SHE
-
-
-def _english_be(agreement: int, past: bool) -> str:
-    if past:
-        return "were" if _plural(agreement) else "was"
-    return "am" if agreement == FIRST else "are" if _plural(agreement) else "is"
-
-
-def _english_present(verb: Verb, agreement: int) -> str:
-    return verb.en[0] if agreement == FIRST or _plural(agreement) else verb.en[1]
-
-
-def _french_present(verb: Verb, agreement: int) -> str:
-    return verb.fr[1] if agreement == FIRST else verb.fr[3] if _plural(agreement) else verb.fr[2]
-
-
-# Present, imperfect and subjunctive of the two auxiliaries: first person, third person, third plural.
+# By the row of agreement: the person (first, third, third plural), and whether it is feminine and plural.
+_PERSON = (0, 1, 1, 2, 2)
+_FEATURES = ((False, False), (False, False), (True, False), (False, True), (True, True))
+# By person: "be", and present, imperfect and subjunctive of the two French auxiliaries.
+_BE = {"present": ("am", "is", "are"), "past": ("was", "was", "were")}
 _ETRE = {
     "present": ("suis", "est", "sont"),
     "past": ("étais", "était", "étaient"),
@@ -292,10 +273,6 @@ _AVOIR = {
 _ALLER = ("vais", "va", "vont")
 
 
-def _person(agreement: int) -> int:
-    return 0 if agreement == FIRST else 2 if _plural(agreement) else 1
-
-
 def participle(verb: Verb, feminine: bool, plural: bool) -> str:
     """The past participle with its agreement.
 
@@ -306,10 +283,6 @@ def participle(verb: Verb, feminine: bool, plural: bool) -> str:
 
 
 MODALS = ("want", "can", "must", "like")
-
-
-def _gender(agreement: int) -> tuple[bool, bool]:
-    return agreement in (SHE, THEY_FEMININE), _plural(agreement)
 
 
 @cache
@@ -347,17 +320,9 @@ def verb_group(
         entry, tense, agreement, negative, adverb, clitic, indirect, subjunctive, object_agreement
     )
     zh_before, zh = _chinese_group(entry, tense, negative, adverb, relative)
-    if not clitic:
-        return Group(piece(en), piece(fr), piece(zh_before), piece(zh), EMPTY, EMPTY)
-    pronoun = PRONOUNS[clitic]
-    return Group(
-        piece(en),
-        piece(fr),
-        piece(zh_before),
-        piece(zh),
-        piece([(pronoun.en[1], (OBJECT,))]),
-        piece([(pronoun.zh, (OBJECT,))]),
-    )
+    en_after: list[Item] = [(PRONOUNS[clitic].en[1], (OBJECT,))] if clitic else []
+    zh_after: list[Item] = [(PRONOUNS[clitic].zh, (OBJECT,))] if clitic else []
+    return Group(*map(piece, (en, fr, zh_before, zh, en_after, zh_after)))
 
 
 def _english_group(verb: Verb, tense: str, agreement: int, negative: bool, adverb: str) -> list[Item]:
@@ -367,16 +332,16 @@ def _english_group(verb: Verb, tense: str, agreement: int, negative: bool, adver
         middle.append((adverb, (ADVERB,)))
     base: Item = (verb.en[0], (VERB,))
     to: Item = ("to", (MODAL,))
-    third = not (agreement == FIRST or _plural(agreement))
-    do: Item = ("did" if tense == "past" else "does" if third else "do", (TENSE,))
+    person = _PERSON[agreement]
+    do: Item = ("did" if tense == "past" else "does" if person == 1 else "do", (TENSE,))
     if tense == "purpose":
         group = [to, base]
     elif tense == "progressive":
-        group = [(_english_be(agreement, False), (TENSE,)), *middle, (verb.en[3], (VERB,))]
+        group = [(_BE["present"][person], (TENSE,)), *middle, (verb.en[3], (VERB,))]
     elif tense == "future":
         group = [("will", (TENSE,)), *middle, base]
     elif tense in ("present", "past"):
-        form = verb.en[2] if tense == "past" else _english_present(verb, agreement)
+        form = verb.en[2] if tense == "past" else verb.en[person == 1]
         group = [do, *middle, base] if negative else [*middle, (form, (VERB, TENSE))]
     elif tense == "can" and negative:
         group = [("cannot", (MODAL, NEGATION)), *middle[1:], base]  # it contains "not"
@@ -385,7 +350,7 @@ def _english_group(verb: Verb, tense: str, agreement: int, negative: bool, adver
     elif negative:
         group = [do, *middle, (VERBS[tense].en[0], (MODAL, TENSE)), to, base]
     else:
-        group = [*middle, (_english_present(VERBS[tense], agreement), (MODAL, TENSE)), to, base]
+        group = [*middle, (VERBS[tense].en[person == 1], (MODAL, TENSE)), to, base]
     if verb.particle:
         group.append((verb.particle, (VERB,)))
     return group
@@ -407,26 +372,27 @@ def _french_group(
         form = PRONOUNS[clitic].fr[2 if indirect else 1]
         pronoun = [(form, (OBJECT, RECEIVER) if indirect else (OBJECT,))]
         if not indirect:
-            object_agreement = _gender(PRONOUNS[clitic].agreement)
+            object_agreement = _FEATURES[PRONOUNS[clitic].agreement]
     infinitive: Item = (verb.fr[0], (VERB,))
+    person = _PERSON[agreement]
     if tense == "purpose":
         return [("pour", (MODAL,)), *pronoun, infinitive]
     if tense == "past":
         if verb.auxiliary == "être":
-            forms, features = _ETRE, _gender(agreement)
+            forms, features = _ETRE, _FEATURES[agreement]
         else:
             forms, features = _AVOIR, object_agreement
-        auxiliary = forms["that" if subjunctive else "present"][_person(agreement)]
+        auxiliary = forms["that" if subjunctive else "present"][person]
         finite: list[Item] = [*pronoun, (auxiliary, (TENSE,))]
         rest: list[Item] = [(participle(verb, *features), (VERB,))]
     elif tense == "future":
-        finite, rest = [(_ALLER[_person(agreement)], (TENSE,))], [*pronoun, infinitive]
+        finite, rest = [(_ALLER[person], (TENSE,))], [*pronoun, infinitive]
     elif tense in MODALS:
-        form = _french_present(VERBS[tense], agreement)
+        form = VERBS[tense].fr[1 + person]
         concepts = (MODAL,) if tense in ("can", "must") else (MODAL, TENSE)
         finite, rest = [(form, concepts)], [*pronoun, infinitive]
     else:
-        finite, rest = [*pronoun, (_french_present(verb, agreement), (VERB, TENSE))], []
+        finite, rest = [*pronoun, (verb.fr[1 + person], (VERB, TENSE))], []
     return [*_french_negation(finite, negative, adverb), *rest]
 
 
@@ -488,8 +454,8 @@ def predicate(
     # "Bien qu'il ait été fatigué", "bien qu'il ait eu faim".
     perfect = subjunctive and past
     mood = "that" if subjunctive else "past" if past else "present"
-    verb = (_AVOIR if hungry or perfect else _ETRE)[mood][_person(agreement)]
-    en = [(_english_be(agreement, past), (TENSE,))]
+    verb = (_AVOIR if hungry or perfect else _ETRE)[mood][_PERSON[agreement]]
+    en = [(_BE["past" if past else "present"][_PERSON[agreement]], (TENSE,))]
     if negative:
         en.append(("not", (NEGATION,)))
     if adverb:
@@ -502,7 +468,7 @@ def predicate(
         fr.append(("eu" if hungry else "été", (TENSE,)))
     if very:
         fr.append(("très", (DEGREE,)))
-    fr.append((french_form(entry, *_gender(agreement)), (VERB,)))
+    fr.append((french_form(entry, *_FEATURES[agreement]), (VERB,)))
     zh: list[Item] = [(ADVERBS[adverb][1], (ADVERB,))] if adverb else []
     if negative:
         zh.append(("不", (NEGATION,)))
@@ -517,20 +483,19 @@ def predicate(
     return Phrase(piece(en), piece(fr), piece(zh))
 
 
-@cache
 def comparison(adjective: str, agreement: int) -> tuple[Piece, Piece, Piece, Piece]:
     """ "is bigger than", "est plus grand que", and for Chinese 比 before what is compared and 大 after it."""
     entry = ADJECTIVES[adjective]
-    be: Item = (_english_be(agreement, False), (TENSE,))
+    be: Item = (_BE["present"][_PERSON[agreement]], (TENSE,))
     if entry.comparative == "more":
         degree: list[Item] = [("more", (DEGREE,)), (entry.en, (VERB,))]
     else:
         degree = [(entry.comparative, (VERB, DEGREE))]
     en = [be, *degree, ("than", (THAN,))]
     fr: list[Item] = [
-        (_ETRE["present"][_person(agreement)], (TENSE,)),
+        (_ETRE["present"][_PERSON[agreement]], (TENSE,)),
         ("plus", (DEGREE,)),
-        (french_form(entry, *_gender(agreement)), (VERB,)),
+        (french_form(entry, *_FEATURES[agreement]), (VERB,)),
         ("que", (THAN,)),
     ]
     return piece(en), piece(fr), piece([("比", (THAN,))]), piece([(entry.predicate, (VERB,))])

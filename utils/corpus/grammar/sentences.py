@@ -124,10 +124,6 @@ class SentenceSampler(ClauseSampler):
             return self.clause(room, scene._replace(object=before.object), (TAKE_IT,))
         return self.clause(room, scene, CLAUSES)
 
-    def fixed(self, name: str) -> Parts:
-        """An expression of the lexicon as a constituent of its own."""
-        return place(self.fresh(), FIXED[name])
-
     def state_clause(self, room: int, scene: Scene) -> Clause:
         """A clause about a state that leaves enough room for another clause."""
         return self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
