@@ -224,8 +224,10 @@ class ClauseSampler(NounSampler):
 
     def verb(self, verbs: tuple[str, ...], scene: Scene) -> str:
         """One of the verbs that the scene allows and its subject can do."""
-        allowed = [verb for verb in verbs if not scene.verbs or verb in scene.verbs]
-        return self.pick([verb for verb in allowed if suits(scene.subject, verb)])
+        allowed = [verb for verb in verbs if verb in scene.verbs] if scene.verbs else verbs
+        if scene.subject.pronoun:
+            allowed = [verb for verb in allowed if suits(scene.subject, verb)]
+        return self.pick(allowed)
 
     # Tense and time
 

@@ -4,7 +4,6 @@ This module has only types and small functions; ``phrases`` makes phrases, and `
 ``sentences`` make the random choices.
 """
 
-from itertools import chain
 from typing import NamedTuple
 
 from utils.corpus.grammar.lexicon import COUNT_NOUNS, HE, NOUNS, VERBS
@@ -120,7 +119,7 @@ class Mood(NamedTuple):
 
 def length(run: Run) -> int:
     """Number of words in a run."""
-    return sum(len(words) for _, (words, _) in run)
+    return sum([len(words) for _, (words, _) in run])
 
 
 def place(base: int, phrase: Phrase) -> Parts:
@@ -131,7 +130,7 @@ def place(base: int, phrase: Phrase) -> Parts:
 
 def join(*constituents: Parts) -> Parts:
     """Constituents that every language puts in the same order."""
-    return Parts(*(tuple(chain.from_iterable(runs)) for runs in zip(*constituents, strict=True)))
+    return Parts(*[sum(runs, ()) for runs in zip(*constituents, strict=True)])
 
 
 def agreement_of(noun: str, plural: bool) -> int:
@@ -173,11 +172,11 @@ def is_animal(referent: Referent) -> bool:
 
 
 def suits(subject: Referent, verb: str) -> bool:
-    """Whether a subject can do what the verb says; ``NOBODY``, a subject that is not chosen yet, can.
+    """Whether a subject can do what the verb says.
 
     >>> suits(referent_of("cat", False), "eat"), suits(referent_of("cat", False), "read")
     (True, False)
     """
     if is_person(subject):
         return bool(VERBS[verb].subjects & {"person", "adult", "kid"})
-    return not subject.pronoun or bool(VERBS[verb].subjects & NOUNS[subject.noun].tags)
+    return bool(VERBS[verb].subjects & NOUNS[subject.noun].tags)
