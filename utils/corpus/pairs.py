@@ -169,9 +169,7 @@ class Pairs:
         return list(self.rows) if src == columns[0] else [(second, first) for first, second in self.rows]
 
 
-def read_pairs(
-    path: str | Path, columns: Sequence[str] = ("en", "fr"), *, max_bad_share: float = MAX_BAD_SHARE
-) -> Pairs:
+def read_pairs(path: str | Path, columns: Sequence[str] = ("en", "fr")) -> Pairs:
     """Read the first two tab-separated columns of a file; further columns (attribution) are ignored.
 
     Lines are those of :func:`utils.corpus.text_files.text_lines`. Sentences are normalised (:func:`normalise`). A row
@@ -180,7 +178,6 @@ def read_pairs(
     Args:
         path: the file, or its path within the data folder.
         columns: the languages of the two columns, in the file's order, as codes such as "en".
-        max_bad_share: largest accepted share of bad rows.
 
     Raises:
         FileNotFoundError: no such file.
@@ -195,7 +192,7 @@ def read_pairs(
             bad_rows[number] = row
         else:
             rows.append(row)
-    check_share(path, len(rows), len(bad_rows), bad_rows, max_bad_share)
+    check_share(path, len(rows), len(bad_rows), bad_rows)
     return Pairs(columns, rows, bad_rows)
 
 
@@ -220,13 +217,7 @@ def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, t
                     yield number, str(error)
 
 
-def check_share(
-    path: str | Path,
-    num_good: int,
-    num_bad: int,
-    bad_rows: Mapping[int, str],
-    max_bad_share: float = MAX_BAD_SHARE,
-) -> None:
+def check_share(path: str | Path, num_good: int, num_bad: int, bad_rows: Mapping[int, str]) -> None:
     """Raise ValueError if too many rows are bad or none is good, with the first bad rows and what the file looks like.
 
     Args:
@@ -234,12 +225,12 @@ def check_share(
 
     Explained in book/data_and_licences.
     """
-    if num_bad > max_bad_share * (num_good + num_bad):
+    if num_bad > MAX_BAD_SHARE * (num_good + num_bad):
         first = "; ".join(f"line {number}: {reason}" for number, reason in list(bad_rows.items())[:3])
         with find_file(path).open("rb") as file:
             raise ValueError(
                 f"{find_file(path)}: {num_bad} of {num_good + num_bad} rows are bad, "
-                f"more than the {max_bad_share:.0%} allowed ({first}){looks_like(file, columns=True)}"
+                f"more than the {MAX_BAD_SHARE:.0%} allowed ({first}){looks_like(file, columns=True)}"
             )
     if not num_good:
         raise ValueError(f"{find_file(path)} holds no sentence pair")

@@ -177,26 +177,14 @@ def test_a_column_in_another_language_is_doubted(languages, sample, expected):
 @pytest.mark.parametrize(
     "header",
     [
-        *[
-            ("source", "target"),
-            ("src ", "TGT"),
-            ("source_text", "targetText"),
-            ("id", "Sentences"),
-            ("lang1", "lang2"),
-        ],
-        *[("English", "French"), ("French", "Chinese"), ('"English"', '"French"'), ("anglais", "FRANÇAIS")],
-        *[("English sentence", "French translations"), ("Text in English", "Texte en français")],
-        *[("Brazilian Portuguese", "Mandarin"), ("English (UK)", "French (Canada)")],
-        *[
-            ("en", "fr"),
-            ("eng", "fra"),
-            ("en-US", "fr-FR"),
-            ("[EN]", "[FR]"),
-            ("Sentence (en)", "Sentence (fr)"),
-        ],
-        *[("eng_Latn", "fra_Latn"), ("translation.en", "translation.fr")],
+        ("source", "target"), ("src ", "TGT"), ("source_text", "targetText"), ("id", "Sentences"), ("lang1", "lang2"),
+        ("English", "French"), ("French", "Chinese"), ('"English"', '"French"'), ("anglais", "FRANÇAIS"),
+        ("English sentence", "French translations"), ("Text in English", "Texte en français"),
+        ("Brazilian Portuguese", "Mandarin"), ("English (UK)", "French (Canada)"),
+        ("en", "fr"), ("eng", "fra"), ("en-US", "fr-FR"), ("[EN]", "[FR]"), ("Sentence (en)", "Sentence (fr)"),
+        ("eng_Latn", "fra_Latn"), ("translation.en", "translation.fr"),
     ],
-)
+)  # fmt: skip
 def test_a_header_is_doubted(header):
     [doubt] = doubts(("en", "fr"), header, ENGLISH_FRENCH)
     assert doubt == f"the first row looks like a header (tail -n +2 FILE leaves it out): {', '.join(header)}"
@@ -211,8 +199,8 @@ def test_a_header_in_the_other_language_is_doubted():
 @pytest.mark.parametrize(
     "first",
     [
-        *[("English", "Anglais"), ("I speak French.", "Je parle français."), ("No!", "Non !"), ("12", "12")],
-        *[("Text me.", "Écris-moi."), ("It is so.", "C'est ça."), ("He is French.", "Il est français.")],
+        ("English", "Anglais"), ("I speak French.", "Je parle français."), ("No!", "Non !"), ("12", "12"),
+        ("Text me.", "Écris-moi."), ("It is so.", "C'est ça."), ("He is French.", "Il est français."),
     ],
 )  # fmt: skip
 def test_a_pair_is_no_header(first):

@@ -98,33 +98,32 @@ def test_rows_are_turned_round(tmp_path):
             pairs.between(src, tgt)
 
 
-def test_bad_rows_are_counted_and_named(tmp_path):
-    good = b"a\tb\n" * 95
-    bad = b"alone\n\n\tb\na\t \xe2\x80\x8b \na\xff\tb\na\tb\x00c\n"
-    path = write(tmp_path / "p.txt", good + bad)
-    pairs = read_pairs(path, max_bad_share=0.05)
-    assert len(pairs.rows) == 95
-    assert pairs.bad_rows == {
-        96: "a row must have two columns separated by a tab, got one",
-        98: "the en side is empty",
-        99: "the fr side is empty",
-        100: "byte 2 is not UTF-8",
-        101: "a NUL byte",
-    }
-    with pytest.raises(
-        ValueError, match=r"p\.txt: 5 of 100 rows are bad, more than the 1% .*line 96: a row must have two"
-    ):
+BAD_ROWS = {
+    b"alone": "a row must have two columns separated by a tab, got one",
+    b"\tb": "the en side is empty",
+    "a\t \u200b ".encode(): "the fr side is empty",
+    b"a\xff\tb": "byte 2 is not UTF-8",
+    b"a\tb\x00c": "a NUL byte",
+    b"a\t" + b"b" * 100_001: "a side has 100001 characters, more than 100000",
+    b"a\tb" + b"c" * 3_000_000: "more than 1,048,576 bytes",
+}
+
+
+@pytest.mark.parametrize(("row", "reason"), BAD_ROWS.items(), ids=BAD_ROWS.values())
+def test_a_bad_row_is_named_and_left_out(tmp_path, row, reason):
+    good = [b"a\tb", b"e\tf\t" + b"by" * 100_000] * 53
+    pairs = read_pairs(write(tmp_path / "p.txt", b"\n".join([good[0], b"", row, *good])))
+    assert pairs.rows == [("a", "b"), *[("a", "b"), ("e", "f")] * 53]
+    assert pairs.bad_rows == {3: reason}
+
+
+def test_too_many_bad_rows_are_an_error(tmp_path):
+    path = write(tmp_path / "p.txt", b"a\tb\n" * 197 + b"alone\n" * 2)
+    message = (
+        r"p\.txt: 2 of 199 rows are bad, more than the 1% .*line 198: a row must have two .*; line 199: a row"
+    )
+    with pytest.raises(ValueError, match=message):
         read_pairs(path)
-
-
-def test_a_long_side_or_a_longer_line_is_a_bad_row_and_the_next_lines_keep_their_numbers(tmp_path):
-    rows = ["a\tb", "a\t" + "b" * 100_001, "a\tb" + "c" * 3_000_000, "c\td", "e\tf\t" + "by" * 100_000]
-    pairs = read_pairs(write(tmp_path / "p.txt", "\n".join(rows)), max_bad_share=0.5)
-    assert pairs.rows == [("a", "b"), ("c", "d"), ("e", "f")]
-    assert pairs.bad_rows == {
-        2: "a side has 100001 characters, more than 100000",
-        3: "more than 1,048,576 bytes",
-    }
 
 
 @pytest.mark.parametrize("content", ["", "\n \r\n", "\r", "\ufeff", codecs.BOM_UTF16_BE])
@@ -168,8 +167,10 @@ def test_utf16_with_a_mark_is_read_as_excel_writes_it(tmp_path, encoding):
     path.write_bytes(path.read_bytes()[:-5])  # half of the last character
     pairs = read_pairs(path, ("en", "xx"))
     assert (len(pairs.rows), pairs.bad_rows) == (21002, {21003: "character 3 is not UTF-16"})
-    path.write_bytes("\ufeffa\tb\n".encode(encoding) + "c\t\ud800\n".encode(encoding, "surrogatepass"))
-    assert read_pairs(path, max_bad_share=0.5).bad_rows == {2: "character 3 is not UTF-16"}
+    path.write_bytes(
+        ("\ufeff" + "a\tb\n" * 99).encode(encoding) + "c\t\ud800\n".encode(encoding, "surrogatepass")
+    )
+    assert read_pairs(path).bad_rows == {100: "character 3 is not UTF-16"}
 
 
 TABS = "".join(f"{number} cats\tles {number} chats\n" for number in range(7))

@@ -81,6 +81,11 @@ def one_word(word: str, *concepts: int) -> Piece:
     return piece([(word, concepts)])
 
 
+def _when(condition: object, word: str, *concepts: int) -> list[Item]:
+    """The word if the condition holds, else nothing."""
+    return [(word, concepts)] if condition else []
+
+
 def fixed(expression: Expression) -> Phrase:
     """The phrase of an expression that the lexicon has.
 
@@ -242,7 +247,7 @@ def name_phrase(name: str, preposition: tuple[str, str] = ("", "")) -> Phrase:
     """A person's name, after a preposition or alone."""
     entry = NAMES[name]
     items = [
-        [*([(word, (PREPOSITION,))] if word else []), (form, (NOUN,))]
+        [*_when(word, word, PREPOSITION), (form, (NOUN,))]
         for word, form in zip((*preposition, ""), (entry.en, entry.fr, entry.zh), strict=True)
     ]
     return Phrase(*map(piece, items))
@@ -327,9 +332,7 @@ def verb_group(
 
 def _english_group(verb: Verb, tense: str, agreement: int, negative: bool, adverb: str) -> list[Item]:
     # The words between the auxiliary and the verb.
-    middle: list[Item] = [("not", (NEGATION,))] if negative else []
-    if adverb:
-        middle.append((adverb, (ADVERB,)))
+    middle = [*_when(negative, "not", NEGATION), *_when(adverb, adverb, ADVERB)]
     base: Item = (verb.en[0], (VERB,))
     to: Item = ("to", (MODAL,))
     person = _PERSON[agreement]
@@ -351,9 +354,7 @@ def _english_group(verb: Verb, tense: str, agreement: int, negative: bool, adver
         group = [do, *middle, (VERBS[tense].en[0], (MODAL, TENSE)), to, base]
     else:
         group = [*middle, (VERBS[tense].en[person == 1], (MODAL, TENSE)), to, base]
-    if verb.particle:
-        group.append((verb.particle, (VERB,)))
-    return group
+    return [*group, *_when(verb.particle, verb.particle, VERB)]
 
 
 def _french_group(
@@ -398,21 +399,22 @@ def _french_group(
 
 def _french_negation(finite: list[Item], negative: bool, adverb: str) -> list[Item]:
     """``ne … pas`` or ``ne … jamais`` around the finite verb, and the adverb after it."""
+    french = ADVERBS[adverb][0] if adverb else ""
     if adverb == "never":
-        return [("ne", (ADVERB,)), *finite, ("jamais", (ADVERB,))]
-    after: list[Item] = [(ADVERBS[adverb][0], (ADVERB,))] if adverb else []
+        return [("ne", (ADVERB,)), *finite, (french, (ADVERB,))]
     if negative:
-        return [("ne", (NEGATION,)), *finite, ("pas", (NEGATION,)), *after]
-    return [*finite, *after]
+        finite = [("ne", (NEGATION,)), *finite, ("pas", (NEGATION,))]
+    return [*finite, *_when(french, french, ADVERB)]
+
+
+def _chinese_adverb(adverb: str) -> list[Item]:
+    return [(ADVERBS[adverb][1], (ADVERB,))] if adverb else []
 
 
 def _chinese_group(
     verb: Verb, tense: str, negative: bool, adverb: str, relative: bool
 ) -> tuple[list[Item], list[Item]]:
-    if adverb == "never":
-        before: list[Item] = [("从不", (ADVERB,))]
-    else:
-        before = [(ADVERBS[adverb][1], (ADVERB,))] if adverb else []
+    before = _chinese_adverb(adverb)
     word: list[Item] = [(verb.zh, (VERB,))]
     if negative:
         did_not: Item = ("没", (NEGATION, TENSE) if tense == "past" else (NEGATION,))
@@ -455,31 +457,25 @@ def predicate(
     perfect = subjunctive and past
     mood = "that" if subjunctive else "past" if past else "present"
     verb = (_AVOIR if hungry or perfect else _ETRE)[mood][_PERSON[agreement]]
-    en = [(_BE["past" if past else "present"][_PERSON[agreement]], (TENSE,))]
-    if negative:
-        en.append(("not", (NEGATION,)))
-    if adverb:
-        en.append((adverb, (ADVERB,)))
-    if very:
-        en.append(("very", (DEGREE,)))
-    en.append((adjective, (VERB,)))
-    fr = _french_negation([(verb, (TENSE,))], negative, adverb)
-    if perfect:
-        fr.append(("eu" if hungry else "été", (TENSE,)))
-    if very:
-        fr.append(("très", (DEGREE,)))
-    fr.append((french_form(entry, *_FEATURES[agreement]), (VERB,)))
-    zh: list[Item] = [(ADVERBS[adverb][1], (ADVERB,))] if adverb else []
-    if negative:
-        zh.append(("不", (NEGATION,)))
+    en = [
+        (_BE["past" if past else "present"][_PERSON[agreement]], (TENSE,)),
+        *_when(negative, "not", NEGATION),
+        *_when(adverb, adverb, ADVERB),
+        *_when(very, "very", DEGREE),
+        (adjective, (VERB,)),
+    ]
+    fr = [
+        *_french_negation([(verb, (TENSE,))], negative, adverb),
+        *_when(perfect, "eu" if hungry else "été", TENSE),
+        *_when(very, "très", DEGREE),
+        (french_form(entry, *_FEATURES[agreement]), (VERB,)),
+    ]
+    zh = [*_chinese_adverb(adverb), *_when(negative, "不", NEGATION)]
     if entry.colour:
         zh += [("是", (TENSE,)), (entry.zh, (VERB,)), ("的", ())]
     else:
-        if very:
-            zh.append(("非常", (DEGREE,)))
-        elif not negative:
-            zh.append(("很", (TENSE,)))
-        zh.append((entry.predicate, (VERB,)))
+        degree = _when(very, "非常", DEGREE) or _when(not negative, "很", TENSE)
+        zh += [*degree, (entry.predicate, (VERB,))]
     return Phrase(piece(en), piece(fr), piece(zh))
 
 
