@@ -10,6 +10,8 @@ from tempfile import TemporaryDirectory
 import torch
 
 from utils.corpus.batches import make_batch
+from utils.corpus.vocabulary import EOS
+from utils.search import beam_search, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import History, Ids, batch_loss
 from utils.translator.data import PairData
@@ -92,6 +94,32 @@ def held_out_loss(model: EncoderDecoder, src_ids: Ids, tgt_ids: Ids) -> float:
 #: 8 steps rounds a logit, the difference from the largest one, the logarithm and the sum. These numbers are below 64 in
 #: size, and float32 rounds by 2^-24 of a number at the most.
 SEARCH_ROUNDING = 8 * 4 * 64 * 2**-24
+
+
+@torch.no_grad()
+def check_hypotheses(model: EncoderDecoder, *, push: float) -> None:
+    """Every hypothesis of both searches has the log-probability and the weights of reading its words.
+
+    ``push`` makes the end of sentence likelier, so that some sentences end before the limit.
+    """
+    for parameter in model.parameters():  # larger than trained ones
+        parameter *= 3
+    model.decoder.output.bias[EOS] += push
+    batch = make_batch([[4, 5, 6], [7], [8, 9, 4, 5, 10], [6, 4]], [[]] * 4)
+    wide = beam_search(model, batch.src, batch.src_lens, beam=5, max_len=6)
+    narrow = [[hypothesis] for hypothesis in greedy(model, batch.src, batch.src_lens, max_len=6)]
+    for row, hypotheses in enumerate(map(list.__add__, wide, narrow)):
+        src = batch.src[row : row + 1, : batch.src_lens[row]]
+        for hypothesis in hypotheses:
+            read = make_batch(src.tolist(), [hypothesis.tokens])
+            logits, weights = model(read.src, read.src_lens, read.tgt_in)
+            written = read.tgt_out[0, : len(hypothesis.tokens) + hypothesis.finished]
+            log_p = logits[0].log_softmax(dim=-1)[torch.arange(len(written)), written].sum()
+            torch.testing.assert_close(hypothesis.log_prob, log_p.item(), rtol=0, atol=SEARCH_ROUNDING)
+            if weights is None:
+                assert hypothesis.weights is None
+            else:
+                torch.testing.assert_close(hypothesis.weights, weights[0, : len(written)])
 
 
 def weights_of(model: EncoderDecoder) -> torch.Tensor:

@@ -5,7 +5,7 @@ import math
 
 import pytest
 import torch
-from tiny import SEARCH_ROUNDING, held_out_loss
+from tiny import check_hypotheses, held_out_loss
 from torch import nn
 from torch.testing import assert_close
 
@@ -25,9 +25,9 @@ from utils.attention_variants import (
     score_layer,
 )
 from utils.corpus.batches import ShuffledBatches, make_batch
-from utils.corpus.vocabulary import EOS, UNK
+from utils.corpus.vocabulary import UNK
 from utils.metrics import links_from_weights
-from utils.search import DecoderSteps, beam_search, greedy
+from utils.search import DecoderSteps, greedy
 from utils.seq2seq import BahdanauDecoder, Decoder, Encoder, EncoderDecoder
 from utils.training import batch_loss, fit
 from utils.translator.fast import attention_weights, fast_loss, steps_for
@@ -297,25 +297,8 @@ def test_it_is_a_decoder_without_a_fast_form_and_learns(options):
 
 
 @EVERY_DECODER
-@torch.no_grad()
-def test_every_hypothesis_of_a_search_has_the_log_probability_and_weights_of_its_words(options):
-    model = translator(**options).double()
-    # Larger weights than trained ones, and a push towards the end: sentences end at different lengths.
-    for parameter in model.parameters():
-        parameter *= 3
-    model.decoder.output.bias[EOS] += 2
-    batch = make_batch([[4, 5, 6], [7], [8, 9, 4, 5, 10], [6, 4]], [[]] * 4)
-    wide = beam_search(model, batch.src, batch.src_lens, beam=5, max_len=6)
-    narrow = [[found] for found in greedy(model, batch.src, batch.src_lens, max_len=6)]
-    for row, found in enumerate(map(list.__add__, wide, narrow)):
-        src = batch.src[row : row + 1, : batch.src_lens[row]]
-        for hypothesis in found:
-            read = make_batch(src.tolist(), [hypothesis.tokens])
-            logits, weights = model(read.src, read.src_lens, read.tgt_in)
-            written = read.tgt_out[0, : len(hypothesis.tokens) + hypothesis.finished]
-            log_p = logits[0].log_softmax(dim=-1)[torch.arange(len(written)), written]
-            assert hypothesis.log_prob == pytest.approx(log_p.sum().item(), abs=SEARCH_ROUNDING)
-            assert_close(hypothesis.weights, weights[0, : len(written)])
+def test_hypotheses_agree_with_reading_their_words(options):
+    check_hypotheses(translator(**options).double(), push=2)
 
 
 def test_after_asks_with_the_new_state_and_before_with_the_old_one():

@@ -229,14 +229,6 @@ def test_a_bad_answer_is_refused_with_its_reason(server, get, tmp_path, answer, 
     assert names(tmp_path) == set()
 
 
-def test_no_member_is_written_outside_the_data_folder(server, get, tmp_path):
-    other_names = ("../up.txt", "/absolute.txt", "..\\windows.txt", "a/../../b.txt")
-    server.answers["/pinned.zip"] = archive(packed({"fra.txt": TEXT} | dict.fromkeys(other_names, b"x")))
-    assert get(folder=tmp_path / "data").is_pinned
-    files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
-    assert files == {"data/tatoeba/fra.txt", "data/tatoeba/fra.source.json"}
-
-
 def test_a_redirect_from_https_to_http_is_refused(get, fra, monkeypatch):
     def send(_, request: requests.PreparedRequest, **__: object) -> requests.Response:
         assert request.url.startswith("https:")
