@@ -106,10 +106,6 @@ def test_mistakes_in_scoring_are_named(hypotheses, references, message):
 def test_the_interval_is_that_of_sacrebleu():
     hypotheses = ["a b c d e f", "x y z w v u", "k l m n o p"] * 10
     references = [["a b c d e f"], ["x y z w q q"], ["k l m p o n"]] * 10
-    same = bleu(["a b c d e f"] * 30, [["a b c d e g"]] * 30, resamples=100)
-    assert same.interval == pytest.approx((same.value, same.value))  # every resample is the same corpus
-    narrow, wide = (bleu(hypotheses[:n], references[:n], resamples=300).interval for n in (30, 6))
-    assert narrow[1] - narrow[0] < wide[1] - wide[0]
     assert bleu(hypotheses, references).interval is None
     streams = [[text for [text] in references]]
     for metric, score in ((BLEU(lowercase=True), bleu), (CHRF(lowercase=True), chrf)):
