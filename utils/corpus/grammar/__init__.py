@@ -9,7 +9,7 @@ book/grammar_corpus.
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import count, islice, product
+from itertools import count, islice
 from struct import unpack
 from typing import NamedTuple
 
@@ -201,10 +201,8 @@ def _write(run: Run) -> tuple[list[str], dict[int, list[int]]]:
 
 def _links(src: dict[int, list[int]], tgt: dict[int, list[int]]) -> Links:
     """All pairs of positions whose words share a concept."""
-    pairs: set[tuple[int, int]] = set()
-    for concept, positions in src.items():
-        pairs.update(product(positions, tgt.get(concept, ())))
-    return frozenset(pairs)
+    shared = src.keys() & tgt.keys()
+    return frozenset([(i, j) for concept in shared for i in src[concept] for j in tgt[concept]])
 
 
 def _check_language(name: str, lang: str) -> None:
