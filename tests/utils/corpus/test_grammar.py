@@ -544,13 +544,11 @@ def test_errors_name_what_is_wrong(call, message):
 
 def test_the_tables_name_only_what_exists():
     tags = {"name"}.union(*(noun.tags for noun in NOUNS.values()))
-    places, moves = (
-        {"home", *PLACES},
-        [move for states in MOVES.values() for of in states.values() for move in of],
-    )
-    assert all(
-        verb.subjects | verb.objects <= tags and places.issuperset(verb.places) for verb in VERBS.values()
-    )
+    places = {"home", *PLACES}
+    moves = [move for states in MOVES.values() for alternatives in states.values() for move in alternatives]
+    for verb in VERBS.values():
+        assert verb.subjects | verb.objects <= tags
+        assert places.issuperset(verb.places)
     assert all(adjective.nouns <= tags for adjective in ADJECTIVES.values())
     assert DETERMINERS.keys() >= POSSESSIVES
     assert {verb for move in moves for verb in move.verbs} <= VERBS.keys()

@@ -307,6 +307,7 @@ NUMERALS = tuple((row["en"], row["fr"], row["zh"]) for row in _rows("numerals"))
 ADVERBS = {row["en"]: (row["fr"], row["zh"]) for row in _rows("adverbs")}
 DETERMINERS = _determiners(_rows("determiners"))
 PRONOUNS = _pronouns(_rows("pronouns"))
+# The determiners that are possessives.
 POSSESSIVES = {pronoun.possessive for pronoun in PRONOUNS.values()} - {""}
 VERBS = _verbs(_rows("verbs"))
 ADJECTIVES = _adjectives(_rows("adjectives"))
