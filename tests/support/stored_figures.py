@@ -291,6 +291,16 @@ SMALL_TARGETS = """figure => [...figure.querySelectorAll("input, button, select,
     })
     .map(target => target.outerHTML)"""
 
+
+def rgb(colour: str) -> str:
+    """A colour as a browser writes it.
+
+    >>> rgb("#0072b2")
+    'rgb(0, 114, 178)'
+    """
+    return f"rgb({', '.join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))})"
+
+
 #: The colour of each role in a picture, of every mark that has it.
 ROLE_COLOURS = """figure => {
     const svg = figure.querySelector(".xp-picture").shadowRoot.querySelector("svg");
