@@ -1,11 +1,10 @@
 """One look for every figure of the course: sizes, colours, fonts, and the heat map of attention weights.
 
-Only this module imports matplotlib, and of the other modules of ``utils`` only ``heatmaps`` imports this one, to draw a
-picture.
-A notebook stores each figure as an SVG whose letters are text and whose colours are CSS variables. It also stores a
-small PNG for JupyterLab, which shows no SVG of a notebook that it does not trust yet. The book writes the SVG into the
-page itself (its extension ``inline_figures``), because only there the drawing sees the theme of the page. Elsewhere, in
-JupyterLab or on a forge, the drawing has a white background.
+Only this module imports matplotlib.
+A notebook stores each figure as an SVG whose letters are text and whose colours are CSS variables, and as a small PNG
+for JupyterLab, which shows no SVG of a notebook that it does not trust yet. The book writes the SVG into the page
+itself (its extension ``inline_figures``), because only there the drawing sees the theme of the page. Elsewhere the
+drawing has a white background.
 Its colours are explained in book/notation.
 """
 
@@ -15,8 +14,6 @@ import itertools
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
-from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -30,6 +27,7 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 from torch import Tensor
 
+from utils.figures.chinese import font_face, font_path
 from utils.figures.colours import (  # chapters take them from here
     BROWN,
     COLOURS,
@@ -65,7 +63,7 @@ def use_style() -> None:
 
     All other settings get matplotlib's defaults, whatever stands in the reader's own ``matplotlibrc``.
     """
-    cjk = _add_cjk_font()
+    font_manager.fontManager.addfont(font_path())
     mpl.rcdefaults()
     if WEIGHTS.name not in mpl.colormaps:
         mpl.colormaps.register(WEIGHTS)
@@ -77,7 +75,7 @@ def use_style() -> None:
             "figure.constrained_layout.use": True,
             "figure.facecolor": PAPER,
             "axes.facecolor": "none",
-            "font.family": ["DejaVu Sans", cjk],
+            "font.family": ["DejaVu Sans", "Noto Sans CJK JP"],
             "font.size": FONT_SIZE,
             **dict.fromkeys(("axes.titlesize", "axes.labelsize", "legend.fontsize"), FONT_SIZE),
             **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), FONT_SIZE),
@@ -91,27 +89,14 @@ def use_style() -> None:
             "legend.frameon": False,
             "image.cmap": WEIGHTS.name,
             "svg.hashsalt": "attention",
+            "text.language": "zh-Hans",  # the Chinese forms of characters that Japanese has, too
         }
     )
-    if "text.language" in mpl.rcParams:  # matplotlib 3.11: the Chinese forms of the shared ideographs
-        mpl.rcParams["text.language"] = "zh-Hans"
     mpl.figure.Figure._repr_svg_ = svg  # IPython asks for it, beside the PNG
     if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()):
         # The backend of notebooks registers its own PNG when it is first used, so it is used before ours is registered.
         plt.switch_backend(mpl.get_backend())
         shell.display_formatter.formatters["image/png"].for_type(Figure, png)
-
-
-def _add_cjk_font() -> str:
-    """Register Noto Sans CJK from the package notojp-matplotlib, and return its family name."""
-    spec = find_spec("notojp_matplotlib")  # not imported: an import would change matplotlib's defaults
-    if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError("the Chinese font is missing: pip install notojp-matplotlib")
-    path = str(Path(spec.submodule_search_locations[0]) / "fonts" / "NotoSansCJKjp-Regular.otf")
-    family = font_manager.get_font(path).family_name
-    if family not in {font.name for font in font_manager.fontManager.ttflist}:
-        font_manager.fontManager.addfont(path)
-    return family
 
 
 def letters_without_font(texts: Iterable[str]) -> list[str]:
@@ -162,8 +147,6 @@ def svg(figure: Figure) -> str:
         "width": pixels[0],
         "height": pixels[1],
     }
-    from utils.figures.chinese import font_face  # fontTools is only needed here
-
     style = ElementTree.Element(f"{{{_SVG}}}style")
     style.text = font_face("Chinese", "".join(root.itertext())) + _STYLE
     root.insert(0, style)
@@ -245,17 +228,17 @@ def _rename_ids(root: ElementTree.Element) -> None:
 
 
 def panels(
-    num: int, *, width: float | None = None, height: float = SIZE[1], **kwargs
+    num: int, *, width: float = SIZE[0], height: float = SIZE[1], **kwargs
 ) -> tuple[Figure, list[Axes]]:
     """A figure with ``num`` axes side by side.
 
     Args:
         num: number of axes.
-        width: of the whole figure, in inches; by default as for a single panel, see ``SIZE``.
+        width: of the whole figure, in inches; by default as for a single panel.
         height: of the whole figure, in inches.
         kwargs: passed to ``plt.subplots`` (``sharey=True``, …).
     """
-    figure, axes = plt.subplots(1, num, figsize=(width or SIZE[0], height), squeeze=False, **kwargs)
+    figure, axes = plt.subplots(1, num, figsize=(width, height), squeeze=False, **kwargs)
     return figure, list(axes[0])
 
 
@@ -289,26 +272,20 @@ def heatmap(
     if ax is None:
         ax = plt.subplots(figsize=(SIZE[0], max(SIZE[1], 1.4 + 0.21 * num_queries)))[1]
     # Not imshow, which would store a picture of pixels in the SVG: cell (i, j) is the square around (j, i).
-    edges = (range(num_keys + 1), range(num_queries + 1))
-    columns, rows = ([edge - 0.5 for edge in axis] for axis in edges)
+    columns, rows = ([edge - 0.5 for edge in range(length + 1)] for length in (num_keys, num_queries))
     ax.pcolormesh(columns, rows, weights.detach().float().cpu().numpy(), cmap=WEIGHTS, vmin=0, vmax=1)
     ax.set_ylim(num_queries - 0.5, -0.5)
     if mask is not None:
         for row, column in (~mask).nonzero().tolist():
-            place = (column - 0.5, row - 0.5)
-            ax.add_patch(Rectangle(place, 1, 1, fill=False, hatch="///", edgecolor=GREY, linewidth=0))
+            ax.add_patch(
+                Rectangle(
+                    (columns[column], rows[row]), 1, 1, fill=False, hatch="///", edgecolor=GREY, linewidth=0
+                )
+            )
     key_labels = [str(label) for label in (range(num_keys) if keys is None else keys)]
     rotated = any(len(label.encode()) > 3 for label in key_labels)  # a Chinese character is three bytes long
-    ax.set_xticks(
-        range(num_keys),
-        key_labels,
-        rotation=60 if rotated else 0,
-        ha="right" if rotated else "center",
-        parse_math=False,
-    )
-    if rotated:
-        for label in ax.get_xticklabels():
-            label.set_rotation_mode("anchor")
+    look = {"rotation": 60, "rotation_mode": "anchor", "ha": "right"} if rotated else {}
+    ax.set_xticks(range(num_keys), key_labels, parse_math=False, **look)
     query_labels = [str(label) for label in (range(num_queries) if queries is None else queries)]
     ax.set_yticks(range(num_queries), query_labels, parse_math=False)
     ax.set_xlabel(xlabel, parse_math=False)

@@ -13,13 +13,11 @@ import numpy as np
 import pytest
 import torch
 from IPython.core.formatters import DisplayFormatter
-from matplotlib import font_manager
 from PIL import Image
 
 from utils.figures import plotting
 
 CHINESE = "我们昨天在图书馆里没看见那只小猫，因为它不喜欢书。"
-CJK = "Noto Sans CJK JP"
 
 
 @pytest.fixture(autouse=True)
@@ -32,11 +30,13 @@ def _own_figures():
     plt.close("all")
 
 
-def drawn(figure=None):
-    """Render as a notebook would, with a missing glyph or a layout that fails turned into an error."""
+@pytest.fixture
+def style():
+    """The look of the book, in which a missing glyph and a layout that fails are errors."""
+    plotting.use_style()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        (figure or plt.gcf()).canvas.draw()
+        yield
 
 
 def weights(*shape):
@@ -47,7 +47,7 @@ def labels(axis):
     return [label.get_text() for label in axis.get_ticklabels()]
 
 
-# ---------------------------------------------------------------------------------------------- the style
+# -- the style ------------------------------------------------------------------------------------------------
 
 
 def test_style_does_not_depend_on_the_readers_settings():
@@ -72,110 +72,68 @@ def test_a_notebook_stores_a_small_png(monkeypatch):
     assert np.abs(shown.astype(int) - expected).mean() < 3
 
 
-# ---------------------------------------------------------------------------------------------- the glyphs
+# -- the glyphs -----------------------------------------------------------------------------------------------
 
 
-def test_chinese_words_are_drawn_without_a_missing_glyph():
-    plotting.use_style()
+def test_the_fonts_have_the_letters_of_all_languages(style):
+    letters = set(CHINESE) | set("àâçéèêëîïôùûüœÀÉ’«»αβθλσ√·→←≤≥")
+    assert plotting.letters_without_font(letters) == []
     plotting.heatmap(weights(2, len(CHINESE)), queries=["été", "Noël"], keys=list(CHINESE))
-    drawn()
+    plt.gcf().canvas.draw()
 
 
-def test_the_font_has_the_letters_of_all_three_languages():
-    plotting.use_style()
-    fonts = [
-        font_manager.get_font(font_manager.findfont(family, fallback_to_default=False))
-        for family in mpl.rcParams["font.family"]
-    ]
-    for letter in set(CHINESE) | set("àâçéèêëîïôùûüœÀÉ’«»αβθλσ√·→←≤≥"):
-        assert any(font.get_char_index(ord(letter)) for font in fonts), letter
+def test_letters_without_a_font_are_found(style):
+    assert plotting.letters_without_font(["▁the", "我看", "Ελλάδα", "שלום", "مرحبا", "한국어"]) == []
+    assert plotting.letters_without_font(["aนa", "ก", "नน"]) == ["น", "ก", "न"]
 
 
-def test_a_missing_font_package_is_named(monkeypatch):
-    monkeypatch.setattr(plotting, "find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match="pip install notojp-matplotlib"):
-        plotting.use_style()
+# -- heat maps ------------------------------------------------------------------------------------------------
 
 
-# ---------------------------------------------------------------------------------------------- panels
-
-
-def test_panels_stand_side_by_side_and_share_what_is_asked():
-    figure, axes = plotting.panels(3, width=9.0, height=2.0, sharey=True)
-    assert len(axes) == len(figure.axes) == 3
-    assert tuple(figure.get_size_inches()) == (9, 2)
-    axes[0].set_ylim(-5, 7)
-    assert axes[2].get_ylim() == (-5, 7)
-
-
-# ---------------------------------------------------------------------------------------------- heat maps
-
-
-def test_heatmap_draws_one_row_per_query_and_one_column_per_key():
+def test_heatmap_has_a_row_per_query():
     w = weights(2, 3)
     ax = plotting.heatmap(w)
-    np.testing.assert_array_equal(ax.collections[0].get_array(), w.numpy())
-    assert labels(ax.xaxis) == ["0", "1", "2"]
-    assert labels(ax.yaxis) == ["0", "1"]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("keys", "queries")
+    (cells,) = ax.collections
+    np.testing.assert_array_equal(cells.get_array(), w.numpy())
+    assert cells.get_clim() == (0, 1)
+    assert cells.cmap(0.0)[3] == 0, "the background shows through"
+    assert cells.cmap(1.0) == mpl.colors.to_rgba(plotting.WEIGHT)
+    assert (labels(ax.yaxis), labels(ax.xaxis)) == (["0", "1"], ["0", "1", "2"])
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("queries", "keys")
     assert ax.get_ylim() == (1.5, -0.5), "the first query is on top"
 
 
-@pytest.mark.parametrize("w", [torch.full((2, 3), 1 / 3), torch.zeros(2, 3), torch.eye(3)])
-def test_heatmap_colours_mean_the_same_weight_in_every_figure(w):
-    ax = plotting.heatmap(w)
-    (cells,) = ax.collections
-    assert cells.get_clim() == (0, 1)
-    assert cells.cmap(0.0)[3] == 0, "the ground shows through"
-    assert cells.cmap(1.0) == mpl.colors.to_rgba(plotting.WEIGHT)
-
-
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
-def test_heatmap_takes_any_float_and_leaves_gradients_alone(dtype):
+def test_heatmap_takes_any_float_with_or_without_gradients(dtype):
     w = weights(2, 3).to(dtype).requires_grad_()
     ax = plotting.heatmap(w)
     np.testing.assert_array_equal(ax.collections[0].get_array(), w.detach().float().numpy())
-    assert w.requires_grad
 
 
-def test_heatmap_names_its_rows_and_columns():
+def test_heatmap_has_the_names_that_it_is_given():
     ax = plotting.heatmap(
-        weights(2, 3),
-        queries=["我", "看"],
-        keys=["I", "see", 7],
-        xlabel="source",
-        ylabel="target",
+        weights(2, 3), queries=["我", "看"], keys=["I", "see", 7], xlabel="source", ylabel="target"
     )
-    assert labels(ax.yaxis) == ["我", "看"]
-    assert labels(ax.xaxis) == ["I", "see", "7"]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("source", "target")
+    assert (labels(ax.yaxis), labels(ax.xaxis)) == (["我", "看"], ["I", "see", "7"])
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("target", "source")
 
 
-def test_a_dollar_sign_in_a_label_is_text():
-    plotting.use_style()
+def test_a_dollar_sign_in_a_label_is_text(style):
     given = {
         "queries": ["$5", "$$"],
         "keys": ["$x$", "a$b$c", r"\frac$"],
         "xlabel": "in $ and $",
         "ylabel": "$$",
     }
-    ax = plotting.heatmap(weights(2, 3), **given)
-    shown = "".join(ElementTree.fromstring(plotting.svg(ax.figure)).itertext())
-    for text in [*given["queries"], *given["keys"], given["xlabel"], given["ylabel"]]:
-        assert text in shown
-    ax = plotting.shape_diagram([("$$", (2, 3), plotting.QUERY, "$=$"), ("$x$", (2, 3), plotting.KEY, "")])
-    shown = "".join(ElementTree.fromstring(plotting.svg(ax.figure)).itertext())
-    for text in ("$$", "$=$", "$x$"):
+    _, (left, right) = plotting.panels(2)
+    plotting.heatmap(weights(2, 3), ax=left, **given)
+    plotting.shape_diagram([("$é$", (2, 3), "0.5", "$=$"), ("$", (2, 3), "0.5", "")], ax=right)
+    shown = "".join(drawing(left.figure).itertext())
+    for text in [*given["queries"], *given["keys"], given["xlabel"], given["ylabel"], "$é$", "$=$"]:
         assert text in shown
 
 
-def test_letters_without_a_font_are_found():
-    plotting.use_style()
-    assert plotting.letters_without_font(["▁the", "我看", "Ελλάδα", "שלום", "مرحبا", "한국어"]) == []
-    assert plotting.letters_without_font(["aนa", "ก", "नน"]) == ["น", "ก", "न"]
-
-
-def test_heatmap_hatches_the_cells_where_a_query_may_not_attend():
+def test_heatmap_hatches_masked_cells():
     ax = plotting.heatmap(weights(2, 3), mask=torch.tensor([[True, True, False], [True, False, False]]))
     assert [cell.get_xy() for cell in ax.patches] == [(1.5, -0.5), (0.5, 0.5), (1.5, 0.5)]
     assert all(cell.get_hatch() and not cell.get_fill() for cell in ax.patches)
@@ -203,59 +161,48 @@ def test_heatmap_counts_labels(wrong, message):
 
 
 def test_heatmap_draws_on_the_axes_it_is_given():
-    figure, (left, right) = plotting.panels(2)
+    figure, (left, right) = plotting.panels(2, width=9.0, height=2.0, sharey=True)
     assert plotting.heatmap(weights(2, 3), ax=right, colorbar=False) is right
+    assert figure.axes == [left, right]
+    assert tuple(figure.get_size_inches()) == (9, 2)
     assert not left.collections
+    assert left.get_ylim() == right.get_ylim()
     assert plt.get_fignums() == [figure.number]
 
 
-# ---------------------------------------------------------------------------------------------- colour bars
-
-
-def test_a_heat_map_of_its_own_has_one_colour_bar_from_0_to_1():
+def test_a_heat_map_has_a_colour_bar():
     ax = plotting.heatmap(weights(2, 3))
     (bar,) = [other for other in ax.figure.axes if other is not ax]
-    assert bar.get_ylabel() == "weight"
-    assert bar.get_ylim() == (0, 1)
-    assert labels(bar.yaxis) == ["0.0", "0.5", "1.0"]
+    assert (bar.get_ylabel(), bar.get_ylim(), labels(bar.yaxis)) == ("weight", (0, 1), ["0.0", "0.5", "1.0"])
     shown = [plotting.WEIGHTS(value) for value in bar.collections[0].get_array().flatten()]
     assert [round(colour[3], 1) for colour in shown[::5]] == [0.0, 0.3, 0.5, 0.8]
 
 
-# ---------------------------------------------------------------------------------------------- shapes
+# -- shapes ---------------------------------------------------------------------------------------------------
 
 
-BLOCKS = [
-    ("Q", (3, 5), plotting.QUERY, "@"),
-    ("Kᵀ", (5, 7), plotting.KEY, "softmax"),
-    ("A", (3, 7), "0.5", ""),
-]
-
-
-def test_shape_diagram_draws_rectangles_in_proportion_and_names_their_shapes():
-    plotting.use_style()
-    ax = plotting.shape_diagram(BLOCKS)
-    drawn()
+def test_shape_diagram_has_a_rectangle_per_matrix(style):
+    blocks = [
+        ("Q", (3, 5), plotting.QUERY, "@"),
+        ("Kᵀ", (5, 7), plotting.KEY, "softmax"),
+        ("A", (3, 7), "0.5", ""),
+    ]
+    ax = plotting.shape_diagram(blocks)
+    ax.figure.canvas.draw()
     assert [(box.get_height(), box.get_width()) for box in ax.patches] == [(3, 5), (5, 7), (3, 7)]
     assert [text.get_text() for text in ax.texts] == [
-        "Q", "3 × 5", "@", "Kᵀ", "5 × 7", "softmax", "A", "3 × 7", "",
-    ]  # fmt: skip
-    assert ax.get_aspect() == 1, "a unit is as long upwards as sideways"
-
-
-def test_nothing_in_a_shape_diagram_overlaps():
-    plotting.use_style()
-    ax = plotting.shape_diagram(BLOCKS)
-    drawn()
-    extents = [
-        artist.get_window_extent() for artist in [*ax.patches, *ax.texts] if artist not in ax.texts[8:]
+        *("Q", "3 × 5", "@"),
+        *("Kᵀ", "5 × 7", "softmax"),
+        *("A", "3 × 7", ""),
     ]
+    assert ax.get_aspect() == 1, "a unit is as long upwards as sideways"
+    extents = [artist.get_window_extent() for artist in [*ax.patches, *ax.texts[:8]]]
     for first, second in itertools.combinations(extents, 2):
         assert not first.overlaps(second)
     assert all(ax.figure.bbox.containsx(box.x0) and ax.figure.bbox.containsx(box.x1) for box in extents)
 
 
-# ---------------------------------------------------------------------------------------------- drawings as SVG
+# -- drawings as SVG ------------------------------------------------------------------------------------------
 
 
 def example():
@@ -270,7 +217,6 @@ def example():
 
 
 def drawing(figure=None):
-    plotting.use_style()
     return ElementTree.fromstring(plotting.svg(figure or example()))
 
 
@@ -278,21 +224,21 @@ def named(root, kind):
     return root.iter(f"{{http://www.w3.org/2000/svg}}{kind}")
 
 
-def test_letters_are_text_in_the_font_of_the_page():
+def test_letters_are_text_in_the_pages_font(style):
     root = drawing()
     words = {text.text for text in named(root, "text")}
     assert {"猫 & <chat>", "été", "k", "keys", "weight", "0.5"} <= words
     assert all("font-family" not in text.get("style") for text in named(root, "text"))
 
 
-def test_chinese_letters_travel_with_the_drawing_and_no_others_do():
+def test_a_drawing_brings_its_chinese_letters_only(style):
     assert "@font-face" in next(named(drawing(), "style")).text
     _, ax = plt.subplots()
     ax.set_title("cat")
     assert "@font-face" not in next(named(drawing(ax.figure), "style")).text
 
 
-def test_every_colour_follows_the_theme():
+def test_every_colour_follows_the_theme(style):
     for element in drawing().iter():
         if not element.tag.endswith("style"):
             assert not re.search("#[0-9a-f]{6}", str(element.attrib)), element.attrib
@@ -301,7 +247,7 @@ def test_every_colour_follows_the_theme():
     assert "stroke:#123456" in plotting.svg(ax.figure), "a colour that has no variable stays as it is"
 
 
-def test_two_drawings_have_no_id_in_common_and_refer_to_their_own():
+def test_two_drawings_share_no_id(style):
     def ids(root):
         return {element.get("id") for element in root.iter() if element.get("id")}
 
@@ -314,13 +260,7 @@ def test_two_drawings_have_no_id_in_common_and_refer_to_their_own():
         assert set(re.findall(r'(?:href="|url\()#([\w-]+)', text)) == ids(root)
 
 
-def test_notebooks_store_the_drawing_beside_the_picture():
-    plotting.use_style()
-    assert example()._repr_svg_().startswith("<svg ")
-
-
-def test_letters_have_ten_pixels_on_a_phone():
-    plotting.use_style()
-    sizes = [float(size) for size in re.findall(r"font-size:([\d.]+)px", plotting.svg(example()))]
+def test_letters_have_ten_pixels_on_a_phone(style):
+    sizes = [float(size) for size in re.findall(r"font-size:([\d.]+)px", example()._repr_svg_())]
     assert sizes
     assert min(sizes) * 328 / (plotting.SIZE[0] * 72) >= 10
