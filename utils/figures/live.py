@@ -7,7 +7,6 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from utils.figures.colours import css_variables
@@ -60,7 +59,7 @@ def page_script() -> str:
 
 
 def standalone_html(figure: "Figure") -> str:
-    """HTML of a figure with its script and style, for a notebook without anywidget or a separate page."""
+    """HTML of a figure with its script and style, for a page outside a book."""
     return f"{figure._repr_html_()}<style>{style()}</style><script>{page_script()}</script>"
 
 
@@ -75,12 +74,9 @@ def page_of_its_own(figure: "Figure", *, title: str) -> str:
     )
 
 
-def view(figure: "Figure") -> dict | None:
-    """The widget's part of the mime bundle; None if anywidget is not installed."""
-    if find_spec("anywidget") is None:
-        return None
-    bundle = figure.widget._repr_mimebundle_()
-    data = bundle[0] if isinstance(bundle, tuple) else bundle
+def view(figure: "Figure") -> dict:
+    """The widget's part of the mime bundle."""
+    data, _ = figure.widget._repr_mimebundle_()
     return {_VIEW: data[_VIEW]}
 
 

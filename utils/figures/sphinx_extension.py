@@ -63,11 +63,7 @@ class ExplorableExample(SphinxDirective):
 
 
 def stored_figures(notebook: Path) -> dict[str, str]:
-    """HTML of each figure that a notebook has stored, by name.
-
-    Raises:
-        ValueError: a file that is not a notebook.
-    """
+    """HTML of each figure that a notebook has stored, by name."""
     figures = {}
     for cell in json.loads(notebook.read_text("utf-8"))["cells"]:
         for output in cell.get("outputs", ()):
@@ -86,11 +82,7 @@ def run_example(code: str) -> Figure:
     *statements, last = ast.parse(code).body
     names: dict[str, object] = {"__name__": "example"}
     exec(compile(ast.Module(statements, []), "<example>", "exec"), names)
-    figure = (
-        eval(compile(ast.Expression(last.value), "<example>", "eval"), names)
-        if isinstance(last, ast.Expr)
-        else None
-    )
+    figure = eval(ast.unparse(last), names) if isinstance(last, ast.Expr) else None
     if not isinstance(figure, Figure):
         raise TypeError(f"the last line must be a figure, got {type(figure).__name__}")
     return figure
