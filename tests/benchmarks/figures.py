@@ -3,8 +3,6 @@
 Run by `make bench`, which builds no book: run `make test` or `make book` first.
 """
 
-import json
-import math
 import statistics
 import sys
 import tempfile
@@ -18,34 +16,17 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from utils.figures.sphinx_extension import stored_figures
 
 ROOT = Path(__file__).parents[2]
+#: How many times slower Chromium makes the page's processor.
 SLOWDOWN = 6
 KEYS = 60
 #: Milliseconds from the press of a key to its release. The measured time begins with the press.
 HELD = 80
 
-#: A plain slider: it measures the browser and the machine without our code.
+#: A plain slider: it measures the browser and the machine without our code. A machine that others share has slow hours,
+#: so compare the other rows with this one.
 BARE = (
     "data:text/html,<figure id=bare><input type=range max=9 oninput=say.value=value><output id=say></output>"
 )
-
-#: Forty times, the milliseconds of a fixed piece of work, after the browser has compiled it.
-PACE = """
-    async () => {
-        const work = () => {
-            let state = 1;
-            for (let i = 0; i < 4e6; i++) state = Math.imul(state ^ i, 2654435761);
-            return state;
-        };
-        const times = [];
-        for (let round = 0; round < 60; round++) {
-            const start = performance.now();
-            work();
-            if (round >= 20) times.push(performance.now() - start);
-            await new Promise(rest => setTimeout(rest, 5));
-        }
-        return times;
-    }
-"""
 
 #: Waits for the fonts, for the formulas and until the page has been idle twice. Work that loading the page has left is
 #: not measured.
@@ -56,9 +37,6 @@ AT_REST = """
         for (let round = 0; round < 2; round++) await new Promise(rest => requestIdleCallback(rest));
     }
 """
-
-#: Waits until the frame after the next has begun, so that the change by a key is drawn before the next key.
-SECOND_FRAME = "() => new Promise(rest => requestAnimationFrame(() => requestAnimationFrame(rest)))"
 
 #: Milliseconds from each key's event to the start of the frame after the one that draws the change. It must run before
 #: the page's own scripts, which keep the keys of a slider from later listeners.
@@ -71,57 +49,19 @@ WATCH = """
 """
 
 
-def slowdown(page: Page, best: float) -> float:
-    """How many times slower the page's processor is now than the machine at its ``best`` pace."""
-    return statistics.median(page.evaluate(PACE)) / best
-
-
-def slow_down(page: Page, best: float) -> float:
-    """Slow the page's processor and return how many times slower it is.
-
-    Chromium slows it more than asked (7 times for 6), and a machine that others share has slow hours. So the rate is
-    changed until the work takes `SLOWDOWN` times its best time.
-    """
-    throttle = page.context.new_cdp_session(page)
-    rate = measured = SLOWDOWN
-    for _ in range(3):
-        rate = max(1, rate * SLOWDOWN / measured)
-        throttle.send("Emulation.setCPUThrottlingRate", {"rate": rate})
-        measured = slowdown(page, best)
-    return measured
-
-
-def take_hold(page: Page, name: str) -> None:
-    """Put the figure's first slider at its first value, focus it, and wait until the page is idle."""
+def key_to_second_frame(page: Page, name: str) -> list[float]:
+    """Times of keys that move the figure's first slider to and fro, on a page with `WATCH`."""
     handle = page.locator(f"figure#{name} input[type=range]").first
     handle.scroll_into_view_if_needed()
     handle.press("Home")
     page.evaluate(AT_REST)
-
-
-def press_keys(page: Page) -> None:
-    """Press `KEYS` keys, one after the other. Each moves the slider, which begins at its first value."""
-    last = page.evaluate("+document.activeElement.max")
+    page.evaluate("times.length = 0")
+    last = int(handle.get_attribute("max"))
     for press in range(KEYS):
         page.keyboard.press("ArrowRight" if press // last % 2 == 0 else "ArrowLeft", delay=HELD)
-        page.evaluate(SECOND_FRAME)
-
-
-def key_to_second_frame(page: Page, name: str) -> list[float]:
-    """Times of the keys on a page with `WATCH`."""
-    take_hold(page, name)
-    page.evaluate("times.length = 0")
-    press_keys(page)
+        # The change by a key is drawn before the next key.
+        page.evaluate("() => new Promise(rest => requestAnimationFrame(() => requestAnimationFrame(rest)))")
     return page.evaluate("times")
-
-
-def layer_sorts(page: Page, name: str) -> int:
-    """For how many of the keys Chromium sorted the layers of the page again: few, if the figure is contained."""
-    take_hold(page, name)
-    page.context.browser.start_tracing(page=page, categories=["-*", "blink,benchmark"])
-    press_keys(page)
-    events = json.loads(page.context.browser.stop_tracing())["traceEvents"]
-    return sum(event["name"] == "PaintArtifactCompositor::Update" for event in events)
 
 
 def key_to_python_and_back(browser: Browser) -> list[float]:
@@ -167,27 +107,15 @@ def main() -> None:
             for notebook in sorted((ROOT / "chapters").glob("*.ipynb"))
             for name in stored_figures(notebook)
         ]
-        best = math.inf
         for address, name in [(BARE, "bare"), *figures]:
             page = browser.new_page()
             page.add_init_script(WATCH)
             page.goto(address)
-            best = min(best, *page.evaluate(PACE))
-            before = slow_down(page, best)
-            times = key_to_second_frame(page, name)
-            # If the two numbers differ much, the speed of the machine has changed, and the row is not reliable.
-            pace = f"{before:.1f} to {slowdown(page, best):.1f}x slower"
-            print(row(f"key to second frame, {pace}: {name}", times), flush=True)
+            throttle = page.context.new_cdp_session(page)
+            throttle.send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
+            print(row(f"key to second frame: {name}", key_to_second_frame(page, name)), flush=True)
             page.close()
         print(row("key to Python and back, in JupyterLab", key_to_python_and_back(browser)))
-        for address, name in figures:  # last, because a browser stays slower after tracing
-            page = browser.new_page()
-            page.goto(address)
-            print(
-                f"{f'layers sorted again, of {KEYS} keys: {name}':<62} {layer_sorts(page, name):6}",
-                flush=True,
-            )
-            page.close()
         browser.close()
 
 
