@@ -1,8 +1,8 @@
 """The figures with sliders where readers meet them: on the pages of the built book, from the disk and from a server.
 
 The numbers in a notebook are compared with what its cells compute when nbval runs them (`chapters/conftest.py`); the
-numbers that the browser shows are compared here with those in the notebook. How a figure answers to mouse, finger and
-keyboard is tested in `test_in_browser`.
+numbers that the browser shows are compared here with those in the notebook. How figures answer to mouse, finger and
+keyboard, and how they look on paper, is tested in `test_in_browser`.
 """
 
 import gzip
@@ -17,20 +17,16 @@ from urllib.parse import parse_qsl
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from built_book import BOOK, CHAPTERS, PAGES, ROOT, html
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, expect
 from stored_figures import (
     COMPACT,
     StoredFigure,
     check_frames,
     check_height,
-    is_slider,
+    every_point,
     open_table,
-    slider,
     some_points,
-    spoken,
     states,
-    table_cells,
-    titled,
 )
 from windows import AXE_OPTIONS, PHONE, Visit
 
@@ -58,8 +54,6 @@ every_figure = pytest.mark.parametrize(
     ],
     ids=lambda text: text,
 )
-#: Most frames of a figure that are looked at in `make test`, and in `make test-all`.
-SAMPLE, MANY = 60, 250
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -78,116 +72,40 @@ def origins() -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def laptop_window(browser: Browser, origins: dict[str, str]) -> Iterator[Visit]:
+def laptop(browser: Browser, origins: dict[str, str]) -> Iterator[Visit]:
+    """A window that tests share, since opening a page takes longer than most of them."""
     with Visit(browser, origins["file"]) as visit:
         yield visit
 
 
-@pytest.fixture(scope="module")
-def phone_window(browser: Browser, origins: dict[str, str]) -> Iterator[Visit]:
-    with Visit(browser, origins["file"], **PHONE) as visit:
-        yield visit
-
-
-@pytest.fixture
-def laptop(laptop_window: Visit) -> Iterator[Visit]:
-    """A window with mouse and keyboard that tests share, since opening a page takes longer than most of them."""
-    yield laptop_window
-    assert laptop_window.complaints == []
-
-
-@pytest.fixture
-def phone(phone_window: Visit) -> Iterator[Visit]:
-    """A narrow window with a touch screen, shared in the same way."""
-    yield phone_window
-    assert phone_window.complaints == []
+def check_shown(laptop: Visit, page_name: str, figure: StoredFigure, points: list[dict]) -> None:
+    """On this page the figure shows what its numbers say."""
+    shown = laptop.figure(page_name, figure.name)
+    if figure.table:
+        open_table(shown)
+    check_frames(shown, figure, points)
 
 
 @every_figure
-@pytest.mark.parametrize("most", [SAMPLE, pytest.param(MANY, marks=pytest.mark.slow)])
-def test_frames_show_the_notebooks_numbers(laptop: Visit, most: int, page_name: str, name: str) -> None:
-    figure, shown = FIGURES[page_name, name], laptop.figure(page_name, name)
-    if figure.table:
-        open_table(shown)
-    check_frames(shown, figure, some_points(figure, most))
+def test_frames_show_the_notebooks_numbers(laptop: Visit, page_name: str, name: str) -> None:
+    figure = FIGURES[page_name, name]
+    check_shown(laptop, page_name, figure, some_points(figure, 150))
 
 
-def shows(shown: Locator, figure: StoredFigure, point: dict) -> None:
-    """The figure has answered: sentence, spoken sentence and table, which follow late, are those of the point."""
-    expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**point))
-    expect(shown.get_by_role("status")).to_have_text(figure.sentence(**point))
-    if figure.table:
-        expect(shown.locator("td")).to_have_text(table_cells(figure, point))
-
-
-@every_figure
-def test_keys_move_each_control(laptop: Visit, page_name: str, name: str) -> None:
-    figure, shown, page = FIGURES[page_name, name], laptop.figure(page_name, name), laptop.page(page_name)
-    if figure.table:
-        open_table(shown)
-    point = dict(figure.point)
-    shows(shown, figure, point)
-    # The tabulator visits the buttons above the picture, then every control, in the order in which they stand; of
-    # radio buttons it reaches the one that is checked.
-    shown.locator(".xp-tools button").first.focus()
-    for button in shown.locator(".xp-tools button").all():
-        expect(button).to_be_focused()
-        page.keyboard.press("Tab")
-    titles = shown.locator(".xp-controls > .xp-row").evaluate_all(
-        "rows => rows.map(row => row.firstChild.textContent)"
-    )
-    for control, values in sorted(states(figure).items(), key=lambda item: titles.index(titled(item[0]))):
-        last = len(values) - 1
-        if is_slider(figure, control):
-            handle = slider(shown, control)
-            expect(handle).to_be_focused()
-            for key, at in (("Home", 0), ("ArrowRight", 1), ("End", last), ("ArrowLeft", last - 1)):
-                page.keyboard.press(key)
-                point[control] = values[at]
-                expect(handle).to_have_attribute("aria-valuetext", spoken(figure, control, values[at]))
-        else:
-            group = shown.get_by_role("radiogroup", name=titled(control), exact=True)
-            assert group.get_by_role("radio").count() == len(values)
-            expect(group.get_by_role("radio", checked=True)).to_be_focused()
-            page.keyboard.press("ArrowRight")
-            point[control] = values[(values.index(point[control]) + 1) % len(values)]
-        shows(shown, figure, point)
-        page.keyboard.press("Tab")
-    played = figure.spec["play"]
-    if played:
-        before = shown.locator(".xp-say").inner_text()
-        shown.get_by_role("button", name=f"play {' and '.join(map(titled, played))}").press("Enter")
-        expect(shown.locator(".xp-say")).not_to_have_text(before)
-    shown.get_by_role("button", name="reset").press("Enter")
-    shows(shown, figure, figure.point)
-
-
-@every_figure
-def test_a_figure_fits_laptop_paper_and_twofold_size(laptop: Visit, page_name: str, name: str) -> None:
-    page, shown = laptop.page(page_name), laptop.figure(page_name, name)
-    if FIGURES[page_name, name].table:
-        open_table(shown)
-        check_height(shown)
-        shown.locator(".xp-table summary").press("Enter")
-    page.emulate_media(media="print")
-    assert check_height(shown) > 0
-    page.emulate_media(media="screen")
-    # A window of 1280 pixels enlarged twofold lays a page out on 640.
-    page.set_viewport_size({"width": 640, "height": 450})
-    check_height(shown)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 640
-    page.set_viewport_size(LAPTOP["viewport"])
-
-
-def test_each_figure_fits_the_screen_of_a_phone(phone: Visit) -> None:
-    page = phone.page("book/playground")
-    heights = {}
-    for _, name in FIGURES:
-        shown = phone.figure("book/playground", name)
-        check_height(shown)
-        heights[name] = shown.evaluate(COMPACT)
-    assert {name: height for name, height in heights.items() if height > 684} == {}
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+@pytest.mark.parametrize(
+    "size", [PHONE, {"viewport": {"width": 640, "height": 450}}], ids=["phone", "twofold"]
+)
+def test_figures_fit_phones_and_twofold_size(browser: Browser, origins: dict[str, str], size: dict) -> None:
+    """A window of 1280 pixels that is enlarged twofold lays a page out on 640."""
+    with Visit(browser, origins["file"], **size) as visit:
+        page, heights = visit.page("book/playground"), {}
+        for _, name in FIGURES:
+            shown = visit.figure("book/playground", name)
+            check_height(shown)
+            heights[name] = shown.evaluate(COMPACT)
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["viewport"]["width"]
+        if size == PHONE:
+            assert {name: height for name, height in heights.items() if height > 684} == {}
 
 
 STATE_IN_ADDRESS = """([name, there]) => {
@@ -201,13 +119,10 @@ def test_links_into_figures_name_real_states() -> None:
     linked = 0
     for page in PAGES:
         for link in html(page).select("a[href*='#'][href*='?']"):
-            path, _, state = link["href"].partition("#")
-            name, _, query = state.partition("?")
+            path, name, query = re.split("[#?]", link["href"], maxsplit=2)
             if path.startswith(("http:", "https:")):
                 continue
-            target = (
-                (BOOK / page).parent.joinpath(path).resolve().relative_to(BOOK).with_suffix("").as_posix()
-            )
+            target = os.path.normpath(f"{page}/../{path}").removesuffix(".html")
             figure = FIGURES[target, name]
             for control, value in parse_qsl(query, strict_parsing=True):
                 assert value in map(str, states(figure)[control]), link["href"]
@@ -249,7 +164,7 @@ def test_axe_finds_nothing(browser: Browser, origins: dict[str, str], theme: str
         assert results.violations_count == 0, results.generate_report()
 
 
-def test_without_a_script_picture_and_sentence_stand(browser: Browser, origins: dict[str, str]) -> None:
+def test_without_a_script_picture_and_sentence_show(browser: Browser, origins: dict[str, str]) -> None:
     with Visit(browser, origins["file"], java_script_enabled=False) as visit:
         page = visit.page("book/playground")
         for (_, name), figure in FIGURES.items():
@@ -260,31 +175,22 @@ def test_without_a_script_picture_and_sentence_stand(browser: Browser, origins: 
             assert shown.locator("p").inner_text() == figure.sentence()
 
 
-def test_each_figure_has_a_name_of_its_own() -> None:
-    names = [name for _, name in FIGURES]
-    assert len(names) == len(set(names)) >= 15
-
-
 def test_the_playground_has_every_figure(laptop: Visit) -> None:
     written = (BOOK / "book" / "playground.html").read_text("utf-8")
+    names = [name for _, name in FIGURES]
+    assert len(names) == len(set(names)) >= 15
     for (page_name, name), figure in FIGURES.items():
         assert STORED[page_name][name] in written, name
         assert html("book/playground").select(f"a[href='../{page_name}.html']"), page_name
         assert html(page_name).select_one(f"figure#{name}")
         assert figure.alt
-        shown = laptop.figure("book/playground", name)
-        if figure.table:
-            open_table(shown)
-        check_frames(shown, figure, [figure.point, far_point(figure)])
+        check_shown(laptop, "book/playground", figure, [figure.point, far_point(figure)])
 
 
 def test_the_guide_shows_its_own_example(laptop: Visit) -> None:
     (written,) = html("book/explorables").select("figure.xp")
     figure = StoredFigure(str(written))
-    shown = laptop.figure("book/explorables", figure.name)
-    if figure.table:
-        open_table(shown)
-    check_frames(shown, figure)
+    check_shown(laptop, "book/explorables", figure, list(every_point(figure)))
 
 
 def test_the_code_of_the_guide_runs(capsys) -> None:

@@ -45,6 +45,11 @@ def every_point(figure: Figure) -> Iterator[dict]:
         yield dict(zip(names, point, strict=True))
 
 
+def place_of(figure: Figure, point: dict) -> dict[str, int]:
+    """The position of each control at a point, as the script counts them."""
+    return {name: values.index(point[name]) for name, values in states(figure).items()}
+
+
 def some_points(figure: Figure, most: int) -> list[dict]:
     """At most this many points: the first, the last, and others at random."""
     points = list(every_point(figure))
@@ -93,9 +98,7 @@ def check_frames(place: Locator, figure: Figure, points: Iterable[dict] | None =
     Its table, if it has one, must be open, and the window must ask for reduced motion: otherwise numbers glide.
     """
     points, values = list(points or every_point(figure)), states(figure)
-    for point in points:
-        assert point.keys() == values.keys()
-    frames = [[values[name].index(point[name]) for name in values] for point in points]
+    frames = [list(place_of(figure, point).values()) for point in points]
     # As one string: Playwright looks at every part of an object.
     read = json.loads(place.evaluate(READ_FRAMES, [[titled(name) for name in values], frames]))
     assert len(read) == len(points)
@@ -105,7 +108,7 @@ def check_frames(place: Locator, figure: Figure, points: Iterable[dict] | None =
         assert shown["say"] == figure.sentence(**point), point
         sliders = [name for name in values if is_slider(figure, name)]
         assert shown["spoken"] == [spoken(figure, name, point[name]) for name in sliders]
-        assert shown["handles"] == [values[name].index(point[name]) for name in sliders], point
+        assert shown["handles"] == [place_of(figure, point)[name] for name in sliders], point
         assert shown["table"] == table_cells(figure, point), point
         check_same_picture(shown["picture"], figure, point)
 
@@ -113,11 +116,7 @@ def check_frames(place: Locator, figure: Figure, points: Iterable[dict] | None =
 def check_same_picture(shown: str, figure: Figure, point: dict) -> None:
     """A picture in a page has the marks that the same script draws in Python, in a column of the same width."""
     svg = ET.fromstring(shown)
-    values = states(figure)
-    state = {
-        "place": {name: values[name].index(value) for name, value in point.items()},
-        "reached": json.loads(svg.get("data-reached")),
-    }
+    state = {"place": place_of(figure, point), "reached": json.loads(svg.get("data-reached"))}
     check_marks(shown, stage(figure).picture(state, float(svg.get("viewBox").split()[2])))
 
 
@@ -213,12 +212,14 @@ COLLISIONS = """figure => {
     return [...outside, ...touching];
 }"""
 
-#: A font that is wider than those of most machines, one that is narrower than all, and one that does not load. They
-#: need nothing installed: their letters are those that matplotlib brings along.
+#: A font that is wider than those of most machines, one that is narrower than all, and one that no machine has. The
+#: letters are those of a font that matplotlib brings along.
 _LETTERS = b64encode(Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSans.ttf").read_bytes()).decode()
+_FONT = "src: url(data:font/ttf;base64,{letters}); size-adjust: {percent}%"
 FONTS = {
-    font: f"src: url(data:font/ttf;base64,{letters}); size-adjust: {percent}%"
-    for font, letters, percent in [("wide", _LETTERS, 115), ("narrow", _LETTERS, 70), ("missing", "", 100)]
+    "wide": _FONT.format(letters=_LETTERS, percent=115),
+    "narrow": _FONT.format(letters=_LETTERS, percent=70),
+    "missing": "src: local('missing')",
 }
 
 

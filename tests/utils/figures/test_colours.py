@@ -72,7 +72,7 @@ def test_every_colour_stands_out_from_its_ground(name, dark):
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("vision", VISION)
-def test_readers_with_any_colour_vision_tell_the_roles_apart(vision, dark):
+def test_roles_differ_in_any_colour_vision(vision, dark):
     for one, other in itertools.combinations(ROLES, 2):
         seen = [lab(VISION[vision] @ linear(COLOURS[name][dark])) for name in (one, other)]
         assert np.linalg.norm(seen[0] - seen[1]) > 10, f"{one} and {other}"
