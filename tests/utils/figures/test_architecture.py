@@ -33,7 +33,7 @@ def groups(lit) -> list[ET.Element]:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_the_chosen_part_is_lit_and_others_are_grey(part: str) -> None:
+def test_the_chosen_part_alone_is_lit(part: str) -> None:
     states = [group.get("class").split() for group in groups(part)]
     assert {state[-1] for state in states} == {"on", "off"}
     assert all((part in parts) == (state == "on") for *parts, state in states)

@@ -150,7 +150,7 @@ def test_the_sentence_is_chosen_by_the_case():
     assert figure.sentence(n=7) == "7 is odd"
 
 
-def test_labels_of_axes_have_six_digits_and_keep_their_words():
+def test_labels_of_axes_have_six_digits():
     figure = saying(lambda d, e: {}, {"d": [1, 2.5, 1 / 3, 1e-7, 64], "e": ["−∞", "x"]}, "{d} {e}")
     assert [figure.sentence(d=d) for d in figure.axes["d"]] == [
         *("1 −∞", "2.5 −∞", "0.333333 −∞", "1e-07 −∞", "64 −∞"),
@@ -322,7 +322,7 @@ def test_each_axis_is_a_trait_of_the_widget():
         widget.valid_length = 8
 
 
-def test_an_axis_named_like_a_widgets_part_is_refused():
+def test_an_axis_with_a_widgets_name_is_refused():
     figure = saying(lambda layout: {}, {"layout": [1, 2]}, "{layout}")
     with pytest.raises(ValueError, match="already: \\['layout'\\]"):
         _ = figure.widget

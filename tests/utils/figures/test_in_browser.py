@@ -320,12 +320,7 @@ def test_keys_reach_and_move_each_control(desk: Page, name: str) -> None:
         if is_slider(figure, control):
             handle = slider(shown, control)
             expect(handle).to_be_focused()
-            for key, at in (
-                ("Home", 0),
-                ("ArrowRight", min(1, last)),
-                ("End", last),
-                ("ArrowLeft", max(last - 1, 0)),
-            ):
+            for key, at in {"Home": 0, "ArrowRight": 1, "End": last, "ArrowLeft": last - 1}.items():
                 desk.keyboard.press(key)
                 point[control] = values[at]
                 expect(handle).to_have_attribute("aria-valuetext", spoken(figure, control, values[at]))
@@ -802,19 +797,6 @@ def test_play_runs_to_the_end(stopped: Page) -> None:
         check(value, "play")
 
 
-def test_play_runs_through_a_words_stages(stopped: Page) -> None:
-    shown, figure = stopped.locator("#decoding"), FIGURES["decoding"]
-    play = shown.locator(".xp-play")
-    slider(shown, "word").press("ArrowRight")
-    for word in (1, 2):  # at the end it goes on to the next word
-        play.press("Enter")
-        stopped.clock.run_for(GLIDE)
-        for stage in figure.axes["stage"]:
-            assert shown.locator(".xp-say").inner_text() == figure.sentence(word=word, stage=stage)
-            stopped.clock.run_for(figure.pace)
-        assert play.inner_text() == "play"
-
-
 def test_next_goes_through_stages_and_words(desk: Page) -> None:
     shown, figure = opened(desk, "decoding"), FIGURES["decoding"]
     stages, words = figure.axes["stage"], len(figure.labels["target"])
@@ -825,18 +807,24 @@ def test_next_goes_through_stages_and_words(desk: Page) -> None:
         shown.get_by_role("button", name="next", exact=True).click()
 
 
-def test_several_controls_play_like_a_counter(stopped: Page) -> None:
-    shown, figure = stopped.locator("#heads"), FIGURES["heads"]
-    play, heads, layers = shown.locator(".xp-play"), figure.axes["head"], figure.axes["layer"]
-    slider(shown, "head").press("End")
-    slider(shown, "layer").press("End")
-    play.press("Enter")  # from the end it starts again
-    stopped.clock.run_for(GLIDE)
-    for layer in layers:
-        for head in heads:
-            assert shown.locator(".xp-say").inner_text() == figure.sentence(head=head, layer=layer)
-            stopped.clock.run_for(STEP)
-    assert play.inner_text() == "play"
+@pytest.mark.parametrize(("name", "pace"), [("heads", STEP), ("decoding", FIGURES["decoding"].pace)])
+def test_several_controls_play_like_a_counter(stopped: Page, name: str, pace: int) -> None:
+    shown, figure = stopped.locator(f"figure#{name}"), FIGURES[name]
+    play = shown.locator(".xp-play")
+    if name == "heads":  # from the end it starts again
+        slider(shown, "head").press("End")
+        slider(shown, "layer").press("End")
+        runs = [[{"head": head, "layer": layer} for layer in (1, 2) for head in (1, 2, 3)]]
+    else:  # at the end of a word it goes on to the next one
+        slider(shown, "word").press("ArrowRight")
+        runs = [[{"word": word, "stage": stage} for stage in figure.axes["stage"]] for word in (1, 2)]
+    for run in runs:
+        play.press("Enter")
+        stopped.clock.run_for(GLIDE)
+        for point in run:
+            assert shown.locator(".xp-say").inner_text() == figure.sentence(**point)
+            stopped.clock.run_for(pace)
+        assert play.inner_text() == "play"
 
 
 @pytest.mark.parametrize("link", ["#maps?d=2", "#bars?valid_length=3"])

@@ -109,7 +109,7 @@ def test_two_views_and_python_stay_in_step(browser: Browser, tmp_path) -> None:
     assert json.loads(json.dumps(data["application/vnd.jupyter.widget-view+json"]))["version_major"] == 2
 
 
-def test_what_needs_a_kernel_is_replaced_when_opened_again(browser: Browser, tmp_path) -> None:
+def test_lost_controls_are_replaced_when_opened_again(browser: Browser, tmp_path) -> None:
     jupyterlab.write_notebook(tmp_path / "again.ipynb", FIGURE, "display(figure)\nprint('after')", *OTHERS)
     with jupyterlab.server(tmp_path) as address:
         page = jupyterlab.open_and_run(browser, address, "again.ipynb")
@@ -147,7 +147,7 @@ def with_captions(cells: list[NotebookNode], kind: str) -> list[NotebookNode]:
     raise AssertionError(kind)
 
 
-def test_a_chapter_has_its_captions_questions_and_dark_pictures(browser: Browser, tmp_path) -> None:
+def test_a_chapter_has_captions_questions_and_dark_pictures(browser: Browser, tmp_path) -> None:
     chapter = nbformat.read(CHAPTER, as_version=4)
     drawing = with_captions(chapter.cells, 'class="chart"')
     figure = with_captions(chapter.cells, '<figure class="xp"')

@@ -74,7 +74,7 @@ def test_a_stored_figure_brings_script_and_style(notebook):
         assert (notebook.parent / "out" / "_static" / name).stat().st_size > 1000
 
 
-def test_an_example_is_run_and_shown_with_its_figure(notebook):
+def test_an_example_is_run_and_shown(notebook):
     indented = EXAMPLE.replace("\n", "\n   ")
     page, warnings = build(notebook.parent, f".. explorable-example::\n{indented}")
     assert warnings == ""
