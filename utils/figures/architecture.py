@@ -31,6 +31,8 @@ _STYLE = (
     f"{{{_css_variables(dark=True)};--dim:#949494;--faint:#484848}}}}"
     ".architecture svg{display:block;width:100%;max-width:460px;height:auto}"
     ".architecture text{font:13px var(--pst-font-family-base,system-ui,sans-serif);fill:currentColor}"
+    # A typeface with wide letters is drawn smaller, so that its words fit where those of the book do.
+    ".architecture text{font-size-adjust:.49}"
     ".architecture .name{font-weight:600}.architecture .sub{font-size:10.6px}"
     ".architecture .band{fill:currentColor;fill-opacity:.05}"
     ".architecture path,.architecture rect,.architecture circle{fill:none}"
