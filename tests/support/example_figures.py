@@ -4,7 +4,20 @@ import torch
 from decoding_example import record
 
 import utils.kernels
-from utils.figures import Alignment, Bars, Curve, DecodingSteps, Figure, Plane, Scene, Weights
+from utils.figures import (
+    Alignment,
+    Bars,
+    Curve,
+    DecodingSteps,
+    Figure,
+    Heads,
+    NextWord,
+    Plane,
+    Scene,
+    Scores,
+    Weights,
+    Windows,
+)
 from utils.kernels import nadaraya_watson
 
 ENGLISH = ["Mary", "found", "the", "small", "white", "flower", "yesterday", "."]
@@ -89,24 +102,88 @@ def rivals(name: str = "rivals") -> Weights:
     )
 
 
-def heads(name: str = "heads") -> Weights:
-    """With all that a map can have besides: small maps, frames around gold cells, written words."""
+def lost(name: str = "lost") -> Weights:
+    """With the words that are written: one is lost on the way, one was wrong from the start."""
     return Weights(
-        lambda head, layer: {
-            "weights": _weights(10 * head + layer, 9, 8),
-            "gold": torch.eye(9, 8, dtype=torch.bool),
-            "written": torch.arange(9) // head,
+        lambda moved: {
+            "weights": _weights(moved, 9, 8),
+            "written": torch.tensor([1, 1, 2, 3, 4, 5 if moved < 2 else 2, 6, 7, 8]),
+            "kept": (8 - (moved == 2)) / 9,
         },
-        {"head": [1, 2, 3], "layer": [1, 2]},
+        {"moved": [0, 1, 2]},
         queries=FRENCH,
         keys=ENGLISH,
-        gallery=("head", "layer"),
+        labels={"written": FRENCH, "moved": ["0%", "50%", "100%"]},
+        gauges=("words that stay right", {"kept": ""}),
+        name=name,
+        alt="A heat map, and a word beside each row.",
+        say="With {moved} moved it writes “{written[query]|written}” for “{query}”.",
+        play="moved",
+    )
+
+
+def heads(name: str = "heads") -> Heads:
+    return Heads(
+        lambda head, layer, mask: {
+            "weights": _weights(10 * head + layer, 9, 8).tril(),
+            "gold": torch.eye(9, 8, dtype=torch.bool),
+            "share": head / 10 + layer / 100,
+        },
+        {"head": [1, 2, 3], "layer": [1, 2], "mask": ["on"]},
+        queries=FRENCH,
+        keys=ENGLISH,
+        causal=("mask", "on"),
         play=("head", "layer"),
-        labels={"written": FRENCH},
+        labels={"share": ["share"], "gold": ["its own place"]},
         name=name,
         alt="A heat map of the chosen head, and six small ones.",
         say="Head {head} of layer {layer}: {query}.",
         start={"head": 2, "query": "fleur"},
+    )
+
+
+def windows(name: str = "windows") -> Windows:
+    return Windows(
+        lambda reach, score: {
+            "weights": _weights(reach + len(score), 9, 8),
+            "gold": torch.eye(9, 8, dtype=torch.bool),
+            "share": len(score) / 10 / (1 + reach),
+        },
+        {"reach": [0, 1, 5], "score": ["dot", "cosine", "additive"]},
+        queries=FRENCH,
+        keys=ENGLISH,
+        play="reach",
+        labels={"gold": ["gold link"]},
+        name=name,
+        alt="A heat map, and the chosen row by three scores.",
+        say="{query} by the {score} score within {reach}.",
+        start={"reach": 1, "query": "fleur"},
+    )
+
+
+def scores(name: str = "scores") -> Scores:
+    rows = {"dot": 1, "cosine": 2, "additive": 3}
+    return Scores(
+        lambda steps, valid_length: {
+            **{name: _weights(seed + steps, 3, 8) for name, seed in rows.items()},
+            **{
+                f"{name}_share": torch.tensor([0.25, 0.5, 0.75]) / (1 + seed * steps)
+                for name, seed in rows.items()
+            },
+            "gold": torch.eye(3, 8),
+        },
+        {"steps": [0, 10, 40], "valid_length": range(1, 9)},
+        queries=["the", "small", "flower"],
+        keys=ENGLISH,
+        panels={name: f"{name} score" for name in rows},
+        edge="valid_length",
+        labels={"gold": ["nearest word"]},
+        gauges=("weight on the nearest word", {f"{name}_share": name for name in rows}),
+        name=name,
+        alt="The row of a query by three scores.",
+        say="{query} after {steps} steps.",
+        play="steps",
+        start={"valid_length": 6},
     )
 
 
@@ -116,7 +193,6 @@ def bars(name: str = "bars") -> Bars:
             "p": _weights(valid_length, 8) * (torch.arange(8) < valid_length + 1),
             "q": torch.ones(8) / 8,
             "verdict": torch.tensor([0, int(valid_length > 3)]),
-            "drawn": torch.arange(8) * valid_length // 4,
             "tiny": 0.000065 / 10 ** (3 * valid_length),
         },
         {"valid_length": range(9), "fill": ["−10⁶ in place", "−10⁹", "−∞", "masked_softmax"]},
@@ -130,6 +206,26 @@ def bars(name: str = "bars") -> Bars:
         start={"valid_length": 5},
         invite="Drag the dashed line.",
         symbols={"weight": "α"},
+    )
+
+
+def next_word(name: str = "next-word") -> NextWord:
+    """Probabilities 0.4, 0.3, 0.2 and 0.1, kept until their sum reaches top-p; at 0.95 half of the last one."""
+    kept = {0.3: [4, 0, 0, 0], 0.6: [4, 3, 0, 0], 0.9: [4, 3, 2, 0], 0.95: [4, 3, 2, 0.5], 1: [4, 3, 2, 1]}
+    return NextWord(
+        lambda top_p, draws, set_of_draws: {
+            "p": torch.tensor(kept[top_p]) / sum(kept[top_p]),
+            "drawn": draws * torch.tensor([1, 0, 20, 7]),
+            "newest": torch.tensor(-(not draws)),
+        },
+        {"top_p": list(kept), "draws": [0, 1, 2], "set_of_draws": [1, 2, 3]},
+        title="It was …",
+        bars=["wet", "dry", "hot", "rest"],
+        rest="7 others",
+        name=name,
+        alt="Four probabilities end to end, and bars below them.",
+        say="Top-p {top_p}, draw {draws}.",
+        start={"top_p": 0.6},
     )
 
 
@@ -160,7 +256,6 @@ def curve(name: str = "curve", **changes) -> Curve:
         compute,
         {"kernel": list(KERNELS), "bandwidth": [0.25, 1.0, 3.0], "query": [float(i) for i in range(25)]},
         **{
-            "query": "query",
             "points": (x, y),
             "grid": grid,
             "truth": truth,
@@ -307,8 +402,12 @@ def examples() -> dict[str, Figure]:
         heat_map(),
         two_maps(),
         rivals(),
+        lost(),
         heads(),
+        windows(),
+        scores(),
         bars(),
+        next_word(),
         curve(),
         alignment(),
         chinese(),

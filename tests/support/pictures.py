@@ -68,6 +68,12 @@ class Mark:
         left, top, right, bottom = self.box
         return np.array([(left + right) / 2, (top + bottom) / 2])
 
+    def holds(self, other: "Mark", slack: float = 1) -> bool:
+        """Whether another mark lies within this one."""
+        left, top, right, bottom = self.box
+        x1, y1, x2, y2 = other.box
+        return x1 >= left - slack and y1 >= top - slack and x2 <= right + slack and y2 <= bottom + slack
+
 
 @dataclass
 class Picture:

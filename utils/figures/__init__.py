@@ -9,9 +9,13 @@ from utils.figures.kinds import (
     Bars,
     Curve,
     DecodingSteps,
+    Heads,
+    NextWord,
     Plane,
     Scene,
+    Scores,
     Weights,
+    Windows,
     record_decoding,
 )
 from utils.figures.live import play
@@ -22,9 +26,13 @@ __all__ = [
     "Curve",
     "DecodingSteps",
     "Figure",
+    "Heads",
+    "NextWord",
     "Plane",
     "Scene",
+    "Scores",
     "Weights",
+    "Windows",
     "play",
     "record_decoding",
 ]

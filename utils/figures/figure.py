@@ -26,8 +26,6 @@ MAX_BYTES = 200_000
 MODE_VARIABLE = "ATTENTION_FIGURES"
 #: Names that the script and the widget need, so no axis has them. (The last three say what is under the mouse.)
 RESERVED = {"points", "spec", "column", "panel", "point"}
-#: A number or a name in a sentence.
-FIELD = re.compile(r"\{(\w+)(?:\[(\w+)\])?(?::\d+[%g]?)?(?:\|(\w+))?\}")
 #: What the marks of a picture stand for. Each has one colour in all figures.
 ROLES = ("query", "key", "value", "weight", "context")
 
@@ -68,12 +66,10 @@ class Figure:
     numbered: ClassVar[dict[str, str]] = {}
     #: What the table under the picture shows: arrays with their titles, and the labels of rows and columns. If a pick
     #: follows, the table has the numbers of the chosen row of the array.
-    table: (
-        tuple[Sequence[tuple[str, str]], str, str] | tuple[Sequence[tuple[str, str]], str, str, str] | None
-    ) = None
-    #: A heading and, from the name of a number from 0 to 1 that ``compute`` returns, to the text beside its
-    #: curve: the chart above the picture, along the axis that is played first. For kinds without points that readers
-    #: move.
+    table: tuple | None = None
+    #: A heading and, from the name of a number from 0 to 1 that ``compute`` returns, to the text beside its curve: the
+    #: chart above the picture, along the axis that is played first. With one number for each choice of the pick, the
+    #: curve is that of the chosen one, and an empty text its name.
     gauges: tuple[str, Mapping[str, str]] = ("", MappingProxyType({}))
     #: Milliseconds between two steps of the play button; None takes the default of the script.
     pace: int | None = None
@@ -111,8 +107,6 @@ class Figure:
 
     def _check_names(self) -> None:
         for axis, values in self.axes.items():
-            if not axis.isidentifier():
-                raise ValueError(f"axis {axis!r} must be a Python name")
             if axis in RESERVED:
                 raise ValueError(f"no axis may have the name {axis!r}: the script of the figures uses it")
             if not values or len(set(values)) != len(values):
@@ -251,14 +245,9 @@ class Figure:
             raise ValueError(
                 f"case must be from 0 to {len(self.sentences) - 1}, got {np.unique(cases).tolist()}"
             )
-        unchosen = {key: record for key, record in self._packed.items() if key != "case"}
+        others = {key: record for key, record in self._packed.items() if key != "case"}
         for sentence in self.sentences:
-            for key, pick, labels in FIELD.findall(sentence):
-                if (pick and pick not in self.picks) or (labels and labels not in self.labels):
-                    raise ValueError(
-                        f"the sentence reads {key!r} by {pick or labels!r}, which is not a pick or labels"
-                    )
-            Stage(self.spec | {"say": [sentence], "arrays": unchosen}).sentence(self._state({}))
+            Stage(self.spec | {"say": [sentence], "arrays": others}).sentence(self._state({}))
 
     def sentence(self, **point: object) -> str:
         """The sentence at a point, as the page writes it."""
@@ -357,9 +346,9 @@ class Figure:
         return bundle
 
 
-def check_value(what: str, pair: tuple[str, object] | None, axes: Mapping[str, Sequence]) -> None:
-    """Check that a pair, if there is one, names an axis and one of its values."""
-    if pair is not None and pair[1] not in axes.get(pair[0], ()):
+def check_value(what: str, pair: tuple[str, object], axes: Mapping[str, Sequence]) -> None:
+    """Check that a pair names an axis and one of its values."""
+    if pair[1] not in axes.get(pair[0], ()):
         raise ValueError(f"{what} must name an axis and one of its values, got {pair!r}")
 
 

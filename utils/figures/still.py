@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HERE = files("utils.figures")
 #: The scripts that need no browser, in the order in which they use one another.
-_PURE = ("numbers", "mathematics", "marks", "gauges")
+_PURE = ("numbers", "mathematics", "marks", "maps", "gauges")
 #: Comments and indents are for those who read the files, and a page is loaded sooner without them.
 _FOR_READERS = re.compile(r"^ *//[^\n]*\n|^ */\*.*?\*/\n|^ +| // [^\n\"'`]*$", re.MULTILINE | re.DOTALL)
 #: JupyterLab shows still pictures, and the drawings of ``plotting``, as images, which do not know its theme.

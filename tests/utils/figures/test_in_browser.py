@@ -341,7 +341,11 @@ def test_keys_reach_and_move_each_control(desk: Page, name: str) -> None:
 IN_THE_PICTURE = {
     "maps": ("d",),
     "rivals": ("step",),
+    "lost": ("moved",),
     "heads": ("head", "layer"),
+    "windows": ("score",),
+    "scores": ("steps",),
+    "next-word": ("top_p", "draws", "set_of_draws"),
     "scene": ("picture", "hide"),
     "decoding": ("stage",),
     "curve": ("bandwidth", "query"),
@@ -356,7 +360,7 @@ def test_keys_bring_rows_for_controls_in_pictures(browser: Browser, folder: str,
         for name, figure in FIGURES.items():
             shown = page.locator(f"figure#{name}")
             rows = shown.locator(".xp-controls > .xp-row")
-            above = ["way"] if name == "rivals" else []  # above the picture
+            above = {"rivals": ["way"], "heads": ["mask"], "windows": ["reach"]}.get(name, [])
             titles = {key: titled(key) for key in (*above, *figure.axes, *figure.picks)}
             in_picture = {*figure.picks, *IN_THE_PICTURE.get(name, ())}
 

@@ -7,8 +7,22 @@ from utils.figures.kinds.alignment import Alignment
 from utils.figures.kinds.bars import Bars
 from utils.figures.kinds.curve import Curve
 from utils.figures.kinds.decoding import DecodingSteps, record_decoding
+from utils.figures.kinds.next_word import NextWord
 from utils.figures.kinds.plane import Plane
 from utils.figures.kinds.scene import Scene
-from utils.figures.kinds.weights import Weights
+from utils.figures.kinds.weights import Heads, Scores, Weights, Windows
 
-__all__ = ["Alignment", "Bars", "Curve", "DecodingSteps", "Plane", "Scene", "Weights", "record_decoding"]
+__all__ = [
+    "Alignment",
+    "Bars",
+    "Curve",
+    "DecodingSteps",
+    "Heads",
+    "NextWord",
+    "Plane",
+    "Scene",
+    "Scores",
+    "Weights",
+    "Windows",
+    "record_decoding",
+]

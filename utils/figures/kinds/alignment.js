@@ -259,9 +259,10 @@ const bandsOf = (figure, full, from, to, course) => {
 
 // The bands of the chosen word at the setting that the figure is compared with.
 const bandsBefore = (figure, full, from, to, course) => {
-  const all = figure.compared("weights");
+  const [name, value] = figure.options.compare ?? [];
   const chosen = figure.place.word;
-  if (!all) return [];
+  if (!name || figure.value(name) === value) return [];
+  const all = figure.arrayAt("weights", { ...figure.place, [name]: figure.controls[name].values.indexOf(value) });
   return [...rowOf(all, chosen, from.length)].map((weight, j) => {
     const style = { class: "weight band before", "stroke-width": round(full * weight) };
     return weight >= 0.02 && path(course(round(from[j]), round(to[chosen]), j), style);

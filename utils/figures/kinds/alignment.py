@@ -26,9 +26,9 @@ class Alignment(Figure):
         gold: known links (target position, source position), drawn as dashed lines: those of the chosen word, and all
             of them if the axis ``gold_links`` is "shown".
         compare: an axis and one of its values: pale bands show where the chosen word looks at this value.
-        options: as for :class:`utils.figures.figure.Figure`, and ``gauges`` as for
-            :class:`utils.figures.kinds.Weights`; with ``gold`` give an axis ``gold_links`` with the values "hidden"
-            and "shown".
+        gauges: see :attr:`utils.figures.figure.Figure.gauges`.
+        options: as for :class:`utils.figures.figure.Figure`; with ``gold`` give an axis ``gold_links`` with the values
+            "hidden" and "shown".
     """
 
     kind = "alignment"
@@ -45,6 +45,7 @@ class Alignment(Figure):
         target: Sequence[str],
         gold: Sequence[tuple[int, int]] = (),
         compare: tuple[str, object] | None = None,
+        gauges: tuple[str, Mapping[str, str]] = Figure.gauges,
         **options,
     ):
         if gold and list(axes.get("gold_links", [])) != ["hidden", "shown"]:
@@ -54,8 +55,9 @@ class Alignment(Figure):
                 raise ValueError(
                     f"gold link {(i, j)} does not fit {len(target)} target and {len(source)} source words"
                 )
-        check_value("compare", compare, axes)
-        self.compare, self.gauges = compare, options.pop("gauges", self.gauges)
+        if compare is not None:
+            check_value("compare", compare, axes)
+        self.compare, self.gauges = compare, gauges
         self.gold = [[int(i), int(j)] for i, j in gold]
         labels = {"source": source, "target": target} | options.pop("labels", {})
         if gold:

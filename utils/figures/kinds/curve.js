@@ -4,11 +4,11 @@ kinds.curve = {
   // Once a reading was moved, the page computes the estimate itself.
   compute(figure) {
     if (!Object.keys(figure.moved).length) return {};
-    const { x, grid, truth, query, kernels, bandwidth } = figure.options;
+    const { x, grid, truth, kernels } = figure.options;
     const kernel = kernels[figure.valueAtRest("kernel")];
-    const width = figure.valueAtRest(bandwidth);
+    const width = figure.valueAtRest("bandwidth");
     const values = this.valuesNow(figure);
-    const estimates = [...grid, figure.valueAtRest(query)].map((at) => {
+    const estimates = [...grid, figure.valueAtRest("query")].map((at) => {
       const weights = kernelWeights(kernel, at, x, width);
       return { weights, known: weights.some((weight) => weight > 0), height: dot(weights, values) };
     });
@@ -16,7 +16,7 @@ kinds.curve = {
     const errors = estimates.flatMap(({ known, height }, i) => (known ? [height - truth[i]] : []));
     const drawn = this.sampled(figure, estimates);
     return {
-      ...(figure.arrays.error && { error: [Math.sqrt(dot(errors, errors) / errors.length)] }),
+      error: [Math.sqrt(dot(errors, errors) / errors.length)],
       estimate: drawn.map(({ height }) => height),
       estimate_known: drawn.map(({ known }) => +known),
       weights: asked.weights,
@@ -34,7 +34,6 @@ kinds.curve = {
   sampled: (figure, all) => all.filter((_, i) => !(i % figure.options.every)),
 
   draw(figure, width) {
-    const { query } = figure.options;
     const layout = this.layout(figure, width);
     const { left, right, top, base, asked, handle, readings, pointed, follow } = layout;
     // What is not always there stands in a group of its own, so that all other marks keep their places: a finger holds
@@ -51,16 +50,16 @@ kinds.curve = {
       this.error(figure, layout),
       this.hours(figure.options.x_label, layout),
       dragged(
-        query,
-        (at) => ({ [query]: follow(at) }),
+        "query",
+        (at) => ({ query: follow(at) }),
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" }),
       ),
-      group({}, layout.across > 0 && this.edges(figure, layout)),
+      group({}, this.edges(layout, figure.controls.bandwidth.values)),
       this.dots(figure, layout),
       group({}, this.estimate(layout)),
       group({}, pointed === undefined && this.largestWeight(figure, layout)),
       grip(handle, top - 26, layout.held, "query"),
-      arrows(figure, query, handle, top - 26, layout.held, follow),
+      arrows(figure, "query", handle, top - 26, layout.held, follow),
       group({}, this.answer(figure, layout)),
       this.pointed(figure, layout),
     ];
@@ -69,15 +68,14 @@ kinds.curve = {
 
   // Where everything stands: the frame and its scales, the query with its window, the readings, and both curves.
   layout(figure, width) {
-    const { x, y, query, x_label, bandwidth } = figure.options;
+    const { x, y, x_label } = figure.options;
     const [grid, truth] = ["grid", "truth"].map((key) => this.sampled(figure, figure.options[key]));
     const frame = this.frame(grid, [...y, ...truth], width);
     const { left, right, top, base, xOf, yOf, widthOf } = frame;
-    const { values } = figure.controls[query];
-    const asked = xOf(figure.value(query));
-    const across = figure.controls[bandwidth] ? widthOf(figure.value(bandwidth)) : 0; // one bandwidth to each side
+    const asked = xOf(figure.value("query"));
+    const across = widthOf(figure.value("bandwidth")); // one bandwidth to each side
     const shown = (name) => figure.controls[name].labels[figure.place[name]];
-    const held = `${x_label} ${shown(query)}${across ? ` ± ${shown(bandwidth)}` : ""}`;
+    const held = `${x_label} ${shown("query")} ± ${shown("bandwidth")}`;
     const weights = figure.drawn("weights");
     // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is
     // invisible.
@@ -88,10 +86,10 @@ kinds.curve = {
       ...frame,
       asked,
       across,
-      edges: [-1, 1].map((side) => asked + side * across).filter((edge) => across && edge > left && edge < right),
+      edges: [-1, 1].map((side) => asked + side * across).filter((edge) => edge > left && edge < right),
       held,
       handle: Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)),
-      follow: (at) => among(at, values.map(xOf)),
+      follow: (at) => among(at, figure.controls.query.values.map(xOf)),
       readings: x.map((hour, i) => ({ i, x: xOf(hour), y: yOf(now[i]), weight: weights[i], tall: tallOf(weights[i]) })),
       pointed: figure.hover.point ?? figure.taken,
       truth: pointsOf(truth),
@@ -123,7 +121,7 @@ kinds.curve = {
 
   // Stretches with an estimate, and gaps without one, as positions on the grid.
   stretches(figure, grid) {
-    const known = figure.has("estimate_known") ? figure.array("estimate_known") : grid.map(() => 1);
+    const known = figure.array("estimate_known");
     const stretches = [];
     const gaps = [];
     grid.forEach((_, i) => {
@@ -168,7 +166,7 @@ kinds.curve = {
 
   window({ left, right, top, base, asked, across }) {
     const from = Math.max(left, asked - across);
-    return across > 0 && rect(from, top, Math.min(right, asked + across) - from, base - top, { class: "query window" });
+    return rect(from, top, Math.min(right, asked + across) - from, base - top, { class: "query window" });
   },
 
   // Between the true curve and the estimate an area: the smaller it is, the smaller the error.
@@ -180,11 +178,11 @@ kinds.curve = {
 
   // The error with its key, and until a reading is moved the errors at all bandwidths.
   error(figure, { right, wide }) {
-    const text = figure.has("error") ? `error ${figure.array("error")[0].toFixed(2)}${this.unit(figure)}` : "";
+    const text = `error ${figure.array("error")[0].toFixed(2)}${this.unit(figure)}`;
     const left = right - 0.98 * textWidth(text, 18);
-    const compared = text && !Object.keys(figure.moved).length && figure.controls[figure.options.bandwidth];
+    const compared = !Object.keys(figure.moved).length;
     return [
-      group({}, text && [rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })]),
+      group({}, rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })),
       group({}, compared && this.errorsSoFar(figure, left - (wide ? 36 : 26), wide)),
     ];
   },
@@ -192,21 +190,20 @@ kinds.curve = {
   // A small bar for the error at each bandwidth, that of now dark; a page hides those that the reader has not seen, and
   // all as long as there is nothing to compare.
   errorsSoFar(figure, right, wide) {
-    const { bandwidth } = figure.options;
-    const { values } = figure.controls[bandwidth];
+    const { values } = figure.controls.bandwidth;
     const most = Math.max(...figure.allOf("error"));
-    const placeOf = (k) => ({ ...figure.place, [bandwidth]: k });
+    const placeOf = (k) => ({ ...figure.place, bandwidth: k });
     const isSeen = (k) => figure.reached[figure.stateOf("error", placeOf(k))];
     const several = values.filter((_, k) => isSeen(k)).length > 1;
     const step = wide ? 14 : 7;
     const left = right - step * values.length;
     return group(
       { class: several ? "" : "later" },
-      wide && label(`error by ${titled(bandwidth)}`, left - 8, 16, { class: "end quiet" }),
+      wide && label("error by bandwidth", left - 8, 16, { class: "end quiet" }),
       line(left, 20, right - 2, 20, { class: "grid" }),
       values.map((_, k) => {
         const tall = (20 * figure.arrayAt("error", placeOf(k))[0]) / most;
-        const style = k === figure.place[bandwidth] ? "handle" : "apart";
+        const style = k === figure.place.bandwidth ? "handle" : "apart";
         return group(
           { class: isSeen(k) ? "" : "later" },
           rect(left + k * step, 20 - tall, step - 2, tall, { class: style }),
@@ -226,9 +223,8 @@ kinds.curve = {
   },
 
   // The edges of the window, one bandwidth away, set the bandwidth. Their grips hang outside of it.
-  edges(figure, { asked, across, edges, top, base, widthOf }) {
-    const { bandwidth } = figure.options;
-    const widths = figure.controls[bandwidth].values.map(widthOf);
+  edges({ asked, across, edges, top, base, widthOf }, bandwidths) {
+    const widths = bandwidths.map(widthOf);
     const inner = Math.max(across - 8, 4);
     return [-1, 1].map((side) => {
       const edge = asked + side * across;
@@ -241,8 +237,8 @@ kinds.curve = {
           rect(from, base, 11, 21, { class: "query through", rx: 3 }),
           path(`M${round(from + 4)},${round(base + 6)}v9m3,0v-9`, { class: "ridge" }),
           dragged(
-            bandwidth,
-            (at) => ({ [bandwidth]: among(Math.abs(at - asked), widths) }),
+            "bandwidth",
+            (at) => ({ bandwidth: among(Math.abs(at - asked), widths) }),
             rect(held, top, 24, base - top + 22, { class: "drag instead" }),
           ),
         ],
@@ -254,7 +250,7 @@ kinds.curve = {
   // from the one that is pointed at to its bar.
   dots(figure, layout) {
     const { readings, pointed, base, yOf } = layout;
-    const { y: before, kernels } = figure.options;
+    const { y: before } = figure.options;
     const stem = ({ x, y, tall }) => line(x, y + 13, x, Math.max(y + 13, base - tall), { class: "edge" });
     const ghosts = Object.keys(figure.moved).map((i) => [
       line(readings[i].x, yOf(before[i]), readings[i].x, readings[i].y, { class: "edge" }),
@@ -265,7 +261,7 @@ kinds.curve = {
       group({}, pointed !== undefined && stem(readings[pointed])),
       readings.map((reading) => [
         circle(reading.x, reading.y, 3 + 6 * Math.sqrt(reading.weight), { class: "value dot" }),
-        kernels && this.pull(figure, layout, reading),
+        this.pull(figure, layout, reading),
       ]),
     ];
   },
@@ -302,7 +298,7 @@ kinds.curve = {
 
   // The estimate at the query, if there is one.
   answer(figure, { asked, yOf }) {
-    if (figure.has("height_known") && !figure.array("height_known")[0]) return [];
+    if (!figure.array("height_known")[0]) return [];
     const y = yOf(figure.drawn("height")[0]);
     const ring = [circle(asked, y, 7, { class: "context" }), circle(asked, y, 3.5, { class: "paper" })];
     return group({ class: "through" }, ring);

@@ -11,7 +11,7 @@ kinds.scene = {
         label("dashed: its own square", large.left, 14, { class: "quiet" }),
         scale(large.left + large.side),
         largePicture(figure, large),
-        canHide(figure) && hidingSquares(figure, large),
+        hidingSquares(figure, large),
         figure.options.pictures.map((_, k) => smallPicture(figure, k, layout)),
         caption(figure, layout),
       ],
@@ -19,9 +19,8 @@ kinds.scene = {
   },
 };
 
-const canHide = (figure) => "hide" in figure.controls;
 // The picture that is shown, with the number of the thing that is hidden, from 1, or 0.
-const shownPicture = ({ options, place }) => ({ picture: options.pictures[place.picture], hidden: place.hide ?? 0 });
+const shownPicture = ({ options, place }) => ({ picture: options.pictures[place.picture], hidden: place.hide });
 
 const columnAndRow = (square, size) => [square % size, Math.floor(square / size)];
 const cornerOf = (square, { size, left, top, step }) => {
@@ -37,7 +36,7 @@ const sceneLayout = (figure, width) => {
   const top = 22;
   const side = wide ? 312 : Math.min(width - 80, 252);
   const aside = wide ? side + 36 : 0;
-  const first = wide ? top : top + side + (canHide(figure) ? 26 : 12);
+  const first = wide ? top : top + side + 26;
   const small = Math.min(wide ? 122 : 60, (wide ? width - aside : side) / pictures.length - 12);
   const layout = { width, wide, large: { size, left: 2, top, side, step: side / size }, small, aside, first };
   const bottom = Math.max(...pictures.map((picture) => captionPlaces(picture, layout).bottom));
@@ -119,12 +118,11 @@ const smallPicture = (figure, k, { width, wide, large, small, aside, bottom }) =
   const x = wide ? aside + k * (small + 12) : width - small - 2;
   const y = wide ? Math.max(bottom + 24, top + side - small - 1) : top + 1 + k * (small + 12);
   const lastWord = picture.captions[0].filter(Boolean).length - 1;
-  const whole = canHide(figure) && { hide: 0, word: Math.min(place.word, lastWord) };
   return [
     wide && !k && label("the pictures", x, y - 8, { class: "quiet" }),
     rect(x, y, small, small, { class: k === place.picture ? "chosen" : "grid", rx: 2 }),
     thingsOf(picture, { size, left: x, top: y, step: small / size }),
-    rect(x, y, small, small, picks({ picture: k, ...whole })),
+    rect(x, y, small, small, picks({ picture: k, hide: 0, word: Math.min(place.word, lastWord) })),
   ];
 };
 
@@ -149,7 +147,7 @@ const caption = (figure, layout) => {
   const { tile, boxes } = captionPlaces(picture, layout);
   const heading = hidden ? "the network writes now" : "the network writes";
   return [
-    canHide(figure) && label(heading, aside + (wide ? 10 : 2), first - 8, { class: "quiet" }),
+    label(heading, aside + (wide ? 10 : 2), first - 8, { class: "quiet" }),
     boxes.map((box, i) => box && captionWord(figure, i, box, tile)),
   ];
 };

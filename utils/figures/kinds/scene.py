@@ -9,24 +9,21 @@ from typing import ClassVar
 
 from utils.figures.figure import Figure
 
-SHAPES = ("circle", "square", "triangle", "cross")
-
 
 class Scene(Figure):
     """A picture in squares, over it the weights of the chosen word of its caption, and the caption to choose from.
 
-    The axis ``picture`` says which of several pictures is shown. ``compute`` returns ``weights`` of shape (words,
-    squares), numbers from 0 to 1; squares count row by row. A dashed frame is drawn around the square that the word
-    describes.
+    The axis ``picture`` says which of several pictures is shown, and ``hide`` which of its things is hidden: at its
+    first value none, at the second the first one, and so on. ``compute`` returns ``weights`` of shape (words, squares),
+    numbers from 0 to 1; squares count row by row. A dashed frame is drawn around the square that the word describes.
 
-    With an axis ``hide``, readers hide a thing: at its first value none is hidden, at the second the first one, and so
-    on. A caption then has the words that are written of the changed picture, each in the place that it has in the
-    caption of the whole picture (:func:`in_places` finds these places); words that are not written any more are struck
-    through, and new ones stand on grey.
+    Each word that is written of the changed picture has the place that it has in the caption of the whole picture
+    (:func:`in_places` finds these places); words that are not written any more are struck through, and new ones stand
+    on grey.
 
     Args:
-        captions: the words of each picture's caption, the same number for each. With an axis ``hide``, for each picture
-            a caption for each value of this axis. An empty text is a place without a word.
+        captions: for each picture its caption for each value of ``hide``, all of the same number of words. An empty
+            text is a place without a word.
         things: what stands in each picture: shape ("circle", "square", "triangle" or "cross"), colour (of CSS) and
             number of the square.
         described: for each caption and each word the number of the square that the word describes, or None.
@@ -43,47 +40,29 @@ class Scene(Figure):
         compute: Callable[..., Mapping],
         axes: Mapping[str, Sequence],
         *,
-        captions: Sequence[Sequence[str] | Sequence[Sequence[str]]],
+        captions: Sequence[Sequence[Sequence[str]]],
         things: Sequence[Sequence[tuple[str, str, int]]],
-        described: Sequence[Sequence[int | None] | Sequence[Sequence[int | None]]],
+        described: Sequence[Sequence[Sequence[int | None]]],
         size: int,
         **options,
     ):
-        counts = len(axes.get("picture", ())), len(captions), len(things), len(described)
-        if len(set(counts)) > 1:
-            raise ValueError(
-                'the axis "picture", captions, things and described must have the same length, '
-                f"got {counts[0]}, {counts[1]}, {counts[2]} and {counts[3]}"
-            )
-        if "hide" not in axes:
-            captions, described = [[words] for words in captions], [[squares] for squares in described]
-        hides = len(axes.get("hide", [None]))
+        hides = len(axes["hide"])
         if {len(each) for each in (*captions, *described)} != {hides}:
             raise ValueError(
                 f"captions and described need {hides} captions for each picture, one for each hide"
             )
-        if hides > 1 and (most := max(map(len, things))) >= hides:
-            raise ValueError(f"this axis hide hides at most {hides - 1} things, got a picture with {most}")
         lengths = {len(words) for each in (*captions, *described) for words in each}
         if len(lengths) != 1:
             raise ValueError(
                 f"captions and described must have the same number of words, got {sorted(lengths)}"
             )
-        for shape, _, square in (thing for each in things for thing in each):
-            if shape not in SHAPES or not 0 <= square < size**2:
-                raise ValueError(
-                    f"a thing must be one of {SHAPES} in a square from 0 to {size**2 - 1}, got {shape!r} in {square}"
-                )
         self.size = size
         self.pictures = [
             {"captions": [*words], "described": [*squares], "things": [[*thing] for thing in each]}
             for words, squares, each in zip(captions, described, things, strict=True)
         ]
-        numbers = {
-            "words": range(1, lengths.pop() + 1),
-            "rows": range(1, size + 1),
-            "columns": range(1, size + 1),
-        }
+        sides = range(1, size + 1)
+        numbers = {"words": range(1, lengths.pop() + 1), "rows": sides, "columns": sides}
         super().__init__(compute, axes, labels=numbers | options.pop("labels", {}), **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:

@@ -1,4 +1,4 @@
-"""Heat maps of the weights of queries by keys.
+"""Heat maps of the weights of queries by keys, and three kinds that choose among several.
 
 Explained in book/explorables.
 """
@@ -9,29 +9,48 @@ from typing import ClassVar
 from utils.figures.figure import Figure, check_value
 
 
-class Weights(Figure):
-    """Heat maps of queries by keys, with the numbers of the row of the chosen query.
+class _OfQueries(Figure):
+    """Weights of queries by keys, of which the query is the pick ``query``."""
 
-    ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. It may also
-    return ``gold`` of this shape, which is 1 for the cells that should have the weight: they get a dashed frame; labels
-    ``gold``, one text, say what these are. With labels ``written`` it returns an integer array ``written`` of shape
-    (queries,), the numbers of the labels that stand beside the rows; a cross marks one that differs from the label of
-    its row. With a gallery it may return the number ``share``, which stands at each small map and orders the rows of
-    one axis; labels ``share``, one text, say above the small maps what it is.
+    picks: ClassVar = {"query": "queries"}
+    panels: Mapping[str, str] = {"weights": ""}
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping],
+        axes: Mapping[str, Sequence],
+        *,
+        queries: Sequence[object],
+        keys: Sequence[object],
+        gauges: tuple[str, Mapping[str, str]] = Figure.gauges,
+        **options,
+    ):
+        self.gauges = gauges
+        self.table = (list(self.panels.items()), "queries", "keys")
+        labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
+        super().__init__(compute, axes, labels=labels, **options)
+
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Each panel and gold: (queries, keys)."""
+        shape = len(self.labels["queries"]), len(self.labels["keys"])
+        return dict.fromkeys(self.panels, shape) | self._optional({"gold": shape})
+
+
+class Weights(_OfQueries):
+    """One or two heat maps of queries by keys, with the numbers of the row of the chosen query.
+
+    ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. With labels
+    ``written`` it returns an integer array ``written`` of shape (queries,), the numbers of the labels that stand beside
+    the rows; a cross marks one that differs from the label of its row, and where there is room, beside a word that was
+    lost stands the value of the axis that is played at which it was first wrong.
 
     Args:
         queries: labels of the rows.
         keys: labels of the columns.
         panels: name of each array to the title of its map; one map of the array ``weights`` by default.
         edge: an axis whose value n forbids the columns from n on, for instance the valid length.
-        causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
-        window: an axis whose value n forbids each query to look at keys more than n places away from its own place.
-        gallery: one axis, at each of whose values the chosen row of the first map is also shown, or two axes, at whose
-            values this map is shown small; to choose from.
-        options: as for :class:`utils.figures.figure.Figure`; and ``gauges``, a heading and, from the name of a
-            number from 0 to 1 that ``compute`` returns, to the text beside its curve: a chart above the maps,
-            along the axis that is played first (with one number per query, the curve is that of the chosen one, and an
-            empty text its name).
+        gauges: see :attr:`utils.figures.figure.Figure.gauges`.
+        options: as for :class:`utils.figures.figure.Figure`.
 
     >>> import torch
     >>> figure = Weights(
@@ -45,7 +64,6 @@ class Weights(Figure):
     """
 
     kind = "weights"
-    picks: ClassVar = {"query": "queries"}
     numbered: ClassVar = {"written": "written"}
 
     def __init__(
@@ -53,45 +71,90 @@ class Weights(Figure):
         compute: Callable[..., Mapping],
         axes: Mapping[str, Sequence],
         *,
-        queries: Sequence[object],
-        keys: Sequence[object],
         panels: Mapping[str, str] | None = None,
         edge: str | None = None,
-        causal: tuple[str, object] | None = None,
-        window: str | None = None,
-        gallery: Sequence[str] = (),
         **options,
     ):
-        self.panels, self.edge, self.causal = dict(panels or {"weights": ""}), edge, causal
-        self.window, self.gallery, self.gauges = window, list(gallery), options.pop("gauges", self.gauges)
-        self.table = (list(self.panels.items()), "queries", "keys")
-        for what, axis in (("edge", edge), ("window", window)):
-            if axis is not None and axis not in axes:
-                raise ValueError(f"{what} must name an axis, got {axis!r}")
-        check_value("causal", causal, axes)
-        if len(self.gallery) > 2 or not set(self.gallery) <= set(axes) - {edge, window, causal and causal[0]}:
-            raise ValueError(f"gallery must name one or two axes that forbid no keys, got {self.gallery}")
-        labels = {"queries": queries, "keys": keys} | options.pop("labels", {})
-        if len(self.panels) > 2 and (causal or "written" in labels):
-            raise ValueError(
-                "of more than two maps only a row is drawn, without a causal mask and written words"
-            )
-        super().__init__(compute, axes, labels=labels, **options)
+        if edge is not None and edge not in axes:
+            raise ValueError(f"edge must name an axis, got {edge!r}")
+        self.panels, self.edge = dict(panels or self.panels), edge
+        super().__init__(compute, axes, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel and gold: (queries, keys); share: (); written: (queries,)."""
-        rows, columns = len(self.labels["queries"]), len(self.labels["keys"])
-        shapes = dict.fromkeys(self.panels, (rows, columns))
-        shapes |= self._optional({"gold": (rows, columns), "share": ()})
-        return shapes | ({"written": (rows,)} if "written" in self.labels else {})
+        """Each panel: (queries, keys); written: (queries,)."""
+        written = {"written": (len(self.labels["queries"]),)} if "written" in self.labels else {}
+        return super().expected_shapes() | written
 
     @property
     def options(self) -> dict:
-        """The maps with their titles, what forbids keys, and the axes of the small maps."""
-        return {
-            "panels": list(self.panels.items()),
-            "edge": self.edge,
-            "causal": self.causal,
-            "window": self.window,
-            "gallery": self.gallery,
-        }
+        """The panels with their titles, and the axis that forbids keys."""
+        return {"panels": list(self.panels.items()), "edge": self.edge}
+
+
+class Scores(Weights):
+    """The row of the chosen query by each of several scores.
+
+    ``compute`` also returns ``gold`` of shape (queries, keys), which is 1 for the cells that should have the weight:
+    they get a dashed frame; labels ``gold``, one text, say what these are. Arguments as for :class:`Weights`; ``edge``
+    must be given.
+    """
+
+    kind = "scores"
+
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Each panel and gold: (queries, keys)."""
+        shapes = super().expected_shapes()
+        return shapes | {"gold": next(iter(shapes.values()))}
+
+
+class Heads(_OfQueries):
+    """The heat map of one head of one layer, and a small one of each, to choose from.
+
+    The axes are ``head``, ``layer`` and that of the mask. ``compute`` returns ``weights`` of shape (queries, keys), and
+    ``share``, a number from 0 to 1 that stands at each small map; labels ``share``, one text, say above them what it
+    is. It may return ``gold``, as for :class:`Scores`.
+
+    Args:
+        causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
+        options: as for :class:`Weights`, without panels and edge.
+    """
+
+    kind = "heads"
+
+    def __init__(
+        self,
+        compute: Callable[..., Mapping],
+        axes: Mapping[str, Sequence],
+        *,
+        causal: tuple[str, object],
+        **options,
+    ):
+        check_value("causal", causal, axes)
+        self.causal = causal
+        super().__init__(compute, axes, **options)
+
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
+        """weights and gold: (queries, keys); share: ()."""
+        return super().expected_shapes() | {"share": ()}
+
+    @property
+    def options(self) -> dict:
+        """The axis and value of the causal mask."""
+        return {"causal": self.causal}
+
+
+class Windows(_OfQueries):
+    """A heat map of the weights by the score that the axis ``score`` names, and the chosen row by every score.
+
+    The axis ``reach`` says how many places away from its own place a query may look. ``compute`` returns ``weights``
+    and ``gold``, as for :class:`Scores`, and ``share``, a number that orders the scores. Arguments as for
+    :class:`Weights`, without panels and edge.
+    """
+
+    kind = "windows"
+    options: ClassVar = {"window": "reach"}
+
+    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
+        """weights and gold: (queries, keys); share: ()."""
+        shapes = super().expected_shapes()
+        return shapes | {"gold": shapes["weights"], "share": ()}

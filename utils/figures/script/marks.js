@@ -247,6 +247,9 @@ const grip = (x, y, text, role = "handle") => {
   );
 };
 
+// What a grip says: on a desk also the name of its control.
+const gripText = (name, text, wide) => (wide ? `${titled(name)} ${text}` : text);
+
 // What the arrows of a grip do: a click goes one value on or back, and whoever drags one of them holds the grip there.
 const arrows = (figure, name, x, y, text, follow) =>
   group(

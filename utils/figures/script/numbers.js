@@ -91,13 +91,6 @@ const numbersIn = (figure) => ({
     const first = size * over.reduce((sum, name) => sum * figure.controls[name].values.length + place[name], 0);
     return all.subarray(first, first + size);
   },
-  // The numbers at the value that a figure compares with, unless it is there; null without such a value.
-  compared: (key) => {
-    const [name, value] = figure.options.compare ?? [];
-    return name && figure.value(name) !== value
-      ? figure.arrayAt(key, { ...figure.place, [name]: figure.controls[name].values.indexOf(value) })
-      : null;
-  },
   mixed: (key) => {
     const here = figure.array(key);
     const { between } = figure;
@@ -116,8 +109,10 @@ const numbersIn = (figure) => ({
 
 // What stands in a sentence for a field, `{key[pick]:digits form|labels}`.
 const fieldText = (figure, [key, pick, digits, form, labels]) => {
+  const isKnown = (name) => name in figure.controls || figure.has(name);
+  const unknown = [key, pick].find((name) => name && !isKnown(name)) ?? (labels in figure.labels ? undefined : labels);
+  if (unknown) throw new Error(`the sentence names '${unknown}', which is not an axis, a pick, an array or labels`);
   if (figure.controls[key]) return figure.controls[key].labels[figure.place[key]];
-  if (!figure.has(key)) throw new Error(`the sentence names '${key}', which is not an axis, a pick or an array`);
   const value = figure.array(key)[pick ? figure.place[pick] : 0];
   if (labels) return figure.labels[labels][value];
   if (form === "g") return value.toPrecision(digits).replace(/^-/, "\u2212");

@@ -1,0 +1,103 @@
+// The heat map of one head of one layer, and a small one of each, to choose from.
+kinds.heads = {
+  draw(figure, width) {
+    const wide = isWide(width);
+    const beside = wide ? 240 : width;
+    const isCausal = looksBack(figure);
+    const masked = allowedKeys(figure, (i) => [0, isCausal ? i + 1 : Infinity]);
+    const dashed = figure.has("gold") && `dashed: ${goldName(figure)}`;
+    const forbidden = "hatched: forbidden";
+    const large = heatMaps(figure, wide ? width - beside - 28 : width, {
+      ...{ panels: [["weights", ""]], masked },
+      legend: joined([
+        dashed,
+        masked.hatched && forbidden,
+        !isCausal && `right of the line: forbidden with ${figure.options.causal.join(" ")}`,
+      ]),
+      longest: joined([dashed, forbidden]),
+      row: Math.max(wide ? 32 : 24, Math.min(40, 110 / figure.labels.queries.length)),
+      more: ({ xOf, yOf, step }) => !isCausal && stairs(figure, xOf, yOf, step, "stairs"),
+    });
+    return withSmallMaps(width, large, smallMaps(figure, beside, wide, large.height - 20));
+  },
+};
+
+// Whether no query may look at later keys.
+const looksBack = (figure) => {
+  const [axis, value] = figure.options.causal;
+  return figure.value(axis) === value;
+};
+
+// Where the mask was that is off now.
+const stairs = ({ labels }, xOf, yOf, step, style) => {
+  const columns = labels.keys.length;
+  const steps = labels.queries.map((_, i) => `V${round(yOf(i + 1))}${i < columns - 1 ? `h${round(step)}` : ""}`);
+  return path(`M${round(xOf(1))},${yOf(0)}${steps.join("")}`, { class: style });
+};
+
+// A row of small maps for each head and a column for each layer; on a phone all in one row.
+const smallMaps = (figure, width, wide, bottom) => {
+  const { head: rows, layer: columns } = figure.controls;
+  const top = wide ? 40 : 52;
+  const left = wide ? 46 : 0;
+  const step = (width - left) / columns.labels.length;
+  const high = wide ? Math.min(84, (bottom - top + 12) / rows.labels.length - 28) : 36;
+  const each = wide ? high + 28 : 0;
+  const thin = wide ? step : (step - 6) / rows.labels.length;
+  const shareOf = (head, layer) => figure.arrayAt("share", { ...figure.place, head, layer })[0];
+  // Shares that are 0 in all maps are not written, nor those of gold cells where the chosen row has none.
+  const gold = figure.has("gold") ? figure.rowAt("gold", figure.place.query) : [1];
+  const withShares =
+    gold.some((is) => is > 0) && rows.labels.some((_, i) => columns.labels.some((__, j) => shareOf(i, j) > 0));
+  const map = (head, layer) => {
+    const here = figure.place.head === head && figure.place.layer === layer;
+    const x = left + layer * step + (wide ? 3 : 6 + head * thin);
+    const box = { x, y: top + head * each, width: thin - 6, height: high };
+    const middle = box.x + box.width / 2;
+    const style = here ? "name" : "quiet";
+    return [
+      !wide && label(rows.labels[head], middle, top - 6, { class: `middle ${style}` }),
+      withShares && label(percent(shareOf(head, layer)), middle + 14, box.y + high + 14, { class: `end ${style}` }),
+      smallMap(figure, { head, layer }, box, { wide, here }),
+    ];
+  };
+  const rowName = (name, i) => {
+    const style = figure.place.head === i ? "name" : "quiet";
+    return label(`head ${name}`, left - 2, top + i * each + high / 2 + 4, { class: `end ${style}` });
+  };
+  return {
+    width,
+    height: top + (wide ? rows.labels.length * each : high + 20),
+    marks: [
+      withShares && label(figure.labels.share[0], width, 13, { class: "end quiet" }),
+      wide && rows.labels.map(rowName),
+      columns.labels.map((text, j) => [
+        label(`layer ${text}`, left + (j + 0.5) * step, 31, { class: "middle quiet" }),
+        rows.labels.map((_, i) => map(i, j)),
+      ]),
+    ],
+  };
+};
+
+// One small map, with the chosen row, the mask that is off and, around the chosen map, a frame.
+const smallMap = (figure, place, { x, y, width, height }, { wide, here }) => {
+  const rows = figure.labels.queries.length;
+  const columns = figure.labels.keys.length;
+  const numbers = figure.arrayAt("weights", { ...figure.place, ...place });
+  const gold = figure.has("gold") ? figure.array("gold") : [];
+  const row = height / rows;
+  const step = width / columns;
+  const { query } = figure.place;
+  const middle = y + (query + 0.5) * row;
+  const pointed = Object.keys(place).some(figure.pointed);
+  const edgeOf = (first, size) => (at) => first + at * size;
+  return [
+    stamp(numbers, columns, { x, y, width, height }, gold),
+    !looksBack(figure) && stairs(figure, edgeOf(x, step), edgeOf(y, row), step, "stairs thin"),
+    wide
+      ? rect(x, y + query * row, width, row, { class: here ? "query frame thin" : "query frame thin faded" })
+      : line(x - 5, middle, x - 1, middle, { class: "query frame" }),
+    here && rect(x - 2, y - 2, width + 4, height + 4, { class: pointed ? "chosen thin" : "chosen", rx: 3 }),
+    rect(x - 3, y, width + 6, height, picks(place)),
+  ];
+};

@@ -1,0 +1,150 @@
+// Heat maps of queries by keys, which several kinds draw.
+
+// Of each query the first key that it may look at and the first one behind the last, which `endsOf` says: `allowed`
+// now, and `edges` also on the way to another mask.
+const allowedKeys = (figure, endsOf) => {
+  const { queries, keys } = figure.labels;
+  const allowed = queries.map((_, i) => endsOf(i).map((at) => Math.min(at, keys.length)));
+  const ends = figure.blend("=allowed", allowed.flat());
+  return {
+    allowed,
+    edges: allowed.map((_, i) => [ends[2 * i], ends[2 * i + 1]]),
+    hatched: allowed.some(([from, to]) => from > 0 || to < keys.length),
+  };
+};
+
+const joined = (signs) => signs.filter(Boolean).join(", ");
+
+// What the dashed frames are called.
+const goldName = ({ labels }) => labels.gold[0];
+
+// One map, or two: side by side or, on a phone, one above the other. `legend` says what the signs mean, and `longest`
+// is the longest text that this can become. `beside` gives the room on both sides if more than the names of the rows
+// stands there; `more` draws what a kind adds to a map.
+const heatMaps = (figure, width, { panels, masked, legend, longest, row, everywhere, beside, more }) => {
+  const { queries, keys } = figure.labels;
+  const side = isWide(width) && panels.length === 2;
+  const gap = side ? 28 : 0;
+  const { left, aside } = beside ?? { left: Math.max(BOLD * widest(queries.map(spelled)) + 12, 44), aside: 8 };
+  const across = side ? (width - left - aside - gap) / 2 : width - left - aside;
+  const step = across / keys.length;
+  const heading = 19;
+  const base = heading + queries.length * row;
+  // The legend stands beside the first title or, where there is no room, below the maps. So does that of a single map
+  // if its longest form leaves no room for the scale.
+  const taken = panels.length === 1 ? 104 : BOLD * textWidth(panels[0][1]) + 48;
+  const outside = beside || textWidth(longest) + taken > across;
+  const layout = {
+    ...{ ...masked, panels, side, gap, left, aside, across, step, row, heading, base, everywhere, beside, more },
+    legend: outside ? "" : legend,
+    // Where each map has a curve above, a piece of this curve stands before its title.
+    sample: panels.length > 1 && figure.gauges[1].length === panels.length ? 28 : 0,
+  };
+  const high = base + 6;
+  const height = (side ? 1 : panels.length) * high + labelsHeight(keys, step) + 6;
+  return {
+    width,
+    height: outside ? height + 14 : height,
+    marks: [
+      panels.map((_, k) => group({ transform: `translate(0 ${side ? 0 : k * high})` }, heatMap(figure, layout, k))),
+      outside && label(legend, left, height + 8, { class: "quiet" }),
+    ],
+  };
+};
+
+const heatMap = (figure, layout, k) => {
+  const { panels, side, step, row, heading, base, edges, beside, more } = layout;
+  const { queries, keys } = figure.labels;
+  // Maps side by side share the names of their rows.
+  const first = layout.left + (side ? k * (layout.across + layout.gap) : 0);
+  const right = first + layout.across;
+  const names = !side || !k;
+  const last = k === panels.length - 1;
+  const numbers = figure.drawn(panels[k][0]);
+  const gold = figure.has("gold") ? [...figure.array("gold")] : [];
+  const chosen = figure.place.query;
+  const xOf = (j) => first + j * step;
+  const yOf = (i) => heading + i * row;
+  const middle = (i) => yOf(i + 0.5) + 4;
+  const frame = (is, at) =>
+    is && goldFrame(xOf(at % keys.length), yOf(Math.floor(at / keys.length)), step, row, numbers[at]);
+  return [
+    mapHeading(layout, k, first),
+    last && scale(right),
+    cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: edges }),
+    gold.length > 0 && group({}, gold.map(frame)),
+    names && rowNames(figure, first - 7, middle),
+    more?.({ first, right, xOf, yOf, middle, step }),
+    rect(first - 1, yOf(chosen) - 1, keys.length * step + 2, row + 2, { class: figure.frame("query"), rx: 3 }),
+    numbersInCells(figure, k, layout, xOf, middle),
+    (side || last) && [
+      columnLabels(keys, first, step, base),
+      names && label("key", first - 7, base + 15, { class: "end key name" }),
+    ],
+    names && !beside && label("query", first - 7, 14, { class: "end query name" }),
+    queries.map((_, i) => [
+      names && rect(0, yOf(i), layout.left, row, picks({ query: i })),
+      beside && rect(right, yOf(i), layout.aside, row, picks({ query: i })),
+      keys.map((_, j) => rect(xOf(j), yOf(i), step, row, picks({ query: i, column: j, panel: k }))),
+    ]),
+  ];
+};
+
+// The title of a map, and beside the first one the legend.
+const mapHeading = ({ panels, legend, sample }, k, left) => {
+  const title = panels[k][1];
+  if (!title) return label(legend, left, 14, { class: "quiet" });
+  const aside = left + BOLD * textWidth(title) + 12 + sample;
+  return [
+    label(k ? "" : legend, aside, 14, { class: "quiet" }),
+    sample > 0 && path(`M${round(left)},10h22`, { class: `course done ${courseStyle(k, panels.length)}` }),
+    label(title, left + sample, 14, { class: "name" }),
+  ];
+};
+
+const rowNames = (figure, end, middle) =>
+  figure.labels.queries.map(spelled).map((text, i) => {
+    const style = i === figure.place.query ? "name" : "";
+    return label(text, end, middle(i), { class: `end ${choice(text)} ${style}` });
+  });
+
+// The numbers of the chosen row, or all of them; and that of the cell that is pointed at.
+const numbersInCells = (figure, k, { panels, allowed, everywhere, step }, xOf, middle) => {
+  const { queries, keys } = figure.labels;
+  const { query, column, panel } = figure.hover;
+  const stored = figure.array(panels[k][0]);
+  const inCell = (i, j) => numberInCell(stored[i * keys.length + j], xOf(j + 0.5), middle(i), step);
+  const isWritten = (i, j) =>
+    j >= allowed[i][0] &&
+    j < allowed[i][1] &&
+    stored[i * keys.length + j] >= 0.045 &&
+    (i === figure.place.query || everywhere);
+  return [
+    queries.map((_, i) => keys.map((_, j) => isWritten(i, j) && inCell(i, j))),
+    group({}, panel === k && inCell(query, column)),
+  ];
+};
+
+// A map, and on its right or, on a phone, above it smaller ones to choose from.
+const withSmallMaps = (width, large, small) => {
+  const wide = isWide(width);
+  const down = wide ? 0 : small.height + 8;
+  return {
+    width,
+    height: wide ? Math.max(small.height, large.height) : down + large.height,
+    marks: [
+      group({ transform: `translate(0 ${down})` }, large.marks),
+      group({ transform: `translate(${wide ? width - small.width : 0} 0)` }, small.marks),
+    ],
+  };
+};
+
+// One row of a map in a frame, with its gold cells.
+const framedRow = (numbers, gold, edges, { left, top, step, high, style }) => [
+  cells(numbers, numbers.length, { left, top, step, height: high, allowed: [edges] }),
+  [...gold].map((is, j) => is > 0 && goldFrame(left + j * step, top, step, high, numbers[j])),
+  rect(left - 1, top - 1, numbers.length * step + 2, high + 2, { class: style, rx: 3 }),
+];
+
+// Whether a row's largest weight lies on a gold cell.
+const rowSign = (numbers, gold, x, y) => (gold[argmax(numbers)] ? tick : cross)(x, y);
