@@ -81,18 +81,12 @@ def panels(drawn: Picture) -> list[Mark]:
     """The grounds of the five panels, in order: a click on each chooses its stage."""
     frames = [area for _, area in sorted(drawn.picks("stage"), key=lambda pick: pick[0])]
     for k, (stage, frame) in enumerate(zip(STAGES, frames, strict=True), start=1):
-        assert inside(drawn.text(f"{k} {stage}"), frame)
+        assert frame.holds(drawn.text(f"{k} {stage}"))
     return frames
 
 
-def inside(mark: Mark, frame: Mark) -> bool:
-    left, top, right, bottom = mark.box
-    x1, y1, x2, y2 = frame.box
-    return left >= x1 - 1 and top >= y1 - 1 and right <= x2 + 1 and bottom <= y2 + 1
-
-
 def within(drawn: Picture, frame: Mark, tag: str, *classes: str) -> list[Mark]:
-    return [mark for mark in drawn.of(tag, *classes, without=("pick",)) if inside(mark, frame)]
+    return [mark for mark in drawn.of(tag, *classes, without=("pick",)) if frame.holds(mark)]
 
 
 @both_widths
@@ -152,12 +146,6 @@ def proportional(lengths: list[float], numbers) -> bool:
     return bool(np.abs(np.array(lengths) - scale * numbers).max() < 0.03)
 
 
-def test_scores_of_0_have_no_length() -> None:
-    drawn = picture(figure(scores=torch.zeros(4, 3), weights=torch.full((4, 3), 1 / 3)), stage="word")
-    scores, *_ = panels(drawn)
-    assert [bar["width"] for bar in within(drawn, scores, "rect", "score")] == [0, 0, 0]
-
-
 def test_the_terms_add_up_to_the_context() -> None:
     steps, kept = figure(), record()
     contexts = steps.frames("contexts")
@@ -196,6 +184,6 @@ def test_each_word_of_long_sentences_can_be_clicked(width: int) -> None:
     drawn = picture(long, width, word=32)
     words = drawn.picks("word")
     assert [at for (at,), _ in words] == [*range(33)]
-    assert all(inside(text, area) for text, (_, area) in zip(drawn.of("text", "middle"), words, strict=False))
+    assert all(area.holds(text) for text, (_, area) in zip(drawn.of("text", "middle"), words, strict=False))
     (frame,) = drawn.of("rect", "query", "frame")
-    assert inside(words[32][1], frame)
+    assert words[32][1].holds(frame)

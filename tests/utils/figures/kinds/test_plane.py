@@ -6,7 +6,7 @@ import torch
 from example_figures import ENGLISH, PLACES
 from example_figures import plane as example
 from matplotlib.path import Path as Outline
-from pictures import WIDTHS, Picture, check_legible, overlap, picture, read_picture, stretches
+from pictures import WIDTHS, Picture, overlap, picture, read_picture, stretches
 
 from utils.attention import additive_scores
 from utils.figures import Plane
@@ -127,7 +127,6 @@ def test_a_band_goes_round_the_outer_keys(places: dict, width: int) -> None:
 def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> None:
     figure = example()
     drawn = picture(figure, width, score=name)
-    check_legible(drawn, width)
     # Layers of one shade lie on one another, each where the score is above its level.
     layers = [[Outline(points) for points in stretches(m.attributes["d"])] for m in drawn.of("path", "score")]
     places = at_random(drawn)
@@ -146,7 +145,6 @@ def test_the_higher_the_score_the_darker_the_ground(name: str, width: int) -> No
 def test_the_dark_area_is_where_the_winner_stays(name: str, query: tuple[float, float], width: int) -> None:
     figure = example()
     drawn = drawn_at(width, name, {8: query}, background=1)
-    check_legible(drawn, width)
     place = scales(drawn)
     winner = int(score(figure, name, query, PLACES).argmax())
     (area,) = drawn.of("path", "area")
@@ -184,19 +182,6 @@ def test_scores_are_listed_where_there_is_room(name: str) -> None:
     (ring,), (row,) = drawn.of("circle", "chosen"), drawn.of("rect", "chosen")
     assert ring.middle == pytest.approx(drawn.of("circle", "ring")[7].middle, abs=0.02)
     assert row.box[1] < listed[2 * 7].middle[1] < row.box[3]
-
-
-@both_widths
-def test_words_at_the_edges_stay_inside(width: int) -> None:
-    corners = {i: (x, y) for i, (x, y) in enumerate([(-1.6, -1.1), (2.0, -1.1), (-1.6, 1.8), (2.0, 1.8)])}
-    drawn = drawn_at(width, "dot", corners)
-    assert all(mark.box[0] >= -1 and mark.box[2] <= width + 1 for mark in drawn.of("text"))
-    (frame,) = drawn.of("rect", "grid")
-    for corner in corners.values():
-        (tag,) = drawn_at(width, "dot", {8: corner}).of("rect", "query")
-        left, top, right, bottom = tag.box
-        assert frame.box[0] <= left < right <= frame.box[2]
-        assert frame.box[1] <= top < bottom <= frame.box[3]
 
 
 DOT = {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2)}
