@@ -210,17 +210,21 @@ def bars(name: str = "bars") -> Bars:
 
 
 def next_word(name: str = "next-word") -> NextWord:
-    """Probabilities 0.4, 0.3, 0.2 and 0.1, kept until their sum reaches top-p; at 0.95 half of the last one."""
-    kept = {0.3: [4, 0, 0, 0], 0.6: [4, 3, 0, 0], 0.9: [4, 3, 2, 0], 0.95: [4, 3, 2, 0.5], 1: [4, 3, 2, 1]}
+    """Probabilities 0.4, 0.3, 0.2, four zeros, and 0.1 for the rest, kept until their sum reaches top-p.
+
+    At 0.95 half of the rest is kept.
+    """
+    parts = {0.3: (4, 0, 0, 0), 0.6: (4, 3, 0, 0), 0.9: (4, 3, 2, 0), 0.95: (4, 3, 2, 0.5), 1: (4, 3, 2, 1)}
+    kept = {top_p: [*words, 0, 0, 0, 0, rest] for top_p, (*words, rest) in parts.items()}
     return NextWord(
         lambda top_p, draws, set_of_draws: {
             "p": torch.tensor(kept[top_p]) / sum(kept[top_p]),
-            "drawn": draws * torch.tensor([1, 0, 20, 7]),
+            "drawn": draws * torch.tensor([1, 0, 20, 0, 0, 0, 0, 7]),
             "newest": torch.tensor(-(not draws)),
         },
         {"top_p": list(kept), "draws": [0, 1, 2], "set_of_draws": [1, 2, 3]},
         title="It was …",
-        bars=["wet", "dry", "hot", "rest"],
+        bars=["wet", "dry", "hot", "a", "b", "c", "d", "rest"],
         rest="7 others",
         name=name,
         alt="Four probabilities end to end, and bars below them.",

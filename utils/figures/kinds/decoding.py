@@ -14,7 +14,6 @@ from torch import Tensor
 from utils.attention import additive_scores
 from utils.corpus.vocabulary import BOS, EOS, Vocabulary
 from utils.figures.figure import Figure
-from utils.search import greedy
 from utils.seq2seq import EncoderDecoder
 
 #: What a step of decoding computes, in this order.
@@ -58,23 +57,21 @@ class DecodingRecord:
 def record_decoding(
     model: EncoderDecoder,
     source: Sequence[str],
-    target: Sequence[str] | None,
+    target: Sequence[str],
     src_vocabulary: Vocabulary,
     tgt_vocabulary: Vocabulary,
     *,
     num_best: int = 5,
-    max_len: int = 50,
 ) -> DecodingRecord:
     """What a translator with a ``BahdanauDecoder`` computes while it writes one sentence.
 
     Args:
         model: in evaluation mode, as ``utils.training.fit`` leaves it.
-        source: the words to translate, or the text for a vocabulary of subwords.
-        target: the words that are fed to the decoder, whatever it would write; None for its own, by greedy search.
+        source: the words to translate.
+        target: the words that are fed to the decoder, whatever it would write.
         src_vocabulary: of the source.
         tgt_vocabulary: of the target.
         num_best: how many of the most probable next words are kept.
-        max_len: most words that greedy search writes.
 
     Raises:
         ValueError: a model in training mode, whose dropout would draw other numbers each time.
@@ -85,11 +82,7 @@ def record_decoding(
         raise ValueError("the model must be in evaluation mode: call model.eval() first")
     ids = src_vocabulary.encode([source])[0]
     src, src_lens = torch.tensor([ids]), torch.tensor([len(ids)])
-    if target is None:
-        (hypothesis,) = greedy(model, src, src_lens, max_len=max_len)
-        written = hypothesis.tokens + [EOS] * hypothesis.finished
-    else:
-        written = [*tgt_vocabulary.encode([target])[0], EOS]
+    written = [*tgt_vocabulary.encode([target])[0], EOS]
     decoder, (memory, state) = model.decoder, model.start(src, src_lens)
     layer = decoder.attention
     steps: list[tuple[Tensor, ...]] = []
@@ -102,7 +95,7 @@ def record_decoding(
         steps.append((scores, weights, context, query, state[-1], probabilities, best))
     scores, weights, contexts, queries, states, probabilities, best = map(torch.cat, zip(*steps, strict=True))
     return DecodingRecord(
-        source=src_vocabulary.tokens(ids) if isinstance(source, str) else list(source),
+        source=list(source),
         target=_labels(tgt_vocabulary, written),
         scores=scores,
         weights=weights,
@@ -142,7 +135,6 @@ class DecodingSteps(Figure):
         record: what :func:`record_decoding` returns. A page of 360 pixels has room for about nine source words.
         name: as for :class:`utils.figures.figure.Figure`.
         start: opening ``stage`` and ``word``; the first ones by default.
-        alt: what is drawn and what to see, if the general description should say more.
         options: as for :class:`utils.figures.figure.Figure`.
     """
 
@@ -157,7 +149,6 @@ class DecodingSteps(Figure):
         *,
         name: str,
         start: Mapping[str, object] | None = None,
-        alt: str = _ALT,
         **options,
     ):
         self.record = record
@@ -165,7 +156,7 @@ class DecodingSteps(Figure):
             _frames(record),
             {"stage": STAGES},
             name=name,
-            alt=alt,
+            alt=_ALT,
             say=_sentences(len(record.source)),
             labels={
                 "source": record.source,

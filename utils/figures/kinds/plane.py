@@ -11,7 +11,7 @@ from torch import Tensor
 
 from utils.figures.figure import Figure
 
-#: The scores that the page can compute, and the matrices that each needs.
+#: The scores that the page can compute, and the trained matrices of each.
 FORMS = {"dot": ("w_q", "w_k"), "cosine": ("w_q", "w_k"), "additive": ("w_q", "w_k", "w_v")}
 
 
@@ -47,10 +47,10 @@ class Plane(Figure):
         keys: Sequence[object],
         query: Sequence[float],
         box: tuple[float, float, float, float],
-        axes_labels: tuple[str, str] = ("x", "y"),
+        axes_labels: tuple[str, str],
         **options,
     ):
-        self.scorers = {name: _scorer(name, scorer) for name, scorer in scorers.items()}
+        self.scorers = {name: _scorer(scorer) for name, scorer in scorers.items()}
         self.places = [[round(float(x), 4) for x in point] for point in points]
         self.query, self.box, self.axes_labels = [float(x) for x in query], list(box), axes_labels
         if len(self.places) != len(keys):
@@ -86,19 +86,13 @@ class Plane(Figure):
         }
 
 
-def _scorer(name: str, scorer: Mapping) -> dict:
+def _scorer(scorer: Mapping) -> dict:
     """A scorer with plain numbers."""
-    form = scorer.get("form")
-    if form not in FORMS:
-        raise ValueError(f"the score {name!r} must have a form, one of {list(FORMS)}, got {form!r}")
-    if missing := [matrix for matrix in FORMS[form] if matrix not in scorer]:
-        raise ValueError(f"the score {name!r} needs {missing[0]!r}")
-    plain = {key: _rounded(scorer[key]) for key in FORMS[form]}
-    return {
-        "form": form,
-        "scale": _rounded(scorer.get("scale", 1.0)),
-        "one": bool(scorer.get("one", False)),
-    } | plain
+    numbers = {"scale": 1.0} | {
+        key: scorer[key] for key in ("scale", *FORMS[scorer["form"]]) if key in scorer
+    }
+    plain = {key: _rounded(value) for key, value in numbers.items()}
+    return {"form": scorer["form"], "one": bool(scorer.get("one", False))} | plain
 
 
 def _rounded(numbers: Tensor | Sequence | float) -> list | float:

@@ -214,7 +214,8 @@ const makeSymbols = (view) => {
     light(chip);
   };
   const chips = Object.entries(view.figure.symbols).map(([role, sign]) => {
-    const look = { class: "xp-symbol", "data-role": role, "data-letter": glyphOf(sign) };
+    const style = `--own: var(--${role === "context" ? "value" : role})`;
+    const look = { class: "xp-symbol", "data-role": role, "data-letter": glyphOf(sign), style };
     const chip = element(
       "button",
       { type: "button", ...look, title: `shows the ${role} in the picture` },

@@ -12,7 +12,6 @@ from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import Vocabulary
 from utils.figures import DecodingSteps, record_decoding
 from utils.figures.kinds.decoding import END, STAGES
-from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
 EN = Vocabulary.words([["the", "small", "white", "flower", "."], ["a", "cat"]])
@@ -53,16 +52,6 @@ def test_the_record_holds_what_the_model_computes(num_layers: int) -> None:
     assert kept.candidates == [
         [END if word == "<eos>" else word for word in FR.tokens(row)] for row in ids.tolist()
     ]
-
-
-def test_without_words_the_model_writes_its_own() -> None:
-    translator = model()
-    (src,) = EN.encode([ENGLISH])
-    (own,) = greedy(translator, torch.tensor([src]), torch.tensor([3]), max_len=6)
-    kept = record_decoding(translator, ENGLISH, None, EN, FR, max_len=6)
-    assert kept.target == FR.tokens(own.tokens) + [END] * own.finished
-    assert [best for best, *_ in kept.candidates] == kept.target
-    torch.testing.assert_close(kept.weights, own.weights)
 
 
 def test_a_model_in_training_is_refused() -> None:

@@ -29,9 +29,11 @@ def test_outlines_show_the_probabilities_without_the_cut(width: int) -> None:
     lines = [line["y1"] for line in drawn.of("line", "grid")]
     tall = max(lines) - min(lines)
     outlines = [mark["height"] / tall for mark in drawn.of("rect", "outline")]
-    assert outlines == pytest.approx([0.4, 0.3, 0.2], abs=1e-3)
-    standing = drawn.of("rect", "chance")[-3:]
-    assert [bar["height"] / tall for bar in standing] == pytest.approx([4 / 7, 3 / 7, 0], abs=1e-3)
+    assert outlines == pytest.approx([0.4, 0.3, 0.2, 0, 0, 0, 0], abs=1e-3)
+    standing = drawn.of("rect", "chance")[-7:]
+    assert [bar["height"] / tall for bar in standing] == pytest.approx(
+        [4 / 7, 3 / 7, 0, 0, 0, 0, 0], abs=1e-3
+    )
     assert "dashed bars: top-p 1" in drawn.texts()
     # What stands for many has a number and no bar.
     drawn = picture(next_word(), width, top_p=1)
@@ -58,9 +60,9 @@ def test_each_draw_is_a_dot_under_its_bar(width: int) -> None:
     assert len(heights) == 1, "there is room for the most dots"
     drawn = picture(next_word(), width, draws=1)
     _, *dots = drawn.of("circle", "tally")  # the first is in the key
-    labels = [drawn.of("text", "middle")[-5 + k].middle[0] for k in range(4)]  # before that of the button
-    nearest = [min(range(4), key=lambda k: abs(labels[k] - dot.middle[0])) for dot in dots]
-    assert [nearest.count(k) for k in range(4)] == [1, 0, 20, 7]
+    fourth, step = drawn.text("a").middle[0], drawn.text("b").middle[0] - drawn.text("a").middle[0]
+    words = [round((dot.middle[0] - fourth) / step + 3) for dot in dots]
+    assert [words.count(k) for k in range(8)] == [1, 0, 20, 0, 0, 0, 0, 7]
 
 
 def test_what_does_not_fit_is_refused() -> None:

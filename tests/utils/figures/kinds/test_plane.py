@@ -193,15 +193,13 @@ DOT = {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2)}
         ("there are 2 points and 3 labels", {"keys": "abc"}),
         (r"the point \(1.0, 2.0\) lies outside of the box \(0, 1, 0, 1\)", {"points": [(0, 0), (1, 2)]}),
         (r"the point \(0.0, -1.0\) lies outside", {"query": (0, -1)}),
-        ("'dot' must have a form, one of .*, got 'cubic'", {"scorers": {"dot": DOT | {"form": "cubic"}}}),
-        ("'dot' must have a form, one of .*, got None", {"scorers": {"dot": {}}}),
-        ("the score 'dot' needs 'w_v'", {"scorers": {"dot": DOT | {"form": "additive"}}}),
         ("the sentence names 'worst'", {"say": "{worst}"}),
     ],
 )
 def test_what_does_not_fit_is_refused(message: str, changes: dict) -> None:
     options = {
         "scorers": {"dot": DOT}, "keys": "ab", "points": [(0, 0), (1, 1)], "query": (0, 0), "box": (0, 1, 0, 1),
+        "axes_labels": ("x", "y"),
         "name": "f", "alt": "", "say": "{score}",
     } | changes  # fmt: skip
     with pytest.raises(ValueError, match=message):
