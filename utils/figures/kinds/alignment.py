@@ -26,7 +26,7 @@ class Alignment(Figure):
         gold: known links (target position, source position), drawn as dashed lines: those of the chosen word, and all
             of them if the axis ``gold_links`` is "shown".
         compare: an axis and one of its values: pale bands show where the chosen word looks at this value.
-        gauges: see :attr:`utils.figures.figure.Figure.gauges`.
+        gauges: a heading, and from the name of a number to the text beside its curve; see ``Figure.gauges``.
         options: as for :class:`utils.figures.figure.Figure`; with ``gold`` give an axis ``gold_links`` with the values
             "hidden" and "shown".
     """

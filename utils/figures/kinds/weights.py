@@ -49,7 +49,7 @@ class Weights(_OfQueries):
         keys: labels of the columns.
         panels: name of each array to the title of its map; one map of the array ``weights`` by default.
         edge: an axis whose value n forbids the columns from n on, for instance the valid length.
-        gauges: see :attr:`utils.figures.figure.Figure.gauges`.
+        gauges: a heading, and from the name of a number to the text beside its curve; see ``Figure.gauges``.
         options: as for :class:`utils.figures.figure.Figure`.
 
     >>> import torch
@@ -95,7 +95,7 @@ class Scores(Weights):
     """The row of the chosen query by each of several scores.
 
     ``compute`` also returns ``gold`` of shape (queries, keys), which is 1 for the cells that should have the weight:
-    they get a dashed frame; labels ``gold``, one text, say what these are. Arguments as for :class:`Weights`; ``edge``
+    they get a dashed frame; labels ``gold``, one text, say what these are. Arguments as for ``Weights``; ``edge``
     must be given.
     """
 
@@ -112,11 +112,11 @@ class Heads(_OfQueries):
 
     The axes are ``head``, ``layer`` and that of the mask. ``compute`` returns ``weights`` of shape (queries, keys), and
     ``share``, a number from 0 to 1 that stands at each small map; labels ``share``, one text, say above them what it
-    is. It may return ``gold``, as for :class:`Scores`.
+    is. It may return ``gold``, as for ``Scores``.
 
     Args:
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
-        options: as for :class:`Weights`, without panels and edge.
+        options: as for ``Weights``, without panels and edge.
     """
 
     kind = "heads"
@@ -147,8 +147,8 @@ class Windows(_OfQueries):
     """A heat map of the weights by the score that the axis ``score`` names, and the chosen row by every score.
 
     The axis ``reach`` says how many places away from its own place a query may look. ``compute`` returns ``weights``
-    and ``gold``, as for :class:`Scores`, and ``share``, a number that orders the scores. Arguments as for
-    :class:`Weights`, without panels and edge.
+    and ``gold``, as for ``Scores``, and ``share``, a number that orders the scores. Arguments as for
+    ``Weights``, without panels and edge.
     """
 
     kind = "windows"
