@@ -1,4 +1,4 @@
-"""The kinds of figures. Each has two files here: Python, which says what it draws, and a script that draws it.
+"""The kinds of figures: classes, which say what is drawn, and for each of them a script here that draws it.
 
 Explained in book/explorables.
 """
