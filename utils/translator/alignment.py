@@ -54,7 +54,7 @@ def forced_weights(
     Raises:
         ValueError: a model without attention, an empty source, or different numbers of sources and targets.
 
-    Source: Bahdanau et al. (2015), section 3.1. Explained in book/api/command_line_results.
+    Source: Bahdanau et al. (2015), section 3.1.
     """
     if len(src_ids) != len(tgt_ids):
         raise ValueError(
@@ -98,7 +98,7 @@ def word_weights(
     tensor([[0.5000, 0.5000],
             [0.3000, 0.7000]])
 
-    Source: Clark et al. (2019), section 4.1. Explained in book/api/command_line_results.
+    Source: Clark et al. (2019), section 4.1.
     """
     pieces = tgt_shares.sum(dim=0)[:, None]
     return (tgt_shares.T @ weights @ src_shares) / pieces.clamp(min=torch.finfo(pieces.dtype).tiny)
@@ -167,8 +167,6 @@ def align(
 
     Raises:
         ValueError: a sentence of more than ``MAX_TOKENS`` subwords, or a run without attention.
-
-    Explained in book/api/command_line_results.
     """
     src, tgt = (
         _read_side([pair[side] for pair in pairs], lang, vocabulary, tokenised=tokenised)
@@ -225,8 +223,6 @@ def detokenise(words: Sequence[str], lang: str) -> tuple[str, list[int]]:
 
     >>> detokenise(["l'", "homme", "."], "fr")
     ("l'homme.", [2, 7, 8])
-
-    Explained in book/api/command_line_results.
     """
     language = primary(lang)
     before = _NO_BLANK_BEFORE.get(language, _NO_BLANK_BEFORE[None])

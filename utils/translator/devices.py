@@ -26,8 +26,6 @@ def choose_device(name: Device = Device.AUTO) -> torch.device:
 
     >>> choose_device(Device.CPU)
     device(type='cpu')
-
-    Explained in book/scaling.
     """
     available = {
         Device.CUDA: torch.cuda.is_available(),
@@ -50,10 +48,7 @@ def choose_device(name: Device = Device.AUTO) -> torch.device:
 
 
 def fastest_products(device: torch.device = CPU) -> torch.dtype:
-    """bfloat16 if the device has instructions for bfloat16 matrix products, else float32.
-
-    Explained in book/scaling.
-    """
+    """bfloat16 if the device has instructions for bfloat16 matrix products, else float32."""
     if device.type == "cuda":
         supported = torch.cuda.is_bf16_supported(including_emulation=False)
     elif device.type == "cpu":
@@ -74,8 +69,6 @@ def check_memory(num_weights: int, device: torch.device = CPU) -> None:
 
     Raises:
         ValueError: they need more memory than this machine has.
-
-    Explained in book/scaling.
     """
     needed, present = 5 * 4 * num_weights, _memory()
     if device.type == "cpu" and present is not None and needed > present:
@@ -98,10 +91,7 @@ def _memory() -> int | None:
 
 @contextmanager
 def matmul_precision(precision: str) -> Iterator[None]:
-    """Set ``torch.set_float32_matmul_precision`` inside a block and restore it afterwards.
-
-    Explained in book/scaling.
-    """
+    """Set ``torch.set_float32_matmul_precision`` inside a block and restore it afterwards."""
     previous = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision(precision)
     try:
@@ -112,10 +102,7 @@ def matmul_precision(precision: str) -> Iterator[None]:
 
 @contextmanager
 def num_threads(number: int | None) -> Iterator[None]:
-    """Set ``torch.set_num_threads`` inside a block, unless the number is None, and restore it afterwards.
-
-    Explained in book/scaling.
-    """
+    """Set ``torch.set_num_threads`` inside a block, unless the number is None, and restore it afterwards."""
     previous = torch.get_num_threads()
     torch.set_num_threads(previous if number is None else number)
     try:

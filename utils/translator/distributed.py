@@ -35,8 +35,6 @@ class Processes:
         world: number of processes.
         device: of the model and of the tensors that the processes exchange.
         restarted: whether the processes were restarted after one of them failed.
-
-    Explained in book/scaling.
     """
 
     rank: int = 0
@@ -103,8 +101,6 @@ def processes_of_torchrun(device: torch.device) -> Iterator[Processes]:
 
     Raises:
         ValueError: several processes on a device that torch cannot connect.
-
-    Explained in book/scaling.
     """
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
         yield Processes(device=device, restarted=_restarted())
@@ -137,8 +133,6 @@ class SharedLoss(nn.Module):
         model: to train; all processes start with the weights of the first.
         loss: of a model and a batch, the mean over its real target tokens.
         processes: that train together.
-
-    Explained in book/scaling.
     """
 
     def __init__(self, model: nn.Module, loss: Callable[[nn.Module, Batch], Tensor], processes: Processes):

@@ -19,8 +19,6 @@ def format_links(links: Links) -> str:
 
     >>> format_links({(1, 0), (0, 1)})
     '0-1 1-0'
-
-    Explained in book/api/command_line_results.
     """
     return " ".join(f"{i}-{j}" for i, j in sorted(links))
 
@@ -61,8 +59,6 @@ def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int 
         FileNotFoundError: no such file.
         ValueError: another number of lines, or, with its line, what is not text, a link of another form or beyond the
             last word. The latter happens if a file that counts from 1 is read with ``first=0``.
-
-    Explained in book/api/command_line_results.
     """
     path = find_file(path)
     with path.open("rb") as file:

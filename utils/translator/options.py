@@ -22,7 +22,7 @@ class Device(StrEnum):
 
 
 class Model(StrEnum):
-    """The translators that a user can choose from. Explained in book/api/command_line."""
+    """The translators that a user can choose from."""
 
     RECURRENT = "recurrent"
     TRANSFORMER = "transformer"

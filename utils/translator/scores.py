@@ -27,8 +27,6 @@ def tokenizer_note(lang: str) -> str | None:
 
     >>> tokenizer_note("fr"), tokenizer_note("th")
     (None, 'sacrebleu has no tokenizer for Thai, so BLEU counts characters')
-
-    Explained in book/api/command_line_results.
     """
     lang, language, tokenizer = primary(lang), name(lang), bleu_tokenizer(lang)
     if lang in ("ja", "ko") and tokenizer != f"{lang}-mecab":
@@ -77,7 +75,7 @@ def paired_bootstrap(
     Raises:
         ValueError: as for :func:`utils.metrics.bleu`.
 
-    Source: Koehn (2004); as implemented in sacrebleu. Explained in book/api/command_line_results.
+    Source: Koehn (2004); as implemented in sacrebleu.
     """
     for system in (first, second):
         bleu(system, references, lang=lang)  # checks them
@@ -108,10 +106,7 @@ def paired_bootstrap(
 
 
 class GoldLinks(NamedTuple):
-    """The links of one sentence: those that the annotator was sure of, and all that are possible.
-
-    Explained in book/api/command_line_results.
-    """
+    """The links of one sentence: those that the annotator was sure of, and all that are possible."""
 
     sure: frozenset[tuple[int, int]]
     possible: frozenset[tuple[int, int]]
@@ -122,7 +117,7 @@ class GoldLinks(NamedTuple):
 
 
 class AlignmentScore(NamedTuple):
-    """Scores of predicted links against gold links. Explained in book/api/command_line_results.
+    """Scores of predicted links against gold links.
 
     Attributes:
         aer: the error rate, as of :func:`utils.metrics.alignment_error_rate`.
@@ -151,7 +146,7 @@ def alignment_score(predicted: Sequence[Links], gold: Sequence[GoldLinks]) -> Al
     Raises:
         ValueError: as :func:`utils.metrics.alignment_error_rate`.
 
-    Source: Och and Ney (2003), section 5. Explained in book/api/command_line_results.
+    Source: Och and Ney (2003), section 5.
     """
     aer = alignment_error_rate(predicted, [links.sure for links in gold], [links.possible for links in gold])
     pairs = [(frozenset(links), gold_links) for links, gold_links in zip(predicted, gold, strict=True)]

@@ -63,8 +63,6 @@ def check_characters(texts: Sequence[str]) -> None:
 
     Raises:
         ValueError: with the length and the first words of the first such text.
-
-    Explained in book/api/command_line_results.
     """
     for text in texts:
         if len(text) > MAX_CHARACTERS:
@@ -78,8 +76,6 @@ def check_num_tokens(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None
 
     Raises:
         ValueError: with the length and the first words of the first such sentence.
-
-    Explained in book/api/command_line_results.
     """
     for tokens, text in zip(ids, texts, strict=True):
         if len(tokens) > MAX_TOKENS:
@@ -116,8 +112,6 @@ def translate(
     Raises:
         ValueError: a beam below 1 or above ``MAX_BEAM``, a number below its least one, or a sentence of more than
             ``MAX_TOKENS`` subwords.
-
-    Explained in book/api/command_line_results.
     """
     search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
     return [best[0] for best in n_best(run, sentences, **search, batch_size=batch_size)]
@@ -140,8 +134,6 @@ def n_best(
 
     Args:
         keep_weights: if False, the translations come without their attention weights, which take the most memory.
-
-    Explained in book/api/command_line_results.
     """
     if not 1 <= beam <= MAX_BEAM:
         raise ValueError(f"beam must be from 1 to {MAX_BEAM}, got {beam}")
@@ -306,8 +298,6 @@ def evaluate_run(
 
     Raises:
         ValueError: no test sentences, or as for :func:`translate`.
-
-    Explained in book/api/command_line_results.
     """
     test = run.test if test is None else test
     if not test:
@@ -381,8 +371,6 @@ def compare_runs(
 
     Raises:
         ValueError: runs for other languages, no sentences, or without ``test`` runs with other test sentences.
-
-    Explained in book/api/command_line_results.
     """
     languages = [(run.settings.src, run.settings.tgt) for run in (first, second)]
     if languages[0] != languages[1]:
