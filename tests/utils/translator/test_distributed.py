@@ -216,8 +216,8 @@ steps = 0
 class AlwaysDue(Checkpoints):
     due = True
 
-    def load(self, *, training):
-        saved = super().load(training=training)
+    def load(self, *, fingerprint):
+        saved = super().load(fingerprint=fingerprint)
         (folder / f"steps-{start}-{rank}").write_text(str(0 if saved is None else len(saved["losses"])))
         return saved
 

@@ -7,14 +7,12 @@ from torch.nn.functional import cross_entropy, linear
 
 from utils.corpus.batches import Batch, make_batch
 from utils.search import DecoderSteps, beam_search, greedy
-from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder, check_lengths
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 from utils.training import sequence_loss
 from utils.transformer import TransformerDecoder, TransformerEncoder
 from utils.translator.fast import (
-    ArrangedDecoder,
     FastSteps,
     attention_weights,
-    decoder_features,
     encode,
     fast_loss,
     steps_for,
@@ -82,12 +80,6 @@ def test_the_source_is_read_as_torch_reads_it(num_layers, bidirectional):
     assert (ours[0][:, 7:] == 0).all()
 
 
-def test_one_sentence_of_one_word_is_read():
-    encoder = model(num_layers=2).encoder
-    sentence = torch.tensor([[5]]), torch.tensor([1])
-    torch.testing.assert_close(encode(encoder, *sentence), encoder(*sentence))
-
-
 def test_dropout_acts_on_the_words_and_between_the_layers_of_the_source():
     data = batch()
     for num_layers, gru_dropout, embedding_dropout in [(1, 0.5, 0.0), (2, 0.5, 0.0), (1, 0.0, 0.5)]:
@@ -105,12 +97,6 @@ def test_lengths_out_of_range_are_refused_in_both_forms(lengths):
             read(data.src, torch.tensor(lengths))
 
 
-@pytest.mark.parametrize(("sentences", "lengths"), [(0, (0,)), (5, (4,)), (5, (5, 1)), (1, ())])
-def test_lengths_that_are_not_one_per_sentence_are_refused(sentences, lengths):
-    with pytest.raises(ValueError, match=f"got shape .* for {sentences} sentences$"):
-        check_lengths(batch().src[:sentences], torch.ones(lengths, dtype=torch.long))
-
-
 def test_an_encoder_of_another_kind_reads_in_its_own_way():
     class Twice(Encoder):
         def forward(self, src, src_lens):
@@ -120,58 +106,6 @@ def test_an_encoder_of_another_kind_reads_in_its_own_way():
     torch.manual_seed(0)
     encoder, data = Twice(11, 5, 7), batch()
     torch.testing.assert_close(encode(encoder, data.src, data.src_lens), encoder(data.src, data.src_lens))
-
-
-@BOTH
-def test_states_contexts_and_attention_weights_are_those_of_the_plain_form(decoder_type):
-    translator, data = model(decoder_type, num_layers=2), batch()
-    memory, hidden = translator.start(data.src, data.src_lens)
-    decoder, words = translator.decoder, data.tgt_in[:, :1]
-    logits, last, weights = decoder(words, memory, hidden)
-    steps = ArrangedDecoder(decoder)
-    from_word = steps.from_words(decoder.embedding(words))
-    layers, context, fast_weights = steps.step(from_word, list(hidden[:, :, None]), steps.sources(memory))
-    torch.testing.assert_close(torch.stack(layers).squeeze(2), last)
-    if weights is None:
-        assert fast_weights is None
-        torch.testing.assert_close(context, memory.values)
-    else:
-        torch.testing.assert_close(fast_weights, weights)
-        torch.testing.assert_close(context, weights @ memory.values)
-        assert (fast_weights[2, :, 1:] == 0).all()
-    features, all_weights = decoder_features(decoder, words, memory, hidden)
-    torch.testing.assert_close(all_weights, weights)
-    torch.testing.assert_close(
-        features, torch.cat([last[-1][:, None], decoder.embedding(words), context], -1)
-    )
-    assert logits.shape == (5, 1, 13)
-
-
-def test_several_queries_per_sentence_equal_the_same_sentence_several_times():
-    translator, data = model(num_layers=2), batch()
-    memory, _ = translator.start(data.src, data.src_lens)
-    steps = ArrangedDecoder(translator.decoder)
-    words = torch.randint(4, 13, (5, 3), generator=torch.Generator().manual_seed(1))
-    from_words = steps.from_words(translator.decoder.embedding(words))
-    states = torch.randn(2, 5, 3, 17, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
-    layers, context, weights = steps.step(from_words, list(states), steps.sources(memory))
-    for k in range(3):
-        one = steps.step(from_words[:, k : k + 1], list(states[:, :, k : k + 1]), steps.sources(memory))
-        torch.testing.assert_close(torch.stack(layers)[:, :, k], torch.stack(one[0])[:, :, 0])
-        torch.testing.assert_close(context[:, k], one[1][:, 0])
-        torch.testing.assert_close(weights[:, k], one[2][:, 0])
-
-
-def test_both_forms_share_their_parameters_and_the_fast_one_adds_none():
-    translator, data = model(), batch()
-    before = set(translator.state_dict())
-    with torch.no_grad():
-        first = fast_loss(translator, data)
-        translator.decoder.attention.w_q.weight.mul_(-3)
-        second = fast_loss(translator, data)
-    assert set(translator.state_dict()) == before
-    assert first != second
-    torch.testing.assert_close(second, plain_loss(translator, data))
 
 
 def transformer(dropout=0.0):
@@ -302,13 +236,6 @@ def test_vocabulary_loss_and_its_gradients_are_torch_s(label_smoothing, chunk):
         torch.autograd.grad(3 * ours, inputs), torch.autograd.grad(3 * wanted, inputs), strict=True
     ):
         torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-12)
-
-
-def test_vocabulary_loss_by_finite_differences():
-    *inputs, target = vocabulary_inputs()
-    assert torch.autograd.gradcheck(
-        lambda *tensors: vocabulary_loss(*tensors, target, label_smoothing=0.1, chunk=3), inputs
-    )
 
 
 def test_vocabulary_loss_of_large_scores_is_finite_and_no_input_is_changed():

@@ -1,7 +1,6 @@
 """The full training loop: its budget, its choice of weights, its products, its bar and its mistakes."""
 
 import math
-import threading
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +8,7 @@ import torch
 from tiny import held_out_loss, model, sentences, weights_of
 
 from utils.corpus.batches import ShuffledBatches
-from utils.training import History, fit
+from utils.training import fit
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
@@ -179,17 +178,6 @@ def test_the_progress_bar_tells_loss_and_speed(capsys):
     assert "tokens_s=" in bar
     train(model(), shuffled(), Schedule(epochs=1))
     assert capsys.readouterr().err == ""
-
-
-def test_a_thread_trains_too():
-    """Only the main thread can handle signals, so in other threads the loop must not ask for them."""
-    histories: list[History] = []
-    thread = threading.Thread(
-        target=lambda: histories.append(train(model(), shuffled(5), Schedule(epochs=2)))
-    )
-    thread.start()
-    thread.join()
-    assert [len(history.losses) for history in histories] == [2]
 
 
 def test_a_loss_that_is_not_finite_stops_at_its_step_with_the_weights_before_it():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tiny import pair_lines, trained_run
+from tiny import trained_run
 
 from utils.corpus.vocabulary import EOS
 from utils.metrics import bleu, chrf
@@ -50,16 +50,6 @@ def test_the_length_limit_of_a_translation_does_not_depend_on_its_batch():
         )
         assert not alone.finished
         assert len(together.tgt_tokens) == len(alone.tgt_tokens) >= 2 * len(alone.src_tokens) + 10
-
-
-def test_the_translator_has_learned_its_sentences():
-    translations_of: dict[str, set[str]] = {}
-    for line in pair_lines():
-        english, french = line.split("\t")
-        translations_of.setdefault(english, set()).add(french)
-    written = translate(trained_run(), list(translations_of))
-    right = sum(t.text in correct for t, correct in zip(written, translations_of.values(), strict=True))
-    assert right > 0.8 * len(translations_of)
 
 
 def test_the_n_best_start_with_the_best_and_differ():
