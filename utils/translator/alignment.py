@@ -22,7 +22,7 @@ from utils.training import Ids
 from utils.translator.fast import attention_weights
 from utils.translator.runs import Run
 from utils.translator.scores import AlignmentScore, GoldLinks, alignment_score
-from utils.translator.translating import check_characters, check_num_tokens
+from utils.translator.translating import check_sizes
 
 
 @torch.no_grad()
@@ -275,7 +275,7 @@ class _Side(NamedTuple):
 
 
 def _read_side(texts: Sequence[str], lang: str, vocabulary: Vocabulary, *, tokenised: bool) -> _Side:
-    check_characters(texts)
+    check_sizes(texts)
     if tokenised:
         words = [split_words(text) for text in texts]
         texts_and_ends = [text_for_model(row, lang) for row in words]
@@ -285,7 +285,7 @@ def _read_side(texts: Sequence[str], lang: str, vocabulary: Vocabulary, *, token
         texts_and_ends = [(text, _ends(text, row)) for text, row in zip(texts, words, strict=True)]
     texts = [text for text, _ in texts_and_ends]
     ids = vocabulary.encode(texts)
-    check_num_tokens(ids, texts)
+    check_sizes(texts, ids)
     spans = vocabulary.spans(texts)
     return _Side(
         words, ids, [shares(*row) for row in zip(spans, [ends for _, ends in texts_and_ends], strict=True)]

@@ -90,22 +90,13 @@ def _memory() -> int | None:
 
 
 @contextmanager
-def matmul_precision(precision: str) -> Iterator[None]:
-    """Set ``torch.set_float32_matmul_precision`` inside a block and restore it afterwards."""
-    previous = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision(precision)
+def computing(threads: int | None = None) -> Iterator[None]:
+    """Take fast float32 products ("medium") and this number of threads inside a block, and restore both afterwards."""
+    before = torch.get_float32_matmul_precision(), torch.get_num_threads()
+    torch.set_float32_matmul_precision("medium")
+    torch.set_num_threads(threads or before[1])
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(previous)
-
-
-@contextmanager
-def num_threads(number: int | None) -> Iterator[None]:
-    """Set ``torch.set_num_threads`` inside a block, unless the number is None, and restore it afterwards."""
-    previous = torch.get_num_threads()
-    torch.set_num_threads(previous if number is None else number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(previous)
+        torch.set_float32_matmul_precision(before[0])
+        torch.set_num_threads(before[1])

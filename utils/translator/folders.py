@@ -100,16 +100,11 @@ def publish(folder: Path, place: str | Path) -> None:
     place = Path(os.path.realpath(place))
     old = beside(place, "old")
     if place.exists():
-        _remove(old)
+        shutil.rmtree(old, ignore_errors=True)
         place.replace(old)
     folder.replace(place)
     _sync(place.parent)
-    _remove(old)
-
-
-def _remove(folder: Path) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _sync(folder: Path) -> None:

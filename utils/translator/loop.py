@@ -15,13 +15,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
-from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from utils.corpus.batches import Batch
+from utils.corpus.batches import Batch, ShuffledBatches
 from utils.corpus.batches import batches as in_batches
 from utils.seq2seq import EncoderDecoder
 from utils.training import History, Ids, check_finite, check_positive, seeded
@@ -34,21 +33,6 @@ from utils.translator.optimizers import Optimizers
 
 #: Held-out sentences per batch; their loss does not depend on it.
 _HELD_OUT_BATCH = 128
-
-
-@runtime_checkable
-class ResumableBatches(Protocol):
-    """The batches to train on, such as ``ShuffledBatches``."""
-
-    def epoch(self, generator: torch.Generator) -> Iterator[Batch]:
-        """One epoch, shuffled by the generator."""
-
-    def __len__(self) -> int:
-        """Number of batches per epoch."""
-
-    @property
-    def identity(self) -> list:
-        """The facts that distinguish these batches from those of another training, in types that JSON can hold."""
 
 
 @dataclass
@@ -107,7 +91,7 @@ class Schedule:
 
 def train(
     model: EncoderDecoder,
-    batches: ResumableBatches,
+    batches: ShuffledBatches,
     schedule: Schedule,
     *,
     valid: tuple[Ids, Ids] | None = None,
@@ -152,8 +136,8 @@ def train(
     if schedule.patience is not None and valid is None:
         raise ValueError("patience needs valid, the held-out sentences whose loss it follows")
     optimizers = Optimizers(model, lr=schedule.lr, muon=schedule.muon or None)
-    state = _State(model, optimizers, torch.Generator().manual_seed(seed), _Best(schedule.patience))
-    history, best = state.history, state.best
+    state = _State(model, optimizers, torch.Generator().manual_seed(seed))
+    history, patience = state.history, math.inf if schedule.patience is None else schedule.patience
     fingerprint = "" if checkpoints is None else _fingerprint(model, schedule, seed, products, batches, valid)
     processes.check_same(fingerprint)
     loss_of = partial(fast_loss, label_smoothing=schedule.label_smoothing)
@@ -162,9 +146,9 @@ def train(
     with seeded(seed), _bar(progress) as bar, hold_signals() as pending:
         _restore(state, checkpoints, fingerprint, processes, seed)
         num_steps = schedule.steps or (schedule.epochs or 0) * len(batches)
-        clock = _Clock(schedule, state, num_steps=num_steps, processes=processes)
+        clock = _Clock(schedule, state, num_steps, processes)
         # An epoch that was interrupted after its last step still needs its held-out loss.
-        while (state.in_epoch or not clock.over()) and not best.stop:
+        while (state.in_epoch or not clock.over()) and state.epochs_since_best < patience:
             model.train()
             for batch in state.rest_of_epoch(batches):
                 clock.start()
@@ -179,7 +163,7 @@ def train(
                 _save_if_due(state, checkpoints, fingerprint, processes, pending)
                 _show(bar, history, clock.share())
             state.end_epoch(None if valid is None else _valid_loss(model, valid, processes))
-        best.restore(model)
+        model.load_state_dict(state.best or model.state_dict())
     model.eval()
     if len(history.losses) < 2:  # the learning rate of the first step is 0
         raise ValueError(
@@ -196,9 +180,8 @@ class _Clock:
     also counts the seconds before the interruption.
     """
 
-    def __init__(self, schedule: Schedule, state: "_State", *, num_steps: int, processes: Processes):
-        self._schedule, self._state = schedule, state
-        self._num_steps, self._processes = num_steps, processes
+    def __init__(self, schedule: Schedule, state: "_State", num_steps: int, processes: Processes):
+        self._schedule, self._state, self._num_steps, self._processes = schedule, state, num_steps, processes
         self._before = state.history.seconds[-1] if state.history.seconds else 0.0
         self._start: float | None = None
 
@@ -228,7 +211,7 @@ def _fingerprint(
     schedule: Schedule,
     seed: int,
     products: torch.dtype,
-    batches: ResumableBatches,
+    batches: ShuffledBatches,
     valid: tuple[Ids, Ids] | None,
 ) -> str:
     """A digest of what distinguishes this training from others: shapes, dropout, settings, sentences."""
@@ -295,39 +278,22 @@ def _valid_loss(model: EncoderDecoder, valid: tuple[Ids, Ids], processes: Proces
     return total / tokens
 
 
-class _Best:
-    """The weights with the lowest held-out loss, and the number of epochs since then."""
-
-    def __init__(self, patience: int | None):
-        self._patience = math.inf if patience is None else patience
-        self.loss, self.weights, self.epochs_since = math.inf, None, 0
-
-    def update(self, model: nn.Module, loss: float) -> None:
-        if loss < self.loss:
-            self.loss, self.weights, self.epochs_since = loss, copy.deepcopy(model.state_dict()), 0
-        else:
-            self.epochs_since += 1
-
-    @property
-    def stop(self) -> bool:
-        return self.epochs_since >= self._patience
-
-    def restore(self, model: nn.Module) -> None:
-        if self.weights is not None:
-            model.load_state_dict(self.weights)
-
-
 class _State:
-    """The whole state of a training between two steps; a training that continues from it gives the same weights."""
+    """The whole state of a training between two steps; a training that continues from it gives the same weights.
 
-    def __init__(self, model: nn.Module, optimizers: Optimizers, generator: torch.Generator, best: _Best):
-        self.model, self.optimizers, self.generator, self.best = model, optimizers, generator, best
+    With held-out sentences it also has the weights with the lowest held-out loss, and the number of epochs since then.
+    """
+
+    def __init__(self, model: nn.Module, optimizers: Optimizers, generator: torch.Generator):
+        self.model, self.optimizers, self.generator = model, optimizers, generator
         self.history = FullHistory()
+        self.best: dict[str, Tensor] | None = None
+        self.best_loss, self.epochs_since_best = math.inf, 0
         self.epochs_done, self.batches_done = 0, 0
         self._epoch_start: Tensor | None = None
         self._dropout = torch.get_rng_state()
 
-    def rest_of_epoch(self, batches: ResumableBatches) -> Iterator[Batch]:
+    def rest_of_epoch(self, batches: ShuffledBatches) -> Iterator[Batch]:
         """The batches of this epoch that are not done yet."""
         if self._epoch_start is None:
             self._epoch_start = self.generator.get_state()
@@ -345,18 +311,22 @@ class _State:
 
     def end_epoch(self, valid_loss: float | None) -> None:
         self.epochs_done, self.batches_done, self._epoch_start = self.epochs_done + 1, 0, None
-        if valid_loss is not None:
-            self.history.valid_losses.append(valid_loss)
-            self.best.update(self.model, valid_loss)
+        if valid_loss is None:
+            return
+        self.history.valid_losses.append(valid_loss)
+        self.epochs_since_best += 1
+        if valid_loss < self.best_loss:
+            self.best, self.best_loss = copy.deepcopy(self.model.state_dict()), valid_loss
+            self.epochs_since_best = 0
 
     def tensors(self) -> dict[str, Tensor]:
         """The state by name, with the states of the generators of shuffling and of dropout."""
         tensors = {f"model.{name}": value for name, value in self.model.state_dict().items()}
         tensors |= {f"optimizer.{name}": value for name, value in self.optimizers.tensors().items()}
-        tensors |= {f"best.{name}": value for name, value in (self.best.weights or {}).items()}
+        tensors |= {f"best.{name}": value for name, value in (self.best or {}).items()}
         return tensors | {
-            "best_loss": torch.tensor(self.best.loss, dtype=torch.float64),
-            "best_epochs_since": torch.tensor(self.best.epochs_since),
+            "best_loss": torch.tensor(self.best_loss, dtype=torch.float64),
+            "best_epochs_since": torch.tensor(self.epochs_since_best),
             "epochs_done": torch.tensor(self.epochs_done),
             "batches_done": torch.tensor(self.batches_done),
             "epoch_start": self._epoch_start,
@@ -368,18 +338,14 @@ class _State:
         }
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
-        def with_prefix(prefix: str) -> dict[str, Tensor]:
-            return {
-                name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)
-            }
+        def part(prefix: str) -> dict[str, Tensor]:
+            names = [name for name in tensors if name.startswith(prefix)]
+            return {name.removeprefix(prefix): tensors[name] for name in names}
 
-        self.model.load_state_dict(with_prefix("model."))
-        self.optimizers.restore(with_prefix("optimizer."))
-        self.best.loss, self.best.epochs_since = (
-            tensors["best_loss"].item(),
-            int(tensors["best_epochs_since"]),
-        )
-        self.best.weights = with_prefix("best.") or None
+        self.model.load_state_dict(part("model."))
+        self.optimizers.restore(part("optimizer."))
+        self.best, self.best_loss = part("best.") or None, tensors["best_loss"].item()
+        self.epochs_since_best = int(tensors["best_epochs_since"])
         self.epochs_done, self.batches_done = int(tensors["epochs_done"]), int(tensors["batches_done"])
         self._epoch_start = tensors["epoch_start"]
         torch.set_rng_state(tensors["dropout"])

@@ -7,20 +7,20 @@ Explained in book/api/command_line.
 import hashlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from utils.translator.loop import FullHistory
 
 #: The content of a record, in types that JSON can hold.
-Record = dict[str, object]
+Record = dict[str, Any]
 #: The most points of the curve of the loss.
 MAX_POINTS = 200
-#: Entries that may differ between the command that began a training and the one that continues it. The pair file may
-#: have moved: its digest says whether it is the same.
-_FREE = {"command", "date", "versions", "data.pairs", "schedule.minutes"}
+#: What may differ between the command that began a training and the one that continues it. The pair file may have
+#: moved: its digest says whether it is the same.
+_FREE = {("data", "pairs"), ("schedule", "minutes")}
 
 
 def file_digest(path: Path) -> str:
@@ -93,23 +93,15 @@ def thinned(losses: list[float]) -> list[list[float]]:
 
 
 def differences(before: Record, after: Record) -> list[str]:
-    """The differences between two plans, one phrase each, without those that do not change the training.
+    """The differences between two plans that change the training, one phrase each.
 
-    >>> differences({"settings": {"dropout": 0.1, "seed": 0}}, {"settings": {"dropout": 0.3, "seed": 0}})
+    >>> plans = ({"data": {}, "schedule": {}, "settings": {"seed": 0, "dropout": share}} for share in (0.1, 0.3))
+    >>> differences(*plans)
     ['dropout was 0.1, now 0.3']
     """
-    old, new = dict(_flat(before)), dict(_flat(after))
-    names = [name for name in {**old, **new} if name not in _FREE and name.split(".")[0] not in _FREE]
     return [
-        f"{name.split('.')[-1]} was {old.get(name)}, now {new.get(name)}"
-        for name in names
-        if old.get(name) != new.get(name)
+        f"{name} was {before[part].get(name)}, now {after[part].get(name)}"
+        for part in ("data", "settings", "schedule")
+        for name in before[part] | after[part]
+        if before[part].get(name) != after[part].get(name) and (part, name) not in _FREE
     ]
-
-
-def _flat(record: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
-    for name, value in record.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield prefix + name, list(value) if isinstance(value, tuple) else value

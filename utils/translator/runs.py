@@ -207,10 +207,7 @@ def _planned(data: PairData, settings: Settings, schedule: Schedule, path: Path)
     first = json.loads(path.read_bytes())
     # A training that an earlier version of this course began is recurrent: there was no other model.
     first["settings"] = {"model": Model.RECURRENT, "num_heads": None} | first["settings"]
-    before, after = (
-        {part: plan_[part] for part in ("data", "settings", "schedule")} for plan_ in (first, record)
-    )
-    if changes := differences(before, after):
+    if changes := differences(first, record):
         raise ValueError(
             f"the training to resume began with other options: {'; '.join(changes)}: give the same options, "
             "or begin again with --overwrite"

@@ -58,29 +58,21 @@ MAX_TOKENS = 1000
 MAX_WEIGHTS = 2**26
 
 
-def check_characters(texts: Sequence[str]) -> None:
-    """Raise an error for a text of more than ``MAX_CHARACTERS`` characters, before it is cut into tokens.
+def check_sizes(texts: Sequence[str], ids: Sequence[Sequence[int]] | None = None) -> None:
+    """Raise an error for a sentence that would fill the memory: before it is cut into tokens, and with its tokens.
+
+    Args:
+        texts: sentences, of at most ``MAX_CHARACTERS`` characters.
+        ids: their tokens, at most ``MAX_TOKENS`` each.
 
     Raises:
-        ValueError: with the length and the first words of the first such text.
+        ValueError: with the length and the first words of the first sentence that is too long.
     """
-    for text in texts:
-        if len(text) > MAX_CHARACTERS:
+    unit, limit = ("characters", MAX_CHARACTERS) if ids is None else ("tokens", MAX_TOKENS)
+    for text, parts in zip(texts, texts if ids is None else ids, strict=True):
+        if len(parts) > limit:
             raise ValueError(
-                f"a sentence has {len(text)} characters, the limit is {MAX_CHARACTERS}: split {text[:40]!r}…"
-            )
-
-
-def check_num_tokens(ids: Sequence[Sequence[int]], texts: Sequence[str]) -> None:
-    """Raise an error for a sentence of more than ``MAX_TOKENS`` tokens, before it fills the memory.
-
-    Raises:
-        ValueError: with the length and the first words of the first such sentence.
-    """
-    for tokens, text in zip(ids, texts, strict=True):
-        if len(tokens) > MAX_TOKENS:
-            raise ValueError(
-                f"a sentence has {len(tokens)} tokens, the limit is {MAX_TOKENS}: split {text[:40]!r}…"
+                f"a sentence has {len(parts)} {unit}, the limit is {limit}: split {text[:40]!r}…"
             )
 
 
@@ -137,11 +129,11 @@ def n_best(
     """
     if not 1 <= beam <= MAX_BEAM:
         raise ValueError(f"beam must be from 1 to {MAX_BEAM}, got {beam}")
-    check_characters(sentences)
+    check_sizes(sentences)
     device = next(run.model.parameters()).device
     options = {"no_repeat_ngram": no_repeat_ngram, "steps": steps_for(run.model)}
     ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
-    check_num_tokens(ids, sentences)
+    check_sizes(sentences, ids)
     translations = [[Translation("", [], [], None, True)]] * len(ids)
     for batch, max_len in _batches(ids, batch_size, beam):
         src = [ids[row] for row in batch]
@@ -238,18 +230,18 @@ class Evaluation(NamedTuple):
             for bucket in self.by_length
         ]
         scores = {name: getattr(self, name)._asdict() for name in ("bleu", "cased_bleu", "chrf")}
-        scores["by_length"] = buckets
-        translations = [
-            {"source": source, "translation": text, "references": references}
-            for source, text, references in self.examples
-        ]
-        shares = {"empty": self.empty, "cut_off": self.cut_off}
-        result = (
-            {"of": self.of, "num_sentences": self.num_sentences}
-            | scores
-            | shares
-            | {"translations": translations}
-        )
+        result = {
+            "of": self.of,
+            "num_sentences": self.num_sentences,
+            **scores,
+            "by_length": buckets,
+            "empty": self.empty,
+            "cut_off": self.cut_off,
+            "translations": [
+                {"source": source, "translation": text, "references": references}
+                for source, text, references in self.examples
+            ],
+        }
         return json.dumps(result, ensure_ascii=False, indent=1)
 
     def save(self, folder: str | Path) -> None:

@@ -32,7 +32,7 @@ from utils.translator.alignment import align
 from utils.translator.commands import NAME, app
 from utils.translator.commands.get import CorpusName
 from utils.translator.data import PairData, Rows
-from utils.translator.devices import matmul_precision
+from utils.translator.devices import computing
 from utils.translator.distributed import Processes
 from utils.translator.gold_links import parse_links
 from utils.translator.loop import FullHistory, Schedule
@@ -562,7 +562,7 @@ def test_n_best_prints_numbers_and_scores(folder):
 
 def test_json_gives_one_object_per_sentence(folder):
     sentences = ["I see two dogs.", ""]
-    with matmul_precision("medium"):  # as the command does; it differs on processors with bfloat16 products
+    with computing():  # as the command does; it differs on processors with bfloat16 products
         [expected, _] = translate(load_run(folder), sentences, beam=3)
     lines = output("translate", folder, *sentences, "--beam", "3", "--json").splitlines()
     first, empty = map(json.loads, lines)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from utils.translator.devices import CPU, Device, choose_device, fastest_products, matmul_precision
+from utils.translator.devices import CPU, Device, choose_device, computing, fastest_products
 
 
 def set_available(monkeypatch, *, cuda: bool = False, mps: bool = False) -> None:
@@ -43,8 +43,8 @@ def test_products_are_in_bfloat16_where_the_device_has_instructions_for_it(monke
     assert fastest_products(CPU) == torch.bfloat16
 
 
-def test_the_precision_is_restored():
-    before = torch.get_float32_matmul_precision()
-    with matmul_precision("medium"):
-        assert torch.get_float32_matmul_precision() == "medium"
-    assert torch.get_float32_matmul_precision() == before
+def test_precision_and_threads_are_restored():
+    before = torch.get_float32_matmul_precision(), torch.get_num_threads()
+    with computing(before[1] + 1):
+        assert (torch.get_float32_matmul_precision(), torch.get_num_threads()) == ("medium", before[1] + 1)
+    assert (torch.get_float32_matmul_precision(), torch.get_num_threads()) == before

@@ -346,10 +346,15 @@ def test_a_long_curve_is_thinned_to_means():
 
 
 def test_differences_of_two_plans_are_named():
-    before = {"settings": {"dropout": 0.1}, "schedule": {"minutes": 1.0}, "data": {"columns": ("en", "fr")}}
-    after = {"settings": {"dropout": 0.1}, "schedule": {"minutes": 2.0}, "data": {"columns": ["en", "fr"]}}
+    before = {
+        "data": {"pairs": "a", "columns": ["en", "fr"]},
+        "settings": {"seed": 0},
+        "schedule": {"minutes": 1.0},
+    }
+    after = before | {"data": {"pairs": "b", "columns": ["en", "fr"]}, "schedule": {"minutes": 2.0}}
     assert differences(before, after) == []
     assert differences(before, after | {"data": {}}) == ["columns was ['en', 'fr'], now None"]
+    assert differences(before, after | {"settings": {"seed": 1}}) == ["seed was 0, now 1"]
 
 
 # Numbers that are not finite, sentences that are too long

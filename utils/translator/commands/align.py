@@ -59,7 +59,7 @@ def align(
     Example: attention-course align en-fr enfr.src-tgt --gold enfr.gold --first 1
     """
     from utils.corpus.pairs import choose_languages
-    from utils.translator.devices import choose_device, matmul_precision, num_threads
+    from utils.translator.devices import choose_device, computing
     from utils.translator.runs import load_run
 
     shared.require_text(path, "align", "a pair file")
@@ -67,7 +67,7 @@ def align(
     src, tgt = run.settings.src, run.settings.tgt
     languages, src, _ = choose_languages(columns.split(",") if columns else (src, tgt), src, tgt)
     swapped = languages[0] != src
-    with matmul_precision("medium"), num_threads(threads):
+    with computing(threads):
         alignments = _alignments(run, path, swapped=swapped, tokenised=not tokenise, at_once=at_once)
         if gold is None:
             for alignment in alignments:

@@ -52,7 +52,7 @@ def evaluate(
 
     With --on FILE it scores on all pairs of another file, and writes nothing.
     """
-    from utils.translator.devices import choose_device, matmul_precision, num_threads
+    from utils.translator.devices import choose_device, computing
     from utils.translator.folders import complete
     from utils.translator.runs import load_run
     from utils.translator.translating import evaluate_run
@@ -63,7 +63,7 @@ def evaluate(
     _tell_of_tokenizer(run)
     shared.tell(f"translating {len(run.test if test is None else test)} sentences")
     search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
-    with matmul_precision("medium"), num_threads(threads):
+    with computing(threads):
         result = evaluate_run(run, test=test, **search)
     if as_json:
         typer.echo(result.to_json())
@@ -93,7 +93,7 @@ def compare(
 
     Example: attention-course compare fr-en-3-minutes fr-en-10-minutes --beam 5
     """
-    from utils.translator.devices import choose_device, matmul_precision, num_threads
+    from utils.translator.devices import choose_device, computing
     from utils.translator.runs import load_run
     from utils.translator.translating import compare_runs
 
@@ -102,7 +102,7 @@ def compare(
     test = _other_test(runs[0], on, columns)
     _tell_of_tokenizer(runs[0])
     search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
-    with matmul_precision("medium"), num_threads(threads):
+    with computing(threads):
         result = compare_runs(*runs, test=test, **search)
     if as_json:
         scores = {name: getattr(result, name)._asdict() for name in ("bleu", "chrf")}

@@ -144,7 +144,7 @@ def train(
     """
     from utils.corpus.pairs import choose_languages
     from utils.translator.data import PairData
-    from utils.translator.devices import choose_device, matmul_precision, num_threads
+    from utils.translator.devices import choose_device, computing
     from utils.translator.distributed import processes_of_torchrun
     from utils.translator.runs import train_run
 
@@ -154,10 +154,9 @@ def train(
     settings = _settings(src, tgt, model=model, width=width, layers=layers, heads=heads, **numbers)
     data = PairData(pairs, languages, num_test=test_groups, num_valid=valid_groups)
     with (
-        matmul_precision("medium"),
         processes_of_torchrun(choose_device(device)) as processes,
         _resumable(out, prints=processes.is_first),
-        num_threads(threads),
+        computing(threads),
     ):
         _, history, rows = train_run(
             data,

@@ -70,7 +70,7 @@ def translate(
 
     Example: attention-course translate fr-en --beam 5 --input french.txt --output english.txt
     """
-    from utils.translator.devices import choose_device, matmul_precision, num_threads
+    from utils.translator.devices import choose_device, computing
     from utils.translator.heatmaps import save_heatmap
     from utils.translator.lines import Progress, Text, translate_lines
     from utils.translator.runs import load_run
@@ -86,11 +86,10 @@ def translate(
     else:
         lines = shared.open_lines(input)
     with (
-        matmul_precision("medium"),
         lines as text,
         output.open("w", encoding="utf-8", newline="\n") if output else nullcontext() as file,
         Progress(text.num_lines, "tokens", visible=shared.at_terminal()) as progress,
-        num_threads(threads),
+        computing(threads),
     ):
         search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
         speed = {"at_once": at_once, "progress": progress}
