@@ -24,8 +24,7 @@ LENGTHS = [500, 1000, 2000]
 
 def attend(name: str, inputs: list[torch.Tensor]) -> tuple[torch.Tensor, ...]:
     """Gradients of a loss of the context with respect to the inputs."""
-    queries, keys, w_v = inputs
-    context = SCORES[name](queries, keys, w_v).softmax(dim=-1) @ keys
+    context = SCORES[name](*inputs).softmax(dim=-1) @ inputs[1]
     return torch.autograd.grad(context.square().sum(), inputs)
 
 
@@ -68,10 +67,9 @@ def main(
         for name in names[n]:
             print(f"n = {n:5}  {name:10} {spread(times[name]):32} ms  {peaks[n, name]:8.1f} MiB")
         if len(names[n]) == 2:
-            ratios = [theirs / ours for theirs, ours in zip(*times.values(), strict=True)]
-            print(
-                f"n = {n:5}  {'ratio':10} {spread(ratios):32}     {peaks[n, 'broadcast'] / peaks[n, 'by query']:8.1f}"
-            )
+            ratios = spread([theirs / ours for theirs, ours in zip(*times.values(), strict=True)])
+            memory = peaks[n, "broadcast"] / peaks[n, "by query"]
+            print(f"n = {n:5}  {'ratio':10} {ratios:32}     {memory:8.1f}")
 
 
 if __name__ == "__main__":

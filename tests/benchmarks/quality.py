@@ -39,13 +39,9 @@ def main(
     models: Annotated[list[Model], typer.Option("--model", help="To train; may be given several times.")] = (
         Model.RECURRENT,
     ),
-    beam: Annotated[int, typer.Option(help="Width of the search.")] = 5,
     more: Annotated[
         list[str] | None,
         typer.Option("--train", help="One more option of `train`, as in --train=--batch-size=32."),
-    ] = None,
-    keep: Annotated[
-        Path | None, typer.Option(help="Keep the runs in this folder.", show_default=False)
     ] = None,
 ) -> None:
     """Train, translate the held-out sentences, and print a row for each training."""
@@ -65,11 +61,11 @@ def main(
                 continue
             src, tgt = direction.split("-")
             for model, budget in product(models, minutes):
-                run = (keep or Path(temporary)) / f"{direction}-{model.value}-{budget:g}"
+                run = Path(temporary) / f"{direction}-{model.value}-{budget:g}"
                 languages = ["--columns", columns, "--src", src, "--tgt", tgt, "--model", model.value]
                 chosen = [*options, *(more or ()), "--minutes", budget]
                 trained = command("train", "--pairs", pairs, *languages, *chosen, "--out", run)
-                scores = command("evaluate", run, "--beam", beam)
+                scores = command("evaluate", run, "--beam", 5)
                 bleu, chrf = scores["bleu"], scores["chrf"]
                 low, high = bleu["interval"]
                 print(

@@ -32,6 +32,12 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 #: Bahdanau et al. (2015): appendix A.2.3 and table 2. Words from Sutskever et al. (2014), section 3.1.
 PAPER = {"d_embed": 620, "d_hidden": 1000, "vocab": 30_000}
+#: Rows and words of a batch, and the size of the model.
+SIZES = {
+    "small": (64, 20, {"d_embed": 256, "d_hidden": 256, "vocab": 10_000}),
+    "large": (64, 50, {"d_embed": 512, "d_hidden": 512, "vocab": 30_000}),
+    "paper": (80, 30, PAPER),
+}
 PAPER_MAXOUT = 500
 PAPER_PAIRS = 667_000 * 80
 PAPER_LENGTHS = 304 / 12, 348 / 12 + 1  # English words per sentence; French words and the end of the sentence
@@ -74,35 +80,25 @@ def both(context: typer.Context) -> None:
     """Both commands with their defaults, unless one is named."""
     if context.invoked_subcommand is None:
         step()
-        stream()
+        large()
 
 
 @app.command()
-def step(
-    device: Annotated[Device, typer.Option()] = Device.AUTO,
-    steps: Annotated[int, typer.Option(min=3)] = 5,
-    paper: Annotated[bool, typer.Option(help="Also at the paper's size, which needs 2 GB.")] = True,
-) -> None:
+def step(device: Annotated[Device, typer.Option()] = Device.AUTO) -> None:
     """Tokens and operations per second of full training steps, and what the paper's training would take.
 
-    On the processor these are seconds of processor time, so that other programs do not count.
+    The paper's size needs 2 GB. On the processor these are seconds of processor time, so that other programs do not
+    count.
     """
     chosen = choose_device(device)
     products = fastest_products(chosen)
-    clock, unit = (
-        (time.process_time, "second of a core") if chosen.type == "cpu" else (time.perf_counter, "second")
-    )
-    sizes = {
-        "small": (64, 20, {"d_embed": 256, "d_hidden": 256, "vocab": 10_000}),
-        "large": (64, 50, {"d_embed": 512, "d_hidden": 512, "vocab": 30_000}),
-    }
-    if paper:
-        sizes["paper"] = (80, 30, PAPER)
-    for name, (rows, length, size) in sizes.items():
+    on_cpu = chosen.type == "cpu"
+    clock, unit = (time.process_time, "second of a core") if on_cpu else (time.perf_counter, "second")
+    for name, (rows, length, size) in SIZES.items():
         model, batch = translator(**size).to(chosen), random_batch(rows, length, size["vocab"]).to(chosen)
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
         seconds = []
-        for _ in range(steps + 1):
+        for _ in range(6):
             start = clock()
             optimizer.zero_grad()
             with torch.autocast(chosen.type, products, enabled=products != torch.float32):
@@ -160,20 +156,18 @@ def large(gigabytes: Annotated[float, typer.Option()] = 0.05) -> None:
         print(f"{num_pairs / seconds:,.0f} pairs per second in batches; {peak.mib:.0f} MiB")
 
 
-def _anonymous_mib() -> float:
-    """Memory of this process now, without files that are mapped into it, which the system may drop at any time."""
-    status = Path("/proc/self/status").read_text("ascii")
-    return int(re.search(r"RssAnon:\s*(\d+)", status)[1]) / 1024
-
-
 class _Peak(threading.Thread):
-    """The largest memory so far, looked at ten times per second."""
+    """The largest memory so far, looked at ten times per second.
+
+    It is without the files that are mapped into memory, which the system may drop at any time.
+    """
 
     mib = 0.0
 
     def run(self) -> None:
         while True:
-            self.mib = max(self.mib, _anonymous_mib())
+            status = Path("/proc/self/status").read_text("ascii")
+            self.mib = max(self.mib, int(re.search(r"RssAnon:\s*(\d+)", status)[1]) / 1024)
             time.sleep(0.1)
 
 

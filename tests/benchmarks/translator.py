@@ -57,27 +57,18 @@ def textbook_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
     return sequence_loss(torch.stack(logits, dim=1), batch.tgt_out, label_smoothing=0.1)
 
 
-def plain_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
-    """The plain form of the chapter: packed, keys projected once, one vocabulary product."""
-    return batch_loss(model, batch, label_smoothing=0.1)
-
-
-def our_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
-    """The fast form of ``translator.fast``."""
-    return fast_loss(model, batch, label_smoothing=0.1)
-
-
-def our_bfloat16_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
+def bfloat16_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
     """The fast form with the machine's bfloat16 products."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        return our_loss(model, batch)
+        return fast_loss(model, batch, label_smoothing=0.1)
 
 
+#: The plain form is that of the chapter, the fast form that of ``translator.fast``.
 LOSSES: dict[str, Callable[[EncoderDecoder, Batch], Tensor]] = {
     "textbook": textbook_loss,
-    "plain": plain_loss,
-    "fast": our_loss,
-    "fast bfloat16": our_bfloat16_loss,
+    "plain": partial(batch_loss, label_smoothing=0.1),
+    "fast": partial(fast_loss, label_smoothing=0.1),
+    "fast bfloat16": bfloat16_loss,
 }
 
 
@@ -87,9 +78,8 @@ def sentences(size: Size, num: int, *, mixed: bool) -> tuple[list[list[int]], li
     A target and its end of sentence together are as long as its source.
     """
     generator = torch.Generator().manual_seed(0)
-    low, high = (
-        (size.length // 4, 2 * size.length - size.length // 4) if mixed else (size.length, size.length)
-    )
+    low = size.length // 4 if mixed else size.length
+    high = 2 * size.length - low
     lengths = torch.randint(low, high + 1, (num,), generator=generator).tolist()
     draw = partial(torch.randint, 4, size.vocab, generator=generator)
     return [draw((n,)).tolist() for n in lengths], [draw((n - 1,)).tolist() for n in lengths]
@@ -97,9 +87,8 @@ def sentences(size: Size, num: int, *, mixed: bool) -> tuple[list[list[int]], li
 
 def translator(size: Size) -> EncoderDecoder:
     """The model of the chapters, bidirectional, one layer."""
-    return build_model(
-        Settings("xx", "yy", d_embed=size.width, d_hidden=size.width, dropout=0.0), size.vocab, size.vocab
-    ).train()
+    settings = Settings("xx", "yy", d_embed=size.width, d_hidden=size.width, dropout=0.0)
+    return build_model(settings, size.vocab, size.vocab).train()
 
 
 def make_step(name: str, size: Size) -> Callable[[list[Batch]], None]:
