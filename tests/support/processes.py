@@ -17,7 +17,10 @@ _threading.Thread(target=lambda: (_os.read(0, 1), _os._exit(1)), daemon=True).st
 def run_script(*arguments: object) -> None:
     """Run a script that starts processes of its own. Whatever happens, all of them end with the call."""
     command = [sys.executable, *map(str, arguments)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}  # it imports what the tests import
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
     try:
         _, errors = process.communicate()
     finally:

@@ -5,13 +5,13 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tiny import SETTINGS, pair_lines, tiny_data, write_pairs
+from tiny import SETTINGS, tiny_data, write_pairs
 
 from utils.corpus.pairs import read_pairs
 from utils.corpus.splits import group_split
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.translator import data as module
-from utils.translator.data import IdsOnDisk, PairData, prepare
+from utils.translator.data import PairData, prepare
 from utils.translator.loop import Schedule
 from utils.translator.runs import train_run
 
@@ -97,10 +97,3 @@ def test_memory_holds_no_text_of_each_pair(tmp_path, monkeypatch):
     # Numbers of 8 bytes stay of each pair: two hashes, and while rows are linked about a dozen more. A pair of texts
     # takes 250 bytes at the least.
     assert peak(2000) - peak(400) < (2000 - 400) * 25 * 8
-
-
-def test_ids_on_disk_are_a_sequence(tmp_path):
-    prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32)
-    sources, targets = IdsOnDisk(tmp_path / "ids", 0), IdsOnDisk(tmp_path / "ids", 1)
-    assert len(sources) == len(targets) == 86 == len(pair_lines()) - 14
-    assert sources[0] != targets[0]

@@ -259,15 +259,16 @@ def torchrun(folder: Path) -> Iterator[subprocess.Popen]:
 
 
 @pytest.mark.slow
-def test_after_a_worker_is_killed_torchrun_goes_on_from_the_last_state_and_speaks_once(tmp_path):
+def test_torchrun_resumes_after_a_killed_worker(tmp_path):
     with torchrun(tmp_path) as process:
         # This reads until all writers have ended. communicate() would close the pipe that they watch.
         stdout, status = process.stdout.read(), process.wait()
         assert status == 0, process.stderr.read()
     steps = {path.name: path.read_text() for path in tmp_path.glob("steps-*")}
     assert steps == {"steps-0-0": "0", "steps-0-1": "0", "steps-1-0": "4", "steps-1-1": "4"}
-    _, rows, speed, loss = stdout.splitlines()
+    *_, rows, speed, loss = stdout.splitlines()
     assert rows.endswith(" to train on")
+    assert stdout.count("tokens per second") == 1
     assert re.search(r"\d+ steps, \d+ target tokens per second", speed)
     assert loss.startswith("held-out loss")
     assert len(load_run(tmp_path / "run").test) == 7

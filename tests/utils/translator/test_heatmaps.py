@@ -65,15 +65,6 @@ def test_a_page_holds_all_that_it_needs_and_every_token(tmp_path, translation):
     assert re.search(r"\(70 ?%\)", page)  # the largest weight of the first token
 
 
-def test_tokens_cannot_close_an_element(tmp_path):
-    weights = torch.eye(2)
-    path = tmp_path / "map.html"
-    save_heatmap(Translation("</title><b>", ["</script>", "<b>"], ["<b>", "&"], weights, True), path)
-    page = path.read_text(encoding="utf-8")
-    assert "<b>" not in page
-    assert page.count("</script>") == page.count("<script")
-
-
 def test_what_cannot_be_drawn_is_refused_before_any_work(tmp_path, translation):
     with pytest.raises(ValueError, match=r"must end in \.png, \.svg, \.html, got 'map.gif'"):
         check_heatmap_path(tmp_path / "map.gif")
@@ -82,3 +73,11 @@ def test_what_cannot_be_drawn_is_refused_before_any_work(tmp_path, translation):
     with pytest.raises(ValueError, match="no attention weights"):
         save_heatmap(translation._replace(weights=None), tmp_path / "map.png")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_tokens_cannot_close_an_element(tmp_path):
+    path = tmp_path / "map.html"
+    save_heatmap(Translation("</title><b>", ["</script>", "<b>"], ["<b>", "&"], torch.eye(2), True), path)
+    page = path.read_text(encoding="utf-8")
+    assert "<b>" not in page
+    assert page.count("</script>") == page.count("<script")

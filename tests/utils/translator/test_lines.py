@@ -97,20 +97,6 @@ def test_text_of_another_encoding_is_named_with_its_remedy(tmp_path):
         pass
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"a\nb\xffc\n", "text.txt, line 2: byte 2 is not UTF-8"),
-        (b"a\n\nb\0c\n", "text.txt, line 3: a NUL byte"),
-    ],
-)
-def test_a_line_that_is_no_text_is_named_and_those_before_it_are_given(content, reason):
-    lines = read_lines(io.BytesIO(content), "text.txt")
-    assert next(lines) == "a"
-    with pytest.raises(ValueError, match=reason):
-        list(lines)
-
-
 class WithoutEnd(io.RawIOBase):
     """Two lines, and a third one that never ends."""
 
@@ -168,7 +154,21 @@ def test_a_line_may_be_as_long_as_the_limit_and_a_longer_one_is_counted(tmp_path
             list(text.lines)
 
 
-def test_pairs_stand_on_either_side_of_a_tab_or_of_bars():
+@pytest.mark.parametrize("is_file", [True, False])
+def test_lines_are_counted_and_those_before_a_bad_one_given(tmp_path, is_file):
+    content = b"a\n\nI see\n\0"
+    (tmp_path / "text").write_bytes(content)
+    path = tmp_path / "text" if is_file else None
+    with open_text(path, None if is_file else io.BytesIO(content), count=True) as text:
+        assert text.num_lines == (4 if is_file else None)
+        assert text.name == (str(path) if is_file else "standard input")
+        results = translate_lines(trained_run(), text.lines, at_once=2)
+        assert [source for source, _ in islice(results, 3)] == ["a", "", "I see"]
+        with pytest.raises(ValueError, match=f"{text.name}, line 4: a NUL byte"):
+            next(results)
+
+
+def test_two_sentences_share_a_line():
     lines = ["a b\tc\tattribution", "a ||| b | c", "  ", "\tb", "a\t"]
     assert list(read_pair_lines(lines, "x")) == [("a b", "c"), ("a", "b | c"), ("", ""), ("", "b"), ("a", "")]
     with pytest.raises(ValueError, match="pairs, line 2: a line must have two columns"):
@@ -177,22 +177,6 @@ def test_pairs_stand_on_either_side_of_a_tab_or_of_bars():
         list(read_pair_lines(["a;b"], "pairs", io.BytesIO(b"a;b\n")))
     with pytest.raises(ValueError, match=r"pairs, line 2: .*, got one$"):
         list(read_pair_lines(["a|||b", "c"], "pairs", io.BytesIO(b"a|||b\nc\n")))
-
-
-def test_a_file_is_counted_where_that_is_asked_for(tmp_path):
-    path = tmp_path / "text"
-    path.write_bytes(b"a\nb\nc")
-    with open_text(path, None, count=True) as text:
-        assert (list(text.lines), text.num_lines, text.name) == (["a", "b", "c"], 3, str(path))
-    with open_text(path, None) as text:
-        assert text.num_lines is None
-    with open_text(None, io.BytesIO(b"a\n"), count=True) as text:
-        assert (list(text.lines), text.num_lines, text.name) == (["a"], None, "standard input")
-    with (
-        open_text(None, io.BytesIO(b"\0")) as text,
-        pytest.raises(ValueError, match="standard input, line 1: a NUL"),
-    ):
-        list(text.lines)
 
 
 def test_a_stream_without_an_end_is_translated_as_it_comes():
@@ -221,14 +205,6 @@ def test_a_stream_without_an_end_is_translated_as_it_comes():
     for at_once in (0, -1):
         with pytest.raises(ValueError, match="at_once must be at least 1"):
             list(translate_lines(run, ["a"], at_once=at_once))
-
-
-def test_the_lines_before_a_bad_one_are_answered_first():
-    run = trained_run()
-    results = translate_lines(run, read_lines(io.BytesIO(b"a\nb\nI see\n\0"), "file"), at_once=2)
-    assert [source for source, _ in islice(results, 3)] == ["a", "b", "I see"]
-    with pytest.raises(ValueError, match="file, line 4: a NUL byte"):
-        next(results)
 
 
 def test_a_pipe_has_no_number_of_lines_and_is_read_all_the_same(tmp_path):

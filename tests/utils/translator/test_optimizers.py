@@ -85,15 +85,6 @@ def test_muon_takes_a_step_of_like_size_in_every_direction_and_adam_one_of_like_
         torch.testing.assert_close(u.T @ step @ vh.T, sizes.diag(), rtol=0, atol=15 * 2**-8)
 
 
-def test_without_muon_adam_takes_all():
-    alone, by_torch = model(), model()
-    for some_model in (alone, by_torch):
-        some_gradients(some_model)
-    Optimizers(alone, lr=3e-4).step(share=1.0)
-    torch.optim.Adam(by_torch.parameters(), lr=3e-4).step()
-    torch.testing.assert_close(weights_of(alone), weights_of(by_torch))
-
-
 def test_what_is_kept_and_restored_goes_on_as_if_nothing_had_happened():
     through, again = model(), model(seed=1)
     optimizers = Optimizers(through, lr=3e-4, muon=0.02)
