@@ -24,7 +24,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_program_that_is_deaf_to_signals_ends_with_a_test_that_is_killed() -> None:
+def test_a_deaf_program_ends_with_its_test() -> None:
     # Both programs write their errors into one pipe, so this returns when both have ended.
     test = [sys.executable, "-c", KILLED_TEST]
     ended = subprocess.run(test, cwd=TESTS, stderr=subprocess.PIPE, timeout=300, check=False)
@@ -33,7 +33,7 @@ def test_a_program_that_is_deaf_to_signals_ends_with_a_test_that_is_killed() -> 
 
 
 @pytest.mark.slow
-def test_jupyterlab_takes_another_port_if_its_first_one_is_taken(tmp_path: Path, monkeypatch) -> None:
+def test_jupyterlab_takes_a_free_port(tmp_path: Path, monkeypatch) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()

@@ -102,8 +102,9 @@ def processes_of_torchrun(device: torch.device) -> Iterator[Processes]:
     Raises:
         ValueError: several processes on a device that torch cannot connect.
     """
+    restarted = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0)) > 0
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
-        yield Processes(device=device, restarted=_restarted())
+        yield Processes(device=device, restarted=restarted)
         return
     backends = {"cpu": "gloo", "cuda": "nccl"}
     if device.type not in backends:
@@ -117,13 +118,9 @@ def processes_of_torchrun(device: torch.device) -> Iterator[Processes]:
         store = distributed.PrefixStore(os.environ["TORCHELASTIC_RESTART_COUNT"], store)
     distributed.init_process_group(backends[device.type], store=store, rank=rank, world_size=world)
     try:
-        yield Processes(rank, world, device, _restarted())
+        yield Processes(rank, world, device, restarted)
     finally:
         distributed.destroy_process_group()
-
-
-def _restarted() -> bool:
-    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", 0)) > 0
 
 
 class SharedLoss(nn.Module):

@@ -80,10 +80,11 @@ def check_place(place: str | Path, *, overwrite: bool) -> None:
         raise FileExistsError(f"{place} is a file: name a new folder for the run")
     names = {path.name for path in folder.iterdir()} - _IGNORED
     other_names = sorted(names - _RUN_FILES)
-    if other_names or (names and not names & {WEIGHTS, *CHECKPOINTS}):
-        example = (other_names or sorted(names))[0]
+    if not names & {WEIGHTS, *CHECKPOINTS}:
+        other_names = other_names or sorted(names)
+    if other_names:
         raise FileExistsError(
-            f"{place} holds {example}, which is not a file of a run: name a new folder for the run"
+            f"{place} holds {other_names[0]}, which is not a file of a run: name a new folder for the run"
         )
     if WEIGHTS in names and not overwrite:
         raise FileExistsError(

@@ -4,7 +4,6 @@ It is written in two parts: the plan before the training, which ``--resume`` com
 Explained in book/api/command_line.
 """
 
-import hashlib
 import os
 import sys
 from datetime import UTC, datetime
@@ -21,12 +20,6 @@ MAX_POINTS = 200
 #: What may differ between the command that began a training and the one that continues it. The pair file may have
 #: moved: its digest says whether it is the same.
 _FREE = {("data", "pairs"), ("schedule", "minutes")}
-
-
-def file_digest(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def versions() -> dict[str, str]:

@@ -4,6 +4,7 @@ The training loop is in ``loop``; translating and measuring are in ``translating
 Explained in book/api/command_line.
 """
 
+import hashlib
 import json
 import shutil
 import warnings
@@ -41,7 +42,7 @@ from utils.translator.folders import (
 from utils.translator.loop import FullHistory, Schedule, train
 from utils.translator.models import Settings, build_model
 from utils.translator.options import Model
-from utils.translator.records import Record, differences, file_digest, now, plan, printable, result_of
+from utils.translator.records import Record, differences, now, plan, printable, result_of
 
 
 @dataclass(frozen=True)
@@ -199,9 +200,10 @@ def _train(
 def _planned(data: PairData, settings: Settings, schedule: Schedule, path: Path) -> Record:
     """The plan of a training; that of the first command if this one continues it with the same options."""
     pairs = find_file(data.pairs)
-    file = asdict(data) | {"pairs": printable(pairs.absolute()), "sha256": file_digest(pairs)}
-    file["columns"] = list(data.columns)
-    record = plan(data=file, settings=asdict(settings), schedule=asdict(schedule))
+    with pairs.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    facts = {"pairs": printable(pairs.absolute()), "columns": list(data.columns), "sha256": sha256}
+    record = plan(data=asdict(data) | facts, settings=asdict(settings), schedule=asdict(schedule))
     if not path.exists():
         return record
     first = json.loads(path.read_bytes())

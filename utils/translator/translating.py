@@ -276,12 +276,7 @@ def examples_in(
     return examples_of(pairs)
 
 
-def evaluate_run(
-    run: Run,
-    *,
-    test: Sequence[Example] | None = None,
-    **search: Any,
-) -> Evaluation:
+def evaluate_run(run: Run, *, test: Sequence[Example] | None = None, **search: Any) -> Evaluation:
     """Translate the held-out sentences of a run and score them against all their references.
 
     Args:
@@ -334,32 +329,17 @@ def stored_evaluation(folder: str | Path, run: Run) -> dict | None:
     return evaluation
 
 
-class Comparison(NamedTuple):
-    """Two runs on the same sentences.
-
-    Attributes:
-        num_sentences: number of sentences.
-        bleu: of both, and how likely their difference is chance.
-        chrf: the same for chrF.
-    """
-
-    num_sentences: int
-    bleu: Difference
-    chrf: Difference
-
-
 def compare_runs(
-    first: Run,
-    second: Run,
-    *,
-    test: Sequence[Example] | None = None,
-    **search: Any,
-) -> Comparison:
+    first: Run, second: Run, *, test: Sequence[Example] | None = None, **search: Any
+) -> tuple[int, Difference, Difference]:
     """Translate the same sentences with two runs, and test whether one is better.
 
     Args:
-        beam: as for :func:`translate`.
         test: the sentences; None for the test sentences of the runs.
+        search: as for :func:`evaluate_run`.
+
+    Returns:
+        The number of sentences, and BLEU and chrF of both with the probability that their difference is chance.
 
     Raises:
         ValueError: runs for other languages, no sentences, or without ``test`` runs with other test sentences.
@@ -379,5 +359,4 @@ def compare_runs(
     systems = [
         [translation.text for translation in translate(run, sources, **search)] for run in (first, second)
     ]
-    bleu_difference, chrf_difference = paired_bootstrap(*systems, references, lang=first.settings.tgt)
-    return Comparison(len(test), bleu_difference, chrf_difference)
+    return len(test), *paired_bootstrap(*systems, references, lang=first.settings.tgt)

@@ -40,7 +40,7 @@ LEADING = [((7,), (5,)), ((2, 7), (2, 5)), ((2, 1, 7), (3, 5))]  # the last two 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize(("queries", "keys"), LEADING)
-def test_scores_and_gradients_are_those_of_the_plain_form(queries, keys, dtype):
+def test_scores_and_gradients_equal_the_plain_form(queries, keys, dtype):
     assert_like_the_plain_form(inputs(queries, keys, dtype), 10 * 2 * 3 * 7 * 5)
 
 
@@ -86,7 +86,7 @@ class LargestTensor(TorchDispatchMode):
 
 
 @pytest.mark.parametrize(("function", "h"), [(additive_scores, WIDTH), (additive_scores_by_query, 1)])
-def test_the_features_of_all_pairs_are_never_in_memory(function, h):
+def test_all_features_are_never_in_memory_together(function, h):
     with LargestTensor() as largest:
         function(*inputs((11,), (13,))).square().sum().backward()
     assert largest.numel == 11 * 13 * h

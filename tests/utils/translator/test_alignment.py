@@ -35,7 +35,7 @@ def model():
     return build_model(SETTINGS, 37, 41)
 
 
-def test_a_row_belongs_to_the_token_that_is_predicted_with_it(model):
+def test_a_row_belongs_to_the_token_it_predicts(model):
     """The state s_{i-1} asks for the context of token i before the decoder reads this token."""
     [weights] = forced_weights(model, SRC[:1], TGT[:1])
     decoder, lens = model.decoder, torch.tensor([5])
@@ -94,7 +94,7 @@ def test_a_word_without_a_piece_gets_no_link():
 
 
 @given(st.lists(st.text(alphabet="abé'", min_size=1, max_size=5), min_size=1, max_size=7), st.randoms())
-def test_shares_of_a_text_that_is_covered_add_up(words, random):
+def test_shares_of_a_covered_text_add_up(words, random):
     text = " ".join(words)
     ends = [len(" ".join(words[: i + 1])) for i in range(len(words))]
     cuts = sorted({0, len(text), *(random.randrange(len(text)) for _ in range(5))})
@@ -162,7 +162,7 @@ def test_a_run_aligns_words_wherever_the_pieces_fall():
     assert alignments[3].links == {(0, 0), (0, 1)}  # there is one word to choose
 
 
-def test_the_model_reads_the_same_text_cut_by_us_or_by_the_file():
+def test_both_ways_to_tokenise_give_the_same_text():
     run = trained_run()
     [by_us] = align(run, [("I see two dogs.", "Je vois deux chiens.")], tokenised=False)
     [by_file] = align(run, [("I see two dogs .", "Je vois deux chiens .")])

@@ -865,7 +865,7 @@ def test_a_full_output_is_one_line(arguments):
     assert result.stderr == b"error: [Errno 28] No space left on device\n"
 
 
-def test_a_reader_s_file_named_utils_is_not_run(tmp_path):
+def test_a_file_named_utils_is_not_run(tmp_path):
     """A script in a folder of programs, as pip installs it, beside a folder with the reader's own utils.py."""
     entry = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"][NAME]
     module, function = entry.split(":")

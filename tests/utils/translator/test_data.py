@@ -64,7 +64,7 @@ def test_vocabularies_are_learned_from_evenly_spaced_pairs(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("num_valid", [0, 3])
-def test_sentences_that_are_all_too_long_are_an_error(tmp_path, num_valid):
+def test_only_sentences_that_are_too_long_fail(tmp_path, num_valid):
     data = PairData(write_pairs(tmp_path / "pairs"), COLUMNS, num_test=3, num_valid=num_valid, max_tokens=2)
     with pytest.raises(ValueError, match=r"no pair to (train|validate) on has at most 2 tokens"):
         train_run(data, SETTINGS, Schedule(steps=5, muon=0), out=tmp_path / "run")

@@ -34,7 +34,7 @@ def test_a_device_that_is_not_available_is_named(monkeypatch, name):
         choose_device(name)
 
 
-def test_products_are_in_bfloat16_where_the_device_has_instructions_for_it(monkeypatch):
+def test_bfloat16_is_taken_where_the_device_has_it(monkeypatch):
     monkeypatch.setattr("torch.cuda.is_bf16_supported", lambda including_emulation: True)
     monkeypatch.setattr("torch.cpu._is_avx512_bf16_supported", lambda: False)
     assert fastest_products(torch.device("cuda")) == torch.bfloat16

@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @given(st.lists(st.integers(1, 7), min_size=1, max_size=23), st.integers(1, 9))
-def test_the_shards_of_a_batch_hold_each_row_once(lengths, world):
+def test_shards_hold_each_row_once(lengths, world):
     batch = make_batch([[4 + row] for row in range(len(lengths))], [[5] * length for length in lengths])
     shards = [Processes(rank, world).shard(batch) for rank in range(world)]
     counted_in = [rows for rows, share in shards if share]
@@ -182,13 +182,13 @@ def test_processes_with_other_sentences_are_told(two):
     ]
 
 
-def test_ctrl_c_in_one_process_ends_all_and_keeps_the_state(two):
+def test_ctrl_c_in_one_process_ends_all(two):
     results, folder = two
     assert [result["interrupted"] for result in results] == [True, True]
     assert len(load_file(folder / "interrupted" / "checkpoint.safetensors")["losses"]) == 3
 
 
-def test_several_processes_do_not_train_on_apple_s_gpu(monkeypatch):
+def test_apple_gpus_train_in_one_process(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
     with pytest.raises(ValueError, match="several processes train on cpu or cuda, not on mps"):
         processes_of_torchrun(torch.device("mps")).__enter__()
@@ -276,7 +276,7 @@ def test_torchrun_resumes_after_a_killed_worker(tmp_path):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
-def test_a_run_is_trained_resumed_and_read_on_a_gpu(tmp_path):
+def test_a_run_lives_on_a_gpu(tmp_path):
     run, on_gpu = trained_run(), load_run(STORED_RUN, device=choose_device(Device.CUDA))
     texts = [example.source for example in run.test]
     assert [t.text for t in translate(on_gpu, texts)] == [t.text for t in translate(run, texts)]

@@ -58,7 +58,7 @@ def gradients(loss, translator) -> list[torch.Tensor]:
 @pytest.mark.parametrize("num_layers", [1, 2, 3])
 @pytest.mark.parametrize("bidirectional", [True, False])
 @pytest.mark.parametrize("cell", ["gru", "context"])
-def test_loss_and_gradients_are_those_of_the_plain_form(decoder_type, num_layers, bidirectional, cell):
+def test_loss_and_gradients_equal_the_plain_form(decoder_type, num_layers, bidirectional, cell):
     translator = model(decoder_type, num_layers=num_layers, bidirectional=bidirectional, cell=cell)
     data = batch()
     plain = plain_loss(translator, data, label_smoothing=0.1)
@@ -80,7 +80,7 @@ def test_the_source_is_read_as_torch_reads_it(num_layers, bidirectional):
     assert (ours[0][:, 7:] == 0).all()
 
 
-def test_dropout_acts_on_the_words_and_between_the_layers_of_the_source():
+def test_dropout_acts_on_words_and_between_layers():
     data = batch()
     for num_layers, gru_dropout, embedding_dropout in [(1, 0.5, 0.0), (2, 0.5, 0.0), (1, 0.0, 0.5)]:
         encoder = model(num_layers=num_layers).encoder
@@ -90,14 +90,14 @@ def test_dropout_acts_on_the_words_and_between_the_layers_of_the_source():
 
 
 @pytest.mark.parametrize("lengths", [[7, 3, 0, 5, 2], [8, 3, 1, 5, 2]])
-def test_lengths_out_of_range_are_refused_in_both_forms(lengths):
+def test_lengths_out_of_range_are_refused(lengths):
     encoder, data = model().encoder, batch()
     for read in (encoder, lambda *sentences: encode(encoder, *sentences)):
         with pytest.raises(ValueError, match=f"between 1 and 7, got {min(lengths)} to {max(lengths)}"):
             read(data.src, torch.tensor(lengths))
 
 
-def test_an_encoder_of_another_kind_reads_in_its_own_way():
+def test_another_encoder_reads_in_its_own_way():
     class Twice(Encoder):
         def forward(self, src, src_lens):
             outputs, state = super().forward(src, src_lens)
@@ -116,7 +116,7 @@ def transformer(dropout=0.0):
     ).double()
 
 
-def test_loss_gradients_and_weights_of_a_transformer_are_those_of_the_plain_form():
+def test_a_transformer_equals_its_plain_form():
     translator, data = transformer(), batch()
     plain = plain_loss(translator, data, label_smoothing=0.1)
     fast = fast_loss(translator, data, label_smoothing=0.1, chunk=7)
@@ -127,7 +127,7 @@ def test_loss_gradients_and_weights_of_a_transformer_are_those_of_the_plain_form
     assert steps_for(translator) is DecoderSteps
 
 
-def test_a_transformer_computes_the_vocabulary_product_for_real_tokens_alone(monkeypatch):
+def test_a_transformer_computes_logits_of_real_tokens_alone(monkeypatch):
     rows = []
 
     def counting(hidden, *arguments, **options):
@@ -148,7 +148,7 @@ def test_dropout_acts_in_training_alone():
     assert len(losses) == 5
 
 
-def test_bfloat16_products_change_the_numbers_by_their_rounding_and_leave_them_in_float32():
+def test_bfloat16_products_change_numbers_by_their_rounding():
     translator, data = model(num_layers=2, cell="context").float(), batch()
     plain = plain_loss(translator, data)
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -238,7 +238,7 @@ def test_vocabulary_loss_and_its_gradients_are_torch_s(label_smoothing, chunk):
         torch.testing.assert_close(mine, theirs, rtol=1e-12, atol=1e-12)
 
 
-def test_vocabulary_loss_of_large_scores_is_finite_and_no_input_is_changed():
+def test_vocabulary_loss_of_large_scores_is_finite():
     *inputs, target = vocabulary_inputs(torch.float32)
     with torch.no_grad():
         inputs[0].mul_(1e4)
@@ -250,7 +250,7 @@ def test_vocabulary_loss_of_large_scores_is_finite_and_no_input_is_changed():
     assert all(torch.equal(tensor, copy) for tensor, copy in zip(inputs, before, strict=True))
 
 
-def test_vocabulary_loss_without_gradients_and_for_some_of_its_inputs():
+def test_vocabulary_loss_may_need_few_gradients():
     hidden, weight, bias, target = vocabulary_inputs()
     with torch.no_grad():
         assert not vocabulary_loss(hidden, weight, bias, target).requires_grad

@@ -19,7 +19,7 @@ def translation():
     )
 
 
-def test_pictures_are_of_the_kind_that_the_name_says(tmp_path, translation):
+def test_the_suffix_decides_the_kind_of_picture(tmp_path, translation):
     save_heatmap(translation, tmp_path / "map.PNG")
     assert (tmp_path / "map.PNG").read_bytes().startswith(b"\x89PNG")
     save_heatmap(translation, tmp_path / "map.svg")
@@ -53,7 +53,7 @@ def test_what_can_be_shown_gives_no_warning(tmp_path, suffix):
     assert (tmp_path / f"map{suffix}").stat().st_size > 1000
 
 
-def test_a_page_holds_all_that_it_needs_and_every_token(tmp_path, translation):
+def test_a_page_needs_no_other_file(tmp_path, translation):
     path = tmp_path / "map.html"
     save_heatmap(translation, path)
     page = path.read_text(encoding="utf-8")
@@ -65,7 +65,7 @@ def test_a_page_holds_all_that_it_needs_and_every_token(tmp_path, translation):
     assert re.search(r"\(70 ?%\)", page)  # the largest weight of the first token
 
 
-def test_what_cannot_be_drawn_is_refused_before_any_work(tmp_path, translation):
+def test_what_cannot_be_drawn_is_refused(tmp_path, translation):
     with pytest.raises(ValueError, match=r"must end in \.png, \.svg, \.html, got 'map.gif'"):
         check_heatmap_path(tmp_path / "map.gif")
     with pytest.raises(FileNotFoundError, match="nowhere"):

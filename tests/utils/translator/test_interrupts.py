@@ -11,7 +11,7 @@ STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_every_signal_is_obeyed_and_the_handlers_are_put_back(number):
+def test_signals_are_obeyed_and_handlers_put_back(number):
     before = [signal.getsignal(other) for other in SIGNALS]
     with pytest.raises(Interrupted) as interrupt, obey_signals():
         signal.raise_signal(number)
@@ -20,7 +20,7 @@ def test_every_signal_is_obeyed_and_the_handlers_are_put_back(number):
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-def test_the_first_signal_is_held_back_and_the_second_is_not(number):
+def test_only_the_first_signal_is_held_back(number):
     with obey_signals(), hold_signals() as pending:
         signal.raise_signal(number)
         assert pending.number == number

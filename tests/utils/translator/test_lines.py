@@ -61,7 +61,7 @@ def test_lines_do_not_depend_on_how_bytes_arrive(text, encoding):
     )
 
 
-def test_a_line_is_given_as_soon_as_its_end_is_read():
+def test_a_line_is_given_at_its_end():
     """A program that sends a line and waits for its translation gets it, whatever ends the line."""
     pipe = Pieces([b"a\r", b"\nb\n", b"c\r", b"d"])
     lines = read_lines(io.BufferedReader(pipe), "x")
@@ -70,7 +70,7 @@ def test_a_line_is_given_as_soon_as_its_end_is_read():
     assert list(lines) == []
 
 
-def test_text_of_another_encoding_is_named_with_its_remedy(tmp_path):
+def test_another_encoding_is_named_with_its_remedy(tmp_path):
     path = tmp_path / "text"
     path.write_bytes("ok\nOù est la clé ? C'est déjà l'été.\n".encode("cp1252"))
     with (
@@ -113,7 +113,7 @@ class WithoutEnd(io.RawIOBase):
         return len(given)
 
 
-def test_a_line_without_an_end_is_refused_before_it_fills_memory():
+def test_an_endless_line_does_not_fill_memory():
     run, file = trained_run(), WithoutEnd()
     results = translate_lines(run, read_lines(io.BufferedReader(file), "standard input"))
     assert [source for source, _ in islice(results, 2)] == ["I see\tJe vois", "We have\tNous avons"]
@@ -143,7 +143,7 @@ def test_memory_holds_a_line_and_not_the_file(tmp_path, encoding, line, num, lim
     assert peak < limit
 
 
-def test_a_line_may_be_as_long_as_the_limit_and_a_longer_one_is_counted(tmp_path):
+def test_a_line_may_reach_the_limit(tmp_path):
     longest = b"x" * (MAX_LINE - 1) + b"\n"
     assert [len(line) for line in read_lines(io.BytesIO(longest + b"y"), "file")] == [MAX_LINE - 1, 1]
     path = tmp_path / "text"
@@ -155,7 +155,7 @@ def test_a_line_may_be_as_long_as_the_limit_and_a_longer_one_is_counted(tmp_path
 
 
 @pytest.mark.parametrize("is_file", [True, False])
-def test_lines_are_counted_and_those_before_a_bad_one_given(tmp_path, is_file):
+def test_lines_before_a_bad_line_are_given(tmp_path, is_file):
     content = b"a\n\nI see\n\0"
     (tmp_path / "text").write_bytes(content)
     path = tmp_path / "text" if is_file else None
@@ -179,7 +179,7 @@ def test_two_sentences_share_a_line():
         list(read_pair_lines(["a|||b", "c"], "pairs", io.BytesIO(b"a|||b\nc\n")))
 
 
-def test_a_stream_without_an_end_is_translated_as_it_comes():
+def test_an_endless_stream_is_translated():
     """No more lines are read than are translated at once."""
     run = trained_run()
     lines_read = []
@@ -207,7 +207,7 @@ def test_a_stream_without_an_end_is_translated_as_it_comes():
             list(translate_lines(run, ["a"], at_once=at_once))
 
 
-def test_a_pipe_has_no_number_of_lines_and_is_read_all_the_same(tmp_path):
+def test_a_pipe_is_read_without_counting(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(b"a\nb\n",), daemon=True)

@@ -35,7 +35,7 @@ def test_without_options_it_gives_the_weights_of_fit():
     assert not by_train.training
 
 
-def test_the_seed_alone_settles_the_weights_and_torch_s_generator_is_left_alone():
+def test_the_seed_alone_decides_the_parameters():
     def trained(seed: int) -> torch.Tensor:
         some_model = model()
         train(some_model, shuffled(), Schedule(epochs=1), seed=seed)
@@ -51,7 +51,7 @@ def test_the_seed_alone_settles_the_weights_and_torch_s_generator_is_left_alone(
     assert not torch.equal(trained(4), first)
 
 
-def test_coarse_products_give_about_the_same_loss_and_leave_the_weights_in_float32():
+def test_bfloat16_products_give_about_the_same_loss():
     def trained(products: torch.dtype) -> tuple[list[float], torch.dtype]:
         some_model = model(dropout=0.0)
         history = train(some_model, shuffled(), Schedule(epochs=2), products=products)
@@ -97,7 +97,7 @@ def test_minutes_are_kept_and_settle_the_learning_rate(timed, monkeypatch):
     assert rates == pytest.approx([0, 0.4 * 0.9, 0.8 * 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
 
 
-def test_the_time_until_the_first_batch_is_not_counted(timed, monkeypatch):
+def test_time_before_the_first_batch_is_free(timed, monkeypatch):
     """Reading a large file and sorting its sentences must not use up the minutes."""
     epoch = timed.epoch
 
@@ -110,7 +110,7 @@ def test_the_time_until_the_first_batch_is_not_counted(timed, monkeypatch):
     assert history.seconds[:4] == pytest.approx([0, 6, 12, 18])
 
 
-def test_so_many_steps_are_made_with_a_learning_rate_that_falls_to_0(monkeypatch):
+def test_steps_end_with_a_learning_rate_of_0(monkeypatch):
     rates = []
     monkeypatch.setattr(Optimizers, "step", lambda self, share: rates.append(share))
     history = train(model(), shuffled(29, batch_size=8), Schedule(steps=5, warmup=0.2), valid=VALID)
@@ -120,14 +120,14 @@ def test_so_many_steps_are_made_with_a_learning_rate_that_falls_to_0(monkeypatch
 
 
 @pytest.mark.parametrize("schedule", [Schedule(minutes=1e-9), Schedule(steps=1), Schedule(epochs=1)])
-def test_a_training_that_has_not_changed_the_weights_is_an_error(schedule):
+def test_a_training_must_change_the_parameters(schedule):
     with pytest.raises(
         ValueError, match=r"ended after step [01], before the weights have changed.*--minutes"
     ):
         train(model(), shuffled(5), schedule)
 
 
-def test_a_training_that_goes_on_counts_the_minutes_it_had_before(timed, tmp_path):
+def test_minutes_before_an_interruption_count(timed, tmp_path):
     class EndsAtTheFourthStep(Checkpoints):
         steps = 0
 
@@ -149,7 +149,7 @@ def test_a_training_that_goes_on_counts_the_minutes_it_had_before(timed, tmp_pat
 # Held-out sentences
 
 
-def test_the_weights_with_the_lowest_held_out_loss_are_kept_and_patience_ends_training():
+def test_the_best_epoch_is_kept_and_patience_ends():
     some_model = model(dropout=0.0)  # these sentences can only be learned by heart
     history = train(some_model, shuffled(13), Schedule(epochs=100, lr=0.03, patience=2), valid=VALID)
     best = min(history.valid_losses)
@@ -160,7 +160,7 @@ def test_the_weights_with_the_lowest_held_out_loss_are_kept_and_patience_ends_tr
 
 
 @pytest.mark.parametrize("batch_size", [1, 4, 13])
-def test_the_held_out_loss_does_not_depend_on_the_size_of_batches_nor_on_dropout(batch_size, monkeypatch):
+def test_held_out_loss_is_independent_of_its_batches(batch_size, monkeypatch):
     monkeypatch.setattr("utils.translator.loop._HELD_OUT_BATCH", batch_size)
     some_model = model()
     [loss] = train(some_model, shuffled(), Schedule(epochs=1), valid=VALID).valid_losses
@@ -180,7 +180,7 @@ def test_the_progress_bar_tells_loss_and_speed(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_loss_that_is_not_finite_stops_at_its_step_with_the_weights_before_it():
+def test_an_infinite_loss_stops_before_its_step():
     some_model = model()
     with torch.no_grad():
         some_model.decoder.output.bias[5] = math.nan

@@ -42,7 +42,7 @@ def test_the_hidden_matrices_are_those_of_no_vocabulary():
     ]
 
 
-def test_the_hidden_matrices_of_a_transformer_are_those_of_its_layers():
+def test_a_transformer_s_hidden_matrices_are_its_layers():
     some_model = model(model="transformer", d_embed=6, num_heads=3, num_layers=2)
     names = {id(parameter): name for name, parameter in some_model.named_parameters()}
     found = [names[id(matrix)] for matrix in hidden_matrices(some_model)]
@@ -58,7 +58,7 @@ def test_the_hidden_matrices_of_a_transformer_are_those_of_its_layers():
     ]
 
 
-def test_muon_takes_a_step_of_like_size_in_every_direction_and_adam_one_of_like_size_in_every_number():
+def test_muon_evens_directions_and_adam_evens_numbers():
     some_model = model().double()
     before = named(some_model)
     some_gradients(some_model)
@@ -85,7 +85,7 @@ def test_muon_takes_a_step_of_like_size_in_every_direction_and_adam_one_of_like_
         torch.testing.assert_close(u.T @ step @ vh.T, sizes.diag(), rtol=0, atol=15 * 2**-8)
 
 
-def test_what_is_kept_and_restored_goes_on_as_if_nothing_had_happened():
+def test_a_restored_optimizer_goes_on_alike():
     through, again = model(), model(seed=1)
     optimizers = Optimizers(through, lr=3e-4, muon=0.02)
     for seed in range(3):

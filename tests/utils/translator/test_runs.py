@@ -37,7 +37,7 @@ COLUMNS = ("en", "fr")
 ONE_EPOCH = Schedule(epochs=1, batch_size=32, muon=0)
 
 
-def test_a_model_is_built_by_its_settings_and_seed_alone():
+def test_settings_and_seed_alone_decide_the_model():
     torch.manual_seed(0)
     first = weights_of(build_model(SETTINGS, 5, 7))
     torch.manual_seed(1)

@@ -29,7 +29,7 @@ def test_translations_come_in_order_whatever_the_batch():
         assert [t.text for t in translate(run, sentences)] == [t.text for t in together]
 
 
-def test_the_length_limit_of_a_translation_does_not_depend_on_its_batch():
+def test_the_length_limit_is_independent_of_batches():
     run = trained_run()
     model = deepcopy(run.model)
     with torch.no_grad():
@@ -44,7 +44,7 @@ def test_the_length_limit_of_a_translation_does_not_depend_on_its_batch():
         assert len(together.tgt_tokens) == len(alone.tgt_tokens) >= 2 * len(alone.src_tokens) + 10
 
 
-def test_the_n_best_start_with_the_best_and_differ():
+def test_n_best_translations_differ_in_order():
     run = trained_run()
     sentences = ["They want three keys.", "", "I see two dogs."]
     by_sentence = n_best(run, sentences, beam=5)
@@ -75,7 +75,7 @@ def test_a_translation_tells_its_tokens_and_weights():
     torch.testing.assert_close(translation.weights.sum(dim=1), torch.ones(len(translation.tgt_tokens)))
 
 
-def test_a_run_is_measured_on_its_test_sentences_and_the_result_stored(tmp_path):
+def test_an_evaluation_is_computed_and_stored(tmp_path):
     run = trained_run()
     result = evaluate_run(run)
     result.save(tmp_path)
@@ -98,7 +98,7 @@ def test_a_run_is_measured_on_its_test_sentences_and_the_result_stored(tmp_path)
     assert evaluate_run(run) == result
 
 
-def test_shares_of_empty_and_cut_off_translations_are_counted(monkeypatch):
+def test_empty_and_cut_off_translations_are_counted(monkeypatch):
     run = trained_run()
 
     def translations(_run, sentences, **_):

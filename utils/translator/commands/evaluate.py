@@ -103,18 +103,17 @@ def compare(
     _tell_of_tokenizer(runs[0])
     search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
     with computing(threads):
-        result = compare_runs(*runs, test=test, **search)
+        num, bleu, chrf = compare_runs(*runs, test=test, **search)
     if as_json:
-        scores = {name: getattr(result, name)._asdict() for name in ("bleu", "chrf")}
-        shared.print_json({"num_sentences": result.num_sentences} | scores)
+        shared.print_json({"num_sentences": num, "bleu": bleu._asdict(), "chrf": chrf._asdict()})
         return
     names = [str(first), str(second)]
     width = max(map(len, names))
-    typer.echo(f"{result.num_sentences} sentences\n{'':{width}}   BLEU   chrF")
+    typer.echo(f"{num} sentences\n{'':{width}}   BLEU   chrF")
     for place, name in enumerate(names):
-        typer.echo(f"{name:{width}}  {result.bleu[place]:5.2f}  {result.chrf[place]:5.2f}")
-    typer.echo(f"{'p-value':{width}}  {result.bleu.p_value:5.3f}  {result.chrf.p_value:5.3f}")
-    typer.echo(f"{result.bleu.signature}\n{result.chrf.signature}")
+        typer.echo(f"{name:{width}}  {bleu[place]:5.2f}  {chrf[place]:5.2f}")
+    typer.echo(f"{'p-value':{width}}  {bleu.p_value:5.3f}  {chrf.p_value:5.3f}")
+    typer.echo(f"{bleu.signature}\n{chrf.signature}")
 
 
 def _other_test(run: "Run", path: Path | None, columns: str | None) -> "list[Example] | None":
