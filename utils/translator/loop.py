@@ -163,7 +163,8 @@ def train(
                 _save_if_due(state, checkpoints, fingerprint, processes, pending)
                 _show(bar, history, clock.share())
             state.end_epoch(None if valid is None else _valid_loss(model, valid, processes))
-        model.load_state_dict(state.best or model.state_dict())
+        if state.best is not None:
+            model.load_state_dict(state.best)
     model.eval()
     if len(history.losses) < 2:  # the learning rate of the first step is 0
         raise ValueError(
