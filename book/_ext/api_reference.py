@@ -1,9 +1,8 @@
-"""Links between the reference of `utils` and the chapters.
+"""Links between the reference of `utils` and the chapters, and entries of the reference that unfold.
 
-A docstring says "Explained in chapters/NAME" (or book/NAME), for its object or for its module: the entry in the
-reference links to that page, and the page ends with links to all entries that name it. In the prose of a chapter, the
-first use of each name that its code imports from `utils` links to its entry too. In the reference each entry is a
-line that unfolds.
+A docstring says "Explained in chapters/NAME" (or book/NAME), for its object or for its module: the entry links to that
+page, and the page ends with links to all entries that name it. In the prose of a chapter, the first use of each name
+that its code imports from `utils` links to its entry too.
 """
 
 import ast
@@ -16,7 +15,6 @@ import nbformat
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.util.nodes import make_refnode
 from sphinx_design.shared import create_component
 
@@ -36,17 +34,11 @@ def _link_to_pages(app: Sphinx, what: str, name: str, obj: object, _options, lin
 
     def link(match: re.Match) -> str:
         if what != "module":
-            _explained_in(app.env).setdefault(match[0], set()).add(name)
+            explained_in = vars(app.env).setdefault("explained_in", {})
+            explained_in.setdefault(match[0], set()).add(name)
         return f":doc:`/{match[0]}`"
 
     lines[:] = [EXPLAINED.sub(link, line) for line in lines]
-
-
-def _explained_in(env: BuildEnvironment) -> dict[str, set[str]]:
-    """For each page, the names of the entries that it explains."""
-    if not hasattr(env, "explained_in"):
-        env.explained_in = {}
-    return env.explained_in
 
 
 def _fold(_app: Sphinx, doctree: nodes.document) -> None:
@@ -60,8 +52,10 @@ def _fold(_app: Sphinx, doctree: nodes.document) -> None:
                 else:
                     line += first.children
                     first.parent.remove(first)
-            parts = {"container_classes": ["entry"], "title_classes": [], "body_classes": []}
-            box = create_component("dropdown", opened=False, has_title=True, icon=None, chevron=None, **parts)
+            classes = {"container_classes": ["entry"], "title_classes": [], "body_classes": []}
+            box = create_component(
+                "dropdown", opened=False, has_title=True, icon=None, chevron=None, **classes
+            )
             entry.replace_self(box)
             box += [line, entry]
 
@@ -70,10 +64,8 @@ def _link_to_reference(app: Sphinx, doctree: nodes.document, docname: str) -> No
     entries = app.env.get_domain("py").objects
 
     def reference(name: str, text: str) -> nodes.reference:
-        entry = entries[name]
-        return make_refnode(
-            app.builder, docname, entry.docname, entry.node_id, nodes.literal(text, text), title=name
-        )
+        entry, code = entries[name], nodes.literal(text, text)
+        return make_refnode(app.builder, docname, entry.docname, entry.node_id, code, title=name)
 
     if docname.startswith("chapters/"):
         imported = _imported_from_utils(app.env.doc2path(docname), entries.keys())
@@ -86,7 +78,7 @@ def _link_to_reference(app: Sphinx, doctree: nodes.document, docname: str) -> No
                 linked.add(name)
                 literal.replace_self(reference(name, literal.astext()))
 
-    if explained := sorted(entries.keys() & _explained_in(app.env).get(docname, set())):
+    if explained := sorted(entries.keys() & getattr(app.env, "explained_in", {}).get(docname, set())):
         box = nodes.container("", nodes.paragraph("", "In the reference:"), classes=["in-the-reference"])
         for module, names in groupby(explained, lambda name: _module_of(name, entries[name].objtype)):
             line = nodes.paragraph("", "", nodes.literal(module, module), nodes.Text(": "))
@@ -116,9 +108,8 @@ def _imported_from_utils(path: str, entries: Collection[str]) -> dict[str, str]:
     }
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     app.connect("autodoc-skip-member", _skip_aliases)
     app.connect("autodoc-process-docstring", _link_to_pages)
     app.connect("doctree-read", _fold, priority=900)  # after the contents of the page are collected
     app.connect("doctree-resolved", _link_to_reference)
-    return {"parallel_read_safe": False, "parallel_write_safe": True}

@@ -1,7 +1,6 @@
 """Corrections to the pages of Jupyter Book: what a phone or a screen reader needs and no option of the theme gives."""
 
 import re
-from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -44,15 +43,7 @@ def _inline_drawings(app: Sphinx, doctree: nodes.document, _page: str) -> None:
 
 
 def _mend(app: Sphinx, _page: str, _template: str, context: dict, _doctree) -> None:
-    if "body" in context:
-        context["body"] = _mend_body(context["body"])
-        if CHINESE.search(context["body"]):
-            app.add_css_file("fonts/chinese.css")
-    if "generate_toctree_html" in context:
-        context["generate_toctree_html"] = _with_named_toggles(context["generate_toctree_html"])
-
-
-def _mend_body(body: str) -> str:
+    body = context.get("body", "")
     body = SIGNATURE_LINES.sub(lambda lines: lines[1] + re.sub("<(/?)dd>", r"<\1span>", lines[2]), body)
     body = FORMULA.sub(r'<span class="together">\g<0></span>', body)
     body = OPTION.sub('<span class="pre option">', body)
@@ -60,24 +51,21 @@ def _mend_body(body: str) -> str:
     # A screen reader would read the label instead of the text that says what is hidden.
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
     # A list of references has links beside its entries, which the role "list" does not allow.
-    return body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+    context["body"] = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+    if CHINESE.search(body):
+        app.add_css_file("fonts/chinese.css")
+    if contents := context.get("generate_toctree_html"):
+        context["generate_toctree_html"] = lambda *args, **kwargs: _name_toggles(contents(*args, **kwargs))
 
 
-def _with_named_toggles(toctree: Callable[..., BeautifulSoup | str]) -> Callable[..., BeautifulSoup | str]:
+def _name_toggles(contents: BeautifulSoup | str) -> BeautifulSoup | str:
     """The contents in the sidebar, with a label for each arrow that names the part it unfolds."""
-
-    def with_named_toggles(*args, **kwargs) -> BeautifulSoup | str:
-        contents = toctree(*args, **kwargs)
-        if isinstance(contents, BeautifulSoup):
-            for entry in contents.select("li:has(> details)"):
-                entry.summary["aria-label"] = f"Pages of: {entry.a.get_text(strip=True)}"
-        return contents
-
-    return with_named_toggles
+    for entry in contents.select("li:has(> details)") if isinstance(contents, BeautifulSoup) else ():
+        entry.summary["aria-label"] = f"Pages of: {entry.a.get_text(strip=True)}"
+    return contents
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     app.connect("doctree-read", _name_parts)
     app.connect("doctree-resolved", _inline_drawings)
     app.connect("html-page-context", _mend, priority=900)  # after the theme's own
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,68 +1,197 @@
-"""Captions and questions stand in the notebooks as plain Markdown, so that JupyterLab and a forge show them too.
+"""Captions and questions, which are plain Markdown in the notebooks so that JupyterLab and GitHub show them too.
 
-Before a chapter is parsed, this extension turns them into what makes a caption and a question of the book: a cell with
-the tag ``caption`` becomes the caption of the figure above it, and what stands between ``<!-- quiz NAME -->`` and
-``</details>`` becomes the directive ``quiz`` (see `quiz.py`).
+Before a chapter is parsed, a cell with the tag ``caption`` becomes the caption of the figure above it, and what is
+between ``<!-- quiz NAME -->`` and ``</details>`` becomes the directive ``quiz``: a question that the reader answers in
+the page. CONTRIBUTING.md says how each kind of question is written. Here the kind is found and the question is checked:
+a mistake stops the build. ``quiz.js`` makes the form in the page; without a script the page shows what was written.
 """
 
+import json
 import re
+from collections.abc import Callable
 
 import nbformat
+from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
 
 QUIZ = re.compile(r"^<!-- quiz (\S+) -->\n(.*?^</details>)$", re.MULTILINE | re.DOTALL)
 #: The beginning of a question, also of one that is not written as it must be.
 BEGINNING = re.compile(r"^\s*<!--\s*quiz.*", re.MULTILINE | re.IGNORECASE)
-
-
-def with_directives(text: str) -> str:
-    """Markdown with its questions as directives.
-
-    Raises:
-        ValueError: a question that is not written as the rules want it.
-    """
-    written = QUIZ.sub(r":::{quiz} \1\n\2\n:::", text)
-    if odd := BEGINNING.search(written):
-        raise ValueError(
-            f"a question begins with a line '<!-- quiz NAME -->' and ends with a line '</details>': {odd[0]!r}"
-        )
-    return written
-
-
-def with_captions(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """The cells without the captions, which are now in the metadata of the figures.
-
-    Raises:
-        ValueError: a caption without a figure above it.
-    """
-    kept: list[NotebookNode] = []
-    for cell in cells:
-        if "caption" not in cell.metadata.get("tags", ()):
-            kept.append(cell)
-            continue
-        figure = kept[-1].metadata.get("mystnb", {}).get("figure") if kept else None
-        if figure is None or "caption" in figure:
-            raise ValueError(f"this caption does not follow the cell of a figure: {cell.source!r}")
-        figure["caption"] = cell.source
-    return kept
+OPENING, CLOSING = "<details><summary>Answers</summary>", "</details>"
+#: How each answer begins, in bold: ``Right.``, ``No.``, or with what the reader must give to get this answer.
+MARK = re.compile(r"(Right|No)(?:: (.+))?\.")
+NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?")
+ORDER = re.compile(r"\d+(?:, \d+)+")
+PLACE = re.compile(r"row ([1-9]\d*)(?:, column ([1-9]\d*))?|column ([1-9]\d*)")
 
 
 def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
     if not str(app.env.doc2path(page)).endswith(".ipynb"):
         return
     notebook = nbformat.reads(source[0], as_version=4)
-    try:
-        notebook.cells = with_captions(notebook.cells)
-        for cell in notebook.cells:
-            if cell.cell_type == "markdown":
-                cell.source = with_directives(cell.source)
-    except ValueError as fault:
-        raise ExtensionError(f"{page}: {fault}") from None
+    kept: list[NotebookNode] = []
+    for cell in notebook.cells:
+        if "caption" in cell.metadata.get("tags", ()):
+            figure = kept[-1].metadata.get("mystnb", {}).get("figure") if kept else None
+            if figure is None or "caption" in figure:
+                raise ExtensionError(
+                    f"{page}: this caption does not follow the cell of a figure: {cell.source!r}"
+                )
+            figure["caption"] = cell.source
+            continue
+        if cell.cell_type == "markdown":
+            cell.source = QUIZ.sub(r":::{quiz} \1\n\2\n:::", cell.source)
+            if odd := BEGINNING.search(cell.source):
+                form = "a question begins with a line '<!-- quiz NAME -->' and ends with a line '</details>'"
+                raise ExtensionError(f"{page}: {form}: {odd[0]!r}")
+        kept.append(cell)
+    notebook.cells = kept
     source[0] = nbformat.writes(notebook)
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+class Quiz(nodes.container):
+    """One question; ``kind`` and ``answers`` are what the script needs to know."""
+
+
+class QuizDirective(SphinxDirective):
+    """Check one question: ``:::{quiz} NAME``, with a name that no other question of the book has."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """The question and its answers as they are written, in a box that says what kind of question it is."""
+        box = Quiz(names=[f"quiz-{self.arguments[0]}"])
+        self.state.nested_parse(self.content, self.content_offset, box)
+        try:
+            box["kind"], box["answers"] = kind_and_answers(box)
+        except ValueError as fault:
+            raise self.error(f"quiz {self.arguments[0]!r}: {fault}") from None
+        self.state.document.note_explicit_target(box)
+        return [box]
+
+
+def kind_and_answers(box: nodes.Element) -> tuple[str, list[dict]]:
+    """The kind of a question, and for each of its answers whether it is right and what the reader gives to get it."""
+    asked, answers = _parts(box)
+    marks = [_mark(item) for item in answers]
+    if not any(right for right, _ in marks):
+        raise ValueError("no answer is marked **Right.**")
+    if isinstance(asked, nodes.bullet_list):
+        raise ValueError("number the choices: the list must be 1., 2., 3.")
+    if isinstance(asked, nodes.enumerated_list):
+        if not any(value for _, value in marks):
+            if len(marks) != len(asked):
+                raise ValueError(f"{len(asked)} choices need as many answers, got {len(marks)}")
+            rights = [right for right, _ in marks]
+            return "one" if sum(rights) == 1 else "all", [{"right": right} for right in rights]
+        orders = _conditions(marks, lambda value: _order(value, len(asked)))
+        if any(answer["right"] and answer["order"] == sorted(answer["order"]) for answer in orders):
+            raise ValueError("the items are in the right order already: write them in another one")
+        return "order", orders
+    if isinstance(asked, nodes.table):
+        rows, columns = _name_rows(asked)
+        return "point", _conditions(marks, lambda value: _place(value, rows, columns))
+    return "number", _conditions(marks, _number)
+
+
+def _parts(box: nodes.Element) -> tuple[nodes.Node, nodes.Element]:
+    """The last part of the question, which tells its kind, and the list of answers."""
+    *_, asked, opening, answers, closing = [None] * 4 + box.children
+    if asked is None or ["".join(part.astext().split()) for part in (opening, closing)] != [OPENING, CLOSING]:
+        raise ValueError(
+            f"after the question it needs {OPENING}, the answers and {CLOSING}, with empty lines between"
+        )
+    if not isinstance(answers, nodes.bullet_list | nodes.enumerated_list):
+        raise ValueError("the answers must be one list")
+    return asked, answers
+
+
+def _mark(item: nodes.list_item) -> tuple[bool, str | None]:
+    """Whether an answer is right, and its value."""
+    # The parser begins a paragraph that begins in bold with an empty text.
+    inline = item[0].children if item.children else []
+    bold = next((node for node in inline if node.astext()), None)
+    match = MARK.fullmatch(bold.astext()) if isinstance(bold, nodes.strong) else None
+    if not match:
+        raise ValueError(f"this answer must begin with **Right.** or **No.**: {item.astext()[:60]!r}")
+    return match[1] == "Right", match[2] and match[2].replace("−", "-")
+
+
+def _conditions(marks: list[tuple[bool, str | None]], read: Callable[[str], dict]) -> list[dict]:
+    """What the reader must give to get each answer; the first answer that fits is given, the last one for all else."""
+    *valued, (right, value) = marks
+    if right or value or not all(value for _, value in valued):
+        raise ValueError(
+            'the last answer must be **No.**, for all else; the others need a value: "Right: 2."'
+        )
+    return [*({"right": right, **read(value)} for right, value in valued), {"right": False}]
+
+
+def _number(value: str) -> dict:
+    match = _match(NUMBER, value, "a number, as 0.25 or 0.25 ± 0.01")
+    return {"number": float(match[1]), "within": float(match[2] or 0)}
+
+
+def _order(value: str, items: int) -> dict:
+    order = [int(number) for number in _match(ORDER, value, "an order, as 2, 3, 1")[0].split(", ")]
+    if sorted(order) != list(range(1, items + 1)):
+        raise ValueError(f"an order must name each of the {items} items once, got {value!r}")
+    return {"order": order}
+
+
+def _place(value: str, rows: int, columns: int) -> dict:
+    match = _match(PLACE, value, "a place, as row 2, column 3 or row 2 or column 3")
+    row, column = int(match[1] or 0), int(match[2] or match[3] or 0)
+    if row > rows or column > columns:
+        raise ValueError(f"the table has {rows} rows and {columns} columns, got {value!r}")
+    return {"row": row, "column": column}
+
+
+def _match(pattern: re.Pattern, value: str, wanted: str) -> re.Match:
+    if match := pattern.fullmatch(value):
+        return match
+    raise ValueError(f"the value must be {wanted}; got {value!r}")
+
+
+def _name_rows(table: nodes.table) -> tuple[int, int]:
+    """How many rows and columns of cells there are; a first column without a heading has the names of the rows."""
+    (body,) = table.findall(nodes.tbody)
+    columns = list(table.findall(nodes.colspec))
+    named = not next(table.findall(nodes.entry)).astext()
+    columns[0]["stub"] = int(named)
+    return len(body), len(columns) - named
+
+
+def _number_questions(_app: Sphinx, doctree: nodes.document) -> None:
+    """Number the questions of a page, and put those that follow each other under one heading."""
+    for number, quiz in enumerate(list(doctree.findall(Quiz)), start=1):
+        quiz.insert(0, nodes.paragraph("", f"Question {number}", classes=["quiz-number"]))
+        place = quiz.parent.index(quiz)
+        block = quiz.parent[place - 1] if place else None
+        if isinstance(block, nodes.container) and "quizzes" in block["classes"]:
+            quiz.parent.remove(quiz)
+        else:
+            block = nodes.container(classes=["quizzes"])
+            quiz.parent[place] = block
+            block += nodes.rubric("", "Check your understanding")
+        block += quiz
+
+
+def _open_box(translator, quiz: Quiz) -> None:
+    told = {"data-kind": quiz["kind"], "data-answers": json.dumps(quiz["answers"])}
+    translator.body.append(translator.starttag(quiz, "div", CLASS="quiz", **told))
+
+
+def _close_box(translator, _quiz: Quiz) -> None:
+    translator.body.append("</div>\n")
+
+
+def setup(app: Sphinx) -> None:
     app.connect("source-read", _rewrite)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+    app.add_node(Quiz, html=(_open_box, _close_box))
+    app.add_directive("quiz", QuizDirective)
+    app.connect("doctree-read", _number_questions)

@@ -1,28 +1,20 @@
-"""Where this edition is published: everything that depends on `repository.url` in _config.yml.
+"""What follows from the configuration: the address of this edition in _config.yml, and the tables of chapters.
 
-As a Sphinx extension it gives the pages their buttons and their public address. As a command (`make links`) it
-writes the links of README.md and CITATION.cff.
+As a Sphinx extension this gives the pages their buttons, public address and tables. As a command (`make readme`) it
+writes the links and tables of README.md, chapters/README.md and CITATION.cff.
 """
 
 import re
 from pathlib import Path
 
+import chapter_tables
 import yaml
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-ROOT = Path(__file__).parents[2]
-BUTTONS = ("use_repository_button", "use_issues_button", "use_edit_page_button")
-#: `make links` writes the lines between the two comments.
-MARKED = re.compile(r"(^\S+ links: [^\n]*\n).*?(^\S+ end of links)", re.MULTILINE | re.DOTALL)
-
 
 def site(url: str) -> str:
-    """The address on GitHub Pages of the book whose repository has this address.
-
-    Raises:
-        ValueError: the address is not that of a repository on GitHub.
-    """
+    """The address on GitHub Pages of the book whose repository has this address."""
     parts = re.fullmatch(r"https://github\.com/([\w-]+)/([\w.-]+)(?<!\.git)", url)
     if not parts:
         raise ValueError(f"repository.url in _config.yml must be https://github.com/OWNER/NAME, got {url!r}")
@@ -30,51 +22,57 @@ def site(url: str) -> str:
     return f"https://{host}/" if name == host else f"https://{host}/{name}/"
 
 
-def links(config: dict) -> dict[str, str]:
-    """The marked lines of each file; empty if the repository has no address."""
+def marked_lines(root: Path) -> dict[tuple[str, str], str]:
+    """For each pair of a file and a mark, the lines that belong between the mark and its end."""
+    config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
     url, branch = config["repository"]["url"], config["repository"]["branch"]
-    if not url:
-        return {"README.md": "", "CITATION.cff": ""}
-    name = url.removeprefix("https://github.com/")
-    launch = config["launch_buttons"]
-    binder = f"{launch['binderhub_url']}/v2/gh/{name}/{branch}?urlpath=lab/tree/chapters"
-    colab = f"{launch['colab_url']}/github/{name}/blob/{branch}"
-    readme = [
-        f"**[Read it online]({site(url)})**",
-        f"[![Tests]({url}/actions/workflows/ci.yml/badge.svg)]({url}/actions/workflows/ci.yml)",
-        f"[![Open in Binder]({launch['binderhub_url']}/badge_logo.svg)]({binder})",
-        f"[![Open in Colab]({launch['colab_url']}/assets/colab-badge.svg)]({colab})",
-    ]
+    badges = citation = ""
+    if url:
+        name = url.removeprefix("https://github.com/")
+        binder, colab = (config["launch_buttons"][f"{host}_url"] for host in ("binderhub", "colab"))
+        badges = (
+            f"**[Read it online]({site(url)})**\n"
+            f"[![Tests]({url}/actions/workflows/ci.yml/badge.svg)]({url}/actions/workflows/ci.yml)\n"
+            f"[![Open in Binder]({binder}/badge_logo.svg)]({binder}/v2/gh/{name}/{branch}?urlpath=lab/tree/chapters)\n"
+            f"[![Open in Colab]({colab}/assets/colab-badge.svg)]({colab}/github/{name}/blob/{branch})\n"
+        )
+        citation = f"url: {site(url)}\nrepository-code: {url}\n"
     return {
-        "README.md": "\n".join(readme) + "\n",
-        "CITATION.cff": f"url: {site(url)}\nrepository-code: {url}\n",
+        ("README.md", "links"): badges,
+        ("README.md", "chapters"): f"\n{chapter_tables.questions(root)}\n\n",
+        ("chapters/README.md", "chapters"): f"\n{chapter_tables.titles(root)}\n\n",
+        ("CITATION.cff", "links"): citation,
     }
 
 
-def write_links(root: Path) -> None:
-    """Write the marked lines of README.md and CITATION.cff from _config.yml."""
-    config = yaml.safe_load((root / "_config.yml").read_text("utf-8"))
-    for name, lines in links(config).items():
+def write_marked_lines(root: Path) -> None:
+    """Write them into README.md, chapters/README.md and CITATION.cff."""
+    for (name, mark), lines in marked_lines(root).items():
         text = (root / name).read_text("utf-8")
-        (root / name).write_text(MARKED.sub(rf"\g<1>{lines}\g<2>", text), "utf-8")
+        begin = text.index("\n", text.index(f" {mark}: ")) + 1
+        end = text.rindex("\n", 0, text.index(f" end of {mark}")) + 1
+        (root / name).write_text(text[:begin] + lines + text[end:], "utf-8")
 
 
-def _follow_the_url(app: Sphinx, config: Config) -> None:
+def _follow(app: Sphinx, config: Config) -> None:
     options = config.html_theme_options
     if url := options["repository_url"]:
         config.html_baseurl = config.ogp_site_url = site(url)
-        options.update(dict.fromkeys(BUTTONS, True))
+        options |= {f"use_{name}_button": True for name in ("repository", "issues", "edit_page")}
         app.tags.add("published")
     else:
         # The theme would look for the repository that they launch.
         del options["launch_buttons"]
-    config.myst_substitutions["colab_install"] = f'`%pip install "git+{url}"`'
+    config.myst_substitutions |= {
+        "colab_install": f'`%pip install "git+{url}"`',
+        "chapter_cards": chapter_tables.cards(Path(app.srcdir)),
+        "chapter_goals": chapter_tables.goals(Path(app.srcdir)),
+    }
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("config-inited", _follow_the_url)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+def setup(app: Sphinx) -> None:
+    app.connect("config-inited", _follow)
 
 
 if __name__ == "__main__":
-    write_links(ROOT)
+    write_marked_lines(Path(__file__).parents[2])

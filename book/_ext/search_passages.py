@@ -1,7 +1,7 @@
-"""The search shows the passage of each hit, also where the book is opened from the disk.
+"""The search shows a passage of each page that it finds, also if the book is opened from the disk.
 
-The search of Sphinx fetches each page that it has found, which browsers refuse for files on the disk. So the texts of
-all pages lie in one script, which only the page of the search loads. `search.js` shows the passages.
+Sphinx's own search fetches these pages, which browsers refuse for files on the disk. So the texts of all pages are in
+one script, which only the page of the search loads. `search.js` shows the passages.
 """
 
 import json
@@ -58,7 +58,6 @@ def _write(app: Sphinx, exception: Exception | None) -> None:
     Path(app.outdir, "_static", PASSAGES).write_text(script, "utf-8")
 
 
-def setup(app: Sphinx) -> dict[str, bool]:
+def setup(app: Sphinx) -> None:
     app.connect("html-page-context", _link)
     app.connect("build-finished", _write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,5 +1,9 @@
-"""Captions and questions as plain Markdown in a notebook: what a page makes of them, and what stops a build."""
+"""Captions and questions as plain Markdown in a notebook: what a page makes of them, and what stops a build.
 
+How questions work in the page is tested in `test_quizzes_in_book`.
+"""
+
+import json
 import re
 from pathlib import Path
 
@@ -13,16 +17,15 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import docutils_namespace
 
 ROOT = Path(__file__).parents[2]
-QUESTION = """<!-- quiz NAME -->
+CHOICES = "Which?\n\n1. a\n2. b\n3. c"
+NUMBER = "How many?"
+TABLE = "Where?\n\n| | x | y |\n|---|---|---|\n| one | 1 | 2 |\n| two | 3 | 4 |"
 
-How many?
 
-<details><summary>Answers</summary>
-
-- **Right: 8.** Yes.
-- **No.** Count.
-
-</details>"""
+def quiz(question: str, *answers: str, name: str = "a-name") -> str:
+    """The source of a question."""
+    listed = "\n".join(f"- {answer}" for answer in answers)
+    return f"<!-- quiz {name} -->\n\n{question}\n\n<details><summary>Answers</summary>\n\n{listed}\n\n</details>\n"
 
 
 def figure(name: str) -> NotebookNode:
@@ -36,63 +39,159 @@ def caption(text: str) -> NotebookNode:
 
 @pytest.fixture
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Builds a page from the cells of a notebook."""
+    """Builds a page from cells, where a text is a cell of Markdown; returns the page and the warnings."""
     monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
 
-    def build(*cells: NotebookNode) -> BeautifulSoup:
-        notebook = new_notebook(cells=[new_markdown_cell("# Title"), *cells])
-        nbformat.write(notebook, tmp_path / "index.ipynb")
+    def build(*cells: NotebookNode | str) -> tuple[BeautifulSoup, str]:
+        cells = [new_markdown_cell(cell) if isinstance(cell, str) else cell for cell in ("# Title", *cells)]
+        nbformat.write(new_notebook(cells=cells), tmp_path / "index.ipynb")
         settings = {
-            "extensions": ["myst_nb", "quiz", "plain_markdown"],
-            "myst_enable_extensions": ["colon_fence"],
+            "extensions": ["myst_nb", "plain_markdown"],
+            "myst_enable_extensions": ["colon_fence", "dollarmath"],
             "nb_execution_mode": "off",
             "source_suffix": {".ipynb": "myst-nb"},  # the default would be shared with other tests
         }
         folders = (str(tmp_path / name) for name in ("out", "doctrees"))
-        with docutils_namespace():
-            app = Sphinx(str(tmp_path), None, *folders, "html", settings, status=None, freshenv=True)
-            app.build()
-        return BeautifulSoup((tmp_path / "out" / "index.html").read_text("utf-8"), "html.parser")
+        with docutils_namespace(), (tmp_path / "warnings.txt").open("w+") as warnings:
+            streams = {"status": None, "warning": warnings}
+            Sphinx(str(tmp_path), None, *folders, "html", settings, **streams, freshenv=True).build()
+            warnings.seek(0)
+            page = BeautifulSoup((tmp_path / "out" / "index.html").read_text("utf-8"), "html.parser")
+            return page, warnings.read()
 
     return build
 
 
-def test_the_cell_below_a_figure_is_its_caption_and_stands_nowhere_else(build) -> None:
-    page = build(figure("fig-a"), caption("The *first* one."), figure("fig-b"), caption("Two."))
+def test_the_cell_below_a_figure_is_its_caption(build) -> None:
+    page, _ = build(figure("fig-a"), caption("The *first* one."), figure("fig-b"), caption("Two."))
     shown = {each["id"]: each.select_one(".caption-text").get_text() for each in page.select("figure")}
     assert shown == {"fig-a": "The first one.", "fig-b": "Two."}
     assert page.select_one("#fig-a figcaption em").get_text() == "first"
     assert page.get_text().count("Two.") == 1
 
 
-def test_a_comment_names_a_question_and_its_folded_answers_end_it(build) -> None:
-    cell = new_markdown_cell(f"{QUESTION.replace('NAME', 'one')}\n\n{QUESTION.replace('NAME', 'two')}")
-    page = build(new_markdown_cell("Before."), cell, new_markdown_cell("After."))
+def test_a_question_ends_with_its_folded_answers(build) -> None:
+    one, two = (quiz(NUMBER, "**Right: 8.** Yes.", "**No.** Count.", name=name) for name in ("one", "two"))
+    page, _ = build("Before.", f"{one}\n{two}", "After.")
     boxes = page.select(".quiz")
-    assert [(box["id"], box["data-kind"]) for box in boxes] == [
-        ("quiz-one", "number"),
-        ("quiz-two", "number"),
-    ]
+    assert [box["id"] for box in boxes] == ["quiz-one", "quiz-two"]
     for box in boxes:
         assert box.details.li.get_text().strip() == "Right: 8. Yes."
+        assert not box.details.has_attr("open")
         assert not re.search("Before|After|<!--", str(box))
 
 
 def test_the_example_of_the_guide_is_a_question(build) -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     (example,) = re.findall(r"^```markdown\n(<!-- quiz.*?)^```", guide, re.MULTILINE | re.DOTALL)
-    assert build(new_markdown_cell(example)).select_one(".quiz")["data-kind"] == "one"
+    page, _ = build(example)
+    assert page.select_one(".quiz")["data-kind"] == "one"
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "kind", "told"),
+    [
+        (CHOICES, ["**No.** x", "**Right.** y", "**No.** z"], "one", [{}, {"right": True}, {}]),
+        (
+            CHOICES,
+            ["**Right.** x", "**No.** y", "**Right.** z"],
+            "all",
+            [{"right": True}, {}, {"right": True}],
+        ),
+        (
+            NUMBER,
+            ["**Right: 0.25 ± 0.01.** x", "**No: −4.** y", "**No.** z"],
+            "number",
+            [{"right": True, "number": 0.25, "within": 0.01}, {"number": -4, "within": 0}, {}],
+        ),
+        (
+            CHOICES,
+            ["**Right: 2, 3, 1.** x", "**No: 3, 2, 1.** y", "**No.** z"],
+            "order",
+            [{"right": True, "order": [2, 3, 1]}, {"order": [3, 2, 1]}, {}],
+        ),
+        (
+            TABLE,
+            ["**Right: row 2, column 1.** x", "**No: row 2.** y", "**No: column 2.** w", "**No.** z"],
+            "point",
+            [{"right": True, "row": 2, "column": 1}, {"row": 2, "column": 0}, {"row": 0, "column": 2}, {}],
+        ),
+    ],
+    ids=["one", "all", "number", "order", "point"],
+)
+def test_the_form_of_a_question_tells_its_kind(build, question, answers, kind, told):
+    page, warnings = build(quiz(question, *answers))
+    (box,) = page.select(".quiz")
+    assert warnings == ""
+    assert box["data-kind"] == kind
+    assert json.loads(box["data-answers"]) == [{"right": False} | answer for answer in told]
+
+
+@pytest.mark.parametrize(("first", "heads"), [("| |", ["one", "two"]), ("| w |", [])])
+def test_a_first_column_without_heading_names_rows(build, first: str, heads: list[str]) -> None:
+    page, _ = build(quiz(TABLE.replace("| |", first), "**Right: row 1.** x", "**No.** y"))
+    assert [head.get_text() for head in page.select("tbody th")] == heads
+
+
+def test_neighbouring_questions_are_under_one_heading(build) -> None:
+    a, b, c, d = (quiz(NUMBER, "**Right: 1.** x", "**No.** y", name=name) for name in "abcd")
+    page, warnings = build(a, b, "Words.", c, "## Section", d)
+    assert warnings == ""
+    blocks = page.select(".quizzes")
+    assert [[box["id"][-1] for box in block.select(".quiz")] for block in blocks] == [
+        ["a", "b"],
+        ["c"],
+        ["d"],
+    ]
+    assert [block.select_one(".rubric").get_text() for block in blocks] == ["Check your understanding"] * 3
+    titles = [title.get_text() for title in page.select(".quiz-number")]
+    assert titles == ["Question 1", "Question 2", "Question 3", "Question 4"]
+
+
+ONE = quiz(NUMBER, "**Right: 1.** x", "**No.** y")
+MISTAKES = [
+    (quiz(CHOICES, "**No.** x", "**Right.** y"), "3 choices need as many answers, got 2"),
+    (quiz(CHOICES, "**No.** x", "**No.** y", "**No.** z"), "no answer is marked **Right.**"),
+    (quiz(CHOICES, "**No.** x", "**Right.** y", "z"), "must begin with **Right.** or **No.**: 'z'"),
+    (quiz(CHOICES, "**No.** x", "Right. y", "**No.** z"), "**Right.** or **No.**: 'Right. y'"),
+    (quiz("- a\n- b", "**Right.** x", "**No.** y"), "number the choices"),
+    (quiz(NUMBER, "**Right: 1.** x"), "the last answer must be **No.**"),
+    (quiz(NUMBER, "**Right.** x", "**No.** y"), "the others need a value"),
+    (quiz(NUMBER, "**Right: one.** x", "**No.** y"), "must be a number, as 0.25 or 0.25 ± 0.01"),
+    (quiz(CHOICES, "**Right: 1, 3.** x", "**No.** y"), "each of the 3 items once, got '1, 3'"),
+    (quiz(CHOICES, "**Right: 2.** x", "**No.** y"), "must be an order, as 2, 3, 1"),
+    (quiz(CHOICES, "**Right: 1, 2, 3.** x", "**No.** y"), "in the right order already"),
+    (quiz(TABLE, "**Right: row 3.** x", "**No.** y"), "the table has 2 rows and 2 columns, got 'row 3'"),
+    (quiz(TABLE, "**Right: column 3.** x", "**No.** y"), "has 2 rows and 2 columns, got 'column 3'"),
+    (quiz(TABLE, "**Right: 2, 1.** x", "**No.** y"), "must be a place, as row 2, column 3"),
+    ("<!-- quiz b -->\n\nHow many?\n\n</details>", "quiz 'b': after the question it needs"),
+    (quiz("", "**Right: 1.** x", "**No.** y"), "after the question it needs <details>"),
+    (ONE.replace("</det", "More.\n\n</det"), "the answers and </details>"),
+    (ONE.replace("\n- ", "\n"), "answers must be one list"),
+    (ONE, None),
+    (ONE, "quiz-a-name"),
+]
+
+
+def test_each_mistake_in_a_question_is_named(build) -> None:
+    # One build for all: each mistake makes one line of warning.
+    page, warnings = build(*(text for text, _ in MISTAKES))
+    messages = [message for _, message in MISTAKES if message]
+    for line, message in zip(warnings.splitlines(), messages, strict=True):
+        assert message in line
+        assert "index.ipynb:" in line
+    assert len(page.select(".quiz")) == 2  # the last two, which have one name
 
 
 @pytest.mark.parametrize(
     ("cells", "complaint"),
     [
-        ([new_markdown_cell(QUESTION.replace("NAME", "two words"))], "'<!-- quiz two words -->'"),
-        ([new_markdown_cell(QUESTION.replace("\n</details>", ""))], "ends with a line '</details>'"),
-        ([new_markdown_cell("Text."), caption("Whose?")], "does not follow the cell of a figure: 'Whose\\?'"),
+        ([ONE.replace("a-name", "two words")], "'<!-- quiz two words -->'"),
+        ([ONE.replace("\n</details>", "")], "ends with a line '</details>'"),
+        (["Text.", caption("Whose?")], "does not follow the cell of a figure: 'Whose\\?'"),
         ([figure("fig-a"), caption("One."), caption("Two.")], "does not follow the cell of a figure: 'Two.'"),
     ],
 )
-def test_a_mistake_stops_the_build(build, cells: list[NotebookNode], complaint: str) -> None:
+def test_a_mistake_of_form_stops_the_build(build, cells: list[NotebookNode | str], complaint: str) -> None:
     with pytest.raises(ExtensionError, match=f"index: .*{complaint}"):
         build(*cells)

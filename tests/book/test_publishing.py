@@ -1,10 +1,9 @@
-"""An edition that is published and one that is not: buttons, addresses, README, CITATION, the workflow.
+"""What follows from the configuration: an edition that is published, its links, and the tables of chapters.
 
-The book that is built here has the two pages with text for published editions; all others are titles only.
+The book that is built here has the pages whose text depends on the configuration; all others are titles only.
 """
 
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -16,69 +15,53 @@ import nbformat
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from built_book import BOOK, CHAPTERS, PAGES, ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+import publishing
+
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
 BRANCH = CONFIG["repository"]["branch"]
-WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
-PUBLISHING = runpy.run_path(str(ROOT / "book" / "_ext" / "publishing.py"))
 URL = "https://github.com/OWNER/NAME"
 SITE = "https://owner.github.io/NAME/"
 CHAPTER = "chapters/masked_softmax"
-
-#: Every host that the course names. If anyone can register a name on it, the name belongs to it. Before you add a new
-#: one, look at it: does it exist, and is it what the text says?
-HOSTS = """
-    github.com/BYVoid github.com/d2l-ai github.com/dequelabs github.com/fxsjy github.com/lilt github.com/mjpost
-    github.com/pytorch beartype.readthedocs.io hypothesis.readthedocs.io kellerjordan.github.io nbgrader.readthedocs.io
-    nbval.readthedocs.io
-    aclanthology.org anywidget.dev cdn.openai.com arxiv.org d2l-data.s3-accelerate.amazonaws.com d2l.ai docs.kidger.site
-    docs.pytorch.org doi.org download.pytorch.org jmlr.org nlp.seas.harvard.edu numpy.org proceedings.mlr.press
-    pytorch.org tatoeba.org www.jstor.org www.manythings.org
-    creativecommons.org openfontlicense.org opensource.org www.apache.org
-    colab.research.google.com github.com mybinder.org
-    127.0.0.1 example.org github.com/OWNER owner.github.io www.w3.org
-"""
-#: A name that ends in .invalid belongs to nobody, ever (RFC 2606).
-HOST = re.compile(
-    r"(?:https?://|git@)(?![\w.-]*\.invalid\b)((?:github|gitlab)\.com[/:][\w-]+|[\w-]+(?:\.[\w-]+)+)"
-)
+WRITTEN = ("README.md", "chapters/README.md", "CITATION.cff")
 
 
-def config_with(url: str) -> str:
-    text, count = re.subn(
-        r"^  url:.*$", f'  url: "{url}"', (ROOT / "_config.yml").read_text("utf-8"), flags=re.M
-    )
-    assert count == 1
-    return text
+def small_course(folder: Path, url: str) -> Path:
+    """The course with this address; its chapters have only their first and last lines."""
+    for name in ("_toc.yml", "book/references.bib", *WRITTEN):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    text = (ROOT / "_config.yml").read_text("utf-8")
+    (folder / "_config.yml").write_text(re.sub(r"^  url:.*$", f'  url: "{url}"', text, flags=re.M), "utf-8")
+    for page in CHAPTERS:
+        notebook = nbformat.read(ROOT / f"{page}.ipynb", as_version=4)
+        notebook.cells = [nbformat.v4.new_markdown_cell(notebook.cells[0].source.partition("\n")[0])]
+        nbformat.write(notebook, folder / f"{page}.ipynb")
+    return folder
 
 
-def build(folder: Path, url: str) -> Path:
-    """The HTML of a small book with the course's configuration and this address."""
-    (folder / "_config.yml").write_text(config_with(url), "utf-8")
-    shutil.copy(ROOT / "_toc.yml", folder)
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The HTML of a small book with an address."""
+    folder = small_course(tmp_path_factory.mktemp("published"), URL)
     for name in ("_assets", "_ext", "_templates"):
         shutil.copytree(ROOT / "book" / name, folder / "book" / name)
-    shutil.copy(ROOT / "book" / "references.bib", folder / "book")
-    for page in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text("utf-8")):
-        path = folder / page
+    for page in set(PAGES) - set(CHAPTERS):
+        path = folder / f"{page}.md"
         path.parent.mkdir(exist_ok=True)
-        if page in ("book/index", "book/data_and_licences"):
-            text = (ROOT / f"{page}.md").read_text("utf-8")
+        text = f"# {page}\n"
+        if page in ("book/index", "book/teaching", "book/data_and_licences"):
             # The small book does not have the figures and the cited works of the other pages.
+            text = (ROOT / f"{page}.md").read_text("utf-8")
             text = re.sub(r"```\{explorable\}.*?```|\{cite:.\}`\w+`", "", text, flags=re.DOTALL)
-            path.with_suffix(".md").write_text(text, "utf-8")
-        elif page.startswith("chapters/"):
-            metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-            title = nbformat.v4.new_markdown_cell(f"# {page}")
-            notebook = nbformat.v4.new_notebook(metadata=metadata, cells=[title])
-            nbformat.write(notebook, path.with_suffix(".ipynb"))
-        else:
-            path.with_suffix(".md").write_text(f"# {page}\n", "utf-8")
+        path.write_text(text, "utf-8")
     program = Path(sys.executable).with_name("jupyter-book")
     command = [program, "build", folder, "--quiet", "-W", "-n", "--keep-going"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -86,34 +69,18 @@ def build(folder: Path, url: str) -> Path:
     return folder / "_build" / "html"
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("published"), URL)
-
-
-@pytest.fixture(scope="module")
-def unpublished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("unpublished"), "")
-
-
 def soup(book: Path, page: str) -> BeautifulSoup:
     return BeautifulSoup((book / f"{page}.html").read_text("utf-8"), "html.parser")
 
 
 def outside_addresses(page: BeautifulSoup) -> set[str]:
-    """Every address of another host in any attribute of the page."""
+    """Every address of another host in any attribute of the page outside its text."""
+    page.article.extract()
     values = {value for tag in page.find_all(True) for value in tag.attrs.values() if isinstance(value, str)}
     return {value for value in values if urlsplit(value).netloc}
 
 
-def test_without_a_url_a_page_names_no_other_host(unpublished: Path) -> None:
-    page = soup(unpublished, CHAPTER)
-    assert outside_addresses(page) == set()
-    assert page.select(".dropdown-download-buttons")
-    assert not page.select(".dropdown-launch-buttons, .dropdown-source-buttons")
-
-
-def test_with_a_url_every_button_of_a_page_leads_there(published: Path) -> None:
+def test_with_a_url_every_button_leads_there(published: Path) -> None:
     page = soup(published, CHAPTER)
     assert outside_addresses(page) == {
         f"https://mybinder.org/v2/gh/OWNER/NAME/{BRANCH}?urlpath=lab/tree/{CHAPTER}.ipynb",
@@ -130,17 +97,20 @@ def test_with_a_url_every_button_of_a_page_leads_there(published: Path) -> None:
     assert page.select_one("link[rel=canonical]")["href"] == f"{SITE}{CHAPTER}.html"
 
 
-@pytest.mark.parametrize(
-    ("page", "text"),
-    [
-        ("book/index", f'%pip install "git+{URL}"'),
-        ("book/index", "Binder"),
-        ("book/data_and_licences", "Cite this repository"),
-    ],
-)
-def test_text_for_published_editions(published: Path, unpublished: Path, page: str, text: str) -> None:
-    assert text in soup(published, page).select_one("article").get_text()
-    assert text not in soup(unpublished, page).get_text()
+@pytest.mark.skipif(CONFIG["repository"]["url"] != "", reason="this edition is published")
+def test_without_a_url_there_are_no_buttons() -> None:
+    page = soup(BOOK, CHAPTER)
+    assert page.select(".dropdown-download-buttons")
+    assert not page.select(".dropdown-launch-buttons, .dropdown-source-buttons")
+    assert outside_addresses(page) == set()
+    assert "Binder" not in soup(BOOK, "book/index").get_text()
+
+
+def test_text_for_published_editions(published: Path) -> None:
+    text = soup(published, "book/index").article.get_text()
+    assert f'%pip install "git+{URL}"' in text
+    assert "Binder" in text
+    assert "Cite this repository" in soup(published, "book/data_and_licences").get_text()
 
 
 @pytest.mark.parametrize(
@@ -152,7 +122,7 @@ def test_text_for_published_editions(published: Path, unpublished: Path, page: s
     ],
 )
 def test_the_address_on_github_pages(url: str, address: str) -> None:
-    assert PUBLISHING["site"](url) == address
+    assert publishing.site(url) == address
 
 
 @pytest.mark.parametrize(
@@ -160,88 +130,68 @@ def test_the_address_on_github_pages(url: str, address: str) -> None:
 )
 def test_another_address_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match=f"must be https://github.com/OWNER/NAME, got '{re.escape(url)}'"):
-        PUBLISHING["site"](url)
+        publishing.site(url)
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """A copy of what `make links` reads and writes."""
-    for name in ("_config.yml", "README.md", "CITATION.cff", "book/_ext/publishing.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    return tmp_path
+def test_marked_lines_are_up_to_date(tmp_path: Path) -> None:
+    course = small_course(tmp_path, CONFIG["repository"]["url"])
+    publishing.write_marked_lines(course)
+    for name in WRITTEN:
+        assert (course / name).read_text("utf-8") == (ROOT / name).read_text("utf-8"), "run make readme"
 
 
-def make_links(folder: Path) -> tuple[str, str]:
-    """README and CITATION after the command."""
-    subprocess.run([sys.executable, str(folder / "book/_ext/publishing.py")], check=True)
-    return (folder / "README.md").read_text("utf-8"), (folder / "CITATION.cff").read_text("utf-8")
+def test_marked_lines_follow_the_address(tmp_path: Path) -> None:
+    course = small_course(tmp_path, URL)
+    publishing.write_marked_lines(course)
+    readme = (course / "README.md").read_text("utf-8")
+    for link in (
+        f"**[Read it online]({SITE})**",
+        f"({URL}/actions/workflows/ci.yml)",
+        f"(https://mybinder.org/v2/gh/OWNER/NAME/{BRANCH}?urlpath=lab/tree/chapters)",
+        f"(https://colab.research.google.com/github/OWNER/NAME/blob/{BRANCH})",
+    ):
+        assert link in readme
+    citation = yaml.safe_load((course / "CITATION.cff").read_text("utf-8"))
+    assert citation.items() >= {"url": SITE, "repository-code": URL}.items()
 
 
-def test_readme_and_citation_agree_with_the_configuration(copy: Path) -> None:
-    stored = tuple((ROOT / name).read_text("utf-8") for name in ("README.md", "CITATION.cff"))
-    assert make_links(copy) == stored, "run make links"
+def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
+    course = small_course(tmp_path, "")
+    contents = (course / "_toc.yml").read_text("utf-8")
+    line = "      - file: chapters/additive_attention\n"
+    (course / "_toc.yml").write_text(contents.replace(line, f"{line}      - file: chapters/new\n"), "utf-8")
+    about = {"question": "Why?", "needs": ["masked_softmax", "transformer"], "gives": "a reason"}
+    about |= {"goals": "say why", "minutes": [7, 11]}
+    title = nbformat.v4.new_markdown_cell("# A new one\n\nText.")
+    notebook = nbformat.v4.new_notebook(metadata={"course": about}, cells=[title])
+    nbformat.write(notebook, course / "chapters" / "new.ipynb")
+
+    publishing.write_marked_lines(course)
+    readme, listed = (
+        path.read_text("utf-8") for path in (course / "README.md", course / "chapters/README.md")
+    )
+    assert "| | [A new one](chapters/new.ipynb) | Why? |\n| Translation |" in readme
+    assert "\n5. [A new one](new.ipynb)\n6. " in listed
+    row = "\n| 5 | [](../chapters/new.ipynb) | 2, 12 | 7 + 11 | say why |\n| 6 |"
+    assert row in publishing.chapter_tables.goals(course)
+    cards = publishing.chapter_tables.cards(course)
+    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 2 and 12. Gives a reason. 18 minutes.\n" in cards
+    assert "map/new.svg" not in cards
 
 
-def test_readme_and_citation_follow_the_url(copy: Path) -> None:
-    (copy / "_config.yml").write_text(config_with(URL), "utf-8")
-    readme, citation = make_links(copy)
-    assert f"**[Read it online]({SITE})**" in readme
-    assert f"({URL}/actions/workflows/ci.yml)" in readme
-    assert f"(https://mybinder.org/v2/gh/OWNER/NAME/{BRANCH}?" in readme
-    assert f"(https://colab.research.google.com/github/OWNER/NAME/blob/{BRANCH})" in readme
-    assert yaml.safe_load(citation).items() >= {"url": SITE, "repository-code": URL}.items()
-
-    (copy / "_config.yml").write_text(config_with(""), "utf-8")
-    readme, citation = make_links(copy)
-    assert not re.search(r"Read it online|mybinder|colab\.|github\.com", readme)
-    assert not {"url", "repository-code"} & yaml.safe_load(citation).keys()
+def test_the_tables_are_in_the_book() -> None:
+    for page, rows in (
+        ("book/index", ".course-map .sd-card"),
+        ("book/teaching", "section#what-each-chapter-needs tr"),
+    ):
+        linked = [row.a["href"] for row in soup(BOOK, page).select(rows) if row.a]
+        assert linked == [f"../{chapter}.html" for chapter in CHAPTERS]
 
 
-def test_the_workflow_runs_for_the_branch_of_the_book() -> None:
-    triggers = WORKFLOW[True]  # YAML reads the word "on" as true
-    assert triggers["push"]["branches"] == [BRANCH]
-    assert "pull_request" in triggers
-
-
-def test_the_workflow_may_only_read_and_a_bot_keeps_what_it_uses_fresh() -> None:
-    assert WORKFLOW["permissions"] == {"contents": "read"}
-    allowed = {name: job["permissions"] for name, job in WORKFLOW["jobs"].items() if "permissions" in job}
-    assert allowed == {"publish": {"pages": "write", "id-token": "write"}}
-    bot = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text("utf-8"))
-    watched = {update["package-ecosystem"]: update["directory"] for update in bot["updates"]}
-    assert watched == {"github-actions": "/", "pip": "/"}
-    steps = [step for job in WORKFLOW["jobs"].values() for step in job["steps"]]
-    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in steps if "uses" in step)
-
-
-def test_every_package_that_the_course_asks_for_has_an_exact_version_in_its_range() -> None:
+def test_every_package_has_an_exact_version_in_its_range() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    wanted = map(Requirement, project["dependencies"] + project["optional-dependencies"]["dev"])
     lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
-    pins = [
-        re.fullmatch(r"([\w.-]+)==([\w.+-]+)(?: ;.*)?", line) for line in lines if line[:1] not in ("", "#")
-    ]
-    assert all(pins)
-    versions = {canonicalize_name(pin[1]): pin[2] for pin in pins}
-    for package in wanted:
+    pins = [line.partition(" ;")[0].split("==") for line in lines if line[:1] not in ("", "#")]
+    versions = {canonicalize_name(name): version for name, version in pins}
+    for package in map(Requirement, project["dependencies"] + project["optional-dependencies"]["dev"]):
         assert versions[canonicalize_name(package.name)] in package.specifier, package
-
-
-def test_no_file_names_an_unknown_host() -> None:
-    if not (ROOT / ".git").exists():
-        pytest.skip("no git checkout, so nothing tells the course's files from others in the folder")
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    texts = {
-        name: (ROOT / name).read_text("utf-8", errors="replace") for name in listed if (ROOT / name).is_file()
-    }
-    url = CONFIG["repository"]["url"]
-    own = {host for address in (url, url and PUBLISHING["site"](url)) for host in HOST.findall(address)}
-    named = {(host, name) for name, text in texts.items() for host in HOST.findall(text)}
-    assert len(named) > 50
-    assert sorted(pair for pair in named if pair[0] not in own.union(HOSTS.split())) == []
-    # And no page tells readers to install a package of that name, because nobody here has registered it.
-    assert [
-        name for name, text in texts.items() if re.search(r"pip install\s[^\n`]*attention-course", text)
-    ] == []

@@ -1,0 +1,76 @@
+"""The tables of chapters: their order is in _toc.yml, and what they say is in `metadata.course` of each notebook.
+
+Two pages of the book ask for them by `{{ chapter_cards }}` and `{{ chapter_goals }}`. The tables of README.md and of
+chapters/README.md, which are read without the book, are written by `make readme` (see `publishing.py`).
+"""
+
+from pathlib import Path
+
+import nbformat
+import yaml
+
+CARD = """
+::::{{grid-item-card}}
+{picture}:link: ../chapters/{name}
+:link-type: doc
+
+:::{{card-header}}
+{{doc}}`../chapters/{name}`
+:::
+{question}
+:::{{card-footer}}
+Needs {needs}. Gives {gives}. {minutes} minutes.
+:::
+::::
+"""
+PICTURE = ":img-top: _assets/map/{name}.svg\n:img-alt: {picture}\n:class-img-top: dark-light\n"
+
+
+def chapters(root: Path) -> list[dict]:
+    """What the tables say about each chapter, in order."""
+    parts = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))["parts"]
+    pages = [(Path(entry["file"]), part["caption"]) for part in parts for entry in part["chapters"]]
+    pages = [(page, part) for page, part in pages if page.parent.name == "chapters"]
+    numbers = {page.name: str(number) for number, (page, _) in enumerate(pages, start=1)}
+    found = []
+    for page, part in pages:
+        notebook = nbformat.read(root / f"{page}.ipynb", as_version=4)
+        course = dict(notebook.metadata["course"], name=page.name, number=numbers[page.name], part=part)
+        course["title"] = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
+        course["needs"] = ", ".join(numbers.get(need, need) for need in course["needs"])
+        found.append(course)
+    return found
+
+
+def cards(root: Path) -> str:
+    """The map of the course; a chapter that has a picture in book/_assets/map says in `picture` what it shows."""
+    written = ""
+    for chapter in chapters(root):
+        needs, picture = chapter["needs"], PICTURE.format(**chapter) if "picture" in chapter else ""
+        if needs[0].isdigit():
+            needs = f"chapter{'s' * (',' in needs)} " + " and ".join(needs.rsplit(", ", 1))
+        told = chapter | {"needs": needs, "picture": picture, "minutes": sum(chapter["minutes"])}
+        written += CARD.format(**told)
+    return f":::::{{grid}} 1 2 2 2\n:gutter: 3\n:class-container: course-map\n{written}:::::\n"
+
+
+def goals(root: Path) -> str:
+    """The table for teachers."""
+    head = "| | chapter | needs | minutes: page + exercises | at the end, students can |\n|-|-|-|-|-|"
+    row = "\n| {number} | [](../chapters/{name}.ipynb) | {needs} | {minutes[0]} + {minutes[1]} | {goals} |"
+    return head + "".join(row.format(**chapter) for chapter in chapters(root))
+
+
+def questions(root: Path) -> str:
+    """The table of README.md: the parts with their chapters, and the question of each."""
+    written, before = "| | chapter | its question |\n|---|---|---|", None
+    for chapter in chapters(root):
+        part = f"{chapter['part']} " if chapter["part"] != before else ""
+        written += "\n| {0}| [{title}](chapters/{name}.ipynb) | {question} |".format(part, **chapter)
+        before = chapter["part"]
+    return written
+
+
+def titles(root: Path) -> str:
+    """The list beside the notebooks."""
+    return "\n".join("{number}. [{title}]({name}.ipynb)".format(**chapter) for chapter in chapters(root))
