@@ -2,11 +2,10 @@
 
 PYTHON ?= python3
 PORT ?= 8000
-
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-# A file whose name has a blank, such as a copy that a file manager made, is none of the course's.
+# A file with a blank in its name, such as a copy that a file manager has made, does not belong to the course.
 CHAPTERS := $(sort $(filter chapters/%.ipynb,$(wildcard chapters/*.ipynb)))
 SELECTED := $(if $(CHAPTER),chapters/$(CHAPTER).ipynb,$(CHAPTERS))
 ifneq ($(filter-out $(CHAPTERS),$(SELECTED)),)
@@ -15,33 +14,26 @@ endif
 BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) \
 	$(shell find book utils -type f ! -name '*.pyc' ! -path '* *' ! -path book/pdf.py ! -path book/fonts.py 2>/dev/null)
 
-# Three processes for two processors: many tests wait for a browser. All tests of a file run in one process, since they
-# share models and files.
+# All tests of a file run in one process and share models and pages. Two processors run three, as many tests wait.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 IN_PARALLEL = -n $(shell $(BIN)/python -c 'import os; print(min(4, os.cpu_count() * 3 // 2))') --dist loadfile --no-loadscope-reorder
-ALL_TESTS := --nbval --nbval-current-env $(CHAPTERS) chapters/studies tests utils
+NOTEBOOKS := --nbval --nbval-current-env $(SELECTED)
 
-# Two builds, so that reading and testing do not disturb each other. What jupyter-book prints is an address that is wrong
-# where a folder has blanks; warnings and errors go to the other stream.
+# Two builds, one to read and one to test. We drop what jupyter-book prints, but for warnings and errors.
 BOOK := _build/html
 TESTED := _build/tested/_build/html
 BUILD := $(BIN)/jupyter-book build . --quiet >/dev/null
-# Sphinx builds changed pages, but does not notice changed extensions or assets and does not remove deleted pages.
+# Sphinx builds changed pages, but does not see changes of extensions and styles, and keeps pages that were removed.
 ANEW = $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/figures/% $(INSTALLED),$?)
 
-# The kernel of this environment, even where the user has another one called python3.
+# Notebooks run with the Python of .venv and without the user's settings for Jupyter, matplotlib and text encoding.
 export JUPYTER_PREFER_ENV_PATH := 1
-# The settings that the user has for matplotlib elsewhere do not count here: with MPLBACKEND=agg notebooks would show no
-# figures. Its list of fonts is kept with the environment, also where the home folder cannot be written.
-unexport MPLBACKEND MATPLOTLIBRC
-export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
-# Nor do settings for IPython, where outputs are compared or stored.
-test test-all notebooks: export IPYTHONDIR := $(CURDIR)/.venv/ipython
-# Text is in UTF-8 on every machine, also where the user's locale has another encoding.
 export PYTHONUTF8 := 1
-
+export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
+unexport MPLBACKEND MATPLOTLIBRC
+test test-all notebooks: export IPYTHONDIR := $(CURDIR)/.venv/ipython
 .DELETE_ON_ERROR:
-.PHONY: help book pdf serve browser test test-all check coverage lint lab notebooks handout mark bench linkcheck links fonts clean
+.PHONY: help book pdf serve browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -56,47 +48,36 @@ serve: book  ## build the book, then serve it on this computer (PORT=8000)
 	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
 
-# The tests of the pages need a browser: this starts one, or gets one, before the book is built.
-browser: $(INSTALLED)
+browser: $(INSTALLED)  # starts a browser, or gets one, before the book is built
 	@$(BIN)/python tests/support/chromium.py
 
-# CHAPTER=name tests one chapter: its notebook, its page and all its figures, in the book that was built last, with
-# its changed pages built again.
 test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 10 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
-	$(PYTEST) --nbval --nbval-current-env $(SELECTED)
-	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) -m "chapter and not slow" -k "$(CHAPTER)" tests
+	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" -k "$(CHAPTER)" tests/book tests/chapters/test_*.py
 else
-	$(PYTEST) $(IN_PARALLEL) -m "not slow" $(ALL_TESTS)
+	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" chapters/studies tests utils
 endif
 
 test-all: browser lint $(TESTED)/.built  ## run all tests, about 15 minutes: also killed processes, all figures, all solutions
-	$(PYTEST) $(IN_PARALLEL) $(ALL_TESTS)
+	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) chapters/studies tests utils
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters
-	$(PYTEST) $(IN_PARALLEL) -m "not slow and not browser and not trains" tests utils
+	$(PYTEST) $(IN_PARALLEL) -m "not slow and not browser and not trains" --ignore=tests/book tests utils
 
-# Counting lines doubles the time of many tests, so they are counted here alone, without the tests of the book.
 coverage: $(INSTALLED)  ## list the lines of utils that no test runs; at least 95 % must be run
-	$(PYTEST) $(IN_PARALLEL) --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 -m "not browser" tests utils
+	$(PYTEST) $(IN_PARALLEL) --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 -m "not browser" --ignore=tests/book tests utils
 
 lint: $(INSTALLED)  ## check style and formatting with ruff
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 
-# JupyterLab shows SVG and styles only of notebooks that are trusted.
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
-	$(BIN)/jupyter trust chapters/*.ipynb
+	$(BIN)/jupyter trust chapters/*.ipynb  # otherwise it shows no SVG and no styles
 	$(BIN)/jupyter lab chapters
 
-# Two at a time, with one thread each: the last digits of what is trained depend on the number of threads.
-# The output of a cell may be stored in several pieces; the second pass joins them.
-# Figures with sliders are stored as on a page, since an ipywidgets control does not work after its kernel has ended.
-notebooks: export ATTENTION_FIGURES := static
-notebooks: export ATTENTION_PROGRESS :=
-notebooks: export OMP_NUM_THREADS := 1
+# One thread for each, since the last digits of what is trained depend on the number of threads. The second pass joins
+# outputs that were stored in pieces. Figures are stored as a page shows them, since controls end with their kernel.
 notebooks: $(INSTALLED)  ## run the chapters in place and normalise them (CHAPTER=name for one)
-	@echo $(SELECTED) | xargs -n 1 -P 2 sh -ec '\
+	@echo $(SELECTED) | ATTENTION_FIGURES=static ATTENTION_PROGRESS= OMP_NUM_THREADS=1 xargs -n 1 -P 2 sh -ec '\
 		$(BIN)/jupyter nbconvert --to notebook --execute --inplace $$0; \
 		$(BIN)/jupyter nbconvert --to notebook --coalesce-streams --inplace $$0; \
 		$(BIN)/nbstripout --keep-output --keep-count --keep-id --extra-keys "cell.metadata.execution \
@@ -109,12 +90,12 @@ mark: $(INSTALLED)  ## mark the returned notebooks in a folder: make mark DIR=re
 	$(BIN)/python -m utils.exercises.marking "$(or $(DIR),$(error name the folder: make mark DIR=returned))"
 
 bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
-	@set -e; for benchmark in tests/benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
+	@set -e; for benchmark in tests/benchmarks/*.py; do echo "== $$benchmark"; PYTHONPATH=tests/support $(BIN)/python $$benchmark; done
 
 linkcheck: $(INSTALLED)  ## check every outside link of the book (needs the network)
 	$(BIN)/jupyter-book build . --builder linkcheck --path-output _build/linkcheck
 
-links: $(INSTALLED)  ## write the links of README.md and CITATION.cff from repository.url in _config.yml
+readme: $(INSTALLED)  ## write the links and the tables of chapters in README.md, chapters/README.md and CITATION.cff
 	$(BIN)/python book/_ext/publishing.py
 
 fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got a new Chinese character
@@ -128,16 +109,11 @@ $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
 	$(BUILD)
 	@touch $@
 
-# Sphinx repeats the warnings of a page only when it reads the page again, so the whole test builds everything again.
-$(TESTED)/.built: $(INSTALLED) $(BOOK_SOURCES)
-	@rm -rf _build/tested
+# Sphinx repeats a warning only when it reads the page again, so the whole test builds everything again.
+$(TESTED)/.built $(TESTED)/.updated: $(INSTALLED) $(BOOK_SOURCES)
+	@$(if $(or $(ANEW),$(filter %.built,$@)),rm -rf _build/tested)
 	$(BUILD) --path-output _build/tested -W -n --keep-going
 	@touch $@ $(TESTED)/.updated
-
-$(TESTED)/.updated: $(INSTALLED) $(BOOK_SOURCES)
-	@$(if $(ANEW),rm -rf _build/tested)
-	$(BUILD) --path-output _build/tested -W -n --keep-going
-	@touch $@
 
 $(INSTALLED): pyproject.toml constraints.txt
 	@command -v "$(PYTHON)" >/dev/null || \
