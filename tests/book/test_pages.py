@@ -1,40 +1,39 @@
 """The pages in a browser, opened from the disk: what they load, how they look, who cannot use them."""
 
+import gzip
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from built_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, fonts_in, html
 from playwright.sync_api import Browser, Page, expect
-from windows import AXE_OPTIONS, LAPTOP, Reader
+from windows import AXE_OPTIONS, LAPTOP, PHONE, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.chapter]
 
-PHONE = {"width": 360, "height": 740}
-DESK = {"width": 1440, "height": 900}
 #: What a sheet of A4 with margins of 20 mm has.
 PAPER = {"width": 643, "height": 970}
 #: The most that a page may weigh.
 KILOBYTES = 900
+FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.DOTALL)
 DRAWN_ICONS = {chr(code) for font in fonts_in("fonts/icons.css") for code in font.getBestCmap()}
-#: Pages that between them have every kind of thing that a page has. (test_figures_in_book asks axe about all figures.)
+#: Pages that between them have every kind of thing that a page has. (`test_figures_in_book` asks axe about figures.)
 KINDS = {CHAPTERS[0], "book/index", "book/glossary", "book/references", "book/api/kernels"}
 
 
 @pytest.fixture(scope="module")
-def reader(browser: Browser) -> Iterator[Reader]:
-    reader = Reader(browser)
+def reader(browser: Browser) -> Iterator[Visit]:
+    reader = Visit(browser, mathematics=True)
     yield reader
     reader.context.close()
 
 
-#: The character and the font of each icon of the page.
-ICONS = """[...document.querySelectorAll("i[class*='fa-']")].map(icon => {
-    const { content, fontFamily } = getComputedStyle(icon, "::before");
-    return [content.replaceAll('"', ""), fontFamily];
-})"""
-
+#: The character of each icon of the page.
+ICONS = """[...document.querySelectorAll("i[class*='fa-']")]
+    .map(icon => getComputedStyle(icon, "::before").content.replaceAll('"', ""))"""
 
 #: Of the coloured words in code, thousands on a page, leaves one of each class for axe to measure.
 LEAVE_ONE_OF_EACH_COLOUR = """() => {
@@ -47,7 +46,6 @@ LEAVE_ONE_OF_EACH_COLOUR = """() => {
     }
 }"""
 
-
 #: What the theme gives a tab stop where it scrolls, a moment after the page or the window has changed.
 SCROLLED_BY_KEYS = """() => [...document.querySelectorAll(
     "pre, .cell_output > .output, .jp-RenderedHTMLCommon, .pst-scrollable-table-container"
@@ -55,99 +53,23 @@ SCROLLED_BY_KEYS = """() => [...document.querySelectorAll(
     box => box.tabIndex === 0 || (box.scrollWidth <= box.clientWidth && box.scrollHeight <= box.clientHeight)
 )"""
 
-
-def obstacles(page: Page) -> list[str]:
-    """What axe-core calls a serious or critical obstacle."""
-    # Transitions between colours are over before contrast is measured.
-    page.add_style_tag(
-        content="*, *::before, *::after { transition: none !important; animation: none !important }"
-    )
-    page.evaluate(LEAVE_ONE_OF_EACH_COLOUR)
-    page.wait_for_function(SCROLLED_BY_KEYS)
-    return [
-        f"{violation['id']}: {node['html'][:150]}"
-        for violation in Axe().run(page, options=AXE_OPTIONS).response["violations"]
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
-
-
-def check_for_obstacles(reader: Reader) -> None:
-    """None on the page as it is, on a phone in the dark, and none on a laptop in the light."""
-    assert obstacles(reader.page) == []
-    reader.become("light", LAPTOP)
-    assert obstacles(reader.page) == []
-
-
-#: Marks each visible element that has Chinese text of its own, in shadow trees too, with the number of its ideographs.
-MARK_CHINESE = r"""() => {
-    const mark = (root) => {
-        for (const element of root.querySelectorAll("*")) {
-            const own = [...element.childNodes].filter(node => node.nodeType === Node.TEXT_NODE);
-            const found = own.map(node => node.data).join("").match(/\p{Script=Han}/gu);
-            if (found && element.checkVisibility()) element.dataset.chinese = found.length;
-            if (element.shadowRoot) mark(element.shadowRoot);
-        }
-    };
-    mark(document.querySelector("main"));
-}"""
-
-
-def fonts_of_chinese(reader: Reader) -> set[str]:
-    """Kinds of elements with Chinese text on the open page, each of which the book's own font must draw."""
-    reader.page.evaluate(MARK_CHINESE)
-    reader.page.evaluate("document.fonts.ready")
-    protocol = reader.context.new_cdp_session(reader.page)
-    protocol.send("DOM.enable")
-    protocol.send("CSS.enable")
-    tags = set()
-    for node in protocol.send("DOM.getFlattenedDocument", {"depth": -1, "pierce": True})["nodes"]:
-        attributes = node.get("attributes", [])
-        if "data-chinese" not in attributes:
-            continue
-        ideographs = int(attributes[attributes.index("data-chinese") + 1])
-        fonts = protocol.send("CSS.getPlatformFontsForNode", {"nodeId": node["nodeId"]})["fonts"]
-        assert sum(font["glyphCount"] for font in fonts if font["isCustomFont"]) >= ideographs, (
-            node["localName"],
-            fonts,
-        )
-        tags.add(node["localName"])
-    protocol.detach()
-    return tags
-
-
-#: Words, ink, ground, width and the smallest letters (indices of formulas left out) of each drawing by matplotlib.
+#: The colour of the ink and the smallest letters (indices of formulas left out) of each drawing by matplotlib.
 DRAWINGS = """[...document.querySelectorAll("main svg.chart")].map(svg => {
-    const { width } = svg.getBoundingClientRect(), scale = width / svg.viewBox.baseVal.width;
-    const sizes = [...svg.querySelectorAll("text:not(:has(tspan))")].map(t => parseFloat(getComputedStyle(t).fontSize));
-    const { backgroundColor } = getComputedStyle(svg), ink = svg.appendChild(svg.querySelector("path").cloneNode());
-    ink.style.fill = "var(--ink)";
-    const { fill } = getComputedStyle(ink);
-    ink.remove();
-    return [svg.ariaLabel, fill, backgroundColor, width, scale * Math.min(...sizes)];
+    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    const looks = [...svg.querySelectorAll("text:not(:has(tspan))")].map(text => getComputedStyle(text));
+    return [looks.map(look => look.fill), scale * Math.min(...looks.map(look => parseFloat(look.fontSize)))];
 })"""
 
+#: Tables of the text, and of questions, that are wider than the box around them.
+TABLES_TOO_WIDE = """() => [...document.querySelectorAll("article table:not(.xp-table *)")]
+    .filter(({ parentElement }) => parentElement.scrollWidth > parentElement.clientWidth)
+    .map(table => table.textContent.trim().slice(0, 60))"""
 
-#: Tables of the text, and of questions, that are wider than the box in which they stand, and by how much.
-TABLES_TOO_WIDE = """() => [...document.querySelectorAll("article table:not(.xp-table *)")].map(table => {
-    const box = table.parentElement;
-    return [box.scrollWidth - box.clientWidth, table.textContent.trim().slice(0, 60)];
-}).filter(([over]) => over > 0)"""
-
-#: Formulas that reach beyond the paragraph or cell in which they stand, and by how much.
-FORMULAS_TOO_WIDE = """() => [...document.querySelectorAll("article mjx-container")].map(formula => {
+#: Formulas that reach beyond the paragraph or cell in which they are.
+FORMULAS_TOO_WIDE = """() => [...document.querySelectorAll("article mjx-container")].filter(formula => {
     const box = formula.closest("p, li, td, th, dd, div").getBoundingClientRect();
-    const { right } = formula.querySelector("mjx-math").getBoundingClientRect();
-    return [Math.round(right - box.right), formula.querySelector("mjx-assistive-mml").textContent];
-}).filter(([over]) => over > 1)"""
-
-#: Code and outputs of cells, those that are not folded, with lines that must be broken to fit the column.
-CODE_TOO_WIDE = """() => [...document.querySelectorAll("article .cell pre:not(details pre)")].map(code => {
-    code.style.whiteSpace = "pre";
-    const over = code.scrollWidth - code.clientWidth;
-    code.style.whiteSpace = "";
-    return [over, code.textContent];
-}).filter(([over]) => over > 1)"""
+    return formula.querySelector("mjx-math").getBoundingClientRect().right > box.right + 1;
+}).map(formula => formula.querySelector("mjx-assistive-mml").textContent)"""
 
 #: Code that scrolls sideways.
 CODE_THAT_SCROLLS = """[...document.querySelectorAll("article pre")]
@@ -179,10 +101,12 @@ REPEATED_IDS = """() => {
     return ids.filter((id, i) => ids.indexOf(id) !== i);
 }"""
 
-#: Pictures that the theme puts on white in its dark mode.
+#: Pictures that are not there, and pictures that the theme puts on white in its dark mode.
+MISSING = (
+    "[...document.images].filter(image => !image.complete || !image.naturalWidth).map(image => image.src)"
+)
 ON_WHITE = """[...document.querySelectorAll("main img")]
     .filter(image => getComputedStyle(image).backgroundColor === "rgb(255, 255, 255)").map(image => image.src)"""
-
 
 #: How many elements the tab key reaches, and those that have no outline while they have its focus. Some have it on
 #: their form, on the arrow in them, or on a layer that covers their card, which cuts off what is outside.
@@ -206,142 +130,164 @@ WITHOUT_OUTLINE = """() => {
 }"""
 
 
+def unfold(page: Page) -> None:
+    page.locator("main details").evaluate_all("all => all.forEach(details => { details.open = true })")
+
+
+def width_of(page: Page) -> int:
+    return page.evaluate("document.documentElement.scrollWidth")
+
+
+def weight(requested: set[str]) -> int:
+    """Bytes of a page with all that it has loaded, compressed as by a server, without the numbers of figures."""
+    files = {Path(unquote(urlsplit(url).path)) for url in requested if url.startswith("file:")}
+    return sum(len(gzip.compress(FIGURE_NUMBERS.sub(b"", path.read_bytes()), 6)) for path in files)
+
+
+def obstacles(page: Page) -> list[str]:
+    """What axe-core calls a serious or critical obstacle."""
+    page.add_style_tag(
+        content="*, *::before, *::after { transition: none !important; animation: none !important }"
+    )
+    page.evaluate(LEAVE_ONE_OF_EACH_COLOUR)
+    page.wait_for_function(SCROLLED_BY_KEYS)
+    return [
+        f"{violation['id']}: {node['html'][:150]}"
+        for violation in Axe().run(page, options=AXE_OPTIONS).response["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+
+
+def check_for_obstacles(reader: Visit) -> None:
+    """None on a phone in the dark, and none on a laptop in the light."""
+    for theme, viewport in (("dark", PHONE["viewport"]), ("light", LAPTOP)):
+        reader.become(theme, viewport)
+        assert obstacles(reader.tab) == []
+
+
+def check_fonts_of_chinese(page: Page) -> None:
+    """The book's own font draws each Chinese character that is visible on the page."""
+    protocol = page.context.new_cdp_session(page)
+    protocol.send("DOM.enable")
+    protocol.send("CSS.enable")
+    nodes = protocol.send("DOM.getFlattenedDocument", {"depth": -1, "pierce": True})["nodes"]
+    texts: dict[int, str] = {}
+    for node in nodes:
+        if node["nodeName"] == "#text" and IDEOGRAPHS.search(node["nodeValue"]):
+            texts[node["parentId"]] = texts.get(node["parentId"], "") + node["nodeValue"]
+    drawn = 0
+    for parent, text in texts.items():
+        fonts = protocol.send("CSS.getPlatformFontsForNode", {"nodeId": parent})["fonts"]
+        if fonts:  # the text is not hidden
+            glyphs = sum(font["glyphCount"] for font in fonts if font["isCustomFont"])
+            assert glyphs >= len(IDEOGRAPHS.findall(text)), (text, fonts)
+            drawn += glyphs
+    protocol.detach()
+    assert drawn
+
+
 def check_on_paper(page: Page, name: str) -> None:
     """Nothing is cut, no box is empty, the title has its number, and a link to another site shows its address."""
     page.emulate_media(media="print")
     page.set_viewport_size(PAPER)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    try:
-        assert page.evaluate(CUT_ON_PAPER) == []
-        assert page.evaluate(FORMULAS_TOO_WIDE) == []
-        assert page.evaluate(EMPTY_BOXES) == []
-        titles = page.locator("h1").locator("visible=true").all_inner_texts()
-        assert [title.rstrip("#") for title in titles] == [
-            html(name).select_one("article h1").get_text().rstrip("#")
-        ]
-        addresses = page.locator("article a.reference.external").evaluate_all(
-            "links => links.map(link => getComputedStyle(link, '::after').content)"
-        )
-        assert all("attr(href)" in address or "://" in address for address in addresses), addresses
-    finally:
-        page.evaluate("dispatchEvent(new Event('afterprint'))")
-        page.emulate_media(media="screen")
-        page.set_viewport_size(LAPTOP)
+    for fault in (CUT_ON_PAPER, FORMULAS_TOO_WIDE, EMPTY_BOXES):
+        assert page.evaluate(fault) == []
+    titles = page.locator("h1").locator("visible=true").all_inner_texts()
+    assert [title.rstrip("#") for title in titles] == [
+        html(name).select_one("article h1").get_text().rstrip("#")
+    ]
+    addresses = page.locator("article a.reference.external").evaluate_all(
+        "links => links.map(link => getComputedStyle(link, '::after').content)"
+    )
+    assert all("attr(href)" in address or "://" in address for address in addresses), addresses
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    page.set_viewport_size(LAPTOP)
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_page(reader: Reader, name: str) -> None:
+def test_page(reader: Visit, name: str) -> None:
     page = reader.open(name)
     assert reader.complaints == []
-    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    assert weight(reader.requested) <= 1000 * KILOBYTES
+    formulas = page.locator("mjx-container").count()
     assert page.locator("mjx-merror").count() == 0
-    assert page.locator(".math").count() <= page.locator("mjx-container").count()
-    for icon, font in page.evaluate(ICONS):
-        assert icon in DRAWN_ICONS, icon
-        assert "Awesome" in font
-    # The tab key goes from link to link, and does not stop at each formula.
+    assert page.locator(".math").count() <= formulas
+    # What a screen reader reads; and the tab key does not stop at each formula.
+    assert page.locator("mjx-assistive-mml").count() == formulas
     assert page.locator("mjx-container:is([tabindex], :has([tabindex]))").count() == 0
-    # What a screen reader reads of a formula.
-    assert page.locator("mjx-assistive-mml").count() == page.locator("mjx-container").count()
-    assert reader.weight() <= 1000 * KILOBYTES
-    assert page.evaluate("[...document.images].filter(i => !i.complete || i.naturalWidth === 0).length") == 0
-    assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP["width"]
+    assert set(page.evaluate(ICONS)) <= DRAWN_ICONS
+    assert page.evaluate(MISSING) == []
     assert page.evaluate(REPEATED_IDS) == []
     check_on_paper(page, name)
-    reader.unfold()
-    for viewport in (LAPTOP, DESK):
-        page.set_viewport_size(viewport)
-        for too_wide in (TABLES_TOO_WIDE, FORMULAS_TOO_WIDE, CODE_TOO_WIDE, CODE_THAT_SCROLLS):
-            assert page.evaluate(too_wide) == []
-    if IDEOGRAPHS.search(html(name).select_one("article").get_text()):
-        tags = fonts_of_chinese(reader)
-        assert tags
-        if any(IDEOGRAPHS.search(figure.get_text()) for figure in html(name).select("figure.xp")):
-            assert "text" in tags  # of a picture with sliders
 
-    reader.become("dark", PHONE)
-    assert page.evaluate(ON_WHITE) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    assert page.evaluate(TABLES_TOO_WIDE) == []
-    assert page.evaluate(FORMULAS_TOO_WIDE) == []
-    assert page.evaluate(PUNCTUATION_ALONE) == []
-    if name in CHAPTERS:
-        seen = page.evaluate(DRAWINGS)
-        assert seen
-        for words, ink, ground, width, smallest in seen:
-            assert len(words) >= 40
-            assert (ink, ground) == ("rgb(221, 221, 221)", "rgba(0, 0, 0, 0)"), words
-            assert width <= PHONE["width"], words
-            assert smallest >= 10, words
+    unfold(page)
+    assert width_of(page) <= LAPTOP["width"]
+    for too_wide in (TABLES_TOO_WIDE, FORMULAS_TOO_WIDE, CODE_THAT_SCROLLS):
+        assert page.evaluate(too_wide) == []
+    if IDEOGRAPHS.search(html(name).select_one("article").get_text()):
+        check_fonts_of_chinese(page)
+    inks = page.evaluate(DRAWINGS)
+
+    reader.become("dark", PHONE["viewport"])
+    assert width_of(page) <= 360
+    for fault in (TABLES_TOO_WIDE, FORMULAS_TOO_WIDE, PUNCTUATION_ALONE, ON_WHITE):
+        assert page.evaluate(fault) == []
+    for (light, _), (dark, smallest) in zip(inks, page.evaluate(DRAWINGS), strict=True):
+        assert not set(light) & set(dark)
+        assert smallest >= 10
     if name in KINDS:
         check_for_obstacles(reader)
 
 
-def test_pages_with_chinese_are_among_them() -> None:
-    assert IDEOGRAPHS.search(html("book/glossary").select_one("article").get_text())
-    assert any(
-        IDEOGRAPHS.search(figure.get_text()) for name in CHAPTERS for figure in html(name).select("figure.xp")
-    )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in PAGES if name not in KINDS])
-def test_axe_finds_no_obstacle_on_the_other_pages_either(reader: Reader, name: str) -> None:
-    reader.open(name)
-    reader.become("dark", PHONE)
-    reader.unfold()
+def test_axe_finds_no_obstacle_on_other_pages(reader: Visit, name: str) -> None:
+    unfold(reader.open(name))
     check_for_obstacles(reader)
 
 
 @pytest.mark.parametrize(
     "media", [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"}]
 )
-def test_what_has_the_focus_has_an_outline(browser: Browser, media: dict[str, str]) -> None:
-    reader = Reader(browser)
+def test_what_has_the_focus_has_an_outline(reader: Visit, media: dict[str, str]) -> None:
     for name in (CHAPTERS[0], "book/index", "book/api/kernels", "search"):
         page = reader.open(name)
         page.emulate_media(**media)
-        reader.unfold()
+        unfold(page)
         page.keyboard.press("Tab")  # from now on the focus is that of a keyboard
         reached, bare = page.evaluate(WITHOUT_OUTLINE)
+        page.emulate_media(forced_colors="none")
         assert reached > 30
         assert bare == [], name
-    reader.context.close()
 
 
-@pytest.mark.parametrize("name", CHAPTERS[:1])
-def test_solutions_unfold_by_keyboard(reader: Reader, name: str) -> None:
-    page = reader.open(name)
+def test_solutions_unfold_by_keyboard(reader: Visit) -> None:
+    page = reader.open(CHAPTERS[0])
     solution = page.locator(".tag_solution details").first
     code = solution.locator("pre").first
-    assert not code.is_visible()
-    solution.locator("summary").focus()
-    page.keyboard.press("Enter")
+    expect(code).to_be_hidden()
+    solution.locator("summary").press("Enter")
     expect(code).to_be_visible()
 
 
-def test_search_works_from_the_disk(reader: Reader) -> None:
+def search(reader: Visit, words: str) -> tuple[Page, list[tuple[str, str]]]:
+    """The page of the search, opened from the disk, and the address and the passage of each hit."""
     reader.complaints.clear()
-    page = reader.page
-    page.goto(f"{BOOK.as_uri()}/search.html?q=epanechnikov")
-    page.wait_for_selector("#search-results li a")
-    links = page.locator("#search-results li a").evaluate_all("links => links.map(link => link.pathname)")
-    assert any(path.endswith("chapters/nadaraya_watson.html") for path in links)
-    passages = page.locator("#search-results li .context mark").all_text_contents()
-    assert passages
-    assert {word.lower() for word in passages} == {"epanechnikov"}
-    page.locator("#search-results li a", has_text=re.compile("average", re.IGNORECASE)).first.click()
-    page.wait_for_url(re.compile(r"^(?!.*search\.html)"))
-    assert [c for c in reader.complaints if "another host" in c] == []
-
-
-def test_search_lists_chapters_first_and_shows_what_each_hit_says(reader: Reader) -> None:
-    page = reader.page
-    page.goto(f"{BOOK.as_uri()}/search.html?q=masked+softmax")
+    page = reader.open("search")
+    page.goto(f"{BOOK.as_uri()}/search.html?q={words}")
     expect(page.locator("#search-results .search-summary")).to_contain_text("found")
     hits = page.locator("#search-results li").evaluate_all(
         "hits => hits.map(hit => [hit.querySelector('a').pathname, hit.querySelector('.context')?.textContent])"
     )
+    assert reader.complaints == []
+    return page, hits
+
+
+def test_search_lists_chapters_before_the_reference(reader: Visit) -> None:
+    page, hits = search(reader, "masked+softmax")
     assert hits[0][0].endswith("chapters/masked_softmax.html")
     in_reference = ["/book/api" in path for path, _ in hits]
     assert True in in_reference
@@ -350,28 +296,24 @@ def test_search_lists_chapters_first_and_shows_what_each_hit_says(reader: Reader
     assert obstacles(page) == []
 
 
-def test_the_search_shows_chinese_characters(reader: Reader) -> None:
-    page = reader.page
-    page.goto(f"{BOOK.as_uri()}/search.html?q=alignment")
-    glossary = page.locator("#search-results li", has=page.locator("a[href*='glossary']")).first
-    expect(glossary.locator(".context")).to_contain_text(IDEOGRAPHS)
-    assert "p" in fonts_of_chinese(reader)
+def test_search_marks_words_and_shows_chinese(reader: Visit) -> None:
+    page, _ = search(reader, "epanechnikov")
+    marked = page.locator("#search-results li .context mark").all_text_contents()
+    assert {word.lower() for word in marked} == {"epanechnikov"}
+    page, hits = search(reader, "alignment")
+    assert any(IDEOGRAPHS.search(passage) for path, passage in hits if "glossary" in path)
+    check_fonts_of_chinese(page)
 
 
-REFERENCE = [name for name in PAGES if name.startswith("book/api/")]
-
-
-@pytest.mark.parametrize("name", REFERENCE)
-def test_the_reference_is_a_short_list(reader: Reader, name: str) -> None:
-    page = reader.open(name)
-    assert page.evaluate("document.documentElement.scrollHeight") <= 8000
-    entries = page.locator("details.entry")  # none on the pages of the command line
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("book/api/")])
+def test_the_reference_is_a_list_that_unfolds(reader: Visit, name: str) -> None:
+    entries = reader.open(name).locator("details.entry")  # none on the pages of the command line
     assert entries.evaluate_all("all => all.filter(entry => entry.open).length") == 0
     lines = entries.locator("> summary").evaluate_all("all => all.map(line => line.textContent.trim())")
     assert [line for line in lines if not re.fullmatch(r"[\w.]+ .{10,}", line, re.DOTALL)] == []
 
 
-def test_an_entry_of_the_reference_unfolds_where_it_is_named(reader: Reader) -> None:
+def test_an_entry_unfolds_where_it_is_named(reader: Visit) -> None:
     page = reader.open("book/api/attention")
     entry = page.locator("details.entry", has=page.locator("[id='utils.attention.Attention']"))
     expect(entry).not_to_have_attribute("open", "")
@@ -385,40 +327,28 @@ def test_an_entry_of_the_reference_unfolds_where_it_is_named(reader: Reader) -> 
     assert page.locator("details.entry[open]").count() == 1
 
 
-def test_the_reference_is_printed_unfolded(reader: Reader) -> None:
+def test_the_reference_is_printed_unfolded(reader: Visit) -> None:
     page = reader.open("book/api/attention")
     signatures = page.locator("details.entry:not([open]) dt.sig")
-    count = signatures.count()
-    assert count > 5
     assert signatures.locator("visible=true").count() == 0
     page.emulate_media(media="print")
-    assert signatures.locator("visible=true").count() == count
+    assert signatures.locator("visible=true").count() == signatures.count() > 5
     page.emulate_media(media="screen")
 
 
-def test_paper_is_light(browser: Browser) -> None:
-    reader = Reader(browser, color_scheme="dark")
-    reader.page.goto(f"{BOOK.as_uri()}/book/index.html")
-    themes = [
-        reader.page.evaluate(
-            "type => { dispatchEvent(new Event(type)); return document.documentElement.dataset.theme }", event
-        )
-        for event in ("beforeprint", "afterprint")
-    ]
-    assert themes == ["light", "dark"]
-    reader.context.close()
-
-
-def test_the_theme_switch_works(browser: Browser) -> None:
-    # A window of its own, since the choice is remembered.
-    reader = Reader(browser, color_scheme="dark")
-    page = reader.page
-    page.goto(f"{BOOK.as_uri()}/{CHAPTERS[0]}.html")
-    themes = [page.evaluate("document.documentElement.dataset.theme")]
-    switch = page.locator(".theme-switch-button").locator("visible=true").first
-    for _ in range(3):
-        switch.click()
-        themes.append(page.evaluate("document.documentElement.dataset.theme"))
-    assert themes[0] == "dark"
-    assert set(themes[1:]) == {"light", "dark"}
-    reader.context.close()
+def test_paper_is_light_and_the_switch_works(browser: Browser) -> None:
+    # A window of its own, since the choice of a theme is remembered.
+    with Visit(browser, color_scheme="dark") as visit:
+        page = visit.page("book/index")
+        theme = "document.documentElement.dataset.theme"
+        themes = [
+            page.evaluate(f"type => {{ dispatchEvent(new Event(type)); return {theme} }}", event)
+            for event in ("beforeprint", "afterprint")
+        ]
+        assert themes == ["light", "dark"]
+        switch = page.locator(".theme-switch-button").locator("visible=true").first
+        chosen = set()
+        for _ in range(3):
+            switch.click()
+            chosen.add(page.evaluate(theme))
+        assert chosen == {"light", "dark"}

@@ -1,6 +1,6 @@
 """The questions on the pages of the built book: by keyboard and finger, stored and not stored, without a script.
 
-What a question may look like, and which mistakes stop the build, is in `test_quiz`.
+What a question may look like, and which mistakes stop the build, is in `test_plain_markdown`.
 """
 
 import itertools
@@ -13,11 +13,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from built_book import BOOK, CHAPTERS, html
 from playwright.sync_api import Browser, Locator, Page, expect
-from windows import AXE_OPTIONS, PHONE, Reader, Visit
+from windows import AXE_OPTIONS, LAPTOP, PHONE, Visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.chapter]
 
-ORIGIN = BOOK.as_uri()
 WITH_QUESTIONS = [page for page in CHAPTERS if html(page).select(".quiz")]
 #: A page with questions of every kind, and one of each.
 PAGE = "chapters/dot_product_attention"
@@ -128,7 +127,7 @@ def opened_with(window: Visit, name: str, answers: dict[str, object]) -> Iterato
     """A page that finds these answers in its storage: they are put there before its own scripts run."""
     page = window.context.new_page()
     page.add_init_script(put_in_storage(answers))
-    page.goto(f"{ORIGIN}/{name}.html")
+    page.goto(f"{BOOK.as_uri()}/{name}.html")
     expect(page.locator(".quiz form")).to_have_count(len(html(name).select(".quiz")))
     yield page
     page.evaluate("localStorage.clear()")
@@ -138,7 +137,7 @@ def opened_with(window: Visit, name: str, answers: dict[str, object]) -> Iterato
 @pytest.fixture(scope="module")
 def window(browser: Browser) -> Iterator[Visit]:
     """A window that the tests share, since to open a page takes longer than most of them."""
-    with Visit(browser, ORIGIN) as visit:
+    with Visit(browser) as visit:
         yield visit
 
 
@@ -262,12 +261,13 @@ Object.defineProperty(window, "localStorage", { get() {
     if (new Error().stack.includes("quiz.js")) throw new DOMException("", "SecurityError");
     return get.call(window);
 } });"""
+TOO_WIDE = "all => all.filter(quiz => quiz.scrollWidth > quiz.clientWidth).map(quiz => quiz.id)"
 SMALL = """all => all.map(target => [target.outerHTML, target.getBoundingClientRect()])
     .filter(([, { width, height }]) => Math.min(width, height) < 24).map(([html]) => html)"""
 
 
 def test_a_finger_answers_too_and_nothing_need_be_stored(browser: Browser) -> None:
-    with Visit(browser, ORIGIN, **PHONE) as visit:
+    with Visit(browser, **PHONE) as visit:
         visit.context.add_init_script(NO_STORAGE)
         page = visit.page(PAGE)
         for name, wrong, right in (("right-angle", 0, 1), ("wrong-row", 6, 9)):
@@ -283,7 +283,7 @@ def test_a_finger_answers_too_and_nothing_need_be_stored(browser: Browser) -> No
 
 
 def test_without_a_script_the_answers_are_folded(browser: Browser) -> None:
-    with Visit(browser, ORIGIN, java_script_enabled=False) as visit:
+    with Visit(browser, java_script_enabled=False) as visit:
         page = visit.page(PAGE)
         quizzes = page.locator(".quiz")
         assert quizzes.count() == len(html(PAGE).select(".quiz"))
@@ -295,64 +295,38 @@ def test_without_a_script_the_answers_are_folded(browser: Browser) -> None:
             expect(first).to_be_visible()
 
 
-#: Contrast of a cell's number with its ground, for the weights 0, 0.1, …, 1. A canvas turns any colour into numbers.
-CONTRASTS = """cell => {
-    const context = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    const luminance = colour => {
-        context.fillStyle = colour;
-        context.fillRect(0, 0, 1, 1);
-        const [r, g, b] = [...context.getImageData(0, 0, 1, 1).data].map(c => {
-            c /= 255;
-            return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-        });
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    return Array.from({ length: 11 }, (_, i) => {
-        cell.style.setProperty("--weight", i / 10);
-        const look = getComputedStyle(cell);
-        const [low, high] = [look.color, look.backgroundColor].map(luminance).sort((a, b) => a - b);
-        return (high + 0.05) / (low + 0.05);
-    });
-}"""
-
-
-def test_questions_look_right_on_a_phone_in_the_dark_and_on_a_laptop_in_the_light(browser: Browser) -> None:
-    reader = Reader(browser)
+def test_axe_finds_no_fault_in_questions(browser: Browser) -> None:
     # Every second question has been answered rightly; the others show how a wrong answer looks, or no answer yet.
     answers = dict(list(stored_answers(PAGE).items())[::2]) | {"quiz-right-angle": [0]}
-    reader.context.add_init_script(put_in_storage(answers))
-    page = reader.open(PAGE)
-    page.add_style_tag(content="* { transition: none !important }")
-    assert page.locator(".quiz[data-state=right]").count() == len(answers) - 1
-    for theme, width in (("light", 1280), ("dark", 360)):
-        reader.become(theme, {"width": width, "height": 740})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        wide = page.locator(".quiz").evaluate_all(
-            "all => all.filter(quiz => quiz.scrollWidth > quiz.clientWidth).map(quiz => quiz.id)"
-        )
-        assert wide == []
-    # A control must have a name even if no formula is read out. Without formulas axe is much faster, too.
-    page.locator("mjx-container").evaluate_all("all => all.forEach(formula => formula.replaceChildren())")
-    for theme, width in (("dark", 360), ("light", 1280)):
-        reader.become(theme, {"width": width, "height": 740})
-        results = Axe().run(page, context=".quizzes", options=AXE_OPTIONS)
-        assert results.violations_count == 0, results.generate_report()
-        assert min(page.locator("#quiz-wrong-row td[style]").first.evaluate(CONTRASTS)) >= 4.5
-    # On paper there is nothing to press, and all answers are given, with what the reader would give to get them.
-    clear(page).press("Enter")
+    with Visit(browser, mathematics=True) as visit:
+        visit.context.add_init_script(put_in_storage(answers))
+        page = visit.open(PAGE)
+        page.add_style_tag(content="* { transition: none !important }")
+        assert page.locator(".quiz[data-state=right]").count() == len(answers) - 1
+        for theme, width in (("light", 1280), ("dark", 360)):
+            visit.become(theme, {"width": width, "height": 740})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.locator(".quiz").evaluate_all(TOO_WIDE) == []
+        # A control must have a name even if no formula is read out. Without formulas axe is much faster, too.
+        page.locator("mjx-container").evaluate_all("all => all.forEach(formula => formula.replaceChildren())")
+        for theme in ("dark", "light"):
+            visit.become(theme, LAPTOP)
+            results = Axe().run(page, context=".quizzes", options=AXE_OPTIONS)
+            assert results.violations_count == 0, results.generate_report()
+
+
+def test_on_paper_all_answers_are_given(window: Visit, page: Page) -> None:
     page.emulate_media(media="print")
     assert page.locator(".quizzes button:visible").count() == 0
     explanations = page.locator(".quiz-feedback li")
     assert explanations.count() == page.locator(".quiz-feedback li:visible").count() > 50
+    # What the reader would give to get an answer comes before its mark.
     given = page.locator("#quiz-score-by-hand li").evaluate_all(
         """all => all.map(li => li.querySelector("strong"))
             .map(mark => [getComputedStyle(mark, "::before").content, mark.textContent])"""
     )
-    marks = [item.strong.get_text() for item in html(PAGE).select("#quiz-score-by-hand details li")]
-    assert any(mark.startswith("Right: ") for mark in marks)
-    for (before, mark), written in zip(given, marks, strict=True):
-        word, _, value = written.removesuffix(".").partition(": ")
+    page.emulate_media(media="screen")
+    for (before, mark), item in zip(given, html(PAGE).select("#quiz-score-by-hand details li"), strict=True):
+        word, _, value = item.strong.get_text().removesuffix(".").partition(": ")
         assert mark == f"{word}."
         assert before == (f'"{value}: "' if value else "none")
-    assert reader.complaints == []
-    reader.context.close()
