@@ -90,7 +90,7 @@ mark: $(INSTALLED)  ## mark the returned notebooks in a folder: make mark DIR=re
 	$(BIN)/python -m utils.exercises.marking "$(or $(DIR),$(error name the folder: make mark DIR=returned))"
 
 bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
-	@set -e; for benchmark in tests/benchmarks/*.py; do echo "== $$benchmark"; PYTHONPATH=tests/support $(BIN)/python $$benchmark; done
+	@set -e; for benchmark in tests/benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
 linkcheck: $(INSTALLED)  ## check every outside link of the book (needs the network)
 	$(BIN)/jupyter-book build . --builder linkcheck --path-output _build/linkcheck

@@ -8,9 +8,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import jupyterlab
-from chromium import launch
-from jupyterlab import ECHO, FIGURE, SECOND_VIEW
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from utils.figures.sphinx_extension import stored_figures

@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -16,10 +15,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, Page
 from processes import ENDS_WITH_ITS_TEST
 
-START_SECONDS = 300
-#: What the server writes when it answers, and when another program has its port.
-READY = "is running at"
-TAKEN = re.compile("port.* already in use|port.* not available|no available port")
+ADDRESS = re.compile(r"http://127\.0\.0\.1:[1-9]\d*(?=/)")
 
 #: Cells: a figure, a second view of it, and Python that follows it.
 FIGURE = """
@@ -51,43 +47,19 @@ ipywidgets.VBox([echo, other])
 """
 
 
-def free_port() -> int:
-    """A port that no program has at this moment."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
-
-
 @contextmanager
 def server(folder: Path) -> Iterator[str]:
     """JupyterLab over a folder that holds its settings too; gives its address.
 
     Raises:
-        RuntimeError: it ended, or did not start within five minutes; with what it wrote.
+        RuntimeError: it has ended, with what it wrote.
     """
-    # Another program may take the port before the server opens it. Then a second port is tried.
-    for tries_left in (1, 0):
-        port = free_port()
-        with _process(folder, port) as lines:
-            written = "".join(lines)
-            if READY in written:
-                yield f"http://127.0.0.1:{port}"
-                return
-        if not (tries_left and TAKEN.search(written)):
-            raise RuntimeError(f"JupyterLab does not answer:\n{written}")
-
-
-@contextmanager
-def _process(folder: Path, port: int) -> Iterator[list[str]]:
-    """The server's process, until the block ends; gives what it has written when it is ready or has ended."""
-    own = {
-        name: str(folder / ".jupyter") for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
-    }
     program = f"{ENDS_WITH_ITS_TEST}from jupyterlab.labapp import main\nmain()"
     command = [sys.executable, "-c", program, "--no-browser", "--allow-root", "--ip=127.0.0.1"]
-    command += [f"--port={port}", "--ServerApp.port_retries=0", f"--ServerApp.root_dir={folder}"]
+    command += ["--port=0", f"--ServerApp.root_dir={folder}"]  # port 0: any that is free
     command += ["--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True"]
     command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    settings = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")
     running = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,
@@ -95,29 +67,19 @@ def _process(folder: Path, port: int) -> Iterator[list[str]]:
         stderr=subprocess.STDOUT,
         text=True,
         cwd=folder,
-        env=os.environ | own | {"JUPYTER_PREFER_ENV_PATH": "1"},
+        env=os.environ | dict.fromkeys(settings, str(folder / ".jupyter")) | {"JUPYTER_PREFER_ENV_PATH": "1"},
     )
-    lines: list[str] = []
-    ready_or_ended = threading.Event()
-
-    def read() -> None:
-        for line in running.stdout:
-            lines.append(line)
-            if READY in line:
-                ready_or_ended.set()
-        ready_or_ended.set()
-
-    threading.Thread(target=read, daemon=True).start()
+    written = ""
     try:
-        ready_or_ended.wait(START_SECONDS)
-        yield lines
+        while not (address := ADDRESS.search(written)):
+            if not (line := running.stdout.readline()):
+                raise RuntimeError(f"JupyterLab does not answer:\n{written}")
+            written += line
+        threading.Thread(target=running.stdout.read, daemon=True).start()  # so that it can go on writing
+        yield address[0]
     finally:
         running.terminate()
-        try:
-            running.wait(timeout=30)
-        except subprocess.TimeoutExpired:
-            running.kill()
-            running.wait()
+        running.wait()
 
 
 def write_notebook(path: Path, *cells: str) -> None:
