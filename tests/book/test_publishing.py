@@ -34,7 +34,7 @@ WRITTEN = ("README.md", "chapters/README.md", "CITATION.cff")
 
 
 def small_course(folder: Path, url: str) -> Path:
-    """The course with this address; its chapters have only their first and last lines."""
+    """The course with this address; its chapters have only their titles."""
     for name in ("_toc.yml", "book/references.bib", *WRITTEN):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
