@@ -310,8 +310,8 @@ def nothing_is_installed_or_patched(notebook: NotebookNode) -> Iterator[str]:
 
 @rule
 def notebook_is_normalised(notebook: NotebookNode) -> Iterator[str]:
-    if dict(notebook.metadata) != {"kernelspec": KERNEL}:
-        yield f"metadata must be the kernelspec {KERNEL} alone, got {dict(notebook.metadata)}"
+    if {key: about for key, about in notebook.metadata.items() if key != "course"} != {"kernelspec": KERNEL}:
+        yield f"metadata must be course and the kernelspec {KERNEL}, got {dict(notebook.metadata)}"
     for cell in notebook.cells:
         if odd := set(cell.metadata) - {"tags", "mystnb", "jupyter"}:
             yield f"cell metadata {sorted(odd)}: run make notebooks"
