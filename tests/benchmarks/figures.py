@@ -8,6 +8,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+import jupyterlab
+from chromium import launch
+from jupyterlab import ECHO, FIGURE, SECOND_VIEW
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from utils.figures.sphinx_extension import stored_figures
