@@ -13,7 +13,7 @@ import pytest
 from bs4 import BeautifulSoup
 from built_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, ROOT, TOC, fonts_in, html
 
-pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+pytestmark = pytest.mark.browser
 
 every_page = pytest.mark.parametrize("page", PAGES)
 every_chapter = pytest.mark.parametrize("page", CHAPTERS)

@@ -33,7 +33,7 @@ from windows import AXE_OPTIONS, PHONE, Visit
 from utils.figures.live import page_script, style
 from utils.figures.sphinx_extension import stored_figures
 
-pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+pytestmark = pytest.mark.browser
 
 STORED = {page: stored_figures(ROOT / f"{page}.ipynb") for page in CHAPTERS}
 FIGURES: dict[tuple[str, str], StoredFigure] = {

@@ -12,7 +12,7 @@ from built_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, fonts_in, html
 from playwright.sync_api import Browser, Page, expect
 from windows import AXE_OPTIONS, LAPTOP, PHONE, Visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+pytestmark = pytest.mark.browser
 
 #: What a sheet of A4 with margins of 20 mm has.
 PAPER = {"width": 643, "height": 970}

@@ -15,7 +15,7 @@ from built_book import BOOK, CHAPTERS, html
 from playwright.sync_api import Browser, Locator, Page, expect
 from windows import AXE_OPTIONS, LAPTOP, PHONE, Visit
 
-pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+pytestmark = pytest.mark.browser
 
 WITH_QUESTIONS = [page for page in CHAPTERS if html(page).select(".quiz")]
 #: A page with questions of every kind, and one of each.

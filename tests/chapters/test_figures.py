@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from utils.figures.figure import MODE_VARIABLE
 from utils.figures.sphinx_extension import run_example
 
-pytestmark = [pytest.mark.browser, pytest.mark.chapter]
+pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parents[2]
 FIGURE = """

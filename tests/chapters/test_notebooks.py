@@ -18,8 +18,6 @@ from nbformat.v4 import new_markdown_cell, new_output
 
 from utils.exercises.form import exercises_of
 
-pytestmark = pytest.mark.chapter
-
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import jupyterlab
@@ -17,7 +18,7 @@ MOVE = "figure.widget.query = 1"
 OTHERS = "figure.widget", "from utils.figures import play\nplay(lambda d: d**2, d=[2, 3])"
 
 #: Another figure with controls of the same names.
-TWIN = FIGURE.replace("figure", "twin").replace('name="live"', 'name="twin"')
+TWIN = re.sub(r"\bfigure\b", "twin", FIGURE).replace('name="live"', 'name="twin"')
 
 CHAPTER = Path(__file__).parents[3] / "chapters" / "masked_softmax.ipynb"
 
