@@ -7,6 +7,7 @@ from chromium import PATIENCE
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 LAPTOP = {"width": 1280, "height": 800}
+DESK = {"viewport": LAPTOP}
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
 #: axe need not ask for the style sheets, which a page on the disk may not read, nor tell of what is right.
 AXE_OPTIONS = {"preload": False, "resultTypes": ["violations"]}
