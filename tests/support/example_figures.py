@@ -125,11 +125,11 @@ def lost(name: str = "lost") -> Weights:
 def heads(name: str = "heads") -> Heads:
     return Heads(
         lambda head, layer, mask: {
-            "weights": _weights(10 * head + layer, 9, 8).tril(),
+            "weights": _weights(10 * head + layer, 9, 8).tril() if mask == "on" else _weights(head, 9, 8),
             "gold": torch.eye(9, 8, dtype=torch.bool),
             "share": head / 10 + layer / 100,
         },
-        {"head": [1, 2, 3], "layer": [1, 2], "mask": ["on"]},
+        {"head": [1, 2, 3], "layer": [1, 2], "mask": ["on", "off"]},
         queries=FRENCH,
         keys=ENGLISH,
         causal=("mask", "on"),
@@ -138,7 +138,7 @@ def heads(name: str = "heads") -> Heads:
         name=name,
         alt="A heat map of the chosen head, and six small ones.",
         say="Head {head} of layer {layer}: {query}.",
-        start={"head": 2, "query": "fleur"},
+        start={"head": 2, "query": "fleur", "mask": "off"},
     )
 
 

@@ -6,15 +6,11 @@ kinds.heads = {
     const isCausal = looksBack(figure);
     const masked = allowedKeys(figure, (i) => [0, isCausal ? i + 1 : Infinity]);
     const dashed = figure.has("gold") && `dashed: ${goldName(figure)}`;
-    const forbidden = "hatched: forbidden";
+    const behind = `right of the line: forbidden with ${figure.options.causal.join(" ")}`;
     const large = heatMaps(figure, wide ? width - beside - 28 : width, {
       ...{ panels: [["weights", ""]], masked },
-      legend: joined([
-        dashed,
-        masked.hatched && forbidden,
-        !isCausal && `right of the line: forbidden with ${figure.options.causal.join(" ")}`,
-      ]),
-      longest: joined([dashed, forbidden]),
+      legend: [dashed, masked.hatched && "hatched: forbidden", !isCausal && behind],
+      longest: [dashed, behind],
       row: Math.max(wide ? 32 : 24, Math.min(40, 110 / figure.labels.queries.length)),
       more: ({ xOf, yOf, step }) => !isCausal && stairs(figure, xOf, yOf, step, "stairs"),
     });

@@ -11,8 +11,8 @@ kinds.weights = {
     const least = !wide ? 24 : panels.length > 1 ? 32 : 26;
     return heatMaps(figure, width, {
       ...{ panels, masked, beside, everywhere: panels.length === 1 },
-      legend: joined([masked.hatched && forbidden, written && "grey ✕: wrong at first"]),
-      longest: joined([forbidden]),
+      legend: [masked.hatched && forbidden, written && "grey ✕: wrong at first"],
+      longest: [forbidden],
       // Few rows are higher.
       row: !wide && panels.length > 1 ? 24 : Math.max(least, Math.min(40, 110 / queries.length)),
       more: (place) => written && writtenWords(figure, place, beside),

@@ -13,8 +13,8 @@ kinds.windows = {
     const signs = [`dashed: ${goldName(figure)}`, "hatched: outside"];
     const large = heatMaps(figure, wide ? width - beside - 28 : width, {
       ...{ panels: [["weights", ""]], masked },
-      legend: joined([signs[0], masked.hatched && signs[1]]),
-      longest: joined(signs),
+      legend: [signs[0], masked.hatched && signs[1]],
+      longest: signs,
       row: Math.max(wide ? 32 : 24, Math.min(40, 110 / queries.length)),
     });
     return withSmallMaps(width, large, rowByScore(figure, beside, wide, masked.edges));

@@ -18,8 +18,8 @@ const joined = (signs) => signs.filter(Boolean).join(", ");
 // What the dashed frames are called.
 const goldName = ({ labels }) => labels.gold[0];
 
-// One map, or two: side by side or, on a phone, one above the other. `legend` says what the signs mean, and `longest`
-// is the longest text that this can become. `beside` gives the room on both sides if more than the names of the rows
+// One map, or two: side by side or, on a phone, one above the other. `legend` has a text for each sign, and `longest`
+// those of the state with the longest texts. `beside` gives the room on both sides if more than the names of the rows
 // stands there; `more` draws what a kind adds to a map.
 const heatMaps = (figure, width, { panels, masked, legend, longest, row, everywhere, beside, more }) => {
   const { queries, keys } = figure.labels;
@@ -33,10 +33,13 @@ const heatMaps = (figure, width, { panels, masked, legend, longest, row, everywh
   // The legend stands beside the first title or, where there is no room, below the maps. So does that of a single map
   // if its longest form leaves no room for the scale.
   const taken = panels.length === 1 ? 104 : BOLD * textWidth(panels[0][1]) + 48;
-  const outside = beside || textWidth(longest) + taken > across;
+  const outside = beside || textWidth(joined(longest)) + taken > across;
+  const onOneLine = textWidth(joined(longest)) <= width - left;
+  const below = onOneLine ? [joined(legend)] : legend.filter(Boolean);
+  const lines = onOneLine ? 1 : longest.filter(Boolean).length;
   const layout = {
     ...{ ...masked, panels, side, gap, left, aside, across, step, row, heading, base, everywhere, beside, more },
-    legend: outside ? "" : legend,
+    legend: outside ? "" : joined(legend),
     // Where each map has a curve above, a piece of this curve stands before its title.
     sample: panels.length > 1 && figure.gauges[1].length === panels.length ? 28 : 0,
   };
@@ -44,10 +47,10 @@ const heatMaps = (figure, width, { panels, masked, legend, longest, row, everywh
   const height = (side ? 1 : panels.length) * high + labelsHeight(keys, step) + 6;
   return {
     width,
-    height: outside ? height + 14 : height,
+    height: outside ? height + 16 * lines - 2 : height,
     marks: [
       panels.map((_, k) => group({ transform: `translate(0 ${side ? 0 : k * high})` }, heatMap(figure, layout, k))),
-      outside && label(legend, left, height + 8, { class: "quiet" }),
+      outside && below.map((text, k) => label(text, left, height + 8 + 16 * k, { class: "quiet" })),
     ],
   };
 };
