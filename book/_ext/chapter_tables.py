@@ -4,10 +4,16 @@ Two pages of the book ask for them by `{{ chapter_cards }}` and `{{ chapter_goal
 chapters/README.md, which are read without the book, are written by `make readme` (see `publishing.py`).
 """
 
+import re
 from pathlib import Path
 
 import nbformat
 import yaml
+from nbformat import NotebookNode
+
+QUIZ = re.compile(r"^<!-- quiz (\S+) -->\n(.*?^</details>)$", re.MULTILINE | re.DOTALL)
+FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+EXERCISE = re.compile(r"^### Exercise \d.*\((\d+) minutes\)", re.MULTILINE)
 
 CARD = """
 ::::{{grid-item-card}}
@@ -26,6 +32,28 @@ Needs {needs}. Gives {gives}. {minutes} minutes.
 PICTURE = ":img-top: _assets/map/{name}.svg\n:img-alt: {picture}\n:class-img-top: dark-light\n"
 
 
+def size(notebook: NotebookNode) -> dict[str, int]:
+    """What a reader meets before the exercises, apart from what is folded: figures are those with sliders."""
+    titles = [cell.source.partition("\n")[0] for cell in notebook.cells]
+    shown = notebook.cells[: titles.index("## Exercises")]
+    texts = [cell.source for cell in shown if cell.cell_type == "markdown"]
+    code = [cell for cell in shown if cell.cell_type == "code"]
+    visible = [cell for cell in code if not any("hide" in tag for tag in cell.metadata.get("tags", ()))]
+    return {
+        "words": sum(len(FOLDED.sub("", QUIZ.sub("", text)).split()) for text in texts),
+        "lines": sum(bool(line.strip()) for cell in visible for line in cell.source.splitlines()),
+        "questions": sum(len(QUIZ.findall(text)) for text in texts),
+        "figures": sum('class="xp"' in str(output.get("data")) for cell in code for output in cell.outputs),
+    }
+
+
+def minutes(notebook: NotebookNode) -> tuple[int, int]:
+    """About how long the page takes, to five minutes, and the sum of what its exercises say."""
+    seen = size(notebook)
+    page = seen["words"] / 130 + seen["lines"] / 8 + seen["questions"] + 2 * seen["figures"]
+    return 5 * round(page / 5), sum(int(n) for cell in notebook.cells for n in EXERCISE.findall(cell.source))
+
+
 def chapters(root: Path) -> list[dict]:
     """What the tables say about each chapter, in order."""
     parts = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))["parts"]
@@ -37,6 +65,7 @@ def chapters(root: Path) -> list[dict]:
         notebook = nbformat.read(root / f"{page}.ipynb", as_version=4)
         course = dict(notebook.metadata["course"], name=page.name, number=numbers[page.name], part=part)
         course["title"] = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
+        course["minutes"] = minutes(notebook)
         course["needs"] = ", ".join(numbers.get(need, need) for need in course["needs"])
         found.append(course)
     return found

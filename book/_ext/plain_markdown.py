@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable
 
 import nbformat
+from chapter_tables import QUIZ, minutes
 from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-QUIZ = re.compile(r"^<!-- quiz (\S+) -->\n(.*?^</details>)$", re.MULTILINE | re.DOTALL)
+BEFORE = "## Before you start"
 #: The beginning of a question, also of one that is not written as it must be.
 BEGINNING = re.compile(r"^\s*<!--\s*quiz.*", re.MULTILINE | re.IGNORECASE)
 OPENING, CLOSING = "<details><summary>Answers</summary>", "</details>"
@@ -32,6 +33,7 @@ def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
     if not str(app.env.doc2path(page)).endswith(".ipynb"):
         return
     notebook = nbformat.reads(source[0], as_version=4)
+    allow = "Allow {} minutes for the page, and {} for its exercises.".format(*minutes(notebook))
     kept: list[NotebookNode] = []
     for cell in notebook.cells:
         if "caption" in cell.metadata.get("tags", ()):
@@ -43,6 +45,7 @@ def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
             figure["caption"] = cell.source
             continue
         if cell.cell_type == "markdown":
+            cell.source = cell.source.replace(BEFORE, f"{BEFORE}\n\n{allow}")
             cell.source = QUIZ.sub(r":::{quiz} \1\n\2\n:::", cell.source)
             if odd := BEGINNING.search(cell.source):
                 form = "a question begins with a line '<!-- quiz NAME -->' and ends with a line '</details>'"
