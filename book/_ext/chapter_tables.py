@@ -5,6 +5,7 @@ chapters/README.md, which are read without the book, are written by `make readme
 """
 
 import re
+from itertools import takewhile
 from pathlib import Path
 
 import nbformat
@@ -34,8 +35,7 @@ PICTURE = ":img-top: _assets/map/{name}.svg\n:img-alt: {picture}\n:class-img-top
 
 def size(notebook: NotebookNode) -> dict[str, int]:
     """What a reader meets before the exercises, apart from what is folded: figures are those with sliders."""
-    titles = [cell.source.partition("\n")[0] for cell in notebook.cells]
-    shown = notebook.cells[: titles.index("## Exercises")]
+    shown = list(takewhile(lambda cell: not cell.source.startswith("## Exercises"), notebook.cells))
     texts = [cell.source for cell in shown if cell.cell_type == "markdown"]
     code = [cell for cell in shown if cell.cell_type == "code"]
     visible = [cell for cell in code if not any("hide" in tag for tag in cell.metadata.get("tags", ()))]

@@ -16,6 +16,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 from built_book import BOOK, CHAPTERS, PAGES, ROOT
+from nbformat.v4 import new_code_cell, new_markdown_cell
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -161,9 +162,14 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     line = "      - file: chapters/additive_attention\n"
     (course / "_toc.yml").write_text(contents.replace(line, f"{line}      - file: chapters/new\n"), "utf-8")
     about = {"question": "Why?", "needs": ["masked_softmax", "transformer"], "gives": "a reason"}
-    about |= {"goals": "say why", "minutes": [7, 11]}
-    title = nbformat.v4.new_markdown_cell("# A new one\n\nText.")
-    notebook = nbformat.v4.new_notebook(metadata={"course": about}, cells=[title])
+    about |= {"goals": "say why"}
+    # 10 minutes for 1,300 words, 2 for 16 lines and 1 for a question; what is folded takes none.
+    texts = ["# A new one\n\n" + "word " * 1296, f"<details>{'folded ' * 900}</details>"]
+    texts += ["<!-- quiz a -->\nWhy?\n<details><summary>Answers</summary>\n</details>"]
+    texts += ["## Exercises", "### Exercise 1: one (4 minutes)", "### Exercise 2: two (7 minutes)"]
+    cells = [new_markdown_cell(text) for text in texts]
+    cells[1:1] = [new_code_cell("x = 1\n" * 16), new_code_cell("y\n" * 99, metadata={"tags": ["hide-input"]})]
+    notebook = nbformat.v4.new_notebook(metadata={"course": about}, cells=cells)
     nbformat.write(notebook, course / "chapters" / "new.ipynb")
 
     publishing.write_marked_lines(course)
@@ -172,10 +178,10 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     )
     assert "| | [A new one](chapters/new.ipynb) | Why? |\n| Translation |" in readme
     assert "\n5. [A new one](new.ipynb)\n6. " in listed
-    row = "\n| 5 | [](../chapters/new.ipynb) | 2, 12 | 7 + 11 | say why |\n| 6 |"
+    row = "\n| 5 | [](../chapters/new.ipynb) | 2, 12 | 15 + 11 | say why |\n| 6 |"
     assert row in publishing.chapter_tables.goals(course)
     cards = publishing.chapter_tables.cards(course)
-    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 2 and 12. Gives a reason. 18 minutes.\n" in cards
+    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 2 and 12. Gives a reason. 26 minutes.\n" in cards
     assert "map/new.svg" not in cards
 
 
