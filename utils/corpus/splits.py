@@ -76,12 +76,7 @@ def parts_of_rows(
     """
     if min(num_test, num_valid) < 0:
         raise ValueError(f"num_test and num_valid must not be negative, got {num_test} and {num_valid}")
-    sides = array("Q"), array("Q")
-    for pair in pairs:
-        for hashes, sentence in zip(sides, pair, strict=True):
-            digest = hashlib.blake2b(folded(sentence).encode("utf-8", "surrogatepass"), digest_size=8)
-            hashes.append(int.from_bytes(digest.digest()))
-    group = _groups([np.frombuffer(hashes, np.uint64) for hashes in sides])
+    group = groups_of_rows(pairs)
     groups = array("q", np.unique(group).tobytes())
     if len(groups) <= num_test + num_valid:
         raise ValueError(
@@ -94,6 +89,22 @@ def parts_of_rows(
     part_of_group[groups[:num_test]] = TEST
     part_of_group[groups[num_test : num_test + num_valid]] = VALID
     return part_of_group[group]
+
+
+def groups_of_rows(pairs: Iterable[tuple[str, str]]) -> np.ndarray:
+    """The number of the first row of the group of each row, as :func:`group_split` links rows.
+
+    >>> groups_of_rows([("oui", "yes"), ("non", "no"), ("Oui !", "yeah")]).tolist()
+    [0, 1, 0]
+
+    Explained in book/data_and_licences.
+    """
+    sides = array("Q"), array("Q")
+    for pair in pairs:
+        for hashes, sentence in zip(sides, pair, strict=True):
+            digest = hashlib.blake2b(folded(sentence).encode("utf-8", "surrogatepass"), digest_size=8)
+            hashes.append(int.from_bytes(digest.digest()))
+    return _groups([np.frombuffer(hashes, np.uint64) for hashes in sides])
 
 
 def _groups(sides: Sequence[np.ndarray]) -> np.ndarray:
