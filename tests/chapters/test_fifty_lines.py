@@ -1,0 +1,58 @@
+"""The translator in fifty lines: it runs alone and learns, in three languages."""
+
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import fifty_lines
+from utils.corpus.grammar import join_words, triples
+
+FILE = Path(fifty_lines.__file__)
+
+
+@pytest.fixture(autouse=True)
+def same_draws():
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        random.seed(0)
+        yield
+
+
+def test_words_of_three_languages():
+    assert fifty_lines.words("L'été, déjà ?") == ["l", "'", "été", ",", "déjà", "?"]
+    assert fifty_lines.words("我看Tom。") == ["我", "看", "tom", "。"]
+
+
+def test_padding_changes_nothing():
+    model = fifty_lines.Translator(7, 11)
+    alone, padded = torch.tensor([[3, 4]]), torch.tensor([[3, 4, 0, 0, 0]])
+    word, state = torch.tensor([1]), torch.randn(1, 128)
+    expected, _ = model.step(word, state, *model.read(alone))
+    torch.testing.assert_close(model.step(word, state, *model.read(padded))[0], expected)
+
+
+@pytest.mark.trains
+@pytest.mark.parametrize(("source", "target"), [("en", "fr"), ("fr", "en"), ("en", "zh"), ("zh", "en")])
+def test_it_learns_a_small_file(source, target):
+    texts = [
+        {lang: join_words(t.words(lang), lang) for lang in ("en", "fr", "zh")}
+        for t in triples(19, max_words=7)
+    ]
+    pairs = [[fifty_lines.words(text[lang]) for lang in (source, target)] for text in texts]
+    model, src, tgt = fifty_lines.train(pairs, steps=90)
+    written = [fifty_lines.translate(model, src, tgt, text[source]) for text in texts]
+    right = sum(w == " ".join(t) for w, (_, t) in zip(written, pairs, strict=True))
+    assert right >= 17
+
+
+@pytest.mark.trains
+@pytest.mark.slow
+def test_it_runs_alone_on_a_file_with_bom(tmp_path):
+    (tmp_path / "pairs.txt").write_text("\ufeffGo.\tVa !\tCC-BY\r\nStop.\t停下。\n", "utf-8")
+    command = [sys.executable, str(FILE), "pairs.txt", "Go."]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, encoding="utf-8")
+    assert ran.stdout == "va !\n"
