@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -18,7 +18,6 @@ from utils.exercises.checking import (
     expect_close,
     expect_numbers,
     expect_written,
-    in_words,
     show,
 )
 from utils.kernels import boxcar, epanechnikov, gaussian, nadaraya_watson, triangular
@@ -261,16 +260,3 @@ def best_widths(answer: object, spread: object) -> Iterator[str]:
     subtract = "Subtract the smallest of these four errors from the largest."
     expect_numbers({"spread": spread}, [expected], mistakes, subtract, tolerance=0.0085)
     yield f"the four smallest errors lie {expected:.2f} m apart"
-
-
-@in_words(6)
-def too_good() -> Sequence[str]:
-    return (
-        "It says what the training found: a bandwidth so small that each reading gives all its weight to itself.",
-        "It says why this is of no use: at other hours the curve jumps from reading to reading and repeats their "
-        "errors, so the error against the truth is larger, not smaller.",
-        "It names the remedy: each reading is predicted from the others alone, by a mask that is False on the "
-        "diagonal.",
-        "It says what to expect then: a training error of about 0.5 m, above the 0.4 m of the readings. The "
-        "larger number is the honest one.",
-    )
