@@ -14,7 +14,6 @@ from utils.exercises.checking import (
     exercise,
     expect,
     expect_close,
-    expect_numbers,
     in_words,
     show,
 )
@@ -34,22 +33,6 @@ def filled_with_zero() -> dict[str, str]:
 
 @exercise(
     2,
-    "The exponential of ln 3 is 3, and the exponential of 0 is 1.",
-    "The forbidden score is replaced by -inf before the softmax, so the sum has two terms only.",
-)
-def weights_by_hand(first: object, second: object, third: object) -> Iterator[str]:
-    mistakes = (
-        ((0.0065, 0.0196, 0.9739), "the mask is missing", "The score of the padding becomes -inf."),
-        ((0.75, 0.25, 0), "the two are exchanged", "The larger score must get the larger weight."),
-    )
-    ratio = "The padding gets 0. The ratio of the others is e to the difference of their scores."
-    expect_numbers({"w1": first, "w2": second, "w3": third}, [0.25, 0.75, 0], mistakes, ratio, weights=True)
-    yield "the padding has the weight 0"
-    yield "the ratio of the weights is e to the difference of the scores, which is 3"
-
-
-@exercise(
-    3,
     "A key may be attended to where its word number is not that of the padding, 0.",
     "`ids != PAD` has the shape (batch, keys). Give it an axis for the queries with `[:, None, :]`.",
 )
@@ -81,7 +64,7 @@ def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    4,
+    3,
     "Without padding query i may see the keys 0 to i, so i + 1 keys. It never sees more keys than its sentence has "
     "words.",
     "The limit is the smaller of i + 1 and the length of the sentence: `torch.minimum` with one row and one column.",
@@ -112,7 +95,7 @@ def causal_lens(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    5,
+    4,
     "On paper the sum of the first softmax cancels. In float32 a weight can be rounded to 0 before you divide by it.",
     "Give a forbidden word a score so high that the allowed words get weights that round to 0.",
 )
@@ -163,7 +146,7 @@ def _softmax_of_allowed(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tenso
     return torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
 
 
-@in_words(6)
+@in_words(5)
 def empty_row() -> Sequence[str]:
     return (
         "It says what happens in the forward pass: every score of the row is -inf, the sum of exponentials is 0, "

@@ -337,12 +337,12 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_progress_tells_what_is_done(kept: Path) -> None:
-    assert str(progress(masked_softmax)).startswith("Exercises done: 0 of 6   (1 –   2 –")
+    assert str(progress(masked_softmax)).startswith("Exercises done: 0 of 5   (1 –   2 –")
     assert masked_softmax.filled_with_zero("c")
-    masked_softmax.weights_by_hand(0.1, 0.2, 0.7)
+    masked_softmax.mask_from_ids(lambda ids: ids == 0)
     masked_softmax.empty_row("word " * 20)
-    assert str(progress(masked_softmax)) == "Exercises done: 2 of 6   (1 ✓   2 –   3 –   4 –   5 –   6 ✓)"
-    assert masked_softmax.weights_by_hand(0.25, 0.75, 0, record=False)
+    assert str(progress(masked_softmax)) == "Exercises done: 2 of 5   (1 ✓   2 –   3 –   4 –   5 ✓)"
+    assert masked_softmax.mask_from_ids(lambda ids: (ids != 0)[:, None, :], record=False)
     assert "2 –" in str(progress(masked_softmax)), "a solution of the chapter is not the reader's work"
     assert [path.name for path in kept.parent.iterdir()] == [FILE]
 
@@ -350,7 +350,7 @@ def test_progress_tells_what_is_done(kept: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "\0"])
 def test_a_broken_file_of_progress_is_begun_anew(kept: Path, text: str) -> None:
     kept.write_text(text)
-    assert "0 of 6" in str(progress(masked_softmax))
+    assert "0 of 5" in str(progress(masked_softmax))
     masked_softmax.filled_with_zero("c")
     assert json.loads(kept.read_text()) == {"masked_softmax": {"1": "right"}}
 
@@ -358,14 +358,14 @@ def test_a_broken_file_of_progress_is_begun_anew(kept: Path, text: str) -> None:
 def test_a_folder_that_cannot_be_written_stops_nothing(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(kept.parent / "missing" / FILE))
     assert masked_softmax.filled_with_zero("c")
-    assert "0 of 6" in str(progress(masked_softmax))
+    assert "0 of 5" in str(progress(masked_softmax))
 
 
 def test_progress_can_be_turned_off(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "")
     masked_softmax.filled_with_zero("c")
     assert not list(kept.parent.iterdir())
-    assert "0 of 6" in str(progress(masked_softmax))
+    assert "0 of 5" in str(progress(masked_softmax))
 
 
 def test_tensors_that_are_kept_at_one_time_are_counted() -> None:

@@ -119,22 +119,22 @@ def test_nbgrader_is_told_what_is_an_answer_and_what_gives_points() -> None:
         for cell in handout(read(MASKED)).cells
         if "nbgrader" in cell.metadata
     }
-    answer, check, points = (told[f"{name}-3"] for name in ("exercise", "check", "points"))
+    answer, check, points = (told[f"{name}-2"] for name in ("exercise", "check", "points"))
     kind = {"schema_version": 3, "task": False}
     assert answer.metadata.nbgrader == kind | {
-        "grade_id": "exercise-3", "grade": False, "locked": False, "solution": True
+        "grade_id": "exercise-2", "grade": False, "locked": False, "solution": True
     }  # fmt: skip
     assert check.metadata.nbgrader == kind | {
-        "grade_id": "check-3", "grade": False, "locked": True, "solution": False
+        "grade_id": "check-2", "grade": False, "locked": True, "solution": False
     }  # fmt: skip
     assert points.metadata.nbgrader == kind | {
-        "grade_id": "points-3", "grade": True, "locked": True, "solution": False, "points": 1
+        "grade_id": "points-2", "grade": True, "locked": True, "solution": False, "points": 1
     }  # fmt: skip
     assert points.source.endswith("float(bool(check.mask_from_ids(mask_from_ids, record=False)))")
-    in_words = told["exercise-6"].metadata.nbgrader
+    in_words = told["exercise-5"].metadata.nbgrader
     assert in_words.grade
     assert in_words.solution
-    assert "points-6" not in told
+    assert "points-5" not in told
 
 
 def test_the_command_writes_handouts_and_the_studies_that_they_read(tmp_path: Path) -> None:
@@ -168,29 +168,28 @@ def test_wrong_missing_and_broken_answers_are_rows(tmp_path: Path) -> None:
     returned = tmp_path / "masked_softmax_ben.ipynb"
     answers = {
         1: 'filled_with_zero = "a"',
-        2: "w1, w2, w3 = ..., ..., ...",
-        3: "def mask_from_ids(ids:",
-        4: "raise RuntimeError('no')",
-        5: "exit()",
+        2: "def mask_from_ids(ids:",
+        3: "raise RuntimeError('no')",
+        4: "exit()",
     }
     notebook = without_training(filled(MASKED, answers))
     notebook.cells = [cell for cell in notebook.cells if not cell.source.startswith("check.")]
     nbformat.write(notebook, returned)
     marks = list(marks_of(returned, tmp_path, seconds=3600))
     assert {mark.student for mark in marks} == {"ben"}
-    assert [mark.result for mark in marks] == ["wrong", *["unfinished"] * 4, "open"]
+    assert [mark.result for mark in marks] == ["wrong", *["unfinished"] * 3, "open"]
     assert "0 is a score like any other" in marks[0].message
-    assert marks[5].message.startswith("All scores of the row")
+    assert marks[4].message.startswith("All scores of the row")
 
 
 @pytest.mark.slow
 def test_what_was_marked_before_a_process_dies_is_kept(tmp_path: Path) -> None:
     returned = tmp_path / "masked_softmax_cem.ipynb"
     dies = "def mask_from_ids(ids):\n    import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)"
-    nbformat.write(without_training(filled(MASKED, {3: dies})), returned)
+    nbformat.write(without_training(filled(MASKED, {2: dies})), returned)
     marks = list(marks_of(returned, tmp_path, seconds=3600))
-    assert [mark.result for mark in marks] == [*["right"] * 2, *["failed"] * 4]
-    assert marks[2].message == "the notebook's process ended before this check"
+    assert [mark.result for mark in marks] == ["right", *["failed"] * 4]
+    assert marks[1].message == "the notebook's process ended before this check"
 
 
 @contextmanager

@@ -15,20 +15,6 @@ answers.choice(
     d="equal weights need equal scores",
 )
 answers.add(
-    check.weights_by_hand,
-    [(0.25, 0.75, 0), ("1/4", torch.tensor(0.75), [0.0])],
-    [
-        ((0.0065, 0.0196, 0.974), "the mask is missing"),
-        ((1, 3, 0), "expected numbers from 0 to 1"),
-        ((0.5, 0.75, 0), "with the sum 1.25"),
-        ((0.75, 0.25, 0), "are exchanged"),
-        ((25, 75, 0), "in per cent"),
-        ((0.25, 0.7, 0.05), "w2 is 0.7; expected another"),
-    ],
-)
-
-
-answers.add(
     check.mask_from_ids,
     [lambda ids: (ids != 0)[:, None, :]],
     [
