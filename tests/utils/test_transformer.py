@@ -114,6 +114,13 @@ def test_sinusoids_are_those_of_a_loop():
     assert_close(sinusoids(2, 6, start=3), table[3:])
 
 
+def test_words_are_scaled_and_their_positions_added():
+    bare = TransformerEncoder(7, 4, num_heads=1, num_layers=0, norm_first=False)
+    nn.init.constant_(bare.embedding.weight, 3.0)
+    outputs, _ = bare(torch.tensor([[5, 6]]), torch.tensor([2]))
+    assert_close(outputs[0], 6 + sinusoids(2, 4))  # 3 times the root of 4
+
+
 def small_translator(d_model: int = 8, num_layers: int = 2) -> EncoderDecoder:
     torch.manual_seed(3)
     sizes = {"num_heads": 2, "num_layers": num_layers}
