@@ -52,7 +52,7 @@ def place(reader: PdfReader, title: str) -> int:
     return reader.get_destination_page_number(found)
 
 
-def test_all_pages_of_the_book_are_printed_in_their_order() -> None:
+def test_all_pages_are_printed_in_order() -> None:
     assert [name for name, _ in PDF["pages_of_the_book"]()] == PAGES
 
 
@@ -82,7 +82,7 @@ def test_bookmarks_are_the_headings(printed: PdfReader) -> None:
     assert {" ".join(title.split()) for title in titles(printed.outline)} >= set(headings)
 
 
-def test_code_and_tables_go_on_on_the_next_sheet(browser: Browser) -> None:
+def test_code_and_tables_continue_on_the_next_sheet(browser: Browser) -> None:
     with browser.new_context(viewport={"width": PDF["WIDTH"], "height": 900}) as context:
         page = context.new_page()
         page.emulate_media(media="print")
@@ -92,7 +92,7 @@ def test_code_and_tables_go_on_on_the_next_sheet(browser: Browser) -> None:
             assert whole == [], name
 
 
-def test_links_lead_within_the_file_or_to_the_web(printed: PdfReader) -> None:
+def test_links_lead_within_the_file_or_outside(printed: PdfReader) -> None:
     links = [annotation.get_object() for sheet in printed.pages for annotation in sheet.get("/Annots", ())]
     addresses = {str(link["/A"]["/URI"]) for link in links if "/URI" in link.get("/A", {})}
     assert not any(address.startswith("file:") for address in addresses)

@@ -194,7 +194,7 @@ def test_the_tables_are_in_the_book() -> None:
         assert linked == [f"../{chapter}.html" for chapter in CHAPTERS]
 
 
-def test_every_package_has_an_exact_version_in_its_range() -> None:
+def test_every_package_has_a_pinned_version_in_range() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
     pins = [line.partition(" ;")[0].split("==") for line in lines if line[:1] not in ("", "#")]

@@ -187,7 +187,7 @@ def test_numbers_are_read_as_people_write_them(window: Visit) -> None:
     clear(page).press("Enter")
 
 
-def test_where_one_chooses_all_a_part_is_not_enough(page: Page) -> None:
+def test_choosing_some_of_all_is_wrong(page: Page) -> None:
     question = Question(page, ONE_OF_EACH["all"])
     first, *others = question.right()
     question.give(first, *others)
@@ -199,7 +199,7 @@ def test_where_one_chooses_all_a_part_is_not_enough(page: Page) -> None:
     expect(question.box).to_have_attribute("data-state", "wrong")
 
 
-def test_a_reader_who_gives_nothing_is_told_what_to_give(page: Page) -> None:
+def test_an_empty_answer_is_told_what_to_give(page: Page) -> None:
     for kind, hint in {"one": "choose one", "all": "choose all", "point": "point at a cell"}.items():
         question = Question(page, ONE_OF_EACH[kind])
         question.box.get_by_role("button", name="Check").press("Enter")
@@ -246,7 +246,7 @@ def test_every_question_of_the_book_can_be_answered(window: Visit, name: str) ->
     assert window.complaints == []
 
 
-def test_stored_answers_to_an_older_question_are_left_out(window: Visit) -> None:
+def test_answers_to_older_questions_are_left_out(window: Visit) -> None:
     nonsense = itertools.cycle([[99], "?", [[1]], {"a": 1}, None, [4, 4, 4, 4], -1])
     stored = dict(zip(stored_answers(PAGE), nonsense, strict=False))
     with opened_with(window, PAGE, stored) as page:
@@ -266,7 +266,7 @@ SMALL = """all => all.map(target => [target.outerHTML, target.getBoundingClientR
     .filter(([, { width, height }]) => Math.min(width, height) < 24).map(([html]) => html)"""
 
 
-def test_a_finger_answers_too_and_nothing_need_be_stored(browser: Browser) -> None:
+def test_a_finger_can_answer_without_storage(browser: Browser) -> None:
     with Visit(browser, **PHONE) as visit:
         visit.context.add_init_script(NO_STORAGE)
         page = visit.page(PAGE)

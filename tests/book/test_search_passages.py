@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "book" / "_ext"))
 from search_passages import passages
 
 
-def test_a_passage_has_formulas_of_its_lines_but_not_those_between_them() -> None:
+def test_a_passage_has_only_formulas_within_lines() -> None:
     article = BeautifulSoup(
         '<article><section id="a"><p>The weights <span class="math">\\(\\alpha_{ij} = \\tfrac12\\)</span> '
         "sum to 1.</p>"

@@ -104,7 +104,7 @@ def test_settings_of_the_user_do_not_reach_notebooks(checkout: Path, monkeypatch
     assert seen["PYTHONUTF8"] == "1"
 
 
-def test_a_book_that_is_there_is_not_built_again(installed: Path) -> None:
+def test_a_book_is_not_built_twice(installed: Path) -> None:
     # The stand-in for a built book is newer than all it is made from. Files with blanks in their names are not its own.
     for name in ("book/my notes.md", "chapters/a copy.ipynb", "_build/html/.built"):
         (installed / name).parent.mkdir(parents=True)

@@ -72,7 +72,7 @@ def test_functions_of_scripts_are_short(path: Path):
 
 
 @pytest.mark.parametrize("path", [*SCRIPTS, *STYLE_SHEETS], ids=name_of)
-def test_lines_of_scripts_and_style_sheets_can_be_read(path: Path):
+def test_lines_of_scripts_and_styles_are_short(path: Path):
     assert max(map(len, path.read_text("utf-8").splitlines())) <= 120
 
 

@@ -258,7 +258,7 @@ def test_the_cosine_does_not_depend_on_lengths(size):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_the_cosine_of_a_vector_of_zeros_is_zero(dtype):
+def test_the_cosine_of_zeros_is_zero(dtype):
     queries = torch.zeros(1, D, dtype=dtype).requires_grad_()
     scores = cosine_scores(queries, torch.ones(KEYS, D, dtype=dtype))
     assert scores.dtype == dtype

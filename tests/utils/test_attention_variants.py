@@ -128,7 +128,7 @@ def test_sparsemax_is_the_closest_point_of_the_simplex(spread):
         assert (weights[b, i, n:] == 0).all()
 
 
-def test_the_gradient_of_sparsemax_is_that_of_small_steps():
+def test_the_gradient_of_sparsemax_equals_small_steps():
     torch.manual_seed(2)
     scores = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(masked_sparsemax, scores)
@@ -138,7 +138,7 @@ def test_the_gradient_of_sparsemax_is_that_of_small_steps():
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
-def test_sparsemax_takes_every_type_and_rows_without_a_key(dtype):
+def test_sparsemax_takes_every_type_and_empty_rows(dtype):
     scores = torch.tensor([[900.0, 900.0, -900.0], [5.0, 1.0, 2.0]], dtype=dtype, requires_grad=True)
     mask = torch.tensor([[True, True, True], [False, False, False]])
     weights = masked_sparsemax(scores, mask)
@@ -267,7 +267,7 @@ def test_additive_before_is_the_bahdanau_decoder(cell, num_layers):
 
 @EVERY_DECODER
 @torch.no_grad()
-def test_words_read_one_at_a_time_give_the_numbers_of_all_at_once(options):
+def test_single_words_give_the_numbers_of_all(options):
     model = translator(**options)
     randomised(model)
     logits, weights = model(SENTENCES.src, SENTENCES.src_lens, SENTENCES.tgt_in)
@@ -281,7 +281,7 @@ def test_words_read_one_at_a_time_give_the_numbers_of_all_at_once(options):
 
 
 @EVERY_DECODER
-def test_it_is_a_decoder_without_a_fast_form_and_learns(options):
+def test_a_decoder_without_a_fast_form_learns(options):
     src = [[4, 5, 6], [7, 8], [9], [5, 9, 4, 7], [6, 6]]
     model = translator(**options)
     assert isinstance(model.decoder, Decoder)
@@ -301,7 +301,7 @@ def test_hypotheses_agree_with_reading_their_words(options):
     check_hypotheses(translator(**options).double(), push=2)
 
 
-def test_after_asks_with_the_new_state_and_before_with_the_old_one():
+def test_after_asks_with_the_new_state():
     """The first step of each, worked out with the decoder's own parts."""
     for question in QUESTIONS:
         model = translator(score="dot", **question)
@@ -315,7 +315,7 @@ def test_after_asks_with_the_new_state_and_before_with_the_old_one():
         assert_close(decoder(SENTENCES.tgt_in[:, :1], memory, state)[2][:, 0], expected)
 
 
-def test_a_layer_of_ones_own_is_a_score_too():
+def test_your_own_layer_is_a_score_too():
     layer = GeneralAttention(14, 14, normalise=masked_sparsemax)
     model = translator(score=layer, query="after")
     assert model.decoder.attention is layer
@@ -410,7 +410,7 @@ def test_it_learns_to_copy_unknown_words():
     assert sum(link == {(target[0] - 13, 0)} for link, target in zip(links, targets, strict=True)) >= 50
 
 
-def test_pointers_go_to_the_first_equal_word_and_come_back():
+def test_pointers_lead_to_the_first_equal_word():
     src, tgt = ["Zoé", "knows", "Zoé", "and", "Ada"], ["Ada", "connaît", "Zoé", "Bob"]
     ids = point_at_source([UNK, 4, UNK, UNK], tgt, src, vocab_size=9)
     assert ids == [13, 4, 9, UNK]
@@ -443,7 +443,7 @@ def test_parts_that_do_not_fit_are_named(make, message):
         make()
 
 
-def test_a_source_longer_than_the_location_score_is_refused():
+def test_a_source_too_long_for_location_is_refused():
     model = translator(score="location")
     model.start(torch.full((1, 12), 4), torch.tensor([12]))
     with pytest.raises(ValueError, match="max_len = 12 places, got 13 keys"):

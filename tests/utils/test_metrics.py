@@ -53,7 +53,7 @@ def test_the_example_of_the_inflated_score():
     assert score.value == pytest.approx(35.36, abs=0.005)
 
 
-def test_uneven_references_score_as_sacrebleu_scores_them_padded_by_repetition():
+def test_uneven_references_score_as_in_sacrebleu():
     streams = [[accepted[min(i, len(accepted) - 1)] for accepted in REFERENCES] for i in range(3)]
     oracle = sacrebleu.corpus_bleu(HYPOTHESES, streams, lowercase=True)
     score = bleu(HYPOTHESES, REFERENCES)
@@ -190,7 +190,7 @@ link_sets = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)))
 
 
 @given(st.lists(st.tuples(link_sets, link_sets, link_sets), min_size=1, max_size=5))
-def test_the_rate_lies_between_0_and_1_and_sure_links_are_possible(sentences):
+def test_the_rate_is_between_0_and_1(sentences):
     predicted, sure, possible = (list(part) for part in zip(*sentences, strict=True))
     if not any(predicted) and not any(sure):
         with pytest.raises(ValueError, match="hold at least one link"):
@@ -208,7 +208,7 @@ def test_numbers_of_sentences_must_agree():
         alignment_error_rate([{(0, 0)}], [{(0, 0)}, {(0, 0)}])
 
 
-def test_each_target_word_is_linked_with_what_it_attends_to_most():
+def test_each_target_word_is_linked_with_its_maximum():
     weights = torch.tensor(
         [[0.1, 0.7, 0.2], [0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     )
@@ -218,7 +218,7 @@ def test_each_target_word_is_linked_with_what_it_attends_to_most():
 
 
 @given(st.integers(1, 41), st.integers(0, 41))
-def test_the_diagonal_links_each_target_word_once_in_order(num_src, num_tgt):
+def test_the_diagonal_links_each_target_word_once(num_src, num_tgt):
     links = sorted(diagonal_links(num_src, num_tgt), key=lambda link: link[1])
     assert [j for _, j in links] == list(range(num_tgt))
     sources = [i for i, _ in links]

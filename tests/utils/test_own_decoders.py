@@ -95,7 +95,7 @@ def test_it_is_a_decoder_without_a_fast_form(decoder_type):
 
 
 @EVERY
-def test_it_learns_on_real_batches_and_its_held_out_loss_falls(decoder_type):
+def test_its_held_out_loss_falls(decoder_type):
     src = [[4, 5, 6], [7, 8], [9], [5, 9, 4, 7], [6, 6]]
     model = translator(decoder_type)
     before = held_out_loss(model, src, src)
@@ -113,13 +113,13 @@ def test_hypotheses_agree_with_reading_their_words(decoder_type, push):
 
 @pytest.mark.parametrize("decoder_type", [DotDecoder, MeanDecoder])
 @torch.no_grad()
-def test_weights_of_a_batch_are_those_of_the_model(decoder_type):
+def test_batches_have_the_weights_of_the_model(decoder_type):
     model, batch = translator(decoder_type), make_batch([[4, 5, 6], [7]], [[8], [9, 10]])
     weights = model(batch.src, batch.src_lens, batch.tgt_in)[1]
     torch.testing.assert_close(attention_weights(model, batch), weights)
 
 
-def test_a_decoder_with_the_plain_dot_product_translates_and_aligns():
+def test_a_decoder_with_dot_products_translates_and_aligns():
     """It learns a few sentences by heart, writes them again, and looks at the words that it translates."""
     learned = triples(20, max_words=6)
     en = Vocabulary.words(t.en for t in learned)

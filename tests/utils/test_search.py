@@ -60,7 +60,7 @@ def slow_greedy(translator, src, max_len, no_repeat_ngram=0):
 @pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
 @pytest.mark.parametrize("num_layers", [1, 2])
 @pytest.mark.parametrize(("max_len", "no_repeat_ngram"), [(1, 0), (7, 0), (7, 1), (7, 2)])
-def test_greedy_in_a_batch_equals_one_sentence_at_a_time(decoder_type, num_layers, max_len, no_repeat_ngram):
+def test_greedy_in_batches_equals_single_sentences(decoder_type, num_layers, max_len, no_repeat_ngram):
     translator = model(decoder_type, num_layers=num_layers)
     src, lens = sources()
     hypotheses = greedy(translator, src, lens, max_len=max_len, no_repeat_ngram=no_repeat_ngram)
@@ -78,13 +78,13 @@ def test_greedy_in_a_batch_equals_one_sentence_at_a_time(decoder_type, num_layer
             assert len(hypothesis.weights) == len(words) + finished
 
 
-def test_the_batch_of_the_test_above_holds_finished_and_unfinished_sentences():
+def test_that_batch_holds_finished_and_unfinished_sentences():
     hypotheses = greedy(model(), *sources(), max_len=7)
     assert {hypothesis.finished for hypothesis in hypotheses} == {True, False}
     assert len({len(hypothesis.tokens) for hypothesis in hypotheses}) > 2
 
 
-def test_search_leaves_no_gradient_and_a_useless_limit_is_named():
+def test_search_leaves_no_gradient_and_names_useless_limits():
     hypothesis = greedy(model(), *sources(), max_len=2)[0]
     assert not hypothesis.weights.requires_grad
     with pytest.raises(ValueError, match="max_len must be at least 1, got 0"):
@@ -150,7 +150,7 @@ def assert_same(hypotheses: list[Hypothesis], wanted, length_penalty) -> None:
 @pytest.mark.parametrize(
     ("length_penalty", "no_repeat_ngram"), [(0.0, 0), (0.7, 0), (1.0, 0), (1.0, 1), (0.0, 2), (1.0, 2)]
 )
-def test_beam_search_in_a_batch_equals_a_slow_loop_over_each_sentence(
+def test_beam_search_in_batches_equals_a_slow_loop(
     decoder_type, beam, num_layers, length_penalty, no_repeat_ngram
 ):
     translator = model(decoder_type, num_layers=num_layers)
@@ -174,7 +174,7 @@ def tiny_vocabulary() -> EncoderDecoder:
 
 @torch.no_grad()
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0])
-def test_a_beam_as_wide_as_all_translations_finds_them_all_in_order(length_penalty):
+def test_the_widest_beam_finds_all_translations_in_order(length_penalty):
     translator, max_len = tiny_vocabulary(), 3
     src, lens = sources()
     everything, log_prob = [], {(): 0.0}
@@ -284,7 +284,7 @@ def test_repeated_ngrams_by_hand(no_repeat_ngram, tokens, probability, finished)
     assert greedily.log_prob == pytest.approx(math.log(probability), abs=SEARCH_ROUNDING)
 
 
-def test_where_no_word_is_possible_a_hypothesis_stops_unfinished():
+def test_without_a_possible_word_a_hypothesis_stops():
     endless = Wishes([[0.0, 0.0, 0.0, 0.0, 0.75, 0.25]] * 6)
     for hypothesis in searched(endless, max_len=5, no_repeat_ngram=1):
         assert hypothesis.tokens in ([4, 5], [5, 4])
@@ -292,7 +292,7 @@ def test_where_no_word_is_possible_a_hypothesis_stops_unfinished():
         assert hypothesis.log_prob == pytest.approx(math.log(0.75 * 0.25), abs=SEARCH_ROUNDING)
 
 
-def test_a_pointer_is_a_word_that_may_repeat_or_not():
+def test_a_pointer_may_repeat_its_word():
     translator = model()
     translator.decoder = PointerDecoder(13, 3, 17, translator.encoder.d_out, unknown=UNK).eval().double()
     with torch.no_grad():
@@ -325,7 +325,7 @@ THEIRS = {
 
 
 @pytest.mark.parametrize(("temperature", "top_p"), THEIRS)
-def test_the_next_word_is_drawn_as_transformers_draws_it(temperature, top_p):
+def test_words_are_drawn_as_transformers_draws_them(temperature, top_p):
     ours = next_word_probabilities(LOGITS, temperature=temperature, top_p=top_p)
     # float32 rounds each probability at most five times, as an exponential, in sums and in quotients, by 2^-24 each
     # time. Theirs are rounded to six digits too.
@@ -337,7 +337,7 @@ def test_the_next_word_is_drawn_as_transformers_draws_it(temperature, top_p):
         torch.testing.assert_close(alone, in_batch, atol=2 * rounding, rtol=0)
 
 
-def test_all_words_stay_with_top_p_1_and_one_word_stays_with_a_small_one():
+def test_top_p_1_keeps_all_words_0_one():
     torch.testing.assert_close(next_word_probabilities(LOGITS), LOGITS.softmax(dim=-1))
     assert next_word_probabilities(torch.tensor([99.0, 100.0]), temperature=1e-37).tolist() == [0, 1]
     spread = torch.zeros(1001)
@@ -390,7 +390,7 @@ def test_no_rounding_decides_how_many_words_stay(dtype, shares, top_p, kept):
     assert kept_words(torch.tensor(shares, dtype=dtype).log(), top_p) == kept
 
 
-def test_a_word_with_the_logit_minus_infinity_is_not_drawn():
+def test_a_word_of_probability_0_is_not_drawn():
     logits = torch.tensor([-math.inf, math.log(0.5), math.log(0.25), math.log(0.25)])
     assert kept_words(logits, 0.75) == [1, 2]
     assert kept_words(logits, 1.0) == [1, 2, 3]

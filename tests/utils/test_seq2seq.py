@@ -24,7 +24,7 @@ def model(decoder_type, *, num_layers: int = 1, bidirectional: bool = True, **op
     return EncoderDecoder(encoder, decoder).eval()
 
 
-def test_encoder_outputs_are_the_two_readings_of_each_sentence_alone():
+def test_encoder_outputs_are_those_of_each_sentence_alone():
     encoder = model(BahdanauDecoder).encoder
     src, src_lens = tokens(3, 5), torch.tensor([5, 2, 3])
     outputs, state = encoder(src, src_lens)
@@ -67,7 +67,7 @@ def test_padding_never_changes_a_valid_output(decoder_type, num_layers, cell):
 
 @BOTH
 @pytest.mark.parametrize("num_layers", [1, 2])
-def test_all_steps_at_once_equal_one_step_at_a_time(decoder_type, num_layers):
+def test_all_steps_at_once_equal_single_steps(decoder_type, num_layers):
     translator = model(decoder_type, num_layers=num_layers)
     src, tgt_in, lens = tokens(2, 3), tokens(2, 5, vocab=13), torch.tensor([3, 1])
     memory, hidden = translator.start(src, lens)
@@ -113,7 +113,7 @@ def test_without_attention_every_step_sees_the_same_summary():
     assert translator(src, lens, tokens(2, 3, vocab=13))[1] is None
 
 
-def test_a_forward_encoder_starts_the_decoder_from_its_only_state():
+def test_a_forward_encoder_starts_the_decoder():
     translator = model(BahdanauDecoder, bidirectional=False)
     src, lens = tokens(2, 5), torch.tensor([5, 3])
     outputs, state = translator.encoder(src, lens)
@@ -131,7 +131,7 @@ def test_keys_are_projected_once_per_sentence():
     assert len(calls) == 1
 
 
-def test_context_cell_equals_the_papers_equations_one_number_at_a_time():
+def test_the_context_cell_equals_the_papers_equations():
     torch.manual_seed(0)
     d_y, d_c, d_s = 3, 5, 2
     cell = ContextGRUCell(d_y, d_c, d_s).double()

@@ -132,7 +132,7 @@ def test_shapes_that_do_not_fit_are_refused(name, shapes, message):
 
 @every_layer
 @pytest.mark.parametrize("shape", [(BATCH, QUERIES, 4), (4,), (13, BATCH, QUERIES, KEYS)])
-def test_the_error_of_a_mask_has_its_own_shape(name, shape):
+def test_the_error_of_a_mask_names_its_shape(name, shape):
     with pytest.raises(ValueError, match=rf"mask of shape {re.escape(str(shape))} does not broadcast"):
         LAYERS[name](*inputs(), torch.ones(shape, dtype=torch.bool))
     with pytest.raises(ValueError, match="mask must be boolean"):

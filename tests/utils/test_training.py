@@ -26,7 +26,7 @@ def test_loss_by_hand():
 
 
 @pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
-def test_loss_is_the_mean_over_real_tokens_of_a_loop(label_smoothing):
+def test_the_loss_is_a_mean_over_real_tokens(label_smoothing):
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(3, 5, 7, generator=generator, dtype=torch.float64)
     tgt_out = torch.tensor([[4, 5, 6, 4, EOS], [5, EOS, PAD, PAD, PAD], [4, 6, EOS, PAD, PAD]])
@@ -41,7 +41,7 @@ def test_loss_is_the_mean_over_real_tokens_of_a_loop(label_smoothing):
     torch.testing.assert_close(loss, torch.stack(terms).mean())
 
 
-def test_padding_has_no_part_in_the_loss_nor_in_its_gradient():
+def test_padding_changes_neither_loss_nor_gradient():
     logits = torch.randn(2, 3, 7, generator=torch.Generator().manual_seed(0), requires_grad=True)
     tgt_out = torch.tensor([[4, EOS, PAD], [5, 6, EOS]])
     loss = sequence_loss(logits, tgt_out, label_smoothing=0.1)
@@ -68,7 +68,7 @@ def copier() -> tuple[EncoderDecoder, list[float]]:
     return trained, history
 
 
-def test_it_learns_to_copy_sentences_it_has_not_seen(copier):
+def test_it_learns_to_copy_new_sentences(copier):
     trained, history = copier
     assert not trained.training
     assert len(history.losses) == len(history.tokens) == len(history.seconds) == 25 * 13
@@ -88,7 +88,7 @@ def test_the_history_counts_real_tokens_and_time(copier):
     assert history.tokens_per_second == sum(history.tokens) / history.seconds[-1]
 
 
-def test_the_seed_alone_settles_the_weights_and_torch_s_generator_is_left_alone():
+def test_the_seed_alone_settles_the_parameters():
     def trained(seed: int) -> torch.Tensor:
         some_model = model()
         batches = ShuffledBatches(sentences(), sentences(), batch_size=16, seed=seed)
@@ -105,7 +105,7 @@ def test_the_seed_alone_settles_the_weights_and_torch_s_generator_is_left_alone(
     assert not torch.equal(trained(4), first)
 
 
-def test_the_first_steps_are_adam_on_clipped_gradients_with_a_rate_that_rises_and_falls():
+def test_the_first_steps_are_adam_on_clipped_gradients():
     src, tgt = sentences(1), sentences(1, seed=1)
     # In float64, since Adam divides small gradients by their own size: rounding of 1e-7 becomes steps of 1e-5.
     fitted, stepped = model(dropout=0.0).double(), model(dropout=0.0).double()
@@ -142,7 +142,7 @@ def test_fit_takes_any_loss_and_tells_every_step():
     assert losses[0] == pytest.approx(2 * math.log(VOCAB), abs=0.6)
 
 
-def test_a_loss_that_is_not_finite_stops_at_its_step_with_the_weights_before_it():
+def test_an_infinite_loss_stops_with_the_parameters_before():
     some_model = model()
     with torch.no_grad():
         some_model.decoder.output.bias[5] = math.nan

@@ -129,7 +129,7 @@ def small_translator(d_model: int = 8, num_layers: int = 2) -> EncoderDecoder:
     ).eval()
 
 
-def test_the_decoder_is_one_of_the_translator_and_padding_changes_nothing():
+def test_the_decoder_fits_and_padding_changes_nothing():
     model = small_translator()
     assert isinstance(model.decoder, Decoder)
     src, lens, tgt = torch.tensor([[4, 5, 6, 7, 8]]), torch.tensor([3]), torch.tensor([[1, 5, 9]])
@@ -150,7 +150,7 @@ def test_a_word_is_predicted_from_earlier_words_alone():
     assert not torch.allclose(logits[:, 2:], others[:, 2:])
 
 
-def test_it_learns_to_reverse_and_translates_by_both_searches():
+def test_it_learns_to_reverse_by_both_searches():
     generator = torch.Generator().manual_seed(4)
     sources = [torch.randint(4, 11, (n,), generator=generator).tolist() for n in (1, 2, 3) * 40]
     targets = [source[::-1] for source in sources]

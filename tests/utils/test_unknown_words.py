@@ -21,7 +21,7 @@ WEIGHTS = torch.tensor(
 )
 
 
-def test_dictionary_where_it_has_the_word_and_copy_where_not():
+def test_unknown_words_are_looked_up_or_copied():
     tokens = ["I", "<unk>", "books", "in", "<unk>"]
     assert replace_unknown(tokens, SRC, WEIGHTS, {"买": "bought", "书": "novels"}) == [
         *("I", "bought", "books", "in", "赫尔辛基")
@@ -30,7 +30,7 @@ def test_dictionary_where_it_has_the_word_and_copy_where_not():
     assert tokens == ["I", "<unk>", "books", "in", "<unk>"]
 
 
-def test_the_row_of_the_end_may_be_there_or_not():
+def test_the_row_of_the_end_is_optional():
     tokens = ["<unk>", "bought"]
     assert replace_unknown(tokens, SRC, WEIGHTS[:2]) == ["我", "bought"]
     assert replace_unknown(tokens, SRC, WEIGHTS[:3]) == ["我", "bought"]

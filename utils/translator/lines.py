@@ -110,7 +110,7 @@ def open_text(
         yield Text(read_lines(file, str(path)), str(path), num_lines, file)
 
 
-class Progress:
+class ProgressBar:
     """A progress bar on standard error: sentences done, output per second, and the time left if the total is known.
 
     Args:
@@ -123,7 +123,7 @@ class Progress:
         self._bar = tqdm(total=num_sentences, disable=not visible, unit=" sentences", dynamic_ncols=True)
         self._unit, self._num_units = unit, 0
 
-    def __enter__(self) -> "Progress":
+    def __enter__(self) -> "ProgressBar":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -145,7 +145,7 @@ def translate_lines(
     beam: int = 1,
     at_once: int = AT_ONCE,
     keep_weights: bool = False,
-    progress: Progress | None = None,
+    progress: ProgressBar | None = None,
     **search: Any,
 ) -> Iterator[tuple[str, list[Translation]]]:
     """Translate a stream of lines: each line with its translations, the best first, in the order of the lines.
@@ -176,7 +176,7 @@ def align_lines(
     *,
     tokenised: bool = True,
     at_once: int = AT_ONCE,
-    progress: Progress | None = None,
+    progress: ProgressBar | None = None,
 ) -> Iterator[WordAlignment]:
     """Align a stream of (source, target) pairs, in their order; arguments as for :func:`translate_lines`.
 

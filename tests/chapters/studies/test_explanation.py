@@ -141,7 +141,7 @@ def test_the_stored_results_are_those_of_these_settings(stored):
     assert stored["sha256"].items() <= other["sha256"].items()
 
 
-def test_of_the_sentences_after_the_first_ones_only_those_with_a_rare_word_are_trained_on():
+def test_later_training_sentences_hold_rare_words():
     study = replace(SMALL, num_train=61, num_drawn=347)
     every = grammar(replace(study, num_train=347)).train
     assert len(every) == 347

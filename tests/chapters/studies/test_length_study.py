@@ -20,7 +20,7 @@ pytestmark = pytest.mark.trains
 EDGES = (11, 23)
 
 
-def test_the_grammar_task_obeys_its_limits_and_its_budget():
+def test_the_grammar_task_obeys_limits_and_budget():
     task = grammar_task(13, num_tokens=700, longest=31, num_test=3, edges=EDGES)
     tokens = [len(ids) + 1 for ids in task.tgt_ids]
     assert sum(tokens[:-1]) < 700 <= sum(tokens)
@@ -49,7 +49,7 @@ def sentences_in(texts):
     return {part + "." for text in texts for part in text.removesuffix(".").split(". ")}
 
 
-def test_no_sentence_of_the_test_is_part_of_a_joined_one_of_training(pairs, monkeypatch):
+def test_joined_training_sentences_hold_no_test_sentence(pairs, monkeypatch):
     whole = length_study.group_split
     monkeypatch.setattr(
         length_study, "group_split", lambda pairs, num_valid: whole(pairs, num_test=19, num_valid=0)
@@ -67,7 +67,7 @@ def test_no_sentence_of_the_test_is_part_of_a_joined_one_of_training(pairs, monk
     assert all(3 < number < task.num_src for number in task.read("I see two cats."))
 
 
-def test_the_translators_of_a_task_differ_in_the_decoder_and_the_seed():
+def test_translators_of_a_task_differ_in_two_things():
     task = grammar_task(5, num_tokens=300, longest=7, num_test=2, edges=(5,))
     models = [
         train(task, name, width=7, seed=seed) for name in ("attention", "one vector") for seed in (0, 1)

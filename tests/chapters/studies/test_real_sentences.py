@@ -33,9 +33,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.slow
-def test_every_part_is_measured_and_goes_on_where_it_stopped(
-    folder, tiny_study, tmp_path, monkeypatch, capsys
-):
+def test_every_part_is_measured_and_can_resume(folder, tiny_study, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv(DATA_VARIABLE, str(folder))
     monkeypatch.setattr(real_sentences, "RESAMPLES", 40)
     study, out = Study(runs=tmp_path / "runs", **tiny_study), tmp_path / "study.json"
@@ -155,7 +153,7 @@ def test_the_stored_counts_are_those_of_the_file(stored):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("chinese_file")
-def test_no_sentence_of_the_file_is_on_the_page():
+def test_the_page_shows_no_sentence_of_the_file():
     page = (ROOT / "chapters" / "chinese_english.ipynb").read_text("utf-8")
     shown = {folded(text) for text in re.findall(r"[\u3400-\u9fff]+[。！？]", page)}
     assert folded(next(iter(OWN))) in shown

@@ -36,7 +36,7 @@ TINY = Setup(
 )  # fmt: skip
 
 
-def test_all_are_trained_for_the_same_seconds_and_scored_by_every_head(monkeypatch):
+def test_all_train_equally_long_and_each_head_counts(monkeypatch):
     speeds = dict(zip(TRAINED, [(20.0, 170.0), (30.0, 250.0), (50.0, 410.0)], strict=True))
     monkeypatch.setattr(transformer_study, "speeds", lambda models, batches: speeds)
     results = same_seconds(TINY, corpus_of_the_chapter(50, 7))
@@ -54,7 +54,7 @@ def test_all_are_trained_for_the_same_seconds_and_scored_by_every_head(monkeypat
         assert all(0 <= rate <= 1 for rate in one["alignment_errors"].values())
 
 
-def test_a_transformer_of_the_length_study_takes_the_seconds_of_the_recurrent_one(monkeypatch):
+def test_both_models_of_the_length_study_train_alike(monkeypatch):
     speeds = {"recurrent": (10.0, 70.0), "transformer": (5.0, 35.0)}
     monkeypatch.setattr(transformer_study, "speeds", lambda models, batches: speeds)
     monkeypatch.setattr(transformer_study, "score", lambda model, task: [LengthScore(0, 10, 2, 1.234, 0.5)])
@@ -65,7 +65,7 @@ def test_a_transformer_of_the_length_study_takes_the_seconds_of_the_recurrent_on
     assert one["bleu"] == [1.23]
 
 
-def test_calls_take_turns_and_the_first_round_does_not_count(monkeypatch):
+def test_calls_take_turns_after_a_first_round(monkeypatch):
     order = []
     monkeypatch.setattr(transformer_study, "seconds_of", lambda call: call())
     times = {"a": iter([99, 1, 2, 9]), "b": iter([99, 5, 5, 5])}
@@ -79,7 +79,7 @@ def test_calls_take_turns_and_the_first_round_does_not_count(monkeypatch):
     assert order == list("abababab")
 
 
-def test_the_bytes_that_are_kept_are_those_of_each_tensor_once():
+def test_bytes_of_each_tensor_count_once():
     weight = nn.Parameter(torch.ones(5))
     x = torch.ones(7, 5, requires_grad=True)
     assert (
@@ -88,7 +88,7 @@ def test_the_bytes_that_are_kept_are_those_of_each_tensor_once():
     assert kept_bytes(lambda: (x * x).sum()) == 7 * 5 * 4  # kept twice, in one place
 
 
-def test_weights_that_are_kept_grow_with_the_square_of_the_length():
+def test_kept_weights_grow_with_the_square():
     model = transformer(11, 11, 8, replace(TINY, num_layers=1))
 
     def extra(n: int) -> int:

@@ -38,7 +38,7 @@ def test_missing_and_repeated_nouns_are_counted_by_hand():
     assert again["again"] == 0.25
 
 
-def test_new_names_take_the_place_of_the_same_person_in_both_languages():
+def test_new_names_replace_a_person_in_both_languages():
     t = sentence("Marie voit Paul et Marie dort", "Mary sees Paul and Mary sleeps")
     [(en, fr)] = variants_study.with_new_names([t], ["Zora", "Bodi", "Kel", "Tam"], share=1.0, seed=0)
     assert en[0] == en[4] == fr[0] == fr[4]

@@ -44,7 +44,7 @@ def test_a_batch_by_hand():
     assert {batch.src.dtype, batch.src_lens.dtype, batch.tgt.dtype} == {torch.int64}
 
 
-def test_an_empty_target_is_a_sentence_that_ends_at_once():
+def test_an_empty_target_ends_at_once():
     assert make_batch([[5]], [[]]).tgt.tolist() == [[BOS, EOS]]
     assert pad_ids([[], [4]]).tolist() == [[PAD], [4]]
 
@@ -88,7 +88,7 @@ def test_epochs_of_one_generator_differ():
     assert first != second
 
 
-def test_buckets_hold_less_padding_than_batches_in_order_and_are_shuffled():
+def test_buckets_hold_less_padding_and_are_shuffled():
     src, tgt = corpus()
     cells = [
         sum(batch.tgt_in.numel() for batch in batches(src, tgt, batch_size=32, generator=generator))

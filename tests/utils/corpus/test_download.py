@@ -181,7 +181,7 @@ def test_a_newer_edition_is_installed_unchanged_and_reported(server, get, text, 
     assert [path for path, _ in server.requests] == ["/pinned.zip", "/rolling.zip"]
 
 
-def test_a_redirect_is_followed_and_a_progress_bar_counts_bytes(server, get, capsys):
+def test_redirects_are_followed_and_bytes_are_counted(server, get, capsys):
     server.answers["/pinned.zip"] = reply(302, Location="/moved.zip")
     server.answers["/moved.zip"] = archive(GOOD)
     assert get(progress=True).provenance.source == server.address("/pinned.zip")
@@ -244,7 +244,7 @@ def test_a_redirect_from_https_to_http_is_refused(get, fra, monkeypatch):
         get(corpora=corpora)
 
 
-def test_one_error_lists_every_answer_and_says_what_to_do(server, get, tmp_path):
+def test_one_error_lists_every_address_and_remedy(server, get, tmp_path):
     server.answers["/pinned.zip"], server.answers["/rolling.zip"] = archive(NEWEST), reply(406)
     with pytest.raises(DownloadError) as error:
         get()
@@ -260,7 +260,7 @@ def test_one_error_lists_every_answer_and_says_what_to_do(server, get, tmp_path)
     ]
 
 
-def test_an_archive_with_any_damaged_byte_gives_the_text_or_an_error(get, fra, tmp_path):
+def test_no_damaged_archive_gives_another_text(get, fra, tmp_path):
     text = lines(11)
     body, path = packed({"fra.txt": text}, zipfile.ZIP_DEFLATED), tmp_path / "damaged.zip"
     corpora = {"fra": changed(fra, sha256=sha256(text), num_rows=11)}
@@ -270,7 +270,7 @@ def test_an_archive_with_any_damaged_byte_gives_the_text_or_an_error(get, fra, t
             assert get(path=path, corpora=corpora, replace=True).path.read_bytes() == text
 
 
-def test_an_archive_that_lies_about_sizes_takes_no_memory(get, tmp_path):
+def test_a_lying_archive_takes_no_memory(get, tmp_path):
     path = tmp_path / "fra-eng.zip"
     path.write_bytes(LYING_BOMB)
     tracemalloc.start()
@@ -281,7 +281,7 @@ def test_an_archive_that_lies_about_sizes_takes_no_memory(get, tmp_path):
     assert peak < 1 << 20
 
 
-def test_every_host_that_cannot_be_reached_has_its_reason(get, fra, monkeypatch):
+def test_every_unreachable_host_has_its_reason(get, fra, monkeypatch):
     def getaddrinfo(host: str, port: int, *_: object) -> list:
         if host == "nowhere.invalid":
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -340,7 +340,7 @@ get_corpus("fra", folder=sys.argv[2], corpora={"fra": corpus})
 """
 
 
-def test_a_killed_process_leaves_no_text_and_the_next_one_succeeds(server, get, tmp_path):
+def test_after_a_killed_process_the_next_one_succeeds(server, get, tmp_path):
     server.answers["/pinned.zip"] = archive(GOOD)
     arguments = [KILLED_BEFORE_RENAMING, server.address("/pinned.zip"), str(tmp_path), sha256(TEXT)]
     done = subprocess.run([sys.executable, "-c", *arguments], check=False, timeout=120)
@@ -351,7 +351,7 @@ def test_a_killed_process_leaves_no_text_and_the_next_one_succeeds(server, get, 
     assert names(tmp_path) == {"fra.txt", "fra.source.json", left_behind}
 
 
-def test_a_disk_that_takes_no_more_is_the_error_and_no_address_is_blamed(server, get, tmp_path):
+def test_a_full_disk_is_blamed_on_no_address(server, get, tmp_path):
     server.answers["/pinned.zip"] = archive(GOOD)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(TEXT) // 2, limits[1]))
@@ -378,7 +378,7 @@ def test_a_given_file_comes_before_everything(server, get, tmp_path, name, conte
     assert server.requests == []
 
 
-def test_a_given_file_that_is_not_good_is_an_error(server, get, tmp_path):
+def test_a_bad_given_file_is_an_error(server, get, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"No such file .*none\.zip"):
         get(path=tmp_path / "none.zip")
     os.mkfifo(tmp_path / "pipe.zip")
@@ -396,7 +396,7 @@ def test_a_given_file_that_is_not_good_is_an_error(server, get, tmp_path):
 
 
 @pytest.mark.parametrize(("name", "content"), [("fra-eng.zip", NEWEST), ("fra.txt", OTHER)])
-def test_a_file_put_into_the_data_folder_is_used(server, get, tmp_path, monkeypatch, name, content):
+def test_a_file_in_the_data_folder_is_used(server, get, tmp_path, monkeypatch, name, content):
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path / "data"))
     folder = tmp_path / "data" / "tatoeba"
     folder.mkdir(parents=True)
@@ -410,7 +410,7 @@ def test_a_file_put_into_the_data_folder_is_used(server, get, tmp_path, monkeypa
     assert server.requests == []
 
 
-def test_the_pinned_edition_may_lie_in_a_folder_for_reading_only(get, tmp_path):
+def test_the_pinned_edition_may_be_read_only(get, tmp_path):
     folder = tmp_path / "tatoeba"
     folder.mkdir()
     (folder / "fra.txt").write_bytes(TEXT)
@@ -441,7 +441,7 @@ def test_a_text_that_changed_needs_replace(server, get):
     assert get(replace=True).provenance.num_rows == 521
 
 
-def test_a_text_without_a_record_is_not_overwritten_without_replace(get, tmp_path):
+def test_a_text_without_record_needs_replace(get, tmp_path):
     text, given_text = tmp_path / "tatoeba" / "fra.txt", tmp_path / "given.txt"
     text.parent.mkdir()
     text.write_bytes(OTHER)
@@ -453,7 +453,7 @@ def test_a_text_without_a_record_is_not_overwritten_without_replace(get, tmp_pat
     assert text.read_bytes() == TEXT
 
 
-def test_a_damaged_record_is_named_before_anything_is_fetched(server, get, tmp_path):
+def test_a_damaged_record_is_named_before_the_download(server, get, tmp_path):
     record = tmp_path / "tatoeba" / "fra.source.json"
     record.parent.mkdir()
     for content in ("{", '{"name": "fra"}'):
@@ -469,7 +469,7 @@ def test_an_unknown_name_is_an_error():
 
 
 @pytest.mark.parametrize("name", CORPORA)
-def test_the_corpora_of_the_course_have_https_addresses_and_whole_checksums(name):
+def test_the_corpora_have_https_addresses_and_checksums(name):
     corpus = CORPORA[name]
     assert corpus.name == name
     assert re.fullmatch("[0-9a-f]{64}", corpus.sha256)

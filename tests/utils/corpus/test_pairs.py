@@ -38,7 +38,7 @@ def write(path: Path, content: str | bytes) -> Path:
 # Where files are found
 
 
-def test_the_data_folder_is_what_the_variable_names_else_a_cache(monkeypatch, tmp_path):
+def test_the_data_folder_is_the_variables_or_cache(monkeypatch, tmp_path):
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
     assert data_folder() == tmp_path
     monkeypatch.setenv(DATA_VARIABLE, "")
@@ -47,7 +47,7 @@ def test_the_data_folder_is_what_the_variable_names_else_a_cache(monkeypatch, tm
     assert data_folder().name == "attention-course"
 
 
-def test_a_file_is_found_by_its_path_or_within_the_data_folder(monkeypatch, tmp_path):
+def test_files_are_found_by_path_or_data_folder(monkeypatch, tmp_path):
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
     (tmp_path / "here").mkdir()
     path = write(tmp_path / "here" / "fra.txt", "a\tb\n")
@@ -155,7 +155,7 @@ def test_another_encoding_is_an_error_with_its_remedy(tmp_path, encoding, messag
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf16_with_a_mark_is_read_as_excel_writes_it(tmp_path, encoding):
+def test_utf16_of_excel_is_read(tmp_path, encoding):
     rows = [
         ("hot", "été"),
         ("clef 𝄞", "clé 𝄞"),
@@ -192,7 +192,7 @@ TABS = "".join(f"{number} cats\tles {number} chats\n" for number in range(7))
         (codecs.BOM_UTF16_LE + TABS.replace("\t", ",").encode("utf-16-le"), "CSV with commas"),
     ],
 )
-def test_a_file_of_another_form_is_named_with_its_remedy(tmp_path, content, form):
+def test_a_file_of_another_form_gets_a_remedy(tmp_path, content, form):
     with pytest.raises(ValueError, match=f"rows are bad, .*; it looks like {form}"):
         read_pairs(write(tmp_path / "p.txt", content))
 

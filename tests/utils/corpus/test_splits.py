@@ -56,7 +56,7 @@ def test_parts_are_whole_components(pairs, seed):
     assert counts == [len(groups) - num_test - num_valid, num_valid, num_test]
 
 
-def test_case_blanks_and_punctuation_do_not_hide_a_leak():
+def test_case_and_punctuation_do_not_hide_leaks():
     pairs = [("Go on!", "a"), ("go on", "b"), ("GO ON .", "c"), ("x", "B?"), ("...", "y"), ("!", "z")]
     with pytest.raises(ValueError, match="6 pairs form 3 groups"):
         group_split(pairs, num_test=2, num_valid=1)
@@ -70,7 +70,7 @@ def test_the_marks_of_letters_count():
     assert tokenise("ฉันรัก 3 cm", "th") == ["ฉั", "น", "รั", "ก", "3", "cm"]
 
 
-def test_references_of_a_source_are_gathered_once_each_in_order():
+def test_references_of_a_source_are_gathered_in_order():
     pairs = [("s", "b"), ("u", "c"), ("s", "a"), ("s", "b"), ("u", "b"), ("v", "v")]
     for seed in range(9):
         split = group_split(pairs, num_test=1, num_valid=0, seed=seed)
@@ -80,7 +80,7 @@ def test_references_of_a_source_are_gathered_once_each_in_order():
     pytest.fail("no seed tests on the group of four")
 
 
-def test_the_same_word_in_both_languages_is_no_link():
+def test_equal_words_in_two_languages_are_unlinked():
     assert len(group_split([("non", "a"), ("b", "non")], num_test=1, num_valid=0).test) == 1
 
 
@@ -125,7 +125,7 @@ def test_hash_seeds_change_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("name", "columns", "num_rows"), [("fra.txt", ("en", "fr"), 167_130), ("cmn.txt", ("en", "zh"), 32_028)]
 )
-def test_the_real_files_are_read_and_split_without_a_leak(name, columns, num_rows):
+def test_the_real_files_are_split_without_leaks(name, columns, num_rows):
     path = data_folder() / "tatoeba" / name
     if not path.is_file():
         pytest.skip(f"no {path}; {DATA_VARIABLE} names the data folder")

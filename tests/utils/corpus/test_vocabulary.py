@@ -18,7 +18,7 @@ TEXTS = [
 ]
 
 
-def test_the_four_special_ids_are_the_same_in_every_vocabulary():
+def test_every_vocabulary_has_the_four_special_ids():
     assert (PAD, BOS, EOS, UNK) == (0, 1, 2, 3)
     for vocabulary in (Vocabulary.words(WORDS), Vocabulary.bpe(TEXTS, 400)):
         assert tuple(vocabulary.tokens([PAD, BOS, EOS, UNK])) == SPECIAL_TOKENS
@@ -77,7 +77,7 @@ def test_subwords_decode_to_the_very_text(bpe, text):
 
 
 @given(st.text().filter(lambda text: not text.startswith(" ")))
-def test_any_text_survives_subwords_and_holds_no_special_token(text):
+def test_any_text_survives_subwords(text):
     bpe = _bpe()
     [ids] = bpe.encode([text])
     assert bpe.decode(ids) == text
@@ -90,7 +90,7 @@ def _bpe(cache: list[Vocabulary] = []) -> Vocabulary:  # noqa: B006, a cache is 
     return cache[0]
 
 
-def test_the_sign_of_a_blank_is_cut_into_its_bytes(bpe):
+def test_the_blank_sign_is_cut_into_bytes(bpe):
     [ids], [spans] = bpe.encode(["▁une ▁"]), bpe.spans(["▁une ▁"])
     signs = ["<0xE2>", "<0x96>", "<0x81>"]
     assert bpe.tokens(ids) == ["▁", *signs, "une", "▁", *signs]
@@ -98,14 +98,14 @@ def test_the_sign_of_a_blank_is_cut_into_its_bytes(bpe):
     assert spans[-3:] == [(5, 6)] * 3
 
 
-def test_frequent_words_are_one_subword_and_punctuation_stands_alone(bpe):
+def test_frequent_words_and_punctuation_are_single_subwords(bpe):
     [ids] = bpe.encode(["J'ai mangé une pomme, hier."])
     assert bpe.tokens(ids) == ["▁J'ai", "▁mangé", "▁une", "▁pomme", ",", "▁hier", "."]
     assert bpe.tokens(bpe.encode(["Va !"])[0]) == ["▁Va", "▁!"]
     assert bpe.tokens(bpe.encode(["我们喜欢他们。"])[0])[-1] == "。"
 
 
-def test_the_size_is_the_size_that_was_asked_for():
+def test_the_size_is_what_was_asked_for():
     texts = [" ".join(f"{i}{j}" for i in "abcdefg") for j in "hijklmnop"] * 2
     assert len(Vocabulary.bpe(texts, 300)) == 300
     assert len(Vocabulary.bpe(["ab ab"], 5000)) < 300

@@ -98,7 +98,7 @@ def test_an_answer_without_an_end_is_stopped(answer, monkeypatch: pytest.MonkeyP
     assert "loop" in report.hints[0]
 
 
-def test_a_check_in_another_thread_works_without_the_limit() -> None:
+def test_a_check_in_another_thread_has_no_limit() -> None:
     reports = []
     thread = threading.Thread(target=lambda: reports.append(doubled(lambda x: 2 * x)))
     thread.start()
@@ -175,7 +175,7 @@ def test_an_answer_that_changes_its_argument_is_told(given, change) -> None:
     assert ReadersFunction(lambda x: 1)(given) == 1
 
 
-def test_what_an_answer_prints_is_shown_in_the_card_and_cut(capsys: pytest.CaptureFixture) -> None:
+def test_printed_text_is_shown_in_the_card(capsys: pytest.CaptureFixture) -> None:
     def talks(x):
         for i in range(100):
             print("line", i)
@@ -187,7 +187,7 @@ def test_what_an_answer_prints_is_shown_in_the_card_and_cut(capsys: pytest.Captu
     assert capsys.readouterr().out == ""
 
 
-def test_the_readers_random_numbers_go_on_as_without_the_check() -> None:
+def test_a_check_leaves_the_readers_random_numbers() -> None:
     torch.manual_seed(3)
     expected = torch.rand(2)[1]
     torch.manual_seed(3)
@@ -206,11 +206,11 @@ def test_a_result_of_a_wrong_kind_is_told(answer: object) -> None:
     assert "cannot use" not in report.wrong
 
 
-def test_a_surprise_in_the_check_is_a_report_too() -> None:
+def test_a_surprise_in_the_check_is_reported() -> None:
     assert "cannot use this answer (TypeError" in doubled().wrong
 
 
-def test_a_result_in_place_of_a_function_is_told() -> None:
+def test_a_result_instead_of_a_function_is_named() -> None:
     report = doubled(torch.tensor([2.0, 4.0]))
     assert report.wrong == "The check got a Tensor; expected a function."
     assert "without parentheses" in report.hints[0]
@@ -299,7 +299,7 @@ def test_values_are_shown_as_one_writes_them(value: object, shown: str) -> None:
     assert show(value) == shown
 
 
-def test_an_answer_in_words_gets_its_points_and_no_verdict() -> None:
+def test_an_answer_in_words_gets_no_verdict() -> None:
     report = told_in_words("word " * 20)
     assert report.status == "open"
     assert report.right == ("the first point", "the second point")
@@ -309,7 +309,7 @@ def test_an_answer_in_words_gets_its_points_and_no_verdict() -> None:
     assert told_in_words(5).wrong == "Your answer is an int; write a text in quotes."
 
 
-def test_the_card_has_the_same_words_and_no_markup_of_the_reader() -> None:
+def test_the_card_escapes_the_readers_markup() -> None:
     report = Report("Exercise 1", "wrong", ("a `b` c",), "<script>x</script> & more", ("look",), "x < y\n2")
     card = report._repr_html_()
     assert "<script>" not in card
@@ -320,7 +320,7 @@ def test_the_card_has_the_same_words_and_no_markup_of_the_reader() -> None:
 
 @pytest.mark.parametrize("between", ["", "\n"])
 @pytest.mark.parametrize("summary", ["Hint", "Explanation", "An answer"])
-def test_a_fold_may_begin_in_one_line_or_in_two(summary: str, between: str) -> None:
+def test_a_fold_begins_in_one_line_or_two(summary: str, between: str) -> None:
     text = f"<details>{between}<summary>{summary}</summary>\n\nIt is 2.\n\n</details>"
     assert kind_of(new_markdown_cell(text)) == summary.lower()
     assert kind_of(new_markdown_cell(f"{text}\n\nmore")) == ""
@@ -368,7 +368,7 @@ def test_progress_can_be_turned_off(kept: Path, monkeypatch: pytest.MonkeyPatch)
     assert "0 of 5" in str(progress(masked_softmax))
 
 
-def test_tensors_that_are_kept_at_one_time_are_counted() -> None:
+def test_tensors_kept_at_one_time_are_counted() -> None:
     given = torch.ones(7, 3)
     with LargestTensor() as made:
         rows = [given[:5] @ torch.ones(3, 2) for _ in range(4)]

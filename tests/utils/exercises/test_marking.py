@@ -113,7 +113,7 @@ def test_a_handout_has_checks_and_no_solutions(path: Path) -> None:
     assert handout(stored) == copied, "the chapter itself is not changed"
 
 
-def test_nbgrader_is_told_what_is_an_answer_and_what_gives_points() -> None:
+def test_nbgrader_knows_answers_and_points() -> None:
     told = {
         cell.metadata.nbgrader.grade_id: cell
         for cell in handout(read(MASKED)).cells
@@ -137,7 +137,7 @@ def test_nbgrader_is_told_what_is_an_answer_and_what_gives_points() -> None:
     assert "points-5" not in told
 
 
-def test_the_command_writes_handouts_and_the_studies_that_they_read(tmp_path: Path) -> None:
+def test_the_command_writes_handouts_and_their_studies(tmp_path: Path) -> None:
     write_handouts([str(tmp_path / "new" / "folder"), str(MASKED)])
     written = sorted(path.name for path in (tmp_path / "new" / "folder").iterdir())
     assert written == ["masked_softmax.ipynb", "studies"]
@@ -183,7 +183,7 @@ def test_wrong_missing_and_broken_answers_are_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_was_marked_before_a_process_dies_is_kept(tmp_path: Path) -> None:
+def test_marks_are_kept_when_a_process_dies(tmp_path: Path) -> None:
     returned = tmp_path / "masked_softmax_cem.ipynb"
     dies = "def mask_from_ids(ids):\n    import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)"
     nbformat.write(without_training(filled(MASKED, {2: dies})), returned)
@@ -203,7 +203,7 @@ def named_pipe(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
         yield reading, writing
 
 
-def test_a_process_without_an_end_is_stopped_with_all_that_it_started(
+def test_an_endless_process_is_stopped_with_its_children(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Endless(subprocess.Popen):
@@ -238,7 +238,7 @@ def test_a_process_without_an_end_is_stopped_with_all_that_it_started(
         (nbformat.writes(new_notebook()).encode(), "belongs to no chapter of the course"),
     ],
 )
-def test_what_is_no_notebook_of_the_course_is_one_row(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_foreign_notebook_is_one_row(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "dan.ipynb"
     path.write_bytes(content)
     (mark,) = marks_of(path, tmp_path, seconds=60)
@@ -263,7 +263,7 @@ def test_hidden_files_and_copies_are_no_notebooks(tmp_path: Path) -> None:
     assert notebooks_in(folder) == [folder / "ann/a.ipynb", folder / "ben.ipynb"]
 
 
-def test_the_chapter_is_found_by_the_import_or_by_the_name(tmp_path: Path) -> None:
+def test_a_chapter_is_found_by_import_or_name(tmp_path: Path) -> None:
     notebook = handout(read(MASKED))
     assert chapter_of(notebook, Path("x.ipynb")) == "masked_softmax"
     notebook.cells = []
@@ -280,7 +280,7 @@ def test_the_chapter_is_found_by_the_import_or_by_the_name(tmp_path: Path) -> No
         ("masked_softmax.ipynb", "masked_softmax"),
     ],
 )
-def test_the_student_is_the_folder_or_the_rest_of_the_name(name: str, student: str) -> None:
+def test_a_student_is_a_folder_or_a_name(name: str, student: str) -> None:
     assert student_of(Path("returned") / name, Path("returned"), "masked_softmax") == student
 
 
@@ -293,7 +293,7 @@ def test_a_process_without_network_sees_no_other_machine() -> None:
     assert ran.stdout == "[]\n"
 
 
-def test_tables_hold_every_row_and_no_markup_or_formula(tmp_path: Path) -> None:
+def test_tables_hold_every_row_without_markup(tmp_path: Path) -> None:
     table, page = write_tables([Mark("<b>", "c", "1", "open", "=1+1\nsecond line")], tmp_path)
     rows = list(csv.reader(table.open(encoding="utf-8-sig", newline="")))
     assert rows == [list(Mark._fields), ["<b>", "c", "1", "open", "'=1+1\nsecond line"]]

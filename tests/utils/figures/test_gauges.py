@@ -26,7 +26,7 @@ def figure(compute: Callable | None = None, axes: dict | None = None, **changes)
 
 
 @both_widths
-def test_a_gauge_shows_a_course_and_where_it_is(width: int) -> None:
+def test_a_gauge_shows_a_curve_and_its_place(width: int) -> None:
     for at, step in enumerate(KEPT):
         for head in (1, 2):
             drawn = picture(figure(), width, step=step, head=head)

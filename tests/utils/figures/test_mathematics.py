@@ -67,7 +67,7 @@ def test_scores(d: int, h: int, scale: float) -> None:
         np.testing.assert_allclose(got[[0, 2]], score.expand(2), rtol=1e-9, atol=1e-12, err_msg=form)
 
 
-def test_the_cosine_with_a_vector_of_zeros_is_0() -> None:
+def test_the_cosine_with_zeros_is_0() -> None:
     eye = torch.eye(2).tolist()
     scorer = {"form": "cosine", "w_q": eye, "w_k": eye, "scale": 3}
     for query, key in (([0, 0], [1, 2]), ([1, 2], [0, 0]), ([0, 0], [0, 0])):
@@ -106,7 +106,7 @@ def test_kernel_weights_on_the_edge_of_the_window(kernel: str) -> None:
     check_weights(kernel, 2.0, [1.0, 3.0, 3.5], 1.0)
 
 
-def test_a_query_far_from_all_keys_has_weights_only_under_the_gaussian() -> None:
+def test_far_queries_have_weights_under_the_gaussian_only() -> None:
     for query in (60.0, 1e4, -1e6):
         gaussian = check_weights("gaussian", query, [1.0, 2.0, 3.0, 5.0], 1.0)
         assert gaussian.sum() == pytest.approx(1)

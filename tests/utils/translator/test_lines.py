@@ -14,7 +14,7 @@ from tiny import trained_run
 
 from utils.corpus.text_files import MAX_LINE, text_lines
 from utils.translator.lines import (
-    Progress,
+    ProgressBar,
     align_lines,
     open_text,
     read_lines,
@@ -219,11 +219,11 @@ def test_a_pipe_is_read_without_counting(tmp_path):
 
 def test_progress_shows_tokens_per_second(capsys):
     run = trained_run()
-    with Progress(3, "tokens", visible=True) as progress:
+    with ProgressBar(3, "tokens", visible=True) as progress:
         list(translate_lines(run, ["I see two dogs."] * 3, at_once=2, progress=progress))
     bar = capsys.readouterr().err.split("\r")[-1]
     assert "3/3" in bar
     assert "tokens/s" in bar
-    with Progress(None, "words", visible=False) as progress:
+    with ProgressBar(None, "words", visible=False) as progress:
         list(align_lines(run, [("I see", "Je vois")], progress=progress))
     assert capsys.readouterr().err == ""

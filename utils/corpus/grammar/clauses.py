@@ -31,11 +31,11 @@ from utils.corpus.grammar.parts import (
     NOBODY,
     NOTHING,
     Clause,
+    Conditions,
     Mood,
     Parts,
     Referent,
     Run,
-    Scene,
     Subject,
     agreement_of,
     is_animal,
@@ -212,17 +212,17 @@ def _places_of(verb: str, subject: Referent) -> tuple[str, ...]:
 class ClauseSampler(NounSampler):
     """Draws clauses; each ``say_`` method makes a clause of one kind with ``room`` English words or slightly fewer."""
 
-    def clause(self, room: int, scene: Scene, kinds: tuple["Kind", ...]) -> Clause:
+    def clause(self, room: int, scene: Conditions, kinds: tuple["Kind", ...]) -> Clause:
         """A clause of one of the kinds that fit the room and the scene."""
         self.zone = scene.zone
         fitting = [kind for kind in kinds if kind.least.get(scene.zone, room + 1) <= room]
         return self.pick(fitting).say(self, room, scene)
 
-    def subject(self, verb: str, scene: Scene, room: int) -> Subject:
+    def subject(self, verb: str, scene: Conditions, room: int) -> Subject:
         """The subject of the scene if it has one, else somebody who suits the verb."""
         return self.pronoun(scene.subject) if scene.subject.pronoun else self.somebody(verb, room)
 
-    def verb(self, verbs: tuple[str, ...], scene: Scene) -> str:
+    def verb(self, verbs: tuple[str, ...], scene: Conditions) -> str:
         """One of the verbs that the scene allows and its subject can do."""
         allowed = [verb for verb in verbs if verb in scene.verbs] if scene.verbs else verbs
         if scene.subject.pronoun:
@@ -231,7 +231,7 @@ class ClauseSampler(NounSampler):
 
     # Tense and time
 
-    def mood(self, verb: str, scene: Scene, room: int, *, may_negate: bool = True) -> Mood:
+    def mood(self, verb: str, scene: Conditions, room: int, *, may_negate: bool = True) -> Mood:
         """Tense, negation, adverb and time of an event.
 
         Args:
@@ -297,7 +297,7 @@ class ClauseSampler(NounSampler):
         return Mood("present", adverb=adverb, cost=1)
 
     def subject_and_mood(
-        self, verb: str, scene: Scene, room: int, *, may_negate: bool = True
+        self, verb: str, scene: Conditions, room: int, *, may_negate: bool = True
     ) -> tuple[Subject, Mood, int]:
         """A subject, the mood of its verb, and how many of the ``room`` words they leave."""
         subject = self.subject(verb, scene, 1 + self.share(room - 4))
@@ -360,7 +360,7 @@ class ClauseSampler(NounSampler):
         verb: str,
         subject: Subject,
         mood: Mood,
-        scene: Scene,
+        scene: Conditions,
         room: int,
         complements: Complements = NO_COMPLEMENTS,
     ) -> Clause:
@@ -408,7 +408,7 @@ class ClauseSampler(NounSampler):
 
     # Events
 
-    def say_act(self, room: int, scene: Scene) -> Clause:
+    def say_act(self, room: int, scene: Conditions) -> Clause:
         """ "Mary is sleeping in the garden now"."""
         # Without room for an expression of time, only 了 shows the past.
         acts = ACTS_IN[scene.zone] if scene.zone != "past" or room > 3 else MARKED_ACTS
@@ -416,14 +416,14 @@ class ClauseSampler(NounSampler):
         subject, mood, room = self.subject_and_mood(verb, scene, room - 1)
         return self.arrange(verb, subject, mood, scene, room)
 
-    def say_stay(self, room: int, scene: Scene) -> Clause:
+    def say_stay(self, room: int, scene: Conditions) -> Clause:
         """ "The boy stays at home every day": the place belongs to the verb and follows it in Chinese too."""
         subject, mood, room = self.subject_and_mood("stay", scene, room - 3)
         en, fr, zh = self.where("stay", subject, room + 2)
         where = Parts(en, fr, ((zh[0][0], _AT), *zh))
         return self.arrange("stay", subject, mood, scene, 0, Complements(where))
 
-    def say_take(self, room: int, scene: Scene) -> Clause:
+    def say_take(self, room: int, scene: Conditions) -> Clause:
         """ "Paul bought a book for Mary at the market yesterday"."""
         verb = self.verb(TAKERS_IN[scene.zone], scene)
         subject, mood, room = self.subject_and_mood(verb, scene, room - 3 - bool(VERBS[verb].particle))
@@ -439,14 +439,14 @@ class ClauseSampler(NounSampler):
         tags = NOUNS[referent.noun].tags if referent.noun else {"name"}
         return tuple(verb for verb in TAKERS_IN[zone] if VERBS[verb].objects & tags)
 
-    def say_take_it(self, room: int, scene: Scene) -> Clause:
+    def say_take_it(self, room: int, scene: Conditions) -> Clause:
         """ "Mary helped him yesterday": the object is a pronoun."""
         verb = self.verb(self.takers_of(scene.object, scene.zone), scene)
         subject, mood, room = self.subject_and_mood(verb, scene, room - 2 - bool(VERBS[verb].particle))
         complements = Complements(referent=scene.object, clitic=scene.object.pronoun)
         return self.arrange(verb, subject, mood, scene, room, complements)
 
-    def say_take_us(self, room: int, scene: Scene) -> Clause:
+    def say_take_us(self, room: int, scene: Conditions) -> Clause:
         """ "Mary helps me every day", but not in the past: there French shows whether "me" is a woman."""
         if room < 6:
             subject = self.name_or_pair(1)
@@ -457,7 +457,7 @@ class ClauseSampler(NounSampler):
         complements = Complements(clitic=self.pick(("I", "we")))
         return self.arrange("help", subject, mood, scene, room - mood.cost, complements)
 
-    def say_give(self, room: int, scene: Scene) -> Clause:
+    def say_give(self, room: int, scene: Conditions) -> Clause:
         """ "The teacher gave a book to Mary", "the teacher gave her a book"."""
         verb = self.verb(GIFTS, scene)
         clitic = scene.object.pronoun
@@ -471,7 +471,7 @@ class ClauseSampler(NounSampler):
         complements = Complements(thing, clitic=clitic, receiver=receiver)
         return self.arrange(verb, subject, mood, scene, room, complements)
 
-    def say_go(self, room: int, scene: Scene) -> Clause:
+    def say_go(self, room: int, scene: Conditions) -> Clause:
         """ "Anna will go to the market tomorrow to buy bread"."""
         verb = self.verb(GOING_IN[scene.zone], scene)
         direct = verb == "leave"
@@ -500,7 +500,7 @@ class ClauseSampler(NounSampler):
 
     # States and facts
 
-    def say_state(self, room: int, scene: Scene) -> Clause:
+    def say_state(self, room: int, scene: Conditions) -> Clause:
         """ "The girl is very tired today"."""
         if scene.subject.pronoun:
             subject = self.pronoun(scene.subject)
@@ -511,7 +511,7 @@ class ClauseSampler(NounSampler):
         state = scene.state or self.pick(PLAIN_STATES if subject.referent.pronoun == "I" else STATES)
         return self.describe(state, subject, room - 2 - length(subject.parts.en), scene)
 
-    def say_quality(self, room: int, scene: Scene) -> Clause:
+    def say_quality(self, room: int, scene: Conditions) -> Clause:
         """ "The book that Paul bought is interesting"."""
         noun = self.pick(tuple(QUALITIES))
         plural = self.random() < 0.3
@@ -520,7 +520,7 @@ class ClauseSampler(NounSampler):
         subject = Subject(parts, agreement_of(noun, plural), referent_of(noun, plural))
         return self.describe(self.pick(QUALITIES[noun]), subject, room - 2 - length(parts.en), scene)
 
-    def describe(self, adjective: str, subject: Subject, room: int, scene: Scene) -> Clause:
+    def describe(self, adjective: str, subject: Subject, room: int, scene: Conditions) -> Clause:
         """A subject, a form of "be" and an adjective, with what fits into ``room`` more words."""
         self.meaning.append(adjective)
         passing = adjective in STATES
@@ -550,7 +550,7 @@ class ClauseSampler(NounSampler):
         parts = Parts(en, fr, zh)
         return Clause(parts, subject.referent, refers=bool(scene.subject.pronoun), state=adjective)
 
-    def say_like(self, room: int, scene: Scene) -> Clause:
+    def say_like(self, room: int, scene: Conditions) -> Clause:
         """ "Paul likes red flowers": things of a kind, which have "les" in French."""
         room -= 2
         subject = self.subject("like", scene, 1 + self.share(room - 1))
@@ -560,7 +560,7 @@ class ClauseSampler(NounSampler):
         thing = self.noun(noun, "mass" not in NOUNS[noun].tags, "generic", room - 2 * negative)
         return self.arrange("like", subject, Mood("present", negative), scene, 0, Complements(thing))
 
-    def say_compare(self, room: int, scene: Scene) -> Clause:
+    def say_compare(self, room: int, scene: Conditions) -> Clause:
         """ "The car is more expensive than the bicycle", "la voiture est plus chère que le vélo"."""
         adjective = self.pick(tuple(COMPARED))
         first, second = self.pick(COMPARED[adjective])
@@ -579,7 +579,7 @@ class ClauseSampler(NounSampler):
         )
         return Clause(parts, referent_of(first, False))
 
-    def say_there(self, room: int, scene: Scene) -> Clause:
+    def say_there(self, room: int, scene: Conditions) -> Clause:
         """ "There are two cats under the table", "il y a deux chats sous la table", 桌子 下面 有 两 只 猫."""
         chance = self.random()
         room -= 7
@@ -605,7 +605,7 @@ class ClauseSampler(NounSampler):
 class Kind(NamedTuple):
     """A kind of clause: the method that makes it, and the smallest number of English words for each zone."""
 
-    say: Callable[[ClauseSampler, int, Scene], Clause]
+    say: Callable[[ClauseSampler, int, Conditions], Clause]
     least: dict[str, int]
 
 

@@ -68,7 +68,7 @@ class Clause(NamedTuple):
     state: str = ""
 
 
-class Scene(NamedTuple):
+class Conditions(NamedTuple):
     """The conditions that a clause must meet.
 
     Args:

@@ -25,9 +25,9 @@ from utils.corpus.grammar.clauses import (
 from utils.corpus.grammar.lexicon import MOVES, Move
 from utils.corpus.grammar.parts import (
     Clause,
+    Conditions,
     Parts,
     Run,
-    Scene,
     is_animal,
     is_person,
     join,
@@ -95,14 +95,14 @@ class SentenceSampler(ClauseSampler):
             return self.opinion(room, zone)
         if before is None:
             front = room > 6 and self.random() < 0.3
-            clause = self.clause(room - front, Scene(zone, front=front), CLAUSES)
+            clause = self.clause(room - front, Conditions(zone, front=front), CLAUSES)
         else:
-            clause = self.follow(room, Scene(zone, also=also and self.random() < 0.4), before)
+            clause = self.follow(room, Conditions(zone, also=also and self.random() < 0.4), before)
         return clause.parts, clause
 
     # One clause after another
 
-    def follow(self, room: int, scene: Scene, before: Clause) -> Clause:
+    def follow(self, room: int, scene: Conditions, before: Clause) -> Clause:
         """A clause that may refer to the subject or the object of the clause before it by a pronoun."""
         chance = self.random()
         subject = before.subject
@@ -124,16 +124,16 @@ class SentenceSampler(ClauseSampler):
             return self.clause(room, scene._replace(object=before.object), (TAKE_IT,))
         return self.clause(room, scene, CLAUSES)
 
-    def state_clause(self, room: int, scene: Scene) -> Clause:
+    def state_clause(self, room: int, scene: Conditions) -> Clause:
         """A clause about a state that leaves enough room for another clause."""
         return self.clause(4 + self.share(room - LEAST_CLAUSE - 4), scene, (STATE,))
 
-    def move(self, room: int, scene: Scene, moves: Sequence[Move]) -> Clause:
+    def move(self, room: int, scene: Conditions, moves: Sequence[Move]) -> Clause:
         """A clause of one of the moves."""
         kind, verbs, things = self.pick([move for move in moves if scene.zone in KINDS[move.kind].least])
         return self.clause(room, scene._replace(verbs=verbs, things=things), (KINDS[kind],))
 
-    def reaction(self, room: int, scene: Scene, before: Clause) -> Clause:
+    def reaction(self, room: int, scene: Conditions, before: Clause) -> Clause:
         """What follows from a state: what the person does, or what another does for that person."""
         person = before.subject.pronoun != "I"
         moves = MOVES["help"].get(before.state, ())
@@ -155,7 +155,7 @@ class SentenceSampler(ClauseSampler):
         self.mean(verb)
         base = self.fresh()
         room -= 2 + length(speaker.parts.en)
-        scene = Scene("future", modal=False) if verb == "hope" else Scene(zone)
+        scene = Conditions("future", modal=False) if verb == "hope" else Conditions(zone)
         if is_person(speaker.referent) and speaker.referent.pronoun != "I" and self.random() < 0.4:
             clause = self.clause(room, scene._replace(subject=speaker.referent), BY_PERSON)
         else:
@@ -172,15 +172,17 @@ class SentenceSampler(ClauseSampler):
         if zone == "future" or self.random() < 0.5:
             state = self.pick(REACTED)
             words = LEAST_CLAUSE + self.share(room - LEAST_CLAUSE - 4)
-            main = self.move(words, Scene(zone), MOVES["reaction"][state])
+            main = self.move(words, Conditions(zone), MOVES["reaction"][state])
             if main.subject.pronoun == "I" and state not in ("sad", "hungry"):
                 state = "hungry"
-            scene = Scene("past" if zone == "past" else "now", subject=main.subject, state=state, timed=False)
+            scene = Conditions(
+                "past" if zone == "past" else "now", subject=main.subject, state=state, timed=False
+            )
             cause = self.clause(room - length(main.parts.en), scene, (STATE,))
         else:
             state = self.pick(("tired", "happy", "happy", "sad"))
-            main = self.state_clause(room, Scene(zone, state=state))
-            cause = self.cause(room - length(main.parts.en), Scene("past", timed=zone != "past"), main)
+            main = self.state_clause(room, Conditions(zone, state=state))
+            cause = self.cause(room - length(main.parts.en), Conditions("past", timed=zone != "past"), main)
         base = self.fresh()
         because = place(base, FIXED["because"])
         en, fr, zh = join(main.parts, because, cause.parts)
@@ -191,7 +193,7 @@ class SentenceSampler(ClauseSampler):
             zh = (*because.zh, *cause.parts.zh, comma, (base, _SO), *main.parts.zh)
         return Parts(en, fr, zh), cause
 
-    def cause(self, room: int, scene: Scene, before: Clause) -> Clause:
+    def cause(self, room: int, scene: Conditions, before: Clause) -> Clause:
         """What must have happened to bring about a state."""
         state, chance = before.state, self.random()
         own = state in MOVES["own cause"]
@@ -205,13 +207,13 @@ class SentenceSampler(ClauseSampler):
         """ "When Paul is tired, he often sleeps", "when Mary arrived at the park, John left"."""
         room -= 2
         if zone == "past":
-            scene = Scene("past", verbs=("arrive", "leave"), relative=True)
+            scene = Conditions("past", verbs=("arrive", "leave"), relative=True)
             sub = self.clause(5 + self.share(room - LEAST_CLAUSE - 5), scene, (GO,))
-            main = self.move(room - length(sub.parts.en), Scene("past", timed=False), MOVES["next"][""])
+            main = self.move(room - length(sub.parts.en), Conditions("past", timed=False), MOVES["next"][""])
         else:
-            scene = Scene("habit", state=self.pick(REACTED), relative=True)
+            scene = Conditions("habit", state=self.pick(REACTED), relative=True)
             sub = self.state_clause(room, scene)
-            main = self.reaction(room - length(sub.parts.en), Scene("habit", timed=False), sub)
+            main = self.reaction(room - length(sub.parts.en), Conditions("habit", timed=False), sub)
         word, comma = self.fixed("when"), self.fixed("comma")
         en, fr, _ = join(word, sub.parts, comma, main.parts)
         return Parts(en, fr, (*sub.parts.zh, *word.zh, *comma.zh, *main.parts.zh)), main
@@ -219,11 +221,11 @@ class SentenceSampler(ClauseSampler):
     def condition(self, room: int, zone: str) -> Unit:
         """ "If Mary is sad, Paul will give her a flower": 如果 … ， … 就 …."""
         room -= 2
-        scene = Scene("habit", state=self.pick(REACTED))
+        scene = Conditions("habit", state=self.pick(REACTED))
         sub = self.state_clause(room, scene)
         base = self.fresh()
         then: Run = ((base, _THEN),)
-        main = self.reaction(room - length(sub.parts.en), Scene("future", then=then), sub)
+        main = self.reaction(room - length(sub.parts.en), Conditions("future", then=then), sub)
         return join(place(base, FIXED["if"]), sub.parts, self.fixed("comma"), main.parts), main
 
     def although(self, room: int, zone: str) -> Unit:
@@ -231,17 +233,17 @@ class SentenceSampler(ClauseSampler):
         room -= 2
         if zone == "past" and self.random() < 0.4:
             state = self.pick(tuple(MOVES["in vain"]))
-            scene = Scene("past", subjunctive=True)
+            scene = Conditions("past", subjunctive=True)
             words = LEAST_CLAUSE + self.share(room - LEAST_CLAUSE - 4)
             sub = self.move(words, scene, MOVES["in vain"][state])
             if sub.subject.pronoun == "I":
                 state = "hungry"
-            scene = Scene("past", subject=sub.subject, state=state, timed=False)
+            scene = Conditions("past", subject=sub.subject, state=state, timed=False)
             main = self.clause(room - length(sub.parts.en), scene, (STATE,))
         else:
-            scene = Scene(zone, state=self.pick(DEFIED), subjunctive=True)
+            scene = Conditions(zone, state=self.pick(DEFIED), subjunctive=True)
             sub = self.state_clause(room, scene)
-            scene = Scene(zone, subject=sub.subject, timed=False)
+            scene = Conditions(zone, subject=sub.subject, timed=False)
             main = self.move(room - length(sub.parts.en), scene, MOVES["despite"][sub.state])
         base = self.fresh()
         although, comma = place(base, FIXED["although"]), self.fixed("comma")
@@ -252,18 +254,18 @@ class SentenceSampler(ClauseSampler):
     def result(self, room: int, zone: str) -> Unit:
         """ "Anna is hungry, so Paul is giving her an apple"."""
         room -= 2
-        scene = Scene(zone, state=self.pick(REACTED))
+        scene = Conditions(zone, state=self.pick(REACTED))
         first = self.state_clause(room, scene)
         zone = self.pick(("now", "future")) if zone == "now" else zone
-        second = self.reaction(room - length(first.parts.en), Scene(zone, timed=zone == "future"), first)
+        second = self.reaction(room - length(first.parts.en), Conditions(zone, timed=zone == "future"), first)
         return join(first.parts, self.fixed("so"), second.parts), second
 
     def sequence(self, room: int, zone: str) -> Unit:
         """ "The girl bought a book, then she went to the library"."""
         room -= 2
         words = LEAST_CLAUSE + self.share(room - 2 * LEAST_CLAUSE)
-        first = self.move(words, Scene(zone), MOVES["first"][""])
-        scene, moves = Scene(zone, timed=False), MOVES["next"][""]
+        first = self.move(words, Conditions(zone), MOVES["first"][""])
+        scene, moves = Conditions(zone, timed=False), MOVES["next"][""]
         if is_person(first.subject):
             scene = scene._replace(subject=first.subject)
         if first.subject.pronoun == "I":

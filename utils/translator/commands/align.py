@@ -81,13 +81,13 @@ def _alignments(
 ) -> Iterator["WordAlignment"]:
     """Align the pairs of the file or of standard input; ``swapped`` if the target is the first column."""
     from utils.corpus.pairs import find_file
-    from utils.translator.lines import Progress, align_lines, read_pair_lines
+    from utils.translator.lines import ProgressBar, align_lines, read_pair_lines
 
     if path is not None and not path.is_fifo():  # a pipe is read once, as standard input is
         path = find_file(path)
     with (
         shared.open_lines(path) as text,
-        Progress(text.num_lines, "words", visible=shared.at_terminal()) as progress,
+        ProgressBar(text.num_lines, "words", visible=shared.at_terminal()) as progress,
     ):
         pairs: Iterable[tuple[str, str]] = read_pair_lines(text.lines, text.name, text.file)
         if swapped:

@@ -72,7 +72,7 @@ def translate(
     """
     from utils.translator.devices import choose_device, computing
     from utils.translator.heatmaps import save_heatmap
-    from utils.translator.lines import Progress, Text, translate_lines
+    from utils.translator.lines import ProgressBar, Text, translate_lines
     from utils.translator.runs import load_run
 
     if sentences and input is not None:
@@ -88,7 +88,7 @@ def translate(
     with (
         lines as text,
         output.open("w", encoding="utf-8", newline="\n") if output else nullcontext() as file,
-        Progress(text.num_lines, "tokens", visible=shared.at_terminal()) as progress,
+        ProgressBar(text.num_lines, "tokens", visible=shared.at_terminal()) as progress,
         computing(threads),
     ):
         search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}

@@ -169,7 +169,7 @@ def test_a_curve_says_where_its_word_looks_right(width: int) -> None:
 
 
 @both_widths
-def test_a_click_on_a_word_chooses_a_target_word(width: int) -> None:
+def test_a_click_chooses_a_target_word(width: int) -> None:
     for figure in (example(), chinese()):
         drawn = picture(figure, width)
         source, target = figure.labels["source"], figure.labels["target"]

@@ -104,7 +104,7 @@ def test_rows_say_what_they_write_over_the_scores(width: int) -> None:
         assert sum(text.startswith("−10⁶") for text in drawn.texts()) == (n < 4)
 
 
-def test_a_phone_says_allowed_and_forbidden_in_one_place() -> None:
+def test_a_phone_names_allowed_and_forbidden_together() -> None:
     for n, words in (
         (0, {"forbidden"}), (1, {"1 allowed, 7 forbidden"}), (4, {"allowed", "forbidden"}),
         (7, {"7 allowed, 1 forbidden"}), (8, {"allowed"}),

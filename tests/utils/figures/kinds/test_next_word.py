@@ -10,7 +10,7 @@ both_widths = pytest.mark.parametrize("width", WIDTHS)
 
 
 @both_widths
-def test_the_line_stands_at_the_sum_that_is_kept(width: int) -> None:
+def test_the_line_marks_the_sum_kept(width: int) -> None:
     for top_p, kept, word in (
         (0.3, 0.4, "“wet”"), (0.6, 0.7, "“dry”"), (0.9, 0.9, "“hot”"), (0.95, 0.95, "the rest"), (1, 1, "the rest"),
     ):  # fmt: skip

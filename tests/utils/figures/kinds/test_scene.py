@@ -100,7 +100,7 @@ def hiding(**changes) -> Scene:
 
 
 @both_widths
-def test_a_click_hides_a_thing_and_brings_it_back(width: int) -> None:
+def test_clicks_hide_a_thing_and_show_it_again(width: int) -> None:
     both = [("#c00", 2), ("#0a0", 1)]
     whole = picture(hiding(), width)
     squares = [cell.middle for cell in whole.of("rect", "cell")]
