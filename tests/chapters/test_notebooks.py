@@ -378,7 +378,7 @@ FAULTS: list[tuple[Rule, Change, str]] = [
     (every_cell_ran_in_order, lambda nb, code, fig: code.update(execution_count=7), "count 7"),
     (no_errors_and_no_warnings, lambda nb, code, fig: code.update(outputs=prints("!", "stderr")), "stderr"),
     (no_errors_and_no_warnings, lambda nb, code, fig: code.update(outputs=[new_output("error")]), "error"),
-    (outputs_are_the_same_everywhere, lambda nb, code, fig: code.update(outputs=prints("/tmp/x")), "path"),
+    (outputs_are_the_same_everywhere, lambda nb, code, fig: code.update(outputs=prints("/home/ada/x")), "path"),
     (outputs_are_the_same_everywhere, lambda nb, code, fig: code.update(outputs=prints("0x7f0000")), "memory"),
     (no_trailing_semicolon, lambda nb, code, fig: code.update(source="plt.plot(x);\n"), "semicolon"),
     (nothing_is_exempt_without_a_check, lambda nb, code, fig: tag(code, "nbval-skip"), "must run"),

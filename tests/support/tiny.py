@@ -1,6 +1,7 @@
 """Small things to train on and with, and a stored translator of a hundred sentences, for tests that need them."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
@@ -120,6 +121,18 @@ def check_hypotheses(model: EncoderDecoder, *, push: float) -> None:
                 assert hypothesis.weights is None
             else:
                 torch.testing.assert_close(hypothesis.weights, weights[0, : len(written)])
+
+
+def check_the_seed(trained: Callable[[int], torch.Tensor]) -> None:
+    """The seed alone settles the parameters that a training gives, and torch's own generator is left alone."""
+    torch.manual_seed(5)
+    first = trained(3)
+    after = torch.rand(1)
+    torch.manual_seed(5)
+    assert torch.rand(1) == after
+    torch.manual_seed(7)
+    assert torch.equal(trained(3), first)
+    assert not torch.equal(trained(4), first)
 
 
 def weights_of(model: EncoderDecoder) -> torch.Tensor:
