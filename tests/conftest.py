@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from chromium import PATIENCE, launch
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
 from playwright.sync_api import Browser, expect, sync_playwright
 
@@ -29,8 +29,10 @@ os.environ["ATTENTION_PROGRESS"] = ""
 # By PEP 484 an int is a float.
 install_import_hook("utils", "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
-# The same examples in every run and on every machine. `--hypothesis-profile=default` tries new ones.
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+# The same examples in every run and on every machine, also a slow one. `--hypothesis-profile=default` tries new ones.
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("repeatable")
 
 expect.set_options(timeout=PATIENCE)
