@@ -21,9 +21,9 @@ WITH_QUESTIONS = [page for page in CHAPTERS if html(page).select(".quiz")]
 #: A page with questions of every kind, and one of each.
 PAGE = "chapters/dot_product_attention"
 ONE_OF_EACH = {
-    "one": "right-angle",
-    "all": "longer-query",
-    "number": "score-by-hand",
+    "one": "shape-of-a-matrix",
+    "all": "no-learning",
+    "number": "typical-size",
     "order": "longest-shadow",
     "point": "wrong-row",
 }
@@ -213,13 +213,12 @@ def test_an_empty_answer_is_told_what_to_give(page: Page) -> None:
 
 def test_controls_have_names(page: Page) -> None:
     table = Question(page, "wrong-row").box
-    expect(table.get_by_role("group")).to_have_accessible_name("Question 8: point at a cell")
+    expect(table.get_by_role("group")).to_have_accessible_name("Question 3: point at a cell")
     expect(table.get_by_role("group")).to_have_accessible_description(re.compile("should show the weights"))
     expect(table.get_by_role("radio").nth(6)).to_have_accessible_name("query 2 key 3 0.25")
-    assert (
-        Question(page, "most-even").box.get_by_role("button", name="Move down: scores 2, 0, 0").count() == 1
-    )
-    assert Question(page, "score-by-hand").box.get_by_role("textbox", name="Your number:").count() == 1
+    down = "Move down: key (0.5, 4)"
+    assert Question(page, "longest-shadow").box.get_by_role("button", name=down).count() == 1
+    assert Question(page, "typical-size").box.get_by_role("textbox", name="Your number:").count() == 1
 
 
 def test_answers_stay_until_they_are_cleared(page: Page) -> None:
@@ -270,14 +269,14 @@ def test_a_finger_can_answer_without_storage(browser: Browser) -> None:
     with Visit(browser, **PHONE) as visit:
         visit.context.add_init_script(NO_STORAGE)
         page = visit.page(PAGE)
-        for name, wrong, right in (("right-angle", 0, 1), ("wrong-row", 6, 9)):
+        for name, wrong, right in (("shape-of-a-matrix", 0, 1), ("wrong-row", 6, 9)):
             question = Question(page, name)
             for at, state in ((wrong, "wrong"), (right, "right")):
                 question.box.get_by_role("radio").nth(at).tap()
                 question.box.get_by_role("button", name="Check").tap()
                 expect(question.box).to_have_attribute("data-state", state)
         targets = page.locator(".quizzes :is(button, label, [type=text])")
-        assert targets.count() > 50
+        assert targets.count() > 20
         assert targets.evaluate_all(SMALL) == []
         assert page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('quizzes'))") == []
 
@@ -297,7 +296,7 @@ def test_without_a_script_the_answers_are_folded(browser: Browser) -> None:
 
 def test_axe_finds_no_fault_in_questions(browser: Browser) -> None:
     # Every second question has been answered rightly; the others show how a wrong answer looks, or no answer yet.
-    answers = dict(list(stored_answers(PAGE).items())[::2]) | {"quiz-right-angle": [0]}
+    answers = dict(list(stored_answers(PAGE).items())[::2]) | {"quiz-shape-of-a-matrix": [0]}
     with Visit(browser, mathematics=True) as visit:
         visit.context.add_init_script(put_in_storage(answers))
         page = visit.open(PAGE)
@@ -319,14 +318,14 @@ def test_on_paper_all_answers_are_given(window: Visit, page: Page) -> None:
     page.emulate_media(media="print")
     assert page.locator(".quizzes button:visible").count() == 0
     explanations = page.locator(".quiz-feedback li")
-    assert explanations.count() == page.locator(".quiz-feedback li:visible").count() > 50
+    assert explanations.count() == page.locator(".quiz-feedback li:visible").count() > 20
     # What the reader would give to get an answer comes before its mark.
-    given = page.locator("#quiz-score-by-hand li").evaluate_all(
+    given = page.locator("#quiz-typical-size li").evaluate_all(
         """all => all.map(li => li.querySelector("strong"))
             .map(mark => [getComputedStyle(mark, "::before").content, mark.textContent])"""
     )
     page.emulate_media(media="screen")
-    for (before, mark), item in zip(given, html(PAGE).select("#quiz-score-by-hand details li"), strict=True):
+    for (before, mark), item in zip(given, html(PAGE).select("#quiz-typical-size details li"), strict=True):
         word, _, value = item.strong.get_text().removesuffix(".").partition(": ")
         assert mark == f"{word}."
         assert before == (f'"{value}: "' if value else "none")

@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/dot_product_attention."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -17,7 +17,6 @@ from utils.exercises.checking import (
     expect,
     expect_close,
     expect_numbers,
-    in_words,
     show,
 )
 from utils.kernels import nadaraya_watson
@@ -200,18 +199,3 @@ def _own_weight(d: int) -> float:
     torch.manual_seed(11)
     x = torch.randn(500, 10, d)
     return torch.softmax(scaled_dot_scores(x, x), dim=-1).diagonal(dim1=-2, dim2=-1).mean().item()
-
-
-@in_words(6)
-def without_the_scale() -> Sequence[str]:
-    return (
-        "It says how large the scores are at the start: the variance of a score is d, so at d = 512 their typical "
-        "size is about 23.",
-        "It says what the softmax makes of them: most queries give nearly all their weight to one random word.",
-        "It says why learning is slow: each entry of the Jacobian is α(1 − α) or −αα', which is nearly 0 when one "
-        "weight is nearly 1.",
-        "It answers the colleague: the matrices could learn the factor, but they learn by this gradient, which is "
-        "nearly 0 for many queries.",
-        "It says what the scale does: the variance becomes 1 at every width, for components that are independent "
-        "with mean 0 and variance 1.",
-    )
