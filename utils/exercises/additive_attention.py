@@ -39,29 +39,6 @@ def one_unit() -> dict[str, str]:
 
 @exercise(
     2,
-    "Write down the shapes of W_q, W_k and w_v, and add up their numbers.",
-    "The tensor has 80 · 50 · 50 · 1000 numbers. A float32 number has 4 bytes.",
-)
-def sizes_of_the_paper(num_parameters: object, num_bytes: object) -> Iterator[str]:
-    mistakes = (
-        (3_000_000, "these are W_q and W_k without w_v", "w_v has one number for each hidden unit."),
-        (3_002_000, "this counts a bias for each hidden unit", "The layer of this chapter has no bias."),
-        (12_004_000, "these are the bytes of the parameters", "Count the numbers."),
-    )
-    expect_numbers({"num_parameters": num_parameters}, [3_001_000], mistakes, tolerance=1e-9)
-    yield "3,001,000 parameters: 1,000 hidden units with 1,000 + 2,000 + 1 numbers each"
-    mistakes = (
-        (200_000_000, "this is how many numbers the tensor has", "Each number has 4 bytes."),
-        (800_000, "these are the bytes of the scores", "Each score has h hidden units."),
-        (800, "these are megabytes", "Write the number of bytes."),
-    )
-    four = "Multiply the four sizes of the axes, and then by 4."
-    expect_numbers({"num_bytes": num_bytes}, [800_000_000], mistakes, four, tolerance=1e-9)
-    yield "800,000,000 bytes, 4 for each of 80 · 50 · 50 · 1,000 numbers"
-
-
-@exercise(
-    3,
     "The scores are λ and −λ, so the exponentials are e^λ, once, and e^−λ, n − 1 times.",
     "Write the weight p as 1 / (1 + (n − 1) e^−2λ), and solve for λ.",
 )
@@ -81,7 +58,7 @@ def scale_for(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    4,
+    3,
     "One query needs a tensor of shape (n, h): its projection, plus the projections of all keys.",
     "Project all keys before the loop. In the loop over the queries, make one row of scores, and stack the rows.",
 )
@@ -127,7 +104,7 @@ def _scores(queries: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor
 
 
 @exercise(
-    5,
+    4,
     "In the first unit stands 1 + c k1 − c q1. Write it as a row of `peak_k` times (k1, k2, 1) plus a row of `peak_q` "
     "times (q1, q2, 1).",
     "The first row of `peak_k` is [c, 0, 1], and that of `peak_q` is [−c, 0, 0]. The other three units are like it.",
@@ -164,14 +141,14 @@ def peaks(peak_q: object, peak_k: object, peak_v: object) -> Iterator[str]:
         hits > 0.55,
         f"{message} Guessing reaches 12.5.",
         "Where k = q, key and query must cancel in each unit. Which sign and which size have the numbers of `peak_q` "
-        "then? And does *g* add its two tanh, or does it subtract one?",
+        "then? And does *f* add its two tanh, or does it subtract one?",
     )
     other_c = "The peak is in the right place. Try a smaller c, and then a larger one: which of them helps?"
     expect(hits >= 0.99, message, other_c)
     yield f"the nearest word has the highest score for {100 * hits:.1f} of 100 spots"
 
 
-@in_words(6)
+@in_words(5)
 def mirror_image() -> Sequence[str]:
     return (
         "It says what a change of both signs does: W_q q + W_k k changes its sign, so does its tanh, and so does "

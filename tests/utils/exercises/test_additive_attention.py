@@ -11,19 +11,6 @@ answers = Answers()
 answers.choice(
     check.one_unit, "b", a="is inside the tanh", c="when w_v changes its sign", d="would need equal keys"
 )
-answers.add(
-    check.sizes_of_the_paper,
-    [(3_001_000, 800_000_000), (torch.tensor(3_001_000), 8e8)],
-    [
-        ((3_000_000, 8e8), "without w_v"),
-        ((3_002_000, 8e8), "a bias for each hidden unit"),
-        ((12_004_000, 8e8), "the bytes of the parameters"),
-        ((4_001_000, 8e8), "expected another number"),
-        ((3_001_000, 2e8), "how many numbers"),
-        ((3_001_000, 800_000), "bytes of the scores"),
-        ((3_001_000, 800), "these are megabytes"),
-    ],
-)
 
 
 def scale_by_formula(weight, num_keys):
