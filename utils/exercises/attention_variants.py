@@ -6,10 +6,8 @@ import torch
 
 from utils.exercises.checking import (
     ReadersFunction,
-    as_number,
     choice,
     exercise,
-    expect,
     expect_numbers,
     in_words,
     show,
@@ -80,36 +78,7 @@ def overlap(answer: ReadersFunction) -> Iterator[str]:
         yield f"{case} is {show(right)}"
 
 
-WEIGHTS, REWARDS = (0.2, 0.8), (1.0, 0.0)
-
-
-@exercise(
-    4,
-    "Compute both estimates for some baselines: 0, 0.2 and 0.5. In which direction do they come closer?",
-    "The two are equal if 0.8 (1 - b) = 0.2 b.",
-)
-def best_baseline(answer: object) -> Iterator[str]:
-    baseline = as_number(answer, name="baseline")
-    # The two estimates of the derivative by the first score, if word 1 or word 2 is drawn.
-    first, second = (REWARDS[0] - baseline) * (1 - WEIGHTS[0]), (REWARDS[1] - baseline) * (0 - WEIGHTS[0])
-    yield f"with this baseline the mean of the estimates is {show(WEIGHTS[0] * first + WEIGHTS[1] * second)}, as ever"
-    case = f"with the baseline {show(baseline)} the estimate is {show(first)} or {show(second)}"
-    for number, says, hint in (
-        (0.0, "this is the estimate without a baseline", "A baseline above 0 makes the first one smaller."),
-        (0.2, "0.2 is the mean reward, the usual baseline, but not the best here", "Move it further up."),
-        (0.5, "0.5 is the mean of the rewards without the weights", "Compare 0.5 (1 - 0.2) with 0.5 · 0.2."),
-        (1.0, "it is 0 whenever the right word is drawn", "This is too far: go down a little."),
-    ):
-        expect(abs(baseline - number) > 1e-6, f"{case}: {says}.", hint)
-    expect(
-        abs(first - second) < 0.0051,
-        f"{case}: they differ by {show(abs(first - second))}. Expected two equal numbers.",
-        "The difference is 0.8 (1 - b) - 0.2 b. For which b is it 0?",
-    )
-    yield f"the estimate is {show(first)}, whatever word is drawn"
-
-
-@in_words(5)
+@in_words(4)
 def which_is_better() -> Sequence[str]:
     return (
         "It says that three seeds of each score spread, and that the two means lie closer together than this "

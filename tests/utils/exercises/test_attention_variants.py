@@ -50,17 +50,6 @@ answers.add(
         (lambda weights: smaller(weights).sum(dim=1), "holds 3 numbers"),
     ],
 )
-answers.add(
-    check.best_baseline,
-    [0.8, "4/5", torch.tensor(0.8), 0.803],
-    [
-        (0, "without a baseline"),
-        (0.2, "the usual baseline"),
-        (0.5, "without the weights"),
-        (1, "whenever the right word is drawn"),
-        (0.7, "they differ by 0.1"),
-    ],
-)
 answers.in_words(
     check.which_is_better,
     "The three seeds of each spread by more than the two means differ, so more seeds. " * 2,
