@@ -1,7 +1,7 @@
 """Search for a translation: choose its words by the probabilities that the model gives to each next word.
 
 Works on token ids with any decoder; ``corpus`` turns ids into text, and ``metrics`` scores the text.
-Explained in chapters/encoder_decoder, chapters/sentence_length and chapters/bert_and_gpt.
+Explained in chapters/encoder_decoder, chapters/beam_search and chapters/bert_and_gpt.
 """
 
 from collections.abc import Callable, Iterable
@@ -215,7 +215,7 @@ def beam_search(
         ValueError: ``beam`` or ``max_len`` below 1, or a negative exponent or ``no_repeat_ngram``.
 
     Source: Graves (2012), algorithm 1, and Bahdanau et al. (2015), section 4.2. Explained in
-    chapters/sentence_length.
+    chapters/beam_search.
     """
     _check_at_least(1, beam=beam, max_len=max_len)
     _check_at_least(0, length_penalty=length_penalty, no_repeat_ngram=no_repeat_ngram)

@@ -9,38 +9,17 @@ from utils.exercises.checking import (
     ReadersFunction,
     Wrong,
     as_number,
-    as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
-    expect_distribution,
     expect_numbers,
     in_words,
     show,
 )
 
 
-@choice(
-    1,
-    "Take two finished hypotheses: 10 words with the log-probability -4, and 20 words with -10. "
-    "Compute their scores for both exponents.",
-    "For the exponent 1 the scores are -0.4 and -0.5. For the exponent 3 they are -0.004 and -0.00125.",
-    right="b",
-)
-def larger_exponent() -> dict[str, str]:
-    return {
-        "a": "the division by a larger number is no punishment here. Scores are negative, so it makes them larger.",
-        "b": "a log-probability is negative, and division by a large number brings it near 0. With the exponent 3 a "
-        "long hypothesis is divided by so much that it often wins, although it is less probable.",
-        "c": "this would be true if all hypotheses had one length. At the end they have different ones.",
-        "d": "the exponent 0 ranks by the probability itself. The larger the exponent, the less the probability "
-        "decides.",
-    }
-
-
 @exercise(
-    2,
+    1,
     "If all n-grams are right, the four shares are 1, and BLEU is 100 times the brevity penalty.",
     "r/c is 1/0.6, so the penalty is e to the power -0.667.",
 )
@@ -69,7 +48,7 @@ def too_short(highest: object, precision: object) -> Iterator[str]:
 
 
 @exercise(
-    3,
+    2,
     "`attention > one_vector` compares the same seed and bucket of both. Count along the axis of the seeds.",
     "The first axis is that of the seeds: `.sum(dim=0)`.",
 )
@@ -99,7 +78,7 @@ def wins(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    4,
+    3,
     "How many pieces must there be at least? Round the division up: `math.ceil(len(ids) / longest)`.",
     "With n pieces, piece number i begins at `len(ids) * i // n`.",
 )
@@ -131,52 +110,7 @@ def in_pieces(answer: ReadersFunction) -> Iterator[str]:
         yield f"for {num} ids and at most {longest} per piece the lengths are {lengths}"
 
 
-@exercise(
-    5,
-    "The most probable sentence must begin with the word that the beam drops in its first step.",
-    "After the dropped word, let one word be nearly certain. After the two other words, let all three be about equal.",
-)
-def missed_by_the_beam(first: object, second: object) -> Iterator[str]:
-    three = "There is a probability for each of the words 0, 1 and 2."
-    start = as_tensor(first, three, shape=(3,), name="first").double()
-    rows = "Row i has the probabilities of the words that follow word i."
-    then = as_tensor(second, rows, shape=(3, 3), name="second").double()
-    expect_distribution(start.tolist(), "first", tolerance=1e-3)
-    columns_sum, rows_sum = (((then.sum(dim=dim) - 1).abs() < 1e-3).all() for dim in (0, 1))
-    expect(rows_sum or not columns_sum, "the columns of second sum to 1; expected 1 for each row.", rows)
-    for word in range(3):
-        expect_distribution(then[word].tolist(), f"second[{word}]", tolerance=1e-3)
-    yield "first and each row of second are probabilities"
-    order = start.argsort(descending=True, stable=True).tolist()
-    kept_words, dropped_word = sorted(order[:2]), order[2]
-    expect(
-        start[order[1]] - start[dropped_word] > 1e-6,
-        f"in first, {show(start)}, the words {min(order[1:])} and {max(order[1:])} are equally probable: "
-        "which of them the beam keeps is an accident.",
-        "Make one word of the three less probable than the two others.",
-    )
-    both = start[:, None] * then
-
-    def best_of(words: list[int]) -> tuple[float, str]:
-        at = int(both[words].argmax())
-        return both[words].max().item(), f"{words[at // 3]} {at % 3}"
-
-    kept, words_of_beam = best_of(kept_words)
-    dropped, dropped_words = best_of([dropped_word])
-    case = (
-        f"the beam keeps the words {kept_words[0]} and {kept_words[1]}, and finds the sentence {words_of_beam} with "
-        f"the probability {show(kept)}"
-    )
-    expect(
-        dropped > kept + 1e-6,
-        f"{case}, which is the most probable one.",
-        f"The best sentence that begins with the dropped word {dropped_word} is {dropped_words}, with "
-        f"{show(dropped)}. Make it more probable.",
-    )
-    yield f"{case}; the sentence {dropped_words} has {show(dropped)}"
-
-
-@in_words(6)
+@in_words(4)
 def two_falling_lines() -> Sequence[str]:
     return (
         "It says that the figure mixes two questions: sentences as long as those of training, and longer ones. "

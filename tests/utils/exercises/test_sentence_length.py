@@ -9,13 +9,6 @@ from answers import Answers
 from utils.exercises import sentence_length as check
 
 answers = Answers()
-answers.choice(
-    check.larger_exponent,
-    "b",
-    a="makes them larger",
-    c="if all hypotheses had one length",
-    d="The larger the exponent",
-)
 answers.add(
     check.too_short,
     [(51.3, 0.526), (torch.tensor(51.34), "53 %"), ([100 * math.exp(-2 / 3)], 52.6)],
@@ -81,28 +74,6 @@ answers.add(
         (without_the_rest, "[17] is missing"),
         (lambda ids, longest: [3, 3], "expected a list of pieces"),
         (lambda ids, longest: [ids[max(0, i - 1) : i + 1] for i in range(len(ids))], "stands in two pieces"),
-    ],
-)
-FIRST = [0.4, 0.35, 0.25]
-SECOND = [[0.34, 0.33, 0.33], [0.4, 0.3, 0.3], [0.9, 0.05, 0.05]]
-answers.add(
-    check.missed_by_the_beam,
-    [
-        (FIRST, SECOND),
-        (
-            torch.tensor([0.3, 0.36, 0.34]),
-            torch.tensor([[0.0, 1.0, 0.0], [0.5, 0.5, 0.0], [0.25, 0.25, 0.5]]),
-        ),
-    ],
-    [
-        (
-            ([0.6, 0.3, 0.1], [[0.5, 0.3, 0.2], [0.4, 0.3, 0.3], [0.9, 0.1, 0]]),
-            "which is the most probable one",
-        ),
-        (([1 / 3] * 3, [[1 / 3] * 3] * 3), "is an accident"),
-        (([0.4, 0.35, 0.35], SECOND), "with the sum 1.1"),
-        ((FIRST, torch.tensor(SECOND).T), "the columns of second sum to 1"),
-        ((FIRST, FIRST), "second has the shape (3,)"),
     ],
 )
 answers.in_words(
