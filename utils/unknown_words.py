@@ -1,7 +1,7 @@
 """Unknown words: replace each <unk> that a translator writes by a translation or a copy of the source word.
 
 Works on words and attention weights; the vocabularies are in ``corpus.vocabulary``.
-Explained in chapters/chinese_english and chapters/attention_variants.
+Explained in chapters/chinese_english (Further) and chapters/attention_variants.
 """
 
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""The study of real sentences: what chapters/chinese_english reports of Tatoeba's files and of the Hansards.
+"""The study of real sentences: what is reported of Tatoeba's files (chapters/chinese_english) and of the Hansards.
 
 Run as ``PYTHONPATH=chapters python -m studies.real_sentences``. It needs the data folder with ``tatoeba/cmn.txt``,
 ``tatoeba/fra.txt`` and the two files ``hansards/enfr.*`` (book/data_and_licences), and about an hour on one core. The
@@ -120,7 +120,7 @@ class Study:
         return group_split(pairs, num_test=self.num_test, num_valid=self.num_valid)
 
 
-# The chapter builds these functions too and explains them.
+# Functions that pages build too and explain.
 
 
 def groups_of(pairs: Sequence[tuple[str, str]]) -> list[int]:

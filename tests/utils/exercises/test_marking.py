@@ -36,7 +36,7 @@ pytestmark = pytest.mark.browser
 
 CHAPTERS = sorted((Path(__file__).parents[3] / "chapters").glob("*.ipynb"))
 #: Solutions in these chapters use variables of the lesson, so the whole lesson runs. None of them trains a model.
-LESSON_NEEDED = {"masked_softmax", "nadaraya_watson", "dot_product_attention", "chinese_english"}
+LESSON_NEEDED = {"masked_softmax", "nadaraya_watson", "dot_product_attention"}
 MASKED = next(path for path in CHAPTERS if path.stem == "masked_softmax")
 
 
