@@ -13,7 +13,6 @@ from utils.exercises.checking import (
     expect,
     expect_close,
     expect_distribution,
-    expect_numbers,
     in_words,
     show,
 )
@@ -31,27 +30,6 @@ def two_results() -> dict[str, str]:
 
 @exercise(
     2,
-    "The intersection is (0, 0) and (1, 2). The union has six links.",
-    "The rate is 1 - (|A and S| + |A and P|) / (|A| + |S|), and here P = S.",
-)
-def two_directions(intersection: object, union: object) -> Iterator[str]:
-    missing = "Write down how many links are made, how many are sure, and how many are both."
-    mistakes = (
-        ((0.2, 1 / 3), "the two are exchanged", "The intersection has fewer links."),
-        ((2 / 3, 0.8), "these must be subtracted from 1", "The rate is 0 when there is no mistake."),
-        ((0.0, 1 / 3), "these are the shares of made links that are wrong", missing),
-        ((2 / 3, 0.6), "the links that are made and sure count once", "They count twice."),
-        ((100 / 3, 20.0), "these are the rates in per cent", "Divide both by 100."),
-    )
-    counts = "The intersection has 2 links, both sure. The union has 6, 4 of them sure. In all 4 are sure."
-    rates = {"aer_intersection": intersection, "aer_union": union}
-    expect_numbers(rates, [1 / 3, 0.2], mistakes, counts, tolerance=0.01)
-    yield "the intersection makes two links and misses two"
-    yield "the union misses none and makes two wrong ones"
-
-
-@exercise(
-    3,
     "Make a fresh point on the path in each round, and ask torch.autograd.grad for the gradient of f there.",
     "Add up the gradients, divide by `steps`, multiply by `x`, and sum over the last axis.",
 )
@@ -103,7 +81,7 @@ HONEST = torch.tensor([0.1, 0.1, 0.1, 0.1, 0.6]).double()
 
 
 @exercise(
-    4,
+    3,
     "Give the fifth word nothing. Half of the weight must then lie on the second and the fourth word together.",
     "The third and the fourth word together need 0.35.",
 )
@@ -128,7 +106,7 @@ def same_context(row: object) -> Iterator[str]:
     yield "the weights are others"
 
 
-@in_words(5)
+@in_words(4)
 def review() -> Sequence[str]:
     return (
         "It asks for a count over many sentences, and how this sentence was chosen.",

@@ -13,18 +13,6 @@ answers.choice(
     c="does not need this weight",
     d="change different things",
 )
-answers.add(
-    check.two_directions,
-    [(0.33, 0.2), ("1/3", "20%"), (torch.tensor(1 / 3), [0.20])],
-    [
-        ((0.2, 0.33), "the two are exchanged"),
-        ((0.67, 0.8), "subtracted from 1"),
-        ((0, 0.33), "made links that are wrong"),
-        ((0.67, 0.6), "count once"),
-        ((33, 20), "in per cent"),
-        ((1 / 3, 0.25), "aer_union is 0.25; expected another"),
-    ],
-)
 
 
 def along(f, x, shares):
