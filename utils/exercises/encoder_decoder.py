@@ -1,6 +1,5 @@
 """Checks of the exercises of chapters/encoder_decoder."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 import torch
@@ -13,7 +12,6 @@ from utils.exercises.checking import (
     exercise,
     expect,
     expect_close,
-    expect_numbers,
     expect_written,
     in_words,
 )
@@ -32,37 +30,6 @@ def closed_to_words() -> dict[str, str]:
 
 @exercise(
     2,
-    "Count the right pieces of 1, 2, 3 and 4 words, and divide each count by the number of pieces.",
-    "The penalty is e to the 1 - r/c, where r is the length of the reference and c that of the translation.",
-)
-def score_by_hand(product: object, penalty: object, score: object) -> Iterator[str]:
-    mistakes = (
-        (1 / 4, "both words très count", "The reference has one: 4 of 5 words are right."),
-        (0.679, "this is the mean of the four shares", "BLEU multiplies the shares."),
-        (1 / 15, "you divided by the numbers of the reference", "The translation has 5 words."),
-    )
-    expect_numbers({"product": product}, [1 / 5], mistakes, "The first share is 4/5.", tolerance=1e-3)
-    yield "the product of the four shares is 1/5"
-    exponent = "With c = 5 and r = 6 the exponent is 1 - 6/5."
-    mistakes = (
-        (1, "this is for a translation that is not shorter than the reference", exponent),
-        (math.exp(1 / 6), "r and c are exchanged", exponent),
-    )
-    expect_numbers({"penalty": penalty}, [math.exp(-0.2)], mistakes, exponent, tolerance=3e-3)
-    yield "the penalty is e to the -0.2"
-    factor, root = 100 * math.exp(-0.2), "Take the fourth root of 1/5."
-    right = factor * (1 / 5) ** (1 / 4)
-    mistakes = (
-        (right / 100, "the factor 100 is missing", "Multiply by 100."),
-        (factor / 5, "the root is missing", root),
-        (100 * (1 / 5) ** (1 / 4), "the penalty is missing", "Multiply by 0.819."),
-    )
-    expect_numbers({"score": score}, [right], mistakes, root, tolerance=0.0035)
-    yield "the score is 100 times the penalty times the fourth root of 1/5"
-
-
-@exercise(
-    3,
     "In a sentence of n words the new place j holds the word of the old place n - 1 - j.",
     "A loop over the sentences is enough: `embedded[b, :n].flip(0)` turns the n words of one sentence around.",
 )
@@ -98,7 +65,7 @@ def reverse_words(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    4,
+    3,
     "Add the vectors of the real words, and divide by the number of real words.",
     "Equal scores give equal weights: `masked_softmax` of zeros, with the mask of the lengths, gives them.",
 )
@@ -125,7 +92,7 @@ def mean_context(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    5,
+    4,
     "Run the encoder on both sentences, subtract the outputs, and take absolute values.",
     "`unflatten(-1, (2, 16))` cuts the 32 numbers into the two halves, and `amax(dim=-1)` takes the largest of each.",
 )
@@ -165,13 +132,13 @@ def _halves(encoder: Encoder, place: int) -> Tensor:
         return (encoder(changed, lens)[0] - encoder(src, lens)[0])[0].unflatten(-1, (2, 16))
 
 
-@in_words(6)
+@in_words(5)
 def accuracy_and_translation() -> Sequence[str]:
     return (
         "It says what the 97% measure: the next word when the decoder reads the true words before it.",
         "It says what is different in a translation: the decoder reads its own words, also the wrong ones.",
         "It says that one wrong word makes a sentence wrong: with 97% per word, and if mistakes were independent, "
         "a sentence of 16 words would be without mistake in about 61% of the cases (0.97 to the 16).",
-        "It says what to measure instead: BLEU of translations, or how many are the same as the reference, on "
+        "It says what to measure instead: how many translations are the same as the reference, on "
         "sentences that were not in training.",
     )

@@ -1,7 +1,5 @@
 """Answers to the exercises of chapters/encoder_decoder."""
 
-import math
-
 import torch
 from answers import Answers
 
@@ -12,22 +10,6 @@ from utils.seq2seq import Encoder
 answers = Answers()
 answers.choice(
     check.closed_to_words, "b", a="through the candidate", c="nothing to average", d="no word is ever added"
-)
-PENALTY = math.exp(-0.2)
-answers.add(
-    check.score_by_hand,
-    [(1 / 5, PENALTY, 54.75), ("1/5", "0.819", 54.8), (torch.tensor(0.2), [0.82], "54.7")],
-    [
-        ((1 / 4, PENALTY, 57.9), "both words très count"),
-        ((0.679, PENALTY, 55.6), "product is 0.679: this is the mean"),
-        ((1 / 15, PENALTY, 41.6), "the numbers of the reference"),
-        ((1 / 5, 1, 66.9), "not shorter than the reference"),
-        ((1 / 5, math.exp(1 / 6), 79), "r and c are exchanged"),
-        ((1 / 5, PENALTY, 0.5475), "factor 100"),
-        ((1 / 5, PENALTY, 16.4), "the root is missing"),
-        ((1 / 5, PENALTY, 66.9), "the penalty is missing"),
-        ((1 / 5, PENALTY, 80), "expected another number"),
-    ],
 )
 
 
