@@ -2,7 +2,7 @@
 
 They take text and links and need no model. ``translator.scores`` has what only the command line needs.
 BLEU and chrF come from `sacrebleu`; its signature says how they were computed.
-Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
+Explained in chapters/measuring and chapters/bahdanau_decoder.
 """
 
 import math
@@ -64,7 +64,7 @@ def bleu(
     >>> round(bleu(["a cat sat on the mat"], [["a dog", "a cat sat on the mat"]]).value)
     100
 
-    Source: Papineni et al. (2002); Post (2018). Explained in chapters/encoder_decoder.
+    Source: Papineni et al. (2002); Post (2018). Explained in chapters/measuring.
     """
     metric = BLEU(lowercase=lowercase, tokenize=bleu_tokenizer(lang))
     return _corpus_score(metric, hypotheses, references, resamples)
