@@ -26,7 +26,7 @@ CARD = """
 :::
 {question}
 :::{{card-footer}}
-Needs {needs}. Gives {gives}. {minutes} minutes.
+Needs {needs}. Gives {gives}. {minutes} minutes.{star}
 :::
 ::::
 """
@@ -66,6 +66,7 @@ def chapters(root: Path) -> list[dict]:
         course = dict(notebook.metadata["course"], name=page.name, number=numbers[page.name], part=part)
         course["title"] = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
         course["minutes"] = minutes(notebook)
+        course["star"] = " ★" if course.get("short_way") else ""
         course["needs"] = ", ".join(numbers.get(need, need) for need in course["needs"])
         found.append(course)
     return found
@@ -95,7 +96,7 @@ def questions(root: Path) -> str:
     written, before = "| | chapter | its question |\n|---|---|---|", None
     for chapter in chapters(root):
         part = f"{chapter['part']} " if chapter["part"] != before else ""
-        written += "\n| {0}| [{title}](chapters/{name}.ipynb) | {question} |".format(part, **chapter)
+        written += "\n| {0}| [{title}](chapters/{name}.ipynb){star} | {question} |".format(part, **chapter)
         before = chapter["part"]
     return written
 
