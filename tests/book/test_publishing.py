@@ -161,7 +161,7 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     contents = (course / "_toc.yml").read_text("utf-8")
     line = "      - file: chapters/additive_attention\n"
     (course / "_toc.yml").write_text(contents.replace(line, f"{line}      - file: chapters/new\n"), "utf-8")
-    about = {"question": "Why?", "needs": ["masked_softmax", "transformer"], "gives": "a reason"}
+    about = {"question": "Why?", "needs": ["masked_softmax", "additive_attention"], "gives": "a reason"}
     about |= {"goals": "say why"}
     # 10 minutes for 1,300 words, 2 for 16 lines and 1 for a question; what is folded takes none.
     texts = ["# A new one\n\n" + "word " * 1296, f"<details>{'folded ' * 900}</details>"]
@@ -178,10 +178,10 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     )
     assert "| | [A new one](chapters/new.ipynb) | Why? |\n| Translation |" in readme
     assert "\n5. [A new one](new.ipynb)\n6. " in listed
-    row = "\n| 5 | [](../chapters/new.ipynb) | 2, 12 | 15 + 11 | say why |\n| 6 |"
+    row = "\n| 5 | [](../chapters/new.ipynb) | 2, 4 | 15 + 11 | say why |\n| 6 |"
     assert row in publishing.chapter_tables.goals(course)
     cards = publishing.chapter_tables.cards(course)
-    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 2 and 12. Gives a reason. 26 minutes.\n" in cards
+    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 2 and 4. Gives a reason. 26 minutes.\n" in cards
     assert "map/new.svg" not in cards
 
 
