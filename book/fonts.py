@@ -17,7 +17,7 @@ from utils.figures.chinese import font_face
 ROOT = Path(__file__).parents[1]
 #: Western European letters, punctuation, and the signs that stand in text outside formulas.
 LETTERS = {*range(0x20, 0x7F), *range(0xA0, 0x100), *range(0x2010, 0x2027)} | set(
-    map(ord, "ŒœŠšŽžŸāąćčęěłŁńőřśűůźŻż′″€→←↑↓−√×·≈≠≤≥∞")
+    map(ord, "ŒœŠšŽžŸāąćčęěłŁńőřśűůźŻż′″€→←↑↓−√×·≈≠≤≥∞◆")
 )
 #: Icons of buttons and boxes, with the names in the font.
 ICONS = """angle-down angle-left angle-right arrow-up-right-from-square arrow-up bars bell check chevron-down chevron-up

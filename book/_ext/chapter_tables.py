@@ -66,7 +66,7 @@ def chapters(root: Path) -> list[dict]:
         course = dict(notebook.metadata["course"], name=page.name, number=numbers[page.name], part=part)
         course["title"] = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
         course["minutes"] = minutes(notebook)
-        course["star"] = " ★" if course.get("short_way") else ""
+        course["star"] = " ◆" if course.get("short_way") else ""
         course["needs"] = ", ".join(numbers.get(need, need) for need in course["needs"])
         found.append(course)
     return found

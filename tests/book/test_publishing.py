@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import nbformat
+import publishing
 import pytest
 import yaml
 from bs4 import BeautifulSoup
@@ -19,10 +20,6 @@ from built_book import BOOK, CHAPTERS, PAGES, ROOT
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-
-import publishing
 
 pytestmark = pytest.mark.browser
 

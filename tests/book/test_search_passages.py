@@ -1,12 +1,6 @@
 """The passages that the search shows: formulas are plain text."""
 
-import sys
-from pathlib import Path
-
 from bs4 import BeautifulSoup
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "book" / "_ext"))
-
 from search_passages import passages
 
 
