@@ -14,7 +14,6 @@ from utils.figures import (
     NextWord,
     Plane,
     Scene,
-    Scores,
     Weights,
     Windows,
 )
@@ -158,32 +157,6 @@ def windows(name: str = "windows") -> Windows:
         alt="A heat map, and the chosen row by three scores.",
         say="{query} by the {score} score within {reach}.",
         start={"reach": 1, "query": "fleur"},
-    )
-
-
-def scores(name: str = "scores") -> Scores:
-    rows = {"dot": 1, "cosine": 2, "additive": 3}
-    return Scores(
-        lambda steps, valid_length: {
-            **{name: _weights(seed + steps, 3, 8) for name, seed in rows.items()},
-            **{
-                f"{name}_share": torch.tensor([0.25, 0.5, 0.75]) / (1 + seed * steps)
-                for name, seed in rows.items()
-            },
-            "gold": torch.eye(3, 8),
-        },
-        {"steps": [0, 10, 40], "valid_length": range(1, 9)},
-        queries=["the", "small", "flower"],
-        keys=ENGLISH,
-        panels={name: f"{name} score" for name in rows},
-        edge="valid_length",
-        labels={"gold": ["nearest word"]},
-        gauges=("weight on the nearest word", {f"{name}_share": name for name in rows}),
-        name=name,
-        alt="The row of a query by three scores.",
-        say="{query} after {steps} steps.",
-        play="steps",
-        start={"valid_length": 6},
     )
 
 
@@ -409,7 +382,6 @@ def examples() -> dict[str, Figure]:
         lost(),
         heads(),
         windows(),
-        scores(),
         bars(),
         next_word(),
         curve(),

@@ -10,7 +10,7 @@ from utils.figures.kinds.decoding import DecodingSteps, record_decoding
 from utils.figures.kinds.next_word import NextWord
 from utils.figures.kinds.plane import Plane
 from utils.figures.kinds.scene import Scene
-from utils.figures.kinds.weights import Heads, Scores, Weights, Windows
+from utils.figures.kinds.weights import Heads, Weights, Windows
 
 __all__ = [
     "Alignment",
@@ -21,7 +21,6 @@ __all__ = [
     "NextWord",
     "Plane",
     "Scene",
-    "Scores",
     "Weights",
     "Windows",
     "record_decoding",

@@ -91,28 +91,12 @@ class Weights(_OfQueries):
         return {"panels": list(self.panels.items()), "edge": self.edge}
 
 
-class Scores(Weights):
-    """The row of the chosen query by each of several scores.
-
-    ``compute`` also returns ``gold`` of shape (queries, keys), which is 1 for the cells that should have the weight:
-    they get a dashed frame; labels ``gold``, one text, say what these are. Arguments as for ``Weights``; ``edge``
-    must be given.
-    """
-
-    kind = "scores"
-
-    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel and gold: (queries, keys)."""
-        shapes = super().expected_shapes()
-        return shapes | {"gold": next(iter(shapes.values()))}
-
-
 class Heads(_OfQueries):
     """The heat map of one head of one layer, and a small one of each, to choose from.
 
     The axes are ``head``, ``layer`` and that of the mask. ``compute`` returns ``weights`` of shape (queries, keys), and
     ``share``, a number from 0 to 1 that stands at each small map; labels ``share``, one text, say above them what it
-    is. It may return ``gold``, as for ``Scores``.
+    is. It may return ``gold``, as for ``Windows``.
 
     Args:
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
@@ -146,9 +130,10 @@ class Heads(_OfQueries):
 class Windows(_OfQueries):
     """A heat map of the weights by the score that the axis ``score`` names, and the chosen row by every score.
 
-    The axis ``reach`` says how many places away from its own place a query may look. ``compute`` returns ``weights``
-    and ``gold``, as for ``Scores``, and ``share``, a number that orders the scores. Arguments as for
-    ``Weights``, without panels and edge.
+    The axis ``reach`` says how many places away from its own place a query may look. ``compute`` returns
+    ``weights``; ``gold`` of shape (queries, keys), which is 1 for the cells that should have the weight: they get a
+    dashed frame, and labels ``gold``, one text, say what they are; and ``share``, a number that orders the scores.
+    Arguments as for ``Weights``, without panels and edge.
     """
 
     kind = "windows"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from example_figures import heads, lost, scores, windows
+from example_figures import heads, lost, windows
 from pictures import WIDTHS, Picture, picture
 
 from utils.figures import Figure, Heads, Weights, Windows
@@ -148,21 +148,6 @@ def test_a_lost_word_says_where_it_was_lost() -> None:
             crosses = [cross.middle[1] for cross in drawn.of("path", "sign")]
             rows = [drawn.of("rect", "cell")[8 * i].box for i in (0, 5)[:wrong]]
             assert all(top < y < bottom for y, (_, top, _, bottom) in zip(crosses, rows, strict=True))
-
-
-@both_widths
-def test_by_three_scores_the_chosen_row_is_drawn(width: int) -> None:
-    figure = scores()
-    for steps, query in itertools.product(figure.axes["steps"], (0, 1, 2)):
-        drawn = picture(figure, width, steps=steps, query=query)
-        rows = [figure.array(name, steps=steps)[query : query + 1] for name in figure.panels]
-        check_cells(drawn, rows)
-        # A tick if the largest weight lies on the gold cell, which has a frame.
-        looks_right = [bool(row.argmax() == query) for row in rows]
-        assert strokes(drawn) == [1 if right else 2 for right in looks_right]
-        for k, frame in enumerate(drawn.of("rect", "gold")):
-            assert drawn.of("rect", "cell")[8 * k + query].holds(frame)
-    assert {i for (i,), _ in picture(figure, width).picks("query")} == {0, 1, 2}
 
 
 def strokes(drawn: Picture) -> list[int]:
