@@ -6,7 +6,6 @@ import torch
 
 from utils.exercises.checking import (
     ReadersFunction,
-    as_number,
     as_tensor,
     choice,
     exercise,
@@ -14,7 +13,6 @@ from utils.exercises.checking import (
     expect_close,
     expect_numbers,
     in_words,
-    show,
 )
 from utils.transformer import causal_mask
 
@@ -86,36 +84,7 @@ def prefix_mask(answer: ReadersFunction) -> Iterator[str]:
         yield f"{case}, each word sees what it may see"
 
 
-LOGITS = (2.0, 1.0, 0.0, -1.0)
-
-
-@exercise(
-    4,
-    "Compute `(logits / t).softmax(-1)[0]` for some temperatures t between 0.5 and 4.",
-    "The probability falls while the temperature rises. Take the middle of two temperatures again and again.",
-)
-def half(temperature: object) -> Iterator[str]:
-    number = as_number(temperature, name="the temperature")
-    divides = "It divides the logits."
-    expect(number > 0, f"the temperature is {show(number)}; expected a number above 0.", divides)
-    yield "the temperature is positive"
-    logits = torch.tensor(LOGITS, dtype=torch.float64)
-    first, upside_down = ((logits / t).softmax(dim=-1)[0].item() for t in (number, 1 / number))
-    message = f"at the temperature {show(number)} the first word has the probability {first:.3f}"
-    expect(
-        abs(upside_down - 0.5) > 0.005,
-        f"{message}: multiplied by {show(number)}, the logits would give one half.",
-        "The logits are divided by the temperature. Turn your number upside down.",
-    )
-    equal = "A higher one makes the probabilities more equal."
-    expect(first < 0.505, f"{message}: this temperature is too low.", equal)
-    expect(
-        first > 0.495, f"{message}: this temperature is too high.", "A lower one gives the first word more."
-    )
-    yield f"{message}, one half to two decimals"
-
-
-@in_words(5)
+@in_words(4)
 def what_the_probe_shows() -> Sequence[str]:
     return (
         "It says that a probe is trained too, so a part of its accuracy is its own.",

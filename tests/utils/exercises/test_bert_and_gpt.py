@@ -56,16 +56,6 @@ answers.add(
         (lambda *nums: torch.zeros(sum(nums), sum(nums)).masked_fill(~opened(*nums), -1e9), "[0, 0] is 0"),
     ],
 )
-answers.add(
-    check.half,
-    [1.67, torch.tensor(1.665)],
-    [
-        (0.6, "multiplied by 0.6"),
-        (1, "this temperature is too low"),
-        (3, "this temperature is too high"),
-        (-1, "expected a number above 0"),
-    ],
-)
 answers.in_words(
     check.what_the_probe_shows, "A vector can hold a number that the network does not use at all. " * 3
 )
