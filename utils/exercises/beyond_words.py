@@ -16,12 +16,12 @@ from utils.exercises.checking import (
 )
 
 
-@choice(1, "The context is a sum over the squares. Does a sum depend on the order of its terms?", right="c")
+@choice(1, "The context is a sum over the patches. Does a sum depend on the order of its terms?", right="c")
 def shuffled() -> dict[str, str]:
     return {
         "a": "the softmax divides by the sum of all exponentials, and this sum does not depend on the order.",
         "b": "the first state comes from the mean of the vectors, and a mean does not depend on their order.",
-        "c": "each square keeps its score, so the weights are exchanged like the squares, and the sum is the same.",
+        "c": "each patch keeps its score, so the weights are exchanged like the patches, and the sum is the same.",
         "d": "each term of a context is a weight times its own vector. Both have moved together, in every step.",
     }
 
@@ -29,21 +29,21 @@ def shuffled() -> dict[str, str]:
 @exercise(
     2,
     "224 divided by 16 is 14.",
-    "The squares stand in a grid of 14 by 14, and each has 16 · 16 pixels of three numbers.",
+    "The patches stand in a grid of 14 by 14, and each has 16 · 16 pixels of three numbers.",
 )
-def three_numbers(squares: object, numbers: object, weights: object) -> Iterator[str]:
-    mistakes = ((14, "this is the number of squares in one row", "There are 14 rows of squares, too."),)
-    expect_numbers({"squares": squares}, [196], mistakes, tolerance=0.001)
-    yield "squares: 14 rows of 14 squares"
+def three_numbers(patches: object, numbers: object, weights: object) -> Iterator[str]:
+    mistakes = ((14, "this is the number of patches in one row", "There are 14 rows of patches, too."),)
+    expect_numbers({"patches": patches}, [196], mistakes, tolerance=0.001)
+    yield "patches: 14 rows of 14 patches"
     mistakes = (
         (256, "this counts each pixel once", "A pixel has three numbers: red, green and blue."),
-        (48, "this is one row of the square", "A square has 16 rows."),
+        (48, "this is one row of the patch", "A patch has 16 rows."),
     )
     expect_numbers({"numbers": numbers}, [768], mistakes, tolerance=0.001)
     yield "numbers: 16 times 16 pixels, each with three numbers"
     mistakes = (
         (196, "these are the weights of one word", "Each of the 10 words has weights of its own."),
-        (5880, "you counted red, green and blue", "A square has one vector, so it has one weight."),
+        (5880, "you counted red, green and blue", "A patch has one vector, so it has one weight."),
     )
     expect_numbers({"weights": weights}, [1960], mistakes, tolerance=0.0005)
     yield "weights: 196 for each of the 10 words"
@@ -51,28 +51,28 @@ def three_numbers(squares: object, numbers: object, weights: object) -> Iterator
 
 @exercise(
     3,
-    "Two loops will do: over the rows of squares, and over the squares of a row.",
-    "`image[:, size * row : size * (row + 1), size * column : size * (column + 1)].flatten()` is one square.",
+    "Two loops will do: over the rows of patches, and over the patches of a row.",
+    "`image[:, size * row : size * (row + 1), size * column : size * (column + 1)].flatten()` is one patch.",
 )
 def cut_one(answer: ReadersFunction) -> Iterator[str]:
     image = torch.arange(24.0).reshape(1, 4, 6)
     right = torch.nn.functional.unfold(image[None], 2, stride=2)[0].T
     grid, rows = right.reshape(2, 3, 4), "Go through a row from left to right, then to the next row."
     mistakes = (
-        (image, "each square has four pixels of one row", "The first one holds 0, 1, 6 and 7."),
-        (grid.transpose(0, 1), "the squares go down the columns", rows),
-        (right.reshape(6, 2, 2).mT, "the pixels of a square go down its columns", rows),
+        (image, "each patch has four pixels of one row", "The first one holds 0, 1, 6 and 7."),
+        (grid.transpose(0, 1), "the patches go down the columns", rows),
+        (right.reshape(6, 2, 2).mT, "the pixels of a patch go down its columns", rows),
     )
     case = "for one channel of 4 by 6 pixels, numbered 0, 1, 2, …, and size 2"
-    expect_close(answer(image, 2), right, case, name="the square", mistakes=mistakes)
-    yield "the squares come row by row, and so do the pixels of a square"
+    expect_close(answer(image, 2), right, case, name="the patch", mistakes=mistakes)
+    yield "the patches come row by row, and so do the pixels of a patch"
     image = torch.arange(288.0).reshape(3, 8, 12)
     right = torch.nn.functional.unfold(image[None], 4, stride=4)[0].T
     flatten = "All pixels of red come first, then those of green, then those of blue: `flatten` does this."
     by_pixel = (right.reshape(6, 3, 16).mT, "the three channels of a pixel stand side by side", flatten)
     case = "for three channels of 8 by 12 pixels and size 4"
-    expect_close(answer(image, 4), right, case, flatten, name="the square", mistakes=[by_pixel])
-    yield "each square has its red pixels, then the green ones, then the blue ones"
+    expect_close(answer(image, 4), right, case, flatten, name="the patch", mistakes=[by_pixel])
+    yield "each patch has its red pixels, then the green ones, then the blue ones"
 
 
 #: How red and how round four things are.
@@ -112,7 +112,7 @@ def ask_for_red_square(first: object, second: object) -> Iterator[str]:
 def does_it_see() -> Sequence[str]:
     return (
         "It says that a map shows weights, and a large weight is no proof that the word depends on this place.",
-        "It says what to change: hide the square or paint another thing into it, and see whether the word changes.",
-        "It asks for a control: hide another square, drawn at random.",
+        "It says what to change: mask the patch or paint another thing into it, and see whether the word changes.",
+        "It asks for a control: mask another patch, drawn at random.",
         "It counts over many pictures, and with pictures of another kind than those of training.",
     )

@@ -17,10 +17,10 @@ answers.add(
     check.three_numbers,
     [(196, 768, 1960), (14 * 14, torch.tensor(16 * 16 * 3), "1960")],
     [
-        ((14, 768, 1960), "squares in one row"),
-        ((200, 768, 1960), "squares is 200; expected another"),
+        ((14, 768, 1960), "patches in one row"),
+        ((200, 768, 1960), "patches is 200; expected another"),
         ((196, 256, 1960), "counts each pixel once"),
-        ((196, 48, 1960), "one row of the square"),
+        ((196, 48, 1960), "one row of the patch"),
         ((196, 768, 196), "the weights of one word"),
         ((196, 768, 5880), "counted red, green and blue"),
     ],
@@ -29,11 +29,11 @@ answers.add(
 
 def in_loops(image, size):
     rows = image.split(size, dim=1)
-    return torch.stack([square.flatten() for row in rows for square in row.split(size, dim=2)])
+    return torch.stack([patch.flatten() for row in rows for patch in row.split(size, dim=2)])
 
 
 def reordered(*order):
-    """A function that cuts by axes: rows of squares, columns of squares, channels, rows of pixels, their columns."""
+    """A function that cuts by axes: rows of patches, columns of patches, channels, rows of pixels, their columns."""
 
     def cut(image, size):
         c, h, w = image.shape
@@ -48,8 +48,8 @@ answers.add(
     [in_loops, reordered(0, 1, 2, 3, 4)],
     [
         (lambda image, size: image.reshape(-1, image.shape[0] * size * size), "four pixels of one row"),
-        (reordered(1, 0, 2, 3, 4), "the squares go down the columns"),
-        (reordered(0, 1, 2, 4, 3), "pixels of a square go down"),
+        (reordered(1, 0, 2, 3, 4), "the patches go down the columns"),
+        (reordered(0, 1, 2, 4, 3), "pixels of a patch go down"),
         (reordered(0, 1, 3, 4, 2), "stand side by side"),
         (lambda image, size: in_loops(image[:1], size), "the shape (6, 16)"),
     ],
@@ -65,6 +65,6 @@ answers.add(
     ],
 )
 answers.in_words(
-    check.does_it_see, "I would paint another thing into the square and look whether the word changes. " * 2
+    check.does_it_see, "I would paint another thing into the patch and look whether the word changes. " * 2
 )
 test_right, test_wrong = answers.tests()
