@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/bahdanau_decoder."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 
 import torch
@@ -12,32 +12,18 @@ from utils.exercises.checking import (
     Wrong,
     as_parts,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
-    in_words,
     show,
 )
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
 
-@choice(1, "Hiding white removes its exponential from the sum. No other exponential changes.", right="c")
-def after_hiding() -> dict[str, str]:
-    return {
-        "a": "the score of flower stays, but the weight is its exponential divided by a sum, and this sum is "
-        "now smaller.",
-        "b": "that would be the weight of white added to that of flower. small and yesterday have weights too, "
-        "and these grow by the same factor.",
-        "c": "the seven other weights sum to 0.47, so each is divided by 0.47 and keeps its ratio to the others.",
-        "d": "the softmax shares nothing equally: a word with a larger weight grows by more.",
-    }
-
-
 @exercise(
-    2,
+    1,
     "Subtract in the state first: 0.2 - 1.6 = -1.4. Then in each word: -1, -1 and 1.",
     "Add the two, take the tanh, multiply by 2. Then come the exponentials, each divided by their sum.",
 )
@@ -64,7 +50,7 @@ def another_query(flower_score: object, small: object, white: object, flower: ob
 
 
 @exercise(
-    3,
+    2,
     "The order is: the new state, the scores, the softmax, the average.",
     "The score of row j is the dot product of the new state and `h[:, j]`. `h @ s[:, :, None]` computes all of them.",
 )
@@ -114,7 +100,7 @@ PADDED = 40
 
 
 @exercise(
-    4,
+    3,
     "Make a tensor of 40 zeros, write the ids into its first places, and give `greedy` the length 40.",
     "`greedy(...)` returns a list with one result, and its `weights` have a row per step and 40 columns.",
 )
@@ -153,7 +139,7 @@ def _small_translator(seed: int) -> EncoderDecoder:
 
 
 @exercise(
-    5,
+    4,
     "The tanh hardly changes where its input is far from 0. So a state can switch a unit off by making its sum large.",
     "Let unit 1 look at the thing and unit 2 at the quality: W_k = [[1, 0], [0, 1]]. Which W_q makes unit 2 large and "
     "leaves unit 1 at 0 for the first state, and the other way round for the second?",
@@ -184,15 +170,3 @@ def two_units(w_q: object, w_k: object, w_v: object) -> Iterator[str]:
             f"Print the hidden units for this state. In which of them does {expected_word} have the largest number?",
         )
         yield f"after {after} the decoder looks most at {expected_word}"
-
-
-@in_words(6)
-def does_it_explain() -> Sequence[str]:
-    return (
-        "It says what to change: hide flower by the mask, in the step that writes la and in no other.",
-        "It says what to look at: whether the next word, or its probability, changes.",
-        "It has something to compare with, such as a random other word hidden in the same step.",
-        "It counts over many sentences instead of showing one.",
-        "It says what even this test leaves open: the vectors of the neighbours and the first state have read "
-        "flower too.",
-    )

@@ -9,13 +9,6 @@ from utils.exercises import bahdanau_decoder as check
 from utils.search import greedy
 
 answers = Answers()
-answers.choice(
-    check.after_hiding,
-    "c",
-    a="this sum is now smaller",
-    b="these grow by the same factor",
-    d="shares nothing equally",
-)
 WEIGHTS = (0.19, 0.19, 0.63)
 answers.add(
     check.another_query,
@@ -109,8 +102,5 @@ answers.add(
         (([1, -1], [1, -1], 2), "w_q has the shape (2,)"),
         ((SWITCHES, IDENTITY, [1]), "w_v holds [1]"),
     ],
-)
-answers.in_words(
-    check.does_it_explain, "I would hide the noun in the step of the article and count what changes. " * 3
 )
 test_right, test_wrong = answers.tests()
