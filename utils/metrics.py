@@ -2,7 +2,7 @@
 
 They take text and links and need no model. ``translator.scores`` has what only the command line needs.
 BLEU and chrF come from `sacrebleu`; its signature says how they were computed.
-Explained in chapters/measuring and chapters/bahdanau_decoder.
+Explained in chapters/measuring and chapters/alignment.
 """
 
 import math
@@ -236,7 +236,7 @@ def alignment_error_rate(
     >>> alignment_error_rate([{(0, 0), (1, 1)}], [{(0, 0)}], [{(1, 2)}])  # 1 - (1 + 1) / (2 + 1)
     0.33333333333333337
 
-    Source: Och and Ney (2003), section 5. Explained in chapters/bahdanau_decoder.
+    Source: Och and Ney (2003), section 5. Explained in chapters/alignment.
     """
     possible = [()] * len(sure) if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):
@@ -269,7 +269,7 @@ def links_from_weights(
     >>> sorted(links_from_weights(torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]]), num_tgt=2))
     [(0, 1), (1, 0)]
 
-    Explained in chapters/bahdanau_decoder.
+    Explained in chapters/alignment.
     """
     return frozenset((i, j) for j, i in enumerate(weights[:num_tgt].argmax(1).tolist()))
 
@@ -283,6 +283,6 @@ def diagonal_links(num_src: int, num_tgt: int) -> frozenset[tuple[int, int]]:
     >>> sorted(diagonal_links(2, 4))
     [(0, 0), (0, 1), (1, 2), (1, 3)]
 
-    Explained in chapters/bahdanau_decoder.
+    Explained in chapters/alignment.
     """
     return frozenset(((2 * j + 1) * num_src // (2 * num_tgt), j) for j in range(num_tgt))
