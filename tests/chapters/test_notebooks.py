@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import chapter_tables
 import nbformat
 import pytest
 import yaml
@@ -29,6 +30,8 @@ MAX_CELL_LINES = 30
 MAX_CODE_CELLS_IN_A_ROW = 2
 #: The characters of a line of code that a page shows on a laptop without scrolling.
 MAX_WIDTH = 76
+#: One sitting: what a chapter has at most before its exercises, and how many exercises.
+SITTING = {"words": 2500, "lines": 150, "questions": 6, "exercises": 5}
 FOLDED = {"hide-input", "hide-cell"}
 MIN_ALT_LENGTH = 40
 
@@ -282,6 +285,15 @@ def cells_are_short_and_explained(notebook: NotebookNode) -> Iterator[str]:
 
 
 @rule
+def it_fits_into_one_sitting(notebook: NotebookNode) -> Iterator[str]:
+    exercises = sum(cell.source.startswith("### Exercise ") for cell in notebook.cells)
+    found = chapter_tables.size(notebook) | {"exercises": exercises}
+    for what, most in SITTING.items():
+        if found[what] > most:
+            yield f"{found[what]} {what}, and at most {most} fit into one sitting"
+
+
+@rule
 def visible_code_fits_the_column(notebook: NotebookNode) -> Iterator[str]:
     for cell in code_cells(notebook):
         for line in [] if tags(cell) & FOLDED else cell.source.splitlines():
@@ -412,6 +424,8 @@ FAULTS: list[tuple[Rule, Change, str]] = [
     (folded_code_is_folded_in_jupyterlab_too, lambda nb, code, fig: tag(code, "hide-input"), "source_hidden"),
     (cells_are_short_and_explained, lambda nb, code, fig: code.update(source="x = 1\n" * 31), "31 lines"),
     (cells_are_short_and_explained, lambda nb, code, fig: nb.cells.extend([code] * 3), "in a row"),
+    (it_fits_into_one_sitting, lambda nb, code, fig: say(nb, "## Summary", "word " * 2501), "words, and"),
+    (it_fits_into_one_sitting, lambda nb, code, fig: code.update(source="x = 1\n" * 151), "lines, and"),
     (nothing_is_installed_or_patched, lambda nb, code, fig: code.update(source="%pip install x"), "%pip"),
     (notebook_is_normalised, lambda nb, code, fig: nb.metadata.update(language_info={}), "language_info"),
     (notebook_is_normalised, lambda nb, code, fig: code.metadata.update(scrolled=True), "scrolled"),
