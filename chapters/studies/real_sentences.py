@@ -64,20 +64,6 @@ HANSARDS, HANSARDS_LINKS = "hansards/enfr.src-tgt", "hansards/enfr.gold"
 #: :meta hide-value:
 RESULTS = Path(__file__).with_suffix(".json")
 
-#: The sentence of the course, and sentences of our own that the page shows; none is in the files.
-RUNNING = ("玛丽昨天找到了那朵白色的小花。", "Mary found the small white flower yesterday.")
-OWN = {
-    RUNNING[0]: RUNNING[1],
-    "我明天去图书馆。": "I am going to the library tomorrow.",
-    "这本书比那本书贵。": "This book is more expensive than that one.",
-    "他从来不喝咖啡。": "He never drinks coffee.",
-    "赫尔辛基很冷。": "It is cold in Helsinki.",
-    "桌子上有三本旧书。": "There are three old books on the table.",
-    "你知道书店在哪里吗？": "Do you know where the bookshop is?",
-    "我的妹妹不喜欢吃鱼。": "My little sister does not like to eat fish.",
-    "医生说他明天可以回家。": "The doctor says that he can go home tomorrow.",
-    "昨天下午我和朋友在公园里散步。": "Yesterday afternoon I took a walk in the park with a friend.",
-}
 #: Longest sentences of the ranges of length: Chinese characters, and English words where words are linked.
 CHARACTERS, WORDS = (5, 10, 15), (7, 15)
 #: Fewest occurrences in training of a sentence's rarest character, for each range.
@@ -212,7 +198,6 @@ def measure_file(study: Study) -> dict:
         ]
         for _, zh in raw
     )
-    sentences = {folded(sentence) for pair in pairs for sentence in pair}
     translations = [Counter(side) for side in zip(*set(pairs), strict=True)]
     return {
         "pairs": len(raw),
@@ -222,32 +207,18 @@ def measure_file(study: Study) -> dict:
         "characters": {"before": len(characters), "after": len(set(map(to_simplified, characters)))},
         "repeated": {"before": len(raw) - len(set(raw)), "after": len(pairs) - len(set(pairs))},
         "seen": shares_seen_by_chance(pairs, study.num_test),
-        "rows_with_helsinki": sum("赫尔辛基" in zh for zh, _ in pairs),
-        "own_sentences_in_file": sum(
-            folded(sentence) in sentences for pair in OWN.items() for sentence in pair
-        ),
     }
 
 
-def measure_french_file(study: Study) -> dict:
-    """The shares of the French file's test that a random split also has in training."""
-    pairs = read_pairs(FRENCH, ("en", "fr")).between("fr", "en")
-    return {"pairs": len(pairs), "seen": shares_seen_by_chance(pairs, study.num_test, "fr")}
-
-
-def shares_seen_by_chance(
-    pairs: Sequence[tuple[str, str]], num_test: int, source: str = "zh"
-) -> dict[str, float]:
+def shares_seen_by_chance(pairs: Sequence[tuple[str, str]], num_test: int) -> dict[str, float]:
     """The shares of :func:`shares_seen` for a random split of the rows."""
     shuffled = random.Random(0).sample(pairs, len(pairs))
-    shares = shares_seen(shuffled[:num_test], shuffled[num_test:], source)
+    shares = shares_seen(shuffled[:num_test], shuffled[num_test:])
     return {name: round(share, 3) for name, share in shares.items()}
 
 
-def shares_seen(
-    test: Sequence[tuple[str, str]], rows: Sequence[tuple[str, str]], source: str = "zh"
-) -> dict[str, float]:
-    """The shares of test rows whose sentence in the source language, English sentence, or either is in the other rows.
+def shares_seen(test: Sequence[tuple[str, str]], rows: Sequence[tuple[str, str]]) -> dict[str, float]:
+    """The shares of test rows whose Chinese sentence, English sentence, or either is in the other rows.
 
     >>> shares_seen([("a", "x"), ("b", "y")], [("a", "z"), ("c", "X!")])
     {'zh': 0.5, 'en': 0.5, 'either': 0.5}
@@ -255,7 +226,7 @@ def shares_seen(
     known_sentences = [{folded(sentence) for sentence in side} for side in zip(*rows, strict=True)]
     is_known = [[folded(s) in k for s, k in zip(pair, known_sentences, strict=True)] for pair in test]
     first, second = (sum(side) / len(test) for side in zip(*is_known, strict=True))
-    return {source: first, "en": second, "either": sum(map(any, is_known)) / len(test)}
+    return {"zh": first, "en": second, "either": sum(map(any, is_known)) / len(test)}
 
 
 class Units(NamedTuple):
@@ -549,33 +520,13 @@ def _learned_dictionary(
 
 
 def measure_translator(study: Study) -> dict:
-    """The translator of the page: its score, its translations of our sentences, and its attention."""
-    page, settings = chinese(study), study.settings("zh", "en")
-    run = page.run(settings)
+    """The translator from Chinese: its training and its score."""
+    page = chinese(study)
+    run = page.run(study.settings("zh", "en"))
     save_run(run, study.runs / "zh-en")
     sources, references = _test_of(page.split)
-    own = translate(run, list(OWN), beam=5)
-    first = own[0]
-    grammar = triples(study.num_test, split="test", min_words=3, max_words=16)
-    links = [t.links("zh", "en") for t in grammar]
-    extra_pairs = [(t.zh, t.en) for t in triples(2 * study.num_test, min_words=3, max_words=16)]
-    return {
-        "training": page.facts,
-        "bleu": stored_score([t.text for t in translate(run, sources, beam=5)], references),
-        "own": {source: translation.text for source, translation in zip(OWN, own, strict=True)},
-        "heat": {
-            "source": first.src_tokens,
-            "target": first.tgt_tokens,
-            "weights": [[round(w, 2) for w in row] for row in first.weights.tolist()],
-        },
-        "grammar": links_on(
-            run,
-            [(t.zh, capitalised(t.en)) for t in grammar],
-            [GoldLinks(gold, gold) for gold in links],
-            extra_pairs,
-            frequent_words(_lower(en, "en") for _, en in page.split.train),
-        ),
-    }
+    texts = [translation.text for translation in translate(run, sources, beam=5)]
+    return {"training": page.facts, "bleu": stored_score(texts, references)}
 
 
 def capitalised(words: Sequence[str]) -> list[str]:
@@ -787,7 +738,6 @@ PARTS: dict[str, Callable[[Study], dict]] = {
     "mistakes": measure_mistakes,
     "links": measure_links,
     "unseen": measure_unseen,
-    "french_file": measure_french_file,
 }
 
 
