@@ -3,8 +3,12 @@
 Explained in book/explorables.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from utils.figures.figure import Figure, check_value
 
@@ -63,6 +67,71 @@ class Alignment(Figure):
         if gold:
             labels = {"gold_links": ["of this word", "of all words"]} | labels
         super().__init__(compute, axes, labels=labels, **options)
+
+    @classmethod
+    def during_training(
+        cls,
+        weights_at: Callable[[int], Float[Tensor, "target source"]],
+        steps: Sequence[int],
+        *,
+        source: Sequence[str],
+        target: Sequence[str],
+        links: Iterable[tuple[int, int]],
+        first_step: int,
+        word: str,
+        gloss: Sequence[str] = (),
+        **options,
+    ) -> "Alignment":
+        """Where each word of a translation looks while a translator learns, and how much weight is on gold links.
+
+        Args:
+            weights_at: the weights after a number of steps of training.
+            steps: the numbers of steps that can be chosen.
+            source: the words that are attended to.
+            target: the words that attend.
+            links: gold links (source position, target position).
+            first_step: the number of steps that is shown at first.
+            word: the target word that is chosen at first.
+            gloss: a translation of each target word.
+            options: ``name`` and ``invite``, as for :class:`utils.figures.figure.Figure`.
+        """
+        gold = sorted((j, i) for i, j in links)
+        linked = torch.zeros(len(target), len(source), dtype=torch.bool)
+        linked[tuple(torch.tensor(gold).T)] = True
+
+        def compute(step: int, gold_links: str) -> dict[str, Tensor]:
+            weights = weights_at(step).round(decimals=4)
+            top, best = weights.max(dim=1)
+            agrees = torch.where(linked.any(dim=1), linked.gather(1, best[:, None])[:, 0].long(), 2)
+            own = (weights * linked).sum(dim=1)
+            return {
+                "weights": weights,
+                "top": top,
+                "best": best,
+                "agrees": agrees,
+                "own": own,
+                "share": own.mean(),
+            }
+
+        verdicts = ["but no gold link joins them", "and a gold link joins them", "and has no gold link"]
+        return cls(
+            compute,
+            {"step": list(steps), "gold_links": ["hidden", "shown"]},
+            source=source,
+            target=target,
+            gold=gold,
+            labels={"verdict": verdicts, "gloss": gloss},
+            gauges=("weight on gold links", {"own": "", "share": "all words"}),
+            say="At step {step}, “{word}” looks most at “{best[word]|source}” ({top[word]:0%}), "
+            "{agrees[word]|verdict}.",
+            alt=f"An English sentence of {len(source)} words, its translation, and bands from each word of the "
+            "translation to the English words that it looks at: at first to all alike, at the end mostly to one or "
+            "two.",
+            play="step",
+            symbols={"query": "s", "weight": "α"},
+            start={"step": first_step, "word": word},
+            **options,
+        )
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """weights: (target, source); written: (target,)."""

@@ -204,3 +204,22 @@ def test_a_click_chooses_a_target_word(width: int) -> None:
 def test_what_does_not_fit_is_refused(message: str, make: Callable) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_during_training_counts_the_weight_on_gold_links() -> None:
+    kept = {0: [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], 7: [[0.75, 0.0, 0.25], [0.25, 0.0, 0.75]]}
+    figure = Alignment.during_training(
+        lambda step: torch.tensor(kept[step]),
+        list(kept),
+        source=["the", "cat", "sleeps"],
+        target=["dort", "là"],
+        links={(2, 0)},
+        first_step=7,
+        word="dort",
+        name="trained",
+        invite="Press play.",
+    )
+    assert figure.sentence() == "At step 7, “dort” looks most at “the” (75%), but no gold link joins them."
+    assert figure.sentence(word="là").endswith("“sleeps” (75%), and has no gold link.")
+    assert figure.array("own") == pytest.approx(np.array([0.25, 0.0]), abs=1e-4)
+    assert figure.array("share", step=0) == pytest.approx(0.125, abs=1e-4)
