@@ -22,11 +22,11 @@ CARD = """
 :link-type: doc
 
 :::{{card-header}}
-{{doc}}`../chapters/{name}`
+{{doc}}`../chapters/{name}`{star}
 :::
 {question}
 :::{{card-footer}}
-Needs {needs}. Gives {gives}. {minutes} minutes.{star}
+Needs {needs}. Gives {gives}. {minutes} minutes.
 :::
 ::::
 """
