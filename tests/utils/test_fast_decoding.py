@@ -1,0 +1,236 @@
+"""The cache, shared heads and rotary positions against torch's own functions, slow loops and numbers by hand."""
+
+import itertools
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from utils.fast_decoding import (
+    GPT,
+    POSITIONS,
+    GroupedQueryAttention,
+    alibi,
+    cache_bytes,
+    generate,
+    rotate,
+    speculative,
+)
+from utils.transformer import EncoderLayer, causal_mask, sinusoids
+
+BATCH, WORDS, VOCAB, D, HEADS = 2, 7, 11, 12, 6
+
+
+def gpt(seed: int = 0, **options) -> GPT:
+    torch.manual_seed(seed)
+    return GPT(VOCAB, D, **{"num_heads": HEADS, "num_layers": 2, "max_len": 31} | options).eval()
+
+
+def ids(num_words: int = WORDS, batch: int = BATCH) -> torch.Tensor:
+    torch.manual_seed(1)
+    return torch.randint(VOCAB, (batch, num_words))
+
+
+# ---- Bytes ----
+
+
+@pytest.mark.parametrize(
+    ("sizes", "bytes_per_word"),
+    [((1, 1, 1), 4), ((3, 5, 7), 420), ((32, 8, 128), 131_072), ((96, 96, 128), 4_718_592)],
+)
+def test_the_bytes_of_a_word_by_hand(sizes, bytes_per_word):
+    assert cache_bytes(*sizes) == bytes_per_word
+    assert cache_bytes(*sizes, bytes_per_number=4) == 2 * bytes_per_word
+
+
+@pytest.mark.parametrize("num_key_heads", [6, 3, 2, 1])
+def test_a_cache_has_as_many_bytes_as_the_formula(num_key_heads):
+    _, cache = gpt(num_key_heads=num_key_heads)(ids(batch=1))
+    held = sum(tensor.numel() * tensor.element_size() for past in cache for tensor in past)
+    assert held == WORDS * cache_bytes(2, num_key_heads, D // HEADS, bytes_per_number=4)
+
+
+# ---- Rotary positions ----
+
+
+def test_a_turned_vector_by_hand():
+    # Width 4 and base 10,000: at place 1 the angles are 1 and 0.01.
+    c, s, c2, s2 = 0.5403023, 0.8414710, 0.9999500, 0.0099998
+    x = torch.tensor([[2.0, 3.0, 5.0, 7.0]])
+    neighbours = [2 * c - 3 * s, 2 * s + 3 * c, 5 * c2 - 7 * s2, 5 * s2 + 7 * c2]
+    halves = [2 * c - 5 * s, 3 * c2 - 7 * s2, 2 * s + 5 * c, 3 * s2 + 7 * c2]
+    assert_close(rotate(x, start=1), torch.tensor([neighbours]))
+    assert_close(rotate(x, start=1, halves=True), torch.tensor([halves]))
+
+
+def test_rotary_pairs_are_complex_products():
+    torch.manual_seed(0)
+    x = torch.randn(BATCH, 3, WORDS, 10, dtype=torch.float64)
+    rates = torch.tensor([500.0 ** (-2 * i / 10) for i in range(5)], dtype=torch.float64)
+    angles = torch.arange(13, 13 + WORDS, dtype=torch.float64)[:, None] * rates
+    turns = torch.polar(torch.ones_like(angles), angles)
+    expected = torch.view_as_real(torch.view_as_complex(x.unflatten(-1, (-1, 2))) * turns).flatten(-2)
+    assert_close(rotate(x, start=13, base=500.0), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_both_conventions_are_one_reordering():
+    x = torch.randn(WORDS, 10)
+    order = torch.arange(10).view(2, 5).T.flatten()  # component i beside component i + 5
+    assert_close(rotate(x, halves=True)[:, order], rotate(x[:, order]))
+
+
+def test_a_unit_pair_becomes_the_sinusoids():
+    ones = torch.tensor([0.0, 1.0]).repeat(5)
+    turned = rotate(ones.expand(WORDS, 10), start=3)
+    expected = sinusoids(WORDS, 10, start=3).unflatten(-1, (-1, 2))
+    assert_close(turned.unflatten(-1, (-1, 2)), torch.stack([-expected[..., 0], expected[..., 1]], dim=-1))
+
+
+@pytest.mark.parametrize("halves", [False, True])
+def test_the_score_depends_on_the_distance_alone(halves):
+    torch.manual_seed(2)
+    q, k = torch.randn(2, 1, 14, dtype=torch.float64)
+    for distance in (0, 1, 5, 40):
+        scores = [
+            rotate(q, start=place + distance, halves=halves) @ rotate(k, start=place, halves=halves).T
+            for place in (0, 3, 17, 101)
+        ]
+        for score in scores[1:]:
+            assert_close(score, scores[0], atol=1e-4, rtol=1e-4)
+        assert_close(rotate(q, start=distance).norm(), q.norm(), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_far_places_keep_their_angles_in_half_precision(dtype):
+    x = torch.randn(3, 4)
+    assert rotate(x.to(dtype), start=70_001).dtype == dtype
+    assert_close(rotate(x.to(dtype), start=70_001).float(), rotate(x, start=70_001), atol=0.05, rtol=0.05)
+
+
+# ---- ALiBi ----
+
+
+def test_alibi_by_a_loop():
+    bias = alibi(8, 3, 5)
+    for head, i, j in itertools.product(range(8), range(3), range(5)):
+        place = 2 + i  # the three queries stand at the end
+        expected = -math.inf if j > place else -(place - j) / 2 ** (head + 1)
+        assert bias[head, i, j] == expected
+
+
+# ---- Shared heads ----
+
+
+def by_hand(layer: GroupedQueryAttention, x: torch.Tensor) -> torch.Tensor:
+    """Each head alone, with a loop over the queries."""
+    d, group = layer.d_head, layer.num_heads // layer.num_key_heads
+    contexts = torch.zeros(len(x), layer.num_heads * d)
+    for head, i in itertools.product(range(layer.num_heads), range(len(x))):
+        own, shared = slice(head * d, (head + 1) * d), slice(head // group * d, (head // group + 1) * d)
+        q, k, v = layer.w_q(x)[:, own], layer.w_k(x)[:, shared], layer.w_v(x)[:, shared]
+        if layer.positions == "rotary":
+            q, k = rotate(q), rotate(k)
+        scores = k[: i + 1] @ q[i] / math.sqrt(d)
+        if layer.positions == "alibi":
+            scores = scores - 2.0 ** (-8 * (head + 1) / layer.num_heads) * torch.arange(i, -1, -1)
+        contexts[i, own] = torch.softmax(scores, dim=0) @ v[: i + 1]
+    return layer.w_o(contexts)
+
+
+@pytest.mark.parametrize("positions", ["rotary", "alibi", None])
+@pytest.mark.parametrize("num_key_heads", [6, 3, 2, 1])
+def test_shared_heads_are_those_of_a_loop(num_key_heads, positions):
+    torch.manual_seed(3)
+    layer, x = GroupedQueryAttention(D, HEADS, num_key_heads, positions=positions), torch.randn(WORDS, D)
+    assert_close(layer(x)[0], by_hand(layer, x))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_shared_heads_are_repeated_heads(dtype):
+    torch.manual_seed(4)
+    layer = GroupedQueryAttention(D, HEADS, 2).to(dtype)
+    x = torch.randn(BATCH, WORDS, D, dtype=dtype)
+    queries, keys, values = layer.project(x)
+    keys, values = (part.repeat_interleave(3, dim=1) for part in (keys, values))
+    heads = nn.functional.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+    assert_close(layer(x)[0], layer.w_o(heads.transpose(1, 2).flatten(2)))
+
+
+def test_without_positions_it_is_the_transformer_s_layer():
+    model, x = gpt(positions="none"), torch.randn(BATCH, WORDS, D)
+    layer, theirs = model.layers[0], EncoderLayer(D, HEADS, 4 * D)
+    names = {name: name.replace("attention.", "self_attention.", 1) for name in layer.state_dict()}
+    theirs.load_state_dict({names[name]: tensor for name, tensor in layer.state_dict().items()})
+    assert_close(layer(x)[0], theirs(x, causal_mask(WORDS))[0])
+
+
+# ---- The cache ----
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize("num_key_heads", [6, 2, 1])
+def test_logits_are_equal_with_the_cache(positions, num_key_heads):
+    model, words = gpt(positions=positions, num_key_heads=num_key_heads), ids(13)
+    whole, _ = model(words)
+    for cuts in ([1] * 13, [5, 1, 7], [12, 1]):
+        past, parts = None, []
+        for part in words.split(cuts, dim=1):
+            logits, past = model(part, past)
+            parts.append(logits)
+        assert_close(torch.cat(parts, dim=1), whole, atol=1e-4, rtol=1e-4)
+    assert past[1][0].shape == (BATCH, num_key_heads, 13, D // HEADS)
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_the_same_text_with_and_without_cache(positions):
+    model, prompt = gpt(positions=positions), ids(3)
+    words = generate(model, prompt, 17)
+    assert torch.equal(words, generate(model, prompt, 17, cache=False))
+    assert torch.equal(words[:, :3], prompt)
+    for n in range(3, 20):
+        assert torch.equal(model(words[:, :n])[0][:, -1].argmax(dim=-1), words[:, n])
+
+
+# ---- Drafts ----
+
+
+@pytest.mark.parametrize("positions", ["rotary", "alibi", "learned"])
+@pytest.mark.parametrize("num_drafts", [1, 2, 5])
+@pytest.mark.parametrize("num_words", [1, 2, 13, 20])
+def test_drafts_do_not_change_the_text(positions, num_drafts, num_words):
+    model, draft = gpt(positions=positions), gpt(seed=5, num_layers=1)
+    prompt = ids(3, batch=1)
+    written = speculative(model, draft, prompt, num_words, num_drafts=num_drafts)
+    assert torch.equal(written.words, generate(model, prompt, num_words))
+    assert math.ceil(num_words / (num_drafts + 1)) <= written.calls <= num_words
+
+
+@pytest.mark.parametrize(("num_words", "num_drafts", "calls"), [(20, 4, 4), (21, 4, 5), (3, 5, 1)])
+def test_perfect_drafts_need_the_fewest_calls(num_words, num_drafts, calls):
+    model = gpt()
+    assert speculative(model, model, ids(3, batch=1), num_words, num_drafts=num_drafts).calls == calls
+
+
+# ---- Errors ----
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rotate(torch.zeros(3, 5)), r"an even width, got shape \(3, 5\)"),
+        (lambda: alibi(2, 3, 2), "got 3 queries and 2 keys"),
+        (lambda: GroupedQueryAttention(12, 5), "multiple of num_heads, got 12 and 5"),
+        (lambda: GroupedQueryAttention(12, 6, 4), "multiple of num_key_heads, got 6 and 4"),
+        (lambda: GroupedQueryAttention(12, 6, 0), "multiple of num_key_heads, got 6 and 0"),
+        (lambda: GroupedQueryAttention(12, 6, positions="none"), "or None, got 'none'"),
+        (lambda: GroupedQueryAttention(12, 6)(torch.zeros(2, 3, 7)), "x must have width 12, got 7"),
+        (lambda: gpt(positions="absolute"), "one of sinusoids, learned, .* got 'absolute'"),
+        (lambda: gpt(positions="learned")(ids(32)), "end at place 31, .* got 32"),
+        (lambda: speculative(gpt(), gpt(), ids(batch=1), 3, num_drafts=0), "got 1 and 0"),
+    ],
+)
+def test_errors_say_what_they_want(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,379 @@
+r"""Writing fast: a cache of keys and values, heads that share them, positions in the scores, drafts by a small model.
+
+The layers are those of ``transformer``; here they stand alone, without a source sentence, as in GPT. Texts and training
+are elsewhere.
+Explained in chapters/fast_decoding.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from utils.attention import check_width
+from utils.transformer import FeedForward, Residual, causal_mask, sinusoids
+
+#: How a :class:`GPT` knows the places of its words: two ways add vectors to the words, two change the scores.
+POSITIONS = ("sinusoids", "learned", "rotary", "alibi", "none")
+#: The keys and the values that one layer keeps of the words so far.
+Past = tuple[Float[Tensor, "*_batch _key_heads _n _d"], Float[Tensor, "*_batch _key_heads _n _d"]]
+
+
+def cache_bytes(num_layers: int, num_key_heads: int, d_head: int, *, bytes_per_number: int = 2) -> int:
+    r"""Bytes that a cache keeps of each word: a key and a value for each key head of each layer.
+
+    .. math:: 2 \cdot L \cdot G \cdot d_h \cdot b
+
+    Args:
+        num_layers: L.
+        num_key_heads: G, the heads that have keys and values of their own.
+        d_head: the width of a key and of a value.
+        bytes_per_number: b, by default that of float16 and bfloat16.
+
+    >>> cache_bytes(2, 8, 8, bytes_per_number=4)  # 2 layers of 8 keys and 8 values of 8 numbers
+    1024
+
+    Source: Pope et al. (2023), section 2.1. Explained in chapters/fast_decoding.
+    """
+    return 2 * num_layers * num_key_heads * d_head * bytes_per_number
+
+
+def rotate(
+    x: Float[Tensor, "*batch n d"], *, start: int = 0, base: float = 10_000.0, halves: bool = False
+) -> Float[Tensor, "*batch n d"]:
+    r"""Rotary positions: each pair of numbers is turned by an angle that grows with the place of its vector.
+
+    .. math::
+        \begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
+        \begin{pmatrix} \cos t\theta_i & -\sin t\theta_i \\ \sin t\theta_i & \cos t\theta_i \end{pmatrix}
+        \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \quad \theta_i = \mathrm{base}^{-2i/d}
+
+    The dot product of a turned query and a turned key depends on the two vectors and on their distance alone.
+
+    Args:
+        x: queries or keys, one for each place.
+        start: the place of the first.
+        base: sets the slowest rate; the rates are those of :func:`utils.transformer.sinusoids` for 10,000.
+        halves: pair component i with i + d/2, as Llama's code does, and not with its neighbour, as the paper does.
+            The two conventions differ by the order of the components, so a trained model needs its own.
+
+    Raises:
+        ValueError: an odd width, or fewer than two axes.
+
+    >>> rotate(torch.tensor([[1.0, 0.0]]), start=1)  # cos 1 and sin 1
+    tensor([[0.5403, 0.8415]])
+
+    Source: Su et al. (2021), section 3.2 and equation 34. Explained in chapters/fast_decoding.
+    """
+    d = x.shape[-1]
+    if x.dim() < 2 or d % 2:
+        raise ValueError(f"x must have at least two axes and an even width, got shape {tuple(x.shape)}")
+    rates = base ** (-torch.arange(0, d, 2, device=x.device) / d)
+    # Angles stay in float32: in float16 the places above 2048 are no longer whole numbers.
+    angles = torch.arange(start, start + x.shape[-2], device=x.device)[:, None] * rates
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    axis = -2 if halves else -1
+    a, b = x.unflatten(-1, (2, -1) if halves else (-1, 2)).unbind(dim=axis)
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=axis).flatten(-2)
+
+
+def alibi(
+    num_heads: int, num_queries: int, num_keys: int | None = None
+) -> Float[Tensor, "heads queries keys"]:
+    r"""What ALiBi adds to the scores: each head takes away its slope times the distance of the key.
+
+    .. math:: b_{hij} = -m_h\,(i - j), \quad m_h = 2^{-8h/H}, \quad h = 1, \dots, H
+
+    A later key gets minus infinity, so the causal mask is a part of it.
+
+    Args:
+        num_heads: H. The paper's slopes are these for powers of two.
+        num_queries: number of queries, which stand at the last places.
+        num_keys: number of places; ``num_queries`` if None.
+
+    Raises:
+        ValueError: more queries than keys.
+
+    >>> alibi(2, 1, 3)  # slopes 1/16 and 1/256
+    tensor([[[-0.1250, -0.0625,  0.0000]],
+    <BLANKLINE>
+            [[-0.0078, -0.0039,  0.0000]]])
+
+    Source: Press et al. (2022), section 3. Explained in chapters/fast_decoding.
+    """
+    num_keys = num_queries if num_keys is None else num_keys
+    mask = causal_mask(num_queries, num_keys)
+    distance = torch.arange(num_keys - num_queries, num_keys)[:, None] - torch.arange(num_keys)
+    slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
+    bias = slopes[:, None, None] * -distance.clamp(min=0)
+    return (bias + 0.0).masked_fill(~mask, -math.inf)  # + 0.0 turns -0 into 0
+
+
+class GroupedQueryAttention(nn.Module):
+    r"""Causal self-attention whose heads share keys and values in groups of equal size.
+
+    .. math::
+        \text{head}_h = \text{attention}(W_q^h x,\; W_k^g x,\; W_v^g x), \quad g = \lfloor h G / H \rfloor
+
+    With G = H each head has keys of its own (multi-head), with G = 1 all heads share one (multi-query).
+
+    Args:
+        d_model: width of the sequence.
+        num_heads: H, the heads that ask.
+        num_key_heads: G, the heads that have keys and values; H if None.
+        positions: "rotary" turns queries and keys, "alibi" lowers the scores of far keys, None does neither.
+
+    Raises:
+        ValueError: numbers that do not divide each other, or unknown positions.
+
+    Source: Shazeer (2019), section 3; Ainslie et al. (2023), section 2.2. Explained in chapters/fast_decoding.
+    """
+
+    def __init__(
+        self, d_model: int, num_heads: int, num_key_heads: int | None = None, *, positions: str | None = None
+    ):
+        super().__init__()
+        num_key_heads = num_heads if num_key_heads is None else num_key_heads
+        if d_model % num_heads:
+            raise ValueError(f"d_model must be a multiple of num_heads, got {d_model} and {num_heads}")
+        if num_key_heads < 1 or num_heads % num_key_heads:
+            raise ValueError(
+                f"num_heads must be a multiple of num_key_heads, got {num_heads} and {num_key_heads}"
+            )
+        if positions not in ("rotary", "alibi", None):
+            raise ValueError(f"positions must be 'rotary', 'alibi' or None, got {positions!r}")
+        self.num_heads, self.num_key_heads, self.positions = num_heads, num_key_heads, positions
+        self.d_head = d_model // num_heads
+        self.w_q, self.w_o = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.w_k, self.w_v = (nn.Linear(d_model, num_key_heads * self.d_head) for _ in range(2))
+
+    def project(
+        self, x: Float[Tensor, "*batch n d_model"], *, start: int = 0
+    ) -> tuple[
+        Float[Tensor, "*batch heads n d"],
+        Float[Tensor, "*batch key_heads n d"],
+        Float[Tensor, "*batch key_heads n d"],
+    ]:
+        """Queries, keys and values of each head, those of rotary positions already turned.
+
+        Args:
+            start: the place of the first word of ``x``.
+        """
+        check_width("x", x, self.w_q.in_features)
+        parts = (layer(x).unflatten(-1, (-1, self.d_head)) for layer in (self.w_q, self.w_k, self.w_v))
+        queries, keys, values = (part.transpose(-3, -2) for part in parts)
+        if self.positions == "rotary":
+            queries, keys = rotate(queries, start=start), rotate(keys, start=start)
+        return queries, keys, values
+
+    def forward(
+        self, x: Float[Tensor, "*batch n d_model"], past: Past | None = None
+    ) -> tuple[Float[Tensor, "*batch n d_model"], Past]:
+        """The contexts of the new words, and the keys and values of all words so far.
+
+        Args:
+            x: the words that are new: one when a model writes, all in training.
+            past: what this returned for the words before.
+
+        Raises:
+            ValueError: fewer than two axes, or another width than ``d_model``.
+        """
+        queries, keys, values = self.project(x, start=0 if past is None else past[0].shape[-2])
+        if past is not None:
+            keys, values = (torch.cat(pair, dim=-2) for pair in zip(past, (keys, values), strict=True))
+        num_new, num_all = x.shape[-2], keys.shape[-2]
+        mask = None
+        if self.positions == "alibi":
+            mask = alibi(self.num_heads, num_new, num_all).to(x)
+        elif num_new > 1 and past is not None:
+            mask = causal_mask(num_new, num_all, device=x.device)
+        heads = nn.functional.scaled_dot_product_attention(
+            queries,
+            keys,
+            values,
+            attn_mask=mask,
+            is_causal=mask is None and num_new > 1,
+            enable_gqa=self.num_key_heads < self.num_heads,
+        )
+        return self.w_o(heads.transpose(-3, -2).flatten(-2)), (keys, values)
+
+
+class GPTLayer(nn.Module):
+    """Causal self-attention and a feed-forward network, each with a norm before it. Arguments as for :class:`GPT`."""
+
+    def __init__(self, d_model: int, num_heads: int, num_key_heads: int | None, positions: str | None):
+        super().__init__()
+        self.attention = GroupedQueryAttention(d_model, num_heads, num_key_heads, positions=positions)
+        self.feed_forward = FeedForward(d_model, 4 * d_model)
+        self.residuals = nn.ModuleList(Residual(d_model) for _ in range(2))
+
+    def forward(
+        self, x: Float[Tensor, "*batch n d_model"], past: Past | None = None
+    ) -> tuple[Float[Tensor, "*batch n d_model"], Past]:
+        """The next sequence, and the keys and values of all words so far."""
+        first, second = self.residuals
+        change, past = self.attention(first.read(x), past)
+        x = first.add(x, change)
+        return second.add(x, self.feed_forward(second.read(x))), past
+
+
+class GPT(nn.Module):
+    """A language model with a cache: it reads words, and gives logits of the word after each of them.
+
+    Args:
+        vocab_size: number of words.
+        d_model: width of the word vectors.
+        num_heads: of each attention.
+        num_layers: number of layers.
+        num_key_heads: as for :class:`GroupedQueryAttention`.
+        positions: one of ``POSITIONS``.
+        max_len: the longest text, for learned positions alone, which have a row for each place.
+
+    Raises:
+        ValueError: unknown positions, or numbers that do not divide each other.
+
+    Source: Radford et al. (2019), section 2.3. Explained in chapters/fast_decoding.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        *,
+        num_heads: int,
+        num_layers: int,
+        num_key_heads: int | None = None,
+        positions: str = "rotary",
+        max_len: int = 512,
+    ):
+        super().__init__()
+        if positions not in POSITIONS:
+            raise ValueError(f"positions must be one of {', '.join(POSITIONS)}, got {positions!r}")
+        self.positions = positions
+        self.table = nn.Embedding(vocab_size, d_model)
+        nn.init.normal_(self.table.weight, std=d_model**-0.5)
+        if positions == "learned":
+            self.places = nn.Embedding(max_len, d_model)
+        in_scores = positions if positions in ("rotary", "alibi") else None
+        self.layers = nn.ModuleList(
+            GPTLayer(d_model, num_heads, num_key_heads, in_scores) for _ in range(num_layers)
+        )
+        self.norm = nn.LayerNorm(d_model)
+
+    def embed(self, ids: Int[Tensor, "*batch n"], *, start: int = 0) -> Float[Tensor, "*batch n d_model"]:
+        """The vectors of the words, plus those of their places if the positions are added.
+
+        Raises:
+            ValueError: a place beyond ``max_len``, for learned positions.
+        """
+        num_words, d_model = ids.shape[-1], self.table.embedding_dim
+        x = self.table(ids) * math.sqrt(d_model)
+        if self.positions == "sinusoids":
+            x = x + sinusoids(num_words, d_model, start=start).to(x)
+        elif self.positions == "learned":
+            if start + num_words > self.places.num_embeddings:
+                raise ValueError(
+                    f"ids must end at place {self.places.num_embeddings}, the last that has a vector, "
+                    f"got {start + num_words}"
+                )
+            x = x + self.places.weight[start : start + num_words]
+        return x
+
+    def forward(
+        self, ids: Int[Tensor, "*batch n"], past: list[Past] | None = None
+    ) -> tuple[Float[Tensor, "*batch n vocab"], list[Past]]:
+        """The logits of the word after each new word, and the new cache, one entry for each layer.
+
+        Args:
+            ids: the words that are new.
+            past: the cache that this returned for the words before, or None if there are none.
+        """
+        x = self.embed(ids, start=0 if past is None else past[0][0].shape[-2])
+        cache = []
+        for number, layer in enumerate(self.layers):
+            x, kept = layer(x, None if past is None else past[number])
+            cache.append(kept)
+        return self.norm(x) @ self.table.weight.T, cache
+
+
+@torch.no_grad()
+def generate(
+    model: GPT, prompt: Int[Tensor, "batch n"], num_words: int, *, cache: bool = True
+) -> Int[Tensor, "batch n_plus_num"]:
+    """The prompt, and after it the words that are most probable, one by one.
+
+    Args:
+        prompt: at least one word.
+        num_words: how many words to write.
+        cache: keep keys and values. Without it the model reads all words again for each new one; the words are equal.
+
+    Explained in chapters/fast_decoding.
+    """
+    words, unread, past = prompt, prompt, None
+    for _ in range(num_words):
+        logits, past = model(unread, past) if cache else model(words)
+        unread = logits[:, -1:].argmax(dim=-1)
+        words = torch.cat([words, unread], dim=1)
+    return words
+
+
+class Written(NamedTuple):
+    """A text, and how many calls of the large model wrote it."""
+
+    words: Int[Tensor, "1 all"]
+    calls: int
+
+
+@torch.no_grad()
+def speculative(
+    model: GPT, draft: GPT, prompt: Int[Tensor, "1 n"], num_words: int, *, num_drafts: int = 4
+) -> Written:
+    """The text of :func:`generate`, written with fewer calls of the model: a smaller one writes drafts.
+
+    The draft model proposes a few words. The model reads all of them in one call, keeps those that it would have
+    written itself, and adds the next word. The rest of the drafts is thrown away, from both caches, too.
+
+    Args:
+        model: the model whose text is wanted.
+        draft: a faster model with the same vocabulary.
+        prompt: one text of at least one word.
+        num_words: how many words to write.
+        num_drafts: how many words the draft model proposes at a time.
+
+    Raises:
+        ValueError: more than one text, or no draft.
+
+    Source: Leviathan et al. (2023), algorithm 1, for the most probable word. Explained in chapters/fast_decoding.
+    """
+    if len(prompt) != 1 or num_drafts < 1:
+        raise ValueError(
+            f"one prompt and num_drafts of at least 1 are wanted, got {len(prompt)} and {num_drafts}"
+        )
+    words, end, calls = prompt, prompt.shape[1] + num_words, 0
+    past = draft_past = None
+    while words.shape[1] < end:
+        proposed = words
+        for _ in range(num_drafts):
+            logits, draft_past = draft(_unread(proposed, draft_past), draft_past)
+            proposed = torch.cat([proposed, logits[:, -1:].argmax(dim=-1)], dim=1)
+        logits, past = model(_unread(proposed, past), past)
+        calls += 1
+        chosen = logits[:, -num_drafts - 1 :].argmax(
+            dim=-1
+        )  # what the model writes after each of these words
+        right = chosen[:, :-1] == proposed[:, -num_drafts:]
+        num_kept = int(right.int().cumprod(dim=1).sum())
+        words = torch.cat([words, chosen[:, : num_kept + 1]], dim=1)
+        past, draft_past = (_first(cache, words.shape[1] - 1) for cache in (past, draft_past))
+    return Written(words[:, :end], calls)
+
+
+def _unread(words: Tensor, past: list[Past] | None) -> Tensor:
+    return words if past is None else words[:, past[0][0].shape[-2] :]
+
+
+def _first(past: list[Past], num_words: int) -> list[Past]:
+    """The cache of the first words."""
+    return [(keys[..., :num_words, :], values[..., :num_words, :]) for keys, values in past]
