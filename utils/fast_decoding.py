@@ -56,7 +56,8 @@ def rotate(
         x: queries or keys, one for each place.
         start: the place of the first.
         base: sets the slowest rate; the rates are those of :func:`utils.transformer.sinusoids` for 10,000.
-        halves: pair component i with i + d/2, as Llama's code does, and not with its neighbour, as the paper does.
+        halves: pair component i with i + d/2, as ``rotate_half`` of the library transformers does; by default, as in
+            the paper, with its neighbour.
             The two conventions differ by the order of the components, so a trained model needs its own.
 
     Raises:
@@ -201,12 +202,18 @@ class GroupedQueryAttention(nn.Module):
 
 
 class GPTLayer(nn.Module):
-    """Causal self-attention and a feed-forward network, each with a norm before it. Arguments as for :class:`GPT`."""
+    """Causal self-attention and a feed-forward network, each with a norm before it.
 
-    def __init__(self, d_model: int, num_heads: int, num_key_heads: int | None, positions: str | None):
+    Args:
+        d_model: width of the sequence.
+        d_hidden: width of the hidden layer of the feed-forward network.
+        attention: the arguments of :class:`GroupedQueryAttention` after the width.
+    """
+
+    def __init__(self, d_model: int, d_hidden: int, **attention):
         super().__init__()
-        self.attention = GroupedQueryAttention(d_model, num_heads, num_key_heads, positions=positions)
-        self.feed_forward = FeedForward(d_model, 4 * d_model)
+        self.attention = GroupedQueryAttention(d_model, **attention)
+        self.feed_forward = FeedForward(d_model, d_hidden)
         self.residuals = nn.ModuleList(Residual(d_model) for _ in range(2))
 
     def forward(
@@ -228,6 +235,7 @@ class GPT(nn.Module):
         num_heads: of each attention.
         num_layers: number of layers.
         num_key_heads: as for :class:`GroupedQueryAttention`.
+        d_hidden: width of the hidden layer of the feed-forward networks; 4 d_model if None.
         positions: one of ``POSITIONS``.
         max_len: the longest text, for learned positions alone, which have a row for each place.
 
@@ -245,6 +253,7 @@ class GPT(nn.Module):
         num_heads: int,
         num_layers: int,
         num_key_heads: int | None = None,
+        d_hidden: int | None = None,
         positions: str = "rotary",
         max_len: int = 512,
     ):
@@ -256,9 +265,10 @@ class GPT(nn.Module):
         nn.init.normal_(self.table.weight, std=d_model**-0.5)
         if positions == "learned":
             self.places = nn.Embedding(max_len, d_model)
-        in_scores = positions if positions in ("rotary", "alibi") else None
+        heads = {"num_heads": num_heads, "num_key_heads": num_key_heads}
+        heads["positions"] = positions if positions in ("rotary", "alibi") else None
         self.layers = nn.ModuleList(
-            GPTLayer(d_model, num_heads, num_key_heads, in_scores) for _ in range(num_layers)
+            GPTLayer(d_model, d_hidden or 4 * d_model, **heads) for _ in range(num_layers)
         )
         self.norm = nn.LayerNorm(d_model)
 

@@ -56,7 +56,8 @@ def test_a_cache_has_as_many_bytes_as_the_formula(num_key_heads):
 
 
 def test_a_turned_vector_by_hand():
-    # Width 4 and base 10,000: at place 1 the angles are 1 and 0.01.
+    # Width 4 and base 10,000: at place 1 the angles are 1 and 0.01. The paper pairs neighbours; `rotate_half` of
+    # transformers (models/llama/modeling_llama.py) pairs the components 0 and 2, and 1 and 3.
     c, s, c2, s2 = 0.5403023, 0.8414710, 0.9999500, 0.0099998
     x = torch.tensor([[2.0, 3.0, 5.0, 7.0]])
     neighbours = [2 * c - 3 * s, 2 * s + 3 * c, 5 * c2 - 7 * s2, 5 * s2 + 7 * c2]
