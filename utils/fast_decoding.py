@@ -56,9 +56,8 @@ def rotate(
         x: queries or keys, one for each place.
         start: the place of the first.
         base: sets the slowest rate; the rates are those of :func:`utils.transformer.sinusoids` for 10,000.
-        halves: pair component i with i + d/2, as ``rotate_half`` of the library transformers does; by default, as in
-            the paper, with its neighbour.
-            The two conventions differ by the order of the components, so a trained model needs its own.
+        halves: pair component i with i + d/2, as ``rotate_half`` of the library transformers does; by default with its
+            neighbour, as in the paper. A trained model needs the convention of its training.
 
     Raises:
         ValueError: an odd width, or fewer than two axes.
@@ -97,10 +96,8 @@ def alibi(
     Raises:
         ValueError: more queries than keys.
 
-    >>> alibi(2, 1, 3)  # slopes 1/16 and 1/256
-    tensor([[[-0.1250, -0.0625,  0.0000]],
-    <BLANKLINE>
-            [[-0.0078, -0.0039,  0.0000]]])
+    >>> alibi(8, 1, 3)[1]  # the second of 8 heads has the slope 1/4
+    tensor([[-0.5000, -0.2500,  0.0000]])
 
     Source: Press et al. (2022), section 3. Explained in chapters/fast_decoding.
     """
@@ -141,7 +138,7 @@ class GroupedQueryAttention(nn.Module):
             raise ValueError(f"d_model must be a multiple of num_heads, got {d_model} and {num_heads}")
         if num_key_heads < 1 or num_heads % num_key_heads:
             raise ValueError(
-                f"num_heads must be a multiple of num_key_heads, got {num_heads} and {num_key_heads}"
+                f"num_heads must be a multiple of num_key_heads, got {num_heads}, {num_key_heads}"
             )
         if positions not in ("rotary", "alibi", None):
             raise ValueError(f"positions must be 'rotary', 'alibi' or None, got {positions!r}")
@@ -190,14 +187,11 @@ class GroupedQueryAttention(nn.Module):
             mask = alibi(self.num_heads, num_new, num_all).to(x)
         elif num_new > 1 and past is not None:
             mask = causal_mask(num_new, num_all, device=x.device)
-        heads = nn.functional.scaled_dot_product_attention(
-            queries,
-            keys,
-            values,
-            attn_mask=mask,
-            is_causal=mask is None and num_new > 1,
-            enable_gqa=self.num_key_heads < self.num_heads,
-        )
+        options = {
+            "is_causal": mask is None and num_new > 1,
+            "enable_gqa": self.num_key_heads < self.num_heads,
+        }
+        heads = nn.functional.scaled_dot_product_attention(queries, keys, values, mask, **options)
         return self.w_o(heads.transpose(-3, -2).flatten(-2)), (keys, values)
 
 
@@ -265,11 +259,10 @@ class GPT(nn.Module):
         nn.init.normal_(self.table.weight, std=d_model**-0.5)
         if positions == "learned":
             self.places = nn.Embedding(max_len, d_model)
-        heads = {"num_heads": num_heads, "num_key_heads": num_key_heads}
-        heads["positions"] = positions if positions in ("rotary", "alibi") else None
-        self.layers = nn.ModuleList(
-            GPTLayer(d_model, d_hidden or 4 * d_model, **heads) for _ in range(num_layers)
-        )
+        in_scores = positions if positions in ("rotary", "alibi") else None
+        heads = {"num_heads": num_heads, "num_key_heads": num_key_heads, "positions": in_scores}
+        d_hidden = d_hidden or 4 * d_model
+        self.layers = nn.ModuleList(GPTLayer(d_model, d_hidden, **heads) for _ in range(num_layers))
         self.norm = nn.LayerNorm(d_model)
 
     def embed(self, ids: Int[Tensor, "*batch n"], *, start: int = 0) -> Float[Tensor, "*batch n d_model"]:
@@ -283,12 +276,10 @@ class GPT(nn.Module):
         if self.positions == "sinusoids":
             x = x + sinusoids(num_words, d_model, start=start).to(x)
         elif self.positions == "learned":
-            if start + num_words > self.places.num_embeddings:
-                raise ValueError(
-                    f"ids must end at place {self.places.num_embeddings}, the last that has a vector, "
-                    f"got {start + num_words}"
-                )
-            x = x + self.places.weight[start : start + num_words]
+            end, most = start + num_words, self.places.num_embeddings
+            if end > most:
+                raise ValueError(f"ids must end at place {most}, the last that has a vector, got {end}")
+            x = x + self.places.weight[start:end]
         return x
 
     def forward(
@@ -318,8 +309,6 @@ def generate(
         prompt: at least one word.
         num_words: how many words to write.
         cache: keep keys and values. Without it the model reads all words again for each new one; the words are equal.
-
-    Explained in chapters/fast_decoding.
     """
     words, unread, past = prompt, prompt, None
     for _ in range(num_words):
@@ -358,9 +347,7 @@ def speculative(
     Source: Leviathan et al. (2023), algorithm 1, for the most probable word. Explained in chapters/fast_decoding.
     """
     if len(prompt) != 1 or num_drafts < 1:
-        raise ValueError(
-            f"one prompt and num_drafts of at least 1 are wanted, got {len(prompt)} and {num_drafts}"
-        )
+        raise ValueError(f"one prompt and a draft are wanted, got {len(prompt)} and num_drafts {num_drafts}")
     words, end, calls = prompt, prompt.shape[1] + num_words, 0
     past = draft_past = None
     while words.shape[1] < end:
@@ -370,9 +357,8 @@ def speculative(
             proposed = torch.cat([proposed, logits[:, -1:].argmax(dim=-1)], dim=1)
         logits, past = model(_unread(proposed, past), past)
         calls += 1
-        chosen = logits[:, -num_drafts - 1 :].argmax(
-            dim=-1
-        )  # what the model writes after each of these words
+        # What the model itself writes after the text, after the first draft, and so on.
+        chosen = logits[:, -num_drafts - 1 :].argmax(dim=-1)
         right = chosen[:, :-1] == proposed[:, -num_drafts:]
         num_kept = int(right.int().cumprod(dim=1).sum())
         words = torch.cat([words, chosen[:, : num_kept + 1]], dim=1)

@@ -13,14 +13,11 @@ answers.add(
     [
         ((524_288, 33.6), "for each of the 32 heads that ask"),
         ((65_536, 4.2), "a factor of 2 is missing"),
-        ((32_768, 2.1), "two factors of 2 are missing"),
         ((4096, 0.26), "the layers are missing"),
-        ((1024, 0.07), "the width is missing"),
         ((131.072, 8.39), "in kilobytes"),
         ((100_000, 8.39), "per_word is 100000; expected another"),
         ((131_072, 0.524), "the cache of one text"),
         ((131_072, 8_388_608_000), "in bytes"),
-        ((131_072, 8389), "in megabytes"),
         ((131_072, 1), "gigabytes is 1; expected another"),
     ],
 )
@@ -33,7 +30,6 @@ answers.add(
         ((1, 4, -4), "first is 1; expected another"),
         ((3, 0, -4), "second is 0: nothing is turned"),
         ((3, -4, 4), "turned with the clock"),
-        ((3, 6.93, -4), "own direction is missing"),
         ((3, 4, 4), "direction of the distance is missing"),
     ],
 )
