@@ -6,7 +6,6 @@ Explained in chapters/fast_decoding.
 """
 
 import math
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
@@ -82,11 +81,9 @@ def rotate(
 def alibi(
     num_heads: int, num_queries: int, num_keys: int | None = None
 ) -> Float[Tensor, "heads queries keys"]:
-    r"""What ALiBi adds to the scores: each head takes away its slope times the distance of the key.
+    r"""What ALiBi adds to the scores: each head subtracts its slope times the distance of the key; later keys get -inf.
 
     .. math:: b_{hij} = -m_h\,(i - j), \quad m_h = 2^{-8h/H}, \quad h = 1, \dots, H
-
-    A later key gets minus infinity, so the causal mask is a part of it.
 
     Args:
         num_heads: H. The paper's slopes are these for powers of two.
@@ -149,16 +146,8 @@ class GroupedQueryAttention(nn.Module):
 
     def project(
         self, x: Float[Tensor, "*batch n d_model"], *, start: int = 0
-    ) -> tuple[
-        Float[Tensor, "*batch heads n d"],
-        Float[Tensor, "*batch key_heads n d"],
-        Float[Tensor, "*batch key_heads n d"],
-    ]:
-        """Queries, keys and values of each head, those of rotary positions already turned.
-
-        Args:
-            start: the place of the first word of ``x``.
-        """
+    ) -> tuple[Float[Tensor, "*batch heads n d"], Tensor, Tensor]:
+        """Queries, keys and values of words from place ``start`` on, those of rotary positions already turned."""
         check_width("x", x, self.w_q.in_features)
         parts = (layer(x).unflatten(-1, (-1, self.d_head)) for layer in (self.w_q, self.w_k, self.w_v))
         queries, keys, values = (part.transpose(-3, -2) for part in parts)
@@ -174,9 +163,6 @@ class GroupedQueryAttention(nn.Module):
         Args:
             x: the words that are new: one when a model writes, all in training.
             past: what this returned for the words before.
-
-        Raises:
-            ValueError: fewer than two axes, or another width than ``d_model``.
         """
         queries, keys, values = self.project(x, start=0 if past is None else past[0].shape[-2])
         if past is not None:
@@ -306,8 +292,6 @@ def generate(
     """The prompt, and after it the words that are most probable, one by one.
 
     Args:
-        prompt: at least one word.
-        num_words: how many words to write.
         cache: keep keys and values. Without it the model reads all words again for each new one; the words are equal.
     """
     words, unread, past = prompt, prompt, None
@@ -318,18 +302,11 @@ def generate(
     return words
 
 
-class Written(NamedTuple):
-    """A text, and how many calls of the large model wrote it."""
-
-    words: Int[Tensor, "1 all"]
-    calls: int
-
-
 @torch.no_grad()
 def speculative(
     model: GPT, draft: GPT, prompt: Int[Tensor, "1 n"], num_words: int, *, num_drafts: int = 4
-) -> Written:
-    """The text of :func:`generate`, written with fewer calls of the model: a smaller one writes drafts.
+) -> tuple[Int[Tensor, "1 all"], int]:
+    """The text of :func:`generate`, written with fewer calls of the model, and how many they are.
 
     The draft model proposes a few words. The model reads all of them in one call, keeps those that it would have
     written itself, and adds the next word. The rest of the drafts is thrown away, from both caches, too.
@@ -337,8 +314,6 @@ def speculative(
     Args:
         model: the model whose text is wanted.
         draft: a faster model with the same vocabulary.
-        prompt: one text of at least one word.
-        num_words: how many words to write.
         num_drafts: how many words the draft model proposes at a time.
 
     Raises:
@@ -363,7 +338,7 @@ def speculative(
         num_kept = int(right.int().cumprod(dim=1).sum())
         words = torch.cat([words, chosen[:, : num_kept + 1]], dim=1)
         past, draft_past = (_first(cache, words.shape[1] - 1) for cache in (past, draft_past))
-    return Written(words[:, :end], calls)
+    return words[:, :end], calls
 
 
 def _unread(words: Tensor, past: list[Past] | None) -> Tensor:
