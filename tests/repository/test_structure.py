@@ -20,7 +20,7 @@ LAYERS = [
     {"attention"},
     {"kernels", "seq2seq"},
     {"corpus", "transformer", "attention_variants"},
-    {"search", "training", "metrics", "unknown_words", "long_sequences", "fast_decoding"},
+    {"search", "training", "metrics", "unknown_words", "long_sequences", "fast_decoding", "circuits"},
     {"figures"},
     {"translator", "exercises"},
     {"__main__"},

@@ -6,7 +6,7 @@ kinds.heads = {
     const isCausal = looksBack(figure);
     const masked = allowedKeys(figure, (i) => [0, isCausal ? i + 1 : Infinity]);
     const dashed = figure.has("gold") && `dashed: ${goldName(figure)}`;
-    const behind = `right of the line: forbidden with ${figure.options.causal.join(" ")}`;
+    const behind = figure.options.causal && `right of the line: forbidden with ${figure.options.causal.join(" ")}`;
     const large = heatMaps(figure, wide ? width - beside - 28 : width, {
       ...{ panels: [["weights", ""]], masked },
       legend: [dashed, masked.hatched && "hatched: forbidden", !isCausal && behind],
@@ -18,8 +18,9 @@ kinds.heads = {
   },
 };
 
-// Whether no query may look at later keys.
+// Whether no query may look at later keys: at one value of an axis, or always.
 const looksBack = (figure) => {
+  if (!figure.options.causal) return true;
   const [axis, value] = figure.options.causal;
   return figure.value(axis) === value;
 };

@@ -94,12 +94,13 @@ class Weights(_OfQueries):
 class Heads(_OfQueries):
     """The heat map of one head of one layer, and a small one of each, to choose from.
 
-    The axes are ``head``, ``layer`` and that of the mask. ``compute`` returns ``weights`` of shape (queries, keys), and
-    ``share``, a number from 0 to 1 that stands at each small map; labels ``share``, one text, say above them what it
-    is. It may return ``gold``, as for ``Windows``.
+    The axes are ``head``, ``layer`` and, if there is one, that of the mask. ``compute`` returns ``weights`` of shape
+    (queries, keys), and ``share``, a number from 0 to 1 that stands at each small map; labels ``share``, one text, say
+    above them what it is. It may return ``gold``, as for ``Windows``.
 
     Args:
-        causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place.
+        causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place;
+            None if it always is.
         options: as for ``Weights``, without panels and edge.
     """
 
@@ -110,10 +111,11 @@ class Heads(_OfQueries):
         compute: Callable[..., Mapping],
         axes: Mapping[str, Sequence],
         *,
-        causal: tuple[str, object],
+        causal: tuple[str, object] | None = None,
         **options,
     ):
-        check_value("causal", causal, axes)
+        if causal is not None:
+            check_value("causal", causal, axes)
         self.causal = causal
         super().__init__(compute, axes, **options)
 
@@ -123,7 +125,7 @@ class Heads(_OfQueries):
 
     @property
     def options(self) -> dict:
-        """The axis and value of the causal mask."""
+        """The axis and value of the causal mask, or None if no query ever looks ahead."""
         return {"causal": self.causal}
 
 

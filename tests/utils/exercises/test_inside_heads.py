@@ -1,0 +1,62 @@
+"""Answers to the exercises of chapters/inside_heads."""
+
+import torch
+from answers import Answers
+
+from utils.exercises import inside_heads as check
+
+answers = Answers()
+answers.choice(
+    check.what_moves,
+    "c",
+    a="wrote a part of them",
+    b="What does layer 2 read?",
+    d="trains nothing",
+)
+answers.add(
+    check.circuit_by_hand,
+    [(1.5, 0, 0, 3), (torch.tensor(1.5), 0.0, [0], "3")],
+    [
+        ((3, 0, 0, 6), "the scale is missing"),
+        ((0.75, 0, 0, 1.5), "divided by 4"),
+        ((0, 0.5, 1, 0), "words at the keys themselves"),
+        ((3, 0, 0, 1.5), "are exchanged"),
+        ((1.5, 1, 0, 3), "a_b is 1; expected another"),
+    ],
+)
+
+
+def perfect(tokens, place=1, last=True, new=0):
+    weights = torch.zeros(len(tokens), len(tokens))
+    for i in range(len(tokens)):
+        earlier = [j for j in range(i) if tokens[j] == tokens[i]]
+        if earlier:
+            weights[i, earlier[-1 if last else 0] + place] = 1
+        elif new is not None:
+            weights[i, i if new == "itself" else new] = 1
+    return weights
+
+
+def looks_ahead(tokens):
+    same = tokens[:, None] == tokens
+    return same.roll(1, dims=1).float()
+
+
+answers.add(
+    check.perfect_head,
+    [perfect, lambda tokens: perfect(tokens.tolist()), lambda tokens: perfect(tokens).bool()],
+    [
+        (lambda tokens: perfect(tokens, place=0), "earlier place itself"),
+        (lambda tokens: perfect(tokens, last=False), "the first earlier place counts"),
+        (lambda tokens: perfect(tokens, new=None), "a row has no weight"),
+        (lambda tokens: perfect(tokens, new="itself"), "a new word looks at itself"),
+        (looks_ahead, "looks at a later place"),
+        (lambda tokens: perfect(tokens)[0], "has the shape (6,)"),
+    ],
+)
+answers.in_words(
+    check.review,
+    "Please switch the head off, count the answers that change, and do the same with other heads as a control. "
+    * 2,
+)
+test_right, test_wrong = answers.tests()
