@@ -59,7 +59,7 @@ _FRENCH_WORDS = regex.compile(rf"(?:{_LETTER})+'?|{_OTHER}", regex.V1)  # clitic
 _CHARACTER = rf"(?=[{_HAN}\u3040-\u30ff\p{{Line_Break=Complex_Context}}\p{{Tibetan}}])[{_LETTERS}]"
 _CHARACTERS_AS_WORDS = regex.compile(rf"(?={_CHARACTER})\X|(?:(?!{_CHARACTER}){_LETTER})+|{_OTHER}", regex.V1)
 #: The particle 着, which OpenCC leaves as 著. Words of writing and of fame keep it, such as 著名 and 名著.
-_PARTICLE = regex.compile(
+PARTICLE = regex.compile(
     "(?<![名显昭巨土专原拙遗卓所编]|(?<!翻)译|(?<![讨议谈争评辩])论|(?<![配结混凑融])合)著"
     "(?!名(?![单字片])|(?<!意味著)作|者|述|称|录(?![音像])|书立说)"
 )
@@ -304,7 +304,7 @@ def in_one_script(text: str, lang: str) -> str:
 def _converted(text: str, lang: str) -> str:
     simplified = _converter("t2s").convert(text)
     if script(lang) == "Hans":
-        return _PARTICLE.sub("着", simplified)
+        return PARTICLE.sub("着", simplified)
     if script(lang) != "Hant" or simplified != text:
         return text
     return _converter("s2hk" if canonical(lang).endswith(("HK", "MO")) else "s2tw").convert(text)

@@ -40,7 +40,8 @@ class Vocabulary:
         # "<eos>" within a text is encoded like any other text.
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
-        self._of_words = isinstance(tokenizer.model, models.WordLevel)
+        #: Whether the tokens are whole words; otherwise they are subwords.
+        self.of_words = isinstance(tokenizer.model, models.WordLevel)
         # The tokenizer takes "▁" for a blank. In place of one it reads a character that it must cut into bytes.
         self._stand_in = next(char for char in _NONCHARACTERS if tokenizer.token_to_id(char) is None)
 
@@ -124,11 +125,11 @@ class Vocabulary:
             ValueError: texts for a vocabulary of words, or words for one of subwords.
         """
         for sentence in sentences:
-            if isinstance(sentence, str) == self._of_words:
-                kind = "sequences of words" if self._of_words else "texts"
+            if isinstance(sentence, str) == self.of_words:
+                kind = "sequences of words" if self.of_words else "texts"
                 raise ValueError(f"this vocabulary encodes {kind}, got {sentence!r}")
         # A word that is spelled like a special token is an unknown word, not padding.
-        if self._of_words:
+        if self.of_words:
             encodings = self._tokenizer.encode_batch(list(sentences), is_pretokenized=True)
             return [[max(i, UNK) for i in encoding.ids] for encoding in encodings]
         rows = map(self._ids, sentences, self._encodings(sentences))
@@ -142,7 +143,7 @@ class Vocabulary:
         Raises:
             ValueError: a vocabulary of words.
         """
-        if self._of_words:
+        if self.of_words:
             raise ValueError("only a vocabulary of subwords has spans, got one of words")
         return [encoding.offsets for encoding in self._encodings(texts)]
 

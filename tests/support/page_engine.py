@@ -1,0 +1,102 @@
+"""The scripts of the exported page in V8, without a browser, and what torch says of the same sentences."""
+
+import json
+import random
+from collections.abc import Sequence
+from importlib.resources import files
+
+import torch
+from py_mini_racer import MiniRacer
+from torch import Tensor, nn
+
+from utils.corpus.vocabulary import EOS, Vocabulary
+from utils.search import Hypothesis
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
+from utils.translator.options import Precision
+from utils.translator.packed import language_facts, pack_weights, vocabulary_facts
+
+PAGE = files("utils.translator") / "page"
+#: How much two computations in single precision may differ, in log-probabilities and in weights.
+ROUNDING = 1e-4
+
+#: Functions of JSON, which Python can call.
+CALLS = """
+let [model, read, tgt] = [];
+const plain = ({ ids, weights, choices, logProb, finished }) =>
+  ({ ids, weights: weights.map((row) => [...row]), choices, logProb, finished });
+const calls = {
+  load: ({ layout, bytes }) => { model = makeModel(unpackWeights(layout, Uint8Array.from(bytes).buffer)); },
+  greedy: ({ src, ...options }) => plain(greedy(model, src, options)),
+  beamSearch: ({ src, ...options }) => beamSearch(model, src, options).map(plain),
+  reads: ({ vocabulary, language }) => { read = makeReader(vocabulary, language); },
+  read: (texts) => texts.map(read),
+  writes: (vocabulary) => { tgt = vocabulary; },
+  decode: (rows) => rows.map((ids) => decode(tgt, ids)),
+};
+const call = (name, argument) => JSON.stringify(calls[name](JSON.parse(argument)) ?? null);
+"""
+
+
+class Engine:
+    """V8 with the forward pass and the tokenizer."""
+
+    def __init__(self) -> None:
+        self.context = MiniRacer()
+        for name in ("forward.js", "tokenizer.js"):
+            self.context.eval((PAGE / name).read_text("utf-8"))
+        self.context.eval(CALLS)
+
+    def call(self, name: str, argument: object) -> object:
+        return json.loads(self.context.call("call", name, json.dumps(argument)))
+
+    def load(self, model: nn.Module, precision: Precision = Precision.FLOAT32) -> None:
+        layout, packed = pack_weights(model, precision)
+        self.call("load", {"layout": layout, "bytes": list(packed)})
+
+    def read(self, vocabulary: Vocabulary, lang: str, texts: Sequence[str]) -> list[dict]:
+        facts = vocabulary_facts(vocabulary, reads=True)
+        self.call("reads", {"vocabulary": facts, "language": language_facts(lang)})
+        return self.call("read", list(texts))
+
+
+def check_same(told: dict, expected: Hypothesis) -> None:
+    """The page writes the same translation as torch, with the same probability and the same weights."""
+    tokens = expected.tokens + [EOS] * expected.finished
+    assert (told["ids"], told["finished"]) == (tokens, expected.finished)
+    assert abs(told["logProb"] - expected.log_prob) <= ROUNDING
+    torch.testing.assert_close(Tensor(told["weights"]), expected.weights, rtol=0, atol=ROUNDING)
+
+
+def random_model(vocab: int = 13, *, cell: str = "gru", num_layers: int = 1, seed: int = 0) -> EncoderDecoder:
+    """A translator whose widths all differ, with weights that make its choices differ, too."""
+    torch.manual_seed(seed)
+    encoder = Encoder(vocab, 11, 17, num_layers=num_layers)
+    options = {"d_attention": 5, "num_layers": num_layers, "cell": cell}
+    decoder = BahdanauDecoder(vocab, 7, 19, encoder.d_out, **options)
+    model = EncoderDecoder(encoder, decoder).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter *= 3
+        model.decoder.output.bias[EOS] += 1  # so that some sentences end before the limit
+    return model
+
+
+#: Characters that are easy to get wrong: composed and decomposed accents, scripts, emoji, blanks and what is invisible.
+POOLS = (
+    "abcdeéèçàñ", "e\u0301a\u0300o\u0308n\u0303c\u0327", "我们喜欢你漢語看著名",
+    "😀👩\u200d👩\u200d👧🏽🇫🇷1\ufe0f\u20e3#❤\ufe0f☕",
+    "\u00a0\u202f\u3000\u2009\u200b\u00ad\ufeff\t\n\r\x85\x1c", "ابنمی\u200cخواهم", "नमस्तेक\u094d\u200dष", "สวัสดี",
+    "Привет", "<>&\"'’‘▁_-–—…。、！？.,;:", "\x00\x01\x7f\u2028\ufdd0\ufffe\U0001fffe\ue000",
+    "09½²Ⅷ٣", "가나\u1100\u1161",
+)  # fmt: skip
+
+
+def odd_strings(num: int, seed: int = 0) -> list[str]:
+    """Strings of at most 24 characters, each of one to three kinds or of all."""
+    numbers = random.Random(seed)
+    strings = []
+    for _ in range(num):
+        kinds = numbers.sample(POOLS, numbers.choice([1, 1, 2, 3, len(POOLS)]))
+        length = numbers.randrange(25)
+        strings.append("".join(numbers.choice(numbers.choice([*kinds, " "])) for _ in range(length)))
+    return strings

@@ -1,0 +1,179 @@
+"""The forward pass and the tokenizer of the exported page, against torch and `tokenizers`. V8 runs them here."""
+
+import json
+
+import pytest
+import torch
+from page_engine import Engine, check_same, odd_strings, random_model
+from tiny import STORED_RUN, sentences, trained_run
+
+from utils.corpus.batches import make_batch
+from utils.corpus.pairs import normalise, tokenise
+from utils.corpus.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
+from utils.search import beam_search, greedy
+from utils.seq2seq import EncoderDecoder
+from utils.translator.options import Precision
+from utils.translator.packed import pack_weights, unpack_weights, vocabulary_facts
+
+TEXTS = [
+    "Va !",
+    "J'ai mangé une pomme, hier.",
+    "Aujourd'hui, c'est l'été.",
+    "Don't stop -- it's 1990!",
+    "我们喜欢你。",
+    "我们不喜欢他们。",
+]
+BOTH_CELLS = pytest.mark.parametrize("cell", ["gru", "context"])
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine()
+
+
+def check_searches(engine: Engine, model: EncoderDecoder, src: list[int], max_len: int) -> None:
+    batch = make_batch([src], [[]])
+    [expected] = greedy(model, batch.src, batch.src_lens, max_len=max_len)
+    check_same(engine.call("greedy", {"src": src, "maxLen": max_len}), expected)
+    [best] = beam_search(model, batch.src, batch.src_lens, beam=5, max_len=max_len)
+    told = engine.call("beamSearch", {"src": src, "maxLen": max_len, "beam": 5})
+    assert len(told) == len(best)
+    for hypothesis, expected in zip(told, best, strict=True):
+        check_same(hypothesis, expected)
+
+
+# The forward pass
+
+
+@BOTH_CELLS
+@pytest.mark.parametrize("num_layers", [1, 2])
+def test_both_searches_write_what_torch_writes(engine, cell, num_layers):
+    model = random_model(cell=cell, num_layers=num_layers)
+    engine.load(model)
+    for src in sentences(40):
+        check_searches(engine, model, src, max_len=6)
+
+
+def test_a_trained_run_translates_alike(engine):
+    run = trained_run()
+    engine.load(run.model)
+    for [src] in (run.src_vocabulary.encode([example.source]) for example in run.test):
+        check_searches(engine, run.model, src, max_len=26)
+
+
+def test_chosen_words_are_kept_and_continued(engine):
+    model = random_model()
+    engine.load(model)
+    src, prefix = [4, 5, 6], [7, 8]
+    told = engine.call("greedy", {"src": src, "maxLen": 6, "prefix": prefix})
+    assert told["ids"][:2] == prefix
+    logits, weights = model(torch.tensor([src]), torch.tensor([3]), torch.tensor([[BOS, *told["ids"][:-1]]]))
+    log_p = logits[0].log_softmax(dim=-1)
+    assert told["ids"][2:] == log_p[2:].index_fill(1, torch.tensor([PAD, BOS]), -torch.inf).argmax(1).tolist()
+    picked = log_p[torch.arange(len(log_p)), told["ids"]]
+    assert told["logProb"] == pytest.approx(picked.sum().item(), abs=1e-4)
+    torch.testing.assert_close(torch.tensor(told["weights"]), weights[0], rtol=0, atol=1e-4)
+
+
+def test_a_chosen_end_ends_the_translation(engine):
+    engine.load(random_model())
+    [best] = engine.call("beamSearch", {"src": [4, 5], "maxLen": 6, "beam": 5, "prefix": [7, EOS]})
+    assert (best["ids"], best["finished"]) == ([7, EOS], True)
+
+
+def test_each_step_has_its_likeliest_words(engine):
+    model = random_model()
+    engine.load(model)
+    told = engine.call("greedy", {"src": [4, 5, 6], "maxLen": 6})
+    logits, _ = model(torch.tensor([[4, 5, 6]]), torch.tensor([3]), torch.tensor([[BOS, *told["ids"][:-1]]]))
+    log_p = logits[0].log_softmax(dim=-1)
+    log_p[:, [PAD, BOS]] = -torch.inf
+    expected = log_p.topk(5)
+    assert [[word["id"] for word in words] for words in told["choices"]] == expected.indices.tolist()
+    probabilities = torch.tensor([[word["logP"] for word in words] for words in told["choices"]])
+    torch.testing.assert_close(probabilities, expected.values, rtol=0, atol=1e-4)
+
+
+# Stored weights
+
+
+@pytest.mark.parametrize("precision", list(Precision))
+def test_the_page_has_the_unpacked_weights(engine, precision):
+    model = random_model(num_layers=2)
+    layout, packed = pack_weights(model, precision)
+    weights = unpack_weights(layout, packed)
+    engine.load(model, precision)
+    model.load_state_dict(weights)
+    for src in sentences(10):
+        check_searches(engine, model, src, max_len=6)
+
+
+def test_whole_numbers_are_wrong_by_half_a_scale():
+    weights = random_model().state_dict()
+    unpacked = unpack_weights(*pack_weights(random_model(), Precision.INT8))
+    for name, tensor in weights.items():
+        if tensor.dim() == 1:
+            assert torch.equal(unpacked[name], tensor)
+        else:
+            scale = tensor.abs().amax(dim=1, keepdim=True) / 127
+            assert ((unpacked[name] - tensor).abs() <= 0.5001 * scale).all()
+
+
+def test_rows_of_zeros_stay_zero():
+    layer = torch.nn.Linear(3, 2)
+    torch.nn.init.zeros_(layer.weight)
+    assert unpack_weights(*pack_weights(layer, Precision.INT8))["weight"].tolist() == [[0.0] * 3] * 2
+
+
+# The tokenizer
+
+VOCABULARIES = {
+    "few subwords": (lambda: Vocabulary.bpe(TEXTS * 3, 420), "fr"),
+    "a trained run": (lambda: Vocabulary.load(STORED_RUN / "src.vocabulary.json"), "en"),
+    "Chinese": (lambda: Vocabulary.bpe([normalise(text, "zh") for text in TEXTS * 3], 420), "zh"),
+}
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_subwords_have_the_ids_of_tokenizers(engine, name):
+    make, lang = VOCABULARIES[name]
+    vocabulary = make()
+    texts = [*odd_strings(1000), *TEXTS, *(example.source for example in trained_run().test)]
+    cleaned = [normalise(text, lang) for text in texts]
+    expected = vocabulary.encode(cleaned)
+    for told, text, ids in zip(engine.read(vocabulary, lang, texts), cleaned, expected, strict=True):
+        assert (told["text"], told["ids"]) == (text, ids)
+
+
+@pytest.mark.parametrize("lang", ["en", "fr", "zh"])
+def test_words_have_the_ids_of_the_vocabulary(engine, lang):
+    texts = [*TEXTS, "<pad> l'homme", "汤姆买了3本book。", "e\u0301te\u0301 👩\u200d👧🏽!"]
+    words = [tokenise(normalise(text, lang), lang) for text in texts]
+    vocabulary = Vocabulary.words(words[: len(TEXTS)])
+    expected = vocabulary.encode(words)
+    assert [told["ids"] for told in engine.read(vocabulary, lang, texts)] == expected
+    assert UNK in expected[-1]
+
+
+def test_unknown_characters_are_named(engine):
+    vocabulary = Vocabulary.bpe(TEXTS * 3, 420)
+    told = engine.read(vocabulary, "fr", ["J'ai Ω et Ω, 😀", "J'ai mangé", "▁"])
+    assert [reading["unknown"] for reading in told] == [["Ω", "😀"], [], ["▁"]]
+    words = Vocabulary.words([["le", "chat"]])
+    assert engine.read(words, "fr", ["le chien <eos>"])[0]["unknown"] == ["chien", "<", "eos", ">"]
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "😀 naïve 日本", "<0x41>B", "a  b", "▁a"])
+def test_ids_become_the_text_again(engine, text):
+    vocabulary = Vocabulary.bpe(TEXTS * 3, 420)
+    [ids] = vocabulary.encode([text])
+    broken = [*ids, *vocabulary.encode(["日"])[0][1:3]]  # bytes that are no character
+    rows = [[BOS, *ids, EOS, PAD], broken]
+    engine.call("writes", vocabulary_facts(vocabulary, reads=False))
+    assert engine.call("decode", rows) == [" ".join(vocabulary.decode(row).split()) for row in rows]
+
+
+def test_vocabularies_of_words_are_joined_by_blanks(engine):
+    vocabulary = Vocabulary.words([["le", "chat", "dort"]])
+    engine.call("writes", json.loads(json.dumps(vocabulary_facts(vocabulary, reads=False))))
+    assert engine.call("decode", [[BOS, 4, 6, UNK, EOS]]) == [vocabulary.decode([4, 6, UNK])]

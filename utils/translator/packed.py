@@ -1,0 +1,112 @@
+"""A trained translator as numbers and texts for JavaScript: weights in bytes, vocabularies, what reading a text needs.
+
+The scripts in ``page`` read them; ``export`` writes the page. Explained in book/api/command_line_export.
+"""
+
+import json
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from utils.corpus.languages import has_blanks, primary, script
+from utils.corpus.pairs import PARTICLE, in_one_script
+from utils.corpus.vocabulary import Vocabulary
+from utils.translator.options import Precision
+
+#: Where Unicode has the Chinese characters that people write.
+_HAN = (range(0x3400, 0xA000), range(0xF900, 0xFB00))
+
+
+def pack_weights(model: nn.Module, precision: Precision) -> tuple[list[dict[str, Any]], bytes]:
+    """The parameters of a model as bytes, and where each of them is.
+
+    With int8 a row of a matrix is stored as whole numbers from -127 to 127 and one scale, the largest size of its
+    numbers divided by 127: each number is wrong by at most half a scale. Vectors, which are biases, stay in float32.
+
+    Args:
+        model: its parameters have one or two axes.
+        precision: of the matrices.
+
+    Returns:
+        For each parameter its name, rows, columns, dtype and the start and end of its bytes; and all bytes. In int8
+        the scales of all rows come first, in float32. All numbers are little-endian.
+    """
+    layout, parts, start = [], [], 0
+    for name, parameter in model.state_dict().items():
+        matrix = np.atleast_2d(parameter.detach().cpu().float().numpy())
+        dtype = precision if parameter.dim() == 2 else Precision.FLOAT32
+        parts.append(_packed(matrix, dtype))
+        end = start + len(parts[-1])
+        rows, columns = matrix.shape
+        layout.append(
+            {"name": name, "rows": rows, "columns": columns, "dtype": dtype, "start": start, "end": end}
+        )
+        start = end
+    return layout, b"".join(parts)
+
+
+def _packed(matrix: np.ndarray, dtype: Precision) -> bytes:
+    if dtype == Precision.FLOAT32:
+        return matrix.astype("<f4").tobytes()
+    if dtype == Precision.FLOAT16:
+        largest = float(np.finfo(np.float16).max)
+        return matrix.clip(-largest, largest).astype("<f2").tobytes()
+    scales = (np.abs(matrix).max(axis=1, keepdims=True) / 127).astype("<f4")
+    scales[scales == 0] = 1
+    return scales.tobytes() + np.rint(matrix / scales).astype(np.int8).tobytes()
+
+
+def unpack_weights(layout: list[dict[str, Any]], packed: bytes) -> dict[str, Tensor]:
+    """The parameters as the page reads them, in the shapes of the model: the inverse of :func:`pack_weights`."""
+    weights = {}
+    for entry in layout:
+        rows, columns = entry["rows"], entry["columns"]
+        part = packed[entry["start"] : entry["end"]]
+        if entry["dtype"] == Precision.INT8:
+            scales = np.frombuffer(part[: 4 * rows], "<f4")[:, None]
+            numbers = np.frombuffer(part[4 * rows :], np.int8).reshape(rows, columns) * scales
+        else:
+            dtype = "<f2" if entry["dtype"] == Precision.FLOAT16 else "<f4"
+            numbers = np.frombuffer(part, dtype).reshape(rows, columns)
+        is_vector = ".bias" in entry["name"]
+        weights[entry["name"]] = torch.tensor(numbers[0] if is_vector else numbers, dtype=torch.float32)
+    return weights
+
+
+def vocabulary_facts(vocabulary: Vocabulary, *, reads: bool) -> dict[str, Any]:
+    """The tokens of a vocabulary in the order of their ids, and for subwords ``merges``.
+
+    Args:
+        reads: whether the page cuts text with it. Then ``merges`` has, in the order of learning, the ids of two tokens
+            and of the token that they become; otherwise it is empty, and says only that the tokens are subwords.
+    """
+    facts: dict[str, Any] = {"tokens": vocabulary.tokens(range(len(vocabulary)))}
+    if vocabulary.of_words:
+        return facts
+    stored = json.loads(vocabulary.to_json())["model"]
+    ids = stored["vocab"]
+    return facts | {"merges": [[ids[a], ids[b], ids[a + b]] for a, b in stored["merges"]] if reads else []}
+
+
+def language_facts(lang: str) -> dict[str, Any]:
+    """What the page must know of a language to read its text as ``utils.corpus.pairs`` does.
+
+    Returns:
+        ``isChinese``: written in Chinese characters, without blanks beside them; ``words``: what a word is. For Chinese
+        in simplified characters also ``simplified``, from traditional ones to these, and ``particle``, where 著 is 着.
+    """
+    facts: dict[str, Any] = {"isChinese": script(lang) in ("Hans", "Hant")}
+    if primary(lang) == "zh" and script(lang) == "Hans":
+        # Each in a line of its own, so that no two of them are taken for a word.
+        characters = [chr(code) for block in _HAN for code in block]
+        converted = in_one_script("\n".join(characters), lang).split("\n")
+        facts["simplified"] = {
+            a: b for a, b in zip(characters, converted, strict=True) if a != b and b != "着"
+        }
+        facts["particle"] = PARTICLE.pattern
+    words = "blanks" if has_blanks(lang) else "characters"
+    if primary(lang) == "fr":
+        words = "clitics"
+    return facts | {"words": words}

@@ -1,0 +1,164 @@
+// From text to token ids and back: what utils/corpus/pairs.py (clean, tokenise) and utils/corpus/vocabulary.py do.
+// It gives the ids that `tokenizers` gives. Nothing here knows the model.
+
+const UNK = 3;
+const BLANK = "▁"; // the sign that stands for a blank within subwords
+// A sign of blank that was typed: text that has been read has no surrogate without its other half.
+const TYPED_SIGN = "\udc00";
+
+// -- clean text
+
+// What Python counts as blanks; JavaScript's \s has other ones.
+const BLANKS = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
+const KEYCAP = String.raw`[0-9#*]\ufe0f?\u20e3`;
+const EMOJI_PART =
+  String.raw`(?:${KEYCAP}|\p{RI}{1,2}|\u{1f3f4}[\u{e0020}-\u{e007e}]+\u{e007f}` +
+  String.raw`|(?![0-9#*\p{RI}])\p{Emoji}\ufe0f?(?:\p{EMod}\ufe0f?)?)`;
+const EMOJI = String.raw`${EMOJI_PART}(?:\u200d${EMOJI_PART})*`;
+const INVISIBLE = new RegExp(
+  String.raw`(${EMOJI_PART})|(?:(?![\p{Script=Mongolian}\p{Join_Control}])[\p{Default_Ignorable_Code_Point}\p{Cc}])+`,
+  "gu",
+);
+const REPEATED_JOINER = /\p{Join_Control}+(?=\p{Join_Control})/gu;
+const JOINER = new RegExp(String.raw`(${EMOJI}|\p{L}(?:\p{Join_Control}?[\p{L}\p{M}])*)|\p{Join_Control}`, "gu");
+const HAN = String.raw`\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}`;
+const CHINESE = String.raw`[${HAN}\u3000-\u303f\uff00-\uffef]`;
+const CHINESE_BLANK = new RegExp(` (?=${CHINESE})|(?<=${CHINESE}) `, "gu");
+
+const singleBlanks = (text) => text.split(BLANKS).filter(Boolean).join(" ");
+
+const withoutInvisible = (text) => {
+  const visible = text.replace(INVISIBLE, (_, emoji = "") => emoji).replace(REPEATED_JOINER, "");
+  return visible.replace(JOINER, (_, joined = "") => joined);
+};
+
+// Gives texts that look the same the same characters. `isChinese` is for languages without blanks beside Chinese
+// characters; `simplified` leads from traditional characters to simplified ones, and `particle` is where 著 is 着.
+// (OpenCC, which reads the training text, also knows words in which a character becomes another one.)
+const clean = (text, { isChinese, simplified, particle }) => {
+  const wellFormed = text.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[‘’]/g, "'");
+  const composed = singleBlanks(withoutInvisible(singleBlanks(wellFormed)).normalize("NFC"));
+  const joined = isChinese ? composed.replace(CHINESE_BLANK, "") : composed;
+  if (!simplified) return joined;
+  const converted = [...joined].map((char) => simplified[char] ?? char).join("");
+  return converted.replace(new RegExp(particle, "gu"), "着");
+};
+
+// -- words
+
+const LETTERS = String.raw`\p{Alphabetic}\p{M}\p{N}\p{Pc}\p{Join_Control}`;
+const LETTER = String.raw`(?!${KEYCAP})[${LETTERS}]`;
+const OTHER = String.raw`${EMOJI}|(?!${BLANKS.source})[^${LETTERS}]`;
+// A letter of a script without blanks.
+const COMPLEX = ["Thai", "Lao", "Khmer", "Myanmar", "Tai_Le", "New_Tai_Lue", "Tai_Tham", "Tai_Viet", "Ahom"];
+const ALONE = String.raw`${HAN}\u3040-\u30ff\p{Script=Tibetan}${COMPLEX.map((name) => `\\p{Script=${name}}`).join("")}`;
+const CHARACTER = String.raw`(?=[${ALONE}])[${LETTERS}]`;
+const WORDS = {
+  blanks: new RegExp(`(?:${LETTER})+(?:'(?:${LETTER})+)*|${OTHER}`, "gu"),
+  clitics: new RegExp(`(?:${LETTER})+'?|${OTHER}`, "gu"), // l' homme
+  characters: new RegExp(
+    String.raw`${CHARACTER}[\p{M}\p{Join_Control}\p{EMod}]*|(?:(?!${CHARACTER})${LETTER})+|${OTHER}`,
+    "gu",
+  ),
+};
+
+// Words and punctuation marks; the characters of a language without blanks.
+const tokenise = (text, { words }) => text.match(WORDS[words]) ?? [];
+
+// -- subwords
+
+const WORD = String.raw`\p{Alphabetic}\p{M}\p{Nd}\p{Pc}`;
+// A subword crosses neither a blank nor a punctuation mark.
+const PIECES = new RegExp(`${BLANK}?[^${WORD}'${BLANK}]|${BLANK}?[${WORD}']+|${BLANK}`, "gu");
+// The bytes of a character in UTF-8, as two hexadecimal digits each.
+const bytesOf = (char) =>
+  char < "\x80"
+    ? [char.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")]
+    : encodeURIComponent(char).match(/\w\w/g);
+
+const cut = (text) => {
+  const signed = text.replaceAll(BLANK, TYPED_SIGN).replaceAll(" ", BLANK);
+  return (text && !signed.startsWith(BLANK) ? BLANK + signed : signed).match(PIECES) ?? [];
+};
+
+// Byte-pair encoding: of all pairs of neighbours, the one that was learned first is joined, and so on. `joined` gives,
+// for a pair of ids, its place in the order of learning and the id of both together.
+const mergePairs = (ids, joined) => {
+  const merged = [...ids];
+  for (;;) {
+    let first;
+    let at = -1;
+    for (let i = 0; i + 1 < merged.length; i++) {
+      const pair = joined(merged[i], merged[i + 1]);
+      if (pair && !(pair.place >= first?.place)) [first, at] = [pair, i];
+    }
+    if (!first) return merged;
+    merged.splice(at, 2, first.id);
+  }
+};
+
+const subwords = ({ tokens, merges }) => {
+  const idOf = new Map(tokens.map((token, id) => [token, id]));
+  const keyOf = (a, b) => a * tokens.length + b;
+  const learned = new Map(merges.map(([a, b, id], place) => [keyOf(a, b), { place, id }]));
+  const joined = (a, b) => learned.get(keyOf(a, b));
+  const known = new Map(); // what a piece was cut into before
+  const charIds = (char) =>
+    idOf.has(char)
+      ? [idOf.get(char)]
+      : bytesOf(char === TYPED_SIGN ? BLANK : char).map((byte) => idOf.get(`<0x${byte}>`) ?? UNK);
+  const encodePiece = (piece) => {
+    if (!known.has(piece)) known.set(piece, mergePairs([...piece].flatMap(charIds), joined));
+    return known.get(piece);
+  };
+  return {
+    encode: (text) => cut(text).flatMap(encodePiece),
+    unknown: (text) => [...new Set(text.replaceAll(" ", ""))].filter((char) => char === BLANK || !idOf.has(char)),
+  };
+};
+
+// -- vocabularies
+
+const wholeWords = ({ tokens }, language) => {
+  const idOf = new Map(tokens.map((token, id) => [token, id]));
+  return {
+    encode: (text) => tokenise(text, language).map((word) => Math.max(idOf.get(word) ?? UNK, UNK)),
+    unknown: (text) => [...new Set(tokenise(text, language))].filter((word) => !(idOf.get(word) > UNK)),
+  };
+};
+
+// The source's vocabulary: `read` a text, and get clean text, ids, and the characters (or words) that it does not know.
+const makeReader = (vocabulary, language) => {
+  const { encode, unknown } = vocabulary.merges ? subwords(vocabulary) : wholeWords(vocabulary, language);
+  return (text) => {
+    const cleaned = clean(text, language);
+    return { text: cleaned, ids: encode(cleaned), unknown: unknown(cleaned) };
+  };
+};
+
+const BYTE_TOKEN = /^<0x([0-9A-F]{2})>$/;
+
+// Bytes in a row are one text if they are UTF-8, and otherwise a mark of loss for each of them.
+const decodeBytes = (bytes) => {
+  try {
+    return decodeURIComponent(bytes.map((byte) => `%${byte}`).join(""));
+  } catch {
+    return "\ufffd".repeat(bytes.length);
+  }
+};
+
+// The text of token ids.
+const decode = ({ tokens, merges }, ids) => {
+  const content = ids.filter((id) => id > 2).map((id) => tokens[id]);
+  if (!merges) return content.join(" ");
+  let [text, bytes] = ["", []];
+  for (const token of [...content, ""]) {
+    const byte = token.match(BYTE_TOKEN)?.[1];
+    if (byte) bytes.push(byte);
+    else {
+      text += decodeBytes(bytes) + token.replaceAll(BLANK, " ");
+      bytes = [];
+    }
+  }
+  return singleBlanks(text);
+};
