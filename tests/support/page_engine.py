@@ -1,4 +1,4 @@
-"""The scripts of the exported page in V8, without a browser, and what torch says of the same sentences."""
+"""The forward pass and the tokenizer of the exported page, in V8 or in a browser, against what torch says."""
 
 import json
 import random
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 import torch
+from playwright.sync_api import Page
 from py_mini_racer import MiniRacer
 from torch import Tensor, nn
 
+from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import EOS, Vocabulary
-from utils.search import Hypothesis
+from utils.search import Hypothesis, beam_search, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.translator.options import Precision
 from utils.translator.packed import language_facts, pack_weights, vocabulary_facts
@@ -37,17 +39,21 @@ const call = (name, argument) => JSON.stringify(calls[name](JSON.parse(argument)
 """
 
 
+SCRIPT = "\n".join([*((PAGE / name).read_text("utf-8") for name in ("forward.js", "tokenizer.js")), CALLS])
+
+
 class Engine:
-    """V8 with the forward pass and the tokenizer."""
+    """The scripts in V8, without a browser."""
 
     def __init__(self) -> None:
         self.context = MiniRacer()
-        for name in ("forward.js", "tokenizer.js"):
-            self.context.eval((PAGE / name).read_text("utf-8"))
-        self.context.eval(CALLS)
+        self.context.eval(SCRIPT)
+
+    def answer(self, name: str, argument: str) -> str:
+        return self.context.call("call", name, argument)
 
     def call(self, name: str, argument: object) -> object:
-        return json.loads(self.context.call("call", name, json.dumps(argument)))
+        return json.loads(self.answer(name, json.dumps(argument)))
 
     def load(self, model: nn.Module, precision: Precision = Precision.FLOAT32) -> None:
         layout, packed = pack_weights(model, precision)
@@ -57,6 +63,29 @@ class Engine:
         facts = vocabulary_facts(vocabulary, reads=True)
         self.call("reads", {"vocabulary": facts, "language": language_facts(lang)})
         return self.call("read", list(texts))
+
+
+class BrowserEngine(Engine):
+    """The scripts in an empty page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        page.add_script_tag(content=SCRIPT)
+
+    def answer(self, name: str, argument: str) -> str:
+        return self.page.evaluate("([name, argument]) => call(name, argument)", [name, argument])
+
+
+def check_searches(engine: Engine, model: EncoderDecoder, src: list[int], max_len: int) -> None:
+    """Both searches of the page write what torch writes, and beam search all of its hypotheses."""
+    batch = make_batch([src], [[]])
+    [expected] = greedy(model, batch.src, batch.src_lens, max_len=max_len)
+    check_same(engine.call("greedy", {"src": src, "maxLen": max_len}), expected)
+    [best] = beam_search(model, batch.src, batch.src_lens, beam=5, max_len=max_len)
+    told = engine.call("beamSearch", {"src": src, "maxLen": max_len, "beam": 5})
+    assert len(told) == len(best)
+    for hypothesis, expected in zip(told, best, strict=True):
+        check_same(hypothesis, expected)
 
 
 def check_same(told: dict, expected: Hypothesis) -> None:

@@ -1,6 +1,6 @@
 """A trained translator as numbers and texts for JavaScript: weights in bytes, vocabularies, what reading a text needs.
 
-The scripts in ``page`` read them; ``export`` writes the page. Explained in book/api/command_line_export.
+The scripts in ``page`` read them; ``export`` writes the page. Explained in book/api/command_line.
 """
 
 import json

@@ -76,6 +76,15 @@ def check_sizes(texts: Sequence[str], ids: Sequence[Sequence[int]] | None = None
             )
 
 
+def source_ids(run: Run, sentences: Sequence[str]) -> list[list[int]]:
+    """The token ids of plain text, which is normalised first and, for a vocabulary of words, cut into words."""
+    lang = run.settings.src
+    texts = [normalise(sentence, lang) for sentence in sentences]
+    if run.src_vocabulary.of_words:
+        return run.src_vocabulary.encode([tokenise(text, lang) for text in texts])
+    return run.src_vocabulary.encode(texts)
+
+
 def translate(
     run: Run,
     sentences: Sequence[str],
@@ -132,7 +141,7 @@ def n_best(
     check_sizes(sentences)
     device = next(run.model.parameters()).device
     options = {"no_repeat_ngram": no_repeat_ngram, "steps": steps_for(run.model)}
-    ids = run.src_vocabulary.encode([normalise(sentence, run.settings.src) for sentence in sentences])
+    ids = source_ids(run, sentences)
     check_sizes(sentences, ids)
     translations = [[Translation("", [], [], None, True)]] * len(ids)
     for batch, max_len in _batches(ids, batch_size, beam):

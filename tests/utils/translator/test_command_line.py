@@ -159,6 +159,11 @@ MISTAKES = [
     ("align {run} {tmp}/pairs --gold {gold}", "counted from 0"),
     ("align {run} {gold}", "gold, line 1: a line must have two columns"),
     ("evaluate {run} --on {pairs} --columns de,en", "must be the two columns"),
+    ("export {tmp}/nowhere --out {tmp}/new.html", "holds no trained run"),
+    ("export {run} --out {tmp}/new.txt", "the name of the page must end in .html, got 'new.txt'"),
+    ("export {run} --out {tmp}/nowhere/new.html", "no folder"),
+    ("export {run} --out {tmp}/new.html --examples {tmp}/none.txt", "none.txt"),
+    ("export {run} --out {tmp}/new.html --examples /dev/null", "/dev/null holds no sentence"),
 ]
 
 
@@ -193,6 +198,8 @@ WRONG_OPTIONS = [
     ("translate {run} a --at-once 0", "--at-once"),
     ("align {run} {pairs} --first 2", "--first"),
     ("evaluate {run} --columns fr,en", "--columns needs --on"),
+    ("export {run} --out new.html --weights int4", "--weights"),
+    ("export {run}", "--out"),
     ("data get deu", "cmn"),
     ("", "Usage"),
     ("data", "Usage"),
@@ -790,6 +797,19 @@ def test_info_tells_scores_that_belong_to_the_run(own_folder, tmp_path):
         assert "is damaged: run evaluate again" in mistake("info", own_folder)
 
 
+# export
+
+
+def test_export_writes_a_page(folder, tmp_path):
+    (tmp_path / "sentences").write_text("We have two keys.\n\nI see two dogs.\n", encoding="utf-8")
+    options = ["--title", "Keys & dogs", "--examples", tmp_path / "sentences", "--weights", "float16"]
+    printed = output("export", folder, "--out", tmp_path / "keys.html", *options)
+    page = (tmp_path / "keys.html").read_text(encoding="utf-8")
+    assert printed == f"{tmp_path / 'keys.html'}: {len(page.encode()) / 1e6:.1f} MB\n"
+    assert "<h1>Keys &amp; dogs</h1>" in page
+    assert page.count('<button type="button">') == 2
+
+
 # The program
 
 OPTIONS = {
@@ -799,6 +819,7 @@ OPTIONS = {
     "align": "RUN FILE --columns --gold --first --tokenise --json",
     "evaluate": "RUN --beam --length-penalty --no-repeat-ngram --on --examples --json",
     "compare": "RUN1 RUN2 --beam --on --columns",
+    "export": "RUN --out --title --about --examples --weights",
     "info": "RUN --json",
 }
 

@@ -4,14 +4,11 @@ import json
 
 import pytest
 import torch
-from page_engine import Engine, check_same, odd_strings, random_model
+from page_engine import Engine, check_searches, odd_strings, random_model
 from tiny import STORED_RUN, sentences, trained_run
 
-from utils.corpus.batches import make_batch
 from utils.corpus.pairs import normalise, tokenise
 from utils.corpus.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
-from utils.search import beam_search, greedy
-from utils.seq2seq import EncoderDecoder
 from utils.translator.options import Precision
 from utils.translator.packed import pack_weights, unpack_weights, vocabulary_facts
 
@@ -29,17 +26,6 @@ BOTH_CELLS = pytest.mark.parametrize("cell", ["gru", "context"])
 @pytest.fixture(scope="module")
 def engine() -> Engine:
     return Engine()
-
-
-def check_searches(engine: Engine, model: EncoderDecoder, src: list[int], max_len: int) -> None:
-    batch = make_batch([src], [[]])
-    [expected] = greedy(model, batch.src, batch.src_lens, max_len=max_len)
-    check_same(engine.call("greedy", {"src": src, "maxLen": max_len}), expected)
-    [best] = beam_search(model, batch.src, batch.src_lens, beam=5, max_len=max_len)
-    told = engine.call("beamSearch", {"src": src, "maxLen": max_len, "beam": 5})
-    assert len(told) == len(best)
-    for hypothesis, expected in zip(told, best, strict=True):
-        check_same(hypothesis, expected)
 
 
 # The forward pass

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from utils.translator.commands import align, evaluate, get, info, train, translate
+from utils.translator.commands import align, evaluate, export, get, info, train, translate
 from utils.translator.interrupts import Interrupted, obey_signals
 
 # Before torch is imported: by default a thread that waits for another one uses a processor core, and beside
@@ -121,6 +121,7 @@ for command in (
     align.align,
     evaluate.evaluate,
     evaluate.compare,
+    export.export,
     info.info,
 ):
     app.command()(_errors_in_one_line()(command))

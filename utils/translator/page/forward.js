@@ -21,7 +21,7 @@ const concatenate = (...parts) => {
   return joined;
 };
 
-// The dot product of a vector with a row of a matrix, which begins at `start`. The four sums do not wait for each other.
+// The dot product of a vector and the row of a matrix that begins at `start`. The four sums do not wait for each other.
 const dot = (numbers, start, vector) => {
   const whole = vector.length - (vector.length % 4);
   let [a, b, c, d] = [0, 0, 0, 0];

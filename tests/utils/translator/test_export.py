@@ -1,0 +1,132 @@
+"""The exported page as a file: what it holds, what it says, and what cannot be exported."""
+
+import base64
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from page_engine import random_model
+from tiny import SETTINGS, TRANSFORMER, trained_run
+
+from utils.corpus.splits import Example
+from utils.corpus.vocabulary import Vocabulary
+from utils.translator.export import export, short_examples
+from utils.translator.models import Settings, build_model
+from utils.translator.options import Precision
+from utils.translator.packed import unpack_weights
+from utils.translator.runs import Run
+from utils.translator.translating import translate
+
+
+def exported(run: Run, folder: Path, **options: object) -> BeautifulSoup:
+    size = export(run, folder / "page.html", **options)
+    assert size == (folder / "page.html").stat().st_size
+    return BeautifulSoup((folder / "page.html").read_text("utf-8"), "html.parser")
+
+
+def stated(page: BeautifulSoup) -> dict[str, str]:
+    return {name.text: name.find_next("dd").text for name in page.select("dt")}
+
+
+def test_the_page_has_the_weights_of_the_run(tmp_path):
+    run = trained_run()
+    page = exported(run, tmp_path, precision=Precision.FLOAT32)
+    layout = json.loads(page.select_one("#facts").string)["layout"]
+    weights = unpack_weights(layout, base64.b64decode(page.select_one("#weights").string))
+    model = build_model(run.settings, len(run.src_vocabulary), len(run.tgt_vocabulary))
+    model.load_state_dict(weights)
+    sources = [example.source for example in run.test]
+    assert translate(replace(run, model=model), sources)[0].text == translate(run, sources)[0].text
+    for name, tensor in run.model.state_dict().items():
+        assert torch.equal(weights[name], tensor)
+
+
+def test_the_page_asks_no_host(tmp_path):
+    page = exported(trained_run(), tmp_path)
+    assert not page.select("[src]:not([src^='data:']), link, a[href]")
+    assert page.select_one("meta[http-equiv]")["content"].startswith("default-src 'none'")
+
+
+def test_fewer_bytes_make_a_smaller_page(tmp_path):
+    sizes = [export(trained_run(), tmp_path / "page.html", precision=precision) for precision in Precision]
+    assert sizes == sorted(sizes)
+    assert sizes[0] < sizes[1] < sizes[2]
+
+
+def test_the_page_says_what_it_holds(tmp_path):
+    record = {
+        "data": {"pairs": "/data/pairs.txt", "max_tokens": 100},
+        "result": {"minutes": 3.01, "steps": 4181, "date": "2026-11-23T21:05:20+00:00"},
+    }
+    evaluation = {
+        "bleu": {"value": 41.26, "signature": "nrefs:1|case:lc"},
+        "num_sentences": 1056,
+        "of": {"beam": 5},
+    }
+    page = exported(replace(trained_run(), record=record), tmp_path, evaluation=evaluation)
+    facts = stated(page)
+    assert facts["languages"] == "English (en) to French (fr)"
+    assert facts["training"] == "3 minutes, 4,181 steps, on pairs.txt"
+    assert facts["date"] == "2026-11-23"
+    assert re.match(r"41\.3 on 1,056 sentences .* beam 5 \(nrefs:1\|case:lc;", facts["BLEU"])
+    assert re.fullmatch(r"0\.\d MB", facts["size"])
+    assert json.loads(page.select_one("#facts").string)["maxTokens"] == 100
+
+
+def test_a_run_without_record_is_exported(tmp_path):
+    facts = stated(exported(replace(trained_run(), record=None), tmp_path))
+    assert (facts["training"], facts["BLEU"]) == ("not recorded", "not measured")
+    assert "date" not in facts
+
+
+def test_the_stored_example_is_the_runs_own(tmp_path):
+    page = exported(trained_run(), tmp_path, examples=["We have two keys."])
+    assert page.select_one(".stored").text == "We have two keys. → Nous avons deux clés."
+    assert page.select_one("#result img")["src"].startswith("data:image/svg+xml")
+
+
+def test_examples_are_short_test_sentences():
+    assert short_examples(trained_run()) == [example.source for example in reversed(trained_run().test)]
+    long = [Example(f"I see {'big ' * number}dogs.", ("x",)) for number in range(60)]
+    chosen = short_examples(replace(trained_run(), test=long * 2))
+    assert 1 < len(chosen) <= 10
+    assert max(map(len, chosen)) < 60
+
+
+def test_texts_cannot_become_markup(tmp_path):
+    evil = "</script><b>&amp;</b>"
+    page = exported(trained_run(), tmp_path, title=evil, about=evil, examples=[evil])
+    assert (page.select_one("title").text, page.select_one("h1").text) == (evil, evil)
+    assert page.select_one(".about").text == evil
+    assert page.select_one(".examples button").text == evil
+    assert json.loads(page.select_one("#facts").string)["examples"] == [evil]
+    assert not page.select("b")
+
+
+def test_a_run_of_words_is_exported(tmp_path):
+    words = Vocabulary.words([["le", "chat", "dort", "."], ["<b>", "we", "see", "it", "$", "!"]])
+    test = [Example("Le chat dort.", ("x",))]
+    settings = Settings("fr", "en")
+    run = Run(settings, random_model(len(words), cell="context", num_layers=2), words, words, test)
+    page = exported(run, tmp_path)
+    facts = json.loads(page.select_one("#facts").string)
+    assert "merges" not in facts["src"]
+    assert facts["src"]["tokens"] == words.tokens(range(len(words)))
+
+
+def test_what_cannot_be_exported_is_refused(tmp_path):
+    run, out = trained_run(), tmp_path / "page.html"
+    settings = replace(SETTINGS, **TRANSFORMER)
+    with pytest.raises(ValueError, match="only a recurrent translator can be exported, this run is a transf"):
+        export(replace(run, settings=settings), out)
+    with pytest.raises(ValueError, match=r"must end in \.html, got 'page\.htm'"):
+        export(run, tmp_path / "page.htm")
+    with pytest.raises(FileNotFoundError, match=r"no folder .*nowhere to write the page to"):
+        export(run, tmp_path / "nowhere" / "page.html")
+    with pytest.raises(ValueError, match=r"no test sentences .* name a file with --examples"):
+        export(replace(run, test=[]), out)
+    assert list(tmp_path.iterdir()) == []

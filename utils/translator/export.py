@@ -1,0 +1,238 @@
+"""One HTML file that holds a trained translator and runs it in the reader's browser, without any other computer.
+
+``packed`` turns weights and vocabularies into bytes and JSON, the folder ``page`` has the scripts and the style.
+Explained in book/api/command_line.
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from utils.corpus.languages import has_blanks
+from utils.corpus.languages import name as language_name
+from utils.corpus.pairs import normalise
+from utils.figures import Alignment
+from utils.figures.colours import css_variables
+from utils.figures.live import script as figure_script
+from utils.translator.checkpoints import write_atomically
+from utils.translator.options import Model, Precision
+from utils.translator.packed import language_facts, pack_weights, vocabulary_facts
+from utils.translator.runs import Run
+from utils.translator.translating import Translation, source_ids, translate
+
+#: The number of examples that are taken from the test sentences.
+NUM_EXAMPLES = 10
+#: How many tokens such an example has.
+SHORT = range(6, 13)
+#: The columns of pixels of the stored picture, on a desk and on a phone.
+_WIDTHS = (720, 336)
+
+
+def check_export(run: Run, out: Path, examples: Sequence[str]) -> None:
+    """Raise an error if a run cannot be exported to a path, before any other work.
+
+    Args:
+        examples: sentences to offer; none takes those of the run.
+
+    Raises:
+        ValueError: a Transformer, a name that does not end in .html, or no examples and no test sentences.
+        FileNotFoundError: a folder that does not exist.
+    """
+    if run.settings.model != Model.RECURRENT:
+        raise ValueError(
+            f"only a recurrent translator can be exported, this run is a {run.settings.model}: "
+            f"train one without --model {run.settings.model}"
+        )
+    if out.suffix.lower() != ".html":
+        raise ValueError(f"the name of the page must end in .html, got {out.name!r}")
+    if not out.parent.is_dir():
+        raise FileNotFoundError(f"no folder {out.parent} to write the page to")
+    if not examples and not run.test:
+        raise ValueError("the run has no test sentences (--test-groups 0): name a file with --examples")
+
+
+def export(
+    run: Run,
+    out: Path,
+    *,
+    title: str = "",
+    about: str = "",
+    examples: Sequence[str] = (),
+    precision: Precision = Precision.INT8,
+    evaluation: Mapping[str, Any] | None = None,
+) -> int:
+    """Write a page that translates with this run; an existing file is replaced.
+
+    Args:
+        run: a recurrent translator.
+        out: the file, whose name ends in .html.
+        title: of the page; by default the two languages.
+        about: a text below the title.
+        examples: sentences that the reader can choose; by default short ones of the test sentences.
+        precision: of the stored weights.
+        evaluation: the stored scores of the run, as JSON.
+
+    Returns:
+        The size of the file in bytes.
+
+    Raises:
+        ValueError, FileNotFoundError: as :func:`check_export`, or as :func:`utils.translator.translating.translate`
+            for the first example.
+    """
+    check_export(run, out, examples)
+    examples = list(examples) or short_examples(run)
+    layout, weights = pack_weights(run.model, precision)
+    names = {side: [code, language_name(code) or code] for side, code in _languages(run).items()}
+    [example] = translate(run, examples[:1], beam=5)
+    facts = _facts(run, names, precision, evaluation)
+    parts = {
+        "title": escape(title or f"{names['src'][1]} to {names['tgt'][1]}"),
+        "about": escape(about or _default_about(names)),
+        "src": names["src"][0],
+        "tgt": names["tgt"][0],
+        "src_name": escape(names["src"][1]),
+        "examples": "".join(f'<button type="button">{escape(text)}</button>' for text in examples),
+        "example": escape(examples[0]),
+        "translation": escape(example.text),
+        "picture": _still_picture(example),
+        "style": _style(),
+        "data": _json(page_data(run, layout) | {"names": names, "examples": examples[:1]}),
+        "weights": base64.b64encode(weights).decode(),
+        "worker": _read("forward.js", "tokenizer.js", "worker.js"),
+        "script": f"(() => {{\n{_figures()}\n{{\n{_read('page.js')}}}\n}})();",
+    }
+    template = Template(_read("page.html"))
+    size = len(template.substitute(parts, facts=_rows(facts)).encode())
+    facts["size"] = f"{size / 1e6:.1f} MB"
+    page = template.substitute(parts, facts=_rows(facts)).encode()
+    write_atomically(out, page)
+    return len(page)
+
+
+def page_data(run: Run, layout: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the scripts of the page need besides the bytes of the weights.
+
+    Args:
+        layout: from :func:`utils.translator.packed.pack_weights`.
+    """
+    record = run.record or {}
+    return {
+        "layout": layout,
+        "src": vocabulary_facts(run.src_vocabulary, reads=True),
+        "tgt": vocabulary_facts(run.tgt_vocabulary, reads=False),
+        "language": language_facts(run.settings.src),
+        "targetHasBlanks": has_blanks(run.settings.tgt),
+        "maxTokens": record.get("data", {}).get("max_tokens"),
+    }
+
+
+def short_examples(run: Run) -> list[str]:
+    """Ten short test sentences of the run, evenly spaced, so that the same run gives the same examples.
+
+    Files of pairs are often in order of length, so the last one comes first: the page opens with it.
+    """
+    sources = list(dict.fromkeys(normalise(example.source, run.settings.src) for example in run.test))
+    lengths = map(len, source_ids(run, sources))
+    short = [text for text, length in zip(sources, lengths, strict=True) if length in SHORT] or sources
+    num = min(NUM_EXAMPLES, len(short))
+    return [short[number * len(short) // num] for number in reversed(range(num))]
+
+
+def _languages(run: Run) -> dict[str, str]:
+    return {"src": run.settings.src, "tgt": run.settings.tgt}
+
+
+def _default_about(names: Mapping[str, Sequence[str]]) -> str:
+    return (
+        f"A small neural translator from {names['src'][1]} to {names['tgt'][1]}, with attention. It runs in this page: "
+        "type a sentence, and see where the decoder looks while it writes each word."
+    )
+
+
+def _facts(
+    run: Run,
+    names: Mapping[str, Sequence[str]],
+    precision: Precision,
+    evaluation: Mapping[str, Any] | None,
+) -> dict[str, str]:
+    """What the page says of itself, each fact under its name."""
+    settings = run.settings
+    num_weights = sum(parameter.numel() for parameter in run.model.parameters())
+    facts = {
+        "languages": f"{names['src'][1]} ({settings.src}) to {names['tgt'][1]} ({settings.tgt})",
+        "model": f"recurrent, with additive attention: {num_weights:,} weights, stored as {precision}",
+        "training": "not recorded",
+        "BLEU": "not measured",
+    }
+    if run.record is not None:
+        result, data = run.record["result"], run.record["data"]
+        facts["training"] = (
+            f"{round(result['minutes'], 1):g} minutes, {result['steps']:,} steps, on {Path(data['pairs']).name}"
+        )
+        facts["date"] = result["date"][:10]
+    if evaluation is not None:
+        bleu, of = evaluation["bleu"], evaluation["of"]
+        facts["BLEU"] = (
+            f"{bleu['value']:.1f} on {evaluation['num_sentences']:,} sentences that were held out, with beam "
+            f"{of['beam']} ({bleu['signature']}; measured before the weights were stored as {precision})"
+        )
+    return facts
+
+
+def _rows(facts: Mapping[str, str]) -> str:
+    return "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts.items())
+
+
+def _still_picture(translation: Translation) -> str:
+    """The alignment of a translation as a picture, for a reader without scripts, on a desk and on a phone."""
+    if translation.weights is None:
+        return ""
+    weights = translation.weights.double().round(decimals=4)
+    figure = Alignment(
+        lambda: {"weights": weights},
+        {},
+        source=_as_written(translation.src_tokens),
+        target=_as_written(translation.tgt_tokens),
+        name="stored",
+        alt="",
+        say="",
+    )
+    desk, phone = (
+        "data:image/svg+xml;base64," + base64.b64encode(figure.draw(width).encode()).decode()
+        for width in _WIDTHS
+    )
+    alt = f"Bands from the first word of the translation to the tokens that it looks at: {translation.text}"
+    return (
+        f'<picture><source media="(max-width: 30rem)" srcset="{phone}">'
+        f'<img alt="{escape(alt)}" src="{desk}"></picture>'
+    )
+
+
+def _as_written(tokens: Sequence[str]) -> list[str]:
+    """The tokens of a picture, about as the script of the page writes them."""
+    return ["end" if token == "<eos>" else token.removeprefix("▁") or "␣" for token in tokens]
+
+
+def _style() -> str:
+    light, dark = (css_variables(dark=dark) for dark in (False, True))
+    return f":root{{{light}}}@media (prefers-color-scheme: dark){{:root{{{dark}}}}}\n{_read('page.css')}"
+
+
+def _figures() -> str:
+    """The scripts of the course's figures, of which the page draws with ``alignment``."""
+    return figure_script().replace("export default { render };", "")
+
+
+def _read(*names: str) -> str:
+    folder = files("utils.translator") / "page"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def _json(value: object) -> str:
+    """JSON that cannot close the element that it stands in."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

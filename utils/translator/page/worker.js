@@ -1,0 +1,61 @@
+// The part of the page that computes, in a thread of its own, so that typing is never held up. It gets the model once,
+// and then requests; each answer has all that the page shows, as text and plain numbers.
+
+// What the page translates at most: a text of a hundred thousand characters would keep a telephone busy for minutes.
+const MAX_CHARACTERS = 2000;
+const MAX_TOKENS = 200;
+// A search lets the worker look for a newer request after so many milliseconds.
+const TURN = 25;
+
+let translator;
+let newest = 0;
+
+const open = ({ facts, weights }) => {
+  const { buffer } = Uint8Array.from(atob(weights), (char) => char.charCodeAt(0));
+  translator = { ...facts, model: makeModel(unpackWeights(facts.layout, buffer)) };
+  translator.read = makeReader(facts.src, facts.language);
+};
+
+const nextTurn = () => new Promise((turn) => setTimeout(turn));
+
+// The best hypothesis, or undefined where a newer request has come meanwhile.
+const searched = async (number, ids, options) => {
+  const search = searching(translator.model, ids, options);
+  let turned = performance.now();
+  for (;;) {
+    const { done, value } = search.next();
+    if (done) return value[0];
+    if (performance.now() - turned < TURN) continue;
+    await nextTurn();
+    if (number !== newest) return undefined;
+    turned = performance.now();
+  }
+};
+
+const shown = ({ src, tgt }, srcIds, { ids, weights, choices, finished }) => ({
+  source: srcIds.map((id) => src.tokens[id]),
+  target: ids.map((id) => ({ id, token: tgt.tokens[id] })),
+  weights: weights.map((row) => [...row]),
+  choices: choices.map((words) => words.map(({ id, logP }) => ({ id, token: tgt.tokens[id], share: Math.exp(logP) }))),
+  text: decode(tgt, ids),
+  finished,
+});
+
+const answer = async ({ number, text, beam, prefix }) => {
+  if (text.length > MAX_CHARACTERS) return { problem: "characters", count: text.length, limit: MAX_CHARACTERS };
+  const { ids, unknown } = translator.read(text);
+  const facts = { numTokens: ids.length, unknown };
+  if (!ids.length) return { ...facts, problem: "empty" };
+  if (ids.length > MAX_TOKENS) return { ...facts, problem: "tokens", count: ids.length, limit: MAX_TOKENS };
+  const known = prefix.filter((id) => id >= EOS && id < translator.tgt.tokens.length);
+  const best = await searched(number, ids, { beam, prefix: known, maxLen: maxLenOf(ids.length) });
+  return best && { ...facts, ...shown(translator, ids, best) };
+};
+
+onmessage = async ({ data }) => {
+  if (data.facts) return open(data);
+  newest = data.number;
+  const began = performance.now();
+  const result = await answer(data);
+  if (result) postMessage({ ...result, number: data.number, beam: data.beam, milliseconds: performance.now() - began });
+};
