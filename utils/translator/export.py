@@ -104,7 +104,7 @@ def export(
         "data": _json(page_data(run, layout) | {"names": names, "examples": examples[:1]}),
         "weights": base64.b64encode(weights).decode(),
         "worker": _read("forward.js", "tokenizer.js", "worker.js"),
-        "script": f"(() => {{\n{_figures()}\n{{\n{_read('page.js')}}}\n}})();",
+        "script": f"(() => {{\n{_figures()}\n{{\n{_read('page.js')}}}\n}})()",
     }
     template = Template(_read("page.html"))
     size = len(template.substitute(parts, facts=_rows(facts)).encode())

@@ -158,7 +158,7 @@ const showWords = () => {
   });
   const legend = element("legend", {}, `In ${facts.names.tgt[1]} – choose a word to see how it was written`);
   const focused = words.contains(document.activeElement);
-  words.replaceChildren(legend, ...inputs.flat());
+  words.replaceChildren(legend, element("div", { class: "line" }, ...inputs.flat()));
   if (focused) words.querySelectorAll("input")[state.chosen]?.focus();
 };
 
