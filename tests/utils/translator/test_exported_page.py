@@ -200,7 +200,7 @@ def test_unknown_characters_and_long_sentences_are_named(page):
     notes = page.locator("#notes")
     assert notes.inner_text() == ""
     type_in(page, "We have Ω keys.")
-    expect(notes).to_contain_text("Not in the vocabulary: “Ω”. The translator reads their bytes.")
+    expect(notes).to_contain_text("Not in the vocabulary: “Ω”. Such characters are read as bytes.")
     type_in(page, "We have two keys. We have two keys. We have two keys.")
     expect(notes).to_contain_text("tokens; none in the training has more than 12.")
 
@@ -210,7 +210,7 @@ def test_a_cut_off_translation_is_named(desk):
     expect(page.locator("#notes")).to_contain_text("The translation is cut off")
     assert page.locator(".words .end").count() == 0
     type_in(page, "Le hibou dort.")
-    expect(page.locator("#notes")).to_contain_text("“Le”, “hibou”. The translator reads them as one unknown")
+    expect(page.locator("#notes")).to_contain_text("“Le”, “hibou”. Such words are all read as one unknown")
 
 
 HOSTILE = {

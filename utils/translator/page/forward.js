@@ -329,10 +329,12 @@ const STORED = {
   float32: (bytes) => new Float32Array(bytes),
   float16: (bytes) => Float32Array.from(new Uint16Array(bytes), fromHalf),
   int8: (bytes, rows) => {
-    const scales = new Float32Array(bytes.slice(0, 4 * rows));
-    const numbers = new Int8Array(bytes, 4 * rows);
+    const numbers = new Float32Array(new Int8Array(bytes, 4 * rows));
     const columns = numbers.length / rows;
-    return Float32Array.from(numbers, (stored, i) => stored * scales[Math.floor(i / columns)]);
+    new Float32Array(bytes, 0, rows).forEach((scale, row) => {
+      for (let i = row * columns; i < (row + 1) * columns; i++) numbers[i] *= scale;
+    });
+    return numbers;
   },
 };
 

@@ -65,6 +65,14 @@ const figureOf = (source, target, weights) =>
     symbols: {},
   });
 
+// Whether the mouse has moved: one that rests shows nothing anew when the page moves under it.
+let mouseAt = "";
+const mouseMoved = ({ clientX, clientY, pointerType }) => {
+  const before = mouseAt;
+  mouseAt = `${clientX},${clientY}`;
+  return pointerType !== "touch" && mouseAt !== before;
+};
+
 // A place for pictures, in a shadow tree, where only its own style rules apply.
 const makePlace = () => {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
@@ -93,9 +101,9 @@ const makePlace = () => {
     figure = newFigure;
     look(state.chosen);
   };
-  svg.addEventListener("pointerover", ({ target, pointerType }) => {
-    const { word } = picked({ target });
-    if (pointerType !== "touch" && word !== undefined) look(word, state.chosen);
+  svg.addEventListener("pointerover", (event) => {
+    const { word } = picked(event);
+    if (mouseMoved(event) && word !== undefined) look(word, state.chosen);
   });
   svg.addEventListener("pointerleave", () => figure && look(state.chosen));
   svg.addEventListener("click", (event) => {
@@ -114,6 +122,8 @@ const result = find("#result");
 const place = makePlace();
 const words = element("fieldset", { class: "words", lang: facts.names.tgt[0], dir: "auto" });
 const spoken = element("output", { class: "spoken", lang: facts.names.tgt[0] });
+const HELP = "The broader a band, the more the decoder looks there. Choose a word to see how it was written.";
+const caption = element("p", { class: "caption" }, HELP);
 const step = element("div", { class: "step" });
 
 const sourceForm = { blanks: facts.language.words !== "characters", subwords: "merges" in facts.src };
@@ -132,8 +142,8 @@ const PROBLEMS = {
 const warnings = ({ unknown = [], numTokens, finished, problem, ...counts }) => {
   const listed = quoted(unknown.slice(0, 8)) + (unknown.length > 8 ? " and others" : "");
   const kind = sourceForm.subwords
-    ? "The translator reads their bytes"
-    : "The translator reads them as one unknown word";
+    ? "Such characters are read as bytes"
+    : "Such words are all read as one unknown word";
   return [
     problem && PROBLEMS[problem](counts),
     unknown.length && `Not in the vocabulary: ${listed}. ${kind}.`,
@@ -154,9 +164,14 @@ const showWords = () => {
     const mine = i === state.prefix.length - 1 ? " mine" : "";
     const ends = token === "<eos>" ? " end" : "";
     const space = i && token.startsWith("▁") ? " " : "";
-    return [space, element("label", { class: `word${mine}${ends}` }, input, word.replace(/^·/, ""))];
+    const shownWord = element("label", { class: `word${mine}${ends}` }, input, word.replace(/^·/, ""));
+    shownWord.addEventListener("pointerenter", (event) => mouseMoved(event) && place.look(i, state.chosen));
+    shownWord.addEventListener("pointerleave", () => place.look(state.chosen));
+    return [space, shownWord];
   });
-  const legend = element("legend", {}, `In ${facts.names.tgt[1]} – choose a word to see how it was written`);
+  const search = shown.beam > 1 ? `a beam search of ${shown.beam}` : "greedy search";
+  const duration = `${(shown.milliseconds / 1000).toFixed(2)} s`;
+  const legend = element("legend", {}, `In ${facts.names.tgt[1]}, by ${search} in ${duration}`);
   const focused = words.contains(document.activeElement);
   words.replaceChildren(legend, element("div", { class: "line" }, ...inputs.flat()));
   if (focused) words.querySelectorAll("input")[state.chosen]?.focus();
@@ -208,7 +223,7 @@ const showStep = () => {
 const show = () => {
   notes.replaceChildren(...warnings(shown).map((text) => element("p", {}, text)));
   if (shown.problem) return result.replaceChildren();
-  if (!result.contains(words)) result.replaceChildren(words, spoken, place.holder, step);
+  if (!result.contains(words)) result.replaceChildren(words, spoken, place.holder, caption, step);
   state.chosen = Math.min(state.chosen, shown.target.length - 1);
   showWords();
   place.draw(figureOf(sourceWords(), targetWords(), shown.weights));

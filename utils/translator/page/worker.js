@@ -5,13 +5,20 @@
 const MAX_CHARACTERS = 2000;
 const MAX_TOKENS = 200;
 // A search lets the worker look for a newer request after so many milliseconds.
-const TURN = 25;
+const TURN = 50;
 
 let translator;
 let newest = 0;
 
+const bytesIn = (base64) => {
+  const text = atob(base64);
+  const numbers = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) numbers[i] = text.charCodeAt(i);
+  return numbers;
+};
+
 const open = ({ facts, weights }) => {
-  const { buffer } = Uint8Array.from(atob(weights), (char) => char.charCodeAt(0));
+  const { buffer } = bytesIn(weights);
   translator = { ...facts, model: makeModel(unpackWeights(facts.layout, buffer)) };
   translator.read = makeReader(facts.src, facts.language);
 };

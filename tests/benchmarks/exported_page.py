@@ -1,0 +1,143 @@
+"""Speed and fidelity of the exported page: how long a sentence takes in Chromium, and what the stored weights change.
+
+Run as ``python tests/benchmarks/exported_page.py RUN``, with a recurrent run that has test sentences; without one, the
+default run is trained for three minutes, English to French. Times are those of the page's worker, for test sentences of
+ten words. With float32 the page is compared with torch, sentence by sentence; int8 weights are unpacked into torch and
+compared on all test sentences.
+"""
+
+import statistics
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import torch
+import typer
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+
+from chromium import launch
+from playwright.sync_api import Page, sync_playwright
+
+from utils.metrics import bleu
+from utils.translator.data import PairData
+from utils.translator.export import export
+from utils.translator.loop import Schedule
+from utils.translator.models import Settings
+from utils.translator.options import Precision
+from utils.translator.packed import pack_weights, unpack_weights
+from utils.translator.runs import Run, load_run, train_run
+from utils.translator.translating import Translation, translate
+
+WORDS = 10
+#: The most milliseconds that we want: with greedy search and with a beam of 5.
+WANTED = {1: 80, 5: 300}
+
+#: A second worker of an opened page, which answers one request at a time.
+SECOND_WORKER = """() => {
+    const text = (id) => document.getElementById(id).textContent;
+    const worker = new Worker(URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" })));
+    worker.postMessage({ facts: JSON.parse(text("facts")), weights: text("weights").trim() });
+    let number = 0;
+    window.translated = (sentence, beam) => new Promise((answered) => {
+        worker.onmessage = ({ data }) => answered(data);
+        worker.postMessage({ number: ++number, text: sentence, beam, prefix: [] });
+    });
+}"""
+
+
+def trained() -> Run:
+    """The default run, after three minutes."""
+    data = PairData("tatoeba/fra.txt", ("en", "fr"), num_test=1000, num_valid=500)
+    with TemporaryDirectory() as temporary:
+        return train_run(data, Settings("en", "fr"), Schedule(minutes=3), out=Path(temporary) / "run")[0]
+
+
+def answers(page: Page, sentences: list[str], beam: int) -> list[dict]:
+    ask = "([sentence, beam]) => translated(sentence, beam)"
+    return [page.evaluate(ask, [sentence, beam]) for sentence in sentences]
+
+
+def print_times(page: Page, run: Run, num: int) -> None:
+    sentences = [example.source for example in run.test if len(example.source.split()) == WORDS][:num]
+    for beam, wanted in WANTED.items():
+        answers(page, sentences[:3], beam)  # so that V8 has compiled the functions
+        times = [answer["milliseconds"] for answer in answers(page, sentences, beam)]
+        print(
+            f"beam {beam}, {len(times)} sentences of {WORDS} words: median {statistics.median(times):.0f} ms, "
+            f"largest {max(times):.0f} ms, wanted {wanted} ms"
+        )
+
+
+def print_parity(page: Page, run: Run, num: int) -> None:
+    """The page with float32 weights against torch."""
+    sentences = [example.source for example in run.test][:: max(1, len(run.test) // num)][:num]
+    for beam in WANTED:
+        expected = translate(run, sentences, beam=beam)
+        told = answers(page, sentences, beam)
+        same = [pair for pair in zip(told, expected, strict=True) if tokens_of(pair[0]) == pair[1].tgt_tokens]
+        furthest = max((torch.tensor(a["weights"]) - b.weights).abs().max().item() for a, b in same)
+        print(
+            f"beam {beam}, float32: {len(same)} of {len(sentences)} translations as torch's, "
+            f"weights at most {furthest:.1e} apart"
+        )
+
+
+def tokens_of(answer: dict) -> list[str]:
+    return [word["token"] for word in answer["target"]]
+
+
+def print_effect(run: Run, precision: Precision) -> None:
+    """What storing the weights in fewer bytes changes in the translations of all test sentences, by greedy search."""
+    sources = [example.source for example in run.test]
+    before = translate(run, sources)
+    model = type(run.model)(run.model.encoder, run.model.decoder)
+    exact = {name: tensor.clone() for name, tensor in run.model.state_dict().items()}
+    model.load_state_dict(unpack_weights(*pack_weights(run.model, precision)))
+    after = translate(replace(run, model=model), sources)
+    run.model.load_state_dict(exact)
+    same = [pair for pair in zip(before, after, strict=True) if pair[0].tgt_tokens == pair[1].tgt_tokens]
+    apart = torch.cat([(a.weights - b.weights).abs().flatten() for a, b in same])
+    scores = [score_of(run, translations) for translations in (before, after)]
+    print(
+        f"{precision}: {len(sources) - len(same)} of {len(sources)} translations differ, BLEU {scores[0]:.2f} and "
+        f"{scores[1]:.2f}, weights of the others {apart.mean():.4f} apart on average"
+    )
+
+
+def score_of(run: Run, translations: list[Translation]) -> float:
+    references = [example.references for example in run.test]
+    return bleu([translation.text for translation in translations], references, lang=run.settings.tgt).value
+
+
+def main(
+    folder: Annotated[Path | None, typer.Argument(metavar="[RUN]")] = None,
+    num: Annotated[int, typer.Option(min=1)] = 50,
+    parity: Annotated[int, typer.Option(min=1)] = 200,
+) -> None:
+    """Export a run with each precision, and measure the pages."""
+    run = load_run(folder) if folder else trained()
+    with TemporaryDirectory() as temporary, sync_playwright() as playwright:
+        browser = launch(playwright)
+        for precision in Precision:
+            path = Path(temporary) / f"{precision}.html"
+            print(f"{precision}: {export(run, path, precision=precision) / 1e6:.1f} MB")
+            if precision == Precision.FLOAT16:
+                continue
+            page = browser.new_page()
+            page.goto(path.as_uri())
+            page.evaluate(SECOND_WORKER)
+            if precision == Precision.INT8:
+                print_times(page, run, num)
+            else:
+                print_parity(page, run, parity)
+            page.close()
+        browser.close()
+    for precision in (Precision.INT8, Precision.FLOAT16):
+        print_effect(run, precision)
+
+
+if __name__ == "__main__":
+    typer.run(main)
