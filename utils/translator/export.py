@@ -13,10 +13,11 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from utils.corpus.languages import has_blanks
+from utils.corpus.languages import has_blanks, script
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
 from utils.figures import Alignment
+from utils.figures.chinese import font_face
 from utils.figures.colours import css_variables
 from utils.figures.live import script as figure_script
 from utils.translator.checkpoints import write_atomically
@@ -100,7 +101,7 @@ def export(
         "example": escape(examples[0]),
         "translation": escape(example.text),
         "picture": _still_picture(example),
-        "style": _style(),
+        "style": _style(run),
         "data": _json(page_data(run, layout) | {"names": names, "examples": examples[:1]}),
         "weights": base64.b64encode(weights).decode(),
         "worker": _read("forward.js", "tokenizer.js", "worker.js"),
@@ -218,9 +219,18 @@ def _as_written(tokens: Sequence[str]) -> list[str]:
     return ["end" if token == "<eos>" else token.removeprefix("▁") or "␣" for token in tokens]
 
 
-def _style() -> str:
+def _style(run: Run) -> str:
+    """The style sheet, with a font for the characters of the vocabulary if a language is written in simplified ones."""
     light, dark = (css_variables(dark=dark) for dark in (False, True))
-    return f":root{{{light}}}@media (prefers-color-scheme: dark){{:root{{{dark}}}}}\n{_read('page.css')}"
+    vocabularies = {run.settings.src: run.src_vocabulary, run.settings.tgt: run.tgt_vocabulary}
+    tokens = [
+        token
+        for lang, vocabulary in vocabularies.items()
+        if script(lang) == "Hans"
+        for token in vocabulary.tokens(range(len(vocabulary)))
+    ]
+    colours = f":root{{{light}}}@media (prefers-color-scheme: dark){{:root{{{dark}}}}}"
+    return f"{font_face('Chinese', ''.join(tokens))}{colours}\n{_read('page.css')}"
 
 
 def _figures() -> str:

@@ -118,6 +118,16 @@ def test_a_run_of_words_is_exported(tmp_path):
     assert facts["src"]["tokens"] == words.tokens(range(len(words)))
 
 
+def test_chinese_brings_its_font(tmp_path):
+    words = Vocabulary.words([["我", "们", "睡", "。"]])
+    model = random_model(len(words))
+    run = Run(Settings("zh", "en"), model, words, words, [Example("我们睡。", ("x",))])
+    page = exported(run, tmp_path)
+    assert "@font-face" in page.select_one("style").text
+    assert json.loads(page.select_one("#facts").string)["language"]["simplified"]["們"] == "们"
+    assert "@font-face" not in exported(trained_run(), tmp_path).select_one("style").text
+
+
 def test_what_cannot_be_exported_is_refused(tmp_path):
     run, out = trained_run(), tmp_path / "page.html"
     settings = replace(SETTINGS, **TRANSFORMER)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from tiny import trained_run
 
-from utils.corpus.vocabulary import EOS
+from utils.corpus.vocabulary import EOS, Vocabulary
 from utils.metrics import bleu, chrf
 from utils.translator.translating import RESAMPLES, Translation, evaluate_run, n_best, translate
 
@@ -42,6 +42,13 @@ def test_the_length_limit_is_independent_of_batches():
         )
         assert not alone.finished
         assert len(together.tgt_tokens) == len(alone.tgt_tokens) >= 2 * len(alone.src_tokens) + 10
+
+
+def test_a_vocabulary_of_words_reads_text():
+    words = Vocabulary.words([["I", "don't", "see", "Tom", "."]])
+    run = replace(trained_run(), src_vocabulary=words)
+    [translation] = translate(run, [" I don’t see\u00a0Tom ."])
+    assert translation.src_tokens == ["I", "don't", "see", "Tom", "."]
 
 
 def test_n_best_translations_differ_in_order():
