@@ -122,6 +122,7 @@ def test_each_test_sentence_is_translated(page):
         type_in(page, example.source)
         [expected] = translate(run, [example.source], beam=5)
         assert text_of(page) == f"{expected.text}end"
+        expect(page.locator(".spoken")).to_have_text(expected.text)
 
 
 def test_greedy_search_answers_before_the_beam(page):
