@@ -27,6 +27,9 @@ class Vocabulary:
 
     Make one with :meth:`words`, :meth:`bpe` or :meth:`load`.
 
+    Attributes:
+        of_words: whether the tokens are whole words; otherwise they are subwords.
+
     >>> vocabulary = Vocabulary.words([["the", "cat"], ["the", "dog"]])
     >>> vocabulary.encode([["the", "cat", "barks"]])
     [[4, 5, 3]]
@@ -40,7 +43,6 @@ class Vocabulary:
         # "<eos>" within a text is encoded like any other text.
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
-        #: Whether the tokens are whole words; otherwise they are subwords.
         self.of_words = isinstance(tokenizer.model, models.WordLevel)
         # The tokenizer takes "▁" for a blank. In place of one it reads a character that it must cut into bytes.
         self._stand_in = next(char for char in _NONCHARACTERS if tokenizer.token_to_id(char) is None)

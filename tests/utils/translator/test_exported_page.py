@@ -187,11 +187,20 @@ def test_the_address_brings_everything_back(desk, page):
 
 
 @pytest.mark.parametrize(
-    "address", ["#", "#text=%", "#word=99", "#word=x&prefix=9999999,1,0,-4,x", "#prefix=&text=I%20see"]
+    "address",
+    [
+        "#",
+        "#text=%",
+        "#word=99",
+        "#word=x&prefix=9999999,1,0,-4,x",
+        "#prefix=300,2,300,2",
+        "#prefix=&text=I%20see",
+    ],
 )
 def test_any_address_opens_the_page(desk, address):
     page = opened(desk, "subwords", address)
     assert page.locator(".words input:checked").count() == 1
+    assert page.locator(".words .end").count() == 1
 
 
 # What the page says

@@ -68,7 +68,8 @@ const gruCell = ({ recurrence }, read, states) => {
   const products = linear(recurrence, states);
   return states.map((s, k) => {
     const [r, z] = [0, 1].map((gate) => add(part(read[k], gate), part(products[k], gate)).map(sigmoid));
-    const candidate = part(read[k], 2).map((x, i) => Math.tanh(x + r[i] * part(products[k], 2)[i]));
+    const product = part(products[k], 2);
+    const candidate = part(read[k], 2).map((x, i) => Math.tanh(x + r[i] * product[i]));
     return mix(z, s, candidate);
   });
 };
@@ -110,14 +111,10 @@ const softmax = (scores) => {
 };
 
 // w_v · tanh(W_q s + W_k h_j) for each word j; the keys W_k h_j are computed once per sentence.
-const additiveScores = (projectedQuery, projectedKeys, wV) =>
-  Float32Array.from(projectedKeys, (key) =>
-    dot(
-      wV,
-      0,
-      zipWith(projectedQuery, key, (q, k) => Math.tanh(q + k)),
-    ),
-  );
+const additiveScores = (projectedQuery, projectedKeys, wV) => {
+  const features = projectedKeys.map((key) => zipWith(projectedQuery, key, (q, k) => Math.tanh(q + k)));
+  return Float32Array.from(features, (row) => dot(wV, 0, row));
+};
 
 const weightedSum = (weights, values) => {
   const context = new Float32Array(values[0].length);
@@ -143,12 +140,8 @@ const start = (model, src) => {
 // One step for several hypotheses: of each the logits of its next word, its new state and its attention weights.
 const decoder = (model, words, memory, states) => {
   const y = words.map((id) => embedding(model.tgtEmbedding, id));
-  // The query is the last layer's s_{i-1}.
-  const { weights, contexts } = additiveAttention(
-    model.attention,
-    states.map((layers) => layers.at(-1)),
-    memory,
-  );
+  const queries = states.map((layers) => layers.at(-1)); // the last layer's s_{i-1}
+  const { weights, contexts } = additiveAttention(model.attention, queries, memory);
   const layers = [model.firstCell(y, contexts, layerStates(states, 0))];
   model.upperCells.forEach((cell, k) => {
     layers.push(gruCell(cell, linear(cell.input, layers[k]), layerStates(states, k + 1)));
@@ -245,13 +238,8 @@ const score = ({ logProb, length }) => logProb / Math.max(1, length);
 
 // Runs the decoder one step further, for several hypotheses at once.
 const predict = (model, memory, hypotheses) => {
-  const last = hypotheses.map(({ id }) => id);
-  const read = decoder(
-    model,
-    last,
-    memory,
-    hypotheses.map(({ state }) => state),
-  );
+  const [words, states] = [hypotheses.map(({ id }) => id), hypotheses.map(({ state }) => state)];
+  const read = decoder(model, words, memory, states);
   return hypotheses.map((hypothesis, k) => ({
     hypothesis,
     logP: logProbs(read.logits[k]),

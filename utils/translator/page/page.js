@@ -206,15 +206,16 @@ const showStep = () => {
   const { id } = shown.target[at];
   const rank = choices.findIndex((choice) => choice.id === id);
   const isMine = at === state.prefix.length - 1;
-  const why = isMine
+  const why = rank && at >= state.prefix.length ? `With “${target[at]}” the whole sentence is likelier. ` : "";
+  const advice = isMine
     ? `You have chosen “${target[at]}”. The rest is written anew.`
-    : `${rank ? "The beam search took a word that is not the likeliest. " : ""}Choose another word to change the rest.`;
+    : `${why}Choose another word, and the rest is written anew.`;
   const list = element("ol", {}, ...choices.map((choice) => choiceButton(choice, { isWritten: choice.id === id })));
   const back = textButton("Put back the translator’s own words", () => putBack());
   step.replaceChildren(
     element("h2", {}, `Step ${at + 1} of ${target.length}`),
     element("p", { class: "look" }, lookSentence(source, target[at])),
-    element("p", {}, why),
+    element("p", {}, advice),
     list,
     ...(state.prefix.length ? [back] : []),
   );
@@ -225,6 +226,7 @@ const show = () => {
   if (shown.problem) return result.replaceChildren();
   if (!result.contains(words)) result.replaceChildren(words, spoken, place.holder, caption, step);
   state.chosen = Math.min(state.chosen, shown.target.length - 1);
+  state.prefix = shown.prefix;
   showWords();
   place.draw(figureOf(sourceWords(), targetWords(), shown.weights));
   showStep();

@@ -54,9 +54,16 @@ const answer = async ({ number, text, beam, prefix }) => {
   const facts = { numTokens: ids.length, unknown };
   if (!ids.length) return { ...facts, problem: "empty" };
   if (ids.length > MAX_TOKENS) return { ...facts, problem: "tokens", count: ids.length, limit: MAX_TOKENS };
+  const maxLen = maxLenOf(ids.length);
+  const chosen = firstWords(prefix.slice(0, maxLen));
+  const best = await searched(number, ids, { beam, prefix: chosen, maxLen });
+  return best && { ...facts, ...shown(translator, ids, best), prefix: chosen };
+};
+
+// What is left of a prefix, which may come from any address: words of the vocabulary, up to the end of sentence.
+const firstWords = (prefix) => {
   const known = prefix.filter((id) => id >= EOS && id < translator.tgt.tokens.length);
-  const best = await searched(number, ids, { beam, prefix: known, maxLen: maxLenOf(ids.length) });
-  return best && { ...facts, ...shown(translator, ids, best) };
+  return known.includes(EOS) ? known.slice(0, known.indexOf(EOS) + 1) : known;
 };
 
 onmessage = async ({ data }) => {
