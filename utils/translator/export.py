@@ -23,6 +23,7 @@ from utils.figures.live import script as figure_script
 from utils.translator.checkpoints import write_atomically
 from utils.translator.options import Model, Precision
 from utils.translator.packed import language_facts, pack_weights, vocabulary_facts
+from utils.translator.records import Record
 from utils.translator.runs import Run
 from utils.translator.translating import Translation, source_ids, translate
 
@@ -82,8 +83,8 @@ def export(
         The size of the file in bytes.
 
     Raises:
-        ValueError, FileNotFoundError: as :func:`check_export`, or as :func:`utils.translator.translating.translate`
-            for the first example.
+        ValueError, FileNotFoundError: as :func:`check_export`, a record of another version of this course, or as
+            :func:`utils.translator.translating.translate` for the first example.
     """
     check_export(run, out, examples)
     examples = list(examples) or short_examples(run)
@@ -94,8 +95,8 @@ def export(
     parts = {
         "title": escape(title or f"{names['src'][1]} to {names['tgt'][1]}"),
         "about": escape(about or _default_about(names)),
-        "src": names["src"][0],
-        "tgt": names["tgt"][0],
+        "src": escape(names["src"][0]),
+        "tgt": escape(names["tgt"][0]),
         "src_name": escape(names["src"][1]),
         "examples": "".join(f'<button type="button">{escape(text)}</button>' for text in examples),
         "example": escape(examples[0]),
@@ -171,11 +172,7 @@ def _facts(
         "BLEU": "not measured",
     }
     if run.record is not None:
-        result, data = run.record["result"], run.record["data"]
-        facts["training"] = (
-            f"{round(result['minutes'], 1):g} minutes, {result['steps']:,} steps, on {Path(data['pairs']).name}"
-        )
-        facts["date"] = result["date"][:10]
+        facts |= _training(run.record)
     if evaluation is not None:
         bleu, of = evaluation["bleu"], evaluation["of"]
         facts["BLEU"] = (
@@ -183,6 +180,15 @@ def _facts(
             f"{of['beam']} ({bleu['signature']}; measured before the weights were stored as {precision})"
         )
     return facts
+
+
+def _training(record: Record) -> dict[str, str]:
+    try:
+        result, pairs = record["result"], Path(record["data"]["pairs"])
+        minutes = f"{round(result['minutes'], 1):g} minutes, {result['steps']:,} steps"
+        return {"training": f"{minutes}, on {pairs.name}", "date": result["date"][:10]}
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the record of the run is of another version of this course: {error}") from error
 
 
 def _rows(facts: Mapping[str, str]) -> str:

@@ -139,4 +139,6 @@ def test_what_cannot_be_exported_is_refused(tmp_path):
         export(run, tmp_path / "nowhere" / "page.html")
     with pytest.raises(ValueError, match=r"no test sentences .* name a file with --examples"):
         export(replace(run, test=[]), out)
+    with pytest.raises(ValueError, match="of another version of this course: 'data'"):
+        export(replace(run, record={"result": {}}), out)
     assert list(tmp_path.iterdir()) == []

@@ -123,7 +123,8 @@ const place = makePlace();
 const words = element("fieldset", { class: "words", lang: facts.names.tgt[0], dir: "auto" });
 const spoken = element("output", { class: "spoken", lang: facts.names.tgt[0] });
 const HELP = "The broader a band, the more the decoder looks there. Choose a word to see how it was written.";
-const caption = element("p", { class: "caption" }, HELP);
+const OF_DOTS = "A dot stands before a piece that continues a word.";
+const caption = element("p", { class: "caption" });
 const step = element("div", { class: "step" });
 
 const sourceForm = { blanks: facts.language.words !== "characters", subwords: "merges" in facts.src };
@@ -228,7 +229,10 @@ const show = () => {
   state.chosen = Math.min(state.chosen, shown.target.length - 1);
   state.prefix = shown.prefix;
   showWords();
-  place.draw(figureOf(sourceWords(), targetWords(), shown.weights));
+  const [source, target] = [sourceWords(), targetWords()];
+  place.draw(figureOf(source, target, shown.weights));
+  const hasDots = [...source, ...target].some((word) => /^·./.test(word));
+  caption.textContent = hasDots ? `${HELP} ${OF_DOTS}` : HELP;
   showStep();
   if (shown.beam > 1) spoken.value = shown.text; // a screen reader hears the final translation only
 };
