@@ -150,8 +150,9 @@ const edgeGrip = (figure, { width, wide, left, right, step, bottom, allowed }) =
   const text = gripText(edge, figure.controls[edge].labels[figure.place[edge]], wide);
   const half = gripHalf(text);
   const x = Math.min(Math.max(left + figure.position(edge) * step, half), width - half);
-  const sides = [allowed > 0 && "allowed", allowed < count && "forbidden"];
-  const both = `${allowed} allowed, ${count - allowed} forbidden`;
+  const [before, behind] = figure.labels.sides ?? ["allowed", "forbidden"];
+  const sides = [allowed > 0 && before, allowed < count && behind];
+  const both = `${allowed} ${before}, ${count - allowed} ${behind}`;
   const ends = Array.from({ length: count + 1 }, (_, at) => left + (at * (right - left)) / count);
   const follow = (at) => among(at, ends);
   return [

@@ -23,7 +23,8 @@ class Bars(Figure):
         panels: name of each array to its title.
         bars: labels of the bars.
         edge: an axis whose value n forbids the bars from n on, for instance the length of a mask; its values are
-            0, 1 and so on. Readers can drag the line before the first forbidden bar.
+            0, 1 and so on. Readers can drag the line before the first forbidden bar. Two labels ``sides`` say what
+            stands on its sides; without them these are allowed and forbidden bars.
         options: as for :class:`utils.figures.figure.Figure`.
     """
 

@@ -104,6 +104,16 @@ def test_rows_say_what_they_write_over_the_scores(width: int) -> None:
         assert sum(text.startswith("−10⁶") for text in drawn.texts()) == (n < 4)
 
 
+@both_widths
+def test_labels_say_what_the_line_divides(width: int) -> None:
+    figure = small(labels={"sides": ["read", "not yet"]})
+    for n in range(5):
+        drawn = picture(figure, width, n=n)
+        assert {"allowed", "forbidden"}.isdisjoint(drawn.texts())
+        assert any("read" in text for text in drawn.texts()) == (n > 0)
+        assert any("not yet" in text for text in drawn.texts()) == (n < 4)
+
+
 def test_a_phone_names_allowed_and_forbidden_together() -> None:
     for n, words in (
         (0, {"forbidden"}), (1, {"1 allowed, 7 forbidden"}), (4, {"allowed", "forbidden"}),
