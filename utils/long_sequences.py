@@ -53,7 +53,7 @@ def online_attention(
     >>> online_attention(torch.zeros(1, 2), torch.ones(3, 2), torch.tensor([[1.0], [2.0], [6.0]]), block=2)
     tensor([[3.]])
 
-    Source: Milakov and Gimelshein (2018), algorithm 3; Rabe and Staats (2021), section 2. Explained in
+    Source: Milakov and Gimelshein (2018), algorithm 3; Rabe and Staats (2021). Explained in
     chapters/long_sequences.
     """
     _check_sequence(queries, keys, values)
@@ -120,7 +120,7 @@ def positive_features(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     >>> positive_features(torch.tensor([-100.0, 0.0, 2.0]))
     tensor([0., 1., 3.])
 
-    Source: Katharopoulos et al. (2020), equation 7. Explained in chapters/long_sequences.
+    Source: Katharopoulos et al. (2020), section 3.2.1. Explained in chapters/long_sequences.
     """
     return nn.functional.elu(x) + 1
 
@@ -152,7 +152,7 @@ def linear_attention(
     tensor([[2.],
             [3.]])
 
-    Source: Katharopoulos et al. (2020), equations 4 and 8. Explained in chapters/long_sequences.
+    Source: Katharopoulos et al. (2020), section 3.3. Explained in chapters/long_sequences.
     """
     _check_pairs(queries, keys, values)
     kernel = features(queries) @ features(keys).mT
