@@ -104,7 +104,7 @@ def latent_scores(answer: ReadersFunction) -> Iterator[str]:
         f"{case} your function builds all keys: a tensor of shape {show(min(built, default=()))}.",
         "`up.T @ query` has only 3 numbers.",
     )
-    yield "no key was built"
+    yield "the keys are never built together"
 
 
 @exercise(
@@ -114,7 +114,7 @@ def latent_scores(answer: ReadersFunction) -> Iterator[str]:
 )
 def keep(answer: ReadersFunction) -> Iterator[str]:
     cases = (
-        ("the drafts are right up to the third", list("abcd"), list("abxyz"), list("abx")),
+        ("the third draft is the first wrong one", list("abcd"), list("abxyz"), list("abx")),
         ("the first draft is wrong", list("abc"), list("xbcd"), list("x")),
         ("all drafts are right", list("abc"), list("abcd"), list("abcd")),
         ("a draft is right after a wrong one", list("abcd"), list("axcde"), list("ax")),
