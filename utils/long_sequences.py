@@ -110,7 +110,7 @@ def window_mask(
         raise ValueError(f"window must be at least 1 and sinks at least 0, got {window} and {sinks}")
     mask = causal_mask(num_queries, num_keys, device=device)
     positions = torch.arange(mask.shape[1], device=device)
-    near = positions > positions[-num_queries:, None] - window
+    near = positions > positions[mask.shape[1] - num_queries :, None] - window
     return mask & (near | (positions < sinks))
 
 
@@ -213,7 +213,7 @@ def recurrent_attention(
     elif state.shape[-2:] != (keys.shape[-1], values.shape[-1]):
         expected = (keys.shape[-1], values.shape[-1])
         raise ValueError(f"state must have the last axes {expected}, got shape {tuple(state.shape)}")
-    contexts = []
+    contexts = [values[..., :0, :]]  # for a sequence without positions
     for i in range(n):
         key, value = keys[..., i, :, None], values[..., i, None, :]
         if gates is not None:

@@ -87,6 +87,15 @@ def test_narrow_types_are_summed_in_float32(dtype):
     assert_close(context.double(), exact, atol=0.02, rtol=0.02)
 
 
+def test_a_sequence_may_be_empty():
+    nothing, values = torch.ones(0, D), torch.ones(0, D_V)
+    assert (online_attention(torch.ones(QUERIES, D), nothing, values) == 0).all()
+    contexts, state = recurrent_attention(nothing, nothing, values)
+    assert contexts.shape == (0, D_V)
+    assert (state == 0).all()
+    assert window_mask(0, KEYS, window=3).shape == (0, KEYS)
+
+
 # ---- Windows ----
 
 
