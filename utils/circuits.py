@@ -137,8 +137,12 @@ class AttentionOnly(nn.Module):
             x = _replaced(x, replace, number)
             states.append(x)
             output, layer_weights = layer(x)
-            heads = [_replaced(head, replace, (number, i)) for i, head in enumerate(output.unbind(dim=-3))]
-            outputs.append(torch.stack(heads, dim=-3))
+            if replace:
+                heads = [
+                    _replaced(head, replace, (number, i)) for i, head in enumerate(output.unbind(dim=-3))
+                ]
+                output = torch.stack(heads, dim=-3)
+            outputs.append(output)
             weights.append(layer_weights)
             x = x + outputs[-1].sum(dim=-3)
         states.append(_replaced(x, replace, len(self.layers)))

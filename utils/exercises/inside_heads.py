@@ -18,14 +18,14 @@ from utils.exercises.checking import (
 
 
 @choice(
-    1, "What is in the key of a place before the first layer, and what has the first layer added?", right="c"
+    1, "On what does a score of the first layer depend? Which of the four needs more than this?", right="b"
 )
-def what_moves() -> dict[str, str]:
+def one_layer() -> dict[str, str]:
     return {
-        "a": "the copying heads read the states after layer 1, and the head that is off wrote a part of them.",
-        "b": "the scores of layer 1 depend on the words and the distances alone. What does layer 2 read?",
-        "c": "without the note “before me stood k” no key answers the question of the query.",
-        "d": "both kinds of heads get their matrices in training, and switching one off trains nothing.",
+        "a": "the query and the key are made from the same word, so a large diagonal of the product is enough.",
+        "b": "the score sees k, f and their distance, and not which word stands before f.",
+        "c": "each distance has a number of its own in each head, and that of 3 may be the largest.",
+        "d": "this is a large diagonal of what the head writes. It needs no other head.",
     }
 
 

@@ -7,11 +7,11 @@ from utils.exercises import inside_heads as check
 
 answers = Answers()
 answers.choice(
-    check.what_moves,
-    "c",
-    a="wrote a part of them",
-    b="What does layer 2 read?",
-    d="trains nothing",
+    check.one_layer,
+    "b",
+    a="made from the same word",
+    c="a number of its own",
+    d="what the head writes",
 )
 answers.add(
     check.circuit_by_hand,

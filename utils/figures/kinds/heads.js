@@ -6,11 +6,13 @@ kinds.heads = {
     const isCausal = looksBack(figure);
     const masked = allowedKeys(figure, (i) => [0, isCausal ? i + 1 : Infinity]);
     const dashed = figure.has("gold") && `dashed: ${goldName(figure)}`;
-    const behind = figure.options.causal && `right of the line: forbidden with ${figure.options.causal.join(" ")}`;
+    const forbidden = "hatched: forbidden";
+    const { causal } = figure.options;
+    const behind = causal && `right of the line: forbidden with ${causal.join(" ")}`;
     const large = heatMaps(figure, wide ? width - beside - 28 : width, {
       ...{ panels: [["weights", ""]], masked },
-      legend: [dashed, masked.hatched && "hatched: forbidden", !isCausal && behind],
-      longest: [dashed, behind],
+      legend: [dashed, masked.hatched && forbidden, !isCausal && behind],
+      longest: [dashed, behind || forbidden],
       row: Math.max(wide ? 32 : 24, Math.min(40, 110 / figure.labels.queries.length)),
       more: ({ xOf, yOf, step }) => !isCausal && stairs(figure, xOf, yOf, step, "stairs"),
     });

@@ -69,6 +69,15 @@ EQUAL = torch.full((5, 4), 0.25)
             lambda i, j, head, layer, mask: mask == "on" and j > i,
         ),
         (
+            Heads(
+                lambda head, layer: {"weights": EQUAL, "share": 0},
+                {"head": [1, 2], "layer": [1]},
+                labels={"share": [""]},
+                **FIVE_BY_FOUR,
+            ),
+            lambda i, j, head, layer: j > i,
+        ),
+        (
             Windows(
                 lambda reach, score: {"weights": EQUAL, "gold": EQUAL, "share": 0},
                 {"reach": [0, 1, 9], "score": ["dot"]},
@@ -80,7 +89,7 @@ EQUAL = torch.full((5, 4), 0.25)
             lambda i, j, reach, score: abs(min(i, 3) - j) > reach,
         ),
     ],
-    ids=["length", "mask", "window"],
+    ids=["length", "mask", "always", "window"],
 )
 def test_what_is_forbidden_is_hatched(width: int, figure: Figure, forbids: Callable) -> None:
     for values in itertools.product(*figure.axes.values()):
