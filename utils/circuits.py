@@ -20,7 +20,7 @@ Place = int | tuple[int, int]
 
 
 class Run(NamedTuple):
-    """All that a network computes from a text.
+    """All that a network computes from a text. Explained in chapters/inside_heads.
 
     Attributes:
         logits: of the next word at each place.
