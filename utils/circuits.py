@@ -19,14 +19,11 @@ from utils.transformer import causal_mask
 Place = int | tuple[int, int]
 
 
-class Run(NamedTuple):
-    """All that a network computes from a text. Explained in chapters/inside_heads.
+class Activations(NamedTuple):
+    """All that a network computes from a text.
 
-    Attributes:
-        logits: of the next word at each place.
-        states: what each layer reads, and last what the output layer reads.
-        outputs: for each layer what each head adds to the state.
-        weights: for each layer those of each head.
+    ``logits`` are those of the next word at each place. ``states`` has what each layer reads, and last what the output
+    layer reads; ``outputs`` has for each layer what each head adds to the state, and ``weights`` those of each head.
     """
 
     logits: Float[Tensor, "*batch n vocab"]
@@ -118,8 +115,8 @@ class AttentionOnly(nn.Module):
 
     def forward(
         self, tokens: Int[Tensor, "*batch n"], *, replace: Mapping[Place, Tensor | float] | None = None
-    ) -> Run:
-        """Run the network, with parts replaced.
+    ) -> Activations:
+        """Activations the network, with parts replaced.
 
         Args:
             tokens: ids of the words.
@@ -148,7 +145,7 @@ class AttentionOnly(nn.Module):
         states.append(_replaced(x, replace, len(self.layers)))
         if replace:
             raise ValueError(f"replace must name layers and heads of this network, got {list(replace)}")
-        return Run(self.output(states[-1]), states, outputs, weights)
+        return Activations(self.output(states[-1]), states, outputs, weights)
 
 
 def _replaced(part: Tensor, replace: dict[Place, Tensor | float], place: Place) -> Tensor:
