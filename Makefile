@@ -12,7 +12,7 @@ ifneq ($(filter-out $(CHAPTERS),$(SELECTED)),)
 $(error There is no chapter called $(CHAPTER). The chapters are $(CHAPTERS:chapters/%.ipynb=%))
 endif
 BOOK_SOURCES := _config.yml _toc.yml $(CHAPTERS) \
-	$(shell find book utils -type f ! -name '*.pyc' ! -path '* *' ! -path book/pdf.py ! -path book/fonts.py 2>/dev/null)
+	$(shell find book utils -type f ! -name '*.pyc' ! -path '* *' ! -regex 'book/[a-z]*\.py' 2>/dev/null)
 
 # All tests of a file run in one process and share models and pages. Two processors run three, as many tests wait.
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
@@ -33,7 +33,7 @@ export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC
 test test-all notebooks: export IPYTHONDIR := $(CURDIR)/.venv/ipython
 .DELETE_ON_ERROR:
-.PHONY: help book pdf serve browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts clean
+.PHONY: help book pdf serve browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -97,9 +97,10 @@ linkcheck: $(INSTALLED)  ## check every outside link of the book (needs the netw
 
 readme: $(INSTALLED)  ## write the links and the tables of chapters in README.md, chapters/README.md and CITATION.cff
 	$(BIN)/python book/_ext/publishing.py
-
 fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got a new Chinese character
 	$(BIN)/python book/fonts.py
+translators: $(INSTALLED)  ## train the translator of the pages again, 20 minutes; ATTENTION_DATA names the folder of pairs
+	$(BIN)/python book/translators.py
 
 clean:  ## remove what was built, the environment included
 	rm -rf _build .venv *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
@@ -120,8 +121,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 		{ echo "$(PYTHON) not found: install Python 3.11 to 3.13, or name one with make PYTHON=..." >&2; exit 1; }
 	@version=$$("$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
 	case $$version in 3.11|3.12|3.13) ;; *) \
-		echo "$(PYTHON) is Python $$version; the course needs 3.11 to 3.13: make PYTHON=python3.12" >&2; exit 1;; \
-	esac
+		echo "$(PYTHON) is Python $$version; the course needs 3.11 to 3.13: make PYTHON=python3.12" >&2; exit 1;; esac
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "$(PYTHON) has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
 	test -x $(BIN)/python || "$(PYTHON)" -m venv .venv

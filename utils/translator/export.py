@@ -18,7 +18,7 @@ from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
 from utils.figures import Alignment
 from utils.figures.chinese import font_face
-from utils.figures.colours import css_variables
+from utils.figures.colours import COLOURS
 from utils.figures.live import script as figure_script
 from utils.translator.checkpoints import write_atomically
 from utils.translator.options import Model, Precision
@@ -227,7 +227,6 @@ def _as_written(tokens: Sequence[str]) -> list[str]:
 
 def _style(run: Run) -> str:
     """The style sheet, with a font for the characters of the vocabulary if a language is written in simplified ones."""
-    light, dark = (css_variables(dark=dark) for dark in (False, True))
     vocabularies = {run.settings.src: run.src_vocabulary, run.settings.tgt: run.tgt_vocabulary}
     tokens = [
         token
@@ -235,8 +234,8 @@ def _style(run: Run) -> str:
         if script(lang) == "Hans"
         for token in vocabulary.tokens(range(len(vocabulary)))
     ]
-    colours = f":root{{{light}}}@media (prefers-color-scheme: dark){{:root{{{dark}}}}}"
-    return f"{font_face('Chinese', ''.join(tokens))}{colours}\n{_read('page.css')}"
+    colours = ";".join(f"--{name}:light-dark({light},{dark})" for name, (light, dark) in COLOURS.items())
+    return f"{font_face('Chinese', ''.join(tokens))}:root{{{colours}}}\n{_read('page.css')}"
 
 
 def _figures() -> str:

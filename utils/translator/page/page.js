@@ -3,6 +3,7 @@
 
 const REST = 350; // milliseconds without a key until the beam search begins
 const BEAM = 5;
+const PLAY = 1200; // milliseconds for each word of the example that plays in a frame
 const WIDEST_PICTURE = 760;
 
 const find = (selector) => document.querySelector(selector);
@@ -300,3 +301,32 @@ for (const button of document.querySelectorAll(".examples button"))
   });
 addEventListener("hashchange", arrive);
 arrive();
+
+// Shows where the decoder looked word by word, until the reader does something. The opened step stays as it is, so that
+// the text below the frame does not move.
+function playExample() {
+  let at = 0;
+  const timer = setInterval(() => {
+    if (shown?.beam !== BEAM) return;
+    if (at < shown.target.length) place.look(at++, state.chosen);
+    else stop();
+  }, PLAY);
+  const stop = () => {
+    clearInterval(timer);
+    if (at) place.look(state.chosen);
+  };
+  for (const event of ["pointerdown", "keydown"]) addEventListener(event, stop, { once: true });
+}
+
+// In a frame: the page around it gets to know the height, and says which colours it has.
+if (parent !== window) {
+  document.documentElement.classList.add("framed");
+  find("footer details").open = false;
+  new ResizeObserver(() => parent.postMessage({ translatorHeight: document.body.offsetHeight }, "*")).observe(
+    document.body,
+  );
+  addEventListener("message", ({ data }) => {
+    if (/^(light|dark)$/.test(data?.colorScheme)) document.documentElement.style.colorScheme = data.colorScheme;
+  });
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) playExample();
+}

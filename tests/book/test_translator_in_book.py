@@ -1,0 +1,99 @@
+"""The translators in frames of the book: they translate, look like the page around them, and are what torch trained."""
+
+import base64
+import gzip
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+import torch
+from bs4 import BeautifulSoup
+from built_book import ROOT
+from page_engine import Engine
+from playwright.sync_api import Browser, FrameLocator, expect
+from windows import DESK, PHONE, Visit
+
+from utils.search import beam_search
+from utils.translator.models import Settings, build_model
+from utils.translator.packed import unpack_weights
+
+pytestmark = pytest.mark.browser
+
+TRANSLATORS = sorted((ROOT / "book" / "_assets" / "translators").glob("*.html"))
+#: The translator that opens the book is small; all others load when a reader asks for them.
+MEGABYTES = {"en-fr": 0.9}
+
+
+def held(page: str, name: str) -> str:
+    """What a translator's page holds in one of its scripts."""
+    return re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script>', page, re.DOTALL)[1]
+
+
+@pytest.mark.parametrize("path", TRANSLATORS, ids=lambda path: path.stem)
+def test_torch_translates_with_the_stored_weights(path):
+    page = path.read_text("utf-8")
+    assert len(gzip.compress(page.encode(), 6)) <= 1e6 * MEGABYTES.get(path.stem, 8)  # as a server sends it
+    facts = json.loads(held(page, "facts"))
+    weights = unpack_weights(facts["layout"], base64.b64decode(held(page, "weights")))
+    widths = {"d_embed": weights["encoder.embedding.weight"].shape[1]}
+    widths["d_hidden"] = weights["encoder.gru.weight_hh_l0"].shape[1]
+    settings = Settings(*path.stem.split("-"), **widths)
+    model = build_model(settings, *(len(facts[side]["tokens"]) for side in ("src", "tgt"))).eval()
+    model.load_state_dict(weights)
+
+    engine = Engine()
+    engine.call("reads", {"vocabulary": facts["src"], "language": facts["language"]})
+    engine.call("writes", facts["tgt"])
+    stored = BeautifulSoup(page, "html.parser").select_one(".stored")
+    source, translation = (stored.select_one(part).get_text() for part in ("span", "strong"))
+    ids = engine.call("read", [source])[0]["ids"]
+    [[best, *_]] = beam_search(model, torch.tensor([ids]), torch.tensor([len(ids)]), beam=5, max_len=100)
+    assert engine.call("decode", [best.tokens])[0] == translation
+
+
+@pytest.fixture(scope="module", params=[DESK, PHONE], ids=["desk", "phone"])
+def visit(request, browser: Browser) -> Iterator[Visit]:
+    with Visit(browser, **request.param) as visit:
+        yield visit
+
+
+def opened(visit: Visit) -> FrameLocator:
+    """The translator that opens the book, after it has translated its example."""
+    frame = visit.page("book/index").locator("iframe.translator")
+    frame.scroll_into_view_if_needed()
+    inside = frame.content_frame
+    inside.locator("#result[data-beam='5']").wait_for()
+    return inside
+
+
+def test_the_first_page_translates(visit):
+    inside = opened(visit)
+    inside.get_by_role("textbox").fill("I am happy.")
+    expect(inside.locator(".line")).to_contain_text("Je suis")
+    expect(inside.get_by_role("heading", level=1)).to_be_hidden()  # the book has one of its own
+
+
+def test_the_frame_is_as_high_as_its_page(visit):
+    inside = opened(visit)
+    frame = visit.page("book/index").locator("iframe.translator")
+    overflow = "document.documentElement.scrollHeight - innerHeight"
+    visit.page("book/index").wait_for_function(
+        "height => document.querySelector('iframe.translator').clientHeight >= height",
+        arg=inside.locator("body").evaluate("body => body.offsetHeight"),
+    )
+    assert inside.locator("body").evaluate(f"() => {overflow}") <= 1
+    assert inside.locator("body").evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
+    assert frame.evaluate("frame => frame.clientWidth") > 300
+
+
+def test_the_frame_has_the_colours_of_the_book(visit):
+    inside = opened(visit)
+    colours = []
+    for theme in ("light", "dark"):
+        visit.page("book/index").evaluate(
+            "theme => { document.documentElement.dataset.theme = theme }", theme
+        )
+        expect(inside.locator("html")).to_have_attribute("style", re.compile(f"color-scheme: {theme}"))
+        colours.append(inside.locator("body").evaluate("body => getComputedStyle(body).backgroundColor"))
+    assert colours == ["rgb(255, 255, 255)", "rgb(18, 18, 18)"]
