@@ -116,7 +116,7 @@ class AttentionOnly(nn.Module):
     def forward(
         self, tokens: Int[Tensor, "*batch n"], *, replace: Mapping[Place, Tensor | float] | None = None
     ) -> Activations:
-        """Activations the network, with parts replaced.
+        """Run the network, with parts replaced.
 
         Args:
             tokens: ids of the words.
@@ -236,7 +236,8 @@ def query_key_circuit(
     r"""What a head asks for: the part of a score that depends on the word at the query and on a word at the key.
 
     .. math::
-        E W_q W_k^\top E^\top / \sqrt d \quad\text{or}\quad E W_q W_k^\top (E W_v' W_o')^\top / \sqrt d
+        & E W_q W_k^\top E^\top / \sqrt d \quad\text{or} \\
+        & E W_q W_k^\top (E W_v' W_o')^\top / \sqrt d
 
     Args:
         through: layer and number of an earlier head, with the matrices :math:`W_v'` and :math:`W_o'`. Then the column

@@ -45,9 +45,10 @@ def rotate(
     r"""Rotary positions: each pair of numbers is turned by an angle that grows with the place of its vector.
 
     .. math::
-        \begin{pmatrix} x'_{2i} \\ x'_{2i+1} \end{pmatrix} =
-        \begin{pmatrix} \cos t\theta_i & -\sin t\theta_i \\ \sin t\theta_i & \cos t\theta_i \end{pmatrix}
-        \begin{pmatrix} x_{2i} \\ x_{2i+1} \end{pmatrix}, \quad \theta_i = \mathrm{base}^{-2i/d}
+        x'_{2i} &= x_{2i} \cos t\theta_i - x_{2i+1} \sin t\theta_i \\
+        x'_{2i+1} &= x_{2i} \sin t\theta_i + x_{2i+1} \cos t\theta_i
+
+    with the angles :math:`t\theta_i` at place t, where :math:`\theta_i = \mathrm{base}^{-2i/d}`.
 
     The dot product of a turned query and a turned key depends on the two vectors and on their distance alone.
 
@@ -83,7 +84,9 @@ def alibi(
 ) -> Float[Tensor, "heads queries keys"]:
     r"""What ALiBi adds to the scores: each head subtracts its slope times the distance of the key; later keys get -inf.
 
-    .. math:: b_{hij} = -m_h\,(i - j), \quad m_h = 2^{-8h/H}, \quad h = 1, \dots, H
+    .. math::
+        b_{hij} &= -m_h\,(i - j) \\
+        m_h &= 2^{-8h/H}, \quad h = 1, \dots, H
 
     Args:
         num_heads: H. The paper's slopes are these for powers of two.
@@ -110,7 +113,8 @@ class GroupedQueryAttention(nn.Module):
     r"""Causal self-attention whose heads share keys and values in groups of equal size.
 
     .. math::
-        \text{head}_h = \text{attention}(W_q^h x,\; W_k^g x,\; W_v^g x), \quad g = \lfloor h G / H \rfloor
+        c_h &= \text{attention}(W_q^h x,\; W_k^g x,\; W_v^g x) \\
+        g &= \lfloor h G / H \rfloor
 
     With G = H each head has keys of its own (multi-head), with G = 1 all heads share one (multi-query).
 

@@ -175,11 +175,13 @@ def recurrent_attention(
 
     .. math::
         S' &= g_i S_{i-1} \\
-        S_i &= S' + \beta_i\, k_i (v_i - S'^\top k_i)^\top \quad\text{with rates, or}\quad S_i = S' + k_i v_i^\top \\
+        S_i &= S' + k_i v_i^\top \\
+        \text{or}\quad S_i &= S' + \beta_i\, k_i (v_i - S'^\top k_i)^\top \\
         c_i &= S_i^\top q_i
 
-    Without gates and rates this is linear attention before the division by the sum of the weights. If the values have
-    a column of ones, the same column of the contexts is this sum.
+    The second form of :math:`S_i` is for rates. Without gates and rates this is linear attention before the
+    division by the sum of the weights. If the values have a column of ones, the same column of the contexts is this
+    sum.
 
     Args:
         queries: their features, if there are any; the same for ``keys``.

@@ -139,8 +139,9 @@ def width_of(page: Page) -> int:
 
 
 def weight(requested: set[str]) -> int:
-    """Bytes of a page with all that it has loaded, compressed as by a server, without the numbers of figures."""
+    """Bytes of a page with what it has loaded, compressed as by a server, without figures' numbers and translators."""
     files = {Path(unquote(urlsplit(url).path)) for url in requested if url.startswith("file:")}
+    files = {path for path in files if path.parent.name != "translators"}
     return sum(len(gzip.compress(FIGURE_NUMBERS.sub(b"", path.read_bytes()), 6)) for path in files)
 
 
