@@ -46,10 +46,10 @@ def style() -> str:
     return colours + read("figure.css") + DARK_IN_JUPYTERLAB
 
 
-def script() -> str:
-    """The script of every figure, as one ES module."""
+def script(kinds: Sequence[str] | None = None) -> str:
+    """The script of the figures of these kinds, by default of all, as one ES module."""
     look = f"const PICTURE_STYLE = {json.dumps(read('picture.css'))};"
-    return "\n".join([drawing_script(), look, *(read(f"script/{name}.js") for name in _IN_PAGES)])
+    return "\n".join([drawing_script(kinds), look, *(read(f"script/{name}.js") for name in _IN_PAGES)])
 
 
 def page_script() -> str:

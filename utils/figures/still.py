@@ -7,6 +7,7 @@ Pictures are drawn in one place, the script. For pages without a script, for pap
 import atexit
 import json
 import re
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
@@ -56,14 +57,20 @@ def read(name: str) -> str:
     return _FOR_READERS.sub("", (_HERE / name).read_text(encoding="utf-8"))
 
 
-def drawing_script() -> str:
-    """All that makes a picture of numbers: the scripts that need no browser, and the drawing function of each kind."""
-    kinds = sorted(path.name for path in (_HERE / "kinds").iterdir() if path.name.endswith(".js"))
+def drawing_script(kinds: Sequence[str] | None = None) -> str:
+    """All that makes a picture of numbers: the scripts that need no browser, and the drawing function of each kind.
+
+    Args:
+        kinds: by default all.
+    """
+    if kinds is None:
+        files_of_kinds = (path.name for path in (_HERE / "kinds").iterdir())
+        kinds = sorted(name.removesuffix(".js") for name in files_of_kinds if name.endswith(".js"))
     # Each kind has a scope of its own, so that two kinds may give a function the same name.
     return "\n".join(
         [
             *(read(f"script/{name}.js") for name in _PURE),
-            *(f"{{\n{read(f'kinds/{name}')}}}" for name in kinds),
+            *(f"{{\n{read(f'kinds/{name}.js')}}}" for name in kinds),
         ]
     )
 

@@ -5,24 +5,20 @@ Explained in book/api/command_line.
 """
 
 import base64
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from utils.corpus.languages import has_blanks, script
+from utils.corpus.languages import has_blanks
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
 from utils.figures import Alignment
-from utils.figures.chinese import font_face
-from utils.figures.colours import COLOURS
-from utils.figures.live import script as figure_script
 from utils.translator.checkpoints import write_atomically
 from utils.translator.options import Model, Precision
 from utils.translator.packed import language_facts, pack_weights, vocabulary_facts
+from utils.translator.page_parts import as_json, drawing, read, style
 from utils.translator.records import Record
 from utils.translator.runs import Run
 from utils.translator.translating import Translation, source_ids, translate
@@ -102,13 +98,13 @@ def export(
         "example": escape(examples[0]),
         "translation": escape(example.text),
         "picture": _still_picture(example),
-        "style": _style(run),
-        "data": _json(page_data(run, layout) | {"names": names, "examples": examples[:1]}),
+        "style": style({run.settings.src: run.src_vocabulary, run.settings.tgt: run.tgt_vocabulary}),
+        "data": as_json(page_data(run, layout) | {"names": names, "examples": examples[:1]}),
         "weights": base64.b64encode(weights).decode(),
-        "worker": _read("forward.js", "tokenizer.js", "worker.js"),
-        "script": f"(() => {{\n{_figures()}\n{{\n{_read('page.js')}}}\n}})()",
+        "worker": read("forward.js", "tokenizer.js", "worker.js"),
+        "script": f"(() => {{\n{drawing()}\n{{\n{read('page.js')}}}\n}})()",
     }
-    template = Template(_read("page.html"))
+    template = Template(read("page.html"))
     size = len(template.substitute(parts, facts=_rows(facts)).encode())
     facts["size"] = f"{size / 1e6:.1f} MB"
     page = template.substitute(parts, facts=_rows(facts)).encode()
@@ -223,31 +219,3 @@ def _still_picture(translation: Translation) -> str:
 def _as_written(tokens: Sequence[str]) -> list[str]:
     """The tokens of a picture, about as the script of the page writes them."""
     return ["end" if token == "<eos>" else token.removeprefix("▁") or "␣" for token in tokens]
-
-
-def _style(run: Run) -> str:
-    """The style sheet, with a font for the characters of the vocabulary if a language is written in simplified ones."""
-    vocabularies = {run.settings.src: run.src_vocabulary, run.settings.tgt: run.tgt_vocabulary}
-    tokens = [
-        token
-        for lang, vocabulary in vocabularies.items()
-        if script(lang) == "Hans"
-        for token in vocabulary.tokens(range(len(vocabulary)))
-    ]
-    colours = ";".join(f"--{name}:light-dark({light},{dark})" for name, (light, dark) in COLOURS.items())
-    return f"{font_face('Chinese', ''.join(tokens))}:root{{{colours}}}\n{_read('page.css')}"
-
-
-def _figures() -> str:
-    """The scripts of the course's figures, of which the page draws with ``alignment``."""
-    return figure_script().replace("export default { render };", "")
-
-
-def _read(*names: str) -> str:
-    folder = files("utils.translator") / "page"
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
-
-
-def _json(value: object) -> str:
-    """JSON that cannot close the element that it stands in."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
