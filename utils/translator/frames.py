@@ -1,0 +1,26 @@
+"""A page with a translator as the output of a cell: a frame in the notebook and in the book."""
+
+from html import escape
+
+
+class Frame:
+    """A page in a frame. In the book the frame gets the height and the colours that suit it (`translator.js`).
+
+    Args:
+        title: what the frame holds, for a screen reader, and in place of it where no HTML is shown.
+        src: the address of the page.
+        srcdoc: the page itself, in place of an address.
+    """
+
+    def __init__(self, title: str, *, src: str = "", srcdoc: str = "") -> None:
+        self.title = title
+        self._page = f'src="{escape(src)}"' if src else f'srcdoc="{escape(srcdoc)}"'
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe class="translator" title="{escape(self.title)}" loading="lazy" '
+            f'style="width:100%;height:40rem;border:0" {self._page}></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"In a frame: {self.title}"
