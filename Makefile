@@ -19,7 +19,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 IN_PARALLEL = -n $(shell $(BIN)/python -c 'import os; print(min(4, os.cpu_count() * 3 // 2))') --dist loadfile --no-loadscope-reorder
 NOTEBOOKS := --nbval --nbval-current-env $(SELECTED)
 
-# Two builds, one to read and one to test. We drop what jupyter-book prints, but for warnings and errors.
+# One book to read, and one that tests/book asks for. We drop what jupyter-book prints, but for warnings and errors.
 BOOK := _build/html
 TESTED := _build/tested/_build/html
 BUILD := $(BIN)/jupyter-book build . --quiet >/dev/null
@@ -48,17 +48,17 @@ serve: book  ## build the book, then serve it on this computer (PORT=8000)
 	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
 	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
 
-browser: $(INSTALLED)  # starts a browser, or gets one, before the book is built
+browser: $(INSTALLED)  # starts a browser, or gets one, before the tests begin
 	@$(BIN)/python tests/support/chromium.py
 
-test: browser lint $(if $(CHAPTER),$(TESTED)/.updated,$(TESTED)/.built)  ## run the tests, about 15 minutes (CHAPTER=name for one chapter)
+test: browser lint  ## run the tests, about 15 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" -k "$(CHAPTER)" tests/book tests/chapters/test_*.py
 else
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" chapters/studies tests utils
 endif
 
-test-all: browser lint $(TESTED)/.built  ## run all tests, about 25 minutes: also killed processes, all figures, all solutions
+test-all: browser lint  ## run all tests, about 25 minutes: also killed processes, all figures, all solutions
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) chapters/studies tests utils
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters

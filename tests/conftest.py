@@ -39,8 +39,13 @@ expect.set_options(timeout=PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Notebooks and tests in a browser first: otherwise all processes would wait at the end for the last of these."""
-    items.sort(key=lambda item: item.path.suffix != ".ipynb" and "browser" not in item.keywords)
+    """First a test that builds the book, beside notebooks, then tests in a browser; the last ones are short."""
+    items.sort(
+        key=lambda item: (
+            item.path.name != "test_book.py",
+            item.path.suffix != ".ipynb" and "browser" not in item.keywords,
+        )
+    )
 
 
 # One per module, not one per session: an open Playwright runs an event loop, and beside it nbval and nbclient fail.

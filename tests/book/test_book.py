@@ -136,7 +136,7 @@ def test_the_glossary_has_both_languages() -> None:
 
 
 def test_pages_with_chinese_characters_have_their_font() -> None:
-    (font,) = fonts_in("fonts/chinese.css")
+    (font,) = fonts_in("chinese.css")
     drawn = {chr(code) for code in font.getBestCmap()}
     for page in set(BOOK.rglob("*.html")) - set(BOOK.glob("_static/**/*.html")):
         text = page.read_text("utf-8")
@@ -148,7 +148,7 @@ def test_pages_with_chinese_characters_have_their_font() -> None:
 def test_the_typeface_has_the_letters_of_the_text() -> None:
     letters = re.compile(r"[a-zA-Z\u00c0-\u024f]")
     wanted = {letter for page in PAGES for letter in letters.findall(html(page).get_text())}
-    for font in fonts_in("fonts/text.css"):
+    for font in fonts_in("text.css"):
         assert wanted <= {chr(code) for code in font.getBestCmap()}
         # Under its licence only the complete font may have the name.
         assert not any("Source" in str(name) for name in font["name"].names if name.nameID in (1, 4, 6, 16))

@@ -19,7 +19,7 @@ PAPER = {"width": 643, "height": 970}
 #: The most that a page may weigh.
 KILOBYTES = 900
 FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.DOTALL)
-DRAWN_ICONS = {chr(code) for font in fonts_in("fonts/icons.css") for code in font.getBestCmap()}
+DRAWN_ICONS = {chr(code) for font in fonts_in("icons.css") for code in font.getBestCmap()}
 #: Pages that between them have every kind of thing that a page has. (`test_figures_in_book` asks axe about figures.)
 KINDS = {CHAPTERS[0], "book/index", "book/glossary", "book/references", "book/api/kernels"}
 

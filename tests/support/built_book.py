@@ -40,6 +40,6 @@ def html(page: str) -> BeautifulSoup:
 
 
 def fonts_in(sheet: str) -> list[TTFont]:
-    """The fonts that a style sheet of the book contains as data."""
-    text = (BOOK / "_static" / sheet).read_text("utf-8")
+    """The fonts that a style sheet of the book contains as data; it need not be built."""
+    text = (ROOT / "book" / "_assets" / "fonts" / sheet).read_text("utf-8")
     return [TTFont(io.BytesIO(base64.b64decode(data))) for data in re.findall(r"base64,([\w+/=]+)", text)]

@@ -1,0 +1,16 @@
+"""The book is built by the first process that tests it, while the others run notebooks."""
+
+import os
+import subprocess
+
+import pytest
+from built_book import BOOK, ROOT
+from filelock import FileLock
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built() -> None:
+    """`make test` builds everything, since Sphinx repeats no warning; with CHAPTER only what has changed."""
+    target = BOOK / (".updated" if os.environ.get("ATTENTION_CHAPTER") else ".built")
+    with FileLock(ROOT / ".venv" / "book.lock"):
+        subprocess.run(["make", "--silent", str(target.relative_to(ROOT))], cwd=ROOT, check=True)
