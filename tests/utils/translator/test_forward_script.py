@@ -33,8 +33,9 @@ def engine() -> Engine:
 
 @BOTH_CELLS
 @pytest.mark.parametrize("num_layers", [1, 2])
-def test_both_searches_write_what_torch_writes(engine, cell, num_layers):
-    model = random_model(cell=cell, num_layers=num_layers)
+@pytest.mark.parametrize("attention", [True, False], ids=["attention", "one vector"])
+def test_both_searches_write_what_torch_writes(engine, attention, cell, num_layers):
+    model = random_model(attention=attention, cell=cell, num_layers=num_layers)
     engine.load(model)
     for src in sentences(40):
         check_searches(engine, model, src, max_len=6)

@@ -129,10 +129,22 @@ const additiveAttention = ({ wQ, wV }, queries, { values, projectedKeys }) => {
   return { weights, contexts: weights.map((row) => weightedSum(row, values)) };
 };
 
-// What the decoder knows of a sentence, and its first state: s_0 = tanh(W_s h), where h is that of the last direction.
+// What a decoder knows of a sentence and how it gets a context from that: BahdanauDecoder looks at all words anew at
+// each step, and FixedContextDecoder sees the same summary at every step, the encoder's last states side by side.
+const bahdanauDecoder = {
+  memory: ({ attention }, { outputs }) => ({ values: outputs, projectedKeys: linear(attention.wK, outputs) }),
+  attend: ({ attention }, queries, memory) => additiveAttention(attention, queries, memory),
+};
+const fixedContextDecoder = {
+  memory: (_, { state }) => ({ summary: concatenate(...state.at(-1)) }),
+  attend: (_, queries, { summary }) => ({ weights: queries.map(() => []), contexts: queries.map(() => summary) }),
+};
+const kindOf = ({ attention }) => (attention ? bahdanauDecoder : fixedContextDecoder);
+
+// The memory, and the first state: s_0 = tanh(W_s h), where h is that of the last direction.
 const start = (model, src) => {
   const { outputs, state } = encoder(model, src);
-  const memory = { values: outputs, projectedKeys: linear(model.attention.wK, outputs) };
+  const memory = kindOf(model).memory(model, { outputs, state });
   const last = state.map((directions) => directions.at(-1));
   return { memory, state: linear(model.startState, last).map((s) => s.map(Math.tanh)) };
 };
@@ -141,7 +153,7 @@ const start = (model, src) => {
 const decoder = (model, words, memory, states) => {
   const y = words.map((id) => embedding(model.tgtEmbedding, id));
   const queries = states.map((layers) => layers.at(-1)); // the last layer's s_{i-1}
-  const { weights, contexts } = additiveAttention(model.attention, queries, memory);
+  const { weights, contexts } = kindOf(model).attend(model, queries, memory);
   const layers = [model.firstCell(y, contexts, layerStates(states, 0))];
   model.upperCells.forEach((cell, k) => {
     layers.push(gruCell(cell, linear(cell.input, layers[k]), layerStates(states, k + 1)));
@@ -181,7 +193,7 @@ const makeModel = (weights) => {
     srcEmbedding: weights["encoder.embedding.weight"],
     encoderLayers: layers.map((k) => directions.map((end) => recurrentLayer(weights, "encoder.gru.", `_l${k}${end}`))),
     tgtEmbedding: weights["decoder.embedding.weight"],
-    attention: {
+    attention: weights["decoder.attention.w_v.weight"] && {
       wQ: layerOf(weights, "decoder.attention.w_q"),
       wK: layerOf(weights, "decoder.attention.w_k"),
       wV: weights["decoder.attention.w_v.weight"].numbers,
