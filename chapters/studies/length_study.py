@@ -56,8 +56,8 @@ class Task:
         test_ids: English sentences of the test.
         lengths: their lengths in words.
         references: the accepted translations of each.
-        num_src: size of the English vocabulary.
-        num_tgt: size of the French one.
+        src_vocabulary: the English one.
+        tgt_vocabulary: the French one.
         write: turns French ids into text.
         read: turns English text into ids; in the grammar a word is what stands between blanks.
     """
@@ -67,8 +67,8 @@ class Task:
     test_ids: Ids
     lengths: list[int]
     references: list[list[str]]
-    num_src: int
-    num_tgt: int
+    src_vocabulary: Vocabulary
+    tgt_vocabulary: Vocabulary
     write: Callable[[Sequence[int]], str]
     read: Callable[[str], list[int]]
 
@@ -106,8 +106,8 @@ def grammar_task(
         en.encode([en for en, _ in test]),
         [len(en) for en, _ in test],
         [[join_words(fr, "fr")] for _, fr in test],
-        len(en),
-        len(fr),
+        en,
+        fr,
         lambda ids: join_words(fr.tokens(ids), "fr"),
         lambda text: en.encode([text.split()])[0],
     )
@@ -161,8 +161,8 @@ def joined_task(
         en.encode([source for source, _ in test]),
         [num_words(pair) for pair in test],
         [[target] for _, target in test],
-        len(en),
-        len(fr),
+        en,
+        fr,
         lambda ids: " ".join(fr.decode(ids).split()),
         lambda text: en.encode([text])[0],
     )
@@ -222,8 +222,9 @@ def train(
     Explained in chapters/sentence_length.
     """
     with seeded(seed):
-        encoder = Encoder(task.num_src, width, width)
-        model = EncoderDecoder(encoder, DECODERS[decoder](task.num_tgt, width, width, encoder.d_out))
+        encoder = Encoder(len(task.src_vocabulary), width, width)
+        num_tgt = len(task.tgt_vocabulary)
+        model = EncoderDecoder(encoder, DECODERS[decoder](num_tgt, width, width, encoder.d_out))
     batches = ShuffledBatches(task.src_ids, task.tgt_ids, batch_size=batch_size, seed=seed)
     with tqdm(total=len(batches), disable=not progress, desc="training") as bar:
         options = {"loss": fast_loss, "label_smoothing": 0.0, "lr": lr, "seed": seed}

@@ -64,7 +64,7 @@ def test_joined_training_sentences_hold_no_test_sentence(pairs, monkeypatch):
     assert not trained & tested
     assert max(text.count(".") for text in map(task.write, task.tgt_ids)) > 2  # 5 tokens each, so 3 fit
     assert [n <= 13 for n in task.lengths] == [True, True, False, False]
-    assert all(3 < number < task.num_src for number in task.read("I see two cats."))
+    assert all(3 < number < len(task.src_vocabulary) for number in task.read("I see two cats."))
 
 
 def test_translators_of_a_task_differ_in_two_things():
