@@ -99,8 +99,8 @@ readme: $(INSTALLED)  ## write the links and the tables of chapters in README.md
 	$(BIN)/python book/_ext/publishing.py
 fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got a new Chinese character
 	$(BIN)/python book/fonts.py
-translators: $(INSTALLED)  ## train the translator of the pages again, 20 minutes; ATTENTION_DATA names the folder of pairs
-	$(BIN)/python book/translators.py
+translators: $(INSTALLED)  ## train the translators of the pages again, 30 minutes; ATTENTION_DATA names the folder of pairs
+	PYTHONPATH=chapters $(BIN)/python book/translators.py
 
 clean:  ## remove what was built, the environment included
 	rm -rf _build .venv *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -1,6 +1,7 @@
-"""Train the translator that opens the book, and write its page: `make translators`.
+"""Train the translator that opens the book and those of `growing`, and write their pages: `make translators`.
 
-It needs the files of sentence pairs that book/data_and_licences describes, in the folder `$ATTENTION_DATA/tatoeba`.
+The first one needs the files of sentence pairs that book/data_and_licences describes, in the folder
+`$ATTENTION_DATA/tatoeba`.
 """
 
 import os
@@ -8,6 +9,8 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+
+import growing
 
 PAGE = Path(__file__).parent / "_assets" / "translators" / "en-fr.html"
 RUN = Path("_build") / "translators" / "en-fr"
@@ -25,7 +28,7 @@ EXAMPLES = [
 
 
 def main() -> None:
-    """Train, if there is no run yet, then score and export."""
+    """Train, where there is no run yet, then score and export."""
     if not RUN.exists():
         course(
             "train",
@@ -39,6 +42,7 @@ def main() -> None:
     examples = RUN.with_suffix(".txt")
     examples.write_text("\n".join(EXAMPLES) + "\n", "utf-8")
     course("export", RUN, "--out", PAGE, "--examples", examples)
+    growing.make_page()
 
 
 def course(*words: object) -> None:

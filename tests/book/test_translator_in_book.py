@@ -10,7 +10,7 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 from built_book import ROOT
-from page_engine import Engine
+from page_engine import Engine, held
 from playwright.sync_api import Browser, FrameLocator, expect
 from windows import DESK, PHONE, Visit
 
@@ -20,14 +20,10 @@ from utils.translator.packed import unpack_weights
 
 pytestmark = pytest.mark.browser
 
-TRANSLATORS = sorted((ROOT / "book" / "_assets" / "translators").glob("*.html"))
+#: The pages that translate what a reader types have the names of their languages.
+TRANSLATORS = sorted((ROOT / "book" / "_assets" / "translators").glob("*-*.html"))
 #: The translator that opens the book is small; all others load when a reader asks for them.
 MEGABYTES = {"en-fr": 0.9}
-
-
-def held(page: str, name: str) -> str:
-    """What a translator's page holds in one of its scripts."""
-    return re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script>', page, re.DOTALL)[1]
 
 
 @pytest.mark.parametrize("path", TRANSLATORS, ids=lambda path: path.stem)

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Sequence
 from importlib.resources import files
 
@@ -74,6 +75,11 @@ class BrowserEngine(Engine):
 
     def answer(self, name: str, argument: str) -> str:
         return self.page.evaluate("([name, argument]) => call(name, argument)", [name, argument])
+
+
+def held(page: str, name: str) -> str:
+    """What a translator's page holds in one of its scripts."""
+    return re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script>', page, re.DOTALL)[1]
 
 
 def check_searches(engine: Engine, model: EncoderDecoder, src: list[int], max_len: int) -> None:
