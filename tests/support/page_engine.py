@@ -43,6 +43,11 @@ const call = (name, argument) => JSON.stringify(calls[name](JSON.parse(argument)
 SCRIPT = "\n".join([*((PAGE / name).read_text("utf-8") for name in ("forward.js", "tokenizer.js")), CALLS])
 
 
+def held(page: str, name: str) -> str:
+    """What a translator's page holds in one of its scripts."""
+    return re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script>', page, re.DOTALL)[1]
+
+
 class Engine:
     """The scripts in V8, without a browser."""
 
@@ -75,11 +80,6 @@ class BrowserEngine(Engine):
 
     def answer(self, name: str, argument: str) -> str:
         return self.page.evaluate("([name, argument]) => call(name, argument)", [name, argument])
-
-
-def held(page: str, name: str) -> str:
-    """What a translator's page holds in one of its scripts."""
-    return re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script>', page, re.DOTALL)[1]
 
 
 def check_searches(engine: Engine, model: EncoderDecoder, src: list[int], max_len: int) -> None:

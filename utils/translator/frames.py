@@ -1,7 +1,9 @@
 """A page with a translator as the output of a cell: a frame in the notebook and in the book."""
 
+import os
 from html import escape
 
+from utils.figures.figure import MODE_VARIABLE
 
 class Frame:
     """A page in a frame. In the book the frame gets the height and the colours that suit it (`translator.js`).
@@ -24,3 +26,14 @@ class Frame:
 
     def __repr__(self) -> str:
         return f"In a frame: {self.title}"
+
+
+def stored_translator(name: str, title: str) -> Frame:
+    """A page of `book/_assets/translators` in a frame; a notebook that is stored for the book shows the book's copy.
+
+    Args:
+        name: of the file, without its ending.
+        title: as for :class:`Frame`.
+    """
+    folder = "_static" if os.environ.get(MODE_VARIABLE) == "static" else "book/_assets"
+    return Frame(title, src=f"../{folder}/translators/{name}.html")
