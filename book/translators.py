@@ -1,6 +1,6 @@
-"""Train the translator that opens the book and those of `growing`, and write their pages: `make translators`.
+"""Train the translators of `growing` and the one that opens the book, and write their pages: `make translators`.
 
-The first one needs the files of sentence pairs that book/data_and_licences describes, in the folder
+The last one needs the files of sentence pairs that book/data_and_licences describes, in the folder
 `$ATTENTION_DATA/tatoeba`.
 """
 
@@ -29,6 +29,7 @@ EXAMPLES = [
 
 def main() -> None:
     """Train, where there is no run yet, then score and export."""
+    growing.make_page()
     if not RUN.exists():
         course(
             "train",
@@ -42,7 +43,6 @@ def main() -> None:
     examples = RUN.with_suffix(".txt")
     examples.write_text("\n".join(EXAMPLES) + "\n", "utf-8")
     course("export", RUN, "--out", PAGE, "--examples", examples)
-    growing.make_page()
 
 
 def course(*words: object) -> None:

@@ -5,6 +5,7 @@ from html import escape
 
 from utils.figures.figure import MODE_VARIABLE
 
+
 class Frame:
     """A page in a frame. In the book the frame gets the height and the colours that suit it (`translator.js`).
 
