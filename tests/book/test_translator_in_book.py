@@ -83,6 +83,20 @@ def test_the_frame_is_as_high_as_its_page(visit):
     assert frame.evaluate("frame => frame.clientWidth") > 300
 
 
+def test_a_sentence_grows_in_its_chapter(visit):
+    page = visit.page("chapters/encoder_decoder")
+    frame = page.locator("iframe.translator")
+    frame.scroll_into_view_if_needed()
+    inside = frame.content_frame
+    inside.get_by_role("button", name="Longer").click()
+    expect(inside.locator(".english")).to_have_text("Mary found the small white flower yesterday.")
+    expect(inside.get_by_role("heading", level=1)).to_be_hidden()
+    page.wait_for_function(
+        "height => document.querySelector('iframe.translator').clientHeight >= height",
+        arg=inside.locator("body").evaluate("body => body.offsetHeight"),
+    )
+
+
 def test_the_frame_has_the_colours_of_the_book(visit):
     inside = opened(visit)
     colours = []
