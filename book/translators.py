@@ -1,6 +1,6 @@
-"""Train the translators of `growing` and the one that opens the book, and write their pages: `make translators`.
+"""Train the translators of the pages and write these pages: `make translators`.
 
-The last one needs the files of sentence pairs that book/data_and_licences describes, in the folder
+Those of real sentences need the files of pairs that book/data_and_licences describes, in the folder
 `$ATTENTION_DATA/tatoeba`.
 """
 
@@ -12,37 +12,59 @@ from pathlib import Path
 
 import growing
 
-PAGE = Path(__file__).parent / "_assets" / "translators" / "en-fr.html"
-RUN = Path("_build") / "translators" / "en-fr"
-#: A small model, since the first page loads it.
-OPTIONS = shlex.split(
-    "--columns en,fr --src en --tgt fr --vocabulary-size 1500 --width 80 --epochs 8 --threads 1"
-)
-EXAMPLES = [
-    "The little girl is eating a red apple.",
-    "I found the small key yesterday.",
-    "He told me that he would come back.",
-    "My mother gave me a new book yesterday.",
-    "Mary found the small white flower yesterday.",
-]
+PAGES = Path(__file__).parent / "_assets" / "translators"
+RUNS = Path("_build") / "translators"
+#: The file of pairs, the options of `attention-course train`, and sentences to begin with.
+TRANSLATORS = {
+    # The first page of the book loads this one, so it is small.
+    "en-fr": (
+        "fra.txt",
+        "--columns en,fr --src en --tgt fr --vocabulary-size 1500 --width 80 --epochs 8 --threads 1",
+        [
+            "The little girl is eating a red apple.",
+            "I found the small key yesterday.",
+            "He told me that he would come back.",
+            "My mother gave me a new book yesterday.",
+            "Mary found the small white flower yesterday.",
+        ],
+    ),
+    "zh-en": (
+        "cmn.txt",
+        "--columns en,zh --src zh --tgt en --vocabulary-size 4000 --dropout 0.3 --steps 3600",
+        [
+            "如果明天下雨，我们就待在家里。",
+            "汤姆昨天买了一本新书。",
+            "我不知道他为什么生气。",
+            "她每天早上喝一杯咖啡。",
+            "我们坐火车去上海。",
+        ],
+    ),
+    "en-zh": (
+        "cmn.txt",
+        "--columns en,zh --src en --tgt zh --vocabulary-size 4000 --dropout 0.3 --steps 3600",
+        [
+            "If it rains tomorrow, we will stay at home.",
+            "She drinks a cup of coffee every morning.",
+            "It is very cold today.",
+            "I do not know why he is angry.",
+            "We went to Shanghai by train.",
+        ],
+    ),
+}
 
 
 def main() -> None:
     """Train, where there is no run yet, then score and export."""
     growing.make_page()
-    if not RUN.exists():
-        course(
-            "train",
-            "--pairs",
-            Path(os.environ["ATTENTION_DATA"], "tatoeba", "fra.txt"),
-            *OPTIONS,
-            "--out",
-            RUN,
-        )
-    course("evaluate", RUN)
-    examples = RUN.with_suffix(".txt")
-    examples.write_text("\n".join(EXAMPLES) + "\n", "utf-8")
-    course("export", RUN, "--out", PAGE, "--examples", examples)
+    for name, (pairs, options, examples) in TRANSLATORS.items():
+        run = RUNS / name
+        if not run.exists():
+            path = Path(os.environ["ATTENTION_DATA"], "tatoeba", pairs)
+            course("train", "--pairs", path, *shlex.split(options), "--out", run)
+        course("evaluate", run, "--beam", 5)
+        listed = run.with_suffix(".txt")
+        listed.write_text("\n".join(examples) + "\n", "utf-8")
+        course("export", run, "--out", PAGES / f"{name}.html", "--examples", listed)
 
 
 def course(*words: object) -> None:
