@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,9 +53,9 @@ const numbers = (state, key) => { at(state); return JSON.stringify([...figure.ar
 """
 
 
-def read(name: str) -> str:
-    """A script or style sheet of the figures, without comments and indents."""
-    return _FOR_READERS.sub("", (_HERE / name).read_text(encoding="utf-8"))
+def read(name: str, folder: Traversable = _HERE) -> str:
+    """A script or style sheet, by default one of the figures, without comments and indents."""
+    return _FOR_READERS.sub("", (folder / name).read_text(encoding="utf-8"))
 
 
 def drawing_script(kinds: Sequence[str] | None = None) -> str:

@@ -12,6 +12,7 @@ from utils.corpus.vocabulary import Vocabulary
 from utils.figures.chinese import font_face
 from utils.figures.colours import COLOURS
 from utils.figures.live import script as figure_script
+from utils.figures.still import read as without_comments
 
 
 def style(vocabularies: Mapping[str, Vocabulary]) -> str:
@@ -36,9 +37,9 @@ def drawing() -> str:
 
 
 def read(*names: str) -> str:
-    """The files of the folder ``page`` with these names, one after the other."""
+    """The files of the folder ``page`` with these names, one after the other, without comments and indents."""
     folder = files("utils.translator") / "page"
-    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+    return "\n".join(without_comments(name, folder) for name in names)
 
 
 def as_json(value: object) -> str:
