@@ -1,6 +1,6 @@
 """One HTML file that holds a trained translator and runs it in the reader's browser, without any other computer.
 
-``packed`` turns weights and vocabularies into bytes and JSON, the folder ``page`` has the scripts and the style.
+``live`` makes the page, ``packed`` turns weights and vocabularies into bytes and JSON.
 Explained in book/api/command_line.
 """
 
@@ -8,17 +8,14 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 from typing import Any
 
-from utils.corpus.languages import has_blanks
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
 from utils.figures import Alignment
 from utils.translator.checkpoints import write_atomically
+from utils.translator.live import about_model, page_of, parts_of_page
 from utils.translator.options import Model, Precision
-from utils.translator.packed import language_facts, pack_weights, vocabulary_facts
-from utils.translator.page_parts import as_json, drawing, read, style
 from utils.translator.records import Record
 from utils.translator.runs import Run
 from utils.translator.translating import Translation, source_ids, translate
@@ -84,49 +81,24 @@ def export(
     """
     check_export(run, out, examples)
     examples = list(examples) or short_examples(run)
-    layout, weights = pack_weights(run.model, precision)
-    names = {side: [code, language_name(code) or code] for side, code in _languages(run).items()}
+    names = {side: language_name(code) or code for side, code in _languages(run).items()}
     [example] = translate(run, examples[:1], beam=5)
     facts = _facts(run, names, precision, evaluation)
-    parts = {
-        "title": escape(title or f"{names['src'][1]} to {names['tgt'][1]}"),
-        "about": escape(about or _default_about(names)),
-        "src": escape(names["src"][0]),
-        "tgt": escape(names["tgt"][0]),
-        "src_name": escape(names["src"][1]),
-        "examples": "".join(f'<button type="button">{escape(text)}</button>' for text in examples),
-        "example": escape(examples[0]),
-        "translation": escape(example.text),
-        "picture": _still_picture(example),
-        "style": style({run.settings.src: run.src_vocabulary, run.settings.tgt: run.tgt_vocabulary}),
-        "data": as_json(page_data(run, layout) | {"names": names, "examples": examples[:1]}),
-        "weights": base64.b64encode(weights).decode(),
-        "worker": read("forward.js", "tokenizer.js", "worker.js"),
-        "script": f"(() => {{\n{drawing()}\n{{\n{read('page.js')}}}\n}})()",
-    }
-    template = Template(read("page.html"))
-    size = len(template.substitute(parts, facts=_rows(facts)).encode())
-    facts["size"] = f"{size / 1e6:.1f} MB"
-    page = template.substitute(parts, facts=_rows(facts)).encode()
+    parts = parts_of_page(
+        run.model,
+        {run.settings.src: run.src_vocabulary, run.settings.tgt: run.tgt_vocabulary},
+        examples,
+        example.text,
+        title=title,
+        about=about or _default_about(names),
+        picture=_still_picture(example),
+        precision=precision,
+        maxTokens=(run.record or {}).get("data", {}).get("max_tokens"),
+    )
+    facts["size"] = f"{len(page_of(parts, facts).encode()) / 1e6:.1f} MB"
+    page = page_of(parts, facts).encode()
     write_atomically(out, page)
     return len(page)
-
-
-def page_data(run: Run, layout: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the scripts of the page need besides the bytes of the weights.
-
-    Args:
-        layout: from :func:`utils.translator.packed.pack_weights`.
-    """
-    record = run.record or {}
-    return {
-        "layout": layout,
-        "src": vocabulary_facts(run.src_vocabulary, reads=True),
-        "tgt": vocabulary_facts(run.tgt_vocabulary, reads=False),
-        "language": language_facts(run.settings.src),
-        "targetHasBlanks": has_blanks(run.settings.tgt),
-        "maxTokens": record.get("data", {}).get("max_tokens"),
-    }
 
 
 def short_examples(run: Run) -> list[str]:
@@ -145,25 +117,24 @@ def _languages(run: Run) -> dict[str, str]:
     return {"src": run.settings.src, "tgt": run.settings.tgt}
 
 
-def _default_about(names: Mapping[str, Sequence[str]]) -> str:
+def _default_about(names: Mapping[str, str]) -> str:
     return (
-        f"A small neural translator from {names['src'][1]} to {names['tgt'][1]}, with attention. It runs in this page: "
+        f"A small neural translator from {names['src']} to {names['tgt']}, with attention. It runs in this page: "
         "type a sentence, and see where the decoder looks while it writes each word."
     )
 
 
 def _facts(
     run: Run,
-    names: Mapping[str, Sequence[str]],
+    names: Mapping[str, str],
     precision: Precision,
     evaluation: Mapping[str, Any] | None,
 ) -> dict[str, str]:
     """What the page says of itself, each fact under its name."""
     settings = run.settings
-    num_weights = sum(parameter.numel() for parameter in run.model.parameters())
     facts = {
-        "languages": f"{names['src'][1]} ({settings.src}) to {names['tgt'][1]} ({settings.tgt})",
-        "model": f"recurrent, with additive attention: {num_weights:,} weights, stored as {precision}",
+        "languages": f"{names['src']} ({settings.src}) to {names['tgt']} ({settings.tgt})",
+        "model": about_model(run.model, precision),
         "training": "not recorded",
         "BLEU": "not measured",
     }
@@ -185,10 +156,6 @@ def _training(record: Record) -> dict[str, str]:
         return {"training": f"{minutes}, on {pairs.name}", "date": result["date"][:10]}
     except (KeyError, TypeError) as error:
         raise ValueError(f"the record of the run is of another version of this course: {error}") from error
-
-
-def _rows(facts: Mapping[str, str]) -> str:
-    return "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts.items())
 
 
 def _still_picture(translation: Translation) -> str:

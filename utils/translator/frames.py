@@ -17,7 +17,9 @@ class Frame:
 
     def __init__(self, title: str, *, src: str = "", srcdoc: str = "") -> None:
         self.title = title
-        self._page = f'src="{escape(src)}"' if src else f'srcdoc="{escape(srcdoc)}"'
+        # In one line, so that a notebook holds it in one; and a page has more of the other quotation marks.
+        stored = srcdoc.replace("&", "&amp;").replace("'", "&#39;").replace("\n", "&#10;")
+        self._page = f'src="{escape(src)}"' if src else f"srcdoc='{stored}'"
 
     def _repr_html_(self) -> str:
         return (

@@ -18,6 +18,7 @@ let number = 0; // of the last request
 // -- the address
 
 const saveAddress = debounce(250, () => {
+  if (location.protocol === "about:") return; // within `srcdoc` the address is that of the page around it
   const { text, chosen, prefix } = state;
   const query = new URLSearchParams({ text: text.slice(0, 2000), word: chosen, ...(prefix.length && { prefix }) });
   history.replaceState(null, "", `#${query}`);
@@ -125,6 +126,7 @@ const words = element("fieldset", { class: "words", lang: facts.names.tgt[0], di
 const spoken = element("output", { class: "spoken", lang: facts.names.tgt[0] });
 const HELP = "The broader a band, the more the decoder looks there. Choose a word to see how it was written.";
 const OF_DOTS = "A dot stands before a piece that continues a word.";
+const nextWords = element("div", { class: "next", role: "group" });
 const caption = element("p", { class: "caption" });
 const step = element("div", { class: "step" });
 
@@ -138,6 +140,19 @@ const PROBLEMS = {
   characters: ({ count, limit }) =>
     `This text has ${count} characters. The page translates at most ${limit}: shorten it.`,
   tokens: ({ count, limit }) => `This text has ${count} tokens. The page translates at most ${limit}: shorten it.`,
+};
+
+// The words that may come next. The focus stays among them, so that a reader without a mouse goes on writing.
+const showNext = ({ anew, choices }) => {
+  const found = JSON.stringify(choices);
+  if (found === nextWords.dataset.found) return;
+  nextWords.dataset.found = found;
+  const focused = nextWords.contains(document.activeElement);
+  const name = anew ? "New sentence" : "Next word";
+  const buttons = choices.map(({ word, text }) => textButton(word, () => writeInField(text)));
+  nextWords.setAttribute("aria-label", name);
+  nextWords.replaceChildren(element("span", { "aria-hidden": "true" }, `${name}:`), ...buttons);
+  if (focused) (buttons[0] ?? field).focus();
 };
 
 // What the reader should know of this translation.
@@ -162,14 +177,13 @@ const showWords = () => {
     const input = element("input", { type: "radio", name: "word", id: `word-${i}` });
     input.checked = i === state.chosen;
     input.addEventListener("change", () => choose(i));
-    const { token } = shown.target[i];
+    const { token, blank } = shown.target[i];
     const mine = i === state.prefix.length - 1 ? " mine" : "";
     const ends = token === "<eos>" ? " end" : "";
-    const space = i && token.startsWith("▁") ? " " : "";
     const shownWord = element("label", { class: `word${mine}${ends}` }, input, word.replace(/^·/, ""));
     shownWord.addEventListener("pointerenter", (event) => mouseMoved(event) && place.look(i, state.chosen));
     shownWord.addEventListener("pointerleave", () => place.look(state.chosen));
-    return [space, shownWord];
+    return [blank ? " " : "", shownWord];
   });
   const search = shown.beam > 1 ? `a beam search of ${shown.beam}` : "greedy search";
   const duration = `${(shown.milliseconds / 1000).toFixed(2)} s`;
@@ -275,6 +289,11 @@ const write = (text) => {
   translate();
 };
 
+const writeInField = (text) => {
+  field.value = text;
+  write(text);
+};
+
 const arrive = () => {
   readAddress();
   field.value = state.text;
@@ -287,18 +306,17 @@ worker.onmessage = ({ data }) => {
   result.dataset.beam = data.beam;
   result.dataset.milliseconds = Math.round(data.milliseconds);
   show();
+  if (data.next) showNext(data.next);
 };
 worker.onerror = () => {
   notes.replaceChildren(element("p", {}, "The translator does not run in this browser, so you see a stored example."));
 };
 worker.postMessage({ facts, weights: find("#weights").textContent.trim() });
 find(".typing").hidden = false;
+if (facts.followers) field.after(nextWords);
 field.addEventListener("input", () => write(field.value));
 for (const button of document.querySelectorAll(".examples button"))
-  button.addEventListener("click", () => {
-    field.value = button.textContent;
-    write(field.value);
-  });
+  button.addEventListener("click", () => writeInField(button.textContent));
 addEventListener("hashchange", arrive);
 arrive();
 

@@ -56,6 +56,7 @@ const CHARACTER = String.raw`(?=[${ALONE}])[${LETTERS}]`;
 const WORDS = {
   blanks: new RegExp(`(?:${LETTER})+(?:'(?:${LETTER})+)*|${OTHER}`, "gu"),
   clitics: new RegExp(`(?:${LETTER})+'?|${OTHER}`, "gu"), // l' homme
+  possessives: new RegExp(`'s(?!${LETTER})|(?:${LETTER})+|${OTHER}`, "gu"), // Mary 's cat, in utils/corpus/grammar
   characters: new RegExp(
     String.raw`${CHARACTER}[\p{M}\p{Join_Control}\p{EMod}]*|(?:(?!${CHARACTER})${LETTER})+|${OTHER}`,
     "gu",
@@ -119,13 +120,27 @@ const subwords = ({ tokens, merges }) => {
 
 // -- vocabularies
 
+const withOtherFirst = (word) => {
+  const [first] = word;
+  const large = first.toUpperCase();
+  return (first === large ? first.toLowerCase() : large) + word.slice(first.length);
+};
+
+// With `firstLetters`, a word that is not known is looked up with the other first letter: "The" as "the".
 const wholeWords = ({ tokens }, language) => {
   const idOf = new Map(tokens.map((token, id) => [token, id]));
+  const isKnown = (word) => idOf.get(word) > UNK;
+  const forms = language.firstLetters ? (word) => [word, withOtherFirst(word)] : (word) => [word];
+  const wordsOf = (text) => tokenise(text, language).map((word) => forms(word).find(isKnown) ?? word);
   return {
-    encode: (text) => tokenise(text, language).map((word) => Math.max(idOf.get(word) ?? UNK, UNK)),
-    unknown: (text) => [...new Set(tokenise(text, language))].filter((word) => !(idOf.get(word) > UNK)),
+    encode: (text) => wordsOf(text).map((word) => (isKnown(word) ? idOf.get(word) : UNK)),
+    unknown: (text) => [...new Set(wordsOf(text))].filter((word) => !isKnown(word)),
   };
 };
+
+// Whether a blank stands before a token, in a language that has blanks between words.
+const blankBefore = ({ merges }, token, before) =>
+  merges ? token.startsWith(BLANK) : before && !before.endsWith("'") && !/^(?:[.,]|'s|<eos>)$/.test(token);
 
 // The source's vocabulary: `read` a text, and get clean text, ids, and the characters (or words) that it does not know.
 const makeReader = (vocabulary, language) => {

@@ -39,19 +39,50 @@ const searched = async (number, ids, options) => {
   }
 };
 
-const shown = ({ src, tgt }, srcIds, { ids, weights, choices, finished }) => ({
+const wordsOf = ({ tgt, targetHasBlanks }, ids) => {
+  const tokens = ids.map((id) => tgt.tokens[id]);
+  const blanks = tokens.map((token, i) => targetHasBlanks && i > 0 && blankBefore(tgt, token, tokens[i - 1]));
+  return ids.map((id, i) => ({ id, token: tokens[i], blank: blanks[i] }));
+};
+
+const shown = ({ src, tgt, targetHasBlanks }, srcIds, { ids, weights, choices, finished }) => ({
   source: srcIds.map((id) => src.tokens[id]),
-  target: ids.map((id) => ({ id, token: tgt.tokens[id] })),
+  target: wordsOf({ tgt, targetHasBlanks }, ids),
   weights: weights.map((row) => [...row]),
   choices: choices.map((words) => words.map(({ id, logP }) => ({ id, token: tgt.tokens[id], share: Math.exp(logP) }))),
   text: decode(tgt, ids),
   finished,
 });
 
+const NUM_NEXT = 10;
+
+// The words that may follow a text, from `followers` in utils/translator/live.py, and the text with each of them.
+// Letters at the end that are no word are the beginning of one. After the end of a sentence a new one begins.
+const nextWords = ({ src, followers, read }, text) => {
+  const [letters] = text.match(/[\p{L}\p{M}']*$/u);
+  const begun = read(letters).unknown.length ? letters : "";
+  const written = text.slice(0, text.length - begun.length).trimEnd();
+  const ids = [BOS, ...read(written).ids];
+  const usual = followers[ids.slice(-2).join(" ")] ?? followers[ids.at(-1)];
+  const anew = !usual && !begun && ids.at(-1) > UNK;
+  const before = anew ? "" : written;
+  const usualOrFirst = usual ?? (anew ? followers[BOS] : []);
+  const offered = begun ? new Set([...usualOrFirst, ...src.tokens.keys()]) : usualOrFirst;
+  const fits = (id) => id > UNK && src.tokens[id].toLowerCase().startsWith(begun.toLowerCase());
+  const choices = [...offered].filter(fits).slice(0, NUM_NEXT);
+  const joined = choices.map((id) => {
+    const token = src.tokens[id];
+    const word = before ? token : token[0].toUpperCase() + token.slice(1);
+    return { word, text: `${before}${blankBefore(src, token, before) ? " " : ""}${word}` };
+  });
+  return { anew, choices: joined };
+};
+
 const answer = async ({ number, text, beam, prefix }) => {
   if (text.length > MAX_CHARACTERS) return { problem: "characters", count: text.length, limit: MAX_CHARACTERS };
   const { ids, unknown } = translator.read(text);
-  const facts = { numTokens: ids.length, unknown };
+  const next = translator.followers && nextWords(translator, text);
+  const facts = { numTokens: ids.length, unknown, next };
   if (!ids.length) return { ...facts, problem: "empty" };
   if (ids.length > MAX_TOKENS) return { ...facts, problem: "tokens", count: ids.length, limit: MAX_TOKENS };
   const maxLen = maxLenOf(ids.length);
