@@ -22,7 +22,7 @@ from utils.exercises.form import exercises_of
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
-MAX_NOTEBOOK_BYTES = 600 * 1024
+MAX_NOTEBOOK_BYTES = 800 * 1024
 MAX_PICTURE_BYTES = 50 * 1024
 #: The width that a phone of 360 pixels leaves for a figure, and the size of the smallest letters there.
 PHONE_WIDTH, MIN_LETTER = 328, 10

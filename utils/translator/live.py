@@ -54,6 +54,8 @@ def live_translator(
 
     Raises:
         ValueError: another decoder, vocabularies of subwords, no example, or a source whose words the page cannot read.
+
+    Explained in chapters/bahdanau_decoder.
     """
     src, tgt = languages
     if not isinstance(model.decoder, BahdanauDecoder):

@@ -1,0 +1,148 @@
+"""The translator in the chapter on Bahdanau's decoder: the weights of its stored run, and what a reader does."""
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from bs4 import BeautifulSoup
+from page_engine import Engine, held
+from playwright.sync_api import Browser, Page, expect
+from windows import AXE_OPTIONS, DESK, PHONE, Visit
+
+from utils.corpus.batches import make_batch
+from utils.corpus.grammar import join_words, triples
+from utils.corpus.vocabulary import Vocabulary
+from utils.search import greedy
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
+from utils.translator.packed import unpack_weights
+from utils.translator.page_parts import read
+
+ROOT = Path(__file__).parents[2]
+CELLS = {
+    cell.id: cell for cell in nbformat.read(ROOT / "chapters" / "bahdanau_decoder.ipynb", as_version=4).cells
+}
+FRAME = CELLS["bd-live"].outputs[0].data["text/html"]
+PAGE = BeautifulSoup(FRAME, "html.parser").iframe["srcdoc"]
+FACTS = json.loads(held(PAGE, "facts"))
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    engine = Engine()
+    engine.call("reads", {"vocabulary": FACTS["src"], "language": FACTS["language"]})
+    return engine
+
+
+def test_the_page_reads_every_training_sentence_as_the_chapter_does(engine):
+    samples = triples(40_000, split="train", min_words=3, max_words=16)
+    rare = [t for t in samples[6000:] if {"white", "flower", "flowers"} & set(t.en)]
+    sentences = [t.en for t in samples[:6000] + rare]
+    vocabulary = Vocabulary.words(sentences)
+    assert FACTS["src"]["tokens"] == vocabulary.tokens(range(len(vocabulary)))
+    told = engine.call("read", [join_words(words, "en") for words in sentences])
+    assert [reading["ids"] for reading in told] == vocabulary.encode(sentences)
+
+
+def test_the_stored_weights_write_the_printed_translations(engine):
+    decoder = BahdanauDecoder(len(FACTS["tgt"]["tokens"]), 64, 96, 128, cell="context")
+    model = EncoderDecoder(Encoder(len(FACTS["src"]["tokens"]), 64, 64), decoder).eval()
+    model.load_state_dict(unpack_weights(FACTS["layout"], base64.b64decode(held(PAGE, "weights"))))
+    compared, of_dog = (CELLS[name].outputs[0].text for name in ("bd-021b", "bd-live-a"))
+    sources = re.findall(r"^source +(.+)$", compared, re.MULTILINE)
+    printed = re.findall(r"^with +(.+)$", compared, re.MULTILINE)
+    assert len(sources) == len(printed) == 3
+    readings = engine.call("read", [*sources, sources[0].replace("flower", "dog")])
+    ids = [reading["ids"] for reading in readings]
+    batch = make_batch(ids, ids)
+    found = greedy(model, batch.src, batch.src_lens, max_len=50)
+    words = [[FACTS["tgt"]["tokens"][i] for i in hypothesis.tokens] for hypothesis in found]
+    assert [join_words(row, "fr") for row in words] == [*printed, of_dog.strip()]
+
+
+def test_the_stored_page_has_the_scripts_of_today():
+    names = ("page.js", "worker.js", "tokenizer.js", "forward.js")
+    assert all(read(name) in PAGE for name in names), "run make notebooks CHAPTER=bahdanau_decoder"
+
+
+# In a browser, opened from the disk
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> str:
+    place = tmp_path_factory.mktemp("page")
+    (place / "page.html").write_text(PAGE, "utf-8")
+    script = (ROOT / "book" / "_assets" / "translator.js").read_text("utf-8")
+    around = f'<!doctype html><html lang="en"><title>Book</title>{FRAME}<script>{script}</script></html>'
+    (place / "book.html").write_text(around, "utf-8")
+    return place.as_uri()
+
+
+@pytest.fixture(scope="module", params=[DESK, PHONE], ids=["desk", "phone"])
+def visit(request, browser: Browser, folder: str) -> Iterator[Visit]:
+    with Visit(browser, folder, **request.param) as visit:
+        yield visit
+
+
+@pytest.fixture
+def page(visit: Visit) -> Page:
+    page = visit.page("page")
+    page.reload()
+    page.locator("#result[data-beam='5']").wait_for()
+    return page
+
+
+@pytest.mark.browser
+def test_words_are_chosen_by_mouse_and_key(page):
+    field, offered = page.get_by_role("textbox"), page.locator(".next button")
+    page.get_by_role("group", name="New sentence").get_by_role("button", name="The").click()
+    expect(field).to_have_value("The")
+    page.get_by_role("group", name="Next word").get_by_role("button", name="woman").click()
+    expect(offered.first).to_be_focused()
+    first = offered.first.inner_text()
+    page.keyboard.press("Enter")
+    expect(field).to_have_value(f"The woman {first}")
+    expect(offered.first).not_to_have_text(first)
+
+
+@pytest.mark.browser
+def test_letters_choose_among_the_words_and_a_sentence_is_translated(page):
+    field, offered = page.get_by_role("textbox"), page.locator(".next button")
+    field.fill("Peter does not dri")
+    expect(offered).to_have_text(["drink", "drinking", "drinks"])
+    offered.first.click()
+    expect(field).to_have_value("Peter does not drink")
+    field.fill("Mary sleeps.")
+    expect(page.locator(".line")).to_have_text("Marie dort.end")
+    field.fill("Mary's zebra sleeps.")
+    expect(page.locator("#notes")).to_have_text(
+        "Not in the vocabulary: “zebra”. Such words are all read as one unknown word."
+    )
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_and_it_fits(page, theme):
+    page.emulate_media(color_scheme=theme)
+    results = Axe().run(page, options=AXE_OPTIONS)
+    assert results.violations_count == 0, results.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+@pytest.mark.browser
+def test_the_frame_gets_its_height_and_leaves_the_address(visit):
+    page = visit.page("book")
+    inside = page.locator("iframe.translator").content_frame
+    inside.locator("#result[data-beam='5']").wait_for()
+    inside.locator("#result").evaluate("result => { result.dataset.beam = 0 }")
+    inside.locator(".next button").first.click()
+    inside.locator("#result[data-beam='5']").wait_for()
+    page.wait_for_function(
+        "height => document.querySelector('iframe.translator').clientHeight >= height",
+        arg=inside.locator("body").evaluate("body => body.offsetHeight"),
+    )
+    assert page.url == f"{visit.origin}/book.html"
