@@ -1,7 +1,9 @@
 """Corrections to the pages of Jupyter Book: what a phone or a screen reader needs and no option of the theme gives."""
 
+import itertools
 import re
-from html import escape
+from collections.abc import Callable
+from html import escape, unescape
 from pathlib import Path
 
 from bs4 import BeautifulSoup
@@ -19,6 +21,8 @@ OPTION = re.compile(r'<span class="pre">(?=--?[\w-]{1,24}</span>)')
 FORMULA = re.compile(r'<span class="math notranslate nohighlight">[^<]*</span>[.,;:!?)]+')
 #: A signature over several lines is a list of descriptions without terms, which screen readers cannot read well.
 SIGNATURE_LINES = re.compile(r'(<span class="sig-paren">\(</span>\s*)<dl>(.*?)</dl>', re.DOTALL)
+#: A page that a notebook holds within a frame.
+FRAME = re.compile(r"(<iframe class=\"translator\"[^>]*) srcdoc='([^']*)'")
 #: A drawing has a font for Chinese characters, and so has the page.
 FONT = re.compile(r"@font-face\s*{[^}]*}")
 
@@ -42,8 +46,8 @@ def _inline_drawings(app: Sphinx, doctree: nodes.document, _page: str) -> None:
             image.replace_self(nodes.raw("", svg, format="html"))
 
 
-def _mend(app: Sphinx, _page: str, _template: str, context: dict, _doctree) -> None:
-    body = context.get("body", "")
+def _mend(app: Sphinx, page: str, _template: str, context: dict, _doctree) -> None:
+    body = FRAME.sub(_stored_beside(app, page, context), context.get("body", ""))
     body = SIGNATURE_LINES.sub(lambda lines: lines[1] + re.sub("<(/?)dd>", r"<\1span>", lines[2]), body)
     body = FORMULA.sub(r'<span class="together">\g<0></span>', body)
     body = OPTION.sub('<span class="pre option">', body)
@@ -56,6 +60,19 @@ def _mend(app: Sphinx, _page: str, _template: str, context: dict, _doctree) -> N
         app.add_css_file("fonts/chinese.css")
     if contents := context.get("generate_toctree_html"):
         context["generate_toctree_html"] = lambda *args, **kwargs: _name_toggles(contents(*args, **kwargs))
+
+
+def _stored_beside(app: Sphinx, page: str, context: dict) -> Callable[[re.Match], str]:
+    """Makes a file of the page within a frame, which a browser loads when the reader comes near it."""
+    folder, numbers = Path("_static", "translators"), itertools.count(1)
+
+    def stored(frame: re.Match) -> str:
+        file = folder / f"{page.replace('/', '-')}-{next(numbers)}.html"
+        (app.outdir / folder).mkdir(parents=True, exist_ok=True)
+        (app.outdir / file).write_text(unescape(frame[2]), "utf-8")
+        return f'{frame[1]} src="{context["pathto"](file.as_posix(), 1)}"'
+
+    return stored
 
 
 def _name_toggles(contents: BeautifulSoup | str) -> BeautifulSoup | str:

@@ -100,7 +100,7 @@ def test_the_reference_covers_every_module() -> None:
     # page is made by `live`, and the commands have a page of their own. The checks of a chapter are used there alone.
     inner = re.compile(
         r"utils\.corpus\.grammar\.\w+|utils\.figures\.(packing|still|chinese|kinds\.\w+)"
-        r"|utils\.translator\.(commands\.\w+|options|page_parts|frames)"
+        r"|utils\.translator\.(commands\.\w+|options|page_parts)"
         rf"|utils\.exercises\.({'|'.join(page.removeprefix('chapters/') for page in CHAPTERS)})"
     )
     modules = {

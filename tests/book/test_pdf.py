@@ -1,5 +1,6 @@
 """The book on paper: that the parts are joined with contents, bookmarks and links, and that nothing is cut off."""
 
+import io
 import runpy
 import unicodedata
 from collections.abc import Iterator
@@ -90,6 +91,15 @@ def test_code_and_tables_continue_on_the_next_sheet(browser: Browser) -> None:
             page.goto((BOOK / f"{name}.html").as_uri())
             whole = page.evaluate(WHOLE)
             assert whole == [], name
+
+
+def test_a_translator_is_printed_with_its_example(browser: Browser) -> None:
+    with browser.new_page(viewport={"width": PDF["WIDTH"], "height": 900}) as page:
+        page.emulate_media(media="print")
+        _, data = PDF["print_page"](page, BOOK / "chapters" / "bahdanau_decoder.html")
+    text = "".join(sheet.extract_text() for sheet in PdfReader(io.BytesIO(data)).pages)
+    assert "In French, by a beam search of 5" in text
+    assert "Step 1 of" in text
 
 
 def test_links_lead_within_the_file_or_outside(printed: PdfReader) -> None:

@@ -54,9 +54,9 @@ def visit(request, browser: Browser) -> Iterator[Visit]:
         yield visit
 
 
-def opened(visit: Visit) -> FrameLocator:
-    """The translator that opens the book, after it has translated its example."""
-    frame = visit.page("book/index").locator("iframe.translator")
+def opened(visit: Visit, page: str = "book/index") -> FrameLocator:
+    """The translator of a page, by default that which opens the book, after it has translated its example."""
+    frame = visit.page(page).locator("iframe.translator")
     frame.scroll_into_view_if_needed()
     inside = frame.content_frame
     inside.locator("#result[data-beam='5']").wait_for()
@@ -70,11 +70,12 @@ def test_the_first_page_translates(visit):
     expect(inside.get_by_role("heading", level=1)).to_be_hidden()  # the book has one of its own
 
 
-def test_the_frame_is_as_high_as_its_page(visit):
-    inside = opened(visit)
-    frame = visit.page("book/index").locator("iframe.translator")
+@pytest.mark.parametrize("name", ["book/index", "chapters/bahdanau_decoder"])
+def test_the_frame_is_as_high_as_its_page(visit, name):
+    inside = opened(visit, name)
+    frame = visit.page(name).locator("iframe.translator")
     overflow = "document.documentElement.scrollHeight - innerHeight"
-    visit.page("book/index").wait_for_function(
+    visit.page(name).wait_for_function(
         "height => document.querySelector('iframe.translator').clientHeight >= height",
         arg=inside.locator("body").evaluate("body => body.offsetHeight"),
     )

@@ -1,4 +1,7 @@
-"""A page with a translator as the output of a cell: a frame in the notebook and in the book."""
+"""A page with a translator as the output of a cell: a frame in the notebook and in the book.
+
+``live`` makes such a page. Explained in chapters/bahdanau_decoder.
+"""
 
 import os
 from html import escape
