@@ -98,13 +98,14 @@ def test_a_sentence_grows_in_its_chapter(visit):
     )
 
 
-def test_the_frame_has_the_colours_of_the_book(visit):
-    inside = opened(visit)
+@pytest.mark.parametrize("name", ["book/index", "chapters/bahdanau_decoder"])
+def test_the_frame_has_the_colours_of_the_book(visit, name):
+    inside = opened(visit, name)
     colours = []
     for theme in ("light", "dark"):
-        visit.page("book/index").evaluate(
-            "theme => { document.documentElement.dataset.theme = theme }", theme
-        )
+        visit.page(name).evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
         expect(inside.locator("html")).to_have_attribute("style", re.compile(f"color-scheme: {theme}"))
         colours.append(inside.locator("body").evaluate("body => getComputedStyle(body).backgroundColor"))
     assert colours == ["rgb(255, 255, 255)", "rgb(18, 18, 18)"]
+    box = visit.page(name).locator(":has(> iframe.translator)")
+    assert box.evaluate("box => getComputedStyle(box).backgroundColor") == "rgba(0, 0, 0, 0)"

@@ -23,8 +23,8 @@ from utils.translator.options import Precision
 from utils.translator.packed import language_facts, pack_weights, vocabulary_facts
 from utils.translator.page_parts import as_json, drawing, read, style
 
-#: How the page cuts a sentence of the grammar into its words.
-WORDS_OF_GRAMMAR = {"en": "possessives", "fr": "clitics"}
+#: How the page cuts an English sentence of the grammar into its words: "Mary's" is two, and "The" is "the".
+READING = {"words": "possessives", "firstLetters": "either"}
 #: The most words that are offered as the next one.
 NUM_NEXT = 10
 #: Two words lead to a list of their own if they are followed by a word at least so often.
@@ -36,34 +36,30 @@ def live_translator(
     src_vocabulary: Vocabulary,
     tgt_vocabulary: Vocabulary,
     *,
-    languages: tuple[str, str] = ("en", "fr"),
     title: str,
     examples: Sequence[Sequence[str]],
     sentences: Sequence[Sequence[str]] = (),
 ) -> Frame:
-    """A page in a frame that translates the reader's own sentences of the grammar.
+    """A page in a frame that translates the reader's own English sentences of :mod:`utils.corpus.grammar` into French.
 
     Args:
         model: an encoder with a :class:`utils.seq2seq.BahdanauDecoder`, in evaluation mode.
-        src_vocabulary: the words of the source language.
-        tgt_vocabulary: the words of the target language.
-        languages: codes of the two languages of :mod:`utils.corpus.grammar`; the source is "en" or "fr".
+        src_vocabulary: the English words.
+        tgt_vocabulary: the French words.
         title: says what the frame holds.
         examples: the words of sentences that the reader can choose; the page opens with the first.
-        sentences: the words of the training sentences, from which the page learns which word to offer next.
+        sentences: the words of the training sentences, from which the page learns which words to offer next; without
+            them it offers none.
 
     Raises:
-        ValueError: another decoder, vocabularies of subwords, no example, or a source whose words the page cannot read.
+        ValueError: another decoder, vocabularies of subwords, or no example.
 
     Explained in chapters/bahdanau_decoder.
     """
-    src, tgt = languages
     if not isinstance(model.decoder, BahdanauDecoder):
         raise ValueError(f"the page runs a BahdanauDecoder, got a {type(model.decoder).__name__}")
     if not (src_vocabulary.of_words and tgt_vocabulary.of_words):
         raise ValueError("the vocabularies must be of words, got subwords")
-    if src not in WORDS_OF_GRAMMAR:
-        raise ValueError(f"the page reads sentences in {' or '.join(WORDS_OF_GRAMMAR)}, got {src!r}")
     if not examples:
         raise ValueError("examples must hold at least one sentence, got none")
     ids = torch.tensor(src_vocabulary.encode(examples[:1]))
@@ -72,12 +68,12 @@ def live_translator(
     )
     parts = parts_of_page(
         model,
-        {src: src_vocabulary, tgt: tgt_vocabulary},
-        [join_words(words, src) for words in examples],
-        join_words(tgt_vocabulary.tokens(best.tokens), tgt),
+        {"en": src_vocabulary, "fr": tgt_vocabulary},
+        [join_words(words, "en") for words in examples],
+        join_words(tgt_vocabulary.tokens(best.tokens), "fr"),
         title=title,
-        reading={"words": WORDS_OF_GRAMMAR[src], "firstLetters": "either"},
-        followers=followers(src_vocabulary.encode(sentences)),
+        reading=READING,
+        followers=followers(src_vocabulary.encode(sentences)) or None,
     )
     return Frame(title, srcdoc=page_of(parts, {"model": about_model(model, Precision.INT8)}))
 

@@ -1,0 +1,44 @@
+"""The page of a translator for a chapter: what it reads and offers, and what it refuses."""
+
+import pytest
+from page_engine import Engine, random_model
+from tiny import TRANSFORMER, model, trained_run
+
+from utils.corpus.grammar import join_words, triples
+from utils.corpus.vocabulary import Vocabulary
+from utils.translator.live import NUM_NEXT, OFTEN, READING, followers, live_translator
+from utils.translator.packed import language_facts
+
+WORDS = Vocabulary.words([["we", "see", "a", "cat"], ["nous", "voyons", "un", "chat", "."]])
+OPTIONS = {"title": "A translator", "examples": [["we", "see"]]}
+
+
+def test_the_page_cuts_written_sentences_into_words_of_the_grammar():
+    sentences = [t.en for t in triples(1000)]
+    vocabulary, engine = Vocabulary.words(sentences), Engine()
+    facts = {"tokens": vocabulary.tokens(range(len(vocabulary)))}
+    engine.call("reads", {"vocabulary": facts, "language": language_facts("en") | READING})
+    told = engine.call("read", [join_words(words, "en") for words in sentences])
+    assert [reading["ids"] for reading in told] == vocabulary.encode(sentences)
+
+
+def test_two_words_lead_to_a_list_of_their_own_if_they_are_frequent():
+    often = [[4, 5, 6]] * (OFTEN - 1) + [[7, 5, word] for word in range(8, 8 + OFTEN)]
+    found = followers(often)
+    assert found["5"][0] == 6
+    assert "4 5" not in found
+    assert found["7 5"] == list(range(8, 8 + NUM_NEXT))
+    assert followers([]) == {}
+
+
+def test_what_the_page_cannot_run_is_refused():
+    good = random_model(len(WORDS))
+    frame = live_translator(good, WORDS, WORDS, **OPTIONS)._repr_html_()
+    assert 'title="A translator"' in frame
+    assert '"followers":null' in frame  # without sentences no words are offered
+    with pytest.raises(ValueError, match="runs a BahdanauDecoder, got a TransformerDecoder"):
+        live_translator(model(**TRANSFORMER), WORDS, WORDS, **OPTIONS)
+    with pytest.raises(ValueError, match="must be of words, got subwords"):
+        live_translator(good, WORDS, trained_run().tgt_vocabulary, **OPTIONS)
+    with pytest.raises(ValueError, match="examples must hold at least one sentence"):
+        live_translator(good, WORDS, WORDS, **OPTIONS | {"examples": []})
