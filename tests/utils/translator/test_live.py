@@ -1,25 +1,14 @@
-"""The page of a translator for a chapter: what it reads and offers, and what it refuses."""
+"""The page of a translator for a chapter: what it offers, and what it refuses."""
 
 import pytest
-from page_engine import Engine, random_model
+from page_engine import random_model
 from tiny import TRANSFORMER, model, trained_run
 
-from utils.corpus.grammar import join_words, triples
 from utils.corpus.vocabulary import Vocabulary
-from utils.translator.live import NUM_NEXT, OFTEN, READING, followers, live_translator
-from utils.translator.packed import language_facts
+from utils.translator.live import NUM_NEXT, OFTEN, followers, live_translator
 
 WORDS = Vocabulary.words([["we", "see", "a", "cat"], ["nous", "voyons", "un", "chat", "."]])
 OPTIONS = {"title": "A translator", "examples": [["we", "see"]]}
-
-
-def test_the_page_cuts_written_sentences_into_words_of_the_grammar():
-    sentences = [t.en for t in triples(1000)]
-    vocabulary, engine = Vocabulary.words(sentences), Engine()
-    facts = {"tokens": vocabulary.tokens(range(len(vocabulary)))}
-    engine.call("reads", {"vocabulary": facts, "language": language_facts("en") | READING})
-    told = engine.call("read", [join_words(words, "en") for words in sentences])
-    assert [reading["ids"] for reading in told] == vocabulary.encode(sentences)
 
 
 def test_two_words_lead_to_a_list_of_their_own_if_they_are_frequent():
