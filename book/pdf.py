@@ -77,7 +77,7 @@ def print_page(page: Page, path: Path) -> tuple[str, bytes]:
     page.evaluate(PREPARE)
     for frame in page.locator("iframe.translator").all():
         frame.evaluate("frame => { frame.loading = 'eager' }")
-        frame.content_frame.locator("#result[data-beam='5']").wait_for()
+        frame.content_frame.locator("#result[data-beam='5'], .card").first.wait_for()
         height = frame.content_frame.locator("body").evaluate("body => body.offsetHeight")
         frame.evaluate("(frame, height) => { frame.style.height = `${height + 8}px` }", height)
     title = page.locator("article h1").first.text_content().removesuffix("#")

@@ -65,7 +65,7 @@ def test_the_stored_weights_write_the_printed_translations(engine):
 
 
 def test_the_stored_page_has_the_scripts_of_today():
-    names = ("page.js", "worker.js", "tokenizer.js", "forward.js")
+    names = ("page.js", "frame.js", "worker.js", "tokenizer.js", "forward.js")
     assert all(read(name) in PAGE for name in names), "run make notebooks CHAPTER=bahdanau_decoder"
 
 

@@ -151,7 +151,7 @@ def parts_of_page(
         "data": as_json(data),
         "weights": base64.b64encode(weights).decode(),
         "worker": read("forward.js", "tokenizer.js", "worker.js"),
-        "script": f"(() => {{\n{drawing()}\n{{\n{read('page.js')}}}\n}})()",
+        "script": f"(() => {{\n{drawing()}\n{{\n{read('page.js', 'frame.js')}}}\n}})()",
     }
 
 

@@ -336,15 +336,4 @@ function playExample() {
   for (const event of ["pointerdown", "keydown"]) addEventListener(event, stop, { once: true });
 }
 
-// In a frame: the page around it gets to know the height, and says which colours it has.
-if (parent !== window) {
-  document.documentElement.classList.add("framed");
-  find("footer details").open = false;
-  new ResizeObserver(() => parent.postMessage({ translatorHeight: document.body.offsetHeight }, "*")).observe(
-    document.body,
-  );
-  addEventListener("message", ({ data }) => {
-    if (/^(light|dark)$/.test(data?.colorScheme)) document.documentElement.style.colorScheme = data.colorScheme;
-  });
-  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) playExample();
-}
+if (parent !== window && !matchMedia("(prefers-reduced-motion: reduce)").matches) playExample();
