@@ -1,7 +1,7 @@
 """The page that shows what one vector loses: a sentence grows clause by clause under two translators.
 
-One has attention, the other writes from one vector, and both run in the page. ``book/growing.py`` trains them and has
-the sentences. Explained in chapters/encoder_decoder.
+One has attention, the other writes from one vector, and both run in the page. `make translators` trains them.
+Explained in chapters/encoder_decoder.
 """
 
 import base64

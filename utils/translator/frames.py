@@ -16,30 +16,34 @@ class Frame:
         title: what the frame holds, for a screen reader, and in place of it where no HTML is shown.
         src: the address of the page.
         srcdoc: the page itself, in place of an address.
+        folded: the page loads only when the reader unfolds the title.
     """
 
-    def __init__(self, title: str, *, src: str = "", srcdoc: str = "") -> None:
-        self.title = title
+    def __init__(self, title: str, *, src: str = "", srcdoc: str = "", folded: bool = False) -> None:
+        self.title, self.folded = title, folded
         # In one line, so that a notebook holds it in one; and a page has more of the other quotation marks.
         stored = srcdoc.replace("&", "&amp;").replace("'", "&#39;").replace("\n", "&#10;")
         self._page = f'src="{escape(src)}"' if src else f"srcdoc='{stored}'"
 
     def _repr_html_(self) -> str:
-        return (
-            f'<iframe class="translator" title="{escape(self.title)}" loading="lazy" '
+        title = escape(self.title)
+        frame = (
+            f'<iframe class="translator" title="{title}" loading="lazy" '
             f'style="width:100%;height:40rem;border:0" {self._page}></iframe>'
         )
+        return f'<details class="translator"><summary>{title}</summary>{frame}</details>' if self.folded else frame
 
     def __repr__(self) -> str:
         return f"In a frame: {self.title}"
 
 
-def stored_translator(name: str, title: str) -> Frame:
+def stored_translator(name: str, title: str, *, folded: bool = False) -> Frame:
     """A page of `book/_assets/translators` in a frame; a notebook that is stored for the book shows the book's copy.
 
     Args:
         name: of the file, without its ending.
         title: as for :class:`Frame`.
+        folded: as for :class:`Frame`.
     """
     folder = "_static" if os.environ.get(MODE_VARIABLE) == "static" else "book/_assets"
-    return Frame(title, src=f"../{folder}/translators/{name}.html")
+    return Frame(title, src=f"../{folder}/translators/{name}.html", folded=folded)
