@@ -14,6 +14,15 @@
     frame.style.height = `${data.translatorHeight + 8}px`;
     colour(frame);
   });
+  // A folded page loads when the reader unfolds it; `loading="lazy"` would load it as soon as the reader is near.
+  addEventListener(
+    "toggle",
+    ({ target }) => {
+      const frame = target.querySelector("iframe[data-src]");
+      if (frame && target.open) frame.src ||= frame.dataset.src;
+    },
+    true,
+  );
   new MutationObserver(() => frames().forEach(colour)).observe(document.documentElement, {
     attributeFilter: ["data-theme"],
   });

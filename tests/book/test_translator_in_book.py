@@ -17,6 +17,7 @@ from windows import DESK, PHONE, Visit
 from utils.search import beam_search
 from utils.translator.models import Settings, build_model
 from utils.translator.packed import unpack_weights
+from utils.translator.page_parts import read
 
 pytestmark = pytest.mark.browser
 
@@ -46,6 +47,13 @@ def test_torch_translates_with_the_stored_weights(path):
     ids = engine.call("read", [source])[0]["ids"]
     [[best, *_]] = beam_search(model, torch.tensor([ids]), torch.tensor([len(ids)]), beam=5, max_len=100)
     assert engine.call("decode", [best.tokens])[0] == translation
+
+
+@pytest.mark.parametrize("path", TRANSLATORS, ids=lambda path: path.stem)
+def test_the_stored_pages_have_the_scripts_of_today(path):
+    names = ("page.js", "frame.js", "worker.js", "tokenizer.js", "forward.js")
+    page = path.read_text("utf-8")
+    assert all(read(name) in page for name in names), "run make translators"
 
 
 @pytest.fixture(scope="module", params=[DESK, PHONE], ids=["desk", "phone"])
@@ -82,6 +90,20 @@ def test_the_frame_is_as_high_as_its_page(visit, name):
     assert inside.locator("body").evaluate(f"() => {overflow}") <= 1
     assert inside.locator("body").evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
     assert frame.evaluate("frame => frame.clientWidth") > 300
+
+
+def test_a_folded_translator_loads_when_it_is_unfolded(visit):
+    page = visit.page("chapters/chinese_english")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+    summary = page.get_by_text("From Chinese to English", exact=True)
+    summary.scroll_into_view_if_needed()
+    assert "zh-en.html" not in asked
+    summary.click()
+    inside = page.locator("iframe[title='From Chinese to English']").content_frame
+    inside.get_by_role("textbox").fill("她打了他。")
+    expect(inside.locator(".line")).to_contain_text("She hit him")
+    assert [name for name in asked if name.endswith("-zh.html") or name.startswith("zh-")] == ["zh-en.html"]
 
 
 def test_a_sentence_grows_in_its_chapter(visit):

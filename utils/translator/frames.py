@@ -16,14 +16,15 @@ class Frame:
         title: what the frame holds, for a screen reader, and in place of it where no HTML is shown.
         src: the address of the page.
         srcdoc: the page itself, in place of an address.
-        folded: the page loads only when the reader unfolds the title.
+        folded: the reader unfolds the title to see the page; in the book it is loaded only then.
     """
 
     def __init__(self, title: str, *, src: str = "", srcdoc: str = "", folded: bool = False) -> None:
         self.title, self.folded = title, folded
         # In one line, so that a notebook holds it in one; and a page has more of the other quotation marks.
         stored = srcdoc.replace("&", "&amp;").replace("'", "&#39;").replace("\n", "&#10;")
-        self._page = f'src="{escape(src)}"' if src else f"srcdoc='{stored}'"
+        name = "data-src" if folded and _in_book() else "src"
+        self._page = f'{name}="{escape(src)}"' if src else f"srcdoc='{stored}'"
 
     def _repr_html_(self) -> str:
         title = escape(self.title)
@@ -31,7 +32,11 @@ class Frame:
             f'<iframe class="translator" title="{title}" loading="lazy" '
             f'style="width:100%;height:40rem;border:0" {self._page}></iframe>'
         )
-        return f'<details class="translator"><summary>{title}</summary>{frame}</details>' if self.folded else frame
+        return (
+            f'<details class="translator"><summary>{title}</summary>{frame}</details>'
+            if self.folded
+            else frame
+        )
 
     def __repr__(self) -> str:
         return f"In a frame: {self.title}"
@@ -45,5 +50,10 @@ def stored_translator(name: str, title: str, *, folded: bool = False) -> Frame:
         title: as for :class:`Frame`.
         folded: as for :class:`Frame`.
     """
-    folder = "_static" if os.environ.get(MODE_VARIABLE) == "static" else "book/_assets"
+    folder = "_static" if _in_book() else "book/_assets"
     return Frame(title, src=f"../{folder}/translators/{name}.html", folded=folded)
+
+
+def _in_book() -> bool:
+    """Whether outputs are stored for the book."""
+    return os.environ.get(MODE_VARIABLE) == "static"
