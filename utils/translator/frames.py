@@ -43,12 +43,14 @@ class Frame:
 
 
 def stored_translator(name: str, title: str, *, folded: bool = False) -> Frame:
-    """A page of `book/_assets/translators` in a frame; a notebook that is stored for the book shows the book's copy.
+    """A page that `make translators` has written, in a frame; a notebook stored for the book shows the book's copy.
 
     Args:
         name: of the file, without its ending.
         title: as for :class:`Frame`.
         folded: as for :class:`Frame`.
+
+    Explained in chapters/encoder_decoder.
     """
     folder = "_static" if _in_book() else "book/_assets"
     return Frame(title, src=f"../{folder}/translators/{name}.html", folded=folded)
