@@ -21,10 +21,10 @@ TRANSLATORS = {
         "fra.txt",
         "--columns en,fr --src en --tgt fr --vocabulary-size 1500 --width 80 --epochs 8 --threads 1",
         [
-            "The little girl is eating a red apple.",
-            "I found the small key yesterday.",
+            "He does not want to see you today.",
+            "My friend bought a new house last year.",
+            "She bought a white car last week.",
             "He told me that he would come back.",
-            "My mother gave me a new book yesterday.",
             "Mary found the small white flower yesterday.",
         ],
     ),
