@@ -257,7 +257,7 @@ def test_the_page_gets_picture_sentence_and_strict_json(name: str):
 @pytest.mark.parametrize("width", WIDTHS)
 @every_example
 def test_nothing_is_cut_and_no_texts_touch(name: str, width: int):
-    for point in some_points(EXAMPLES[name], 90):
+    for point in some_points(EXAMPLES[name], 30):
         drawn = picture(EXAMPLES[name], width, **point)
         check_legible(drawn, width)
         # What is clicked is large enough for a finger, if it is no cell.
