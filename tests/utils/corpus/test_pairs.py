@@ -154,7 +154,7 @@ def test_another_encoding_is_an_error_with_its_remedy(tmp_path, encoding, messag
         )
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", pytest.param("utf-16-be", marks=pytest.mark.slow)])
 def test_utf16_of_excel_is_read(tmp_path, encoding):
     rows = [
         ("hot", "été"),

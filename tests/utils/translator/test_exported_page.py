@@ -101,7 +101,7 @@ def engine(desk: Visit) -> BrowserEngine:
 def test_chromium_searches_as_torch_does(engine, cell, num_layers):
     model = random_model(cell=cell, num_layers=num_layers, seed=5)
     engine.load(model)
-    for src in sentences(50, seed=1):
+    for src in sentences(20, seed=1):
         check_searches(engine, model, src, max_len=6)
 
 

@@ -37,7 +37,7 @@ def engine() -> Engine:
 def test_both_searches_write_what_torch_writes(engine, attention, cell, num_layers):
     model = random_model(attention=attention, cell=cell, num_layers=num_layers)
     engine.load(model)
-    for src in sentences(40):
+    for src in sentences(20):
         check_searches(engine, model, src, max_len=6)
 
 
