@@ -113,6 +113,13 @@ def test_the_reference_covers_every_module() -> None:
 
 
 @pytest.mark.parametrize("page", REFERENCE)
+def test_the_reference_is_a_list_that_unfolds(page: str) -> None:
+    for entry in html(page).select("details.entry"):
+        assert not entry.has_attr("open")
+        assert re.fullmatch(r"[\w.]+ .{10,}", entry.summary.get_text().strip(), re.DOTALL)
+
+
+@pytest.mark.parametrize("page", REFERENCE)
 def test_entries_and_chapters_link_to_each_other(page: str) -> None:
     for name, below in entries(page).items():
         explained = [

@@ -89,7 +89,7 @@ def check_shown(laptop: Visit, page_name: str, figure: StoredFigure, points: lis
 @every_figure
 def test_frames_show_the_notebooks_numbers(laptop: Visit, page_name: str, name: str) -> None:
     figure = FIGURES[page_name, name]
-    check_shown(laptop, page_name, figure, some_points(figure, 150))
+    check_shown(laptop, page_name, figure, some_points(figure, 30))
 
 
 @pytest.mark.parametrize(

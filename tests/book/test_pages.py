@@ -22,6 +22,8 @@ FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.
 DRAWN_ICONS = {chr(code) for font in fonts_in("icons.css") for code in font.getBestCmap()}
 #: Pages that between them have every kind of thing that a page has. (`test_figures_in_book` asks axe about figures.)
 KINDS = {CHAPTERS[0], "book/index", "book/glossary", "book/references", "book/api/kernels"}
+#: Pages of the reference, which one program writes.
+ALIKE = {name for name in PAGES if name.startswith("book/api/")} - KINDS
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +134,9 @@ WITHOUT_OUTLINE = """() => {
 
 def unfold(page: Page) -> None:
     """Open all that is folded, but for translators, which load a page of their own."""
-    page.locator("main details:not(.translator)").evaluate_all("all => all.forEach(details => { details.open = true })")
+    page.locator("main details:not(.translator)").evaluate_all(
+        "all => all.forEach(details => { details.open = true })"
+    )
 
 
 def width_of(page: Page) -> int:
@@ -209,7 +213,9 @@ def check_on_paper(page: Page, name: str) -> None:
     page.set_viewport_size(LAPTOP)
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [name if name not in ALIKE else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
+)
 def test_page(reader: Visit, name: str) -> None:
     page = reader.open(name)
     assert reader.complaints == []
@@ -251,19 +257,17 @@ def test_axe_finds_no_obstacle_on_other_pages(reader: Visit, name: str) -> None:
     check_for_obstacles(reader)
 
 
-@pytest.mark.parametrize(
-    "media", [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"}]
-)
-def test_what_has_the_focus_has_an_outline(reader: Visit, media: dict[str, str]) -> None:
-    for name in (CHAPTERS[0], "book/index", "book/api/kernels", "search"):
-        page = reader.open(name)
+@pytest.mark.parametrize("name", [CHAPTERS[0], "book/index", "book/api/kernels", "search"])
+def test_what_has_the_focus_has_an_outline(reader: Visit, name: str) -> None:
+    page = reader.open(name)
+    unfold(page)
+    page.keyboard.press("Tab")  # from now on the focus is that of a keyboard
+    for media in ({"color_scheme": "light"}, {"color_scheme": "dark"}, {"forced_colors": "active"}):
         page.emulate_media(**media)
-        unfold(page)
-        page.keyboard.press("Tab")  # from now on the focus is that of a keyboard
         reached, bare = page.evaluate(WITHOUT_OUTLINE)
-        page.emulate_media(forced_colors="none")
         assert reached > 30
-        assert bare == [], name
+        assert bare == [], media
+    page.emulate_media(forced_colors="none")
 
 
 def test_solutions_unfold_by_keyboard(reader: Visit) -> None:
@@ -305,14 +309,6 @@ def test_search_marks_words_and_shows_chinese(reader: Visit) -> None:
     page, hits = search(reader, "alignment")
     assert any(IDEOGRAPHS.search(passage) for path, passage in hits if "glossary" in path)
     check_fonts_of_chinese(page)
-
-
-@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("book/api/")])
-def test_the_reference_is_a_list_that_unfolds(reader: Visit, name: str) -> None:
-    entries = reader.open(name).locator("details.entry")  # none on the pages of the command line
-    assert entries.evaluate_all("all => all.filter(entry => entry.open).length") == 0
-    lines = entries.locator("> summary").evaluate_all("all => all.map(line => line.textContent.trim())")
-    assert [line for line in lines if not re.fullmatch(r"[\w.]+ .{10,}", line, re.DOTALL)] == []
 
 
 def test_an_entry_unfolds_where_it_is_named(reader: Visit) -> None:

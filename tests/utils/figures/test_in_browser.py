@@ -159,7 +159,7 @@ def test_every_frame_shows_pythons_numbers(page: Page, name: str) -> None:
     shown = opened(page, name)
     if FIGURES[name].table:
         open_table(shown)
-    check_frames(shown, FIGURES[name], some_points(FIGURES[name], 40))
+    check_frames(shown, FIGURES[name], some_points(FIGURES[name], 12))
 
 
 def test_awkward_labels_are_shown_as_text(desk: Page) -> None:
@@ -661,8 +661,8 @@ def test_the_keyboard_moves_points_too(desk: Page, name: str, other: dict) -> No
 
 
 def test_a_symbol_lights_its_role(desk: Page) -> None:
-    for name, figure in FIGURES.items():
-        shown = opened(desk, name)
+    for name in ("heat", "plane", "decoding"):
+        figure, shown = FIGURES[name], opened(desk, name)
         svg = shown.locator(".xp-picture svg")
         for role in figure.symbols:
             chip = shown.locator(f".xp-symbol[data-role={role}]")
@@ -887,9 +887,7 @@ def test_the_address_holds_moved_points(fresh: Page, name: str, point: int) -> N
     shows(shown, name)
 
 
-@pytest.mark.parametrize(
-    "broken", ["?query=%E6%B", "?=&&=", "?query=99", "%", "?d=64&constructor=1", "?points=1:0:0"]
-)
+@pytest.mark.parametrize("broken", ["?query=%E6%B&=&&=", "?query=99&d=64&constructor=1&points=1:0:0", "%"])
 def test_a_broken_address_stops_no_figure(fresh: Page, folder: str, broken: str) -> None:
     fresh.goto("about:blank")  # a change of the address alone would not load the page
     fresh.goto(f"{folder}/figures.html#heat{broken}")

@@ -251,8 +251,7 @@ def test_hostile_text_does_no_harm(page, name):
 # Devices
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("window", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize(("window", "theme"), [(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
 def test_axe_finds_nothing(browser, folder, theme, window):
     with Visit(browser, folder, **window, color_scheme=theme) as visit:
         page = opened(visit, "subwords")
