@@ -35,7 +35,7 @@ def style():
     """The look of the book, in which a missing glyph and a layout that fails are errors."""
     plotting.use_style()
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         yield
 
 
