@@ -283,7 +283,7 @@ def by_length(study: Study, setup: Setup, *, progress: bool = False) -> list[dic
     results = []
     for limit in setup.limits:
         task = study.task(limit)
-        sizes = task.num_src, task.num_tgt, study.width
+        sizes = len(task.src_vocabulary), len(task.tgt_vocabulary), study.width
         batches = ShuffledBatches(task.src_ids, task.tgt_ids, batch_size=study.batch_size)
         with seeded(0):
             models = {"recurrent": recurrent(*sizes), "transformer": transformer(*sizes, setup)}
