@@ -36,14 +36,14 @@ def test_padding_changes_nothing():
 
 
 @pytest.mark.trains
-@pytest.mark.parametrize(("source", "target"), [("en", "fr"), ("fr", "en"), ("en", "zh"), ("zh", "en")])
+@pytest.mark.parametrize(("source", "target"), [("en", "zh"), ("fr", "en")])
 def test_it_learns_a_small_file(source, target):
     texts = [
         {lang: join_words(t.words(lang), lang) for lang in ("en", "fr", "zh")}
         for t in triples(19, max_words=7)
     ]
     pairs = [[fifty_lines.words(text[lang]) for lang in (source, target)] for text in texts]
-    model, src, tgt = fifty_lines.train(pairs, steps=90)
+    model, src, tgt = fifty_lines.train(pairs, steps=40)
     written = [fifty_lines.translate(model, src, tgt, text[source]) for text in texts]
     right = sum(w == " ".join(t) for w, (_, t) in zip(written, pairs, strict=True))
     assert right >= 17

@@ -58,16 +58,18 @@ def slow_greedy(translator, src, max_len, no_repeat_ngram=0):
 
 
 @pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
-@pytest.mark.parametrize("num_layers", [1, 2])
-@pytest.mark.parametrize(("max_len", "no_repeat_ngram"), [(1, 0), (7, 0), (7, 1), (7, 2)])
+@pytest.mark.parametrize(
+    ("num_layers", "max_len", "no_repeat_ngram"), [(1, 1, 0), (2, 7, 0), (2, 7, 1), (1, 7, 2)]
+)
 def test_greedy_in_batches_equals_single_sentences(decoder_type, num_layers, max_len, no_repeat_ngram):
     translator = model(decoder_type, num_layers=num_layers)
     src, lens = sources()
     hypotheses = greedy(translator, src, lens, max_len=max_len, no_repeat_ngram=no_repeat_ngram)
-    for row, hypothesis in enumerate(hypotheses):
+    for hypothesis, row, num_words in zip(hypotheses[::3], src[::3], lens[::3], strict=True):
         with torch.no_grad():
-            sentence = src[row, : lens[row]]
-            words, log_prob, weights, finished = slow_greedy(translator, sentence, max_len, no_repeat_ngram)
+            words, log_prob, weights, finished = slow_greedy(
+                translator, row[:num_words], max_len, no_repeat_ngram
+            )
         assert hypothesis.tokens == words
         assert hypothesis.finished == finished
         assert hypothesis.log_prob == pytest.approx(log_prob, abs=SEARCH_ROUNDING)
@@ -147,9 +149,7 @@ def assert_same(hypotheses: list[Hypothesis], wanted, length_penalty) -> None:
 @torch.no_grad()
 @pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
 @pytest.mark.parametrize(("beam", "num_layers"), [(1, 2), (2, 1), (5, 2), (17, 1)])
-@pytest.mark.parametrize(
-    ("length_penalty", "no_repeat_ngram"), [(0.0, 0), (0.7, 0), (1.0, 0), (1.0, 1), (0.0, 2), (1.0, 2)]
-)
+@pytest.mark.parametrize(("length_penalty", "no_repeat_ngram"), [(0.7, 0), (1.0, 1), (0.0, 2)])
 def test_beam_search_in_batches_equals_a_slow_loop(
     decoder_type, beam, num_layers, length_penalty, no_repeat_ngram
 ):
@@ -157,7 +157,7 @@ def test_beam_search_in_batches_equals_a_slow_loop(
     src, lens = sources()
     options = {"beam": beam, "max_len": 5, "length_penalty": length_penalty}
     options["no_repeat_ngram"] = no_repeat_ngram
-    for row, hypotheses in enumerate(beam_search(translator, src[:7], lens[:7], **options)):
+    for row, hypotheses in enumerate(beam_search(translator, src[:5], lens[:5], **options)):
         assert_same(hypotheses, slow_beam(translator, src[row, : lens[row]], **options), length_penalty)
 
 
