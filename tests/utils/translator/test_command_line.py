@@ -404,9 +404,9 @@ def test_any_pair_of_languages_needs_no_code(tmp_path):
     ]
     (tmp_path / "deu.tsv").write_text("\r\n".join(lines), encoding="utf-8-sig")
     out = tmp_path / "runs" / "de-en"
-    common = ["train", "--pairs", tmp_path / "deu.tsv", "--steps", "30", "--out", out, *SMALL]
+    common = ["train", "--pairs", tmp_path / "deu.tsv", "--steps", "3", "--out", out, *SMALL]
     facts = json.loads(output(*common, "--src", "de", "--tgt", "en", "--seed", 3, "--json"))
-    assert (facts["run"], facts["src"], facts["tgt"], facts["steps"]) == (str(out), "de", "en", 30)
+    assert (facts["run"], facts["src"], facts["tgt"], facts["steps"]) == (str(out), "de", "en", 3)
     assert facts["target_tokens_per_second"] == pytest.approx(facts["target_tokens"] / facts["seconds"])
     assert 0 < facts["held_out_loss"] < 9
     assert facts["rows"] == {"good": 60, "bad": 0, "first_bad": {}, "train": 60 - 7 - 5, "too_long": 0}
@@ -418,14 +418,14 @@ def test_any_pair_of_languages_needs_no_code(tmp_path):
     assert sorted(link[-1] for link in links) == list("012")
 
     printed = output(*common, "--columns", "de,en", "--src", "en", "--overwrite")
-    assert re.search(r"30 steps, \d+ target tokens per second\nheld-out loss \d\.\d{3} nats", printed)
+    assert re.search(r"3 steps, \d+ target tokens per second\nheld-out loss \d\.\d{3} nats", printed)
     assert load_run(out).settings.tgt == "de"
     assert "held-out loss" not in output(*common, "--columns", "de,en", "--overwrite", "--valid-groups", 0)
 
 
 def test_a_transformer_is_used_like_the_other_model(tmp_path):
     size = ["--model", "transformer", "--width", 12, "--heads", 3, "--layers", 2]
-    output(*train_options(tmp_path, *size, "--steps", 12))
+    output(*train_options(tmp_path, *size, "--steps", 3))
     out = tmp_path / "run"
     run = load_run(out)
     assert run.settings == Settings(
@@ -461,12 +461,13 @@ def signal_at_step(step: int, number: int) -> Iterator[None]:
         hook.remove()
 
 
-SIGNALS = pytest.mark.parametrize(
-    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [SIGNALS[0], *(pytest.param(*other, marks=pytest.mark.slow) for other in SIGNALS[1:])],
 )
-
-
-@SIGNALS
 def test_a_signal_keeps_the_state_for_resume(tmp_path, number, status):
     options, out = train_options(tmp_path, "--muon", "0"), tmp_path / "run"
     with signal_at_step(3, number):
@@ -486,7 +487,7 @@ def test_a_signal_keeps_the_state_for_resume(tmp_path, number, status):
     assert re.search(r"\nresumed   20", output("info", out))
 
 
-@SIGNALS
+@pytest.mark.parametrize(("number", "status"), SIGNALS)
 def test_a_signal_before_training_keeps_nothing(tmp_path, monkeypatch, number, status):
     monkeypatch.setattr("utils.translator.data.read_rows", lambda *_: signal.raise_signal(number))
     result = invoke(*train_options(tmp_path))
@@ -852,7 +853,7 @@ def test_the_choices_of_data_get_are_the_corpora():
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("tr", "train translate"), ("data get ", "cmn fra"), ("train --st", "--steps")],
+    [("data get ", "cmn fra"), ("train --st", "--steps")],
 )
 def test_a_shell_completes_commands_and_options(typed, offered):
     words = f"{NAME} {typed}"
@@ -875,7 +876,8 @@ def test_the_program_reads_and_writes_utf_8(folder):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 @pytest.mark.parametrize(
-    "arguments", [["translate", STORED_RUN, "I see two dogs."], ["--help"], ["--version"]]
+    "arguments",
+    [pytest.param(["translate", STORED_RUN, "I see two dogs."], marks=pytest.mark.slow), ["--help"]],
 )
 def test_a_full_output_is_one_line(arguments):
     with Path("/dev/full").open("wb") as full:
