@@ -51,14 +51,14 @@ serve: book  ## build the book, then serve it on this computer (PORT=8000)
 browser: $(INSTALLED)  # starts a browser, or gets one, before the tests begin
 	@$(BIN)/python tests/support/chromium.py
 
-test: browser lint  ## run the tests, about 15 minutes (CHAPTER=name for one chapter)
+test: browser lint  ## run the tests, about 10 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" -k "$(CHAPTER)" tests/book tests/chapters/test_*.py
 else
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" chapters/studies tests utils
 endif
 
-test-all: browser lint  ## run all tests, about 25 minutes: also killed processes, all figures, all solutions
+test-all: browser lint  ## run all tests, about 16 minutes: also killed processes, all figures, all solutions
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) chapters/studies tests utils
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters
