@@ -118,6 +118,14 @@ def test_letters_choose_among_the_words_and_a_sentence_is_translated(page):
     expect(page.locator("#notes")).to_have_text(
         "Not in the vocabulary: “zebra”. Such words are all read as one unknown word."
     )
+    field.fill("Mary's ")
+    after_possessive = offered.all_inner_texts()
+    field.fill("The")
+    expect(offered).not_to_have_text(after_possessive)
+    field.fill("Mary’s")  # as telephones write it
+    expect(offered).to_have_text(after_possessive)
+    field.fill("Mary sleeps. " * 200)
+    expect(offered).to_have_count(0)
 
 
 @pytest.mark.browser

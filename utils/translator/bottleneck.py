@@ -5,7 +5,6 @@ Explained in chapters/encoder_decoder.
 """
 
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -30,8 +29,6 @@ ABOUT = (
     "while it writes. The other must write from one vector. Make the sentence longer and watch both."
 )
 CAPTION = "A wavy line marks each wrong word. Commas and the full stop count as words."
-#: How a wrong word begins; a screen reader says that it is wrong.
-_WRONG = '<mark><span class="spoken">wrong: </span>'
 
 
 class Step(NamedTuple):
@@ -101,13 +98,12 @@ def write_bottleneck(
         ],
     }
     cards = [
-        _card(look, written(model, vocabularies, example.english), example.french)
+        _card(look, translation(model, vocabularies, example.english))
         for look, model in zip(looks, translators, strict=True)
     ]
     parts = {
         "title": escape(TITLE),
         "about": escape(ABOUT),
-        "caption": escape(CAPTION),
         "english": escape(join_words(example.english, "en")),
         "french": escape(join_words(example.french, "fr")),
         "cards": "".join(cards),
@@ -128,59 +124,20 @@ def _script() -> str:
     return f"(() => {{\n{drawing()}\n{translating}\n{{\n{read('bottleneck.js', 'frame.js')}}}\n}})()"
 
 
-def written(
+def translation(
     model: EncoderDecoder, vocabularies: tuple[Vocabulary, Vocabulary], english: Sequence[str]
-) -> list[str]:
-    """The words of the translation that greedy search finds, as the page does."""
+) -> str:
+    """What greedy search writes, as in the page."""
     src, tgt = vocabularies
     [ids] = src.encode([english])
     [hypothesis] = greedy(model, torch.tensor([ids]), torch.tensor([len(ids)]), max_len=2 * len(ids) + 10)
-    return tgt.tokens(hypothesis.tokens)
+    return join_words(tgt.tokens(hypothesis.tokens), "fr")
 
 
-def right_places(words: Sequence[str], reference: Sequence[str]) -> list[int]:
-    """The places of the words that are also, in the same order, in a reference: as many as there can be.
-
-    >>> right_places(["la", "petite", "fleur", "hier"], ["la", "fleur", "blanche", "hier"])
-    [0, 2, 3]
-    """
-    # common[i][j]: how many words of words[i:] and reference[j:] are common to both.
-    common = [[0] * (len(reference) + 1) for _ in range(len(words) + 1)]
-    for i in reversed(range(len(words))):
-        for j in reversed(range(len(reference))):
-            same = words[i] == reference[j]
-            common[i][j] = common[i + 1][j + 1] + 1 if same else max(common[i + 1][j], common[i][j + 1])
-    places, i, j = [], 0, 0
-    while i < len(words) and j < len(reference):
-        if words[i] == reference[j]:
-            places.append(i)
-            i, j = i + 1, j + 1
-        elif common[i + 1][j] >= common[i][j + 1]:
-            i += 1
-        else:
-            j += 1
-    return places
-
-
-def _card(look: Look, words: Sequence[str], reference: Sequence[str]) -> str:
+def _card(look: Look, text: str) -> str:
     """A translation as the page shows it before its script runs."""
-    right = right_places(words, reference)
-    french = ""
-    for number, word in enumerate(words):
-        joined = french.endswith("'") or not french or word in (",", ".")
-        shown = escape(word if french else word[:1].upper() + word[1:], quote=False)
-        if number not in right:
-            shown = f"{_WRONG}{shown}</mark>"
-        french += shown if joined else f" {shown}"
-    french = re.sub(rf"</mark>( ?){re.escape(_WRONG)}", r"\1", french)  # neighbours are one mark
     return (
-        f'<section class="card" style="--colour:var(--{look.colour});--share:{len(right) / len(reference):.4f}">'
+        f'<section class="card" style="--colour:var(--{look.colour})">'
         f'<h2>{look.name[:1].upper() + look.name[1:]}</h2><p class="how">{escape(look.sees)}</p>'
-        f'<p class="french" lang="fr">{french}</p>'
-        f'<p class="count">{_count(words, right, reference)}</p></section>'
+        f'<p class="french" lang="fr">{escape(text, quote=False)}</p><p class="count"></p></section>'
     )
-
-
-def _count(words: Sequence[str], right: Sequence[int], reference: Sequence[str]) -> str:
-    missing = len(reference) - len(words)
-    return f"{len(right)} of {len(reference)} words right" + (f", {missing} missing" if missing > 0 else "")

@@ -16,7 +16,7 @@ class Frame:
         title: what the frame holds, for a screen reader, and in place of it where no HTML is shown.
         src: the address of the page.
         srcdoc: the page itself, in place of an address.
-        folded: the reader unfolds the title to see the page; in the book it is loaded only then.
+        folded: the reader unfolds the title to see the page; the book loads an address only then.
     """
 
     def __init__(self, title: str, *, src: str = "", srcdoc: str = "", folded: bool = False) -> None:

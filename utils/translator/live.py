@@ -74,6 +74,7 @@ def live_translator(
         title=title,
         reading=READING,
         followers=followers(src_vocabulary.encode(sentences)) or None,
+        numNext=NUM_NEXT,
     )
     return Frame(title, srcdoc=page_of(parts, {"model": about_model(model, Precision.INT8)}))
 

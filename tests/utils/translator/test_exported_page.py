@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from page_engine import BrowserEngine, check_searches, odd_strings, random_model
+from page_engine import BrowserEngine, check_searches, held, odd_strings, random_model
 from playwright.sync_api import Browser, Page, expect
 from tiny import sentences, trained_run
 from windows import AXE_OPTIONS, DESK, PHONE, Visit
@@ -40,6 +40,9 @@ def folder(tmp_path_factory) -> str:
     run = replace(trained_run(), record={"data": {"pairs": "pairs.txt", "max_tokens": 12}} | RESULT)
     export(run, place / "subwords.html", examples=EXAMPLES)
     export(run_of_words(), place / "words.html", examples=["le chat dort"])
+    whole = (place / "words.html").read_text("utf-8")
+    weights = held(whole, "weights")
+    (place / "cut.html").write_text(whole.replace(weights, weights[: len(weights) // 8 * 4]), "utf-8")
     return place.as_uri()
 
 
@@ -276,3 +279,12 @@ def test_without_a_script_an_example_shows(browser, folder):
         expect(page.locator(".stored")).to_have_text(re.compile("We have two keys. → Nous avons deux clés."))
         assert page.locator("#result img").bounding_box()["width"] > 200
         expect(page.get_by_role("textbox")).to_have_count(0)
+
+
+def test_a_page_with_half_of_its_weights_says_so(browser, folder):
+    with browser.new_page() as page:
+        page.goto(f"{folder}/cut.html")
+        expect(page.locator("#notes")).to_contain_text(
+            "does not run in this browser, so you see a stored example"
+        )
+        expect(page.locator(".stored")).to_contain_text("le chat dort")

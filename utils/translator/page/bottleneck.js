@@ -14,7 +14,7 @@ const reached = stories.map(() => -1);
 const saveAddress = debounce(250, () => history.replaceState(null, "", addressOf(state)));
 const addressOf = ({ story, step }) => `#sentence=${story + 1}&length=${step + 1}`;
 
-// Without an address a sentence is short at first; on paper it is as long as it can be.
+// Without an address a sentence is short at first; in the printed book it is as long as it can be.
 const readAddress = () => {
   const query = new URLSearchParams(location.hash.slice(1));
   const among = (list, name, otherwise = 1) =>
@@ -173,9 +173,7 @@ const showSentence = ({ steps }) => {
 const showTranslation = ({ words, right }, reference, k) => {
   const card = document.querySelectorAll(".card")[k];
   card.querySelector(".french").replaceChildren(...written(words, (i) => !right.includes(i), wrongWords));
-  const missing = reference.length - words.length;
-  const counted = `${right.length} of ${reference.length} words right`;
-  card.querySelector(".count").textContent = missing > 0 ? `${counted}, ${missing} missing` : counted;
+  card.querySelector(".count").textContent = `${right.length} of ${reference.length} words right`;
   card.style.setProperty("--share", right.length / reference.length);
 };
 
@@ -222,7 +220,7 @@ stories.forEach(({ name }, story) => {
 });
 find("#shorter").addEventListener("click", () => grow(-1));
 find("#longer").addEventListener("click", () => grow(1));
-for (const part of document.querySelectorAll("[hidden]")) part.hidden = false;
 addEventListener("hashchange", arrive);
 new ResizeObserver(showPlot).observe(plot);
 arrive();
+for (const part of document.querySelectorAll("[hidden]")) part.hidden = false;

@@ -306,7 +306,7 @@ worker.onmessage = ({ data }) => {
   result.dataset.beam = data.beam;
   result.dataset.milliseconds = Math.round(data.milliseconds);
   show();
-  if (data.next) showNext(data.next);
+  if (facts.followers) showNext(data.next ?? { choices: [] });
 };
 worker.onerror = () => {
   notes.replaceChildren(element("p", {}, "The translator does not run in this browser, so you see a stored example."));
@@ -325,7 +325,7 @@ arrive();
 function playExample() {
   let at = 0;
   const timer = setInterval(() => {
-    if (shown?.beam !== BEAM) return;
+    if (shown?.beam !== BEAM || shown.problem) return;
     if (at < shown.target.length) place.look(at++, state.chosen);
     else stop();
   }, PLAY);

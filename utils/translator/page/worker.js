@@ -54,12 +54,10 @@ const shown = ({ src, tgt, targetHasBlanks }, srcIds, { ids, weights, choices, f
   finished,
 });
 
-const NUM_NEXT = 10;
-
 // The words that may follow a text, from `followers` in utils/translator/live.py, and the text with each of them.
 // Letters at the end that are no word are the beginning of one. After the end of a sentence a new one begins.
-const nextWords = ({ src, followers, read }, text) => {
-  const [letters] = text.match(/[\p{L}\p{M}']*$/u);
+const nextWords = ({ src, followers, numNext, read }, text) => {
+  const [letters] = text.match(/[\p{L}\p{M}'’]*$/u);
   const begun = read(letters).unknown.length ? letters : "";
   const written = text.slice(0, text.length - begun.length).trimEnd();
   const ids = [BOS, ...read(written).ids];
@@ -69,7 +67,7 @@ const nextWords = ({ src, followers, read }, text) => {
   const usualOrFirst = usual ?? (anew ? followers[BOS] : []);
   const offered = begun ? new Set([...usualOrFirst, ...src.tokens.keys()]) : usualOrFirst;
   const fits = (id) => id > UNK && src.tokens[id].toLowerCase().startsWith(begun.toLowerCase());
-  const choices = [...offered].filter(fits).slice(0, NUM_NEXT);
+  const choices = [...offered].filter(fits).slice(0, numNext);
   const joined = choices.map((id) => {
     const token = src.tokens[id];
     const word = before ? token : token[0].toUpperCase() + token.slice(1);
@@ -97,10 +95,18 @@ const firstWords = (prefix) => {
   return known.includes(EOS) ? known.slice(0, known.indexOf(EOS) + 1) : known;
 };
 
-onmessage = async ({ data }) => {
+const respond = async (data) => {
   if (data.facts) return open(data);
   newest = data.number;
   const began = performance.now();
   const result = await answer(data);
   if (result) postMessage({ ...result, number: data.number, beam: data.beam, milliseconds: performance.now() - began });
 };
+
+// What a promise throws does not reach the page, which tells the reader.
+onmessage = ({ data }) =>
+  respond(data).catch((error) => {
+    setTimeout(() => {
+      throw error;
+    });
+  });
