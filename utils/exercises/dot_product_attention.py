@@ -113,6 +113,11 @@ def attend_in_blocks(answer: ReadersFunction) -> Iterator[str]:
     for shape in sorted(tensors.shapes, key=math.prod, reverse=True):
         tells = f"{case} your function makes a tensor of shape {shape}."
         expect(n not in shape or {*shape} & {2, 3}, tells, next_block)
+    expect(
+        tensors.peak < m * n,
+        f"{case} your function keeps up to {tensors.peak:,} numbers at one time, and all scores are {m * n:,}.",
+        "Use the scores of a block at once, and do not put them into a list.",
+    )
     yield "it never keeps the scores of all keys"
 
 
