@@ -16,9 +16,8 @@ import platformdirs
 import regex
 from opencc import OpenCC
 
-from utils.corpus.forms import looks_like
 from utils.corpus.languages import canonical, has_blanks, primary, script
-from utils.corpus.text_files import text_lines
+from utils.corpus.text_files import looks_like, text_lines
 
 #: Name of the environment variable that names the data folder.
 DATA_VARIABLE = "ATTENTION_DATA"

@@ -535,7 +535,7 @@ def test_train_shows_pairs_and_what_is_odd(tmp_path):
     assert told[1] == "  column 1 is en: English  column 2 is zh: French"
     assert sum(line.startswith("  en: ") and "  zh: " in line for line in told) == 3
     assert told[5:] == [
-        "warning: the first row looks like a header (tail -n +2 FILE leaves it out): English, French",
+        "warning: the first row looks like a header, which is no pair: English, French",
         "warning: the zh column does not look like Chinese: 100% of its letters are Latin",
         "learning the vocabularies from 87 pairs",
     ]
