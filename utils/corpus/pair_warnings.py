@@ -17,14 +17,8 @@ from babel.localedata import locale_identifiers
 
 from utils.corpus.languages import name, primary, script
 
-#: The words with which the Unicode names of a script's letters begin, by the script's code.
-_LETTERS = {
-    "Arab": "ARABIC", "Armn": "ARMENIAN", "Beng": "BENGALI", "Cyrl": "CYRILLIC", "Deva": "DEVANAGARI",
-    "Ethi": "ETHIOPIC", "Geor": "GEORGIAN", "Grek": "GREEK", "Gujr": "GUJARATI", "Guru": "GURMUKHI", "Hans": "CJK",
-    "Hant": "CJK", "Hebr": "HEBREW", "Jpan": "CJK HIRAGANA KATAKANA", "Khmr": "KHMER", "Knda": "KANNADA",
-    "Kore": "HANGUL CJK", "Laoo": "LAO", "Latn": "LATIN", "Mlym": "MALAYALAM", "Mymr": "MYANMAR", "Sinh": "SINHALA",
-    "Taml": "TAMIL", "Telu": "TELUGU", "Thai": "THAI", "Tibt": "TIBETAN",
-}  # fmt: skip
+#: The scripts of Unicode that are mixed in a way of writing; all others have one of their own.
+_MIXED = {"Hans": ["Hani"], "Hant": ["Hani"], "Jpan": ["Hani", "Hira", "Kana"], "Kore": ["Hang", "Hani"]}
 #: Frequent words that few other languages of this list have.
 _FREQUENT = {
     "de": "der die das und ist ich nicht ein zu sie es wir mit hat",
@@ -170,17 +164,18 @@ def _names(languages: tuple[str, str]) -> dict[str, str]:
 
 
 def _script_doubt(code: str, texts: Sequence[str]) -> str | None:
-    expected = _LETTERS.get(script(code) or "", "").split()
-    letters = Counter(
-        unicodedata.name(character, "?").split()[0].split("-")[0]
-        for text in texts
-        for character in text
-        if character.isalpha()
-    )
-    if not expected or not letters or 2 * sum(letters[kind] for kind in expected) >= letters.total():
+    usual = script(code)
+    letters = "".join(filter(str.isalpha, "".join(texts)))
+    try:
+        expected = "".join(rf"\p{{Script={part}}}" for part in _MIXED.get(usual, [usual]))
+        others = regex.sub(f"[{expected}]", "", letters)
+    except regex.error:  # the language or its script is not known
         return None
-    [(kind, count)] = letters.most_common(1)
-    return f"{count / letters.total():.0%} of its letters are {kind.capitalize()}"
+    if 2 * len(others) <= len(letters):
+        return None
+    kinds = Counter(unicodedata.name(letter, "?").split()[0].split("-")[0] for letter in others)
+    [(kind, count)] = kinds.most_common(1)
+    return f"{count / len(letters):.0%} of its letters are {kind.capitalize()}"
 
 
 def _words_doubt(code: str, texts: Sequence[str]) -> str | None:

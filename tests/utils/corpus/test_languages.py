@@ -24,17 +24,10 @@ def test_every_code_of_chinese_gives_the_same_score(code):
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        ("jpn", "ja"),
-        ("deu", "de"),
-        ("pt-br", "pt-BR"),
-        ("zh-TW", "zh-TW"),
-        ("zh-Hant", "zh-Hant"),
-        ("zh-Hant-TW", "zh-TW"),
-        ("zh-Hans-TW", "zh-Hans-TW"),
-        ("sr-Latn-ME", "sr-ME"),
-        ("xx", "xx"),
+        ("jpn", "ja"), ("deu", "de"), ("pt-br", "pt-BR"), ("zh-TW", "zh-TW"), ("zh-Hant", "zh-Hant"), ("xx", "xx"),
+        ("zh-Hant-TW", "zh-TW"), ("zh-Hans-TW", "zh-Hans-TW"), ("sr-Latn-ME", "sr-ME"),
     ],
-)
+)  # fmt: skip
 def test_a_code_becomes_short_but_stays_unique(code, expected):
     assert canonical(code) == expected
 
@@ -55,12 +48,6 @@ def test_a_language_may_have_several_codes(tmp_path):
     assert pairs.between("cmn", "en") == [("很难。", "It is hard.")]
     with pytest.raises(ValueError, match="must be two different language codes"):
         read_pairs(tmp_path / "pairs.txt", ("zh", "cmn"))
-
-
-def test_japanese_is_not_one_word_a_sentence():
-    text = ["私は毎朝コーヒーを飲みます。"]
-    assert tokenise(text[0], "jpn")[:4] == ["私", "は", "毎", "朝"]
-    assert round(bleu(text, [text], lang="ja").value) == 100
 
 
 @pytest.mark.parametrize(
@@ -94,7 +81,7 @@ def test_the_tokenizer_fits_the_language_or_says_why(monkeypatch, lang, installe
     ("code", "expected"),
     [
         ("zh", "Hans"), ("zh-TW", "Hant"), ("zh_hk", "Hant"), ("zh-MO", "Hant"), ("zh-SG", "Hans"),
-        ("zh-Hans-TW", "Hans"), ("yue", "Hant"), ("yue-CN", "Hans"), ("uz", "Latn"), ("uz-AF", "Arab"),
+        ("zh-Hans-TW", "Hans"), ("ru", "Cyrl"), ("yue", "Hant"), ("yue-CN", "Hans"), ("uz", "Latn"), ("uz-AF", "Arab"),
         ("pa-PK", "Arab"), ("sr-ME", "Latn"), ("sr-RS", "Cyrl"), ("ryu", "Kana"), ("zh-Latn", "Latn"), ("x", None),
     ],
 )  # fmt: skip
@@ -102,43 +89,5 @@ def test_a_country_can_have_its_own_script(code, expected):
     assert script(code) == expected
 
 
-@pytest.mark.parametrize(
-    ("lang", "text", "expected"),
-    [
-        ("zh-TW", "我睡不着。皇后在里面。", "我睡不著。皇后在裡面。"),
-        ("zh-Hant", "漢語 很 難。", "漢語很難。"),
-        ("zh-hk", "我睡不着。皇后在里面。", "我睡不着。皇后在裏面。"),
-        ("zh-Hant", "那傢伙是誰？", "那傢伙是誰？"),
-        ("zh-Hans-TW", "我睡不著。", "我睡不着。"),
-        ("zh-Latn", "wǒ 漢", "wǒ 漢"),
-        ("yue", "佢 瞓著 咗", "佢瞓著咗"),
-        ("wuu", "侬好，發財", "侬好，發財"),
-        ("lzh", "子曰學而", "子曰學而"),
-    ],
-)
-def test_chinese_has_the_script_that_is_asked_for(lang, text, expected):
-    assert normalise(text, lang) == expected
-
-
-@pytest.mark.parametrize(
-    ("lang", "text", "expected"),
-    [
-        ("lzh", "子曰學而", ["子", "曰", "學", "而"]),
-        ("wuu", "侬好hello", ["侬", "好", "hello"]),
-        ("nan", "Tâi 台語", ["Tâi", "台", "語"]),
-        ("th", "ฉันรัก 3 cm", ["ฉั", "น", "รั", "ก", "3", "cm"]),
-        ("lo", "ຂ້ອຍ", ["ຂ້", "ອ", "ຍ"]),
-        ("km", "ញ់។", ["ញ់", "។"]),
-        ("my", "က်", ["က်"]),
-        ("bo", "བོད་", ["བོ", "ད", "་"]),
-        ("ja", "か\u309aメ", ["か\u309a", "メ"]),
-        ("zh-Latn", "wǒ hǎo", ["wǒ", "hǎo"]),
-    ],
-)
-def test_words_without_blanks_are_cut_into_characters(lang, text, expected):
-    assert tokenise(text, lang) == expected
-
-
-def test_scripts_and_blanks():
-    assert [script(code) for code in ("ru", "sr-Latn", "el", "xx")] == ["Cyrl", "Latn", "Grek", None]
+def test_only_some_languages_have_blanks():
     assert [has_blanks(code) for code in ("ko", "km", "cmn", "xx")] == [True, False, False, True]

@@ -24,6 +24,8 @@ ENGLISH_FRENCH = [tuple(line.split("\t")) for line in pair_lines()] + [
         (("zh", "en"), CHINESE, ["the zh column", "the en column"]),
         (("en", "ja"), [("Yes.", "はい、そうです。")], []),
         (("en", "ko"), [("Yes.", "네, 그래요.")], []),
+        (("en", "am"), [("Yes.", "አዎ። ሰላም")], []),
+        (("en", "or"), [("Yes.", "Привет")], ["the or column does not look like Odia: 100% of"]),
     ],
 )  # fmt: skip
 def test_a_column_in_another_language_is_doubted(languages, sample, expected):
