@@ -41,8 +41,11 @@ _ENCODINGS = [
     "cp1252", "gb18030", "cp1251", "koi8_r", "cp932", "euc_jp", "big5", "cp949", "cp1250", "cp1253", "cp1254", "cp1255",
     "cp1256", "cp874",
 ]  # fmt: skip
-#: How many bytes of a file are looked at to say what it looks like, and how many lines of them.
-_HEAD, _NUM_LINES = 1 << 16, 20
+#: What a file of pairs must be, and a file that could be half of one.
+_WANTED = "write one pair a line, with a tab between the two sentences"
+_HALF = "one of two files with one sentence a line"
+#: How many bytes of a file are looked at to say what it looks like, how many lines of them, and characters of a line.
+_HEAD, _NUM_LINES, _WIDTH = 1 << 20, 20, 5000
 
 
 def text_lines(file: BufferedIOBase, name: str) -> Iterator[str | ValueError]:
@@ -151,10 +154,6 @@ def looks_like(file: BufferedIOBase, *, columns: bool) -> str:
     return f"; it looks like {shape}: {_WANTED}" if shape else ""
 
 
-_HALF = "one of two files with one sentence a line"
-_WANTED = "write one pair a line, with a tab between the two sentences"
-
-
 def _encoding(head: bytes) -> str | None:
     """An encoding that is not read, if the text has lines in it."""
     if head.startswith(_UTF16_MARKS):
@@ -165,7 +164,7 @@ def _encoding(head: bytes) -> str | None:
     if not lines:
         return None
     place = _ENCODINGS.index
-    matches = from_bytes(lines, cp_isolation=_ENCODINGS)
+    matches = from_bytes(lines[:20_000], cp_isolation=_ENCODINGS)
     ranked = sorted(matches, key=lambda m: (m.chaos, -m.coherence, place(m.encoding)))
     if not ranked or sum(byte > 127 for byte in lines) < 5:  # too few to tell encodings apart
         return "text of another encoding"
@@ -186,7 +185,7 @@ def _shape(head: bytes) -> str | None:
     for pattern, kind in _MARKUP:
         if re.match(pattern, text, re.IGNORECASE):
             return kind
-    lines = [line for line in text.splitlines(keepends=True) if line.strip()][:_NUM_LINES]
+    lines = [line[:_WIDTH] for line in text.splitlines(keepends=True) if line.strip()][:_NUM_LINES]
     if not any("\t" in line for line in lines):
         return _separator(lines)
     rows = list(csv.reader(lines, delimiter="\t"))[:-1]  # the last one may be cut

@@ -53,6 +53,7 @@ SUMMER = "The summer was hot.\tL'été était très chaud.\n" * 3
         (SUMMER, "utf-16-be", "UTF-16 without a byte-order mark"),
         ("I see a house.\tЯ вижу дом.\nHe is good.\tОн очень хороший человек.\n", "cp1251", "cp1251 text"),
         ("Yes.\t我们今天晚上去看电影。\nNo.\t他在火车站等了两个小时。\n", "gb18030", "gb18030 text"),
+        ("It rains.\tIl.\n" * 20_000 + SUMMER, "cp1252", "cp1252 text"),
         ("été", "cp1252", "text of another encoding"),  # too few letters to tell which one
     ],
 )
