@@ -67,7 +67,6 @@ def test_the_marks_of_letters_count():
     assert folded("मैं") != folded("में")
     assert folded("हिन्दी !") == folded("हिन्दी") == "हिन्दी"
     assert tokenise("हिन्दी में ।", "hi") == ["हिन्दी", "में", "।"]
-    assert tokenise("ฉันรัก 3 cm", "th") == ["ฉั", "น", "รั", "ก", "3", "cm"]
 
 
 def test_references_of_a_source_are_gathered_in_order():
