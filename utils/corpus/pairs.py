@@ -284,7 +284,13 @@ def _sides_of_two(*paths: Path) -> Iterator[tuple[int, list[str | ValueError]]]:
             has_text = [isinstance(line, ValueError) or bool(line.strip()) for line in lines]
             lengths = [number if text else length for text, length in zip(has_text, lengths, strict=True)]
             if any(has_text):
-                yield number, list(lines)
+                yield (
+                    number,
+                    [
+                        ValueError(f"{line} in {path}") if isinstance(line, ValueError) else line
+                        for line, path in zip(lines, paths, strict=True)
+                    ],
+                )
                 alone = alone or (None if all(has_text) else (number, paths[has_text.index(False)]))
     if lengths[0] != lengths[1]:
         number, path = alone
@@ -306,11 +312,14 @@ def check_share(pairs: PairFiles, num_good: int, num_bad: int, bad_rows: Mapping
     name = " and ".join(map(str, files))
     if num_bad > MAX_BAD_SHARE * (num_good + num_bad):
         number, reason = next(iter(bad_rows.items()))
-        with files[0].open("rb") as file:
-            raise ValueError(
-                f"{name}, line {number}: {reason}{looks_like(file, columns=len(files) == 1)} "
-                f"({num_bad} of {num_good + num_bad} rows are bad, and {MAX_BAD_SHARE:.0%} may be)"
-            )
+        looks = ""
+        for path in files:
+            with path.open("rb") as file:
+                looks = looks or looks_like(file, columns=len(files) == 1)
+        raise ValueError(
+            f"{name}, line {number}: {reason}{looks} "
+            f"({num_bad} of {num_good + num_bad} rows are bad, and {MAX_BAD_SHARE:.0%} may be)"
+        )
     if not num_good:
         raise ValueError(f"{name} holds no sentence pair")
 

@@ -205,7 +205,10 @@ def test_two_files_stand_side_by_side(tmp_path, monkeypatch):
     assert read_pairs([french, english], ("fr", "en")).between("en", "fr") == rows
     write(english, "a\n" * 299 + "\n" + "a\n")
     write(french, b"b\n" * 300 + b"\xff\n")
-    assert read_pairs([english, french]).bad_rows == {300: "the en side is empty", 301: "byte 1 is not UTF-8"}
+    assert read_pairs([english, french]).bad_rows == {
+        300: "the en side is empty",
+        301: f"byte 1 is not UTF-8 in {french}",
+    }
 
 
 @pytest.mark.parametrize(
@@ -237,6 +240,11 @@ def test_two_files_may_be_bad(tmp_path):
             read_pairs(files)
     with pytest.raises(FileNotFoundError, match="there is no file"):
         read_pairs([one, tmp_path / "none"])
+    write(two, "L'été\n2\n".encode("cp1252"))
+    with pytest.raises(
+        ValueError, match=r"line 1: byte 3 is not UTF-8 in .*b\.fr; it looks like text of another"
+    ):
+        read_pairs([one, two])
     write(two, "\n\n")
     with pytest.raises(ValueError, match=r"a\.en has 2 lines and .*b\.fr has 0"):
         read_pairs([one, two])
