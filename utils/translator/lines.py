@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from tqdm import tqdm
 
-from utils.corpus.forms import looks_like
-from utils.corpus.text_files import text_lines
+from utils.corpus.text_files import looks_like, text_lines
 from utils.translator.alignment import WordAlignment, align
 from utils.translator.options import AT_ONCE
 from utils.translator.runs import Run

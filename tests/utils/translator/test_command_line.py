@@ -347,7 +347,7 @@ def test_the_options_of_the_search_reach_it(folder):
 @pytest.fixture
 def small_corpora(monkeypatch, tmp_path) -> None:
     """The corpora of the course, of a few sentences and without an address, and an empty data folder."""
-    corpora = {name: replace(corpus, num_rows=11, pinned=(), rolling=()) for name, corpus in CORPORA.items()}
+    corpora = {name: replace(corpus, num_rows=11, addresses={}) for name, corpus in CORPORA.items()}
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
     monkeypatch.setattr("utils.corpus.download.get_corpus", partial(get_corpus, corpora=corpora))
 
@@ -356,21 +356,20 @@ def small_corpora(monkeypatch, tmp_path) -> None:
 def test_data_get_tells_the_terms_of_a_file(tmp_path):
     printed = output("data", "get", "fra", "--from", write_pairs(tmp_path / "mine.txt"))
     path = tmp_path / "data" / "tatoeba" / "fra.txt"
-    first, edition, sha256, source, licence, attribution = printed.splitlines()
+    first, edition, sha256, licence, attribution = printed.splitlines()
     assert first == f"{path}: {len(pair_lines())} pairs"
-    assert edition == "edition unknown, not the one of 2019-04-07 that this course measures on"
+    assert edition == "not the edition of 2019-04-07, on which this course measures"
     assert sha256.startswith("sha256 ")
-    assert source.startswith(f"source {tmp_path / 'mine.txt'}, recorded 20")
     assert licence == "licence CC BY 2.0 FR, https://creativecommons.org/licenses/by/2.0/fr/"
     assert attribution == "attribution tatoeba.org and www.manythings.org/anki"
 
     assert output("data", "get", "fra") == printed  # there already
     facts = json.loads(output("data", "get", "fra", "--json"))
-    assert (facts["path"], facts["is_pinned"], facts["edition"]) == (str(path), False, None)
+    assert (facts["path"], facts["is_pinned"], facts["num_rows"]) == (str(path), False, len(pair_lines()))
     assert facts["sha256"] == sha256.removeprefix("sha256 ")
 
     path.write_text("I see.\tJe vois.\n" * 13, encoding="utf-8")
-    assert "add --replace to accept this edition" in mistake("data", "get", "fra")
+    assert "add --replace to write over it" in mistake("data", "get", "fra", "--from", tmp_path / "mine.txt")
     assert output("data", "get", "fra", "--from", path, "--replace").startswith(f"{path}: 13 pairs\n")
 
 
@@ -379,7 +378,7 @@ def test_an_address_that_fails_has_status_3(tmp_path):
     result = invoke("data", "get", "cmn")
     assert (result.exit_code, result.stdout) == (3, "")
     assert result.stderr.startswith("error: no address gave cmn.txt:\n")
-    assert CORPORA["cmn"].sha256 in result.stderr
+    assert result.stderr.endswith("attention-course data get cmn --from cmn-eng.zip\n")
     assert list((tmp_path / "data" / "tatoeba").iterdir()) == []
 
 
@@ -527,6 +526,20 @@ def test_resume_without_an_interrupted_training_warns(tmp_path):
     )
 
 
+def test_pairs_may_be_two_files(tmp_path):
+    files = [tmp_path / "a.en", tmp_path / "b.fr"]
+    for path, side in zip(files, zip(*(line.split("\t") for line in pair_lines()), strict=True), strict=True):
+        path.write_text("\n".join(side) + "\n", encoding="utf-8")
+    common = ["--columns", "en,fr", "--vocabulary-size", 360, "--width", 13, "--steps", 2]
+    result = invoke("train", "--pairs", *files, "--out", tmp_path / "run", *common)
+    assert result.stdout.startswith(f"{files[0]} and {files[1]}: 100 pairs, ")
+    assert "holding out " in result.stderr
+    files[1].write_text("\n" + files[1].read_text("utf-8"), encoding="utf-8")
+    told = mistake("train", "--out", tmp_path / "new", "--pairs", *files, *common)
+    assert f"{files[0]} has 100 lines and {files[1]} has 101" in told
+    assert f"line 1 of {files[1]} alone is empty" in told
+
+
 def test_train_shows_pairs_and_what_is_odd(tmp_path):
     options = train_options(tmp_path, "--steps", 2, "--tgt", "cmn")
     text = (tmp_path / "pairs.txt").read_text("utf-8")
@@ -536,7 +549,7 @@ def test_train_shows_pairs_and_what_is_odd(tmp_path):
     assert told[1] == "  column 1 is en: English  column 2 is zh: French"
     assert sum(line.startswith("  en: ") and "  zh: " in line for line in told) == 3
     assert told[5:] == [
-        "warning: the first row looks like a header (tail -n +2 FILE leaves it out): English, French",
+        "warning: the first row looks like a header, which is no pair: English, French",
         "warning: the zh column does not look like Chinese: 100% of its letters are Latin",
         "learning the vocabularies from 87 pairs",
     ]
