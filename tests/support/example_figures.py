@@ -11,7 +11,6 @@ from utils.figures import (
     DecodingSteps,
     Figure,
     Heads,
-    NextWord,
     Plane,
     Scene,
     Weights,
@@ -179,30 +178,6 @@ def bars(name: str = "bars") -> Bars:
         start={"valid_length": 5},
         invite="Drag the dashed line.",
         symbols={"weight": "α"},
-    )
-
-
-def next_word(name: str = "next-word") -> NextWord:
-    """Probabilities 0.4, 0.3, 0.2, four zeros, and 0.1 for the rest, kept until their sum reaches top-p.
-
-    At 0.95 half of the rest is kept.
-    """
-    parts = {0.3: (4, 0, 0, 0), 0.6: (4, 3, 0, 0), 0.9: (4, 3, 2, 0), 0.95: (4, 3, 2, 0.5), 1: (4, 3, 2, 1)}
-    kept = {top_p: [*words, 0, 0, 0, 0, rest] for top_p, (*words, rest) in parts.items()}
-    return NextWord(
-        lambda top_p, draws, set_of_draws: {
-            "p": torch.tensor(kept[top_p]) / sum(kept[top_p]),
-            "drawn": draws * torch.tensor([1, 0, 20, 0, 0, 0, 0, 7]),
-            "newest": torch.tensor(-(not draws)),
-        },
-        {"top_p": list(kept), "draws": [0, 1, 2], "set_of_draws": [1, 2, 3]},
-        title="It was …",
-        bars=["wet", "dry", "hot", "a", "b", "c", "d", "rest"],
-        rest="7 others",
-        name=name,
-        alt="Four probabilities end to end, and bars below them.",
-        say="Top-p {top_p}, draw {draws}.",
-        start={"top_p": 0.6},
     )
 
 
@@ -383,7 +358,6 @@ def examples() -> dict[str, Figure]:
         heads(),
         windows(),
         bars(),
-        next_word(),
         curve(),
         alignment(),
         chinese(),

@@ -344,7 +344,6 @@ IN_THE_PICTURE = {
     "lost": ("moved",),
     "heads": ("head", "layer"),
     "windows": ("score",),
-    "next-word": ("top_p", "draws", "set_of_draws"),
     "scene": ("picture", "hide"),
     "decoding": ("stage",),
     "curve": ("bandwidth", "query"),
