@@ -14,7 +14,6 @@ from utils.figures import (
     Plane,
     Scene,
     Weights,
-    Windows,
 )
 from utils.kernels import nadaraya_watson
 
@@ -140,8 +139,9 @@ def heads(name: str = "heads") -> Heads:
     )
 
 
-def windows(name: str = "windows") -> Windows:
-    return Windows(
+def windows(name: str = "windows") -> Heads:
+    """Small maps of one axis, and a window around each query's place."""
+    return Heads(
         lambda reach, score: {
             "weights": _weights(reach + len(score), 9, 8),
             "gold": torch.eye(9, 8, dtype=torch.bool),
@@ -150,10 +150,12 @@ def windows(name: str = "windows") -> Windows:
         {"reach": [0, 1, 5], "score": ["dot", "cosine", "additive"]},
         queries=FRENCH,
         keys=ENGLISH,
+        maps=["score"],
+        window="reach",
         play="reach",
-        labels={"gold": ["gold link"]},
+        labels={"share": ["weight on gold links"], "gold": ["gold link"]},
         name=name,
-        alt="A heat map, and the chosen row by three scores.",
+        alt="A heat map, and a small one by each of three scores.",
         say="{query} by the {score} score within {reach}.",
         start={"reach": 1, "query": "fleur"},
     )

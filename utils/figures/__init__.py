@@ -13,7 +13,6 @@ from utils.figures.kinds import (
     Plane,
     Scene,
     Weights,
-    Windows,
     record_decoding,
 )
 from utils.figures.live import play
@@ -28,7 +27,6 @@ __all__ = [
     "Plane",
     "Scene",
     "Weights",
-    "Windows",
     "play",
     "record_decoding",
 ]

@@ -9,7 +9,7 @@ from utils.figures.kinds.curve import Curve
 from utils.figures.kinds.decoding import DecodingSteps, record_decoding
 from utils.figures.kinds.plane import Plane
 from utils.figures.kinds.scene import Scene
-from utils.figures.kinds.weights import Heads, Weights, Windows
+from utils.figures.kinds.weights import Heads, Weights
 
 __all__ = [
     "Alignment",
@@ -20,6 +20,5 @@ __all__ = [
     "Plane",
     "Scene",
     "Weights",
-    "Windows",
     "record_decoding",
 ]

@@ -73,10 +73,6 @@ const placeAt = (places, at) => {
   return here + (at - before) * ((places[before + 1] ?? here) - here);
 };
 
-// Of each number its place among all, the largest first; of equal ones the first comes first.
-const ranksOf = (numbers) =>
-  numbers.map((number, i) => numbers.filter((other, k) => other > number || (other === number && k < i)).length);
-
 // Two curves differ in tone, more of them in their dashes.
 const courseStyle = (k, count) => (count === 2 && k ? "second" : `dash${k}`);
 
