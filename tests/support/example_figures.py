@@ -214,16 +214,11 @@ def curve(name: str = "curve", **changes) -> Curve:
             "grid": grid,
             "truth": truth,
             "axes_labels": ("hour", "level (m)"),
-            "kernels": KERNELS,
-            "say_moved": (
-                "your readings give {height:2} m at {query}",
-                "none of your readings is near {query}",
-            ),
             "name": name,
             "alt": "Readings, the true curve, an estimate, and the weights of a query.",
             "say": ["the estimate for hour {query} is {height:2} m", "no reading is near hour {query}"],
             "start": {"query": 7.0, "bandwidth": 1.0},
-            "invite": "Drag the query, or pull a reading up.",
+            "invite": "Drag the query, or an edge of the window.",
             "symbols": {"query": "x", "value": "yᵢ", "weight": "αᵢ", "context": "f(x)"},
         }
         | changes,

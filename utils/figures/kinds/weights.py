@@ -92,7 +92,7 @@ class Weights(_OfQueries):
 
 
 class Heads(_OfQueries):
-    """The heat map of one head of one layer, and a small one of each, to choose from; or one map by each of some scores.
+    """The heat map of one head of one layer, and a small one of each, to choose from; or of one of several scores.
 
     ``compute`` returns ``weights`` of shape (queries, keys), and ``share``, a number from 0 to 1 that stands at each
     small map; labels ``share``, one text, say above them what it is. It may return ``gold`` of shape (queries, keys),

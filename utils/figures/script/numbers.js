@@ -151,7 +151,6 @@ const makeFigure = (spec) => {
     settled: {}, // where the controls are, whatever is under the mouse
     hover: {}, // the mark under the mouse: what it picks, and its column
     moved: {}, // where the reader has put points: number of the point to [x, y]
-    taken: undefined, // the point that was clicked or tapped
     computed: {}, // numbers that the page computes itself, because a point was moved
     // While a grip is held between two values of a control: its name, the position of the farther one, and how far the
     // grip is on its way there. All shapes then lie between those of both; what is written is that of the nearer one.
