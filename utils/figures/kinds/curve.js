@@ -1,6 +1,5 @@
 // Readings, the true curve and the estimate; a query that is dragged, and its weights under the readings.
 kinds.curve = {
-  remembers: ["error"],
   // The unit of the levels, which their name has in brackets.
   unit: (figure) => figure.options.y_label.replace(/.*\((.*)\)/, " $1"),
 
@@ -80,7 +79,7 @@ kinds.curve = {
     const xOf = (hour) => left + ((hour - first) / (last - first)) * (right - left);
     const yOf = (level) => bottom - ((level - low + reach) / (high - low + 2 * reach)) * (bottom - top);
     const widthOf = (span) => ((right - left) * span) / (last - first);
-    return { wide, left, right, top, bottom, base, low, high, hours, xOf, yOf, widthOf };
+    return { left, right, top, bottom, base, low, high, hours, xOf, yOf, widthOf };
   },
 
   // Stretches with an estimate, and gaps without one, as positions on the grid.
@@ -140,39 +139,11 @@ kinds.curve = {
     return [group({}, areas), polyline(truth, { class: "truth" })];
   },
 
-  // The error with its key, and the errors at all bandwidths.
-  error(figure, { right, wide }) {
+  // The error with its key.
+  error(figure, { right }) {
     const text = `error ${figure.array("error")[0].toFixed(2)}${this.unit(figure)}`;
     const left = right - BOLD * textWidth(text, 18);
-    return [
-      group({}, rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })),
-      this.errorsSoFar(figure, left - (wide ? 36 : 26), wide),
-    ];
-  },
-
-  // A small bar for the error at each bandwidth, that of now dark; a page hides those that the reader has not seen, and
-  // all as long as there is nothing to compare.
-  errorsSoFar(figure, right, wide) {
-    const { values } = figure.controls.bandwidth;
-    const most = Math.max(...figure.allOf("error"));
-    const placeOf = (k) => ({ ...figure.place, bandwidth: k });
-    const isSeen = (k) => figure.reached[figure.stateOf("error", placeOf(k))];
-    const several = values.filter((_, k) => isSeen(k)).length > 1;
-    const step = wide ? 14 : 7;
-    const left = right - step * values.length;
-    return group(
-      { class: several ? "" : "later" },
-      wide && label("error by bandwidth", left - 8, 16, { class: "end quiet" }),
-      line(left, 20, right - 2, 20, { class: "grid" }),
-      values.map((_, k) => {
-        const tall = (20 * figure.arrayAt("error", placeOf(k))[0]) / most;
-        const style = k === figure.place.bandwidth ? "handle" : "apart";
-        return group(
-          { class: isSeen(k) ? "" : "later" },
-          rect(left + k * step, 20 - tall, step - 2, tall, { class: style }),
-        );
-      }),
-    );
+    return group({}, rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" }));
   },
 
   // The hours and the name of their axis, where no grip of the window hangs.
