@@ -344,7 +344,6 @@ IN_THE_PICTURE = {
     "lost": ("moved",),
     "heads": ("head", "layer"),
     "windows": ("score",),
-    "scene": ("picture", "hide"),
     "decoding": ("stage",),
     "curve": ("bandwidth", "query"),
     "bars": ("valid_length",),
@@ -399,7 +398,7 @@ def test_hovering_shows_and_changes_nothing(desk: Page) -> None:
     assert desk.evaluate("location.hash") == before
 
 
-IN_BOTH = ("heat", "heads", "align", "chinese", "decoding", "scene")
+IN_BOTH = ("heat", "heads", "align", "chinese", "decoding", "picture")
 
 
 @pytest.mark.parametrize(
