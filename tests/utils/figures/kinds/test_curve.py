@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from example_figures import curve as example
 from pictures import WIDTHS, Picture, linear, picture, stretches
 
 from utils.figures import Curve
@@ -91,24 +90,6 @@ def test_readings_are_dots_with_their_weights_below(width: int) -> None:
 def test_the_error_has_its_unit() -> None:
     assert "error 0.25 m" in picture(small()).texts()
     assert "error 0.50 m" in picture(small(), bandwidth=2.0).texts()
-
-
-@both_widths
-def test_the_query_and_its_window_stand_where_asked(width: int) -> None:
-    for query in range(4):
-        drawn = picture(small(), width, query=query)
-        hour, level = scales(drawn)
-        (line,) = drawn.of("line", "query", without=("thin",))
-        assert hour(line["x1"]) == pytest.approx(query, abs=0.02)
-        answers = [(hour(answer["cx"]), level(answer["cy"])) for answer in drawn.of("circle", "context")]
-        assert answers == [pytest.approx((query, -1), abs=0.02)] * (query != 2)
-    figure = example()
-    for bandwidth in figure.axes["bandwidth"]:
-        drawn = picture(figure, width, kernel="boxcar", bandwidth=bandwidth, query=12.0)
-        hour, _ = scales(drawn)
-        (window,) = drawn.of("rect", "window")
-        edges = hour(np.array([window.box[0], window.box[2]]))
-        assert edges == pytest.approx([12 - bandwidth, 12 + bandwidth], abs=0.05)
 
 
 @pytest.mark.parametrize(

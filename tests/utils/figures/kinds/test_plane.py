@@ -125,23 +125,6 @@ def test_the_higher_the_score_the_darker_the_ground(name: str) -> None:
     assert np.abs(depths / 0.36 * 0.9 + 0.05 - expected[:97]).max() < 0.12
 
 
-@every_score
-def test_scores_are_listed_where_there_is_room(name: str) -> None:
-    figure = example()
-    numbers = score(figure, name, figure.query, PLACES)
-    weights = torch.softmax(numbers, dim=0)
-    drawn = picture(figure, 720, score=name, key=7)
-    listed = [m for m in drawn.of("text", "end", without=("quiet", "halo")) if m.text != "thing →"]
-    values = np.array([float(mark.text.replace("−", "-")) for mark in listed]).reshape(-1, 2)
-    assert values == pytest.approx(np.c_[numbers, weights], abs=0.0051)
-    lengths = np.array([bar["width"] for bar in drawn.of("rect", "weight")])
-    assert lengths == pytest.approx(lengths.sum() * weights.numpy(), abs=0.05)
-    # The chosen word has a ring in the plane and a frame in the list.
-    (ring,), (row,) = drawn.of("circle", "chosen"), drawn.of("rect", "chosen")
-    assert ring.middle == pytest.approx(drawn.of("circle", "ring")[7].middle, abs=0.02)
-    assert row.box[1] < listed[2 * 7].middle[1] < row.box[3]
-
-
 DOT = {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2)}
 
 

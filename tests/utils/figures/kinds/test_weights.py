@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from example_figures import heads, lost, windows
+from example_figures import lost
 from pictures import WIDTHS, Picture, picture
 
 from utils.figures import Figure, Heads, Weights
@@ -125,20 +125,6 @@ def test_numbers_stand_in_the_cells_they_belong_to(width: int) -> None:
             assert all(cell.holds(mark) for mark, cell in zip(written, cells, strict=True))
 
 
-@both_widths
-def test_the_chosen_row_is_framed_above_its_keys(width: int) -> None:
-    for query in (0, 1):
-        drawn = picture(small(), width, query=query)
-        cells = drawn.of("rect", "cell")
-        (frame,) = drawn.of("rect", "query", "frame")
-        assert [at for at, cell in enumerate(cells) if frame.holds(cell)] == [
-            *range(5 * query, 5 * query + 5)
-        ]
-        for key, cell in zip("abcde", cells[5:], strict=True):
-            assert cell.box[0] < drawn.text(key).middle[0] < cell.box[2]
-            assert cell.box[3] <= drawn.text(key).box[1]
-
-
 def test_a_click_on_a_cell_chooses_its_row() -> None:
     drawn = picture(small(2), 720)
     chosen = dict(drawn.picks("panel", "query", "column"))
@@ -191,32 +177,6 @@ def test_a_picture_shows_where_the_chosen_query_looks(width: int) -> None:
         maps = drawn.of("rect", "cell")
         framed = [frame.middle for frame in drawn.of("rect", "gold") if not maps[11].holds(frame)]
         assert framed == [pytest.approx(squares[5].middle, abs=0.1)] * query
-
-
-@both_widths
-def test_each_head_has_a_small_map(width: int) -> None:
-    drawn = picture(heads(), width)
-    small_maps = dict(drawn.picks("head", "layer"))
-    assert sorted(small_maps) == [*itertools.product(range(3), range(2))]
-    for (head, layer), area in small_maps.items():
-        share = drawn.text(f"{10 * head + layer + 11}%")
-        assert area.box[0] < share.middle[0] < area.box[2]
-        assert share.box[1] > area.box[3]
-    (frame,) = drawn.of("rect", "chosen")
-    assert small_maps[1, 0].holds(frame, slack=3)
-    assert len(drawn.of("path", "mini")) == 6, "of the gold cells"
-
-
-@both_widths
-def test_small_maps_may_stand_for_one_axis(width: int) -> None:
-    drawn = picture(windows(), width, reach=0)
-    small_maps = dict(drawn.picks("score"))
-    for at, (name, share) in enumerate([("dot", "30%"), ("cosine", "60%"), ("additive", "80%")]):
-        left, top, right, bottom = small_maps[at,].box
-        assert left < drawn.text(share).middle[0] < right
-        x, y = drawn.text(name).middle
-        assert top < y < bottom if width == 720 else left < x < right
-    assert not [text for text in drawn.texts() if text.startswith("score")]
 
 
 @pytest.mark.parametrize(
