@@ -123,7 +123,7 @@ class Stage:
         """The sentence in a state: ``{"place": position of each control}``.
 
         It may also have ``"moved"``, from the number of a point to its place, and ``"reached"``, how far the reader has
-        taken the control that is played and which numbers the reader has seen.
+        taken the control that is played.
         """
         return self._call("sentence", state)
 

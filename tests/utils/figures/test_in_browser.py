@@ -344,8 +344,6 @@ IN_THE_PICTURE = {
     "lost": ("moved",),
     "heads": ("head", "layer"),
     "windows": ("score",),
-    "next-word": ("top_p", "draws", "set_of_draws"),
-    "scene": ("picture", "hide"),
     "decoding": ("stage",),
     "curve": ("bandwidth", "query"),
     "bars": ("valid_length",),
@@ -400,7 +398,7 @@ def test_hovering_shows_and_changes_nothing(desk: Page) -> None:
     assert desk.evaluate("location.hash") == before
 
 
-IN_BOTH = ("heat", "heads", "align", "chinese", "decoding", "scene")
+IN_BOTH = ("heat", "heads", "align", "chinese", "decoding", "picture")
 
 
 @pytest.mark.parametrize(
@@ -535,13 +533,10 @@ def test_curves_end_where_the_reader_was(desk: Page) -> None:
     expect(named).to_have_text(["up 0%"])
 
 
-@pytest.mark.parametrize(
-    ("name", "area"),
-    [("curve", ".pull"), *((name, ".drag, .pick:not(.pull)") for name in ("curve", "bars", "heat", "align"))],
-)
-def test_a_swipe_scrolls_and_changes_nothing(phone: Page, name: str, area: str) -> None:
+@pytest.mark.parametrize("name", ["curve", "bars", "heat", "align"])
+def test_a_swipe_scrolls_and_changes_nothing(phone: Page, name: str) -> None:
     shown = opened(phone, name)
-    area = shown.locator(area).first
+    area = shown.locator(".drag, .pick").first
     area.evaluate("node => node.scrollIntoView({ block: 'center' })")
     scrolled = phone.evaluate("scrollY")
     box = area.bounding_box()
@@ -562,9 +557,9 @@ def test_a_finger_drags_the_query_sideways(phone: Page) -> None:
 # -- points that are moved ------------------------------------------------------------------------------------
 
 
-def check_moved(shown: Locator, name: str, moved: dict[int, list[float]], **point: object) -> None:
-    """Sentence and picture are those with points in exactly these places, as Python draws them."""
-    figure = FIGURES[name]
+def check_moved(shown: Locator, moved: dict[int, list[float]], **point: object) -> None:
+    """Sentence and picture are those with points of the plane in exactly these places, as Python draws them."""
+    figure = FIGURES["plane"]
     state = {
         "place": place_of(figure, figure.point | point),
         "moved": {str(i): at for i, at in moved.items()},
@@ -589,10 +584,10 @@ def choose_point(shown: Locator, point: int) -> None:
 
 
 @pytest.mark.parametrize("by", ["mouse", "finger"])
-@pytest.mark.parametrize(("name", "point"), [("curve", 22), ("plane", 3), ("plane", 8)])
-def test_a_point_is_pulled(desk: Page, phone: Page, name: str, point: int, by: str) -> None:
+@pytest.mark.parametrize("point", [3, 8])
+def test_a_point_is_pulled(desk: Page, phone: Page, point: int, by: str) -> None:
     page = desk if by == "mouse" else phone
-    shown, figure = opened(page, name), FIGURES[name]
+    shown, figure = opened(page, "plane"), FIGURES["plane"]
     pull = pull_of(shown, point)
     x, y = middle_of(pull)
     path = [(x + 3 * i, y - 6 * i) for i in range(9)]
@@ -601,14 +596,10 @@ def test_a_point_is_pulled(desk: Page, phone: Page, name: str, point: int, by: s
         press(page, *path)
         release(page)
     else:
-        if name == "curve":  # of many readings close together, a finger first takes one
-            touch(page, path[0])
-            expect(pull).to_have_class(re.compile("taken"))
         touch(page, *path)
     drawn(shown)
     assert page.evaluate("scrollY") == scrolled  # a finger that pulls a point does not scroll
-    # Readings go up and down only.
-    assert middle_of(pull) == pytest.approx((x if name == "curve" else x + 24, y - 48), abs=1)
+    assert middle_of(pull) == pytest.approx((x + 24, y - 48), abs=1)
     # The page shows the same place to the keyboard.
     choose_point(shown, point)
     said = slider(shown, figure.movable["names"][1]).get_attribute("aria-valuetext")
@@ -618,42 +609,34 @@ def test_a_point_is_pulled(desk: Page, phone: Page, name: str, point: int, by: s
         expect(slider(shown, "key")).to_have_value("3")
     shown.locator(".xp-mover").evaluate("details => { details.open = false }")
     reset(shown)
-    shows(shown, name)
+    shows(shown, "plane")
 
 
-@pytest.mark.parametrize(("name", "point"), [("curve", 22), ("plane", 8)])
-def test_no_point_is_pulled_out_of_sight(desk: Page, name: str, point: int) -> None:
-    shown, movable = opened(desk, name), FIGURES[name].movable
-    x, y = middle_of(pull_of(shown, point))
+def test_no_point_is_pulled_out_of_sight(desk: Page) -> None:
+    shown, movable = opened(desk, "plane"), FIGURES["plane"].movable
+    x, y = middle_of(pull_of(shown, 8))
     press(desk, (x, y), (x + 10, y - 400), (x + 900, y - 400))
     release(desk)
-    spots = zip(movable["places"][point], movable["bounds"], strict=True)
-    check_moved(shown, name, {point: [bound[1] if bound else at for at, bound in spots]})
+    check_moved(shown, {8: [high for _, high in movable["bounds"]]})
     reset(shown)
-    shows(shown, name)
+    shows(shown, "plane")
 
 
-@pytest.mark.parametrize(("name", "other"), [("curve", {"bandwidth": 3.0}), ("plane", {"score": "cosine"})])
-def test_the_keyboard_moves_points_too(desk: Page, name: str, other: dict) -> None:
-    shown, movable = opened(desk, name), FIGURES[name].movable
+def test_the_keyboard_moves_points_too(desk: Page) -> None:
+    shown, movable = opened(desk, "plane"), FIGURES["plane"].movable
     choose_point(shown, 2)
-    spot = list(movable["places"][2])
-    for i, (side, bound) in enumerate(zip(movable["names"], movable["bounds"], strict=True)):
-        if bound:
-            slider(shown, side).press("Home")
-            slider(shown, side).press("ArrowRight")
-            spot[i] = bound[0] + (bound[1] - bound[0]) / 100
-            said = f"{movable['labels'][2]}, {side} {spot[i]:.2f}"
-            expect(slider(shown, side)).to_have_attribute("aria-valuetext", said)
-    check_moved(shown, name, {2: spot})
+    spot = [low + (high - low) / 100 for low, high in movable["bounds"]]
+    for side, at in zip(movable["names"], spot, strict=True):
+        slider(shown, side).press("Home")
+        slider(shown, side).press("ArrowRight")
+        said = f"{movable['labels'][2]}, {side} {at:.2f}"
+        expect(slider(shown, side)).to_have_attribute("aria-valuetext", said)
+    check_moved(shown, {2: spot})
     # Another control keeps the moved point.
-    if name == "plane":
-        shown.get_by_role("radio", name="cosine").check()
-    else:
-        slider(shown, "bandwidth").press("End")
-    check_moved(shown, name, {2: spot}, **other)
+    shown.get_by_role("radio", name="cosine").check()
+    check_moved(shown, {2: spot}, score="cosine")
     reset(shown)
-    shows(shown, name)
+    shows(shown, "plane")
     shown.locator(".xp-mover").evaluate("details => { details.open = false }")
 
 
@@ -868,23 +851,20 @@ def test_the_address_holds_and_gives_the_state(fresh: Page) -> None:
     shows(shown, "heat")
 
 
-@pytest.mark.parametrize(("name", "point"), [("curve", 2), ("plane", 8)])
-def test_the_address_holds_moved_points(fresh: Page, name: str, point: int) -> None:
-    movable, shown = FIGURES[name].movable, fresh.locator(f"figure#{name}")
-    low = [movable["places"][point][0], movable["bounds"][1][0]]
-    choose_point(shown, point)
+def test_the_address_holds_moved_points(fresh: Page) -> None:
+    movable, shown = FIGURES["plane"].movable, fresh.locator("figure#plane")
+    low = [movable["places"][8][0], movable["bounds"][1][0]]
+    choose_point(shown, 8)
     slider(shown, movable["names"][1]).press("Home")
-    fresh.wait_for_function("there => location.hash.includes(there)", arg=f"points={point}:")
+    fresh.wait_for_function("location.hash.includes('points=8:')")
     fresh.reload()
-    check_moved(shown, name, {point: low})
+    check_moved(shown, {8: low})
     # What the figure does not have is left out, and no point leaves the picture.
-    fresh.evaluate(
-        "link => { location.hash = link }", f"#{name}?points=99:1:1,0:1,1:x:2,{point}:{low[0]}:-1e9"
-    )
-    check_moved(shown, name, {point: low})
+    fresh.evaluate("link => { location.hash = link }", f"#plane?points=99:1:1,0:1,1:x:2,8:{low[0]}:-1e9")
+    check_moved(shown, {8: low})
     reset(shown)
     fresh.wait_for_function("!location.hash.includes('points')")
-    shows(shown, name)
+    shows(shown, "plane")
 
 
 @pytest.mark.parametrize("broken", ["?query=%E6%B&=&&=", "?query=99&d=64&constructor=1&points=1:0:0", "%"])

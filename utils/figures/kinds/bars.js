@@ -53,7 +53,7 @@ const edgeLine = ({ beside, tall, bases, edgeX }) => {
 // One distribution: its name, what is forbidden, its bars, what is odd about them, and the verdict.
 const barRow = (figure, k, layout) => {
   const { several, beside, left, right, tall, pitch, allowed, edgeX } = layout;
-  const { panels, edge } = figure.options;
+  const { panels, edge, role } = figure.options;
   const { bars: labels, verdicts = [], written = [] } = figure.labels;
   const [array, title] = panels[k];
   const base = layout.bases[k];
@@ -62,7 +62,7 @@ const barRow = (figure, k, layout) => {
   // Between two values of a line a bar is not half forbidden.
   const numbers = edge ? figure.blend(array, figure.array(array)) : figure.drawn(array);
   // Weights that could not be computed are no zeros.
-  const row = { ...layout, base, zeros: !verdict };
+  const row = { ...layout, base, role, zeros: !verdict };
   const text = written.length && written[figure.array("written")[k]];
   return group(
     {},
@@ -77,21 +77,21 @@ const barRow = (figure, k, layout) => {
 };
 
 // The bars of a row use its whole height, so the number of a high one stands in it.
-const rowBars = (numbers, values, { left, step, base, tall, allowed, zeros }) =>
+const rowBars = (numbers, values, { left, step, base, tall, allowed, role, zeros }) =>
   [...numbers].map((number, j) => {
     const height = number * tall;
     const value = values[j];
     const x = left + (j + 0.5) * step;
     const inside = height > tall - 18;
     const forbidden = j >= allowed;
-    const style = forbidden ? "weight forbidden" : "weight";
+    const style = forbidden ? `${role} forbidden` : role;
     return group(
       {},
       rect(x - step * 0.36, base - height, step * 0.72, height, { rx: 2, class: style }),
       (value >= 0.045 || (zeros && !forbidden)) &&
         (inside
           ? label(fitted(value.toFixed(2), step) ?? "", x, base - height + 13, {
-              class: forbidden ? "middle number" : "middle number inverse",
+              class: forbidden || role === "chance" ? "middle number" : "middle number inverse",
             })
           : numberAbove(value.toFixed(2), x, base - height - 5, step)),
     );

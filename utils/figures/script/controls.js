@@ -87,7 +87,7 @@ const pointMover = (view) => {
     { class: "xp-mover" },
     element("summary", {}, "move a point with the keyboard"),
     element("div", { class: "xp-row" }, element("label", { for: point.id }, "point"), point),
-    ...bounds.flatMap((range, side) => (range ? [sideSlider(range, side)] : [])),
+    ...bounds.map(sideSlider),
   );
 };
 
@@ -234,7 +234,6 @@ const resetView = (view) => {
   const { figure } = view;
   view.player.stop();
   view.symbols.release();
-  figure.taken = undefined;
   view.putAll(view.opening);
   figure.reached = {};
   if (Object.keys(figure.moved).length) view.move({});

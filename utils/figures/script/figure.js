@@ -95,7 +95,6 @@ const look = (view) => {
   const [played] = figure.play;
   const rival = figure.settled[figure.rival] ?? 0;
   if (played) figure.reached[rival] = Math.max(figure.settled[played], figure.reached[rival] ?? 0);
-  figure.remember();
   figure.put({ ...figure.settled, ...chosenUnder(figure) });
   view.words.speak();
 };

@@ -42,30 +42,19 @@ const clickChooses = (view) => {
   });
 };
 
-// What can be dragged below a point that goes up and down only.
-const areaBelow = ({ clientX, clientY }, svg) =>
-  svg
-    .getRootNode()
-    .elementsFromPoint(clientX, clientY)
-    .find((node) => node.matches("[data-drag]:not(.upright)"));
-
 // What is held from a press at a mark that can be dragged until the release.
-const heldBy = (event, touched, { svg, markOf }) => {
+const heldBy = (event, target, { markOf }) => {
   const finger = event.pointerType === "touch";
-  const below = touched.matches(".upright:not(.taken)") ? areaBelow(event, svg) : null;
-  // A finger that moves up or down scrolls the page, unless it pulls a point; one of many points it must tap first.
-  const target = finger && below ? below : touched;
+  // A finger that moves up or down scrolls the page, unless it pulls a point.
   const pulled = target.classList.contains("pull");
-  const step = touched.matches("[data-click]") && picked(event);
+  const step = target.matches("[data-click]") && picked(event);
   return {
     id: event.pointerId,
     drag: markOf(target).drag,
-    sideways: below && markOf(below).drag, // what a drag to the side means
-    taken: finger ? picked(event).point : undefined,
     start: finger !== pulled || step ? [event.clientX, event.clientY] : null, // until it has moved away from there
     step,
     follows: !pulled, // jumps to where it is pressed
-    holds: target.matches(".pull:not(.upright), .taken"),
+    holds: pulled,
   };
 };
 
@@ -109,19 +98,14 @@ const dragMoves = (view) => {
     if (!event.buttons) return release(); // released where the page could not see it, for instance over a menu
     if (held.start) {
       if (!movedFar(event, held.start)) return;
-      const [across, down] = [event.clientX - held.start[0], event.clientY - held.start[1]].map(Math.abs);
-      if (held.sideways && across > 2 * down) held.drag = held.sideways;
-      if (held.sideways) held.taken = undefined; // it was no tap
       held.start = null;
     }
     drag(event);
   });
   whileHeld("pointerup", (event, held) => {
-    const tapped = event.pointerType === "touch" && held.taken === undefined;
     if (held.start && held.step)
       view.choose(held.step); // an arrow of a grip
-    else if (held.start && tapped) drag(event);
-    figure.taken = held.taken;
+    else if (held.start && event.pointerType === "touch") drag(event);
     release();
   });
   whileHeld("lostpointercapture", release);

@@ -128,7 +128,7 @@ const numbersInCells = (figure, k, { panels, allowed, everywhere, step }, xOf, m
   ];
 };
 
-// A map, and on its right or, on a phone, above it smaller ones to choose from.
+// A map, and on its right or, on a phone, above it something smaller: maps to choose from, or a picture.
 const withSmallMaps = (width, large, small) => {
   const wide = isWide(width);
   const down = wide ? 0 : small.height + 8;
@@ -141,13 +141,3 @@ const withSmallMaps = (width, large, small) => {
     ],
   };
 };
-
-// One row of a map in a frame, with its gold cells.
-const framedRow = (numbers, gold, edges, { left, top, step, high, style }) => [
-  cells(numbers, numbers.length, { left, top, step, height: high, allowed: [edges] }),
-  [...gold].map((is, j) => is > 0 && goldFrame(left + j * step, top, step, high, numbers[j])),
-  rect(left - 1, top - 1, numbers.length * step + 2, high + 2, { class: style, rx: 3 }),
-];
-
-// Whether a row's largest weight lies on a gold cell.
-const rowSign = (numbers, gold, x, y) => (gold[argmax(numbers)] ? tick : cross)(x, y);

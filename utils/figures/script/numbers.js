@@ -68,11 +68,6 @@ const positionsIn = (figure) => ({
   // A frame around what is chosen; around what is only under the mouse it is thin.
   pointed: (name) => name in figure.hover && figure.hover[name] !== figure.settled[name],
   frame: (pick) => (figure.pointed(pick) ? "query frame thin" : "query frame"),
-  stateOf: (key, place) => [key, ...figure.arrays[key].over.map((name) => place[name])].join(" "),
-  remember: () => {
-    for (const key of kinds[figure.kind].remembers ?? [])
-      if (figure.arrays[key]) figure.reached[figure.stateOf(key, figure.settled)] = true;
-  },
   // Puts the controls at these positions; where points were moved, computes what depends on them.
   put: (place) => {
     Object.assign(figure.place, place);
@@ -151,14 +146,12 @@ const makeFigure = (spec) => {
     settled: {}, // where the controls are, whatever is under the mouse
     hover: {}, // the mark under the mouse: what it picks, and its column
     moved: {}, // where the reader has put points: number of the point to [x, y]
-    taken: undefined, // the point that was clicked or tapped
     computed: {}, // numbers that the page computes itself, because a point was moved
     // While a grip is held between two values of a control: its name, the position of the farther one, and how far the
     // grip is on its way there. All shapes then lie between those of both; what is written is that of the nearer one.
     between: null,
     rival: rivalOf(spec),
-    // How far the reader has taken the control that is played, for each position of the rival or for 0; and which
-    // numbers that the kind remembers the reader has seen, for example "error 2 0".
+    // How far the reader has taken the control that is played, for each position of the rival or for 0.
     reached: {},
     draw: (width) => withGauges(kinds[spec.kind].draw(figure, width), figure),
   };

@@ -1,4 +1,4 @@
-"""Two sentences: bands as broad as weights, bars over the words, and known links."""
+"""Two sentences: bands as broad as weights, and what is chosen, said and refused."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,6 @@ from utils.figures import Alignment
 
 WEIGHTS = torch.tensor([[0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
 SHORT = ["red", "car", "."]
-LONG = ["red", "automobile", "international", "extraordinary", "transportation", "."]
 both_widths = pytest.mark.parametrize("width", WIDTHS)
 
 
@@ -22,10 +21,8 @@ def small(compute: Callable | None = None, axes: dict | None = None, **changes) 
         "source": SHORT, "target": ["voiture", "rouge"], "gold": [(0, 1), (1, 0)],
         "name": "f", "alt": "Two sentences.", "say": "{word}",
     } | changes  # fmt: skip
-    weights = torch.zeros(2, len(options["source"]))
-    weights[:, :3] = WEIGHTS
     return Alignment(
-        compute or (lambda gold_links: {"weights": weights}),
+        compute or (lambda gold_links: {"weights": WEIGHTS}),
         axes or {"gold_links": ["hidden", "shown"]},
         **options,
     )
@@ -35,20 +32,8 @@ def in_lines(drawn: Picture) -> bool:
     return bool(drawn.of("text", "word"))
 
 
-def bands(drawn: Picture, *classes: str) -> list[tuple[float, float, float]]:
-    """Of each band its source end, its target end, both along the words, and its breadth."""
-    along = 0 if in_lines(drawn) else 1
-    paths = drawn.of("path", "band", *classes)
-    return [(*path.corners()[[0, -1], along], path["stroke-width"]) for path in paths]
-
-
-def places(drawn: Picture, words: list[str]) -> list[float]:
-    """Where the words stand, along the line or the column that they stand in."""
-    return [float(drawn.text(word).middle[0 if in_lines(drawn) else 1]) for word in words]
-
-
-#: The small example in lines, and with words that are too long for a phone in columns.
-both_forms = pytest.mark.parametrize(("source", "width"), [(SHORT, 720), (LONG, 328)])
+def breadths(drawn: Picture, *classes: str) -> list[float]:
+    return [path["stroke-width"] for path in drawn.of("path", "band", *classes)]
 
 
 def test_long_sentences_are_columns_on_a_phone() -> None:
@@ -57,94 +42,15 @@ def test_long_sentences_are_columns_on_a_phone() -> None:
     assert in_lines(picture(chinese(), 328))
 
 
-@both_forms
-def test_bands_are_as_broad_as_their_weights(source: list[str], width: int) -> None:
-    drawn = picture(small(source=source), width)
-    at = dict(zip([*source, "voiture", "rouge"], places(drawn, [*source, "voiture", "rouge"]), strict=True))
-    # A weight of 0 has no band; those of the chosen word are strong and the other's pale.
-    quarter, most = bands(drawn, "weight", "link")
-    (whole,) = bands(drawn, "trace")
-    assert np.array([quarter[2], most[2]]) / whole[2] == pytest.approx([0.25, 0.75], abs=0.01)
-    # Bands that meet at a word stand side by side, at most half of the whole breadth from its middle.
-    slack = whole[2] / 2 + 2
-    for (start, end, _), (one, other) in zip(
-        (quarter, most, whole), ((source[0], "voiture"), (source[1], "voiture"), (source[0], "rouge")), strict=True
-    ):  # fmt: skip
-        assert (start, end) == pytest.approx((at[one], at[other]), abs=slack)
-    assert abs(quarter[1] - most[1]) == pytest.approx(whole[2] / 2, abs=0.1)
-
-
-@both_forms
-def test_the_chosen_words_weights_are_bars(source: list[str], width: int) -> None:
-    drawn = picture(small(source=source), width)
-    bars = drawn.of("rect", "weight")
-    long = 1 if in_lines(drawn) else 0
-    sizes = [bar.box[2 + long] - bar.box[long] for bar in bars]
-    assert sizes[2:] == [0] * (len(source) - 2)
-    assert sizes[1] == pytest.approx(3 * sizes[0], abs=0.02)
-    assert [bar.middle[1 - long] for bar in bars] == pytest.approx(places(drawn, source), abs=1.5)
-    assert [text for text in drawn.texts() if text[:1].isdigit()] == ["0.25", "0.75"]  # not those that are 0
-    (frame,) = drawn.of("rect", "query", "frame")
-    x, y = drawn.text("voiture").middle
-    assert frame.box[0] < x < frame.box[2]
-    assert frame.box[1] < y < frame.box[3]
-
-
-def test_gold_links_join_their_words() -> None:
-    drawn = picture(small(), 720, gold_links="shown")
-    red, car, _ = places(drawn, SHORT)
-    voiture, rouge = places(drawn, ["voiture", "rouge"])
-    ends = np.array([link.corners()[[0, -1], 0] for link in drawn.of("path", "gold")])
-    # In its band, which lies at most half the breadth of a weight of 1 from the middle of a word.
-    assert ends == pytest.approx(np.array([[car, voiture], [red, rouge]]), abs=7)
-    # Otherwise those of the chosen word alone.
-    (link,) = picture(small(), 720, gold_links="hidden", word=1).of("path", "gold")
-    assert link.corners()[[0, -1], 0] == pytest.approx(ends[1])
-
-
-def test_of_other_words_only_large_weights_have_bands() -> None:
+def test_bands_are_as_broad_as_their_weights() -> None:
     weights = torch.tensor([[0.1, 0.1, 0.8], [0.3, 0.14, 0.56], [0.12, 0.08, 0.0]])
     figure = small(lambda d: {"weights": weights}, {"d": [1]}, target=["a", "b", "c"], gold=())
     drawn = picture(figure, 720, word="a")
-    full = max(breadth for *_, breadth in bands(drawn, "link")) / 0.8
-    breadths = sorted(breadth / full for *_, breadth in bands(drawn, "trace"))
+    chosen = breadths(drawn, "link")
+    assert np.array(chosen) / chosen[2] == pytest.approx([1 / 8, 1 / 8, 1], abs=1e-3)
     # The largest of each word, however small, and others that are large.
-    assert breadths == pytest.approx([0.12, 0.3, 0.56], abs=1e-3)
-    assert len(bands(drawn, "link")) == 3
-
-
-@both_widths
-def test_pale_bands_show_an_earlier_step(width: int) -> None:
-    figure = small(
-        lambda step: {"weights": WEIGHTS if step else WEIGHTS.flip(1)}, {"step": [0, 1]}, compare=("step", 0), gold=()
-    )  # fmt: skip
-    drawn = picture(figure, width, step=1)
-    breadths = [breadth for *_, breadth in bands(drawn, "before")]
-    assert breadths[0] / breadths[1] == pytest.approx(3, abs=0.01)
-    starts = [start for start, *_ in bands(drawn, "before")]
-    assert starts == pytest.approx(places(drawn, SHORT[1:]), abs=8)
-    assert "pale blue band: step 0" in drawn.texts()
-    assert picture(figure, width, step=0).of("path", "before") == []
-
-
-@both_widths
-def test_a_wrong_word_has_the_written_one_beside(width: int) -> None:
-    figure = small(
-        lambda step: {"weights": torch.zeros(2, 6), "written": torch.tensor([2 * (step > 1), 1 + (step > 0)])},
-        {"step": [0, 1, 2]}, source=LONG, gold=(), labels={"written": ["voiture", "rouge", "verte"]},
-    )  # fmt: skip
-    assert [len(picture(figure, width, step=step).of("path", "sign")) for step in (0, 1, 2)] == [0, 1, 2]
-    drawn = picture(figure, width, step=1)
-    (sign,), written = drawn.of("path", "sign"), drawn.text("verte")
-    assert sign.middle[1] == pytest.approx(written.middle[1], abs=4)
-    along = 0 if in_lines(drawn) else 1
-    assert written.middle[along] == pytest.approx(drawn.text("rouge").middle[along], abs=1.5)
-
-
-@both_forms
-def test_target_words_have_their_translations(source: list[str], width: int) -> None:
-    drawn = picture(small(source=source, labels={"gloss": ["auto", "rot"]}, gold=()), width)
-    assert places(drawn, ["auto", "rot"]) == pytest.approx(places(drawn, ["voiture", "rouge"]), abs=1.5)
+    others = np.array(sorted(breadths(drawn, "trace"))) / chosen[2]
+    assert others == pytest.approx(np.array([0.12, 0.3, 0.56]) / 0.8, abs=1e-3)
 
 
 @both_widths

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 import torch
 from example_figures import bars as example
-from pictures import WIDTHS, Mark, Picture, linear, picture
+from pictures import WIDTHS, Mark, Picture, picture
 
 from utils.figures import Bars
 
@@ -45,10 +45,6 @@ def test_bars_are_as_high_as_their_numbers(width: int) -> None:
             assert float(text.text) == pytest.approx(number, abs=0.0051)
             assert text.middle[0] == pytest.approx(bar.middle[0], abs=0.1)
     assert drawn.text("first").middle[1] < drawn.text("second").middle[1]
-    drawn = picture(small(panels={"p": "alone"}), width)  # one row has an axis
-    value = linear([line["y1"] for line in drawn.of("line", "grid")], [0, 0.5, 1])
-    tops = [value(bar.box[1]) for bar in drawn.of("rect", "weight")]
-    assert tops == pytest.approx(NUMBERS.tolist(), abs=1e-3)
 
 
 @both_widths
@@ -83,35 +79,6 @@ def test_each_row_has_its_verdict(width: int) -> None:
     drawn = picture(broken, width)
     assert [mark.text for mark in drawn.of("text", "number")] == ["0.00"] * 3
     assert "no weights" in drawn.texts()
-
-
-@both_widths
-def test_rows_say_what_they_write_over_the_scores(width: int) -> None:
-    figure = Bars(
-        lambda n: {
-            "p": torch.eye(4)[3] if n == 3 else torch.zeros(4),
-            "q": torch.zeros(4),
-            "verdict": torch.ones(2),
-            "given": torch.tensor([-4194304.0, -4194304.0, -32768.0, 0.5]),
-            "written": torch.tensor([1, 0]),
-        },
-        {"n": range(5)}, panels={"p": "first", "q": "second"}, bars="vwxy", edge="n",
-        labels={"verdicts": ["right", "wrong"], "written": ["", "−10⁶"]}, name="f", alt="", say="",
-    )  # fmt: skip
-    for n in range(5):
-        drawn = picture(figure, width, n=n)
-        assert {"scores", "−4.2·10⁶ each", "0.50"} <= set(drawn.texts())
-        assert sum(text.startswith("−10⁶") for text in drawn.texts()) == (n < 4)
-
-
-@both_widths
-def test_labels_say_what_the_line_divides(width: int) -> None:
-    figure = small(labels={"sides": ["read", "not yet"]})
-    for n in range(5):
-        drawn = picture(figure, width, n=n)
-        assert {"allowed", "forbidden"}.isdisjoint(drawn.texts())
-        assert any("read" in text for text in drawn.texts()) == (n > 0)
-        assert any("not yet" in text for text in drawn.texts()) == (n < 4)
 
 
 def test_a_phone_names_allowed_and_forbidden_together() -> None:

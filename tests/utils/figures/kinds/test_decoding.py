@@ -102,39 +102,6 @@ def test_each_panel_shows_its_numbers_when_reached(width: int) -> None:
             assert [mark.text for mark in drawn.of("text", "pale")] == TARGET[word + (stage == "word") :]
 
 
-@both_widths
-def test_bars_are_as_long_as_their_numbers(width: int) -> None:
-    kept, steps = record(), figure()
-    assert (kept.scores < 0).any()
-    for word in range(4):
-        drawn = picture(steps, width, word=word, stage="word")
-        scores, weights, average, state, words = panels(drawn)
-        bars = within(drawn, scores, "rect", "score")
-        assert proportional([bar["width"] for bar in bars], kept.scores[word].abs())
-        (zero,) = within(drawn, scores, "line", "grid")
-        for bar, score in zip(bars, kept.scores[word], strict=True):  # below 0 they run to the other side
-            assert bar.box[2 if score < 0 else 0] == pytest.approx(zero["x1"], abs=0.02)
-        full = within(drawn, weights, "rect", "grid")[-1]["width"]
-        lengths = [bar["width"] for bar in within(drawn, weights, "rect", "weight")]
-        assert lengths == pytest.approx((full * kept.weights[word]).tolist(), abs=0.02)
-        chances = [bar["width"] for bar in within(drawn, words, "rect", "chance")]
-        assert proportional(chances, kept.probabilities[word])
-        for role, key in (("value", "parts"), ("context", "contexts")):
-            heights = [bar["height"] for bar in within(drawn, average, "rect", role)]
-            assert proportional(heights, np.abs(steps.frames(key)[word]).reshape(-1))
-        heights = [bar["height"] for role in ("trace", "query") for bar in within(drawn, state, "rect", role)]
-        both = np.r_[steps.frames("queries")[word], steps.frames("states")[word]]
-        assert proportional(heights, np.abs(both))
-
-
-def proportional(lengths: list[float], numbers) -> bool:
-    """Whether bars are drawn in one scale; they are written to a hundredth of a pixel."""
-    numbers = np.asarray(numbers)
-    assert len(lengths) == len(numbers)
-    scale = max(lengths) / numbers.max()
-    return bool(np.abs(np.array(lengths) - scale * numbers).max() < 0.03)
-
-
 def test_the_terms_add_up_to_the_context() -> None:
     steps, kept = figure(), record()
     contexts = steps.frames("contexts")

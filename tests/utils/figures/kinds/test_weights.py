@@ -6,10 +6,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from example_figures import heads, lost, windows
+from example_figures import lost
 from pictures import WIDTHS, Picture, picture
 
-from utils.figures import Figure, Heads, Weights, Windows
+from utils.figures import Figure, Heads, Weights
 
 NUMBERS = torch.tensor([[1.0, 0.25, 0.07, 0.0, 1e-7], [0.5, 0.125, 0.375, 0.0, 0.0]])
 both_widths = pytest.mark.parametrize("width", WIDTHS)
@@ -78,10 +78,12 @@ EQUAL = torch.full((5, 4), 0.25)
             lambda i, j, head, layer: j > i,
         ),
         (
-            Windows(
+            Heads(
                 lambda reach, score: {"weights": EQUAL, "gold": EQUAL, "share": 0},
                 {"reach": [0, 1, 9], "score": ["dot"]},
-                labels={"gold": [""]},
+                maps=["score"],
+                window="reach",
+                labels={"gold": [""], "share": [""]},
                 start={"query": 0},
                 **FIVE_BY_FOUR,
             ),
@@ -123,20 +125,6 @@ def test_numbers_stand_in_the_cells_they_belong_to(width: int) -> None:
             assert all(cell.holds(mark) for mark, cell in zip(written, cells, strict=True))
 
 
-@both_widths
-def test_the_chosen_row_is_framed_above_its_keys(width: int) -> None:
-    for query in (0, 1):
-        drawn = picture(small(), width, query=query)
-        cells = drawn.of("rect", "cell")
-        (frame,) = drawn.of("rect", "query", "frame")
-        assert [at for at, cell in enumerate(cells) if frame.holds(cell)] == [
-            *range(5 * query, 5 * query + 5)
-        ]
-        for key, cell in zip("abcde", cells[5:], strict=True):
-            assert cell.box[0] < drawn.text(key).middle[0] < cell.box[2]
-            assert cell.box[3] <= drawn.text(key).box[1]
-
-
 def test_a_click_on_a_cell_chooses_its_row() -> None:
     drawn = picture(small(2), 720)
     chosen = dict(drawn.picks("panel", "query", "column"))
@@ -159,35 +147,36 @@ def test_a_lost_word_says_where_it_was_lost() -> None:
             assert all(top < y < bottom for y, (_, top, _, bottom) in zip(crosses, rows, strict=True))
 
 
-def strokes(drawn: Picture) -> list[int]:
-    """A tick is drawn with one stroke, a cross with two."""
-    return [sign.attributes["d"].count("m") + 1 for sign in drawn.of("path", "sign")]
+def looked_at(**changes) -> Weights:
+    """A picture of two rows of three squares, each of 5 by 7 pixels, of which the last is red."""
+    image = torch.ones(10, 21, 3)
+    image[5:, 14:] = torch.tensor([1.0, 0.0, 0.2])
+    weights = torch.tensor([[0.5, 0.25, 0.0, 0.0, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
+    options = {
+        "queries": ["a", "red"], "keys": "uvwxyz", "squares": (2, 3), "labels": {"gold": ["its own"]},
+        "name": "f", "alt": "", "say": "",
+    } | changes  # fmt: skip
+    return Weights(
+        lambda d: {"weights": weights, "image": image, "gold": weights == 1}, {"d": [1]}, **options
+    )
 
 
 @both_widths
-def test_each_head_has_a_small_map(width: int) -> None:
-    drawn = picture(heads(), width)
-    small_maps = dict(drawn.picks("head", "layer"))
-    assert sorted(small_maps) == [*itertools.product(range(3), range(2))]
-    for (head, layer), area in small_maps.items():
-        share = drawn.text(f"{10 * head + layer + 11}%")
-        assert area.box[0] < share.middle[0] < area.box[2]
-        assert share.box[1] > area.box[3]
-    (frame,) = drawn.of("rect", "chosen")
-    assert small_maps[1, 0].holds(frame, slack=3)
-    assert len(drawn.of("path", "mini")) == 6, "of the gold cells"
-
-
-@both_widths
-def test_scores_stand_in_the_order_of_their_shares(width: int) -> None:
-    figure = windows()
-    drawn = picture(figure, width, reach=5, query=2)
-    by_height = sorted(figure.axes["score"], key=lambda name: drawn.text(name).middle[1])
-    assert by_height == ["additive", "cosine", "dot"]
-    rows = [figure.array("weights", reach=5, score=name)[2] for name in figure.axes["score"]]
-    assert strokes(drawn) == [1 if row.argmax() == 2 else 2 for row in rows]
-    percents = [text for text in drawn.texts() if text.endswith("%")]
-    assert percents == [f"{row[2]:.0%}" for row in rows]
+def test_a_picture_shows_where_the_chosen_query_looks(width: int) -> None:
+    for query, expected in enumerate([[0.5, 0.25, 0, 0, 0, 0.25], [0, 0, 0, 0, 0, 1]]):
+        drawn = picture(looked_at(), width, query=query)
+        squares = drawn.of("rect", "weight", without=("cell", "swatch"))
+        shades = np.array([square["fill-opacity"] for square in squares])
+        assert shades / shades.max() == pytest.approx(np.array(expected) / max(expected), abs=0.02)
+        middles = np.array([square.middle for square in squares]).reshape(2, 3, 2)
+        assert np.ptp(middles[..., 0], axis=0) == pytest.approx(0)
+        assert np.ptp(middles[..., 1], axis=1) == pytest.approx(0)
+        # The red pixels lie in the last square, and a frame around it for the query whose own it is.
+        (red,) = [path for path in drawn.of("path") if path.attributes.get("fill") == "rgb(255,0,51)"]
+        assert squares[5].box == pytest.approx(red.box, abs=0.3)
+        maps = drawn.of("rect", "cell")
+        framed = [frame.middle for frame in drawn.of("rect", "gold") if not maps[11].holds(frame)]
+        assert framed == [pytest.approx(squares[5].middle, abs=0.1)] * query
 
 
 @pytest.mark.parametrize(
@@ -195,9 +184,16 @@ def test_scores_stand_in_the_order_of_their_shares(width: int) -> None:
     [
         ("edge must name an axis, got 'm'", lambda: small(edge="m")),
         (r"'written' of shape \(2,\), got None", lambda: small(labels={"written": ["one"]})),
+        ("2 rows of 2 squares are not 6 keys", lambda: looked_at(squares=(2, 2))),
+        (r"'image' of shape \(1, 5, 3\), got None", lambda: small(squares=(1, 5))),
         (
             "causal must name an axis and one of its values",
-            lambda: Heads(dict, {"mask": ["on"]}, causal=("mask", "off")),
+            lambda: Heads(dict, {"head": [1], "layer": [1], "mask": ["on"]}, causal=("mask", "off")),
+        ),
+        ("maps and window must name axes, got 'layer'", lambda: Heads(dict, {"head": [1]})),
+        (
+            "give causal or window, not both",
+            lambda: Heads(dict, {"head": [1]}, maps=["head"], causal=("head", 1), window="head"),
         ),
     ],
 )
