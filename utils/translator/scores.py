@@ -1,4 +1,4 @@
-"""Scores that only the command line needs: two systems compared, links scored against gold links.
+"""Scores that only the command line needs: links scored against gold links, a note on tokenizers.
 
 The measures that the chapters explain are in ``utils.metrics``; this module counts with them and needs no model.
 Explained in book/api/command_line_results.
@@ -7,19 +7,8 @@ Explained in book/api/command_line_results.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sacrebleu.metrics import BLEU, CHRF
-from sacrebleu.significance import PairedTest
-
 from utils.corpus.languages import name, primary
-from utils.metrics import (
-    Links,
-    References,
-    alignment_error_rate,
-    bleu,
-    bleu_tokenizer,
-    reference_streams,
-    within_range,
-)
+from utils.metrics import Links, alignment_error_rate, bleu_tokenizer
 
 
 def tokenizer_note(lang: str) -> str | None:
@@ -37,72 +26,6 @@ def tokenizer_note(lang: str) -> str | None:
     if language is None:
         return f"{lang} is not a known language code, so BLEU cuts the text into words at blanks"
     return None
-
-
-class Difference(NamedTuple):
-    """A score of two systems on the same sentences.
-
-    Attributes:
-        first: the score of the first.
-        second: the score of the second.
-        p_value: probability of a difference as large as theirs, by chance, if both were equally good.
-        signature: the settings and the version of sacrebleu.
-    """
-
-    first: float
-    second: float
-    p_value: float
-    signature: str
-
-
-def paired_bootstrap(
-    first: Sequence[str],
-    second: Sequence[str],
-    references: References,
-    *,
-    lang: str = "en",
-    resamples: int = 1000,
-) -> tuple[Difference, Difference]:
-    """BLEU and chrF of two systems, without regard to case, with a paired bootstrap test of each.
-
-    Args:
-        first: the translations of a system.
-        second: the translations of another.
-        references: as for :func:`utils.metrics.bleu`.
-        lang: as for :func:`utils.metrics.bleu`.
-        resamples: number of resamples of the sentences; with 1,000 the smallest p-value is 0.001.
-
-    Raises:
-        ValueError: as for :func:`utils.metrics.bleu`.
-
-    Source: Koehn (2004); as implemented in sacrebleu.
-    """
-    for system in (first, second):
-        bleu(system, references, lang=lang)  # checks them
-    metrics = {
-        "BLEU": BLEU(lowercase=True, tokenize=bleu_tokenizer(lang)),
-        "chrF2": CHRF(lowercase=True),
-    }
-    systems = [("first", list(first)), ("second", list(second))]
-    signatures, results = PairedTest(
-        systems, metrics, reference_streams(references), test_type="bs", n_samples=resamples
-    )()
-    # sacrebleu counts the resamples in which the systems differ by more than they do on all sentences. For identical
-    # systems there are none, so sacrebleu gives them the p-value of very different ones.
-    same = list(first) == list(second)
-    differences = []
-    for metric in metrics:
-        first_result, second_result = results[metric]
-        p_value = 1.0 if same else float(second_result.p_value)
-        differences.append(
-            Difference(
-                within_range(first_result.score),
-                within_range(second_result.score),
-                p_value,
-                str(signatures[metric]),
-            )
-        )
-    return differences[0], differences[1]
 
 
 class GoldLinks(NamedTuple):

@@ -18,7 +18,7 @@ from torch import Tensor, tensor
 from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import MAX_CHARACTERS, choose_languages, normalise, read_pairs, tokenise
 from utils.corpus.splits import Example, examples_of
-from utils.metrics import Bucket, Score, bleu, bleu_by_length, chrf
+from utils.metrics import Bucket, Difference, Score, bleu, bleu_by_length, chrf, paired_bootstrap
 from utils.search import Hypothesis, beam_search, greedy
 from utils.translator.checkpoints import digest, write_atomically
 from utils.translator.data import Notify, show_pairs, silent
@@ -26,7 +26,6 @@ from utils.translator.fast import steps_for
 from utils.translator.folders import EVALUATION, complete
 from utils.translator.options import MAX_BEAM
 from utils.translator.runs import Run
-from utils.translator.scores import Difference, paired_bootstrap
 
 
 class Translation(NamedTuple):
