@@ -32,8 +32,7 @@ Output = Annotated[Path | None, typer.Option(help="Write to this file, not to st
 HeatMap = Annotated[
     Path | None,
     typer.Option(
-        help="Draw the attention weights of a single sentence to this file: a picture, .png or .svg, or an "
-        "interactive page, .html."
+        help="Draw the attention weights of a single sentence to this file, for example a .png, .svg or .pdf."
     ),
 ]
 
@@ -79,7 +78,13 @@ def translate(
         raise typer.BadParameter("give sentences or --input, not both")
     if not sentences:
         shared.require_text(input, "translate", "sentences, --input FILE")
-    _check_files(sentences or [], input, output, heatmap)
+    for number, sentence in enumerate(sentences or [], start=1):
+        try:
+            sentence.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"sentence {number} is not UTF-8") from error
+    if input and output and output.exists() and output.samefile(input):
+        raise ValueError(f"{output} is the input: name another file for the translations")
     run = load_run(folder, device=choose_device(device))
     if sentences:
         lines = nullcontext(Text(iter(sentences), "arguments", len(sentences)))
@@ -94,8 +99,11 @@ def translate(
         search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
         speed = {"at_once": at_once, "progress": progress}
         results = translate_lines(run, text.lines, keep_weights=heatmap is not None, **search, **speed)
-        first: list[Translation] = []  # up to two, since a heat map shows exactly one
         for number, (source, translations) in enumerate(results, start=1):
+            if heatmap is not None:
+                if number > 1:
+                    raise ValueError("a heat map shows one sentence, and there are more")
+                save_heatmap(translations[0], heatmap)
             to_print = translations if n_best else translations[:1]
             if as_json:
                 typer.echo(_json_line(source, to_print), file=file)
@@ -103,31 +111,6 @@ def translate(
                 for best in to_print:
                     scored = f"{number}\t{best.score:.4f}\t" if n_best else ""
                     typer.echo(scored + best.text, file=file)
-            if len(first) < 2:
-                first.append(translations[0])
-    if heatmap is not None:
-        if len(first) != 1 or first[0].weights is None:
-            raise ValueError("a heat map shows one sentence, which must not be empty")
-        save_heatmap(first[0], heatmap)
-
-
-def _check_files(
-    sentences: Sequence[str], input: Path | None, output: Path | None, heatmap: Path | None
-) -> None:
-    """Raise an error if a file cannot be written or an argument is not text, before any other work."""
-    from utils.translator.heatmaps import check_heatmap_path
-
-    for number, sentence in enumerate(sentences, start=1):
-        try:
-            sentence.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(f"sentence {number} is not UTF-8") from error
-    if heatmap is not None:
-        check_heatmap_path(heatmap)
-        if len(sentences) > 1:
-            raise ValueError(f"a heat map shows one sentence, got {len(sentences)}")
-    if input and output and output.exists() and output.samefile(input):
-        raise ValueError(f"{output} is the input: name another file for the translations")
 
 
 def _json_line(source: str, translations: "Sequence[Translation]") -> str:
