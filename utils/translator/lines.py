@@ -16,11 +16,13 @@ from tqdm import tqdm
 from utils.corpus.forms import looks_like
 from utils.corpus.text_files import text_lines
 from utils.translator.alignment import WordAlignment, align
-from utils.translator.options import AT_ONCE
 from utils.translator.runs import Run
 from utils.translator.translating import Translation, n_best
 
 T = TypeVar("T")
+#: Lines that are read before they are translated or aligned. With 64 the batches are of less similar length, and a line
+#: takes half as long again; with 1,000 it takes as long.
+LINES_AT_ONCE = 512
 
 
 def read_lines(file: BufferedIOBase, name: str) -> Iterator[str]:
@@ -143,7 +145,6 @@ def translate_lines(
     lines: Iterable[str],
     *,
     beam: int = 1,
-    at_once: int = AT_ONCE,
     keep_weights: bool = False,
     progress: ProgressBar | None = None,
     **search: Any,
@@ -154,16 +155,14 @@ def translate_lines(
         run: a trained translator.
         lines: sentences; they are read only as they are needed.
         beam: number of hypotheses in beam search; 1 is greedy search.
-        at_once: number of lines to read before they are translated. With 1 each translation comes before the next line
-            is read; a larger number is faster.
         keep_weights: whether the translations have their attention weights.
         progress: a bar to update.
         search: ``length_penalty`` and ``no_repeat_ngram`` of :func:`utils.translator.translating.translate`.
 
     Raises:
-        ValueError: a beam or a number of lines below 1, or a sentence that is too long.
+        ValueError: a beam below 1, or a sentence that is too long.
     """
-    for batch in _batches(lines, at_once):
+    for batch in _batches(lines):
         translations = n_best(run, batch, beam=beam, keep_weights=keep_weights, **search)
         if progress is not None:
             progress.update(len(batch), sum(len(best.tgt_tokens) for best, *_ in translations))
@@ -175,7 +174,6 @@ def align_lines(
     pairs: Iterable[tuple[str, str]],
     *,
     tokenised: bool = True,
-    at_once: int = AT_ONCE,
     progress: ProgressBar | None = None,
 ) -> Iterator[WordAlignment]:
     """Align a stream of (source, target) pairs, in their order; arguments as for :func:`translate_lines`.
@@ -184,23 +182,21 @@ def align_lines(
         tokenised: as for :func:`utils.translator.alignment.align`.
 
     Raises:
-        ValueError: a number of pairs below 1, or as :func:`utils.translator.alignment.align`.
+        ValueError: as :func:`utils.translator.alignment.align`.
     """
-    for batch in _batches(pairs, at_once):
+    for batch in _batches(pairs):
         alignments = align(run, batch, tokenised=tokenised)
         if progress is not None:
             progress.update(len(batch), sum(len(alignment.tgt_words) for alignment in alignments))
         yield from alignments
 
 
-def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    if size < 1:
-        raise ValueError(f"at_once must be at least 1, got {size}")
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
     batch: list[T] = []
     try:
         for item in items:
             batch.append(item)
-            if len(batch) == size:
+            if len(batch) == LINES_AT_ONCE:
                 yield batch
                 batch = []
     except ValueError:  # a bad line: the lines before it are still translated

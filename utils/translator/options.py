@@ -6,8 +6,6 @@ Explained in book/api/command_line.
 
 from enum import StrEnum
 
-#: Lines per round of reading and translating: enough to form batches of similar length.
-AT_ONCE = 512
 #: The largest beam. Time and memory of a search grow with the beam, and far smaller beams give the best translations.
 MAX_BEAM = 100
 

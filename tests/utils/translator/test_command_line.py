@@ -195,7 +195,6 @@ WRONG_OPTIONS = [
         )
     ),
     ("translate {run} a --input {pairs}", "give sentences or --input, not both"),
-    ("translate {run} a --at-once 0", "--at-once"),
     ("align {run} {pairs} --first 2", "--first"),
     ("evaluate {run} --columns fr,en", "--columns needs --on"),
     ("export {run} --out new.html --weights int4", "--weights"),
@@ -553,7 +552,7 @@ def test_sentences_are_translated_one_line_each(folder, tmp_path):
     assert output("translate", folder, stdin="\n\n") == "\n\n"
     source, target = tmp_path / "source.txt", tmp_path / "target.txt"
     source.write_text("\n".join(sentences), encoding="utf-8")
-    assert output("translate", folder, "--input", source, "--output", target, "--at-once", "2") == ""
+    assert output("translate", folder, "--input", source, "--output", target) == ""
     assert target.read_bytes().decode() == "\n".join(texts) + "\n"
 
 
@@ -625,7 +624,7 @@ def test_a_heat_map_shows_one_sentence(folder, tmp_path, monkeypatch):
 def test_pairs_are_aligned_one_line_each(folder, gold_files):
     text = gold_files[0].read_text("utf-8")
     alignments = align(load_run(folder), [tuple(line.split("\t")) for line in text.splitlines()])
-    printed = output("align", folder, gold_files[0], "--at-once", "2")
+    printed = output("align", folder, gold_files[0])
     links = [parse_links(line) for line in printed.removesuffix("\n").split("\n")]
     assert [of_pair.sure for of_pair in links] == [alignment.links for alignment in alignments]
     assert output("align", folder, stdin=text.replace("\t", " ||| ")) == printed
@@ -816,7 +815,7 @@ def test_export_writes_a_page(folder, tmp_path):
 OPTIONS = {
     "data get": "cmn|fra --from --replace --json ATTENTION_DATA",
     "train": "--pairs --columns --src --tgt --minutes --epochs --steps --out --seed --model --heads --resume",
-    "translate": "SENTENCE --beam --length-penalty --n-best --input --output --at-once --json --heatmap",
+    "translate": "SENTENCE --beam --length-penalty --n-best --input --output --json --heatmap",
     "align": "RUN FILE --columns --gold --first --tokenise --json",
     "evaluate": "RUN --beam --length-penalty --no-repeat-ngram --on --examples --json",
     "compare": "RUN1 RUN2 --beam --on --columns",

@@ -35,7 +35,7 @@ def test_chinese_arabic_and_signs_of_mathematics_are_drawn(tmp_path):
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path, translation):
-    with pytest.raises(ValueError, match="docx.*png"):
+    with pytest.raises(ValueError, match=r"docx.*png"):
         save_heatmap(translation, tmp_path / "map.docx")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         save_heatmap(translation, tmp_path / "nowhere" / "map.png")

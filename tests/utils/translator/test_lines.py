@@ -162,7 +162,7 @@ def test_lines_before_a_bad_line_are_given(tmp_path, is_file):
     with open_text(path, None if is_file else io.BytesIO(content), count=True) as text:
         assert text.num_lines == (4 if is_file else None)
         assert text.name == (str(path) if is_file else "standard input")
-        results = translate_lines(trained_run(), text.lines, at_once=2)
+        results = translate_lines(trained_run(), text.lines)
         assert [source for source, _ in islice(results, 3)] == ["a", "", "I see"]
         with pytest.raises(ValueError, match=f"{text.name}, line 4: a NUL byte"):
             next(results)
@@ -179,7 +179,7 @@ def test_two_sentences_share_a_line():
         list(read_pair_lines(["a|||b", "c"], "pairs", io.BytesIO(b"a|||b\nc\n")))
 
 
-def test_an_endless_stream_is_translated():
+def test_an_endless_stream_is_translated(monkeypatch):
     """No more lines are read than are translated at once."""
     run = trained_run()
     lines_read = []
@@ -189,22 +189,17 @@ def test_an_endless_stream_is_translated():
             lines_read.append(number)
             yield ["I see two dogs.", "", "They want six books."][number % 3]
 
-    results = list(islice(translate_lines(run, endless(), at_once=7), 10))
+    monkeypatch.setattr("utils.translator.lines.LINES_AT_ONCE", 7)
+    results = list(islice(translate_lines(run, endless()), 10))
     assert len(lines_read) == 14
     expected = n_best(run, ["I see two dogs.", "", "They want six books."], beam=1)
     for number, (source, [best]) in enumerate(results):
         assert source == ["I see two dogs.", "", "They want six books."][number % 3]
         assert best.text == expected[number % 3][0].text
-    lines_read.clear()
-    assert next(translate_lines(run, endless(), at_once=1))[1]
-    assert len(lines_read) == 1  # answered before the next line is read
     pairs = ((line, "Je vois") for line in endless())
     lines_read.clear()
-    assert len(list(islice(align_lines(run, pairs, at_once=2), 3))) == 3
-    assert len(lines_read) == 4
-    for at_once in (0, -1):
-        with pytest.raises(ValueError, match="at_once must be at least 1"):
-            list(translate_lines(run, ["a"], at_once=at_once))
+    assert len(list(islice(align_lines(run, pairs), 3))) == 3
+    assert len(lines_read) == 7
 
 
 def test_a_pipe_is_read_without_counting(tmp_path):
@@ -220,7 +215,7 @@ def test_a_pipe_is_read_without_counting(tmp_path):
 def test_progress_shows_tokens_per_second(capsys):
     run = trained_run()
     with ProgressBar(3, "tokens", visible=True) as progress:
-        list(translate_lines(run, ["I see two dogs."] * 3, at_once=2, progress=progress))
+        list(translate_lines(run, ["I see two dogs."] * 3, progress=progress))
     bar = capsys.readouterr().err.split("\r")[-1]
     assert "3/3" in bar
     assert "tokens/s" in bar

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utils.translator.commands import shared
-from utils.translator.options import AT_ONCE, Device
+from utils.translator.options import Device
 
 if TYPE_CHECKING:
     from utils.translator.alignment import WordAlignment
@@ -42,7 +42,6 @@ def align(
     tokenise: Tokenise = False,
     gold: Gold = None,
     first: First = 0,
-    at_once: shared.AtOnce = AT_ONCE,
     as_json: shared.AsJson = False,
     device: shared.OnDevice = Device.AUTO,
     threads: shared.NumThreads = None,
@@ -68,7 +67,7 @@ def align(
     languages, src, _ = choose_languages(columns.split(",") if columns else (src, tgt), src, tgt)
     swapped = languages[0] != src
     with computing(threads):
-        alignments = _alignments(run, path, swapped=swapped, tokenised=not tokenise, at_once=at_once)
+        alignments = _alignments(run, path, swapped=swapped, tokenised=not tokenise)
         if gold is None:
             for alignment in alignments:
                 typer.echo(_line(alignment, swapped=swapped, as_json=as_json))
@@ -77,7 +76,7 @@ def align(
 
 
 def _alignments(
-    run: "Run", path: Path | None, *, swapped: bool, tokenised: bool, at_once: int
+    run: "Run", path: Path | None, *, swapped: bool, tokenised: bool
 ) -> Iterator["WordAlignment"]:
     """Align the pairs of the file or of standard input; ``swapped`` if the target is the first column."""
     from utils.corpus.pairs import find_file
@@ -92,7 +91,7 @@ def _alignments(
         pairs: Iterable[tuple[str, str]] = read_pair_lines(text.lines, text.name, text.file)
         if swapped:
             pairs = ((source, target) for target, source in pairs)
-        yield from align_lines(run, pairs, tokenised=tokenised, at_once=at_once, progress=progress)
+        yield from align_lines(run, pairs, tokenised=tokenised, progress=progress)
 
 
 def _line(alignment: "WordAlignment", *, swapped: bool, as_json: bool) -> str:

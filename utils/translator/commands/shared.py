@@ -41,12 +41,6 @@ NoRepeatNgram = Annotated[
         min=0, max=1000, help="Write no sequence of this many tokens twice in a translation; 0 allows it."
     ),
 ]
-AtOnce = Annotated[
-    int,
-    typer.Option(
-        min=1, max=100_000, help="Lines to read before the next results are printed; more are faster."
-    ),
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for a program.")]
 OnDevice = Annotated[
     Device, typer.Option("--device", help="Device to compute on; auto takes a GPU if there is one.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utils.translator.commands import shared
-from utils.translator.options import AT_ONCE, Device
+from utils.translator.options import Device
 
 if TYPE_CHECKING:
     from utils.translator.translating import Translation
@@ -46,7 +46,6 @@ def translate(
     n_best: NBest = False,
     input: Input = None,
     output: Output = None,
-    at_once: shared.AtOnce = AT_ONCE,
     as_json: shared.AsJson = False,
     heatmap: HeatMap = None,
     device: shared.OnDevice = Device.AUTO,
@@ -62,8 +61,7 @@ def translate(
     of source tokens, rounded up to a power of 2, and 10 more. With --json, "finished" is then false. Where a weak run
     repeats itself, --no-repeat-ngram 3 helps.
 
-    A few hundred lines are translated at a time, so a file may be larger than memory. With --at-once 1 each line is
-    translated before the next is read.
+    A few hundred lines are translated at a time, so a file may be larger than memory.
 
     Example: attention-course translate fr-en "Où est la gare ?" --heatmap gare.png
 
@@ -97,8 +95,9 @@ def translate(
         computing(threads),
     ):
         search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
-        speed = {"at_once": at_once, "progress": progress}
-        results = translate_lines(run, text.lines, keep_weights=heatmap is not None, **search, **speed)
+        results = translate_lines(
+            run, text.lines, keep_weights=heatmap is not None, **search, progress=progress
+        )
         for number, (source, translations) in enumerate(results, start=1):
             if heatmap is not None:
                 if number > 1:
