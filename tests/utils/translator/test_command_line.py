@@ -249,13 +249,13 @@ def test_a_closed_standard_input_is_named(folder, monkeypatch, capsys):
     ],
 )
 def test_what_ends_a_command_is_one_line(folder, monkeypatch, error, status, message):
-    monkeypatch.setattr("utils.translator.lines.translate_lines", raising(error))
+    monkeypatch.setattr("utils.translator.translating.translate_lines", raising(error))
     result = invoke("translate", folder, "a")
     assert (result.exit_code, result.stdout, result.stderr) == (status, "", message)
 
 
 def test_a_fault_of_the_program_is_not_hidden(folder, monkeypatch):
-    monkeypatch.setattr("utils.translator.lines.translate_lines", raising(RuntimeError("a bug")))
+    monkeypatch.setattr("utils.translator.translating.translate_lines", raising(RuntimeError("a bug")))
     with pytest.raises(RuntimeError, match="a bug"):
         invoke("translate", folder, "a")
 

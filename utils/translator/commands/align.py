@@ -80,18 +80,17 @@ def _alignments(
 ) -> Iterator["WordAlignment"]:
     """Align the pairs of the file or of standard input; ``swapped`` if the target is the first column."""
     from utils.corpus.pairs import find_file
-    from utils.translator.lines import ProgressBar, align_lines, read_pair_lines
+    from utils.translator.alignment import align_lines
+    from utils.translator.input_lines import read_pair_lines
 
     if path is not None and not path.is_fifo():  # a pipe is read once, as standard input is
         path = find_file(path)
-    with (
-        shared.open_lines(path) as text,
-        ProgressBar(text.num_lines, "words", visible=shared.at_terminal()) as progress,
-    ):
-        pairs: Iterable[tuple[str, str]] = read_pair_lines(text.lines, text.name, text.file)
+    with shared.open_lines(path) as text:
+        pairs: Iterable[tuple[str, str]] = read_pair_lines(text)
         if swapped:
             pairs = ((source, target) for target, source in pairs)
-        yield from align_lines(run, pairs, tokenised=tokenised, progress=progress)
+        with shared.with_progress(align_lines(run, pairs, tokenised=tokenised), text.num_lines) as results:
+            yield from results
 
 
 def _line(alignment: "WordAlignment", *, swapped: bool, as_json: bool) -> str:

@@ -69,9 +69,11 @@ def translate(
     """
     from utils.translator.devices import choose_device, computing
     from utils.translator.heatmaps import save_heatmap
-    from utils.translator.lines import ProgressBar, Text, translate_lines
+    from utils.translator.input_lines import Text
     from utils.translator.runs import load_run
+    from utils.translator.translating import translate_lines
 
+    search = shared.search_of(beam, length_penalty, no_repeat_ngram)
     if sentences and input is not None:
         raise typer.BadParameter("give sentences or --input, not both")
     if not sentences:
@@ -91,13 +93,11 @@ def translate(
     with (
         lines as text,
         output.open("w", encoding="utf-8", newline="\n") if output else nullcontext() as file,
-        ProgressBar(text.num_lines, "tokens", visible=shared.at_terminal()) as progress,
         computing(threads),
+        shared.with_progress(
+            translate_lines(run, text.lines, search, keep_weights=heatmap is not None), text.num_lines
+        ) as results,
     ):
-        search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
-        results = translate_lines(
-            run, text.lines, keep_weights=heatmap is not None, **search, progress=progress
-        )
         for number, (source, translations) in enumerate(results, start=1):
             if heatmap is not None:
                 if number > 1:
