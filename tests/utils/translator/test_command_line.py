@@ -346,7 +346,7 @@ def test_the_options_of_the_search_reach_it(folder):
 @pytest.fixture
 def small_corpora(monkeypatch, tmp_path) -> None:
     """The corpora of the course, of a few sentences and without an address, and an empty data folder."""
-    corpora = {name: replace(corpus, num_rows=11, pinned=(), rolling=()) for name, corpus in CORPORA.items()}
+    corpora = {name: replace(corpus, num_rows=11, addresses={}) for name, corpus in CORPORA.items()}
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
     monkeypatch.setattr("utils.corpus.download.get_corpus", partial(get_corpus, corpora=corpora))
 
@@ -355,21 +355,20 @@ def small_corpora(monkeypatch, tmp_path) -> None:
 def test_data_get_tells_the_terms_of_a_file(tmp_path):
     printed = output("data", "get", "fra", "--from", write_pairs(tmp_path / "mine.txt"))
     path = tmp_path / "data" / "tatoeba" / "fra.txt"
-    first, edition, sha256, source, licence, attribution = printed.splitlines()
+    first, edition, sha256, licence, attribution = printed.splitlines()
     assert first == f"{path}: {len(pair_lines())} pairs"
-    assert edition == "edition unknown, not the one of 2019-04-07 that this course measures on"
+    assert edition == "not the edition of 2019-04-07, on which this course measures"
     assert sha256.startswith("sha256 ")
-    assert source.startswith(f"source {tmp_path / 'mine.txt'}, recorded 20")
     assert licence == "licence CC BY 2.0 FR, https://creativecommons.org/licenses/by/2.0/fr/"
     assert attribution == "attribution tatoeba.org and www.manythings.org/anki"
 
     assert output("data", "get", "fra") == printed  # there already
     facts = json.loads(output("data", "get", "fra", "--json"))
-    assert (facts["path"], facts["is_pinned"], facts["edition"]) == (str(path), False, None)
+    assert (facts["path"], facts["is_pinned"], facts["num_rows"]) == (str(path), False, len(pair_lines()))
     assert facts["sha256"] == sha256.removeprefix("sha256 ")
 
     path.write_text("I see.\tJe vois.\n" * 13, encoding="utf-8")
-    assert "add --replace to accept this edition" in mistake("data", "get", "fra")
+    assert "add --replace to write over it" in mistake("data", "get", "fra", "--from", tmp_path / "mine.txt")
     assert output("data", "get", "fra", "--from", path, "--replace").startswith(f"{path}: 13 pairs\n")
 
 
@@ -378,7 +377,7 @@ def test_an_address_that_fails_has_status_3(tmp_path):
     result = invoke("data", "get", "cmn")
     assert (result.exit_code, result.stdout) == (3, "")
     assert result.stderr.startswith("error: no address gave cmn.txt:\n")
-    assert CORPORA["cmn"].sha256 in result.stderr
+    assert result.stderr.endswith("attention-course data get cmn --from cmn-eng.zip\n")
     assert list((tmp_path / "data" / "tatoeba").iterdir()) == []
 
 
