@@ -55,7 +55,7 @@ def align(
     With --gold prints the alignment error rate, precision and recall of the links, and those of the diagonal. The gold
     file has i-j for sure links and ipj for possible ones.
 
-    Example: attention-course align en-fr enfr.src-tgt --gold enfr.gold --first 1
+    Example: attention-course align runs/en-fr hansards/enfr.src-tgt --gold hansards/enfr.gold --first 1
     """
     from utils.corpus.pairs import choose_languages
     from utils.translator.devices import choose_device, computing

@@ -51,6 +51,8 @@ def evaluate(
     ignore case, but the second BLEU does not: its signature says case:mixed.
 
     With --on FILE it scores on all pairs of another file, and writes nothing.
+
+    Example: attention-course evaluate runs/fr-en --beam 5
     """
     from utils.translator.devices import choose_device, computing
     from utils.translator.evaluation import evaluate_run
@@ -95,7 +97,7 @@ def compare(
     runs are equally good. Both runs translate the same languages. Without --on they must have the same test
     sentences, as runs have that were trained on the same file with the same seed and --test-groups.
 
-    Example: attention-course compare fr-en-3-minutes fr-en-10-minutes --beam 5
+    Example: attention-course compare runs/fr-en runs/fr-en-transformer --beam 5
     """
     from utils.translator.devices import choose_device, computing
     from utils.translator.evaluation import compare_runs

@@ -63,9 +63,9 @@ def translate(
 
     A few hundred lines are translated at a time, so a file may be larger than memory.
 
-    Example: attention-course translate fr-en "Où est la gare ?" --heatmap gare.png
+    Example: attention-course translate runs/fr-en "Où est la gare ?" --heatmap gare.png
 
-    Example: attention-course translate fr-en --beam 5 --input french.txt --output english.txt
+    Example: attention-course translate runs/fr-en --beam 5 --input french.txt --output english.txt
     """
     from utils.translator.devices import choose_device, computing
     from utils.translator.heatmaps import save_heatmap
