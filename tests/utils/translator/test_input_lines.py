@@ -77,7 +77,7 @@ def test_another_encoding_is_named_with_its_remedy(tmp_path):
         list(text.lines)
     path.write_bytes(gzip.compress(b"a\n"))
     with (
-        pytest.raises(ValueError, match=f"{path} looks like a gzip file: gunzip"),
+        pytest.raises(ValueError, match=f"{path} looks like a compressed file: unpack it"),
         open_text(path, None, count=True),
     ):
         pass
