@@ -89,12 +89,12 @@ def gold_files(tmp_path) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def arguments(tmp_path, gold_files, monkeypatch) -> Callable[[str], list[str]]:
+def arguments(tmp_path, folder, gold_files, monkeypatch) -> Callable[[str], list[str]]:
     """Split a command as a shell does, and put paths in place of the names in braces."""
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    paths = {"tmp": tmp_path, "run": STORED_RUN, "pairs": write_pairs(tmp_path / "pairs.txt")}
+    paths = {"tmp": tmp_path, "run": folder, "pairs": write_pairs(tmp_path / "pairs.txt")}
     return lambda command: [part.format(**paths) for part in shlex.split(command)]
 
 
