@@ -86,8 +86,9 @@ def shown_commands() -> dict[Command, str]:
             for words in commands_in(line):
                 found.setdefault(words, name)
     for path in sorted([*ROOT.glob("utils/**/*.py"), *ROOT.glob("tests/benchmarks/*.py")]):
-        for line in re.findall(r"Example: (.+)|``(.+?)``", path.read_text("utf-8")):
-            for words in commands_in("".join(line)):
+        examples = re.findall(r"Example[\w ]*: (.+?)\n *(?:\n|\"\"\")", path.read_text("utf-8"), re.DOTALL)
+        for line in [*examples, *re.findall(r"``(.+?)``", path.read_text("utf-8"))]:
+            for words in commands_in(" ".join(line.split())):
                 found.setdefault(words, str(path.relative_to(ROOT)))
     return found
 
