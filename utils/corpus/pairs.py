@@ -5,10 +5,12 @@ Explained in book/data_and_licences.
 """
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
 
 import platformdirs
@@ -71,16 +73,31 @@ PARTICLE = regex.compile(
     "(?!名(?![单字片])|(?<!意味著)作|者|述|称|录(?![音像])|书立说)"
     rf"(?!(?<=(?:^|\p{{P}}){_AUTHOR}著)(?:$|\p{{P}}))"
 )
+#: A line before the rows of Anki's text export, such as "#separator:tab".
+_ANKI_HEAD = re.compile(r"#[a-z ]+:\S*")
 #: The largest share of bad rows; a file with more is probably of another kind.
 MAX_BAD_SHARE = 0.01
 #: The largest number of characters in a sentence; a word of ten million would be cut into subwords for hours.
 MAX_CHARACTERS = 100_000
 
 
+#: A file of pairs, or two files of which one has the translations of the other's lines.
+PairFiles = str | Path | Sequence[str | Path]
+
+
 def data_folder() -> Path:
-    """The folder of the data files: the one that ATTENTION_DATA names, else one in the platform's cache."""
+    """The folder of the data files: the one that ATTENTION_DATA names, else one in the platform's cache.
+
+    Raises:
+        FileNotFoundError: the variable is not set, and this user has no home folder.
+    """
     folder = os.environ.get(DATA_VARIABLE)
-    return Path(folder) if folder else platformdirs.user_cache_path("attention-course")
+    try:
+        return Path(folder) if folder else platformdirs.user_cache_path("attention-course")
+    except RuntimeError:
+        raise FileNotFoundError(
+            f"this user has no home folder for data: set {DATA_VARIABLE} to a folder"
+        ) from None
 
 
 def find_file(path: str | Path) -> Path:
@@ -90,20 +107,38 @@ def find_file(path: str | Path) -> Path:
         FileNotFoundError: in neither place. The message names both places and where to get such files.
         ValueError: a folder, a pipe or a device.
     """
-    places = [Path(path), data_folder() / path]
-    for place in places:
-        if place.is_file():
-            return place
-        if place.exists():
-            raise ValueError(
-                f"{place} is not a regular file, and it is read more than once: write a pipe to a file first"
-            )
-    paths = " or ".join(str(place) for place in dict.fromkeys(places))
+    found = Path(path)
+    if not found.exists() and not found.is_absolute():
+        try:
+            found = data_folder() / path
+        except FileNotFoundError as error:
+            raise FileNotFoundError(f"there is no file {path}, and {error}") from None
+    if found.is_file():
+        return found
+    if found.exists():
+        raise ValueError(
+            f"{found} is not a regular file, and it is read more than once: write a pipe to a file first"
+        )
+    paths = " or ".join(dict.fromkeys([str(path), str(found)]))
     raise FileNotFoundError(
         f"there is no file {paths}. {DATA_VARIABLE} names the data folder "
         f"({os.environ.get(DATA_VARIABLE) or 'not set'}). `attention-course data get` fetches the pair files of "
         f"this course; more come from {SOURCE_PAGE}: download one, unpack it and name its .txt file"
     )
+
+
+def find_files(pairs: PairFiles) -> list[Path]:
+    """The file of pairs, or the two files with one sentence a line, as :func:`find_file` finds each.
+
+    Raises:
+        FileNotFoundError, ValueError: as :func:`find_file`; or more than two files.
+
+    Explained in book/data_and_licences.
+    """
+    paths = [pairs] if isinstance(pairs, str | Path) else list(pairs)
+    if len(paths) not in (1, 2):
+        raise ValueError(f"pairs must be one file or two, got {len(paths)}")
+    return [find_file(path) for path in paths]
 
 
 def choose_languages(
@@ -177,81 +212,119 @@ class Pairs:
         return list(self.rows) if src == columns[0] else [(second, first) for first, second in self.rows]
 
 
-def read_pairs(path: str | Path, columns: Sequence[str] = ("en", "fr")) -> Pairs:
-    """Read the first two tab-separated columns of a file; further columns (attribution) are ignored.
+def read_pairs(pairs: PairFiles, columns: Sequence[str] = ("en", "fr")) -> Pairs:
+    """Read a file of pairs, or two files of which one has the translations of the other's lines.
 
-    Lines are those of :func:`utils.corpus.text_files.text_lines`. Sentences are normalised (:func:`normalise`). A row
-    is bad if it has one column, an empty side, a NUL byte or bytes that are not UTF-8; an empty line is not a row.
+    One file has a pair a line, with a tab between the sentences; further columns (attribution) are ignored, and so are
+    the first lines of Anki's text export, such as "#separator:tab". Lines are those of
+    :func:`utils.corpus.text_files.text_lines`. Sentences are normalised (:func:`normalise`). A row is bad if it has one
+    column, an empty side, a NUL byte or bytes that are not UTF-8; an empty line is not a row.
 
     Args:
-        path: the file, or its path within the data folder.
-        columns: the languages of the two columns, in the file's order, as codes such as "en".
+        pairs: the file, or its path within the data folder; or two of them.
+        columns: the languages of the two columns, or of the two files, as codes such as "en".
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: columns that are not two different language codes, a file that is not text, no good row, or too
-            many bad ones (the message names the first three, and what the file looks like).
+        ValueError: columns that are not two different language codes, a file that is not text, two files of different
+            length, no good row, or too many bad ones (the message names the first one, and what the file looks like).
     """
     columns = _checked_columns(columns)
     rows: list[tuple[str, str]] = []
     bad_rows: dict[int, str] = {}
-    for number, row in read_rows(path, columns):
+    for number, row in read_rows(pairs, columns):
         if isinstance(row, str):
             bad_rows[number] = row
         else:
             rows.append(row)
-    check_share(path, len(rows), len(bad_rows), bad_rows)
+    check_share(pairs, len(rows), len(bad_rows), bad_rows)
     return Pairs(columns, rows, bad_rows)
 
 
-def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, str] | str]]:
-    """Read a pair file line by line: the number of each line, and its row or what is wrong with it.
+def read_rows(pairs: PairFiles, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, str] | str]]:
+    """Read pairs line by line: the number of each line, and its row or what is wrong with it.
 
     Raises:
-        FileNotFoundError, ValueError: as ``read_pairs``, but any share of rows may be bad.
+        FileNotFoundError, ValueError: as :func:`read_pairs`, but any share of rows may be bad.
 
     Explained in book/data_and_licences.
     """
     columns = _checked_columns(columns)
-    path = find_file(path)
+    files = find_files(pairs)
+    for number, sides in _sides_of_two(*files) if len(files) == 2 else _sides_of_one(*files):
+        try:
+            yield number, _read_row(sides, columns)
+        except ValueError as error:
+            yield number, str(error)
+
+
+def _sides_of_one(path: Path) -> Iterator[tuple[int, list[str | ValueError]]]:
+    """The number and the columns of each line that is not empty; an error in place of a line that cannot be read."""
+    is_head = True
     with path.open("rb") as file:
         for number, line in enumerate(text_lines(file, str(path)), start=1):
             if isinstance(line, ValueError):
-                yield number, str(line)
-            elif line.strip():
-                try:
-                    yield number, _read_row(line, columns)
-                except ValueError as error:
-                    yield number, str(error)
+                yield number, [line]
+                continue
+            is_head = is_head and bool(_ANKI_HEAD.fullmatch(line))
+            if line.strip() and not is_head:
+                yield number, line.split("\t")
 
 
-def check_share(path: str | Path, num_good: int, num_bad: int, bad_rows: Mapping[int, str]) -> None:
-    """Raise ValueError if too many rows are bad or none is good, with the first bad rows and what the file looks like.
+def _sides_of_two(*paths: Path) -> Iterator[tuple[int, list[str | ValueError]]]:
+    """The number and the lines of both files that stand beside each other, unless both are empty.
+
+    Raises:
+        ValueError: after the last line, if one file has more lines than the other.
+    """
+    lengths, alone = [0, 0], None
+    with paths[0].open("rb") as first, paths[1].open("rb") as second:
+        both = [text_lines(file, str(path)) for file, path in zip((first, second), paths, strict=True)]
+        for number, lines in enumerate(zip_longest(*both, fillvalue=""), start=1):
+            has_text = [isinstance(line, ValueError) or bool(line.strip()) for line in lines]
+            lengths = [number if text else length for text, length in zip(has_text, lengths, strict=True)]
+            if any(has_text):
+                yield number, list(lines)
+                alone = alone or (None if all(has_text) else (number, paths[has_text.index(False)]))
+    if lengths[0] != lengths[1]:
+        number, path = alone
+        place = f"; line {number} of {path} alone is empty" if number <= min(lengths) else ""
+        raise ValueError(
+            f"{paths[0]} has {lengths[0]} lines and {paths[1]} has {lengths[1]}, and they must have as many{place}"
+        )
+
+
+def check_share(pairs: PairFiles, num_good: int, num_bad: int, bad_rows: Mapping[int, str]) -> None:
+    """Raise ValueError if too many rows are bad or none is good, with the first bad row and what the file looks like.
 
     Args:
         bad_rows: what is wrong with the first bad rows, or with all, by line number.
 
     Explained in book/data_and_licences.
     """
+    files = find_files(pairs)
+    name = " and ".join(map(str, files))
     if num_bad > MAX_BAD_SHARE * (num_good + num_bad):
-        first = "; ".join(f"line {number}: {reason}" for number, reason in list(bad_rows.items())[:3])
-        with find_file(path).open("rb") as file:
+        number, reason = next(iter(bad_rows.items()))
+        with files[0].open("rb") as file:
             raise ValueError(
-                f"{find_file(path)}: {num_bad} of {num_good + num_bad} rows are bad, "
-                f"more than the {MAX_BAD_SHARE:.0%} allowed ({first}){looks_like(file, columns=True)}"
+                f"{name}, line {number}: {reason}{looks_like(file, columns=len(files) == 1)} "
+                f"({num_bad} of {num_good + num_bad} rows are bad, and {MAX_BAD_SHARE:.0%} may be)"
             )
     if not num_good:
-        raise ValueError(f"{find_file(path)} holds no sentence pair")
+        raise ValueError(f"{name} holds no sentence pair")
 
 
-def _read_row(line: str, columns: tuple[str, str]) -> tuple[str, str]:
+def _read_row(sides: Sequence[str | ValueError], columns: tuple[str, str]) -> tuple[str, str]:
     """The two sentences of a line; raise ValueError with what is wrong with it."""
-    fields = line.split("\t")
-    if (length := max(map(len, fields[:2]))) > MAX_CHARACTERS:
-        raise ValueError(f"a side has {length} characters, more than {MAX_CHARACTERS}")
-    if len(fields) < 2:
+    for side in sides[:2]:
+        if isinstance(side, ValueError):
+            raise side
+        if len(side) > MAX_CHARACTERS:
+            raise ValueError(f"a side has {len(side)} characters, more than {MAX_CHARACTERS}")
+    if len(sides) < 2:
         raise ValueError("a row must have two columns separated by a tab, got one")
-    first, second = (normalise(text, lang) for text, lang in zip(fields, columns, strict=False))
+    first, second = (normalise(text, lang) for text, lang in zip(sides, columns, strict=False))
     if not first or not second:
         raise ValueError(f"the {columns[0] if not first else columns[1]} side is empty")
     return first, second

@@ -298,6 +298,20 @@ def test_ctrl_c_keeps_the_state_for_resume(tmp_path):
     assert len(output("translate", out, "I see two dogs.").splitlines()) == 1
 
 
+def test_pairs_may_be_two_files(tmp_path):
+    files = [tmp_path / "a.en", tmp_path / "b.fr"]
+    for path, side in zip(files, zip(*(line.split("\t") for line in pair_lines()), strict=True), strict=True):
+        path.write_text("\n".join(side) + "\n", encoding="utf-8")
+    common = ["--columns", "en,fr", "--vocabulary-size", 360, "--width", 13, "--steps", 2, "--overwrite"]
+    result = invoke("train", "--pairs", *files, "--out", tmp_path / "run", *common)
+    assert result.stdout.startswith(f"{files[0]} and {files[1]}: 100 pairs, ")
+    assert "holding out " in result.stderr
+    files[1].write_text("\n" + files[1].read_text("utf-8"), encoding="utf-8")
+    told = mistake("train", "--out", tmp_path / "run", "--pairs", *files, *common)
+    assert f"{files[0]} has 100 lines and {files[1]} has 101" in told
+    assert f"line 1 of {files[1]} alone is empty" in told
+
+
 def test_train_shows_pairs_and_what_is_odd(tmp_path):
     options = train_options(tmp_path, "--steps", 2, "--tgt", "cmn", "--resume")
     text = (tmp_path / "pairs.txt").read_text("utf-8")
