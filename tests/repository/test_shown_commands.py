@@ -152,7 +152,7 @@ def run(words: list[str], folder: Path) -> None:
     if words[:1] == ["train"] and "--help" not in words[1:] and len(words) > 1:
         for length in {*LENGTHS}.intersection(words):
             del words[words.index(length) : words.index(length) + 2]
-        words += ["--steps", "2", "--test-groups", "7", "--valid-groups", "5"]
+        words += ["--steps", "2"]
         shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)
     if not words or words in (["train"], ["export"], ["data", "get"]):
         words = [*words, "--help"]
