@@ -156,11 +156,12 @@ def train(
     same command with --resume continues from it. A run that the folder holds is replaced only with --overwrite, and
     only once the new one is complete.
 
-    torchrun --nproc-per-node=2 --no-python attention-course train ... trains in two processes.
-
     A relative path that does not exist is looked for in the data folder (see data get --help).
 
-    Example: attention-course train --pairs fra.txt --columns en,fr --src fr --tgt en --minutes 3 --out fr-en
+    Example: attention-course train --pairs tatoeba/fra.txt --columns en,fr --src fr --tgt en --out runs/fr-en
+
+    Example in two processes: torchrun --nproc-per-node=2 --no-python attention-course train --pairs tatoeba/fra.txt
+    --columns en,fr --src fr --tgt en --out runs/fr-en
     """
     from utils.corpus.pairs import choose_languages
     from utils.translator.data import PairData
