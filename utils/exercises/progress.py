@@ -49,4 +49,4 @@ def progress(checks: object) -> Progress:
     numbers = sorted(check.number for check in vars(checks).values() if hasattr(check, "number"))
     done = {number: results.get(str(number)) in DONE for number in numbers}
     marks = "   ".join(f"{number} {'✓' if is_done else '–'}" for number, is_done in done.items())
-    return Progress(f"Exercises done: {sum(done.values())} of {len(done)}   ({marks})")
+    return Progress(f"Checked exercises done: {sum(done.values())} of {len(done)}   ({marks})")
