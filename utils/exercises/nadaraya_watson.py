@@ -12,7 +12,6 @@ from utils.exercises.checking import (
     as_number,
     as_parts,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
@@ -25,20 +24,6 @@ from utils.kernels import boxcar, epanechnikov, gaussian, nadaraya_watson, trian
 KERNELS = {"Gaussian": gaussian, "boxcar": boxcar, "triangular": triangular, "Epanechnikov": epanechnikov}
 #: The bandwidths that the chapter tries, in hours.
 WIDTHS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0]
-
-
-@choice(1, "Take a log of two readings, and write down the weights before and after the copying.", right="b")
-def copied_log() -> dict[str, str]:
-    return {
-        "a": "there are twice as many terms, but the weights of a query still sum to 1. The context stays an "
-        "average of the levels.",
-        "b": "the sum of the kernel values doubles, so each weight halves. The two copies of a reading together "
-        "weigh what the reading weighed before.",
-        "c": "the kernel sees only distances and the bandwidth, and both are as before. Near and far readings "
-        "are copied alike.",
-        "d": "the weights of a query sum to 1. Twice as many readings now share this 1, so the weights cannot "
-        "stay as they are.",
-    }
 
 
 @exercise(

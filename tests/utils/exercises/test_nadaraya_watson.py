@@ -7,13 +7,6 @@ from utils.exercises import nadaraya_watson as check
 from utils.kernels import nadaraya_watson
 
 answers = Answers()
-answers.choice(
-    check.copied_log,
-    "b",
-    a="The context stays an average",
-    c="only distances and the bandwidth",
-    d="now share this 1",
-)
 answers.add(
     check.by_hand,
     [(2.2, 1.4, 5), ("11/5", torch.tensor(1.4), [5.0])],
