@@ -1,7 +1,8 @@
 "use strict";
 
-// Makes a form of each question that book/_ext/plain_markdown.py has written. The form answers with the explanation of
-// what the reader gave, and the reader may try again. What the reader gave stays in the browser, if it stores anything.
+// Makes a form of each question that book/_ext/plain_markdown.py has written. The form answers with the explanation
+// of what the reader gave, and the reader may try again. What the reader gave stays in the browser, if the browser
+// stores anything.
 (() => {
   const key = `quizzes ${location.pathname}`;
   let stored = {};
@@ -24,8 +25,8 @@
     return made;
   };
 
-  // Puts an input and its number before the text of a choice, in a label. The input is named by number and text, since a
-  // formula in the text may be set later.
+  // Puts an input and its number before the text of a choice, in a label. The input is named by number and text, since
+  // a formula in the text may be set later.
   let labels = 0;
   const label = (choice, input, number) => {
     const text = element("span", { id: `quiz-text-${++labels}` }, ...choice.childNodes);
