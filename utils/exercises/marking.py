@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -26,6 +27,11 @@ CELL_LIMIT, NOTEBOOK_LIMIT = 600, 3600
 
 
 class _Quiet(nbclient.NotebookClient):
+    async def async_start_new_kernel(self, **options: object) -> None:
+        """Let Ctrl-C end all notebooks, where nbclient would end this one alone."""
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGINT)
+        await super().async_start_new_kernel(**options)
+
     def output(self, *_: object) -> None:
         """Keep no outputs: they may be without end."""
 

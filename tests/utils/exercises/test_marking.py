@@ -3,6 +3,9 @@
 import csv
 import json
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,3 +147,19 @@ def test_the_table_is_written_as_it_grows(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(KeyboardInterrupt):
         marking.main(tmp_path)
     assert (tmp_path / "marks.csv").read_text("utf-8-sig").splitlines()[1:] == ["a.ipynb,c,1,right,so"]
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_all_notebooks(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    returned = source_of(IMPORTS, f"open({str(tmp_path / 'pipe')!r}, 'w').write('started')", ENDLESS)
+    for name in "ab":
+        (tmp_path / f"{name}.ipynb").write_text(returned, "utf-8")
+    marking_all = subprocess.Popen(
+        [sys.executable, "-m", "utils.exercises.marking", tmp_path], stderr=subprocess.PIPE
+    )
+    assert (tmp_path / "pipe").read_text() == "started"
+    marking_all.send_signal(signal.SIGINT)
+    _, said = marking_all.communicate()
+    assert b"KeyboardInterrupt" in said
+    assert len((tmp_path / "marks.csv").read_text("utf-8-sig").splitlines()) == 1
