@@ -106,21 +106,4 @@ answers.add(
         (lambda *inputs: through_the_means(*inputs)[:, None], "has the shape (1, 1)"),
     ],
 )
-BEST = [0.7, 1.0, 1.5, 1.5]
-answers.add(
-    check.best_widths,
-    [(BEST, 0.027), (dict(zip(check.KERNELS, BEST, strict=True)), "0.03")],
-    [
-        (([0.7] * 4, 0.027), "of the Gaussian for all kernels"),
-        (([0.7, 2.0, 2.0, 2.0], 0.027), "the 0 of an empty window"),
-        (([0.05] * 4, 0.027), "repeat each reading best"),
-        (([0.5, 1.0, 1.5, 1.5], 0.027), "leave-one-out chooses."),
-        (([0.5, 0.3, 1.5, 1.5], 0.027), "where no window is empty"),
-        (([5, 6, 7, 7], 0.027), "6 is not in `widths`"),
-        (([0.7, 1.0, 2.0, 1.5], 0.027), "triangular: h = 2"),
-        ((BEST, 0.8), "the spread of the bandwidths"),
-        ((BEST, 2.7), "these are centimetres"),
-        ((BEST, 0.115), "expected another number"),
-    ],
-)
 test_right, test_wrong = answers.tests()
