@@ -114,9 +114,11 @@ def test_a_check_counts_as_it_stood_when_it_ran(
     (tmp_path / "ann").mkdir()
     returned = source_of(IMPORTS, *ANSWERS[:2], cell, *ANSWERS[2:])
     (tmp_path / "ann" / "x.ipynb").write_text(returned, "utf-8")
-    limit = marking.CELL_LIMIT
-    client = marking._Quiet
-    monkeypatch.setattr(client, "timeout_func", lambda self, cell: 1 if cell.source == ENDLESS else limit)
+    (tmp_path / "ann" / "utils.py").write_text("raise SystemExit")  # not searched for modules
+    limits = {ENDLESS: 1}
+    monkeypatch.setattr(
+        marking._Quiet, "timeout_func", lambda self, cell: limits.get(cell.source, marking.CELL_LIMIT)
+    )
     wanted = zip("234", [*results, "not checked"], strict=True)
     assert marks(tmp_path) == [["ann/x.ipynb", *row] for row in wanted]
 
