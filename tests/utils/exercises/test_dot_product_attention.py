@@ -8,13 +8,6 @@ from answers import Answers
 from utils.exercises import dot_product_attention as check
 
 answers = Answers()
-answers.choice(
-    check.divided_by_d,
-    "b",
-    a="without any division",
-    c="A factor changes the differences",
-    d="keeps the order",
-)
 answers.add(
     check.context_by_hand,
     [(2, 3), ("2", torch.tensor([3.0]))],
