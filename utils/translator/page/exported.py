@@ -1,31 +1,24 @@
-"""One HTML file that holds a trained translator and runs it in the reader's browser, without any other computer.
+"""One HTML file that holds a trained run and translates in the reader's browser, without any other computer.
 
-``live`` makes the page, ``packed`` turns weights and vocabularies into bytes and JSON.
-Explained in book/api/command_line.
+``html`` makes the page of its content. Explained in book/api/command_line.
 """
 
-import base64
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
-from utils.figures import Alignment
 from utils.translator.checkpoints import write_atomically
-from utils.translator.live import about_model, page_of, parts_of_page
-from utils.translator.options import Model, Precision
-from utils.translator.records import Record
+from utils.translator.options import Model
+from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, content_of, page_of, stored_example
 from utils.translator.runs import Run
-from utils.translator.translating import Translation, source_ids, translate
+from utils.translator.translating import source_ids, translate
 
 #: The number of examples that are taken from the test sentences.
 NUM_EXAMPLES = 10
 #: How many tokens such an example has.
 SHORT = range(6, 13)
-#: The columns of pixels of the stored picture, on a desk and on a phone.
-_WIDTHS = (720, 336)
 
 
 def check_export(run: Run, out: Path, examples: Sequence[str]) -> None:
@@ -35,7 +28,8 @@ def check_export(run: Run, out: Path, examples: Sequence[str]) -> None:
         examples: sentences to offer; none takes those of the run.
 
     Raises:
-        ValueError: a Transformer, a name that does not end in .html, or no examples and no test sentences.
+        ValueError: a Transformer, a name that does not end in .html or is a folder's, no examples and no test
+            sentences, or an example that the page does not translate.
         FileNotFoundError: a folder that does not exist.
     """
     if run.settings.model != Model.RECURRENT:
@@ -45,10 +39,20 @@ def check_export(run: Run, out: Path, examples: Sequence[str]) -> None:
         )
     if out.suffix.lower() != ".html":
         raise ValueError(f"the name of the page must end in .html, got {out.name!r}")
+    if out.is_dir():
+        raise ValueError(f"{out} is a folder: name a file")
     if not out.parent.is_dir():
         raise FileNotFoundError(f"no folder {out.parent} to write the page to")
     if not examples and not run.test:
         raise ValueError("the run has no test sentences (--test-groups 0): name a file with --examples")
+    for example, ids in zip(examples, source_ids(run, examples), strict=True):
+        if not ids:
+            raise ValueError(f"an example must have something to translate, got {example!r}")
+        if len(example) > MAX_CHARACTERS or len(ids) > MAX_TOKENS:
+            raise ValueError(
+                f"an example may have {MAX_CHARACTERS} characters and {MAX_TOKENS} tokens, "
+                f"got {len(example)} and {len(ids)}: {example[:40]!r}"
+            )
 
 
 def export(
@@ -58,7 +62,6 @@ def export(
     title: str = "",
     about: str = "",
     examples: Sequence[str] = (),
-    precision: Precision = Precision.INT8,
     evaluation: Mapping[str, Any] | None = None,
 ) -> int:
     """Write a page that translates with this run; an existing file is replaced.
@@ -69,34 +72,32 @@ def export(
         title: of the page; by default the two languages.
         about: a text below the title.
         examples: sentences that the reader can choose; by default short ones of the test sentences.
-        precision: of the stored weights.
         evaluation: the stored scores of the run, as JSON.
 
     Returns:
         The size of the file in bytes.
 
     Raises:
-        ValueError, FileNotFoundError: as :func:`check_export`, a record of another version of this course, or as
-            :func:`utils.translator.translating.translate` for the first example.
+        ValueError, FileNotFoundError: as :func:`check_export`.
     """
     check_export(run, out, examples)
     examples = list(examples) or short_examples(run)
-    names = {side: language_name(code) or code for side, code in _languages(run).items()}
+    src, tgt = run.settings.src, run.settings.tgt
+    names = [language_name(code) or code for code in (src, tgt)]
     [example] = translate(run, examples[:1], beam=5)
-    facts = _facts(run, names, precision, evaluation)
-    parts = parts_of_page(
+    content, weights = content_of(
         run.model,
-        {run.settings.src: run.src_vocabulary, run.settings.tgt: run.tgt_vocabulary},
+        {src: run.src_vocabulary, tgt: run.tgt_vocabulary},
         examples,
-        example.text,
+        stored_example(examples[0], example.text, example.src_tokens, example.tgt_tokens, example.weights),
         title=title,
-        about=about or _default_about(names),
-        picture=_still_picture(example),
-        precision=precision,
-        maxTokens=(run.record or {}).get("data", {}).get("max_tokens"),
+        about=about
+        or f"A small neural translator from {names[0]} to {names[1]}, with attention. It runs in this page: "
+        "type a sentence, and see where the decoder looks while it writes each word.",
+        facts=_facts(run, evaluation),
+        longestInTraining=(run.record or {}).get("data", {}).get("max_tokens"),
     )
-    facts["size"] = f"{len(page_of(parts, facts).encode()) / 1e6:.1f} MB"
-    page = page_of(parts, facts).encode()
+    page = page_of(content, weights).encode()
     write_atomically(out, page)
     return len(page)
 
@@ -113,76 +114,17 @@ def short_examples(run: Run) -> list[str]:
     return [short[number * len(short) // num] for number in reversed(range(num))]
 
 
-def _languages(run: Run) -> dict[str, str]:
-    return {"src": run.settings.src, "tgt": run.settings.tgt}
-
-
-def _default_about(names: Mapping[str, str]) -> str:
-    return (
-        f"A small neural translator from {names['src']} to {names['tgt']}, with attention. It runs in this page: "
-        "type a sentence, and see where the decoder looks while it writes each word."
-    )
-
-
-def _facts(
-    run: Run,
-    names: Mapping[str, str],
-    precision: Precision,
-    evaluation: Mapping[str, Any] | None,
-) -> dict[str, str]:
-    """What the page says of itself, each fact under its name."""
-    settings = run.settings
-    facts = {
-        "languages": f"{names['src']} ({settings.src}) to {names['tgt']} ({settings.tgt})",
-        "model": about_model(run.model, precision),
-        "training": "not recorded",
-        "BLEU": "not measured",
-    }
+def _facts(run: Run, evaluation: Mapping[str, Any] | None) -> dict[str, str]:
+    """What the page says of the run's training and scores, each fact under its name."""
+    facts = {"training": "not recorded", "BLEU": "not measured"}
     if run.record is not None:
-        facts |= _training(run.record)
+        result, pairs = run.record["result"], Path(run.record["data"]["pairs"])
+        minutes = f"{round(result['minutes'], 1):g} minutes, {result['steps']:,} steps"
+        facts |= {"training": f"{minutes}, on {pairs.name}", "date": result["date"][:10]}
     if evaluation is not None:
         bleu, of = evaluation["bleu"], evaluation["of"]
         facts["BLEU"] = (
             f"{bleu['value']:.1f} on {evaluation['num_sentences']:,} sentences that were held out, with beam "
-            f"{of['beam']} ({bleu['signature']}; measured before the weights were stored as {precision})"
+            f"{of['beam']} ({bleu['signature']}; measured before the weights were rounded to one byte each)"
         )
     return facts
-
-
-def _training(record: Record) -> dict[str, str]:
-    try:
-        result, pairs = record["result"], Path(record["data"]["pairs"])
-        minutes = f"{round(result['minutes'], 1):g} minutes, {result['steps']:,} steps"
-        return {"training": f"{minutes}, on {pairs.name}", "date": result["date"][:10]}
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"the record of the run is of another version of this course: {error}") from error
-
-
-def _still_picture(translation: Translation) -> str:
-    """The alignment of a translation as a picture, for a reader without scripts, on a desk and on a phone."""
-    if translation.weights is None:
-        return ""
-    weights = translation.weights.double().round(decimals=4)
-    figure = Alignment(
-        lambda: {"weights": weights},
-        {},
-        source=_as_written(translation.src_tokens),
-        target=_as_written(translation.tgt_tokens),
-        name="stored",
-        alt="",
-        say="",
-    )
-    desk, phone = (
-        "data:image/svg+xml;base64," + base64.b64encode(figure.draw(width).encode()).decode()
-        for width in _WIDTHS
-    )
-    alt = f"Bands from the first word of the translation to the tokens that it looks at: {translation.text}"
-    return (
-        f'<picture><source media="(max-width: 30rem)" srcset="{phone}">'
-        f'<img alt="{escape(alt)}" src="{desk}"></picture>'
-    )
-
-
-def _as_written(tokens: Sequence[str]) -> list[str]:
-    """The tokens of a picture, about as the script of the page writes them."""
-    return ["end" if token == "<eos>" else token.removeprefix("▁") or "␣" for token in tokens]
