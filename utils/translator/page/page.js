@@ -92,14 +92,12 @@ const makePlace = () => {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const holder = element("div", { class: "picture", "aria-hidden": "true", translate: "no" });
   holder.attachShadow({ mode: "open" }).append(element("style", {}, PICTURE_STYLE), svg);
-  let [figure, drawn] = [null, []];
+  let figure = null;
   const paint = () => {
     if (!figure) return;
     const width = Math.min(WIDEST_PICTURE, holder.clientWidth || 640);
     const { height, marks } = figure.draw(width);
-    const now = marks.flat(Infinity).filter(Boolean);
-    patch(svg, now, drawn);
-    drawn = now;
+    svg.replaceChildren(...marks.flat(Infinity).filter(Boolean).map(svgNode));
     svg.setAttribute("viewBox", `0 0 ${width} ${Math.round(height)}`);
   };
   // Shows a word: one that the mouse is on, or else the chosen one.
