@@ -22,7 +22,6 @@ from utils.metrics import Bucket, Score, bleu, bleu_by_length, chrf
 from utils.search import Hypothesis, beam_search, greedy
 from utils.translator.checkpoints import digest, write_atomically
 from utils.translator.data import Notify, show_pairs, silent
-from utils.translator.fast import steps_for
 from utils.translator.folders import EVALUATION, complete
 from utils.translator.options import MAX_BEAM
 from utils.translator.runs import Run
@@ -140,7 +139,7 @@ def n_best(
         raise ValueError(f"beam must be from 1 to {MAX_BEAM}, got {beam}")
     check_sizes(sentences)
     device = next(run.model.parameters()).device
-    options = {"no_repeat_ngram": no_repeat_ngram, "steps": steps_for(run.model)}
+    options = {"no_repeat_ngram": no_repeat_ngram}
     ids = source_ids(run, sentences)
     check_sizes(sentences, ids)
     translations = [[Translation("", [], [], None, True)]] * len(ids)
