@@ -22,14 +22,14 @@ from torch.distributed import TCPStore
 
 from utils.corpus.batches import ShuffledBatches, make_batch
 from utils.corpus.vocabulary import PAD
+from utils.fast_training import fast_loss
 from utils.training import batch_loss
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.devices import CPU, Device, choose_device
 from utils.translator.distributed import Processes, SharedLoss, processes_of_torchrun
-from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
 from utils.translator.runs import load_run
-from utils.translator.translating import translate
+from utils.translator.translating import translate_sentences
 
 pytestmark = pytest.mark.trains
 
@@ -208,7 +208,7 @@ from types import SimpleNamespace
 from utils.translator import loop, runs
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.commands import app
-from utils.translator.fast import fast_loss
+from utils.fast_training import fast_loss
 
 folder, start, rank = Path(sys.argv.pop(1)), os.environ["TORCHELASTIC_RESTART_COUNT"], os.environ["RANK"]
 steps = 0
@@ -279,7 +279,9 @@ def test_torchrun_resumes_after_a_killed_worker(tmp_path):
 def test_a_run_lives_on_a_gpu(tmp_path):
     run, on_gpu = trained_run(), load_run(STORED_RUN, device=choose_device(Device.CUDA))
     texts = [example.source for example in run.test]
-    assert [t.text for t in translate(on_gpu, texts)] == [t.text for t in translate(run, texts)]
+    assert [t.text for t in translate_sentences(on_gpu, texts)] == [
+        t.text for t in translate_sentences(run, texts)
+    ]
     losses = []
     for checkpoints in (None, Checkpoints(tmp_path, seconds=0), Checkpoints(tmp_path, seconds=0)):
         history = train(

@@ -140,7 +140,7 @@ def train(
 
     A relative path that does not exist is looked for in the data folder (see data get --help).
 
-    Example: attention-course train --pairs fra.txt --columns en,fr --src fr --tgt en --minutes 3 --out fr-en
+    Example: attention-course train --pairs tatoeba/fra.txt --columns en,fr --src fr --tgt en --out runs/fr-en
     """
     from utils.corpus.pairs import choose_languages
     from utils.translator.data import PairData

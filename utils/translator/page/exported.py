@@ -10,10 +10,10 @@ from typing import Any
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
 from utils.translator.checkpoints import write_atomically
-from utils.translator.options import Model
+from utils.translator.options import Model, Search
 from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, content_of, page_of, stored_example
 from utils.translator.runs import Run
-from utils.translator.translating import source_ids, translate
+from utils.translator.translating import source_ids, translate_sentences
 
 #: The number of examples that are taken from the test sentences.
 NUM_EXAMPLES = 10
@@ -84,7 +84,7 @@ def export(
     examples = list(examples) or short_examples(run)
     src, tgt = run.settings.src, run.settings.tgt
     names = [language_name(code) or code for code in (src, tgt)]
-    [example] = translate(run, examples[:1], beam=5)
+    [example] = translate_sentences(run, examples[:1], Search(beam=5))
     content, weights = content_of(
         run.model,
         {src: run.src_vocabulary, tgt: run.tgt_vocabulary},
