@@ -1,14 +1,13 @@
 // Readings, the true curve and the estimate; a query that is dragged, and its weights under the readings.
 kinds.curve = {
-  remembers: ["error"],
   // Once a reading was moved, the page computes the estimate itself.
   compute(figure) {
     if (!Object.keys(figure.moved).length) return {};
     const { x, grid, truth, kernels } = figure.options;
-    const kernel = kernels[figure.valueAtRest("kernel")];
-    const width = figure.valueAtRest("bandwidth");
+    const kernel = kernels[figure.value("kernel")];
+    const width = figure.value("bandwidth");
     const values = this.valuesNow(figure);
-    const estimates = [...grid, figure.valueAtRest("query")].map((at) => {
+    const estimates = [...grid, figure.value("query")].map((at) => {
       const weights = kernelWeights(kernel, at, x, width);
       return { weights, known: weights.some((weight) => weight > 0), height: dot(weights, values) };
     });
@@ -76,7 +75,7 @@ kinds.curve = {
     const across = widthOf(figure.value("bandwidth")); // one bandwidth to each side
     const shown = (name) => figure.controls[name].labels[figure.place[name]];
     const held = `${x_label} ${shown("query")} ± ${shown("bandwidth")}`;
-    const weights = figure.drawn("weights");
+    const weights = figure.array("weights");
     // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is
     // invisible.
     const tallOf = (weight) => (weight < 0.002 ? 0 : Math.max(1.5, (base - top - 16) * weight));
@@ -91,9 +90,9 @@ kinds.curve = {
       handle: Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)),
       follow: (at) => among(at, figure.controls.query.values.map(xOf)),
       readings: x.map((hour, i) => ({ i, x: xOf(hour), y: yOf(now[i]), weight: weights[i], tall: tallOf(weights[i]) })),
-      pointed: figure.hover.point ?? figure.taken,
+      pointed: figure.hover.point,
       truth: pointsOf(truth),
-      estimate: pointsOf(figure.drawn("estimate")),
+      estimate: pointsOf(figure.array("estimate")),
       ...this.stretches(figure, grid),
     };
   },
@@ -176,40 +175,11 @@ kinds.curve = {
     return [group({}, areas), polyline(truth, { class: "truth" })];
   },
 
-  // The error with its key, and until a reading is moved the errors at all bandwidths.
-  error(figure, { right, wide }) {
+  // The error with its key.
+  error(figure, { right }) {
     const text = `error ${figure.array("error")[0].toFixed(2)}${this.unit(figure)}`;
-    const left = right - 0.98 * textWidth(text, 18);
-    const compared = !Object.keys(figure.moved).length;
-    return [
-      group({}, rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })),
-      group({}, compared && this.errorsSoFar(figure, left - (wide ? 36 : 26), wide)),
-    ];
-  },
-
-  // A small bar for the error at each bandwidth, that of now dark; a page hides those that the reader has not seen, and
-  // all as long as there is nothing to compare.
-  errorsSoFar(figure, right, wide) {
-    const { values } = figure.controls.bandwidth;
-    const most = Math.max(...figure.allOf("error"));
-    const placeOf = (k) => ({ ...figure.place, bandwidth: k });
-    const isSeen = (k) => figure.reached[figure.stateOf("error", placeOf(k))];
-    const several = values.filter((_, k) => isSeen(k)).length > 1;
-    const step = wide ? 14 : 7;
-    const left = right - step * values.length;
-    return group(
-      { class: several ? "" : "later" },
-      wide && label("error by bandwidth", left - 8, 16, { class: "end quiet" }),
-      line(left, 20, right - 2, 20, { class: "grid" }),
-      values.map((_, k) => {
-        const tall = (20 * figure.arrayAt("error", placeOf(k))[0]) / most;
-        const style = k === figure.place.bandwidth ? "handle" : "apart";
-        return group(
-          { class: isSeen(k) ? "" : "later" },
-          rect(left + k * step, 20 - tall, step - 2, tall, { class: style }),
-        );
-      }),
-    );
+    const left = right - BOLD * textWidth(text, 18);
+    return [rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })];
   },
 
   // The hours and the name of their axis, where no grip of the window hangs.
@@ -269,14 +239,10 @@ kinds.curve = {
   // Where a reading is held. No reading leaves the picture.
   pull(figure, { levelOf }, { i, x, y }) {
     const [lowest, highest] = figure.movable.bounds[1];
-    const taken = i === figure.taken;
     return dragged(
       "moved",
       (_, at) => ({ points: { [i]: [figure.options.x[i], Math.min(highest, Math.max(lowest, levelOf(at)))] } }),
-      circle(x, y, taken ? 20 : 12, {
-        ...picks({ point: i }),
-        class: taken ? "pull upright taken" : "pull upright",
-      }),
+      circle(x, y, 12, { ...picks({ point: i }), class: "pull upright" }),
     );
   },
 
@@ -299,7 +265,7 @@ kinds.curve = {
   // The estimate at the query, if there is one.
   answer(figure, { asked, yOf }) {
     if (!figure.array("height_known")[0]) return [];
-    const y = yOf(figure.drawn("height")[0]);
+    const y = yOf(figure.array("height")[0]);
     const ring = [circle(asked, y, 7, { class: "context" }), circle(asked, y, 3.5, { class: "paper" })];
     return group({ class: "through" }, ring);
   },

@@ -37,12 +37,12 @@ const cutLayout = (figure, width) => {
   const columns = labels.length - 1;
   const texts = titles.map((title) => gripText("top_p", title, wide));
   const sums = { left: 1, top: 58, width: width - 2 - gripHalf(longest(texts)) };
-  const x = sums.left + sums.width * placeAt(values, figure.position("top_p"));
+  const x = sums.left + sums.width * figure.value("top_p");
   const tall = wide ? 130 : 92;
   const all = values.map((_, k) => figure.arrayAt("p", { ...figure.place, top_p: k }));
   // The axis is the same for all values of top-p, so that bars grow when others are left out. With another setting
   // its lines move to new places.
-  const [most] = figure.blend("=axis", [roundTop(all.flatMap((row) => [...row.slice(0, columns)]))]);
+  const most = roundTop(all.flatMap((row) => [...row.slice(0, columns)]));
   return {
     width,
     wide,
@@ -85,9 +85,9 @@ const sumStrip = (figure, { sums, columns, kept, whole, newest }) => {
   const { rest } = figure.options;
   const names = figure.labels.bars.map((name, j) => (j < columns ? [name] : [rest, name]));
   const keptOfWhole = kept.map((number) => (number * whole[0]) / kept[0]);
-  const parts = figure.blend("=kept", keptOfWhole);
+  const parts = keptOfWhole;
   let from = 0;
-  return [...figure.blend("=sums", whole)].map((share, j) => {
+  return [...whole].map((share, j) => {
     const x = left + from * width;
     const wide = share * width - 1;
     const filled = parts[j] * width - 1;
@@ -129,7 +129,7 @@ const cutAxis = ({ width, left, base, most, unit }) => {
 
 // The bars of what is kept and their numbers, the bar of the word that was drawn last, and dashed the bars of all.
 const keptBars = (figure, { left, right, step, columns, base, unit, kept, others, newest }) => {
-  const numbers = [...figure.blend("p", kept).slice(0, columns)];
+  const numbers = [...kept.slice(0, columns)];
   const digits = step < 44 ? 2 : 3;
   const bar = (number, j, style) =>
     rect(left + (j + 0.14) * step, base - number * unit, step * 0.72, number * unit, { class: style, rx: 2 });

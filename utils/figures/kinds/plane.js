@@ -57,7 +57,7 @@ kinds.plane = {
   layout(figure, width) {
     const [x0, x1, y0, y1] = figure.options.box;
     const setting = this.setting(figure);
-    const weights = figure.drawn("weights");
+    const weights = figure.array("weights");
     const listed = isWide(width);
     const left = 1;
     const right = width - 4 - (listed ? 214 : 0);
@@ -165,7 +165,7 @@ kinds.plane = {
   // Beside the plane all scores and weights; the word with the largest weight stands first.
   list(figure, words, { scorer, weights, best, width, right, top, bottom }) {
     const scores = figure.array("scores");
-    const ranks = figure.blend("=ranks", ranksOf([...figure.array("weights")]));
+    const ranks = ranksOf([...figure.array("weights")]);
     const title = scorer.form === "cosine" ? `${+scorer.scale.toFixed(2)} × cosine` : figure.value("score");
     const step = Math.min(40, (bottom - top - 40) / words.length);
     return [

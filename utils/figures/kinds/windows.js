@@ -17,7 +17,7 @@ kinds.windows = {
       longest: signs,
       row: Math.max(wide ? 32 : 24, Math.min(40, 110 / queries.length)),
     });
-    return withSmallMaps(width, large, rowByScore(figure, beside, wide, masked.edges));
+    return withSmallMaps(width, large, rowByScore(figure, beside, wide, masked.allowed));
   },
 };
 

@@ -64,7 +64,6 @@ const figureOf = (source, target, weights) =>
     picks: { word: "target" },
     play: [],
     say: [""],
-    symbols: {},
   });
 
 // Whether the mouse has moved: one that rests shows nothing anew when the page moves under it.
@@ -80,14 +79,12 @@ const makePlace = () => {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const holder = element("div", { class: "picture", "aria-hidden": "true" });
   holder.attachShadow({ mode: "open" }).append(element("style", {}, PICTURE_STYLE), svg);
-  const { squeeze } = makeSqueeze(svg);
   let [figure, drawn] = [null, []];
   const paint = () => {
     if (!figure) return;
     const width = Math.min(WIDEST_PICTURE, holder.clientWidth || 640);
     const { height, marks } = figure.draw(width);
-    const now = marks.flat(Infinity).filter(Boolean);
-    squeeze(now);
+    const now = keyed(marks);
     patch(svg, now, drawn);
     drawn = now;
     svg.setAttribute("viewBox", `0 0 ${width} ${Math.round(height)}`);
