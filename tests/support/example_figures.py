@@ -62,7 +62,6 @@ def heat_map(name: str = "heat") -> Weights:
         say="At d = {d} {query} takes {top[query]:2} ({top[query]:0%}) from {best[query]|keys}.",
         start={"d": 4, "valid_length": 6, "query": "query 2"},
         invite="Click a row, then make d larger.",
-        symbols={"query": "q", "weight": "α"},
     )
 
 
@@ -178,7 +177,6 @@ def bars(name: str = "bars") -> Bars:
         say="n = {valid_length}, filled with {fill}: {tiny:2g}.",
         start={"valid_length": 5},
         invite="Drag the dashed line.",
-        symbols={"weight": "α"},
     )
 
 
@@ -247,7 +245,6 @@ def curve(name: str = "curve", **changes) -> Curve:
             "say": ["the estimate for hour {query} is {height:2} m", "no reading is near hour {query}"],
             "start": {"query": 7.0, "bandwidth": 1.0},
             "invite": "Drag the query, or pull a reading up.",
-            "symbols": {"query": "x", "value": "yᵢ", "weight": "αᵢ", "context": "f(x)"},
         }
         | changes,
     )
@@ -266,7 +263,6 @@ def alignment(name: str = "align") -> Alignment:
         start={"step": 2, "word": "fleur"},
         play="step",
         invite="Choose a French word, then press play.",
-        symbols={"query": "s", "weight": "α"},
     )
 
 
@@ -310,7 +306,6 @@ def plane(name: str = "plane") -> Plane:
         alt="Eight words as points of a plane, and a query.",
         say="{score}: most weight goes to {best|points}, {top:0%}. The nearest key is {nearest|points}.",
         invite="Drag the query or a word.",
-        symbols={"query": "q", "key": "k", "weight": "α"},
     )
 
 
@@ -369,7 +364,6 @@ def scene(name: str = "scene") -> Scene:
         alt="A picture of four by four squares with three things, and its caption.",
         say=["Picture {picture}, word {word}.", "Word {word} is not written."],
         start={"word": 2},
-        symbols={"weight": "α"},
     )
 
 
