@@ -88,9 +88,6 @@ def fresh(browser: Browser, folder: str) -> Iterator[Page]:
         yield visit.page("figures")
 
 
-both = pytest.mark.parametrize("page", ["desk", "phone"], indirect=True)
-
-
 def reset(shown: Locator) -> None:
     shown.page.mouse.move(0, 0)
     shown.get_by_role("button", name="reset").press("Enter")
@@ -144,10 +141,9 @@ def touch(page: Page, *path: tuple[float, float]) -> None:
 # -- what is shown --------------------------------------------------------------------------------------------
 
 
-@both
 @every_figure
-def test_every_frame_shows_pythons_numbers(page: Page, name: str) -> None:
-    shown = opened(page, name)
+def test_every_frame_shows_pythons_numbers(desk: Page, name: str) -> None:
+    shown = opened(desk, name)
     if FIGURES[name].table:
         open_table(shown)
     check_frames(shown, FIGURES[name], some_points(FIGURES[name], 9))
@@ -195,12 +191,11 @@ def test_texts_fit_in_a_wide_font(browser: Browser, folder: str, size: dict) -> 
         assert page.evaluate("document.documentElement.scrollWidth") <= size["viewport"]["width"]
 
 
-@both
 @every_figure
-def test_controls_have_rings_and_room_for_fingers(page: Page, name: str) -> None:
-    shown = opened(page, name)
+def test_controls_have_rings_and_room_for_fingers(phone: Page, name: str) -> None:
+    shown = opened(phone, name)
     assert shown.evaluate(SMALL_TARGETS) == []
-    check_rings(page, shown)
+    check_rings(phone, shown)
 
 
 #: The colour of the book that each role has.
@@ -376,28 +371,6 @@ def test_the_mouse_drags_a_line_along(desk: Page, name: str, axis: str, inset: i
     shows(shown, name, **{axis: values[1]})
 
 
-def test_an_arrow_of_a_grip_goes_on(desk: Page) -> None:
-    shown = opened(desk, "maps")
-    for d in FIGURES["maps"].axes["d"][1:]:
-        grip = shown.locator(".handle").bounding_box()
-        desk.mouse.click(grip["x"] + grip["width"] - 8, grip["y"] + grip["height"] / 2)
-        desk.mouse.move(0, 0)
-        shows(shown, "maps", d=d)
-
-
-def test_a_dragged_edge_changes_the_bandwidth(desk: Page) -> None:
-    shown, figure = opened(desk, "curve"), FIGURES["curve"]
-    widths, hours = figure.axes["bandwidth"], shown.locator(".instead[data-drag=query]").bounding_box()
-    slider(shown, "query").fill("12")
-    for at in (2, 1, 0):
-        slider(shown, "bandwidth").fill(str(len(widths) - 1))
-        drawn(shown)
-        x, y = middle_of(shown.locator("[data-drag=bandwidth]").last)
-        press(desk, (x, y), (hours["x"] + hours["width"] / 24 * (12 + widths[at]) + 2, y))
-        expect(slider(shown, "bandwidth")).to_have_value(str(at))
-        release(desk)
-
-
 @pytest.mark.parametrize("name", ["curve", "bars", "heat", "align"])
 def test_a_swipe_scrolls_and_changes_nothing(phone: Page, name: str) -> None:
     shown = opened(phone, name)
@@ -568,17 +541,6 @@ def test_play_runs_to_the_end(stopped: Page) -> None:
         play.press("Enter")
         stopped.clock.run_for(3000)
         check(value, "play")
-
-
-def test_several_controls_play_like_a_counter(stopped: Page) -> None:
-    shown = stopped.locator("figure#heads")
-    play, axes = shown.locator(".xp-play"), FIGURES["heads"].axes
-    play.press("Enter")
-    for layer, head in itertools.product(axes["layer"], axes["head"]):
-        expect(slider(shown, "head")).to_have_attribute("aria-valuetext", f"head {head}")
-        expect(slider(shown, "layer")).to_have_attribute("aria-valuetext", f"layer {layer}")
-        stopped.clock.run_for(STEP)
-    expect(play).to_have_text("play")
 
 
 def test_next_goes_through_stages_and_words(desk: Page) -> None:
