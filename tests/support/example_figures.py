@@ -11,11 +11,9 @@ from utils.figures import (
     DecodingSteps,
     Figure,
     Heads,
-    NextWord,
     Plane,
     Scene,
     Weights,
-    Windows,
 )
 from utils.kernels import nadaraya_watson
 
@@ -140,8 +138,9 @@ def heads(name: str = "heads") -> Heads:
     )
 
 
-def windows(name: str = "windows") -> Windows:
-    return Windows(
+def windows(name: str = "windows") -> Heads:
+    """Small maps of one axis, and a window around each query's place."""
+    return Heads(
         lambda reach, score: {
             "weights": _weights(reach + len(score), 9, 8),
             "gold": torch.eye(9, 8, dtype=torch.bool),
@@ -150,10 +149,12 @@ def windows(name: str = "windows") -> Windows:
         {"reach": [0, 1, 5], "score": ["dot", "cosine", "additive"]},
         queries=FRENCH,
         keys=ENGLISH,
+        maps=["score"],
+        window="reach",
         play="reach",
-        labels={"gold": ["gold link"]},
+        labels={"share": ["weight on gold links"], "gold": ["gold link"]},
         name=name,
-        alt="A heat map, and the chosen row by three scores.",
+        alt="A heat map, and a small one by each of three scores.",
         say="{query} by the {score} score within {reach}.",
         start={"reach": 1, "query": "fleur"},
     )
@@ -177,30 +178,6 @@ def bars(name: str = "bars") -> Bars:
         say="n = {valid_length}, filled with {fill}: {tiny:2g}.",
         start={"valid_length": 5},
         invite="Drag the dashed line.",
-    )
-
-
-def next_word(name: str = "next-word") -> NextWord:
-    """Probabilities 0.4, 0.3, 0.2, four zeros, and 0.1 for the rest, kept until their sum reaches top-p.
-
-    At 0.95 half of the rest is kept.
-    """
-    parts = {0.3: (4, 0, 0, 0), 0.6: (4, 3, 0, 0), 0.9: (4, 3, 2, 0), 0.95: (4, 3, 2, 0.5), 1: (4, 3, 2, 1)}
-    kept = {top_p: [*words, 0, 0, 0, 0, rest] for top_p, (*words, rest) in parts.items()}
-    return NextWord(
-        lambda top_p, draws, set_of_draws: {
-            "p": torch.tensor(kept[top_p]) / sum(kept[top_p]),
-            "drawn": draws * torch.tensor([1, 0, 20, 0, 0, 0, 0, 7]),
-            "newest": torch.tensor(-(not draws)),
-        },
-        {"top_p": list(kept), "draws": [0, 1, 2], "set_of_draws": [1, 2, 3]},
-        title="It was …",
-        bars=["wet", "dry", "hot", "a", "b", "c", "d", "rest"],
-        rest="7 others",
-        name=name,
-        alt="Four probabilities end to end, and bars below them.",
-        say="Top-p {top_p}, draw {draws}.",
-        start={"top_p": 0.6},
     )
 
 
@@ -235,16 +212,11 @@ def curve(name: str = "curve", **changes) -> Curve:
             "grid": grid,
             "truth": truth,
             "axes_labels": ("hour", "level (m)"),
-            "kernels": KERNELS,
-            "say_moved": (
-                "your readings give {height:2} m at {query}",
-                "none of your readings is near {query}",
-            ),
             "name": name,
             "alt": "Readings, the true curve, an estimate, and the weights of a query.",
             "say": ["the estimate for hour {query} is {height:2} m", "no reading is near hour {query}"],
             "start": {"query": 7.0, "bandwidth": 1.0},
-            "invite": "Drag the query, or pull a reading up.",
+            "invite": "Drag the query, or an edge of the window.",
         }
         | changes,
     )
@@ -377,7 +349,6 @@ def examples() -> dict[str, Figure]:
         heads(),
         windows(),
         bars(),
-        next_word(),
         curve(),
         alignment(),
         chinese(),

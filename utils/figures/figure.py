@@ -25,8 +25,8 @@ from utils.figures.still import DARK_IN_JUPYTERLAB, WIDTH, Stage
 MAX_BYTES = 200_000
 #: Set to "live" or "static" to choose what a notebook's output holds; see :meth:`Figure._repr_mimebundle_`.
 MODE_VARIABLE = "ATTENTION_FIGURES"
-#: Names that the script and the widget need, so no axis has them. (The last three say what is under the mouse.)
-RESERVED = {"points", "spec", "column", "panel", "point"}
+#: Names that the script and the widget need, so no axis has them. (The last two say what is under the mouse.)
+RESERVED = {"points", "spec", "column", "panel"}
 
 
 class Figure:

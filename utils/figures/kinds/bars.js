@@ -53,7 +53,7 @@ const edgeLine = ({ beside, tall, bases, edgeX }) => {
 // One distribution: its name, what is forbidden, its bars, what is odd about them, and the verdict.
 const barRow = (figure, k, layout) => {
   const { several, beside, left, right, tall, pitch, allowed, edgeX } = layout;
-  const { panels } = figure.options;
+  const { panels, role } = figure.options;
   const { bars: labels, verdicts = [], written = [] } = figure.labels;
   const [array, title] = panels[k];
   const base = layout.bases[k];
@@ -61,7 +61,7 @@ const barRow = (figure, k, layout) => {
   const verdict = verdicts.length ? figure.array("verdict")[k] : 0;
   const numbers = figure.array(array);
   // Weights that could not be computed are no zeros.
-  const row = { ...layout, base, zeros: !verdict };
+  const row = { ...layout, base, role, zeros: !verdict };
   const text = written.length && written[figure.array("written")[k]];
   return group(
     {},
@@ -76,20 +76,19 @@ const barRow = (figure, k, layout) => {
 };
 
 // The bars of a row use its whole height, so the number of a high one stands in it.
-const rowBars = (numbers, { left, step, base, tall, allowed, zeros }) =>
+const rowBars = (numbers, { left, step, base, tall, allowed, role, zeros }) =>
   [...numbers].map((number, j) => {
     const height = number * tall;
     const x = left + (j + 0.5) * step;
     const inside = height > tall - 18;
     const forbidden = j >= allowed;
-    const style = forbidden ? "weight forbidden" : "weight";
     return group(
       {},
-      rect(x - step * 0.36, base - height, step * 0.72, height, { rx: 2, class: style }),
+      rect(x - step * 0.36, base - height, step * 0.72, height, { rx: 2, class: forbidden ? `${role} forbidden` : role }),
       (number >= 0.045 || (zeros && !forbidden)) &&
         (inside
           ? label(fitted(number.toFixed(2), step) ?? "", x, base - height + 13, {
-              class: forbidden ? "middle number" : "middle number inverse",
+              class: forbidden || role === "chance" ? "middle number" : "middle number inverse",
             })
           : numberAbove(number.toFixed(2), x, base - height - 5, step)),
     );

@@ -1,4 +1,4 @@
-"""Heat maps of the weights of queries by keys, and three kinds that choose among several.
+"""Heat maps of the weights of queries by keys, alone or with small ones to choose from.
 
 Explained in book/explorables.
 """
@@ -92,16 +92,24 @@ class Weights(_OfQueries):
 
 
 class Heads(_OfQueries):
-    """The heat map of one head of one layer, and a small one of each, to choose from.
+    """The heat map of one head of one layer, and a small one of each, to choose from; or of one of several scores.
 
-    The axes are ``head``, ``layer`` and, if there is one, that of the mask. ``compute`` returns ``weights`` of shape
-    (queries, keys), and ``share``, a number from 0 to 1 that stands at each small map; labels ``share``, one text, say
-    above them what it is. It may return ``gold``, as for ``Windows``.
+    ``compute`` returns ``weights`` of shape (queries, keys), and ``share``, a number from 0 to 1 that stands at each
+    small map; labels ``share``, one text, say above them what it is. It may return ``gold`` of shape (queries, keys),
+    which is 1 for the cells that should have the weight: they get a dashed frame, and labels ``gold``, one text, say
+    what they are.
 
     Args:
+        maps: one or two axes: there is a small map for each value of the first one, in a row for each value of it
+            and in a column for each value of the second one.
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place;
             None if it always is.
+        window: an axis whose value n forbids the keys more than n places away from a query's own place. Later keys
+            within the window are allowed.
         options: as for ``Weights``, without panels and edge.
+
+    Raises:
+        ValueError: ``maps``, ``causal`` or ``window`` that name no axis, or both of the last two.
     """
 
     kind = "heads"
@@ -111,12 +119,18 @@ class Heads(_OfQueries):
         compute: Callable[..., Mapping],
         axes: Mapping[str, Sequence],
         *,
+        maps: Sequence[str] = ("head", "layer"),
         causal: tuple[str, object] | None = None,
+        window: str | None = None,
         **options,
     ):
+        if missing := [name for name in (*maps, window) if name is not None and name not in axes]:
+            raise ValueError(f"maps and window must name axes, got {missing[0]!r}")
         if causal is not None:
             check_value("causal", causal, axes)
-        self.causal = causal
+            if window is not None:
+                raise ValueError("give causal or window, not both")
+        self.maps, self.causal, self.window = list(maps), causal, window
         super().__init__(compute, axes, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -125,23 +139,5 @@ class Heads(_OfQueries):
 
     @property
     def options(self) -> dict:
-        """The axis and value of the causal mask, or None if no query ever looks ahead."""
-        return {"causal": self.causal}
-
-
-class Windows(_OfQueries):
-    """A heat map of the weights by the score that the axis ``score`` names, and the chosen row by every score.
-
-    The axis ``reach`` says how many places away from its own place a query may look. ``compute`` returns
-    ``weights``; ``gold`` of shape (queries, keys), which is 1 for the cells that should have the weight: they get a
-    dashed frame, and labels ``gold``, one text, say what they are; and ``share``, a number that orders the scores.
-    Arguments as for ``Weights``, without panels and edge.
-    """
-
-    kind = "windows"
-    options: ClassVar = {"window": "reach"}
-
-    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """weights and gold: (queries, keys); share: ()."""
-        shapes = super().expected_shapes()
-        return shapes | {"gold": shapes["weights"], "share": ()}
+        """The axes of the small maps, the axis and value of the causal mask, and the axis of the window."""
+        return {"maps": self.maps, "causal": self.causal, "window": self.window}

@@ -87,7 +87,7 @@ const pointMover = (view) => {
     { class: "xp-mover" },
     element("summary", {}, "move a point with the keyboard"),
     element("div", { class: "xp-row" }, element("label", { for: point.id }, "point"), point),
-    ...bounds.flatMap((range, side) => (range ? [sideSlider(range, side)] : [])),
+    ...bounds.map(sideSlider),
   );
 };
 

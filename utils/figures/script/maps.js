@@ -131,13 +131,3 @@ const withSmallMaps = (width, large, small) => {
     ],
   };
 };
-
-// One row of a map in a frame, with its gold cells.
-const framedRow = (numbers, gold, edges, { left, top, step, high, style }) => [
-  cells(numbers, numbers.length, { left, top, step, height: high, allowed: [edges] }),
-  [...gold].map((is, j) => is > 0 && goldFrame(left + j * step, top, step, high, numbers[j])),
-  rect(left - 1, top - 1, numbers.length * step + 2, high + 2, { class: style, rx: 3 }),
-];
-
-// Whether a row's largest weight lies on a gold cell.
-const rowSign = (numbers, gold, x, y) => (gold[argmax(numbers)] ? tick : cross)(x, y);

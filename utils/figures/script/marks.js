@@ -71,9 +71,6 @@ const among = (x, places) => {
 const tickText = (value, step) =>
   signed(value, [0, 1, 2, 3, 4].find((digits) => Math.abs(+step.toFixed(digits) - step) < 0.01 * step) ?? 4);
 
-// Of each number its place among all, the largest first; of equal ones the first comes first.
-const ranksOf = (numbers) =>
-  numbers.map((number, i) => numbers.filter((other, k) => other > number || (other === number && k < i)).length);
 
 // Two curves differ in tone, more of them in their dashes.
 const courseStyle = (k, count) => (count === 2 && k ? "second" : `dash${k}`);
@@ -101,8 +98,8 @@ const hatchBeside = ([from, to], columns, left, top, step, height) =>
   ].map(([a, b]) => a < b && hatch(left + a * step, top, (b - a) * step, height, 8));
 
 // Lines and numbers at 0, 0.5 and 1 of an axis of weights.
-const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
-  ticks.map((value) => [
+const weightAxis = (left, right, base, height) =>
+  [0, 0.5, 1].map((value) => [
     line(left, base - height * value, right, base - height * value, { class: "grid" }),
     label(value, left - 5, base - height * value + 4, { class: "end quiet" }),
   ]);
@@ -120,11 +117,6 @@ const numberAbove = (text, x, y, step) => {
     ? label(form, x, y, { class: +text ? "middle number halo" : "middle number halo pale" })
     : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
 };
-
-// The end of an axis for these weights: the first of a few round numbers that none of them exceeds by more than what
-// stored numbers are rounded by.
-const roundTop = (weights) =>
-  [0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1;
 
 // The numbers of the words that are written where the play begins: a word that is wrong there is not lost later.
 const writtenFirst = (figure) =>
@@ -272,18 +264,6 @@ const gripMoved = (figure, name, { x, y, text }, follow, area) => [
   dragged(name, (at) => ({ [name]: follow(at) }), rect(...area, { class: "drag instead" })),
   arrows(figure, name, x, y, text, follow),
 ];
-
-// A button that makes these choices; it ends at `right`.
-const button = (text, right, top, choices) => {
-  const width = Math.max(74, BOLD * textWidth(text) + 26);
-  const left = right - width;
-  return group(
-    { class: "button" },
-    rect(left, top, width, 24, { class: "outset", rx: 12 }),
-    label(text, left + width / 2, top + 16, { class: "middle name" }),
-    rect(left, top, width, 24, picks(choices, true)),
-  );
-};
 
 // A text on a card of its own, around a middle.
 const tip = (text, x, y) => {

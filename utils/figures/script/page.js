@@ -32,9 +32,7 @@ const pointsIn = (text, { places, bounds }) => {
   const moved = {};
   for (const [i, ...place] of text.split(",").map((point) => point.split(":").map(Number))) {
     if (!places[i] || place.length !== 2 || !place.every(Number.isFinite)) continue;
-    moved[i] = bounds.map((range, side) =>
-      range ? Math.min(range[1], Math.max(range[0], place[side])) : places[i][side],
-    );
+    moved[i] = bounds.map(([low, high], side) => Math.min(high, Math.max(low, place[side])));
   }
   return moved;
 };

@@ -9,7 +9,7 @@ import torch
 from example_figures import heads, lost, windows
 from pictures import WIDTHS, Picture, picture
 
-from utils.figures import Figure, Heads, Weights, Windows
+from utils.figures import Figure, Heads, Weights
 
 NUMBERS = torch.tensor([[1.0, 0.25, 0.07, 0.0, 1e-7], [0.5, 0.125, 0.375, 0.0, 0.0]])
 both_widths = pytest.mark.parametrize("width", WIDTHS)
@@ -78,10 +78,12 @@ EQUAL = torch.full((5, 4), 0.25)
             lambda i, j, head, layer: j > i,
         ),
         (
-            Windows(
+            Heads(
                 lambda reach, score: {"weights": EQUAL, "gold": EQUAL, "share": 0},
                 {"reach": [0, 1, 9], "score": ["dot"]},
-                labels={"gold": [""]},
+                maps=["score"],
+                window="reach",
+                labels={"gold": [""], "share": [""]},
                 start={"query": 0},
                 **FIVE_BY_FOUR,
             ),
@@ -159,11 +161,6 @@ def test_a_lost_word_says_where_it_was_lost() -> None:
             assert all(top < y < bottom for y, (_, top, _, bottom) in zip(crosses, rows, strict=True))
 
 
-def strokes(drawn: Picture) -> list[int]:
-    """A tick is drawn with one stroke, a cross with two."""
-    return [sign.attributes["d"].count("m") + 1 for sign in drawn.of("path", "sign")]
-
-
 @both_widths
 def test_each_head_has_a_small_map(width: int) -> None:
     drawn = picture(heads(), width)
@@ -179,15 +176,15 @@ def test_each_head_has_a_small_map(width: int) -> None:
 
 
 @both_widths
-def test_scores_stand_in_the_order_of_their_shares(width: int) -> None:
-    figure = windows()
-    drawn = picture(figure, width, reach=5, query=2)
-    by_height = sorted(figure.axes["score"], key=lambda name: drawn.text(name).middle[1])
-    assert by_height == ["additive", "cosine", "dot"]
-    rows = [figure.array("weights", reach=5, score=name)[2] for name in figure.axes["score"]]
-    assert strokes(drawn) == [1 if row.argmax() == 2 else 2 for row in rows]
-    percents = [text for text in drawn.texts() if text.endswith("%")]
-    assert percents == [f"{row[2]:.0%}" for row in rows]
+def test_small_maps_may_stand_for_one_axis(width: int) -> None:
+    drawn = picture(windows(), width, reach=0)
+    small_maps = dict(drawn.picks("score"))
+    for at, (name, share) in enumerate([("dot", "30%"), ("cosine", "60%"), ("additive", "80%")]):
+        left, top, right, bottom = small_maps[at,].box
+        assert left < drawn.text(share).middle[0] < right
+        x, y = drawn.text(name).middle
+        assert top < y < bottom if width == 720 else left < x < right
+    assert not [text for text in drawn.texts() if text.startswith("score")]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +194,12 @@ def test_scores_stand_in_the_order_of_their_shares(width: int) -> None:
         (r"'written' of shape \(2,\), got None", lambda: small(labels={"written": ["one"]})),
         (
             "causal must name an axis and one of its values",
-            lambda: Heads(dict, {"mask": ["on"]}, causal=("mask", "off")),
+            lambda: Heads(dict, {"head": [1], "layer": [1], "mask": ["on"]}, causal=("mask", "off")),
+        ),
+        ("maps and window must name axes, got 'layer'", lambda: Heads(dict, {"head": [1]})),
+        (
+            "give causal or window, not both",
+            lambda: Heads(dict, {"head": [1]}, maps=["head"], causal=("head", 1), window="head"),
         ),
     ],
 )
