@@ -169,7 +169,7 @@ kinds.curve = {
         {},
         edges.includes(edge) && [
           line(edge, top, edge, base + 21, { class: "query frame thin" }),
-          rect(from, base, 11, 21, { class: "query through", rx: 3 }),
+          rect(from, base, 11, 21, { class: "query", rx: 3 }),
           path(`M${round(from + 4)},${round(base + 6)}v9m3,0v-9`, { class: "ridge" }),
           dragged(
             "bandwidth",
@@ -206,6 +206,6 @@ kinds.curve = {
     if (!figure.array("height_known")[0]) return [];
     const y = yOf(figure.array("height")[0]);
     const ring = [circle(asked, y, 7, { class: "context" }), circle(asked, y, 3.5, { class: "paper" })];
-    return group({ class: "through" }, ring);
+    return group({}, ring);
   },
 };

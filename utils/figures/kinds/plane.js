@@ -101,7 +101,7 @@ kinds.plane = {
     return [
       path(`M${round(x)},${round(y - 12)}l12,12l-12,12l-12,-12z`, { class: "query outlined" }),
       group(
-        { class: "through" },
+        {},
         rect(from, y - 10, 50, 20, { class: "query", rx: 10 }),
         label("query", from + 25, y + 4, { class: "middle name inverse" }),
       ),

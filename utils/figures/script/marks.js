@@ -230,7 +230,7 @@ const gripHalf = (text) => (BOLD / 2) * textWidth(text) + 15;
 const grip = (x, y, text, role = "handle") => {
   const half = gripHalf(text);
   return group(
-    { class: "through" },
+    {},
     rect(x - half, y, 2 * half, 22, { class: role, rx: 11 }),
     path(`M${round(x - half + 10)},${y + 7}v8l-5,-4zM${round(x + half - 10)},${y + 7}v8l5,-4z`, { class: "paper" }),
     text && label(text, x, y + 15.5, { class: "middle name inverse" }),
@@ -269,7 +269,7 @@ const gripMoved = (figure, name, { x, y, text }, follow, area) => [
 const tip = (text, x, y) => {
   const half = textWidth(text) / 2 + 8;
   return group(
-    { class: "through" },
+    {},
     rect(x - half, y - 15, 2 * half, 22, { class: "tip", rx: 4 }),
     label(text, x, y, { class: "middle" }),
   );
