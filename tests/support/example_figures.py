@@ -12,7 +12,6 @@ from utils.figures import (
     Figure,
     Heads,
     Plane,
-    Scene,
     Weights,
 )
 from utils.kernels import nadaraya_watson
@@ -297,45 +296,31 @@ def awkward(name: str = "awkward") -> Weights:
     )
 
 
-HIDE = ["nothing", "first thing", "second thing", "third thing"]
-
-
-def scene(name: str = "scene") -> Scene:
-    captions = [
-        "a red circle , a grey cross and a green square .",
-        "a green triangle , a red cross and a grey circle .",
-    ]
-    # Without its first thing the caption has two other words, and without one of the others four words less.
-    squares = [None, 1, 1, None, None, 6, 6, None, None, 11, 11, None]
-    shorter = [*squares[:3], *[None] * 4, *squares[7:]]
-    other = [*squares[:9], 6, 6, None]
-    shortest = [*squares[:7], *[None] * 5]
-    written = [
-        [
-            words.split(),
-            [*words.split()[:9], *words.split()[5:7], "."],
-            [*words.split()[:3], *[""] * 4, *words.split()[7:]],
-            [*words.split()[:7], *[""] * 4, "."],
-        ]
-        for words in captions
-    ]
-    return Scene(
-        lambda picture, hide: {
-            "weights": _weights(picture + (hide != "nothing"), 12, 16),
-            "case": torch.tensor([0 if word else 1 for word in written[picture - 1][HIDE.index(hide)]]),
+def looked_at(name: str = "picture") -> Weights:
+    """Words that look at four by four squares of a picture, of which one thing can be hidden."""
+    words = ["a", "red", "circle", ",", "a", "grey", "cross", "and", "a", "green", "square", "."]
+    gold = torch.zeros(12, 16, dtype=torch.bool)
+    gold[[1, 2, 5, 6, 9, 10], [1, 1, 6, 6, 11, 11]] = True
+    image = torch.ones(32, 32, 3)
+    for row, column, colour in ((0, 1, (0.8, 0.2, 0.2)), (1, 2, (0.6, 0.6, 0.6)), (2, 3, (0.2, 0.6, 0.2))):
+        image[8 * row + 1 : 8 * row + 7, 8 * column + 1 : 8 * column + 7] = torch.tensor(colour)
+    without = image.clone()
+    without[:8] = 1
+    return Weights(
+        lambda hide: {
+            "weights": _weights(len(hide), 12, 16),
+            "gold": gold,
+            "image": image if hide == "nothing" else without,
         },
-        {"picture": [1, 2], "hide": HIDE},
-        captions=written,
-        things=[
-            [("circle", "#c22", 1), ("cross", "#888", 6), ("square", "#292", 11)],
-            [("triangle", "#292", 1), ("cross", "#c22", 6), ("circle", "#888", 11)],
-        ],
-        described=[[squares, other, shorter, shortest]] * 2,
-        size=4,
+        {"hide": ["nothing", "the circle"]},
+        queries=words,
+        keys=range(16),
+        squares=(4, 4),
+        labels={"gold": ["its own square"]},
         name=name,
-        alt="A picture of four by four squares with three things, and its caption.",
-        say=["Picture {picture}, word {word}.", "Word {word} is not written."],
-        start={"word": 2},
+        alt="A picture of four by four squares with three things, and a heat map of its caption by the squares.",
+        say="“{query}” without {hide}.",
+        start={"query": 2},
     )
 
 
@@ -354,6 +339,6 @@ def examples() -> dict[str, Figure]:
         chinese(),
         decoding(),
         plane(),
-        scene(),
+        looked_at(),
     ]
     return {figure.name: figure for figure in made}

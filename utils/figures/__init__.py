@@ -11,7 +11,6 @@ from utils.figures.kinds import (
     DecodingSteps,
     Heads,
     Plane,
-    Scene,
     Weights,
     record_decoding,
 )
@@ -25,7 +24,6 @@ __all__ = [
     "Figure",
     "Heads",
     "Plane",
-    "Scene",
     "Weights",
     "play",
     "record_decoding",

@@ -8,7 +8,6 @@ from utils.figures.kinds.bars import Bars
 from utils.figures.kinds.curve import Curve
 from utils.figures.kinds.decoding import DecodingSteps, record_decoding
 from utils.figures.kinds.plane import Plane
-from utils.figures.kinds.scene import Scene
 from utils.figures.kinds.weights import Heads, Weights
 
 __all__ = [
@@ -18,7 +17,6 @@ __all__ = [
     "DecodingSteps",
     "Heads",
     "Plane",
-    "Scene",
     "Weights",
     "record_decoding",
 ]

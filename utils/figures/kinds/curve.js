@@ -1,6 +1,5 @@
 // Readings, the true curve and the estimate; a query that is dragged, and its weights under the readings.
 kinds.curve = {
-  remembers: ["error"],
   // The unit of the levels, which their name has in brackets.
   unit: (figure) => figure.options.y_label.replace(/.*\((.*)\)/, " $1"),
 
@@ -80,7 +79,7 @@ kinds.curve = {
     const xOf = (hour) => left + ((hour - first) / (last - first)) * (right - left);
     const yOf = (level) => bottom - ((level - low + reach) / (high - low + 2 * reach)) * (bottom - top);
     const widthOf = (span) => ((right - left) * span) / (last - first);
-    return { wide, left, right, top, bottom, base, low, high, hours, xOf, yOf, widthOf };
+    return { left, right, top, bottom, base, low, high, hours, xOf, yOf, widthOf };
   },
 
   // Stretches with an estimate, and gaps without one, as positions on the grid.

@@ -21,7 +21,7 @@ kinds.decoding = {
       marks: [
         layout.sentence.marks,
         queryLine(figure, layout),
-        group({}, wayToQuery(figure, layout), wide ? wayToSentence(figure, layout) : wayToNextRow(layout)),
+        group({}, wayToQuery(figure, layout), !wide && wayToNextRow(layout)),
         figure.labels.source.map((word, j) => label(spelled(word), names, rows[j] + 4, { class: "end" })),
         boxes.map((_, k) => this.panel(figure, k, layout)),
       ],
@@ -257,26 +257,10 @@ const wayToNextRow = ({ boxes, end }) => {
   );
 };
 
-// The most probable words at the chosen place, and whether the first of them is the one that is written.
+// The most probable words at the chosen place.
 const candidatesOf = (figure) => {
   const { candidates, target } = figure.labels;
   return rowOf(candidates, figure.place.word, candidates.length / target.length);
-};
-const writesBest = (figure) => candidatesOf(figure)[0] === figure.labels.target[figure.place.word];
-
-// On a desk the way from the most probable word to its place in the sentence, if that is in its last line.
-const wayToSentence = (figure, { boxes, sentence: { slots, bottom } }) => {
-  const { top, middle } = slots[figure.place.word];
-  const { x, y } = boxes[NEXT_WORD];
-  return (
-    figure.place.stage >= NEXT_WORD &&
-    writesBest(figure) &&
-    top === slots.at(-1).top &&
-    arrowAlong(
-      `M${round(x + 20)},${y - 4}V${bottom + 2}H${round(middle)}V${bottom - 3}`,
-      `M${round(middle - 5)},${bottom - 1}l5,-7l5,7z`,
-    )
-  );
 };
 
 // The largest absolute number of these arrays, to scale them all alike.

@@ -50,7 +50,7 @@ const smallMaps = (figure, width, wide, bottom) => {
   const [rows, columns = { name: "", labels: [""] }] = figure.options.maps.map((name) => figure.controls[name]);
   const nameOf = ({ name, buttons, labels }, k) => (buttons ? labels[k] : `${titled(name)} ${labels[k]}`.trim());
   const rowNames = rows.labels.map((_, i) => nameOf(rows, i));
-  const top = wide ? 40 : 52;
+  const top = (columns.name ? 40 : 22) + (wide ? 0 : 12);
   const left = wide ? 12 + BOLD * widest(rowNames) : 0;
   const step = (width - left) / columns.labels.length;
   const high = wide ? Math.min(84, (bottom - top + 12) / rows.labels.length - 28) : 36;

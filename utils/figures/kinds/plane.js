@@ -150,21 +150,17 @@ const strength = (shade) => round(0.04 * shade);
 const landscape = ({ left, right, top, bottom, inside, scoresOfKeysAt }) => {
   const columns = Math.ceil((right - left) / 6);
   const rows = Math.ceil((bottom - top) / 6);
-  const [wide, high] = [(right - left) / columns, (bottom - top) / rows];
-  const corners = Array.from({ length: rows * columns }, (_, at) => [
-    left + (at % columns) * wide,
-    top + Math.floor(at / columns) * high,
-  ]);
-  const heights = scoresOfKeysAt(corners.map(([x, y]) => inside(x + wide / 2, y + high / 2)));
-  const low = Math.min(...heights);
-  const range = Math.max(...heights) - low || 1;
-  const squares = Array(SHADES + 1).fill("");
-  heights.forEach((height, at) => {
-    const [x, y] = corners[at];
-    const shade = Math.min(SHADES, Math.floor(((SHADES + 1) * (height - low)) / range));
-    squares[shade] += `M${round(x)},${round(y)}h${round(wide)}v${round(high)}h${round(-wide)}z`;
+  const [step, height] = [(right - left) / columns, (bottom - top) / rows];
+  const middles = Array.from({ length: rows * columns }, (_, at) =>
+    inside(left + ((at % columns) + 0.5) * step, top + (Math.floor(at / columns) + 0.5) * height),
+  );
+  const scores = scoresOfKeysAt(middles);
+  const low = Math.min(...scores);
+  const range = Math.max(...scores) - low || 1;
+  const shades = scores.map((score) => Math.min(SHADES, Math.floor(((SHADES + 1) * (score - low)) / range)));
+  return pathsByValue(shades, columns, { left, top, step, height }, (shade) => {
+    return { class: "score", "fill-opacity": strength(shade), "shape-rendering": "crispEdges" };
   });
-  return squares.map((d, shade) => path(d, { class: "score", "fill-opacity": strength(shade) }));
 };
 
 // What the shades of the ground mean.

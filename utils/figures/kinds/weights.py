@@ -39,16 +39,21 @@ class _OfQueries(Figure):
 class Weights(_OfQueries):
     """One or two heat maps of queries by keys, with the numbers of the row of the chosen query.
 
-    ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. With labels
-    ``written`` it returns an integer array ``written`` of shape (queries,), the numbers of the labels that stand beside
-    the rows; a cross marks one that differs from the label of its row, and where there is room, beside a word that was
-    lost stands the value of the axis that is played at which it was first wrong.
+    ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. It may
+    return ``gold`` of shape (queries, keys), which is 1 for the cells that should have the weight: they get a dashed
+    frame, and labels ``gold``, one text, say what they are. With labels ``written`` it returns an integer array
+    ``written`` of shape (queries,), the numbers of the labels that stand beside the rows; a cross marks one that
+    differs from the label of its row, and where there is room, beside a word that was lost stands the value of the axis
+    that is played at which it was first wrong.
 
     Args:
         queries: labels of the rows.
         keys: labels of the columns.
         panels: name of each array to the title of its map; one map of the array ``weights`` by default.
         edge: an axis whose value n forbids the columns from n on, for instance the valid length.
+        squares: rows and columns of the squares of a small picture, which are the keys, row by row. The picture stands
+            beside the map, and over it the weights of the chosen query. ``compute`` then also returns ``image`` of
+            shape (height, width, 3): red, green and blue, numbers from 0 to 1.
         gauges: a heading, and from the name of a number to the text beside its curve; see ``Figure.gauges``.
         options: as for :class:`utils.figures.figure.Figure`.
 
@@ -73,22 +78,30 @@ class Weights(_OfQueries):
         *,
         panels: Mapping[str, str] | None = None,
         edge: str | None = None,
+        squares: tuple[int, int] | None = None,
         **options,
     ):
         if edge is not None and edge not in axes:
             raise ValueError(f"edge must name an axis, got {edge!r}")
-        self.panels, self.edge = dict(panels or self.panels), edge
+        if squares is not None and squares[0] * squares[1] != len(options["keys"]):
+            raise ValueError(f"{squares[0]} rows of {squares[1]} squares are not {len(options['keys'])} keys")
+        self.panels, self.edge, self.squares = dict(panels or self.panels), edge, squares
         super().__init__(compute, axes, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel: (queries, keys); written: (queries,)."""
-        written = {"written": (len(self.labels["queries"]),)} if "written" in self.labels else {}
-        return super().expected_shapes() | written
+        """Each panel and gold: (queries, keys); written: (queries,); image: (height, width, 3)."""
+        shapes = super().expected_shapes()
+        if "written" in self.labels:
+            shapes["written"] = (len(self.labels["queries"]),)
+        if self.squares:
+            height, width = self.frames("image").shape[-3:-1] if "image" in self._packed else self.squares
+            shapes["image"] = (height, width, 3)
+        return shapes
 
     @property
     def options(self) -> dict:
-        """The panels with their titles, and the axis that forbids keys."""
-        return {"panels": list(self.panels.items()), "edge": self.edge}
+        """The panels with their titles, the axis that forbids keys, and the squares of the picture."""
+        return {"panels": list(self.panels.items()), "edge": self.edge, "squares": self.squares}
 
 
 class Heads(_OfQueries):

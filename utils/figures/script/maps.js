@@ -118,7 +118,7 @@ const numbersInCells = (figure, k, { panels, allowed, everywhere, step }, xOf, m
   ];
 };
 
-// A map, and on its right or, on a phone, above it smaller ones to choose from.
+// A map, and on its right or, on a phone, above it something smaller: maps to choose from, or a picture.
 const withSmallMaps = (width, large, small) => {
   const wide = isWide(width);
   const down = wide ? 0 : small.height + 8;

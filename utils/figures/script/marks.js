@@ -173,6 +173,20 @@ const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
   );
 };
 
+// A table in one path for each of its values: stretches of equal values in its rows are one rectangle.
+const pathsByValue = (values, columns, { left = 0, top = 0, step, height }, attributesOf) => {
+  const paths = new Map();
+  let from = 0;
+  values.forEach((value, at) => {
+    if (at + 1 < values.length && values[at + 1] === value && (at + 1) % columns) return;
+    const corner = `M${round(left + (from % columns) * step)},${round(top + Math.floor(from / columns) * height)}`;
+    const wide = round((at + 1 - from) * step);
+    paths.set(value, `${paths.get(value) ?? ""}${corner}h${wide}v${round(height)}h${-wide}z`);
+    from = at + 1;
+  });
+  return [...paths].map(([value, d]) => path(d, attributesOf(value)));
+};
+
 // A map as small as a stamp, in eight shades: one path for each. Its gold cells have thin frames.
 const stamp = (numbers, columns, { x: left, y: top, width, height }, gold = []) => {
   const step = width / columns;

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import torch
 from example_figures import curve as example
-from pictures import WIDTHS, Picture, linear, picture, read_picture, stretches
+from pictures import WIDTHS, Picture, linear, picture, stretches
 
 from utils.figures import Curve
-from utils.figures.still import Stage
 
 X, Y = torch.tensor([0.0, 1.0, 3.0]), torch.tensor([2.0, -1.0, 0.5])
 KNOWN = torch.tensor([True, False, True, True, False, False, True])
@@ -89,22 +88,9 @@ def test_readings_are_dots_with_their_weights_below(width: int) -> None:
     assert [mark.text for mark in drawn.of("text", "number")] == ["1.00"]  # above the largest
 
 
-@both_widths
-def test_each_bandwidth_that_was_tried_has_its_error(width: int) -> None:
-    stage = Stage(small().spec)
-    for at in (0, 1):
-        place = {"kernel": 0, "bandwidth": at, "query": 0}
-        for seen, shown in (([], 0), ([0], 0), ([0, 1], 2)):  # once there are two to compare
-            state = {"place": place, "reached": {f"error {k}": True for k in seen}}
-            drawn = read_picture(stage.picture(state, width))
-            # The grey ones after the key of the error, and the dark one of now.
-            bars = [*drawn.of("rect", "apart")[1:], *drawn.of("rect", "handle")]
-            bars.sort(key=lambda bar: bar["x"])
-            assert [bar.classes for bar in bars] == [
-                {"handle"} if k == at else {"apart"} for k in range(shown)
-            ]
-            assert not bars or bars[1]["height"] == pytest.approx(2 * bars[0]["height"], rel=0.01)
-        assert f"error {(at + 1) / 4:.2f} m" in drawn.texts()
+def test_the_error_has_its_unit() -> None:
+    assert "error 0.25 m" in picture(small()).texts()
+    assert "error 0.50 m" in picture(small(), bandwidth=2.0).texts()
 
 
 @both_widths

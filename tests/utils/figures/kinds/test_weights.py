@@ -161,6 +161,38 @@ def test_a_lost_word_says_where_it_was_lost() -> None:
             assert all(top < y < bottom for y, (_, top, _, bottom) in zip(crosses, rows, strict=True))
 
 
+def looked_at(**changes) -> Weights:
+    """A picture of two rows of three squares, each of 5 by 7 pixels, of which the last is red."""
+    image = torch.ones(10, 21, 3)
+    image[5:, 14:] = torch.tensor([1.0, 0.0, 0.2])
+    weights = torch.tensor([[0.5, 0.25, 0.0, 0.0, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
+    options = {
+        "queries": ["a", "red"], "keys": "uvwxyz", "squares": (2, 3), "labels": {"gold": ["its own"]},
+        "name": "f", "alt": "", "say": "",
+    } | changes  # fmt: skip
+    return Weights(
+        lambda d: {"weights": weights, "image": image, "gold": weights == 1}, {"d": [1]}, **options
+    )
+
+
+@both_widths
+def test_a_picture_shows_where_the_chosen_query_looks(width: int) -> None:
+    for query, expected in enumerate([[0.5, 0.25, 0, 0, 0, 0.25], [0, 0, 0, 0, 0, 1]]):
+        drawn = picture(looked_at(), width, query=query)
+        squares = drawn.of("rect", "weight", without=("cell", "swatch"))
+        shades = np.array([square["fill-opacity"] for square in squares])
+        assert shades / shades.max() == pytest.approx(np.array(expected) / max(expected), abs=0.02)
+        middles = np.array([square.middle for square in squares]).reshape(2, 3, 2)
+        assert np.ptp(middles[..., 0], axis=0) == pytest.approx(0)
+        assert np.ptp(middles[..., 1], axis=1) == pytest.approx(0)
+        # The red pixels lie in the last square, and a frame around it for the query whose own it is.
+        (red,) = [path for path in drawn.of("path") if path.attributes.get("fill") == "rgb(255,0,51)"]
+        assert squares[5].box == pytest.approx(red.box, abs=0.3)
+        maps = drawn.of("rect", "cell")
+        framed = [frame.middle for frame in drawn.of("rect", "gold") if not maps[11].holds(frame)]
+        assert framed == [pytest.approx(squares[5].middle, abs=0.1)] * query
+
+
 @both_widths
 def test_each_head_has_a_small_map(width: int) -> None:
     drawn = picture(heads(), width)
@@ -192,6 +224,8 @@ def test_small_maps_may_stand_for_one_axis(width: int) -> None:
     [
         ("edge must name an axis, got 'm'", lambda: small(edge="m")),
         (r"'written' of shape \(2,\), got None", lambda: small(labels={"written": ["one"]})),
+        ("2 rows of 2 squares are not 6 keys", lambda: looked_at(squares=(2, 2))),
+        (r"'image' of shape \(1, 5, 3\), got None", lambda: small(squares=(1, 5))),
         (
             "causal must name an axis and one of its values",
             lambda: Heads(dict, {"head": [1], "layer": [1], "mask": ["on"]}, causal=("mask", "off")),
