@@ -11,11 +11,8 @@ from utils.figures import (
     DecodingSteps,
     Figure,
     Heads,
-    NextWord,
     Plane,
-    Scene,
     Weights,
-    Windows,
 )
 from utils.kernels import nadaraya_watson
 
@@ -62,7 +59,6 @@ def heat_map(name: str = "heat") -> Weights:
         say="At d = {d} {query} takes {top[query]:2} ({top[query]:0%}) from {best[query]|keys}.",
         start={"d": 4, "valid_length": 6, "query": "query 2"},
         invite="Click a row, then make d larger.",
-        symbols={"query": "q", "weight": "α"},
     )
 
 
@@ -141,8 +137,9 @@ def heads(name: str = "heads") -> Heads:
     )
 
 
-def windows(name: str = "windows") -> Windows:
-    return Windows(
+def windows(name: str = "windows") -> Heads:
+    """Small maps of one axis, and a window around each query's place."""
+    return Heads(
         lambda reach, score: {
             "weights": _weights(reach + len(score), 9, 8),
             "gold": torch.eye(9, 8, dtype=torch.bool),
@@ -151,10 +148,12 @@ def windows(name: str = "windows") -> Windows:
         {"reach": [0, 1, 5], "score": ["dot", "cosine", "additive"]},
         queries=FRENCH,
         keys=ENGLISH,
+        maps=["score"],
+        window="reach",
         play="reach",
-        labels={"gold": ["gold link"]},
+        labels={"share": ["weight on gold links"], "gold": ["gold link"]},
         name=name,
-        alt="A heat map, and the chosen row by three scores.",
+        alt="A heat map, and a small one by each of three scores.",
         say="{query} by the {score} score within {reach}.",
         start={"reach": 1, "query": "fleur"},
     )
@@ -178,31 +177,6 @@ def bars(name: str = "bars") -> Bars:
         say="n = {valid_length}, filled with {fill}: {tiny:2g}.",
         start={"valid_length": 5},
         invite="Drag the dashed line.",
-        symbols={"weight": "α"},
-    )
-
-
-def next_word(name: str = "next-word") -> NextWord:
-    """Probabilities 0.4, 0.3, 0.2, four zeros, and 0.1 for the rest, kept until their sum reaches top-p.
-
-    At 0.95 half of the rest is kept.
-    """
-    parts = {0.3: (4, 0, 0, 0), 0.6: (4, 3, 0, 0), 0.9: (4, 3, 2, 0), 0.95: (4, 3, 2, 0.5), 1: (4, 3, 2, 1)}
-    kept = {top_p: [*words, 0, 0, 0, 0, rest] for top_p, (*words, rest) in parts.items()}
-    return NextWord(
-        lambda top_p, draws, set_of_draws: {
-            "p": torch.tensor(kept[top_p]) / sum(kept[top_p]),
-            "drawn": draws * torch.tensor([1, 0, 20, 0, 0, 0, 0, 7]),
-            "newest": torch.tensor(-(not draws)),
-        },
-        {"top_p": list(kept), "draws": [0, 1, 2], "set_of_draws": [1, 2, 3]},
-        title="It was …",
-        bars=["wet", "dry", "hot", "a", "b", "c", "d", "rest"],
-        rest="7 others",
-        name=name,
-        alt="Four probabilities end to end, and bars below them.",
-        say="Top-p {top_p}, draw {draws}.",
-        start={"top_p": 0.6},
     )
 
 
@@ -237,17 +211,11 @@ def curve(name: str = "curve", **changes) -> Curve:
             "grid": grid,
             "truth": truth,
             "axes_labels": ("hour", "level (m)"),
-            "kernels": KERNELS,
-            "say_moved": (
-                "your readings give {height:2} m at {query}",
-                "none of your readings is near {query}",
-            ),
             "name": name,
             "alt": "Readings, the true curve, an estimate, and the weights of a query.",
             "say": ["the estimate for hour {query} is {height:2} m", "no reading is near hour {query}"],
             "start": {"query": 7.0, "bandwidth": 1.0},
-            "invite": "Drag the query, or pull a reading up.",
-            "symbols": {"query": "x", "value": "yᵢ", "weight": "αᵢ", "context": "f(x)"},
+            "invite": "Drag the query, or an edge of the window.",
         }
         | changes,
     )
@@ -266,7 +234,6 @@ def alignment(name: str = "align") -> Alignment:
         start={"step": 2, "word": "fleur"},
         play="step",
         invite="Choose a French word, then press play.",
-        symbols={"query": "s", "weight": "α"},
     )
 
 
@@ -310,7 +277,6 @@ def plane(name: str = "plane") -> Plane:
         alt="Eight words as points of a plane, and a query.",
         say="{score}: most weight goes to {best|points}, {top:0%}. The nearest key is {nearest|points}.",
         invite="Drag the query or a word.",
-        symbols={"query": "q", "key": "k", "weight": "α"},
     )
 
 
@@ -330,46 +296,31 @@ def awkward(name: str = "awkward") -> Weights:
     )
 
 
-HIDE = ["nothing", "first thing", "second thing", "third thing"]
-
-
-def scene(name: str = "scene") -> Scene:
-    captions = [
-        "a red circle , a grey cross and a green square .",
-        "a green triangle , a red cross and a grey circle .",
-    ]
-    # Without its first thing the caption has two other words, and without one of the others four words less.
-    squares = [None, 1, 1, None, None, 6, 6, None, None, 11, 11, None]
-    shorter = [*squares[:3], *[None] * 4, *squares[7:]]
-    other = [*squares[:9], 6, 6, None]
-    shortest = [*squares[:7], *[None] * 5]
-    written = [
-        [
-            words.split(),
-            [*words.split()[:9], *words.split()[5:7], "."],
-            [*words.split()[:3], *[""] * 4, *words.split()[7:]],
-            [*words.split()[:7], *[""] * 4, "."],
-        ]
-        for words in captions
-    ]
-    return Scene(
-        lambda picture, hide: {
-            "weights": _weights(picture + (hide != "nothing"), 12, 16),
-            "case": torch.tensor([0 if word else 1 for word in written[picture - 1][HIDE.index(hide)]]),
+def looked_at(name: str = "picture") -> Weights:
+    """Words that look at four by four squares of a picture, of which one thing can be hidden."""
+    words = ["a", "red", "circle", ",", "a", "grey", "cross", "and", "a", "green", "square", "."]
+    gold = torch.zeros(12, 16, dtype=torch.bool)
+    gold[[1, 2, 5, 6, 9, 10], [1, 1, 6, 6, 11, 11]] = True
+    image = torch.ones(32, 32, 3)
+    for row, column, colour in ((0, 1, (0.8, 0.2, 0.2)), (1, 2, (0.6, 0.6, 0.6)), (2, 3, (0.2, 0.6, 0.2))):
+        image[8 * row + 1 : 8 * row + 7, 8 * column + 1 : 8 * column + 7] = torch.tensor(colour)
+    without = image.clone()
+    without[:8] = 1
+    return Weights(
+        lambda hide: {
+            "weights": _weights(len(hide), 12, 16),
+            "gold": gold,
+            "image": image if hide == "nothing" else without,
         },
-        {"picture": [1, 2], "hide": HIDE},
-        captions=written,
-        things=[
-            [("circle", "#c22", 1), ("cross", "#888", 6), ("square", "#292", 11)],
-            [("triangle", "#292", 1), ("cross", "#c22", 6), ("circle", "#888", 11)],
-        ],
-        described=[[squares, other, shorter, shortest]] * 2,
-        size=4,
+        {"hide": ["nothing", "the circle"]},
+        queries=words,
+        keys=range(16),
+        squares=(4, 4),
+        labels={"gold": ["its own square"]},
         name=name,
-        alt="A picture of four by four squares with three things, and its caption.",
-        say=["Picture {picture}, word {word}.", "Word {word} is not written."],
-        start={"word": 2},
-        symbols={"weight": "α"},
+        alt="A picture of four by four squares with three things, and a heat map of its caption by the squares.",
+        say="“{query}” without {hide}.",
+        start={"query": 2},
     )
 
 
@@ -383,12 +334,11 @@ def examples() -> dict[str, Figure]:
         heads(),
         windows(),
         bars(),
-        next_word(),
         curve(),
         alignment(),
         chinese(),
         decoding(),
         plane(),
-        scene(),
+        looked_at(),
     ]
     return {figure.name: figure for figure in made}

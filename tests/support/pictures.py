@@ -52,8 +52,8 @@ class Mark:
         else:
             size = next((SIZES[name] for name in self.classes & SIZES.keys()), 12)
             wide = text_width(self.text, size)
-            left = self["x"] - wide * (1 if "end" in self.classes else 0.5 if "middle" in self.classes else 0)
-            top, bottom = self["y"] - 0.72 * size, self["y"] + 0.2 * size
+            left = -wide * (1 if "end" in self.classes else 0.5 if "middle" in self.classes else 0)
+            top, bottom = -0.72 * size, 0.2 * size
             own = [(left, top), (left + wide, top), (left + wide, bottom), (left, bottom)]
         return (np.c_[np.array(own, float).reshape(-1, 2), np.ones(len(own))] @ self.matrix.T)[:, :2]
 

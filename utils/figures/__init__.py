@@ -10,11 +10,8 @@ from utils.figures.kinds import (
     Curve,
     DecodingSteps,
     Heads,
-    NextWord,
     Plane,
-    Scene,
     Weights,
-    Windows,
     record_decoding,
 )
 from utils.figures.live import play
@@ -26,11 +23,8 @@ __all__ = [
     "DecodingSteps",
     "Figure",
     "Heads",
-    "NextWord",
     "Plane",
-    "Scene",
     "Weights",
-    "Windows",
     "play",
     "record_decoding",
 ]

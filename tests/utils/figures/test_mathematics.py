@@ -8,15 +8,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-import utils.kernels
 from utils.attention import additive_scores
 from utils.figures.still import engine
-from utils.kernels import nadaraya_watson
 
 #: The scores of a query for several keys.
 SCORES = "(scorer, keys, query) => scoresOf(scorer, keys)(query)"
-KERNELS = ("gaussian", "boxcar", "triangular", "epanechnikov")
-FLOATS = st.floats(-50, 50)
 
 
 def computed(function: str, *arguments) -> np.ndarray:
@@ -76,40 +72,3 @@ def test_the_cosine_with_zeros_is_0() -> None:
             torch.nn.functional.cosine_similarity(*torch.tensor([query, key], dtype=torch.float64), dim=0)
             == 0
         )
-
-
-def check_weights(kernel: str, query: float, keys: list[float], bandwidth: float) -> np.ndarray:
-    got = computed("kernelWeights", kernel, query, keys, bandwidth)
-    keys = torch.tensor(keys, dtype=torch.float64)
-    _, expected = nadaraya_watson(
-        torch.tensor([query], dtype=torch.float64),
-        keys,
-        torch.zeros_like(keys),
-        kernel=getattr(utils.kernels, kernel),
-        bandwidth=bandwidth,
-    )
-    np.testing.assert_allclose(got, expected[0], rtol=1e-9, atol=1e-12)
-    return got
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-@given(query=FLOATS, keys=st.lists(FLOATS, min_size=1, max_size=11), bandwidth=st.floats(0.05, 20))
-def test_kernel_weights(kernel: str, query: float, keys: list[float], bandwidth: float) -> None:
-    got = check_weights(kernel, query, keys, bandwidth)
-    assert got.sum() == pytest.approx(1) or (got == 0).all()
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_kernel_weights_on_the_edge_of_the_window(kernel: str) -> None:
-    # 0.1 * 3 is not 0.3 in floating point; both round alike.
-    check_weights(kernel, 0.1 * 3, [0.0, 0.3, 0.6, 0.9], 0.3)
-    check_weights(kernel, 2.0, [1.0, 3.0, 3.5], 1.0)
-
-
-def test_far_queries_have_weights_under_the_gaussian_only() -> None:
-    for query in (60.0, 1e4, -1e6):
-        gaussian = check_weights("gaussian", query, [1.0, 2.0, 3.0, 5.0], 1.0)
-        assert gaussian.sum() == pytest.approx(1)
-        assert gaussian[-1 if query > 0 else 0] > 0.99
-        for kernel in KERNELS[1:]:
-            assert (check_weights(kernel, query, [1.0, 2.0, 3.0, 5.0], 1.0) == 0).all()

@@ -7,10 +7,8 @@ from utils.figures.kinds.alignment import Alignment
 from utils.figures.kinds.bars import Bars
 from utils.figures.kinds.curve import Curve
 from utils.figures.kinds.decoding import DecodingSteps, record_decoding
-from utils.figures.kinds.next_word import NextWord
 from utils.figures.kinds.plane import Plane
-from utils.figures.kinds.scene import Scene
-from utils.figures.kinds.weights import Heads, Weights, Windows
+from utils.figures.kinds.weights import Heads, Weights
 
 __all__ = [
     "Alignment",
@@ -18,10 +16,7 @@ __all__ = [
     "Curve",
     "DecodingSteps",
     "Heads",
-    "NextWord",
     "Plane",
-    "Scene",
     "Weights",
-    "Windows",
     "record_decoding",
 ]

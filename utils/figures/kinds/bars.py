@@ -25,6 +25,7 @@ class Bars(Figure):
         edge: an axis whose value n forbids the bars from n on, for instance the length of a mask; its values are
             0, 1 and so on. Readers can drag the line before the first forbidden bar. Two labels ``sides`` say what
             stands on its sides; without them these are allowed and forbidden bars.
+        chances: whether the bars are probabilities of words, which have a colour of their own.
         options: as for :class:`utils.figures.figure.Figure`.
     """
 
@@ -39,11 +40,13 @@ class Bars(Figure):
         panels: Mapping[str, str],
         bars: Sequence[object],
         edge: str | None = None,
+        chances: bool = False,
         **options,
     ):
         if edge is not None and list(axes.get(edge, ())) != list(range(len(bars) + 1)):
             raise ValueError(f"edge must name an axis of the values 0 to {len(bars)}, got {edge!r}")
         self.panels, self.edge = dict(panels), edge
+        self.role = "chance" if chances else "weight"
         super().__init__(compute, axes, labels={"bars": bars} | options.pop("labels", {}), **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -55,5 +58,5 @@ class Bars(Figure):
 
     @property
     def options(self) -> dict:
-        """The panels with their titles, and the axis of the first forbidden bar."""
-        return {"panels": list(self.panels.items()), "edge": self.edge}
+        """The panels with their titles, the axis of the first forbidden bar, and what the bars stand for."""
+        return {"panels": list(self.panels.items()), "edge": self.edge, "role": self.role}

@@ -1,41 +1,11 @@
 // Readings, the true curve and the estimate; a query that is dragged, and its weights under the readings.
 kinds.curve = {
-  remembers: ["error"],
-  // Once a reading was moved, the page computes the estimate itself.
-  compute(figure) {
-    if (!Object.keys(figure.moved).length) return {};
-    const { x, grid, truth, kernels } = figure.options;
-    const kernel = kernels[figure.valueAtRest("kernel")];
-    const width = figure.valueAtRest("bandwidth");
-    const values = this.valuesNow(figure);
-    const estimates = [...grid, figure.valueAtRest("query")].map((at) => {
-      const weights = kernelWeights(kernel, at, x, width);
-      return { weights, known: weights.some((weight) => weight > 0), height: dot(weights, values) };
-    });
-    const asked = estimates.pop();
-    const errors = estimates.flatMap(({ known, height }, i) => (known ? [height - truth[i]] : []));
-    const drawn = this.sampled(figure, estimates);
-    return {
-      error: [Math.sqrt(dot(errors, errors) / errors.length)],
-      estimate: drawn.map(({ height }) => height),
-      estimate_known: drawn.map(({ known }) => +known),
-      weights: asked.weights,
-      height: [asked.height],
-      height_known: [+asked.known],
-      case: [figure.say.length - (asked.known ? 2 : 1)],
-    };
-  },
-
   // The unit of the levels, which their name has in brackets.
   unit: (figure) => figure.options.y_label.replace(/.*\((.*)\)/, " $1"),
-  // The readings, as the reader has moved them.
-  valuesNow: (figure) => figure.options.y.map((value, i) => figure.moved[i]?.[1] ?? value),
-  // What there is at each place of the grid, only at the places through which curves are drawn.
-  sampled: (figure, all) => all.filter((_, i) => !(i % figure.options.every)),
 
   draw(figure, width) {
     const layout = this.layout(figure, width);
-    const { left, right, top, base, asked, handle, readings, pointed, follow } = layout;
+    const { left, right, top, base, asked, handle, readings, follow } = layout;
     // What is not always there stands in a group of its own, so that all other marks keep their places: a finger holds
     // one.
     const marks = [
@@ -44,9 +14,7 @@ kinds.curve = {
       this.window(layout),
       this.truth(layout),
       line(asked, top - 8, asked, base, { class: "query frame" }),
-      readings.map(({ i, x, tall }) =>
-        rect(x - (i === pointed ? 4 : 1.5), base - tall, i === pointed ? 8 : 3, tall, { class: "weight" }),
-      ),
+      readings.map(({ x, tall }) => rect(x - 1.5, base - tall, 3, tall, { class: "weight" })),
       this.error(figure, layout),
       this.hours(figure.options.x_label, layout),
       dragged(
@@ -55,32 +23,29 @@ kinds.curve = {
         rect(left, top - 26, right - left, base - top + 26, { class: "drag instead" }),
       ),
       group({}, this.edges(layout, figure.controls.bandwidth.values)),
-      this.dots(figure, layout),
+      this.dots(layout),
       group({}, this.estimate(layout)),
-      group({}, pointed === undefined && this.largestWeight(figure, layout)),
+      group({}, this.largestWeight(figure, layout)),
       grip(handle, top - 26, layout.held, "query"),
       arrows(figure, "query", handle, top - 26, layout.held, follow),
       group({}, this.answer(figure, layout)),
-      this.pointed(figure, layout),
     ];
     return { width, height: base + 48, marks };
   },
 
   // Where everything stands: the frame and its scales, the query with its window, the readings, and both curves.
   layout(figure, width) {
-    const { x, y, x_label } = figure.options;
-    const [grid, truth] = ["grid", "truth"].map((key) => this.sampled(figure, figure.options[key]));
+    const { x, y, grid, truth, x_label } = figure.options;
     const frame = this.frame(grid, [...y, ...truth], width);
     const { left, right, top, base, xOf, yOf, widthOf } = frame;
     const asked = xOf(figure.value("query"));
     const across = widthOf(figure.value("bandwidth")); // one bandwidth to each side
     const shown = (name) => figure.controls[name].labels[figure.place[name]];
     const held = `${x_label} ${shown("query")} ± ${shown("bandwidth")}`;
-    const weights = figure.drawn("weights");
+    const weights = figure.array("weights");
     // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is
     // invisible.
     const tallOf = (weight) => (weight < 0.002 ? 0 : Math.max(1.5, (base - top - 16) * weight));
-    const now = this.valuesNow(figure);
     const pointsOf = (levels) => grid.map((hour, i) => [xOf(hour), yOf(levels[i])]);
     return {
       ...frame,
@@ -90,10 +55,9 @@ kinds.curve = {
       held,
       handle: Math.min(Math.max(asked, gripHalf(held)), width - gripHalf(held)),
       follow: (at) => among(at, figure.controls.query.values.map(xOf)),
-      readings: x.map((hour, i) => ({ i, x: xOf(hour), y: yOf(now[i]), weight: weights[i], tall: tallOf(weights[i]) })),
-      pointed: figure.hover.point ?? figure.taken,
+      readings: x.map((hour, i) => ({ x: xOf(hour), y: yOf(y[i]), weight: weights[i], tall: tallOf(weights[i]) })),
       truth: pointsOf(truth),
-      estimate: pointsOf(figure.drawn("estimate")),
+      estimate: pointsOf(figure.array("estimate")),
       ...this.stretches(figure, grid),
     };
   },
@@ -114,9 +78,8 @@ kinds.curve = {
     const hours = Array.from({ length: 5 }, (_, i) => first + (i * (last - first)) / 4);
     const xOf = (hour) => left + ((hour - first) / (last - first)) * (right - left);
     const yOf = (level) => bottom - ((level - low + reach) / (high - low + 2 * reach)) * (bottom - top);
-    const levelOf = (at) => low - reach + ((bottom - at) / (bottom - top)) * (high - low + 2 * reach);
     const widthOf = (span) => ((right - left) * span) / (last - first);
-    return { wide, left, right, top, bottom, base, low, high, hours, xOf, yOf, levelOf, widthOf };
+    return { left, right, top, bottom, base, low, high, hours, xOf, yOf, widthOf };
   },
 
   // Stretches with an estimate, and gaps without one, as positions on the grid.
@@ -176,40 +139,11 @@ kinds.curve = {
     return [group({}, areas), polyline(truth, { class: "truth" })];
   },
 
-  // The error with its key, and until a reading is moved the errors at all bandwidths.
-  error(figure, { right, wide }) {
+  // The error with its key.
+  error(figure, { right }) {
     const text = `error ${figure.array("error")[0].toFixed(2)}${this.unit(figure)}`;
-    const left = right - 0.98 * textWidth(text, 18);
-    const compared = !Object.keys(figure.moved).length;
-    return [
-      group({}, rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })),
-      group({}, compared && this.errorsSoFar(figure, left - (wide ? 36 : 26), wide)),
-    ];
-  },
-
-  // A small bar for the error at each bandwidth, that of now dark; a page hides those that the reader has not seen, and
-  // all as long as there is nothing to compare.
-  errorsSoFar(figure, right, wide) {
-    const { values } = figure.controls.bandwidth;
-    const most = Math.max(...figure.allOf("error"));
-    const placeOf = (k) => ({ ...figure.place, bandwidth: k });
-    const isSeen = (k) => figure.reached[figure.stateOf("error", placeOf(k))];
-    const several = values.filter((_, k) => isSeen(k)).length > 1;
-    const step = wide ? 14 : 7;
-    const left = right - step * values.length;
-    return group(
-      { class: several ? "" : "later" },
-      wide && label("error by bandwidth", left - 8, 16, { class: "end quiet" }),
-      line(left, 20, right - 2, 20, { class: "grid" }),
-      values.map((_, k) => {
-        const tall = (20 * figure.arrayAt("error", placeOf(k))[0]) / most;
-        const style = k === figure.place.bandwidth ? "handle" : "apart";
-        return group(
-          { class: isSeen(k) ? "" : "later" },
-          rect(left + k * step, 20 - tall, step - 2, tall, { class: style }),
-        );
-      }),
-    );
+    const left = right - BOLD * textWidth(text, 18);
+    return [rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })];
   },
 
   // The hours and the name of their axis, where no grip of the window hangs.
@@ -234,7 +168,7 @@ kinds.curve = {
         {},
         edges.includes(edge) && [
           line(edge, top, edge, base + 21, { class: "query frame thin" }),
-          rect(from, base, 11, 21, { class: "query through", rx: 3 }),
+          rect(from, base, 11, 21, { class: "query", rx: 3 }),
           path(`M${round(from + 4)},${round(base + 6)}v9m3,0v-9`, { class: "ridge" }),
           dragged(
             "bandwidth",
@@ -246,39 +180,9 @@ kinds.curve = {
     });
   },
 
-  // The readings as dots: the more one weighs, the larger. A line leads to where it was before the reader moved it, and
-  // from the one that is pointed at to its bar.
-  dots(figure, layout) {
-    const { readings, pointed, base, yOf } = layout;
-    const { y: before } = figure.options;
-    const stem = ({ x, y, tall }) => line(x, y + 13, x, Math.max(y + 13, base - tall), { class: "edge" });
-    const ghosts = Object.keys(figure.moved).map((i) => [
-      line(readings[i].x, yOf(before[i]), readings[i].x, readings[i].y, { class: "edge" }),
-      circle(readings[i].x, yOf(before[i]), 4, { class: "ghost" }),
-    ]);
-    return [
-      group({}, ghosts),
-      group({}, pointed !== undefined && stem(readings[pointed])),
-      readings.map((reading) => [
-        circle(reading.x, reading.y, 3 + 6 * Math.sqrt(reading.weight), { class: "value dot" }),
-        this.pull(figure, layout, reading),
-      ]),
-    ];
-  },
-
-  // Where a reading is held. No reading leaves the picture.
-  pull(figure, { levelOf }, { i, x, y }) {
-    const [lowest, highest] = figure.movable.bounds[1];
-    const taken = i === figure.taken;
-    return dragged(
-      "moved",
-      (_, at) => ({ points: { [i]: [figure.options.x[i], Math.min(highest, Math.max(lowest, levelOf(at)))] } }),
-      circle(x, y, taken ? 20 : 12, {
-        ...picks({ point: i }),
-        class: taken ? "pull upright taken" : "pull upright",
-      }),
-    );
-  },
+  // The readings as dots: the more one weighs, the larger.
+  dots: ({ readings }) =>
+    readings.map(({ x, y, weight }) => circle(x, y, 3 + 6 * Math.sqrt(weight), { class: "value dot" })),
 
   // A stretch of one place is a line of no length, whose round ends can be seen.
   estimate({ stretches, estimate }) {
@@ -299,18 +203,8 @@ kinds.curve = {
   // The estimate at the query, if there is one.
   answer(figure, { asked, yOf }) {
     if (!figure.array("height_known")[0]) return [];
-    const y = yOf(figure.drawn("height")[0]);
+    const y = yOf(figure.array("height")[0]);
     const ring = [circle(asked, y, 7, { class: "context" }), circle(asked, y, 3.5, { class: "paper" })];
-    return group({ class: "through" }, ring);
-  },
-
-  // The reading that is pointed at has a ring, and a card with its numbers.
-  pointed(figure, { readings, pointed, left, right, top, levelOf }) {
-    if (pointed === undefined) return [group({}), group({})];
-    const { x, y } = readings[pointed];
-    const level = `${figure.options.y_label.replace(/ .*/, "")} ${levelOf(y).toFixed(2)}${this.unit(figure)}`;
-    const text = `${level}, weight ${figure.array("weights")[pointed].toFixed(2)}`;
-    const card = tip(text, Math.min(Math.max(x, left + 80), right - 80), y + (y < top + 30 ? 30 : -22));
-    return [group({}, circle(x, y, 13, { class: "chosen" })), group({}, card)];
+    return group({}, ring);
   },
 };

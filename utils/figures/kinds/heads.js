@@ -1,30 +1,40 @@
-// The heat map of one head of one layer, and a small one of each, to choose from.
+// The heat map of one head of one layer, or by one of several scores, and a small one of each, to choose from.
 kinds.heads = {
   draw(figure, width) {
     const wide = isWide(width);
     const beside = wide ? 240 : width;
-    const isCausal = looksBack(figure);
-    const masked = allowedKeys(figure, (i) => [0, isCausal ? i + 1 : Infinity]);
+    const masked = allowedKeys(figure, keysFor(figure));
     const dashed = figure.has("gold") && `dashed: ${goldName(figure)}`;
     const forbidden = "hatched: forbidden";
     const { causal } = figure.options;
+    const isOff = maskIsOff(figure);
     const behind = causal && `right of the line: forbidden with ${causal.join(" ")}`;
     const large = heatMaps(figure, wide ? width - beside - 28 : width, {
       ...{ panels: [["weights", ""]], masked },
-      legend: [dashed, masked.hatched && forbidden, !isCausal && behind],
+      legend: [dashed, masked.hatched && forbidden, isOff && behind],
       longest: [dashed, behind || forbidden],
       row: Math.max(wide ? 32 : 24, Math.min(40, 110 / figure.labels.queries.length)),
-      more: ({ xOf, yOf, step }) => !isCausal && stairs(figure, xOf, yOf, step, "stairs"),
+      more: ({ xOf, yOf, step }) => isOff && stairs(figure, xOf, yOf, step, "stairs"),
     });
     return withSmallMaps(width, large, smallMaps(figure, beside, wide, large.height - 20));
   },
 };
 
-// Whether no query may look at later keys: at one value of an axis, or always.
-const looksBack = (figure) => {
-  if (!figure.options.causal) return true;
-  const [axis, value] = figure.options.causal;
-  return figure.value(axis) === value;
+// Of each query the first key that it may look at, and the first one behind the last: those in a window around its own
+// place, those up to its own place, or all while the mask is off.
+const keysFor = (figure) => {
+  const { window } = figure.options;
+  if (!window) return (i) => [0, maskIsOff(figure) ? Infinity : i + 1];
+  const reach = figure.value(window);
+  return (i) => {
+    const place = Math.min(i, figure.labels.keys.length - 1);
+    return [Math.max(0, place - reach), place + reach + 1];
+  };
+};
+
+const maskIsOff = (figure) => {
+  const [axis, value] = figure.options.causal ?? [];
+  return axis !== undefined && figure.value(axis) !== value;
 };
 
 // Where the mask was that is off now.
@@ -34,44 +44,49 @@ const stairs = ({ labels }, xOf, yOf, step, style) => {
   return path(`M${round(xOf(1))},${yOf(0)}${steps.join("")}`, { class: style });
 };
 
-// A row of small maps for each head and a column for each layer; on a phone all in one row.
+// A row of small maps for each value of the first axis and a column for each of the second, if there is one; on a phone
+// all in one row.
 const smallMaps = (figure, width, wide, bottom) => {
-  const { head: rows, layer: columns } = figure.controls;
-  const top = wide ? 40 : 52;
-  const left = wide ? 46 : 0;
+  const [rows, columns = { name: "", labels: [""] }] = figure.options.maps.map((name) => figure.controls[name]);
+  const nameOf = ({ name, buttons, labels }, k) => (buttons ? labels[k] : `${titled(name)} ${labels[k]}`.trim());
+  const rowNames = rows.labels.map((_, i) => nameOf(rows, i));
+  const top = (columns.name ? 40 : 22) + (wide ? 0 : 12);
+  const left = wide ? 12 + BOLD * widest(rowNames) : 0;
   const step = (width - left) / columns.labels.length;
   const high = wide ? Math.min(84, (bottom - top + 12) / rows.labels.length - 28) : 36;
   const each = wide ? high + 28 : 0;
   const thin = wide ? step : (step - 6) / rows.labels.length;
-  const shareOf = (head, layer) => figure.arrayAt("share", { ...figure.place, head, layer })[0];
+  const placeOf = (i, j) => Object.fromEntries([[rows.name, i], ...(columns.name ? [[columns.name, j]] : [])]);
+  const shareOf = (i, j) => figure.arrayAt("share", { ...figure.place, ...placeOf(i, j) })[0];
   // Shares that are 0 in all maps are not written, nor those of gold cells where the chosen row has none.
   const gold = figure.has("gold") ? figure.rowAt("gold", figure.place.query) : [1];
   const withShares =
     gold.some((is) => is > 0) && rows.labels.some((_, i) => columns.labels.some((__, j) => shareOf(i, j) > 0));
-  const map = (head, layer) => {
-    const here = figure.place.head === head && figure.place.layer === layer;
-    const x = left + layer * step + (wide ? 3 : 6 + head * thin);
-    const box = { x, y: top + head * each, width: thin - 6, height: high };
+  const map = (i, j) => {
+    const place = placeOf(i, j);
+    const here = Object.entries(place).every(([name, at]) => figure.place[name] === at);
+    const x = left + j * step + (wide ? 3 : 6 + i * thin);
+    const box = { x, y: top + i * each, width: thin - 6, height: high };
     const middle = box.x + box.width / 2;
     const style = here ? "name" : "quiet";
     return [
-      !wide && label(rows.labels[head], middle, top - 6, { class: `middle ${style}` }),
-      withShares && label(percent(shareOf(head, layer)), middle + 14, box.y + high + 14, { class: `end ${style}` }),
-      smallMap(figure, { head, layer }, box, { wide, here }),
+      !wide && label(rows.labels[i], middle, top - 6, { class: `middle ${style}` }),
+      withShares && label(percent(shareOf(i, j)), middle + 14, box.y + high + 14, { class: `end ${style}` }),
+      smallMap(figure, place, box, { wide, here }),
     ];
   };
   const rowName = (name, i) => {
-    const style = figure.place.head === i ? "name" : "quiet";
-    return label(`head ${name}`, left - 2, top + i * each + high / 2 + 4, { class: `end ${style}` });
+    const style = figure.place[rows.name] === i ? "name" : "quiet";
+    return label(name, left - 2, top + i * each + high / 2 + 4, { class: `end ${style}` });
   };
   return {
     width,
     height: top + (wide ? rows.labels.length * each : high + 20),
     marks: [
       withShares && label(figure.labels.share[0], width, 13, { class: "end quiet" }),
-      wide && rows.labels.map(rowName),
-      columns.labels.map((text, j) => [
-        label(`layer ${text}`, left + (j + 0.5) * step, 31, { class: "middle quiet" }),
+      wide && rowNames.map(rowName),
+      columns.labels.map((_, j) => [
+        label(nameOf(columns, j), left + (j + 0.5) * step, 31, { class: "middle quiet" }),
         rows.labels.map((_, i) => map(i, j)),
       ]),
     ],
@@ -92,7 +107,7 @@ const smallMap = (figure, place, { x, y, width, height }, { wide, here }) => {
   const edgeOf = (first, size) => (at) => first + at * size;
   return [
     stamp(numbers, columns, { x, y, width, height }, gold),
-    !looksBack(figure) && stairs(figure, edgeOf(x, step), edgeOf(y, row), step, "stairs thin"),
+    maskIsOff(figure) && stairs(figure, edgeOf(x, step), edgeOf(y, row), step, "stairs thin"),
     wide
       ? rect(x, y + query * row, width, row, { class: here ? "query frame thin" : "query frame thin faded" })
       : line(x - 5, middle, x - 1, middle, { class: "query frame" }),

@@ -18,11 +18,10 @@ FORMS = {"dot": ("w_q", "w_k"), "cosine": ("w_q", "w_k"), "additive": ("w_q", "w
 class Plane(Figure):
     """Keys and a query, which readers drag in the plane; the page computes the scores and their softmax.
 
-    The stronger the grey of the ground, the higher the score that a key would have there. At the value "who wins" of
-    the axis ``background`` it shows instead, for each key, where a query gives it the largest weight. The larger a
-    key's dot, the larger its weight; the pick ``key`` has a ring. The sentence may name ``best``, the number of the key
-    with the largest weight, ``top``, that weight, and ``nearest``, the number of the key nearest to the query; also
-    ``scores`` and ``weights``.
+    The stronger the grey of the ground, the higher the score that a key would have there. The larger a key's dot, the
+    larger its weight; the pick ``key`` has a ring. The sentence may name ``best``, the number of the key with the
+    largest weight, ``top``, that weight, and ``nearest``, the number of the key nearest to the query; also ``scores``
+    and ``weights``.
 
     Args:
         scorers: the values of the axis ``score``. Each is a mapping of ``form``, one of :data:`FORMS`, and its trained
@@ -59,8 +58,7 @@ class Plane(Figure):
             if not (box[0] <= x <= box[1] and box[2] <= y <= box[3]):
                 raise ValueError(f"the point ({x}, {y}) lies outside of the box {tuple(box)}")
         labels = {"points": keys} | options.pop("labels", {})
-        axes = {"score": list(scorers), "background": ["how high", "who wins"]}
-        super().__init__(lambda score, background: {}, axes, labels=labels, **options)
+        super().__init__(lambda score: {}, {"score": list(scorers)}, labels=labels, **options)
 
     @property
     def options(self) -> dict:

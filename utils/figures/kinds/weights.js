@@ -1,23 +1,56 @@
-// One or two heat maps of queries by keys, and beside the rows of one the words that are written.
+// One or two heat maps of queries by keys, and beside the rows of one the words that are written, or the picture whose
+// squares are the keys.
 kinds.weights = {
   draw(figure, width) {
-    const { panels, edge } = figure.options;
+    const { panels, edge, squares } = figure.options;
     const { queries, written } = figure.labels;
     const wide = isWide(width);
+    const picture = squares && pictureLookedAt(figure, wide ? 212 : 116);
     const limit = edge ? figure.value(edge) : Infinity;
     const masked = allowedKeys(figure, () => [0, limit]);
     const forbidden = edge && "hatched: forbidden";
     const beside = written && besideRows(figure, wide);
-    const least = !wide ? 24 : panels.length > 1 ? 32 : 26;
-    return heatMaps(figure, width, {
-      ...{ panels, masked, beside, everywhere: panels.length === 1 },
-      legend: [masked.hatched && forbidden, written && "grey ✕: wrong at first"],
-      longest: [forbidden],
+    const least = picture ? 20 : !wide ? 24 : panels.length > 1 ? 32 : 26;
+    const dashed = figure.has("gold") && `dashed: ${goldName(figure)}`;
+    const maps = heatMaps(figure, picture && wide ? width - picture.width - 28 : width, {
+      ...{ panels, masked, beside, everywhere: panels.length === 1 && !picture },
+      legend: [dashed, masked.hatched && forbidden, written && "grey ✕: wrong at first"],
+      longest: [dashed, forbidden],
       // Few rows are higher.
       row: !wide && panels.length > 1 ? 24 : Math.max(least, Math.min(40, 110 / queries.length)),
       more: (place) => written && writtenWords(figure, place, beside),
     });
+    return picture ? withSmallMaps(width, maps, picture) : maps;
   },
+};
+
+// The picture in its squares, and over them the weights of the chosen query. It is as bright in a dark page.
+const pictureLookedAt = (figure, side) => {
+  const [rows, columns] = figure.options.squares;
+  const [tall, across] = figure.shape("image");
+  const height = (side * tall) / across;
+  const [step, row] = [side / columns, height / rows];
+  const weights = figure.chosen("weights", "query");
+  const squares = [...weights].map((weight, at) => {
+    const place = [(at % columns) * step, Math.floor(at / columns) * row, step, row];
+    const gold = figure.has("gold") && figure.rowAt("gold", figure.place.query)[at];
+    return [
+      rect(...place, { class: "weight", "fill-opacity": round(0.7 * weight) }),
+      group({}, gold > 0 && goldFrame(...place, 0)),
+      rect(...place, { class: "grid" }),
+    ];
+  });
+  const marks = group({ class: "bright" }, pixels(figure.array("image"), side / across, across), squares);
+  return { width: side, height: height + 1, marks: [marks] };
+};
+
+// An image of this width in pixels, each as large as `size`.
+const pixels = (image, size, width) => {
+  const colours = Array.from({ length: image.length / 3 }, (_, at) => {
+    return `rgb(${[...rowOf(image, at, 3)].map((part) => Math.round(255 * part))})`;
+  });
+  const place = { step: size, height: size };
+  return pathsByValue(colours, width, place, (fill) => ({ fill, "shape-rendering": "crispEdges" }));
 };
 
 // The room beside the rows: on the left for the right words, and on the right for the written words and for where a

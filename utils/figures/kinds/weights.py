@@ -1,4 +1,4 @@
-"""Heat maps of the weights of queries by keys, and three kinds that choose among several.
+"""Heat maps of the weights of queries by keys, alone or with small ones to choose from.
 
 Explained in book/explorables.
 """
@@ -39,16 +39,21 @@ class _OfQueries(Figure):
 class Weights(_OfQueries):
     """One or two heat maps of queries by keys, with the numbers of the row of the chosen query.
 
-    ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. With labels
-    ``written`` it returns an integer array ``written`` of shape (queries,), the numbers of the labels that stand beside
-    the rows; a cross marks one that differs from the label of its row, and where there is room, beside a word that was
-    lost stands the value of the axis that is played at which it was first wrong.
+    ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. It may
+    return ``gold`` of shape (queries, keys), which is 1 for the cells that should have the weight: they get a dashed
+    frame, and labels ``gold``, one text, say what they are. With labels ``written`` it returns an integer array
+    ``written`` of shape (queries,), the numbers of the labels that stand beside the rows; a cross marks one that
+    differs from the label of its row, and where there is room, beside a word that was lost stands the value of the axis
+    that is played at which it was first wrong.
 
     Args:
         queries: labels of the rows.
         keys: labels of the columns.
         panels: name of each array to the title of its map; one map of the array ``weights`` by default.
         edge: an axis whose value n forbids the columns from n on, for instance the valid length.
+        squares: rows and columns of the squares of a small picture, which are the keys, row by row. The picture stands
+            beside the map, and over it the weights of the chosen query. ``compute`` then also returns ``image`` of
+            shape (height, width, 3): red, green and blue, numbers from 0 to 1.
         gauges: a heading, and from the name of a number to the text beside its curve; see ``Figure.gauges``.
         options: as for :class:`utils.figures.figure.Figure`.
 
@@ -73,35 +78,51 @@ class Weights(_OfQueries):
         *,
         panels: Mapping[str, str] | None = None,
         edge: str | None = None,
+        squares: tuple[int, int] | None = None,
         **options,
     ):
         if edge is not None and edge not in axes:
             raise ValueError(f"edge must name an axis, got {edge!r}")
-        self.panels, self.edge = dict(panels or self.panels), edge
+        if squares is not None and squares[0] * squares[1] != len(options["keys"]):
+            raise ValueError(f"{squares[0]} rows of {squares[1]} squares are not {len(options['keys'])} keys")
+        self.panels, self.edge, self.squares = dict(panels or self.panels), edge, squares
         super().__init__(compute, axes, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Each panel: (queries, keys); written: (queries,)."""
-        written = {"written": (len(self.labels["queries"]),)} if "written" in self.labels else {}
-        return super().expected_shapes() | written
+        """Each panel and gold: (queries, keys); written: (queries,); image: (height, width, 3)."""
+        shapes = super().expected_shapes()
+        if "written" in self.labels:
+            shapes["written"] = (len(self.labels["queries"]),)
+        if self.squares:
+            height, width = self.frames("image").shape[-3:-1] if "image" in self._packed else self.squares
+            shapes["image"] = (height, width, 3)
+        return shapes
 
     @property
     def options(self) -> dict:
-        """The panels with their titles, and the axis that forbids keys."""
-        return {"panels": list(self.panels.items()), "edge": self.edge}
+        """The panels with their titles, the axis that forbids keys, and the squares of the picture."""
+        return {"panels": list(self.panels.items()), "edge": self.edge, "squares": self.squares}
 
 
 class Heads(_OfQueries):
-    """The heat map of one head of one layer, and a small one of each, to choose from.
+    """The heat map of one head of one layer, and a small one of each, to choose from; or of one of several scores.
 
-    The axes are ``head``, ``layer`` and, if there is one, that of the mask. ``compute`` returns ``weights`` of shape
-    (queries, keys), and ``share``, a number from 0 to 1 that stands at each small map; labels ``share``, one text, say
-    above them what it is. It may return ``gold``, as for ``Windows``.
+    ``compute`` returns ``weights`` of shape (queries, keys), and ``share``, a number from 0 to 1 that stands at each
+    small map; labels ``share``, one text, say above them what it is. It may return ``gold`` of shape (queries, keys),
+    which is 1 for the cells that should have the weight: they get a dashed frame, and labels ``gold``, one text, say
+    what they are.
 
     Args:
+        maps: one or two axes: there is a small map for each value of the first one, in a row for each value of it
+            and in a column for each value of the second one.
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place;
             None if it always is.
+        window: an axis whose value n forbids the keys more than n places away from a query's own place. Later keys
+            within the window are allowed.
         options: as for ``Weights``, without panels and edge.
+
+    Raises:
+        ValueError: ``maps``, ``causal`` or ``window`` that name no axis, or both of the last two.
     """
 
     kind = "heads"
@@ -111,12 +132,18 @@ class Heads(_OfQueries):
         compute: Callable[..., Mapping],
         axes: Mapping[str, Sequence],
         *,
+        maps: Sequence[str] = ("head", "layer"),
         causal: tuple[str, object] | None = None,
+        window: str | None = None,
         **options,
     ):
+        if missing := [name for name in (*maps, window) if name is not None and name not in axes]:
+            raise ValueError(f"maps and window must name axes, got {missing[0]!r}")
         if causal is not None:
             check_value("causal", causal, axes)
-        self.causal = causal
+            if window is not None:
+                raise ValueError("give causal or window, not both")
+        self.maps, self.causal, self.window = list(maps), causal, window
         super().__init__(compute, axes, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -125,23 +152,5 @@ class Heads(_OfQueries):
 
     @property
     def options(self) -> dict:
-        """The axis and value of the causal mask, or None if no query ever looks ahead."""
-        return {"causal": self.causal}
-
-
-class Windows(_OfQueries):
-    """A heat map of the weights by the score that the axis ``score`` names, and the chosen row by every score.
-
-    The axis ``reach`` says how many places away from its own place a query may look. ``compute`` returns
-    ``weights``; ``gold`` of shape (queries, keys), which is 1 for the cells that should have the weight: they get a
-    dashed frame, and labels ``gold``, one text, say what they are; and ``share``, a number that orders the scores.
-    Arguments as for ``Weights``, without panels and edge.
-    """
-
-    kind = "windows"
-    options: ClassVar = {"window": "reach"}
-
-    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """weights and gold: (queries, keys); share: ()."""
-        shapes = super().expected_shapes()
-        return shapes | {"gold": shapes["weights"], "share": ()}
+        """The axes of the small maps, the axis and value of the causal mask, and the axis of the window."""
+        return {"maps": self.maps, "causal": self.causal, "window": self.window}

@@ -2,14 +2,19 @@
 
 const round = (number) => Math.round(100 * number) / 100;
 
-const mark = (tag, attributes = {}, ...children) => ({
-  tag,
-  attributes,
-  children: children.flat(Infinity).filter(Boolean),
-});
+// Marks in lists of lists, without those that are not there, as one list. The key of each is its way through the lists,
+// "2.0" for example, so that it is the same mark in the next picture, whichever of the others are there.
+const keyed = (marks, way = "") =>
+  marks.flatMap((each, i) => {
+    if (!each) return [];
+    return Array.isArray(each) ? keyed(each, `${way}${i}.`) : [{ ...each, key: `${way}${i}` }];
+  });
+
+const mark = (tag, attributes = {}, ...children) => ({ tag, attributes, children: keyed(children) });
+// Placed by a transform, which a style sheet can let glide to another place; x and y it cannot.
 const label = (text, x, y, attributes = {}) => ({
   tag: "text",
-  attributes: { x: round(x), y: round(y), ...attributes },
+  attributes: { transform: `translate(${round(x)} ${round(y)})`, ...attributes },
   text: `${text}`,
 });
 const rect = (x, y, width, height, attributes = {}) =>
@@ -66,16 +71,6 @@ const among = (x, places) => {
 const tickText = (value, step) =>
   signed(value, [0, 1, 2, 3, 4].find((digits) => Math.abs(+step.toFixed(digits) - step) < 0.01 * step) ?? 4);
 
-// The place at a position between two of several places.
-const placeAt = (places, at) => {
-  const before = Math.floor(at);
-  const here = places[before];
-  return here + (at - before) * ((places[before + 1] ?? here) - here);
-};
-
-// Of each number its place among all, the largest first; of equal ones the first comes first.
-const ranksOf = (numbers) =>
-  numbers.map((number, i) => numbers.filter((other, k) => other > number || (other === number && k < i)).length);
 
 // Two curves differ in tone, more of them in their dashes.
 const courseStyle = (k, count) => (count === 2 && k ? "second" : `dash${k}`);
@@ -103,8 +98,8 @@ const hatchBeside = ([from, to], columns, left, top, step, height) =>
   ].map(([a, b]) => a < b && hatch(left + a * step, top, (b - a) * step, height, 8));
 
 // Lines and numbers at 0, 0.5 and 1 of an axis of weights.
-const weightAxis = (left, right, base, height, ticks = [0, 0.5, 1]) =>
-  ticks.map((value) => [
+const weightAxis = (left, right, base, height) =>
+  [0, 0.5, 1].map((value) => [
     line(left, base - height * value, right, base - height * value, { class: "grid" }),
     label(value, left - 5, base - height * value + 4, { class: "end quiet" }),
   ]);
@@ -122,11 +117,6 @@ const numberAbove = (text, x, y, step) => {
     ? label(form, x, y, { class: +text ? "middle number halo" : "middle number halo pale" })
     : label(text, 0, 0, { transform: `translate(${round(x + 4)} ${round(y)}) rotate(-90)`, class: "number" });
 };
-
-// The end of an axis for these weights: the first of a few round numbers that none of them exceeds by more than what
-// stored numbers are rounded by.
-const roundTop = (weights) =>
-  [0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.8].find((top) => Math.max(...weights) <= 1.001 * top) ?? 1;
 
 // The numbers of the words that are written where the play begins: a word that is wrong there is not lost later.
 const writtenFirst = (figure) =>
@@ -181,6 +171,20 @@ const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
     filled,
     forbidden,
   );
+};
+
+// A table in one path for each of its values: stretches of equal values in its rows are one rectangle.
+const pathsByValue = (values, columns, { left = 0, top = 0, step, height }, attributesOf) => {
+  const paths = new Map();
+  let from = 0;
+  values.forEach((value, at) => {
+    if (at + 1 < values.length && values[at + 1] === value && (at + 1) % columns) return;
+    const corner = `M${round(left + (from % columns) * step)},${round(top + Math.floor(from / columns) * height)}`;
+    const wide = round((at + 1 - from) * step);
+    paths.set(value, `${paths.get(value) ?? ""}${corner}h${wide}v${round(height)}h${-wide}z`);
+    from = at + 1;
+  });
+  return [...paths].map(([value, d]) => path(d, attributesOf(value)));
 };
 
 // A map as small as a stamp, in eight shades: one path for each. Its gold cells have thin frames.
@@ -240,7 +244,7 @@ const gripHalf = (text) => (BOLD / 2) * textWidth(text) + 15;
 const grip = (x, y, text, role = "handle") => {
   const half = gripHalf(text);
   return group(
-    { class: "through" },
+    {},
     rect(x - half, y, 2 * half, 22, { class: role, rx: 11 }),
     path(`M${round(x - half + 10)},${y + 7}v8l-5,-4zM${round(x + half - 10)},${y + 7}v8l5,-4z`, { class: "paper" }),
     text && label(text, x, y + 15.5, { class: "middle name inverse" }),
@@ -275,23 +279,11 @@ const gripMoved = (figure, name, { x, y, text }, follow, area) => [
   arrows(figure, name, x, y, text, follow),
 ];
 
-// A button that makes these choices; it ends at `right`.
-const button = (text, right, top, choices) => {
-  const width = Math.max(74, BOLD * textWidth(text) + 26);
-  const left = right - width;
-  return group(
-    { class: "button" },
-    rect(left, top, width, 24, { class: "outset", rx: 12 }),
-    label(text, left + width / 2, top + 16, { class: "middle name" }),
-    rect(left, top, width, 24, picks(choices, true)),
-  );
-};
-
 // A text on a card of its own, around a middle.
 const tip = (text, x, y) => {
   const half = textWidth(text) / 2 + 8;
   return group(
-    { class: "through" },
+    {},
     rect(x - half, y - 15, 2 * half, 22, { class: "tip", rx: 4 }),
     label(text, x, y, { class: "middle" }),
   );
@@ -307,20 +299,6 @@ const flow = (widths, left, right, pitch) => {
   });
 };
 
-// Heights at least `gap` apart, and none below `limit`, as near to these as may be.
-const apart = (heights, gap, limit) => {
-  const order = [...heights.keys()].sort((a, b) => heights[a] - heights[b]);
-  const spread = [...heights];
-  const last = order.length - 1;
-  order.forEach((k, i) => {
-    if (i) spread[k] = Math.max(spread[k], spread[order[i - 1]] + gap);
-  });
-  order.forEach((k, i) => {
-    spread[k] = Math.min(spread[k], limit - gap * (last - i));
-  });
-  return spread;
-};
-
 // The picture as SVG text.
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escapeText = (text) => `${text}`.replace(/[&<>"]/g, (c) => ESCAPES[c]);
@@ -333,7 +311,7 @@ const markText = ({ tag, attributes, children, text }) => {
 };
 const svgText = ({ width, height, marks }) => {
   const [wide, high] = [round(width), round(height)];
-  const drawn = marks.flat(Infinity).filter(Boolean).map(markText).join("");
+  const drawn = keyed(marks).map(markText).join("");
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${wide} ${high}" width="${wide}" height="${high}">` +
     `<style></style><rect width="100%" height="100%" class="paper"></rect>${drawn}</svg>`

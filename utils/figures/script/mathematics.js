@@ -34,22 +34,3 @@ const scoresOf = (scorer, keys) => {
     return projected.map((k) => scored[scorer.form](scorer, q, k));
   };
 };
-
-// Kernels of u, which is the distance divided by the bandwidth, up to a constant factor; the Gaussian is below.
-const kernelOf = {
-  boxcar: (u) => (Math.abs(u) <= 1 ? 1 : 0),
-  triangular: (u) => Math.max(0, 1 - Math.abs(u)),
-  epanechnikov: (u) => Math.max(0, 1 - u * u),
-};
-
-// Weights of all keys for one query; all are 0 where no key lies in the window.
-const kernelWeights = (kernel, query, keys, bandwidth) => {
-  const distances = keys.map((key) => Math.abs(query - key) / bandwidth);
-  // A Gaussian of far keys is 0 in floating point; relative to the nearest key it is not.
-  const nearest = kernel === "gaussian" ? Math.min(...distances) : 0;
-  const values = distances.map((u) =>
-    kernel === "gaussian" ? Math.exp((nearest - u) * (nearest / 2 + u / 2)) : kernelOf[kernel](u),
-  );
-  const total = values.reduce((a, b) => a + b, 0);
-  return values.map((value) => (total ? value / total : 0));
-};

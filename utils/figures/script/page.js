@@ -32,9 +32,7 @@ const pointsIn = (text, { places, bounds }) => {
   const moved = {};
   for (const [i, ...place] of text.split(",").map((point) => point.split(":").map(Number))) {
     if (!places[i] || place.length !== 2 || !place.every(Number.isFinite)) continue;
-    moved[i] = bounds.map((range, side) =>
-      range ? Math.min(range[1], Math.max(range[0], place[side])) : places[i][side],
-    );
+    moved[i] = bounds.map(([low, high], side) => Math.min(high, Math.max(low, place[side])));
   }
   return moved;
 };
@@ -108,22 +106,6 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
     console.error(error);
   }
 }
-
-// A symbol of a formula lights its marks in the next figure below it, or in the last one above, while the mouse is on
-// it.
-let lit = null;
-document.addEventListener("pointerover", ({ target }) => {
-  const glyph = target.closest?.("mjx-container[display] mjx-mi")?.firstElementChild;
-  const chips = glyph
-    ? [...document.querySelectorAll(".xp-symbol")].filter((chip) => glyph.matches(chip.dataset.letter))
-    : [];
-  const chip =
-    chips.find((each) => glyph.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING) ?? chips.at(-1);
-  if (chip === lit) return;
-  lit?.dispatchEvent(new Event("pointerleave"));
-  chip?.dispatchEvent(new Event("pointerenter"));
-  lit = chip;
-});
 
 // On paper a figure stands with its numbers. The event that fills a table would come after the page has been printed.
 let unfoldedTables = [];

@@ -76,7 +76,6 @@ const figureOf = (labels, weights) =>
     picks: { word: "target" },
     play: [],
     say: [""],
-    symbols: {},
   });
 
 // Whether the mouse has moved: one that rests shows nothing anew when the page moves under it.
@@ -92,12 +91,14 @@ const makePlace = () => {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const holder = element("div", { class: "picture", "aria-hidden": "true", translate: "no" });
   holder.attachShadow({ mode: "open" }).append(element("style", {}, PICTURE_STYLE), svg);
-  let figure = null;
+  let [figure, drawn] = [null, []];
   const paint = () => {
     if (!figure) return;
     const width = Math.min(WIDEST_PICTURE, holder.clientWidth || 640);
     const { height, marks } = figure.draw(width);
-    svg.replaceChildren(...marks.flat(Infinity).filter(Boolean).map(svgNode));
+    const now = keyed(marks);
+    patch(svg, now, drawn);
+    drawn = now;
     svg.setAttribute("viewBox", `0 0 ${width} ${Math.round(height)}`);
   };
   // Shows a word: one that the mouse is on, or else the chosen one.

@@ -23,7 +23,7 @@ const INVISIBLE = new RegExp(
 );
 const REPEATED_JOINER = /\p{Join_Control}+(?=\p{Join_Control})/gu;
 const JOINER = new RegExp(String.raw`(${EMOJI}|\p{L}(?:\p{Join_Control}?[\p{L}\p{M}])*)|\p{Join_Control}`, "gu");
-const HAN = String.raw`\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}`;
+const HAN = String.raw`\p{Script=Han}`;
 const CHINESE = String.raw`[${HAN}\u3000-\u303f\uff00-\uffef]`;
 const CHINESE_BLANK = new RegExp(` (?=${CHINESE})|(?<=${CHINESE}) `, "gu");
 

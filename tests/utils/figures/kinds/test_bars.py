@@ -51,6 +51,12 @@ def test_bars_are_as_high_as_their_numbers(width: int) -> None:
     assert tops == pytest.approx(NUMBERS.tolist(), abs=1e-3)
 
 
+def test_probabilities_of_words_have_their_own_colour() -> None:
+    drawn = picture(small(chances=True))
+    assert len(drawn.of("rect", "chance")) == 8
+    assert drawn.of("rect", "weight") == []
+
+
 @both_widths
 def test_the_line_stands_before_the_forbidden_bars(width: int) -> None:
     for n in range(5):

@@ -9,7 +9,7 @@ import torch
 from example_figures import heads, lost, windows
 from pictures import WIDTHS, Picture, picture
 
-from utils.figures import Figure, Heads, Weights, Windows
+from utils.figures import Figure, Heads, Weights
 
 NUMBERS = torch.tensor([[1.0, 0.25, 0.07, 0.0, 1e-7], [0.5, 0.125, 0.375, 0.0, 0.0]])
 both_widths = pytest.mark.parametrize("width", WIDTHS)
@@ -78,10 +78,12 @@ EQUAL = torch.full((5, 4), 0.25)
             lambda i, j, head, layer: j > i,
         ),
         (
-            Windows(
+            Heads(
                 lambda reach, score: {"weights": EQUAL, "gold": EQUAL, "share": 0},
                 {"reach": [0, 1, 9], "score": ["dot"]},
-                labels={"gold": [""]},
+                maps=["score"],
+                window="reach",
+                labels={"gold": [""], "share": [""]},
                 start={"query": 0},
                 **FIVE_BY_FOUR,
             ),
@@ -159,9 +161,36 @@ def test_a_lost_word_says_where_it_was_lost() -> None:
             assert all(top < y < bottom for y, (_, top, _, bottom) in zip(crosses, rows, strict=True))
 
 
-def strokes(drawn: Picture) -> list[int]:
-    """A tick is drawn with one stroke, a cross with two."""
-    return [sign.attributes["d"].count("m") + 1 for sign in drawn.of("path", "sign")]
+def looked_at(**changes) -> Weights:
+    """A picture of two rows of three squares, each of 5 by 7 pixels, of which the last is red."""
+    image = torch.ones(10, 21, 3)
+    image[5:, 14:] = torch.tensor([1.0, 0.0, 0.2])
+    weights = torch.tensor([[0.5, 0.25, 0.0, 0.0, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
+    options = {
+        "queries": ["a", "red"], "keys": "uvwxyz", "squares": (2, 3), "labels": {"gold": ["its own"]},
+        "name": "f", "alt": "", "say": "",
+    } | changes  # fmt: skip
+    return Weights(
+        lambda d: {"weights": weights, "image": image, "gold": weights == 1}, {"d": [1]}, **options
+    )
+
+
+@both_widths
+def test_a_picture_shows_where_the_chosen_query_looks(width: int) -> None:
+    for query, expected in enumerate([[0.5, 0.25, 0, 0, 0, 0.25], [0, 0, 0, 0, 0, 1]]):
+        drawn = picture(looked_at(), width, query=query)
+        squares = drawn.of("rect", "weight", without=("cell", "swatch"))
+        shades = np.array([square["fill-opacity"] for square in squares])
+        assert shades / shades.max() == pytest.approx(np.array(expected) / max(expected), abs=0.02)
+        middles = np.array([square.middle for square in squares]).reshape(2, 3, 2)
+        assert np.ptp(middles[..., 0], axis=0) == pytest.approx(0)
+        assert np.ptp(middles[..., 1], axis=1) == pytest.approx(0)
+        # The red pixels lie in the last square, and a frame around it for the query whose own it is.
+        (red,) = [path for path in drawn.of("path") if path.attributes.get("fill") == "rgb(255,0,51)"]
+        assert squares[5].box == pytest.approx(red.box, abs=0.3)
+        maps = drawn.of("rect", "cell")
+        framed = [frame.middle for frame in drawn.of("rect", "gold") if not maps[11].holds(frame)]
+        assert framed == [pytest.approx(squares[5].middle, abs=0.1)] * query
 
 
 @both_widths
@@ -179,15 +208,15 @@ def test_each_head_has_a_small_map(width: int) -> None:
 
 
 @both_widths
-def test_scores_stand_in_the_order_of_their_shares(width: int) -> None:
-    figure = windows()
-    drawn = picture(figure, width, reach=5, query=2)
-    by_height = sorted(figure.axes["score"], key=lambda name: drawn.text(name).middle[1])
-    assert by_height == ["additive", "cosine", "dot"]
-    rows = [figure.array("weights", reach=5, score=name)[2] for name in figure.axes["score"]]
-    assert strokes(drawn) == [1 if row.argmax() == 2 else 2 for row in rows]
-    percents = [text for text in drawn.texts() if text.endswith("%")]
-    assert percents == [f"{row[2]:.0%}" for row in rows]
+def test_small_maps_may_stand_for_one_axis(width: int) -> None:
+    drawn = picture(windows(), width, reach=0)
+    small_maps = dict(drawn.picks("score"))
+    for at, (name, share) in enumerate([("dot", "30%"), ("cosine", "60%"), ("additive", "80%")]):
+        left, top, right, bottom = small_maps[at,].box
+        assert left < drawn.text(share).middle[0] < right
+        x, y = drawn.text(name).middle
+        assert top < y < bottom if width == 720 else left < x < right
+    assert not [text for text in drawn.texts() if text.startswith("score")]
 
 
 @pytest.mark.parametrize(
@@ -195,9 +224,16 @@ def test_scores_stand_in_the_order_of_their_shares(width: int) -> None:
     [
         ("edge must name an axis, got 'm'", lambda: small(edge="m")),
         (r"'written' of shape \(2,\), got None", lambda: small(labels={"written": ["one"]})),
+        ("2 rows of 2 squares are not 6 keys", lambda: looked_at(squares=(2, 2))),
+        (r"'image' of shape \(1, 5, 3\), got None", lambda: small(squares=(1, 5))),
         (
             "causal must name an axis and one of its values",
-            lambda: Heads(dict, {"mask": ["on"]}, causal=("mask", "off")),
+            lambda: Heads(dict, {"head": [1], "layer": [1], "mask": ["on"]}, causal=("mask", "off")),
+        ),
+        ("maps and window must name axes, got 'layer'", lambda: Heads(dict, {"head": [1]})),
+        (
+            "give causal or window, not both",
+            lambda: Heads(dict, {"head": [1]}, maps=["head"], causal=("head", 1), window="head"),
         ),
     ],
 )
