@@ -5,7 +5,6 @@ Explained in book/data_and_licences.
 """
 
 import os
-import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +15,8 @@ import platformdirs
 import regex
 from opencc import OpenCC
 
-from utils.corpus.forms import looks_like
 from utils.corpus.languages import canonical, has_blanks, primary, script
-from utils.corpus.text_files import text_lines
+from utils.corpus.text_files import looks_like, text_lines
 
 #: Name of the environment variable that names the data folder.
 DATA_VARIABLE = "ATTENTION_DATA"
@@ -28,41 +26,51 @@ SOURCE_PAGE = "https://www.manythings.org/anki/"
 #: What telephones and keyboards write for an apostrophe.
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\uff07", "'"))
 _KEYCAP = r"[0-9#*]\uFE0F?\u20E3"
-#: One emoji with its variation selector and colour of skin, a keycap or a flag; several can be joined to one.
+#: One emoji, which a person counts as one character, whatever it is joined of.
+_EMOJI = rf"(?=[\p{{Emoji}}--[0-9#*]]|{_KEYCAP})\X"
+#: A keycap, a flag, or a sign with its variation selector; the joiner U+200D joins several to one emoji.
 _EMOJI_PART = (
-    rf"(?:{_KEYCAP}"
-    r"|\p{RI}{1,2}|\U0001F3F4[\U000E0020-\U000E007E]+\U000E007F"
-    r"|[\p{Emoji}--[0-9#*\p{RI}]]\uFE0F?(?:\p{EMod}\uFE0F?)?)"
+    rf"(?:{_KEYCAP}|\p{{RI}}{{1,2}}|\U0001F3F4[\U000E0020-\U000E007E]+\U000E007F"
+    r"|[\p{Emoji}--[0-9#*\p{RI}]]\uFE0F?)"
 )
-_EMOJI = rf"{_EMOJI_PART}(?:\u200D{_EMOJI_PART})*"
-#: What Unicode calls ignorable, and control characters. Some are visible in an emoji or between letters.
 _IGNORABLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cc}]")
+#: What nobody sees, but for what an emoji is made of and the two joiners.
 _INVISIBLE = regex.compile(
-    rf"({_EMOJI_PART})|[{_IGNORABLE.pattern}--[\p{{Mongolian}}\p{{Join_Control}}]]+", regex.V1
+    rf"{_EMOJI_PART}(*SKIP)(*FAIL)|[{_IGNORABLE.pattern}--[\p{{Mongolian}}\p{{Join_Control}}]]", regex.V1
 )
 _REPEATED_JOINER = regex.compile(r"\p{Join_Control}+(?=\p{Join_Control})")
-#: Joiners and non-joiners are visible between letters and between emoji only.
-_JOINER = regex.compile(
-    rf"({_EMOJI}|\p{{L}}(?:\p{{Join_Control}}?[\p{{L}}\p{{M}}])*)|\p{{Join_Control}}", regex.V1
+#: A joiner that is not within an emoji or a word, where it would be seen.
+_LONE_JOINER = regex.compile(
+    rf"(?:{_EMOJI_PART}(?:\u200D{_EMOJI_PART})+|\p{{L}}(?:\p{{Join_Control}}?[\p{{L}}\p{{M}}])*)(*SKIP)(*FAIL)"
+    r"|\p{Join_Control}",
+    regex.V1,
 )
-_HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-#: A blank next to a Chinese character or to Chinese punctuation.
-_CHINESE_BLANK = re.compile(
-    f" (?=[{_HAN}\u3000-\u303f\uff00-\uffef])|(?<=[{_HAN}\u3000-\u303f\uff00-\uffef]) "
-)
+_CHINESE = r"[\p{Han}\p{Block=CJK_Symbols_And_Punctuation}\p{Block=Halfwidth_And_Fullwidth_Forms}]"
+_CHINESE_BLANK = regex.compile(rf" (?={_CHINESE})|(?<={_CHINESE}) ")
 #: The characters of words: letters, their marks (such as the vowel signs of Hindi), and digits.
 _LETTERS = r"\w\p{M}\p{N}"
 _LETTER = rf"(?!{_KEYCAP})[{_LETTERS}]"
 _OTHER = rf"{_EMOJI}|[^{_LETTERS}\s]"
 _WORDS = regex.compile(rf"(?:{_LETTER})+(?:'(?:{_LETTER})+)*|{_OTHER}", regex.V1)
 _FRENCH_WORDS = regex.compile(rf"(?:{_LETTER})+'?|{_OTHER}", regex.V1)  # clitics are words: l' homme
-#: A letter of a script without blanks, with its marks. What Unicode calls complex context is Thai, Khmer and the like.
-_CHARACTER = rf"(?=[{_HAN}\u3040-\u30ff\p{{Line_Break=Complex_Context}}\p{{Tibetan}}])[{_LETTERS}]"
+#: A letter of a script without blanks, no digit. What Unicode calls complex context is Thai, Khmer and the like.
+_CHARACTER = (
+    r"(?=[[\p{Han}\p{Block=Hiragana}\p{Block=Katakana}\p{Line_Break=Complex_Context}\p{Tibetan}]--\p{N}])"
+    rf"[{_LETTERS}]"
+)
 _CHARACTERS_AS_WORDS = regex.compile(rf"(?={_CHARACTER})\X|(?:(?!{_CHARACTER}){_LETTER})+|{_OTHER}", regex.V1)
-#: The particle 着, which OpenCC leaves as 著. Words of writing and of fame keep it, such as 著名 and 名著.
+#: A frequent surname and a given name of one or two characters that does not end in a verb.
+_AUTHOR = (
+    "[王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾萧田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢"
+    "姜崔钟谭陆汪范金石廖贾夏韦方白邹孟熊秦邱江尹薛阎段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔汤鲁巴茅老冰]"
+    r"\p{Script=Han}?(?![看听睡坐站等拿带笑哭走跑想活开躺抱戴穿跟牵忙急醒接沿随朝向对])\p{Script=Han}"
+)
+#: The particle 着, which OpenCC leaves as 著. Words of writing and of fame keep it, such as 著名 and 名著, and so does
+#: the line that names an author, such as 鲁迅著. The exported page reads the same expression.
 PARTICLE = regex.compile(
     "(?<![名显昭巨土专原拙遗卓所编]|(?<!翻)译|(?<![讨议谈争评辩])论|(?<![配结混凑融])合)著"
     "(?!名(?![单字片])|(?<!意味著)作|者|述|称|录(?![音像])|书立说)"
+    rf"(?!(?<=(?:^|\p{{P}}){_AUTHOR}著)(?:$|\p{{P}}))"
 )
 #: The largest share of bad rows; a file with more is probably of another kind.
 MAX_BAD_SHARE = 0.01
@@ -281,7 +289,10 @@ def clean(text: str, lang: str) -> str:
     '漢語很難。'
     """
     # Blanks come first: some of them are control characters.
-    text = _without_invisible(" ".join(text.translate(_APOSTROPHES).split()))
+    text = " ".join(text.translate(_APOSTROPHES).split())
+    if _IGNORABLE.search(text):
+        for unseen in (_INVISIBLE, _REPEATED_JOINER, _LONE_JOINER):
+            text = unseen.sub("", text)
     text = " ".join(unicodedata.normalize("NFC", text).split())
     return _CHINESE_BLANK.sub("", text) if script(lang) in ("Hans", "Hant") else text
 
@@ -309,13 +320,6 @@ def _converted(text: str, lang: str) -> str:
     if script(lang) != "Hant" or simplified != text:
         return text
     return _converter("s2hk" if canonical(lang).endswith(("HK", "MO")) else "s2tw").convert(text)
-
-
-def _without_invisible(text: str) -> str:
-    if not _IGNORABLE.search(text):
-        return text
-    text = _REPEATED_JOINER.sub("", _INVISIBLE.sub(r"\1", text))
-    return _JOINER.sub(r"\1", text)
 
 
 @lru_cache

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from utils.corpus.batches import ShuffledBatches
-from utils.corpus.doubts import doubts
+from utils.corpus.pair_warnings import shortened, warnings_about
 from utils.corpus.pairs import check_share, choose_languages, find_file, read_rows
 from utils.corpus.splits import TEST, TRAIN, VALID, Example, examples_of, parts_of_rows
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
@@ -261,12 +261,12 @@ def show_pairs(
         pairs: of the file, in the order of ``languages``.
         notify: gets each message.
     """
-    notify("  " + "  ".join(f"column {n} is {columns[n - 1]}: {first[n - 1][:60]}" for n in (1, 2)))
+    notify("  " + "  ".join(f"column {n} is {columns[n - 1]}: {shortened(first[n - 1], 60)}" for n in (1, 2)))
     examples = pairs[:: len(pairs) // 1000 + 1]
     for source, target in examples[:: len(examples) // 3 or 1][:3]:
-        notify(f"  {languages[0]}: {source[:60]}  {languages[1]}: {target[:60]}")
-    for doubt in doubts(languages, first, examples):
-        notify(f"warning: {doubt}")
+        notify(f"  {languages[0]}: {shortened(source, 60)}  {languages[1]}: {shortened(target, 60)}")
+    for warning in warnings_about(languages, first, examples):
+        notify(f"warning: {warning}")
 
 
 def _write_ids(

@@ -11,8 +11,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from utils.corpus.forms import looks_like
-from utils.corpus.text_files import text_lines
+from utils.corpus.text_files import looks_like, text_lines
 
 T = TypeVar("T")
 #: Lines that are read before they are translated or aligned. With 64 the batches are of less similar length, and a line

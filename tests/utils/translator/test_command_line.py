@@ -89,12 +89,12 @@ def gold_files(tmp_path) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def arguments(tmp_path, gold_files, monkeypatch) -> Callable[[str], list[str]]:
+def arguments(tmp_path, folder, gold_files, monkeypatch) -> Callable[[str], list[str]]:
     """Split a command as a shell does, and put paths in place of the names in braces."""
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    paths = {"tmp": tmp_path, "run": STORED_RUN, "pairs": write_pairs(tmp_path / "pairs.txt")}
+    paths = {"tmp": tmp_path, "run": folder, "pairs": write_pairs(tmp_path / "pairs.txt")}
     return lambda command: [part.format(**paths) for part in shlex.split(command)]
 
 
@@ -299,11 +299,12 @@ def test_ctrl_c_keeps_the_state_for_resume(tmp_path):
 
 
 def test_train_shows_pairs_and_what_is_odd(tmp_path):
-    options = train_options(tmp_path, "--steps", 2, "--tgt", "cmn")
+    options = train_options(tmp_path, "--steps", 2, "--tgt", "cmn", "--resume")
     text = (tmp_path / "pairs.txt").read_text("utf-8")
     (tmp_path / "pairs.txt").write_text(f"English\tFrench\n{text}", encoding="utf-8")
     told = invoke(*options).stderr.splitlines()
-    assert told[:2] == [
+    assert told[:3] == [
+        f"warning: there is no interrupted training into {tmp_path / 'run'}: this training begins anew",
         f"reading {tmp_path / 'pairs.txt'}",
         "  column 1 is en: English  column 2 is zh: French",
     ]
