@@ -44,6 +44,7 @@ def test_the_frame_is_as_high_as_its_page(visit, name):
     assert inside.locator("body").evaluate(f"() => {overflow}") <= 1
     assert inside.locator("body").evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
     assert frame.evaluate("frame => frame.clientWidth") > 300
+    assert "#" not in visit.page(name).url
 
 
 def test_a_folded_translator_loads_when_it_is_unfolded(visit):

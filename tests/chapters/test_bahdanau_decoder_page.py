@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from page_engine import Engine
 from playwright.sync_api import Browser, Page, expect
-from windows import DESK, PHONE, Visit
+from windows import DESK, Visit
 
 from utils.corpus.batches import make_batch
 from utils.corpus.grammar import join_words, triples
@@ -61,18 +61,10 @@ def test_the_stored_weights_write_the_printed_translations(engine):
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> str:
+def visit(browser: Browser, tmp_path_factory) -> Iterator[Visit]:
     place = tmp_path_factory.mktemp("page")
     (place / "page.html").write_text(PAGE, "utf-8")
-    script = (ROOT / "book" / "_assets" / "translator.js").read_text("utf-8")
-    around = f'<!doctype html><html lang="en"><title>Book</title>{FRAME}<script>{script}</script></html>'
-    (place / "book.html").write_text(around, "utf-8")
-    return place.as_uri()
-
-
-@pytest.fixture(scope="module", params=[DESK, PHONE], ids=["desk", "phone"])
-def visit(request, browser: Browser, folder: str) -> Iterator[Visit]:
-    with Visit(browser, folder, **request.param) as visit:
+    with Visit(browser, place.as_uri(), **DESK) as visit:
         yield visit
 
 
@@ -111,6 +103,7 @@ def test_letters_choose_among_the_words_and_a_sentence_is_translated(page):
         "Not in the vocabulary: “zebra”. Such words are all read as one unknown word."
     )
     field.fill("Mary's ")
+    expect(page.get_by_role("group", name="Next word")).to_be_visible()
     after_possessive = offered.all_inner_texts()
     field.fill("The")
     expect(offered).not_to_have_text(after_possessive)
@@ -121,18 +114,3 @@ def test_letters_choose_among_the_words_and_a_sentence_is_translated(page):
         expect(offered).to_have_text(after_possessive)
     field.fill("Mary sleeps. " * 200)
     expect(offered).to_have_count(0)
-
-
-@pytest.mark.browser
-def test_the_frame_gets_its_height_and_leaves_the_address(visit):
-    page = visit.page("book")
-    inside = page.locator("iframe.translator").content_frame
-    inside.locator("#result[data-beam='5']").wait_for()
-    inside.locator("#result").evaluate("result => { result.dataset.beam = 0 }")
-    inside.locator(".next button").first.click()
-    inside.locator("#result[data-beam='5']").wait_for()
-    page.wait_for_function(
-        "height => document.querySelector('iframe.translator').clientHeight >= height",
-        arg=inside.locator("body").evaluate("body => body.offsetHeight"),
-    )
-    assert page.url == f"{visit.origin}/book.html"

@@ -25,8 +25,12 @@ const plain = ({ ids, weights, choices, logProb, finished }) =>
   ({ ids, weights: weights.map((row) => [...row]), choices, logProb, finished });
 const calls = {
   load: ({ layout, bytes }) => { model = makeModel(unpackWeights(layout, Uint8Array.from(bytes).buffer)); },
-  greedy: ({ src, ...options }) => plain(greedy(model, src, options)),
-  beamSearch: ({ src, ...options }) => beamSearch(model, src, options).map(plain),
+  search: ({ src, ...options }) => {
+    const search = searching(model, src, options);
+    let step = search.next();
+    while (!step.done) step = search.next();
+    return step.value.map(plain);
+  },
   reads: ({ vocabulary, language }) => { read = makeReader(vocabulary, language); },
   read: (texts) => texts.map(read),
   writes: (vocabulary) => { tgt = vocabulary; },
@@ -63,9 +67,9 @@ def check_searches(engine: Engine, model: EncoderDecoder, src: list[int], max_le
     """Both searches of the page write what torch writes, and beam search all of its hypotheses."""
     batch = make_batch([src], [[]])
     [expected] = greedy(model, batch.src, batch.src_lens, max_len=max_len)
-    check_same(engine.call("greedy", {"src": src, "maxLen": max_len}), expected)
+    check_same(engine.call("search", {"src": src, "maxLen": max_len, "beam": 1})[0], expected)
     [best] = beam_search(model, batch.src, batch.src_lens, beam=5, max_len=max_len)
-    told = engine.call("beamSearch", {"src": src, "maxLen": max_len, "beam": 5})
+    told = engine.call("search", {"src": src, "maxLen": max_len, "beam": 5})
     assert len(told) == len(best)
     for hypothesis, expected in zip(told, best, strict=True):
         check_same(hypothesis, expected)

@@ -292,15 +292,6 @@ const written = (hypothesis) => {
   };
 };
 
-const beamSearch = (model, src, options) => {
-  const search = searching(model, src, options);
-  let step = search.next();
-  while (!step.done) step = search.next();
-  return step.value;
-};
-
-const greedy = (model, src, options) => beamSearch(model, src, { ...options, beam: 1 })[0];
-
 // As utils.translator.translating.translate: at least twice as many words as the source has, and ten more.
 const maxLenOf = (numWords) => 2 * 2 ** (32 - Math.clz32(numWords - 1)) + 10;
 

@@ -111,7 +111,7 @@ const show = () => {
   find(".length").textContent = `${steps[step].english.length} words`;
   find("#shorter").setAttribute("aria-disabled", step === 0);
   find("#longer").setAttribute("aria-disabled", step === steps.length - 1);
-  find(`#story-${story}`).checked = true;
+  buttons.forEach((button, k) => button.setAttribute("aria-pressed", k === story));
   find(".alone a").href = addressOf(state);
   showPlot();
 };
@@ -139,16 +139,15 @@ const arrive = () => {
   show();
 };
 
-stories.forEach(({ name }, story) => {
-  const input = element("input", { type: "radio", name: "story", id: `story-${story}` });
-  input.addEventListener("change", () => go({ story, step: Math.max(0, reached[story]) }));
-  find(".stories").append(element("label", { translate: "no" }, input, name));
-});
+const buttons = stories.map(({ name }, story) =>
+  textButton(name, () => go({ story, step: Math.max(0, reached[story]) })),
+);
+find(".examples").append(...buttons);
 find("#shorter").addEventListener("click", () => grow(-1));
 find("#longer").addEventListener("click", () => grow(1));
 addEventListener("hashchange", arrive);
 paper.addEventListener("change", show);
 new ResizeObserver(showPlot).observe(plot);
 arrive();
-for (const part of document.querySelectorAll(".stories, .steps, .plot, .alone")) part.hidden = false;
+for (const part of document.querySelectorAll(".examples, .steps, .plot, .alone")) part.hidden = false;
 find(".still").remove();

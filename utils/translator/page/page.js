@@ -275,7 +275,7 @@ const show = () => {
 
 // Whatever goes wrong: the stored example takes the place of an answer to an earlier text.
 const fail = () => {
-  find(".typing").hidden = !shown;
+  find(".typing").hidden = !result.dataset.beam; // where there has never been an answer
   shown = null;
   showNext({ choices: [] });
   notes.replaceChildren(element("p", {}, "The translator does not run in this browser."));

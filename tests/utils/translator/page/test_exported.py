@@ -47,7 +47,7 @@ def test_the_page_has_the_weights_of_the_run(tmp_path):
 def test_a_stored_page_is_written_anew(tmp_path):
     export(trained_run(), tmp_path / "page.html", title="Keys & dogs", examples=["We have two keys."])
     page = (tmp_path / "page.html").read_text("utf-8")
-    older = page.replace("light-dark", "dark-light").replace("const beamSearch", "const search")
+    older = page.replace("light-dark", "dark-light").replace("const searching", "const search")
     assert page_of(*read_page(older)) == page
     with pytest.raises(ValueError, match="the page holds no facts"):
         read_page("<html></html>")

@@ -165,8 +165,9 @@ def test_a_screen_reader_hears_counts_marks_and_curves(page):
 
 @pytest.mark.browser
 def test_another_sentence_has_its_own_translation(page):
-    page.get_by_role("radio", name="Mary").focus()
-    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Mary").focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
     expect(page.locator(".english:visible")).to_have_text("Anna bought a hat.")
     page.get_by_text("The right translation").click()
     expect(page.locator(".reference .french:visible")).to_have_text("Anna a acheté un chapeau.")

@@ -50,7 +50,7 @@ def test_chosen_words_are_kept_and_continued(engine):
     model = random_model()
     engine.load(model)
     src, prefix = [4, 5, 6], [7, 8]
-    told = engine.call("greedy", {"src": src, "maxLen": 6, "prefix": prefix})
+    [told] = engine.call("search", {"src": src, "maxLen": 6, "beam": 1, "prefix": prefix})
     assert told["ids"][:2] == prefix
     logits, weights = model(torch.tensor([src]), torch.tensor([3]), torch.tensor([[BOS, *told["ids"][:-1]]]))
     log_p = logits[0].log_softmax(dim=-1)
@@ -62,14 +62,14 @@ def test_chosen_words_are_kept_and_continued(engine):
 
 def test_a_chosen_end_ends_the_translation(engine):
     engine.load(random_model())
-    [best] = engine.call("beamSearch", {"src": [4, 5], "maxLen": 6, "beam": 5, "prefix": [7, EOS]})
+    [best] = engine.call("search", {"src": [4, 5], "maxLen": 6, "beam": 5, "prefix": [7, EOS]})
     assert (best["ids"], best["finished"]) == ([7, EOS], True)
 
 
 def test_each_step_has_its_likeliest_words(engine):
     model = random_model()
     engine.load(model)
-    told = engine.call("greedy", {"src": [4, 5, 6], "maxLen": 6})
+    [told] = engine.call("search", {"src": [4, 5, 6], "maxLen": 6, "beam": 1})
     logits, _ = model(torch.tensor([[4, 5, 6]]), torch.tensor([3]), torch.tensor([[BOS, *told["ids"][:-1]]]))
     log_p = logits[0].log_softmax(dim=-1)
     log_p[:, [PAD, BOS]] = -torch.inf
