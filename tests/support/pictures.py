@@ -2,6 +2,9 @@
 
 import xml.etree.ElementTree as ET
 
+#: Widths of a column of text on a desk and on a phone of 360 pixels.
+WIDTHS = (720, 328)
+
 
 def marks(svg: str, tag: str, *classes: str, without: tuple[str, ...] = ()) -> list[ET.Element]:
     """The marks of this tag that have all these classes, in order."""
