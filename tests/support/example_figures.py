@@ -81,22 +81,6 @@ def two_maps(name: str = "maps") -> Weights:
     )
 
 
-def rivals(name: str = "rivals") -> Weights:
-    """One curve for each value of a control with buttons."""
-    kept = {"up": [0.0, 0.5, 1.0], "down": [1.0, 0.5, 0.25]}
-    return Weights(
-        lambda step, way: {"weights": _weights(step, 2, 3), "kept": torch.tensor(kept[way][step])},
-        {"step": [0, 1, 2], "way": list(kept)},
-        queries="ab",
-        keys="xyz",
-        gauges=("kept", {"kept": ""}),
-        name=name,
-        alt="A heat map of two queries, and a curve for each way.",
-        say="{query} at step {step}, {way}.",
-        play="step",
-    )
-
-
 def lost(name: str = "lost") -> Weights:
     """With the words that are written: one is lost on the way, one was wrong from the start."""
     return Weights(
@@ -329,7 +313,6 @@ def examples() -> dict[str, Figure]:
     made = [
         heat_map(),
         two_maps(),
-        rivals(),
         lost(),
         heads(),
         windows(),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from pictures import marks, texts
 
 from utils.figures import Alignment, Weights
 
@@ -22,12 +23,6 @@ def figure(compute: Callable | None = None, axes: dict | None = None, **changes)
     )  # fmt: skip
 
 
-def drawn(svg: str, tag: str, *classes: str) -> list[ET.Element]:
-    """The marks of this tag that have all these classes."""
-    marks = ET.fromstring(svg).iter(f"{{http://www.w3.org/2000/svg}}{tag}")
-    return [mark for mark in marks if {*classes} <= {*mark.get("class", "").split()}]
-
-
 def points(path: ET.Element) -> list[tuple[float, ...]]:
     return [tuple(map(float, at)) for at in re.findall(r"[ML](-?[\d.]+),(-?[\d.]+)", path.get("d"))]
 
@@ -41,20 +36,20 @@ def test_a_curve_is_strong_up_to_now(width: int) -> None:
         svg = figure().draw(width, step=step)
         assert points(curves(svg)[0]) == whole[: at + 1]
         # The first dot is drawn last, above the others.
-        dot = drawn(svg, "circle", "outlined")[-1]
+        dot = marks(svg, "circle", "outlined")[-1]
         assert (float(dot.get("cx")), float(dot.get("cy"))) == whole[at]
 
 
 def curves(svg: str) -> list[ET.Element]:
     """The strong curves, without the pieces before their names."""
-    return [path for path in drawn(svg, "path", "course", "done") if "h22" not in path.get("d")]
+    return [path for path in marks(svg, "path", "course", "done") if "h22" not in path.get("d")]
 
 
 def test_each_curve_has_its_name_and_its_number() -> None:
     for head, step in ((1, 3), (2, 3), (2, 9)):
-        texts = set(ET.fromstring(figure().draw(head=head, step=step)).itertext())
-        assert {f"right words {KEPT[step]:.0%}", f"lost {(1 - KEPT[step]) / head + 1e-9:.0%}"} <= texts
-        assert f"step {step}" in texts  # on the grip
+        written = set(texts(figure().draw(head=head, step=step)))
+        assert {f"right words {KEPT[step]:.0%}", f"lost {(1 - KEPT[step]) / head + 1e-9:.0%}"} <= written
+        assert f"step {step}" in written  # on the grip
 
 
 def test_a_share_can_be_that_of_a_choice() -> None:
@@ -80,8 +75,8 @@ def test_a_curve_says_where_its_word_looks_right() -> None:
     # At step 0 the word looks at its gold link: a dot. At step 1 it does not: a cross. The other has no gold link.
     for step, dots, crosses in ((0, 1, 0), (1, 0, 1)):
         svg = words.draw(step=step, word="voiture")
-        assert len(drawn(svg, "circle", "weight", "outlined")) == dots
-        assert len(drawn(svg, "circle", "paper")) == crosses
+        assert len(marks(svg, "circle", "weight", "outlined")) == dots
+        assert len(marks(svg, "circle", "paper")) == crosses
         assert not curves(words.draw(step=step, word="rouge"))
 
 

@@ -97,7 +97,7 @@ def opened(page: Page, name: str) -> Locator:
     """A figure in its opening state, with no mouse over it."""
     shown = page.locator(f"figure#{name}")
     reset(shown)
-    shown.scroll_into_view_if_needed()
+    shown.locator(".xp-picture").evaluate("picture => picture.scrollIntoView({ block: 'center' })")
     drawn(shown)
     return shown
 

@@ -82,9 +82,10 @@ const rowBars = (numbers, { left, step, base, tall, allowed, role, zeros }) =>
     const x = left + (j + 0.5) * step;
     const inside = height > tall - 18;
     const forbidden = j >= allowed;
+    const style = forbidden ? `${role} forbidden` : role;
     return group(
       {},
-      rect(x - step * 0.36, base - height, step * 0.72, height, { rx: 2, class: forbidden ? `${role} forbidden` : role }),
+      rect(x - step * 0.36, base - height, step * 0.72, height, { rx: 2, class: style }),
       (number >= 0.045 || (zeros && !forbidden)) &&
         (inside
           ? label(fitted(number.toFixed(2), step) ?? "", x, base - height + 13, {

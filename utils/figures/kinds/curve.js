@@ -143,7 +143,7 @@ kinds.curve = {
   error(figure, { right }) {
     const text = `error ${figure.array("error")[0].toFixed(2)}${this.unit(figure)}`;
     const left = right - BOLD * textWidth(text, 18);
-    return [rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })];
+    return [rect(left - 26, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })];
   },
 
   // The hours and the name of their axis, where no grip of the window hangs.

@@ -5,12 +5,12 @@ kinds.weights = {
     const { panels, edge, squares } = figure.options;
     const { queries, written } = figure.labels;
     const wide = isWide(width);
-    const picture = squares && pictureLookedAt(figure, wide ? 212 : 116);
+    const picture = squares && pictureLookedAt(figure, wide ? 212 : 132);
     const limit = edge ? figure.value(edge) : Infinity;
     const masked = allowedKeys(figure, () => [0, limit]);
     const forbidden = edge && "hatched: forbidden";
     const beside = written && besideRows(figure, wide);
-    const least = picture ? 20 : !wide ? 24 : panels.length > 1 ? 32 : 26;
+    const least = !wide ? 24 : panels.length > 1 ? 32 : 26;
     const dashed = figure.has("gold") && `dashed: ${goldName(figure)}`;
     const maps = heatMaps(figure, picture && wide ? width - picture.width - 28 : width, {
       ...{ panels, masked, beside, everywhere: panels.length === 1 && !picture },

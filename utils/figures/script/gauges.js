@@ -50,9 +50,9 @@ const gaugeLayout = (figure, width) => {
     const names = text || !figure.shape(key).length ? [text] : figure.labels[figure.picks[pick]].map(spelled);
     return 40 + BOLD * widest(names.map((name) => `${name} 100%`));
   });
-  const names = flow(rooms, 0, width, 18).map(({ x, y }) => ({ x, y: (heading ? 34 : 14) + y }));
-  const top = names.at(-1).y + 18;
-  const base = top + (wide ? 100 : 56);
+  const names = flow(rooms, 0, width, 17).map(({ x, y }) => ({ x, y: (heading ? 32 : 14) + y }));
+  const top = names.at(-1).y + 12;
+  const base = top + (wide ? 100 : 42);
   const [least, most] = gaugeRange(figure);
   const xs = scaled(values).map((share) => left + share * (right - left));
   return {

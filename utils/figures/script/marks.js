@@ -279,16 +279,6 @@ const gripMoved = (figure, name, { x, y, text }, follow, area) => [
   arrows(figure, name, x, y, text, follow),
 ];
 
-// A text on a card of its own, around a middle.
-const tip = (text, x, y) => {
-  const half = textWidth(text) / 2 + 8;
-  return group(
-    {},
-    rect(x - half, y - 15, 2 * half, 22, { class: "tip", rx: 4 }),
-    label(text, x, y, { class: "middle" }),
-  );
-};
-
 // Where boxes of these widths stand one behind the other, in as many lines as it takes from `left` to `right`.
 const flow = (widths, left, right, pitch) => {
   let [x, y] = [left, 0];
