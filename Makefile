@@ -99,7 +99,7 @@ readme: $(INSTALLED)  ## write the links and the tables of chapters in README.md
 	$(BIN)/python book/_ext/publishing.py
 fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got a new Chinese character
 	$(BIN)/python book/fonts.py
-translators: $(INSTALLED)  ## train the translators of the pages again, 30 minutes; ATTENTION_DATA names the folder of pairs
+translators: $(INSTALLED)  ## write the pages of the translators with today's scripts; trains those that have no page
 	PYTHONPATH=chapters $(BIN)/python book/translators.py
 
 clean:  ## remove what was built, the environment included

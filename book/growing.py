@@ -1,4 +1,4 @@
-"""Sentences that grow, and two translators that show what one vector loses: `make translators` writes their page."""
+"""Sentences that grow, and two translators that show what one vector loses, for the page of book/translators."""
 
 from collections.abc import Iterable
 from itertools import chain
@@ -11,11 +11,9 @@ from studies.length_study import DECODERS, Task, grammar_task, score, train
 from utils.corpus.grammar.lexicon import ADJECTIVES, NAMES, NOUNS, VERBS
 from utils.metrics import bleu
 from utils.seq2seq import Encoder, EncoderDecoder
-from utils.translator.bottleneck import Step, write_bottleneck
-from utils.translator.options import Precision
-from utils.translator.packed import pack_weights, unpack_weights
+from utils.translator.page.growing_sentence import Step, growing_content
+from utils.translator.page.html import Content
 
-PAGE = Path(__file__).parent / "_assets" / "translators" / "bottleneck.html"
 RUN = Path("_build") / "translators" / "bottleneck"
 #: Those of the length study, but narrower, and with four times as many French words.
 LIMIT, NUM_TOKENS, WIDTH = 50, 2_400_000, 96
@@ -114,7 +112,7 @@ def check_unseen(task: Task, steps: Iterable[Step]) -> None:
 
 
 def trained(task: Task, name: str) -> EncoderDecoder:
-    """A translator of the length study with the weights that the page stores; it is trained if there is no run yet."""
+    """A translator of the length study; it is trained if there is no run yet."""
     path = RUN / f"{name}.safetensors"
     if not path.exists():
         RUN.mkdir(parents=True, exist_ok=True)
@@ -122,12 +120,11 @@ def trained(task: Task, name: str) -> EncoderDecoder:
     encoder = Encoder(len(task.src_vocabulary), WIDTH, WIDTH)
     model = EncoderDecoder(encoder, DECODERS[name](len(task.tgt_vocabulary), WIDTH, WIDTH, encoder.d_out))
     model.load_state_dict(load_file(path))
-    model.load_state_dict(unpack_weights(*pack_weights(model, Precision.INT8)))
     return model.eval()
 
 
-def make_page() -> None:
-    """Train the translators, if there is no run yet, and write the page."""
+def content() -> Content:
+    """Train the translators, if there is no run yet, and let them translate the sentences at each length."""
     torch.set_num_threads(1)
     task = grammar_task(LIMIT, num_tokens=NUM_TOKENS, longest=LIMIT, edges=EDGES)
     stories = {name: steps_of(clauses) for name, clauses in STORIES.items()}
@@ -136,7 +133,7 @@ def make_page() -> None:
     sizes = " and ".join(f"{sum(w.numel() for w in model.parameters()):,}" for model in models.values())
     facts = {
         "languages": "English to French, in the sentences of this course's grammar",
-        "models": f"recurrent, with the same encoder: {sizes} weights, stored as {Precision.INT8}",
+        "models": f"recurrent, with the same encoder: {sizes} weights",
         "training": f"both on the same {len(task.src_ids):,} sentences of 3 to {LIMIT} words, each read once",
         "sentences": "none of those above is in training, nor any with the same nouns, names, verbs and adjectives",
     }
@@ -147,4 +144,4 @@ def make_page() -> None:
         print(name, by_length)
     facts["BLEU is"] = bleu(["."], [["."]], lang="fr").signature
     vocabularies = (task.src_vocabulary, task.tgt_vocabulary)
-    print(write_bottleneck(PAGE, list(models.values()), vocabularies, stories, facts), "bytes")
+    return growing_content(list(models.values()), vocabularies, stories, facts)

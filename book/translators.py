@@ -1,9 +1,11 @@
-"""Train the translators of the pages and write these pages: `make translators`.
+"""Write the pages of the translators with today's scripts and styles: `make translators`.
 
-Those of real sentences need the files of pairs that book/data_and_licences describes, in the folder
+A stored page holds its translator. Where there is no page, the translator is trained first: remove a page to train its
+translator again. Those of real sentences need the files of pairs that book/data_and_licences describes, in the folder
 `$ATTENTION_DATA/tatoeba`.
 """
 
+import json
 import os
 import shlex
 import subprocess
@@ -11,9 +13,21 @@ import sys
 from pathlib import Path
 
 import growing
+import nbformat
+from bs4 import BeautifulSoup
 
-PAGES = Path(__file__).parent / "_assets" / "translators"
+from utils.translator.checkpoints import write_atomically
+from utils.translator.page.frame import Frame, upright
+from utils.translator.page.growing_sentence import growing_page
+from utils.translator.page.html import held, page_of, read_page
+
+ASSETS = Path(__file__).parent / "_assets"
+#: A notebook that holds a page.
+CHAPTER = Path("chapters", "bahdanau_decoder.ipynb")
+PAGES = ASSETS / "translators"
 RUNS = Path("_build") / "translators"
+#: What the pages say of their sentences, as the licence asks.
+SENTENCES = "of Tatoeba (tatoeba.org), CC BY 2.0 FR, collected by ManyThings (manythings.org/anki)"
 #: The file of pairs, the options of `attention-course train`, and sentences to begin with.
 TRANSLATORS = {
     # The first page of the book loads this one, so it is small.
@@ -54,17 +68,56 @@ TRANSLATORS = {
 
 
 def main() -> None:
-    """Train, where there is no run yet, then score and export."""
-    growing.make_page()
-    for name, (pairs, options, examples) in TRANSLATORS.items():
-        run = RUNS / name
-        if not run.exists():
-            path = Path(os.environ["ATTENTION_DATA"], "tatoeba", pairs)
-            course("train", "--pairs", path, *shlex.split(options), "--out", run)
-        course("evaluate", run, "--beam", 5)
-        listed = run.with_suffix(".txt")
-        listed.write_text("\n".join(examples) + "\n", "utf-8")
-        course("export", run, "--out", PAGES / f"{name}.html", "--examples", listed)
+    """Write each page anew; train, score and export first where there is none."""
+    for name in TRANSLATORS:
+        path = PAGES / f"{name}.html"
+        if not path.exists():
+            make_page(name, path)
+        write_atomically(path, written_anew(path).encode())
+    path = PAGES / "bottleneck.html"
+    write_atomically(path, growing_anew(path).encode())
+    notebook = nbformat.read(CHAPTER, as_version=4)
+    [output] = [cell.outputs[0] for cell in notebook.cells if cell.id == "bd-live"]
+    output.data["text/html"] = frame_anew(output.data["text/html"])
+    nbformat.write(notebook, CHAPTER)
+
+
+def written_anew(path: Path) -> str:
+    """A stored page of a translator of real sentences, with today's scripts and styles."""
+    content, weights = read_page(path.read_text("utf-8"))
+    content["facts"]["sentences"] = SENTENCES
+    return page_of(content, weights, font=font())
+
+
+def growing_anew(path: Path) -> str:
+    """The page of the growing sentence; its translators are trained if there is no page."""
+    content = json.loads(held(path.read_text("utf-8"), "facts")) if path.exists() else growing.content()
+    return growing_page(content, font=font())
+
+
+def frame_anew(frame: str) -> str:
+    """The page that a chapter has trained, in its frame."""
+    held_frame = BeautifulSoup(frame, "html.parser").iframe
+    content, weights = read_page(held_frame["srcdoc"])
+    return Frame(held_frame["title"], srcdoc=page_of(content, weights, font=font()))._repr_html_()
+
+
+def font() -> str:
+    """The typeface of the book."""
+    return upright((ASSETS / "fonts" / "text.css").read_text("utf-8"))
+
+
+def make_page(name: str, path: Path) -> None:
+    """Train a translator, if there is no run yet, score it, and export its page."""
+    pairs, options, examples = TRANSLATORS[name]
+    run = RUNS / name
+    if not run.exists():
+        source = Path(os.environ["ATTENTION_DATA"], "tatoeba", pairs)
+        course("train", "--pairs", source, *shlex.split(options), "--out", run)
+    course("evaluate", run, "--beam", 5)
+    listed = run.with_suffix(".txt")
+    listed.write_text("\n".join(examples) + "\n", "utf-8")
+    course("export", run, "--out", path, "--examples", listed)
 
 
 def course(*words: object) -> None:

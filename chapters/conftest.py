@@ -51,17 +51,9 @@ def allowed(record: dict) -> dict[str, float]:
     return {"rel": 0, "abs": 1.01 * record["step"] if record["step"] < 1 else 0}
 
 
-def without_substitutes(outputs: list) -> list:
-    """The outputs without what a kernel, but not `make notebooks`, stores before each figure."""
-    return [output for output in outputs if 'class="xp-substitute"' not in str(output.get("data", ""))]
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Fails a cell whose figure has other numbers than the stored one, unless nbval ignores the cell's output."""
-    if isinstance(item, IPyNbCell):
-        compare = item.compare_outputs
-        item.compare_outputs = lambda *outputs: compare(*map(without_substitutes, outputs))
     yield
     if isinstance(item, IPyNbCell) and item.options["check"]:
         # Not above: tests/conftest.py must come before anything imports utils, and this file is read first.

@@ -54,3 +54,12 @@ def browser() -> Iterator[Browser]:
     """This machine's Chromium."""
     with sync_playwright() as playwright, launch(playwright) as launched:
         yield launched
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _let_go(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a file of tests has kept for its own tests, corpora for example, is let go of after its last one."""
+    yield
+    for kept in vars(request.module).values():
+        if hasattr(kept, "cache_clear") and not kept.__module__.startswith("utils.figures"):
+            kept.cache_clear()

@@ -165,8 +165,7 @@ def additive_scores(
 ) -> Float[Tensor, "*batch queries keys"]:
     r"""Additive scores :math:`s_{ij} = w_v^\top \tanh(W_q q_i + W_k k_j)` of projected queries and keys.
 
-    The features, the values of tanh, are ``batch * queries * keys * h`` numbers; for many queries
-    ``utils.translator.additive_by_query`` computes the same in less memory.
+    The features, the values of tanh, are ``batch * queries * keys * h`` numbers.
 
     Raises:
         ValueError: fewer than two axes, widths h that differ, or leading axes that do not fit.
@@ -176,7 +175,9 @@ def additive_scores(
 
     Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
     """
-    check_additive(projected_queries, projected_keys, w_v)
+    check_width("projected_queries", projected_queries, len(w_v))
+    check_width("projected_keys", projected_keys, len(w_v))
+    _leading_axes(queries=projected_queries, keys=projected_keys)
     features = torch.tanh(projected_queries[..., :, None, :] + projected_keys[..., None, :, :])
     return features @ w_v
 
@@ -335,27 +336,16 @@ class AdditiveAttention(Attention):
         d_query: width of the queries.
         d_key: width of the keys.
         d_hidden: width h of the hidden layer.
-        score: computes the scores from the projected queries, the projected keys and :math:`w_v`. For many queries
-            on a CPU, ``utils.translator.additive_by_query`` has a function that gives the same in less memory and time.
         options: as for :class:`Attention`.
 
     Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
     """
 
-    def __init__(
-        self,
-        d_query: int,
-        d_key: int,
-        d_hidden: int,
-        *,
-        score: Callable[[Tensor, Tensor, Tensor], Tensor] = additive_scores,
-        **options: Any,
-    ):
+    def __init__(self, d_query: int, d_key: int, d_hidden: int, **options: Any):
         super().__init__(**options)
         self.w_q = nn.Linear(d_query, d_hidden, bias=False)
         self.w_k = nn.Linear(d_key, d_hidden, bias=False)
         self.w_v = nn.Linear(d_hidden, 1, bias=False)
-        self.score = score
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys h"]:
         """Project the keys: W_k k, the part of the hidden layer that does not depend on the query."""
@@ -367,7 +357,7 @@ class AdditiveAttention(Attention):
     ) -> Float[Tensor, "*batch queries keys"]:
         """See :func:`additive_scores`."""
         check_width("queries", queries, self.w_q.in_features)
-        return self.score(self.w_q(queries), projected_keys, self.w_v.weight.squeeze(0))
+        return additive_scores(self.w_q(queries), projected_keys, self.w_v.weight.squeeze(0))
 
 
 def weighted_sum(
@@ -456,16 +446,6 @@ def _check_dot_product(queries: Tensor, keys: Tensor) -> None:
             f"got {queries.shape[-1]} and {keys.shape[-1]}; AdditiveAttention takes different widths"
         )
     _leading_axes(queries=queries, keys=keys)
-
-
-def check_additive(projected_queries: Tensor, projected_keys: Tensor, w_v: Tensor) -> tuple[int, ...]:
-    """Raise ValueError unless the shapes fit for additive scores; return the leading axes of the scores.
-
-    Explained in chapters/additive_attention.
-    """
-    check_width("projected_queries", projected_queries, len(w_v))
-    check_width("projected_keys", projected_keys, len(w_v))
-    return _leading_axes(queries=projected_queries, keys=projected_keys)
 
 
 def check_axes(**tensors: Tensor) -> None:

@@ -1,8 +1,7 @@
 r"""Variants of attention: other scores, sparse and local weights, and decoders made of them.
 
 The decoders here let you choose the score and the query, keep account of where they have looked, or copy words of the
-source. Masks and the three layers of the course are in ``attention``, the recurrence is in ``seq2seq``. The fast form
-in ``translator`` does not cover these decoders: ``fast_loss`` and the search use the plain form for them.
+source. Masks and the three layers of the course are in ``attention``, the recurrence is in ``seq2seq``.
 Explained in chapters/attention_variants.
 """
 
@@ -296,8 +295,6 @@ class AttentionDecoder(RecurrentDecoder):
     unit also reads the context of the step before, :math:`c_{i-1}`. (Luong et al. feed
     :math:`\tanh(W_c [c_{i-1}; s_{i-1}])`, of which the unit knows :math:`s_{i-1}` already. Our readout is the same in
     both cases, the one of Bahdanau et al.)
-
-    It has no fast form: ``utils.translator.fast.fast_loss`` calls ``batch_loss`` for it.
 
     Args:
         vocab_size: number of target tokens.

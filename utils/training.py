@@ -116,7 +116,7 @@ def fit(
         model: trained in place, and left in evaluation mode.
         batches: a list, or :class:`utils.corpus.batches.ShuffledBatches`; one pass over them is an epoch.
         epochs: number of passes over the batches.
-        loss: a function of the model and a batch; ``utils.translator.fast.fast_loss`` gives the same number faster.
+        loss: a function of the model and a batch; ``utils.fast_training.fast_loss`` gives the same number faster.
         label_smoothing: as in :func:`sequence_loss`.
         lr: scale of the learning rate. After the share p of the steps it is ``lr * min(p / warmup, 1) * (1 - p)``.
         warmup: share of the steps over which the learning rate rises.

@@ -22,11 +22,11 @@ from studies.parts import run_parts
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch
 from utils.corpus.grammar import Triple, join_words, triples
 from utils.corpus.vocabulary import PAD, Vocabulary
+from utils.fast_training import attention_weights, fast_loss
 from utils.metrics import alignment_error_rate, bleu, links_from_weights
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, Memory
 from utils.training import batch_loss, fit, seeded
-from utils.translator.fast import attention_weights, decoder_features, encode, fast_loss
 
 #: Words of the sentence of the course that are rare in the grammar.
 RARE = {"white", "flower", "flowers"}
@@ -148,10 +148,7 @@ def misleading_loss(
 
     Source: after Wiegreffe and Pinter (2019), section 4, who also train to differ from the weights of a base model.
     """
-    enc = encode(model.encoder, batch.src, batch.src_lens)
-    features, weights = decoder_features(
-        model.decoder, batch.tgt_in, *model.decoder.start(*enc, batch.src_lens)
-    )
+    features, _, weights = model.decoder.features(batch.tgt_in, *model.start(batch.src, batch.src_lens))
     with torch.no_grad():
         honest_weights = attention_weights(honest, batch)
     real = batch.tgt_out != PAD

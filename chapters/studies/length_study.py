@@ -25,12 +25,12 @@ from utils.corpus.grammar import LONGEST, join_words, split_of, triple
 from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import group_split
 from utils.corpus.vocabulary import Vocabulary
+from utils.fast_training import fast_loss
 from utils.metrics import bleu, bleu_by_length
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 from utils.training import Ids, fit, seeded
 from utils.translator.checkpoints import write_atomically
-from utils.translator.fast import fast_loss
 
 #: The decoders that are compared, by their names in the results.
 #:

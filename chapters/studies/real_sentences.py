@@ -48,7 +48,6 @@ from utils.translator.alignment import (
     text_for_model,
 )
 from utils.translator.checkpoints import Checkpoints, write_atomically
-from utils.translator.fast import steps_for
 from utils.translator.gold_links import GoldLinks, alignment_score, read_gold
 from utils.translator.loop import Schedule, train
 from utils.translator.models import Settings, build_model
@@ -333,7 +332,7 @@ def hypotheses_of(model: EncoderDecoder, src: Units, texts: Sequence[str]) -> li
         lens = torch.tensor([len(ids[row]) for row in rows])
         batch = pad_ids([ids[row] for row in rows])
         longest = 2 * int(lens.max()) + 10
-        by_row |= zip(rows, greedy(model, batch, lens, max_len=longest, steps=steps_for(model)), strict=True)
+        by_row |= zip(rows, greedy(model, batch, lens, max_len=longest), strict=True)
     return [by_row[row] for row in range(len(ids))]
 
 

@@ -21,11 +21,11 @@ from utils.corpus.batches import ShuffledBatches, pad_ids
 from utils.corpus.pairs import find_file, read_pairs
 from utils.corpus.splits import Example, group_split
 from utils.corpus.vocabulary import Vocabulary
+from utils.fast_training import fast_loss
 from utils.metrics import bleu, chrf
 from utils.search import greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import fit
-from utils.translator.fast import fast_loss, steps_for
 from utils.translator.models import Settings, build_model
 
 #: Where the results are stored.
@@ -98,7 +98,7 @@ def translations(
     for first in range(0, len(sources), 100):
         ids = src.encode(sources[first : first + 100])
         lens = torch.tensor(list(map(len, ids)))
-        hypotheses = greedy(model, pad_ids(ids), lens, max_len=60, steps=steps_for(model))
+        hypotheses = greedy(model, pad_ids(ids), lens, max_len=60)
         texts += [tgt.decode(hypothesis.tokens) for hypothesis in hypotheses]
     return texts
 

@@ -27,13 +27,13 @@ from utils.attention import DotProductAttention
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import Triple, join_words, triples
 from utils.corpus.vocabulary import BOS, Vocabulary
+from utils.fast_training import fast_loss
 from utils.metrics import alignment_error_rate, bleu, diagonal_links, links_from_weights
 from utils.search import DecoderSteps, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import fit, seeded
 from utils.transformer import TransformerDecoder, TransformerEncoder
 from utils.translator.checkpoints import write_atomically
-from utils.translator.fast import FastSteps, fast_loss, steps_for
 
 #: Where the results of the whole study are stored.
 #:
@@ -187,9 +187,7 @@ def corpus_of_the_chapter(num: int = 10_000, num_test: int = 500) -> Corpus:
 def bleu_of(model: EncoderDecoder, corpus: Corpus, sentences: Sequence[Triple]) -> float:
     """BLEU of the greedy translations of the sentences."""
     ids = corpus.en.encode([t.en for t in sentences])
-    hypotheses = greedy(
-        model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50, steps=steps_for(model)
-    )
+    hypotheses = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50)
     texts = [join_words(corpus.fr.tokens(hypothesis.tokens), "fr") for hypothesis in hypotheses]
     return bleu(texts, [[join_words(t.fr, "fr")] for t in sentences], lang="fr").value
 
@@ -404,7 +402,7 @@ def decoding(setup: Setup, *, width: int = 128, vocab: int = 500) -> list[dict]:
                 transformer_model, src, words, steps=None
             ),
             "recurrent": lambda src=src, words=words: write_words(
-                recurrent_model, src, words, steps=FastSteps
+                recurrent_model, src, words, steps=DecoderSteps
             ),
         }
         seconds = in_turn(calls, setup.repeats)

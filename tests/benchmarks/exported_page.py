@@ -2,10 +2,11 @@
 
 Run as ``python tests/benchmarks/exported_page.py RUN``, with a recurrent run that has test sentences; without one, the
 default run is trained for three minutes, English to French. Times are those of the page's worker, for test sentences of
-ten words. With float32 the page is compared with torch, sentence by sentence; int8 weights are unpacked into torch and
-compared on all test sentences.
+ten words. With the weights in float32 it is compared with torch, sentence by sentence; those that the page stores are
+unpacked into torch and compared on all test sentences.
 """
 
+import base64
 import statistics
 import sys
 from dataclasses import replace
@@ -23,11 +24,11 @@ from playwright.sync_api import Page, sync_playwright
 
 from utils.metrics import bleu
 from utils.translator.data import PairData
-from utils.translator.export import export
 from utils.translator.loop import Schedule
 from utils.translator.models import Settings
-from utils.translator.options import Precision, Search
-from utils.translator.packed import pack_weights, unpack_weights
+from utils.translator.options import Search
+from utils.translator.page.exported import export
+from utils.translator.page.stored_model import pack_weights, unpack_weights
 from utils.translator.runs import Run, load_run, train_run
 from utils.translator.translating import Translation, translate_sentences
 
@@ -35,11 +36,13 @@ WORDS = 10
 #: The most milliseconds that we want: with greedy search and with a beam of 5.
 WANTED = {1: 80, 5: 300}
 
-#: A second worker of an opened page, which answers one request at a time.
-SECOND_WORKER = """() => {
+#: A second worker of an opened page, which answers one request at a time, with these weights or those of the page.
+SECOND_WORKER = """([layout, weights]) => {
     const text = (id) => document.getElementById(id).textContent;
     const worker = new Worker(URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" })));
-    worker.postMessage({ facts: JSON.parse(text("facts")), weights: text("weights").trim() });
+    const facts = JSON.parse(text("facts"));
+    if (weights) worker.postMessage({ facts: { ...facts, layout }, weights });
+    else worker.postMessage({ facts, weights: text("weights").trim() });
     let number = 0;
     window.translated = (sentence, beam) => new Promise((answered) => {
         worker.onmessage = ({ data }) => answered(data);
@@ -89,20 +92,20 @@ def tokens_of(answer: dict) -> list[str]:
     return [word["token"] for word in answer["target"]]
 
 
-def print_effect(run: Run, precision: Precision) -> None:
-    """What storing the weights in fewer bytes changes in the translations of all test sentences, by greedy search."""
+def print_effect(run: Run) -> None:
+    """What rounding the weights to one byte changes in the translations of all test sentences, by greedy search."""
     sources = [example.source for example in run.test]
     before = translate_sentences(run, sources)
     model = type(run.model)(run.model.encoder, run.model.decoder)
     exact = {name: tensor.clone() for name, tensor in run.model.state_dict().items()}
-    model.load_state_dict(unpack_weights(*pack_weights(run.model, precision)))
+    model.load_state_dict(unpack_weights(*pack_weights(run.model)))
     after = translate_sentences(replace(run, model=model), sources)
     run.model.load_state_dict(exact)
     same = [pair for pair in zip(before, after, strict=True) if pair[0].tgt_tokens == pair[1].tgt_tokens]
     apart = torch.cat([(a.weights - b.weights).abs().flatten() for a, b in same])
     scores = [score_of(run, translations) for translations in (before, after)]
     print(
-        f"{precision}: {len(sources) - len(same)} of {len(sources)} translations differ, BLEU {scores[0]:.2f} and "
+        f"rounded: {len(sources) - len(same)} of {len(sources)} translations differ, BLEU {scores[0]:.2f} and "
         f"{scores[1]:.2f}, weights of the others {apart.mean():.4f} apart on average"
     )
 
@@ -117,26 +120,21 @@ def main(
     num: Annotated[int, typer.Option(min=1)] = 50,
     parity: Annotated[int, typer.Option(min=1)] = 200,
 ) -> None:
-    """Export a run with each precision, and measure the pages."""
+    """Export a run, and measure its page."""
     run = load_run(folder) if folder else trained()
+    layout, exact = pack_weights(run.model, exact=True)
     with TemporaryDirectory() as temporary, sync_playwright() as playwright:
         browser = launch(playwright)
-        for precision in Precision:
-            path = Path(temporary) / f"{precision}.html"
-            print(f"{precision}: {export(run, path, precision=precision) / 1e6:.1f} MB")
-            if precision == Precision.FLOAT16:
-                continue
-            page = browser.new_page()
-            page.goto(path.as_uri())
-            page.evaluate(SECOND_WORKER)
-            if precision == Precision.INT8:
-                print_times(page, run, num)
-            else:
-                print_parity(page, run, parity)
-            page.close()
+        path = Path(temporary) / "page.html"
+        print(f"{export(run, path) / 1e6:.1f} MB")
+        page = browser.new_page()
+        page.goto(path.as_uri())
+        page.evaluate(SECOND_WORKER, [None, None])
+        print_times(page, run, num)
+        page.evaluate(SECOND_WORKER, [layout, base64.b64encode(exact).decode()])
+        print_parity(page, run, parity)
         browser.close()
-    for precision in (Precision.INT8, Precision.FLOAT16):
-        print_effect(run, precision)
+    print_effect(run)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,11 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from utils.corpus.batches import Batch, make_batch
+from utils.fast_training import fast_loss
 from utils.seq2seq import EncoderDecoder
 from utils.training import batch_loss
 from utils.translator.data import PairData, prepare
 from utils.translator.devices import Device, choose_device, fastest_products
-from utils.translator.fast import fast_loss
 from utils.translator.models import Settings, build_model
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -20,10 +20,10 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from utils.corpus.batches import Batch, batches
 from utils.corpus.vocabulary import EOS, PAD
+from utils.fast_training import fast_loss
 from utils.search import beam_search, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import batch_loss, sequence_loss
-from utils.translator.fast import FastSteps, fast_loss
 from utils.translator.models import Settings, build_model
 
 BATCH = 64
@@ -190,7 +190,7 @@ def search_all(model: EncoderDecoder, epoch: list[Batch], *, beam: int = 0, bflo
             model.decoder.output.start((batch.tgt_out != PAD).sum(dim=1) - 1)
             options = {"beam": beam} if beam else {}
             hypotheses = (beam_search if beam else greedy)(
-                model, batch.src, batch.src_lens, max_len=2 * batch.tgt.shape[1], steps=FastSteps, **options
+                model, batch.src, batch.src_lens, max_len=2 * batch.tgt.shape[1], **options
             )
             best = [of_sentence[0] for of_sentence in hypotheses] if beam else hypotheses
             assert [len(h.tokens) + 2 for h in best] == (batch.tgt != PAD).sum(dim=1).tolist()

@@ -96,11 +96,11 @@ def entries(page: str) -> dict[str, BeautifulSoup]:
 
 
 def test_the_reference_covers_every_module() -> None:
-    # Inner modules: the grammar corpus is used through its package, figures are drawn by their kinds, a translator's
-    # page is made by `live`, and the commands have a page of their own. The checks of a chapter are used there alone.
+    # Inner modules: the grammar corpus is used through its package, figures are drawn by their kinds, and the commands
+    # have a page of their own. The checks of a chapter are used there alone.
     inner = re.compile(
         r"utils\.corpus\.grammar\.\w+|utils\.figures\.(packing|still|chinese|kinds\.\w+)"
-        r"|utils\.translator\.(commands\.\w+|options|page_parts)"
+        r"|utils\.translator\.(commands\.\w+|options)"
         rf"|utils\.exercises\.({'|'.join(page.removeprefix('chapters/') for page in CHAPTERS)})"
     )
     modules = {

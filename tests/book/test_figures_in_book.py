@@ -22,7 +22,6 @@ from stored_figures import (
     COMPACT,
     StoredFigure,
     check_frames,
-    check_height,
     every_point,
     open_table,
     some_points,
@@ -101,7 +100,6 @@ def test_figures_fit_phones_and_twofold_size(browser: Browser, origins: dict[str
         page, heights = visit.page("book/playground"), {}
         for _, name in FIGURES:
             shown = visit.figure("book/playground", name)
-            check_height(shown)
             heights[name] = shown.evaluate(COMPACT)
         assert page.evaluate("document.documentElement.scrollWidth") <= size["viewport"]["width"]
         if size == PHONE:

@@ -1,59 +1,13 @@
-"""The translators in frames of the book: they translate, look like the page around them, and are what torch trained."""
+"""The translators in frames of the book: they translate, and look like the page around them."""
 
-import base64
-import gzip
-import json
 import re
 from collections.abc import Iterator
 
 import pytest
-import torch
-from bs4 import BeautifulSoup
-from built_book import ROOT
-from page_engine import Engine, held
 from playwright.sync_api import Browser, FrameLocator, expect
 from windows import DESK, PHONE, Visit
 
-from utils.search import beam_search
-from utils.translator.models import Settings, build_model
-from utils.translator.packed import unpack_weights
-from utils.translator.page_parts import read
-
 pytestmark = pytest.mark.browser
-
-#: The pages that translate what a reader types have the names of their languages.
-TRANSLATORS = sorted((ROOT / "book" / "_assets" / "translators").glob("*-*.html"))
-#: The translator that opens the book is small; all others load when a reader asks for them.
-MEGABYTES = {"en-fr": 0.9}
-
-
-@pytest.mark.parametrize("path", TRANSLATORS, ids=lambda path: path.stem)
-def test_torch_translates_with_the_stored_weights(path):
-    page = path.read_text("utf-8")
-    assert len(gzip.compress(page.encode(), 6)) <= 1e6 * MEGABYTES.get(path.stem, 8)  # as a server sends it
-    facts = json.loads(held(page, "facts"))
-    weights = unpack_weights(facts["layout"], base64.b64decode(held(page, "weights")))
-    widths = {"d_embed": weights["encoder.embedding.weight"].shape[1]}
-    widths["d_hidden"] = weights["encoder.gru.weight_hh_l0"].shape[1]
-    settings = Settings(*path.stem.split("-"), **widths)
-    model = build_model(settings, *(len(facts[side]["tokens"]) for side in ("src", "tgt"))).eval()
-    model.load_state_dict(weights)
-
-    engine = Engine()
-    engine.call("reads", {"vocabulary": facts["src"], "language": facts["language"]})
-    engine.call("writes", facts["tgt"])
-    stored = BeautifulSoup(page, "html.parser").select_one(".stored")
-    source, translation = (stored.select_one(part).get_text() for part in ("span", "strong"))
-    ids = engine.call("read", [source])[0]["ids"]
-    [[best, *_]] = beam_search(model, torch.tensor([ids]), torch.tensor([len(ids)]), beam=5, max_len=100)
-    assert engine.call("decode", [best.tokens])[0] == translation
-
-
-@pytest.mark.parametrize("path", TRANSLATORS, ids=lambda path: path.stem)
-def test_the_stored_pages_have_the_scripts_of_today(path):
-    names = ("page.js", "frame.js", "worker.js", "tokenizer.js", "forward.js")
-    page = path.read_text("utf-8")
-    assert all(read(name) in page for name in names), "run make translators"
 
 
 @pytest.fixture(scope="module", params=[DESK, PHONE], ids=["desk", "phone"])
@@ -90,6 +44,7 @@ def test_the_frame_is_as_high_as_its_page(visit, name):
     assert inside.locator("body").evaluate(f"() => {overflow}") <= 1
     assert inside.locator("body").evaluate("() => document.documentElement.scrollWidth - innerWidth") <= 0
     assert frame.evaluate("frame => frame.clientWidth") > 300
+    assert "#" not in visit.page(name).url
 
 
 def test_a_folded_translator_loads_when_it_is_unfolded(visit):
@@ -112,7 +67,7 @@ def test_a_sentence_grows_in_its_chapter(visit):
     frame.scroll_into_view_if_needed()
     inside = frame.content_frame
     inside.get_by_role("button", name="Longer").click()
-    expect(inside.locator(".english")).to_have_text("Mary found the small white flower yesterday.")
+    expect(inside.locator(".english:visible")).to_have_text("Mary found the small white flower yesterday.")
     expect(inside.get_by_role("heading", level=1)).to_be_hidden()
     page.wait_for_function(
         "height => document.querySelector('iframe.translator').clientHeight >= height",
@@ -121,7 +76,7 @@ def test_a_sentence_grows_in_its_chapter(visit):
 
 
 @pytest.mark.parametrize("name", ["book/index", "chapters/bahdanau_decoder"])
-def test_the_frame_has_the_colours_of_the_book(visit, name):
+def test_the_frame_has_the_colours_and_the_typeface_of_the_book(visit, name):
     inside = opened(visit, name)
     colours = []
     for theme in ("light", "dark"):
@@ -131,3 +86,11 @@ def test_the_frame_has_the_colours_of_the_book(visit, name):
     assert colours == ["rgb(255, 255, 255)", "rgb(18, 18, 18)"]
     box = visit.page(name).locator(":has(> iframe.translator)")
     assert box.evaluate("box => getComputedStyle(box).backgroundColor") == "rgba(0, 0, 0, 0)"
+    family = (
+        "body => [getComputedStyle(body).fontFamily.split(',')[0], document.fonts.check('16px Course Sans')]"
+    )
+    around = (
+        visit.page(name).locator("body").evaluate("body => getComputedStyle(body).fontFamily.split(',')[0]")
+    )
+    assert inside.locator("body").evaluate(family) == [around, True]
+    assert inside.locator("body").evaluate("() => document.fonts.size") >= 1

@@ -21,6 +21,7 @@ LAYERS = [
     {"kernels", "seq2seq"},
     {"corpus", "transformer", "attention_variants"},
     {"search", "training", "metrics", "unknown_words", "long_sequences", "fast_decoding", "circuits"},
+    {"fast_training"},
     {"figures"},
     {"translator", "exercises"},
     {"__main__"},

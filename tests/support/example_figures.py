@@ -59,7 +59,6 @@ def heat_map(name: str = "heat") -> Weights:
         say="At d = {d} {query} takes {top[query]:2} ({top[query]:0%}) from {best[query]|keys}.",
         start={"d": 4, "valid_length": 6, "query": "query 2"},
         invite="Click a row, then make d larger.",
-        symbols={"query": "q", "weight": "α"},
     )
 
 
@@ -79,22 +78,6 @@ def two_maps(name: str = "maps") -> Weights:
         alt="Two heat maps, the second of scores that are divided by the root of d.",
         say="{query} at d = {d}.",
         play="d",
-    )
-
-
-def rivals(name: str = "rivals") -> Weights:
-    """One curve for each value of a control with buttons."""
-    kept = {"up": [0.0, 0.5, 1.0], "down": [1.0, 0.5, 0.25]}
-    return Weights(
-        lambda step, way: {"weights": _weights(step, 2, 3), "kept": torch.tensor(kept[way][step])},
-        {"step": [0, 1, 2], "way": list(kept)},
-        queries="ab",
-        keys="xyz",
-        gauges=("kept", {"kept": ""}),
-        name=name,
-        alt="A heat map of two queries, and a curve for each way.",
-        say="{query} at step {step}, {way}.",
-        play="step",
     )
 
 
@@ -178,7 +161,6 @@ def bars(name: str = "bars") -> Bars:
         say="n = {valid_length}, filled with {fill}: {tiny:2g}.",
         start={"valid_length": 5},
         invite="Drag the dashed line.",
-        symbols={"weight": "α"},
     )
 
 
@@ -218,7 +200,6 @@ def curve(name: str = "curve", **changes) -> Curve:
             "say": ["the estimate for hour {query} is {height:2} m", "no reading is near hour {query}"],
             "start": {"query": 7.0, "bandwidth": 1.0},
             "invite": "Drag the query, or an edge of the window.",
-            "symbols": {"query": "x", "value": "yᵢ", "weight": "αᵢ", "context": "f(x)"},
         }
         | changes,
     )
@@ -237,7 +218,6 @@ def alignment(name: str = "align") -> Alignment:
         start={"step": 2, "word": "fleur"},
         play="step",
         invite="Choose a French word, then press play.",
-        symbols={"query": "s", "weight": "α"},
     )
 
 
@@ -281,7 +261,6 @@ def plane(name: str = "plane") -> Plane:
         alt="Eight words as points of a plane, and a query.",
         say="{score}: most weight goes to {best|points}, {top:0%}. The nearest key is {nearest|points}.",
         invite="Drag the query or a word.",
-        symbols={"query": "q", "key": "k", "weight": "α"},
     )
 
 
@@ -326,7 +305,6 @@ def looked_at(name: str = "picture") -> Weights:
         alt="A picture of four by four squares with three things, and a heat map of its caption by the squares.",
         say="“{query}” without {hide}.",
         start={"query": 2},
-        symbols={"weight": "α"},
     )
 
 
@@ -335,7 +313,6 @@ def examples() -> dict[str, Figure]:
     made = [
         heat_map(),
         two_maps(),
-        rivals(),
         lost(),
         heads(),
         windows(),

@@ -100,7 +100,7 @@ def trust_in_the_dark(folder: Path, notebook: str) -> None:
 
 def open_notebook(browser: Browser, address: str, notebook: str) -> Page:
     """A window on the notebook as it is stored; requests to any other host are refused."""
-    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    context = browser.new_context(viewport={"width": 1280, "height": 1000}, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE)
     context.route(
         re.compile(rf"^https?://(?!{re.escape(address.removeprefix('http://'))})"), lambda r: r.abort()

@@ -1,24 +1,20 @@
-"""The forward pass and the tokenizer of the exported page, in V8 or in a browser, against what torch says."""
+"""The forward pass and the tokenizer of the exported page in V8, against what torch says."""
 
 import json
 import random
-import re
 from collections.abc import Sequence
-from importlib.resources import files
 
 import torch
-from playwright.sync_api import Page
 from py_mini_racer import MiniRacer
 from torch import Tensor, nn
 
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import EOS, Vocabulary
 from utils.search import Hypothesis, beam_search, greedy
-from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
-from utils.translator.options import Precision
-from utils.translator.packed import language_facts, pack_weights, vocabulary_facts
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
+from utils.translator.page.html import read
+from utils.translator.page.stored_model import language_facts, pack_weights, vocabulary_facts
 
-PAGE = files("utils.translator") / "page"
 #: How much two computations in single precision may differ, in log-probabilities and in weights.
 ROUNDING = 1e-4
 
@@ -29,8 +25,12 @@ const plain = ({ ids, weights, choices, logProb, finished }) =>
   ({ ids, weights: weights.map((row) => [...row]), choices, logProb, finished });
 const calls = {
   load: ({ layout, bytes }) => { model = makeModel(unpackWeights(layout, Uint8Array.from(bytes).buffer)); },
-  greedy: ({ src, ...options }) => plain(greedy(model, src, options)),
-  beamSearch: ({ src, ...options }) => beamSearch(model, src, options).map(plain),
+  search: ({ src, ...options }) => {
+    const search = searching(model, src, options);
+    let step = search.next();
+    while (!step.done) step = search.next();
+    return step.value.map(plain);
+  },
   reads: ({ vocabulary, language }) => { read = makeReader(vocabulary, language); },
   read: (texts) => texts.map(read),
   writes: (vocabulary) => { tgt = vocabulary; },
@@ -40,12 +40,7 @@ const call = (name, argument) => JSON.stringify(calls[name](JSON.parse(argument)
 """
 
 
-SCRIPT = "\n".join([*((PAGE / name).read_text("utf-8") for name in ("forward.js", "tokenizer.js")), CALLS])
-
-
-def held(page: str, name: str) -> str:
-    """What a translator's page holds in one of its scripts."""
-    return re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script>', page, re.DOTALL)[1]
+SCRIPT = read("forward.js", "tokenizer.js") + CALLS
 
 
 class Engine:
@@ -55,14 +50,11 @@ class Engine:
         self.context = MiniRacer()
         self.context.eval(SCRIPT)
 
-    def answer(self, name: str, argument: str) -> str:
-        return self.context.call("call", name, argument)
-
     def call(self, name: str, argument: object) -> object:
-        return json.loads(self.answer(name, json.dumps(argument)))
+        return json.loads(self.context.call("call", name, json.dumps(argument)))
 
-    def load(self, model: nn.Module, precision: Precision = Precision.FLOAT32) -> None:
-        layout, packed = pack_weights(model, precision)
+    def load(self, model: nn.Module, *, exact: bool = True) -> None:
+        layout, packed = pack_weights(model, exact=exact)
         self.call("load", {"layout": layout, "bytes": list(packed)})
 
     def read(self, vocabulary: Vocabulary, lang: str, texts: Sequence[str]) -> list[dict]:
@@ -71,24 +63,13 @@ class Engine:
         return self.call("read", list(texts))
 
 
-class BrowserEngine(Engine):
-    """The scripts in an empty page."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        page.add_script_tag(content=SCRIPT)
-
-    def answer(self, name: str, argument: str) -> str:
-        return self.page.evaluate("([name, argument]) => call(name, argument)", [name, argument])
-
-
 def check_searches(engine: Engine, model: EncoderDecoder, src: list[int], max_len: int) -> None:
     """Both searches of the page write what torch writes, and beam search all of its hypotheses."""
     batch = make_batch([src], [[]])
     [expected] = greedy(model, batch.src, batch.src_lens, max_len=max_len)
-    check_same(engine.call("greedy", {"src": src, "maxLen": max_len}), expected)
+    check_same(engine.call("search", {"src": src, "maxLen": max_len, "beam": 1})[0], expected)
     [best] = beam_search(model, batch.src, batch.src_lens, beam=5, max_len=max_len)
-    told = engine.call("beamSearch", {"src": src, "maxLen": max_len, "beam": 5})
+    told = engine.call("search", {"src": src, "maxLen": max_len, "beam": 5})
     assert len(told) == len(best)
     for hypothesis, expected in zip(told, best, strict=True):
         check_same(hypothesis, expected)
@@ -99,23 +80,14 @@ def check_same(told: dict, expected: Hypothesis) -> None:
     tokens = expected.tokens + [EOS] * expected.finished
     assert (told["ids"], told["finished"]) == (tokens, expected.finished)
     assert abs(told["logProb"] - expected.log_prob) <= ROUNDING
-    if expected.weights is None:
-        assert told["weights"] == [[]] * len(tokens)
-    else:
-        torch.testing.assert_close(Tensor(told["weights"]), expected.weights, rtol=0, atol=ROUNDING)
+    torch.testing.assert_close(Tensor(told["weights"]), expected.weights, rtol=0, atol=ROUNDING)
 
 
-def random_model(
-    vocab: int = 13, *, attention: bool = True, cell: str = "gru", num_layers: int = 1, seed: int = 0
-) -> EncoderDecoder:
+def random_model(vocab: int = 13, *, cell: str = "gru", num_layers: int = 1, seed: int = 0) -> EncoderDecoder:
     """A translator whose widths all differ, with weights that make its choices differ, too."""
     torch.manual_seed(seed)
     encoder = Encoder(vocab, 11, 17, num_layers=num_layers)
-    options = {"num_layers": num_layers, "cell": cell}
-    if attention:
-        decoder = BahdanauDecoder(vocab, 7, 19, encoder.d_out, d_attention=5, **options)
-    else:
-        decoder = FixedContextDecoder(vocab, 7, 19, encoder.d_out, **options)
+    decoder = BahdanauDecoder(vocab, 7, 19, encoder.d_out, d_attention=5, num_layers=num_layers, cell=cell)
     model = EncoderDecoder(encoder, decoder).eval()
     with torch.no_grad():
         for parameter in model.parameters():

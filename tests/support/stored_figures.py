@@ -12,7 +12,6 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Locator, Page, expect
 
@@ -116,8 +115,9 @@ def check_frames(place: Locator, figure: Figure, points: Iterable[dict] | None =
 def check_same_picture(shown: str, figure: Figure, point: dict) -> None:
     """A picture in a page has the marks that the same script draws in Python, in a column of the same width."""
     svg = ET.fromstring(shown)
-    state = {"place": place_of(figure, point), "reached": json.loads(svg.get("data-reached"))}
-    check_marks(shown, stage(figure).picture(state, float(svg.get("viewBox").split()[2])))
+    check_marks(
+        shown, stage(figure).picture({"place": place_of(figure, point)}, float(svg.get("viewBox").split()[2]))
+    )
 
 
 @cache
@@ -133,9 +133,8 @@ def check_marks(live: str, still: str) -> None:
 
 
 def tree(node: ET.Element) -> tuple:
-    """An element with all in it, to be compared; not how far its text is squeezed, which the font of a page decides."""
-    attributes = {key: value for key, value in node.items() if key not in ("textLength", "lengthAdjust")}
-    return node.tag.rpartition("}")[2], attributes, node.text or "", [tree(child) for child in node]
+    """An element with all in it, to be compared."""
+    return node.tag.rpartition("}")[2], dict(node.items()), node.text or "", [tree(child) for child in node]
 
 
 def picture_of(place: Locator) -> str:
@@ -200,10 +199,10 @@ COLLISIONS = """figure => {
     const texts = [...svg.querySelectorAll("text")].filter(text => text.getBoundingClientRect().width);
     // Turned texts have boxes that are larger than they are.
     const outside = texts.filter(text => {
-        const box = text.getBoundingClientRect(), slack = text.getAttribute("transform") ? 8 : 2;
+        const box = text.getBoundingClientRect(), slack = text.getAttribute("transform")?.includes("rotate") ? 8 : 2;
         return box.left < frame.left - slack || box.right > frame.right + slack || box.bottom > frame.bottom + slack;
     }).map(text => [text.textContent, "the edge"]);
-    const straight = texts.filter(text => !text.getAttribute("transform"));
+    const straight = texts.filter(text => !text.getAttribute("transform")?.includes("rotate"));
     const boxes = straight.map(text => [text.textContent, text.getBoundingClientRect()]);
     const touching = boxes.flatMap(([one, a], i) => boxes.slice(i + 1)
         .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
@@ -212,21 +211,14 @@ COLLISIONS = """figure => {
     return [...outside, ...touching];
 }"""
 
-#: A font that is wider than those of most machines, one that is narrower than all, and one that no machine has. The
-#: letters are those of a font that matplotlib brings along.
-_LETTERS = b64encode(Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSans.ttf").read_bytes()).decode()
-_FONT = "src: url(data:font/ttf;base64,{letters}); size-adjust: {percent}%"
-FONTS = {
-    "wide": _FONT.format(letters=_LETTERS, percent=115),
-    "narrow": _FONT.format(letters=_LETTERS, percent=70),
-    "missing": "src: local('missing')",
-}
+#: A font that is wider than those of most machines: one that matplotlib brings along.
+_WIDE = b64encode(Path(matplotlib.get_data_path(), "fonts/ttf/DejaVuSans.ttf").read_bytes()).decode()
 
 
-def use_font(page: Page, name: str) -> None:
-    """The figures of a page that is open get one of the ``FONTS``; returns when they are drawn in it."""
-    face = f"@font-face {{ font-family: {name}; {FONTS[name]} }}"
-    page.add_style_tag(content=f"{face} :root, .xp-live {{ --font: {name} !important }}")
+def use_wide_font(page: Page) -> None:
+    """The figures of a page that is open get a wide font; returns when they are drawn in it."""
+    face = f"@font-face {{ font-family: wide; src: url(data:font/ttf;base64,{_WIDE}) }}"
+    page.add_style_tag(content=f"{face} :root, .xp-live {{ --font: wide !important }}")
     page.evaluate("async () => { document.body.offsetWidth; await document.fonts.ready; }")
     drawn(page.locator("body"))
 
@@ -258,17 +250,6 @@ def check_rings(page: Page, shown: Locator) -> None:
     rings = shown.evaluate(RINGS)
     assert rings
     assert [ring for ring in rings if not ring["shows"] or ring["hidden"] > 0.01] == []
-
-
-def check_height(shown: Locator) -> float:
-    """The box of a figure is as high as what it holds, once the browser has drawn."""
-    drawn(shown)
-    box, held = shown.evaluate(
-        """figure => ['.xp-live', '.xp-body'].map(part =>
-            figure.querySelector(part).getBoundingClientRect().height)"""
-    )
-    assert box == pytest.approx(held, abs=0.1)
-    return box
 
 
 #: The height of a figure without what can be unfolded and what only the keyboard shows: a phone of 360 by 740 pixels

@@ -9,11 +9,11 @@ from utils.attention import DotProductAttention, length_mask
 from utils.corpus.batches import ShuffledBatches, make_batch
 from utils.corpus.grammar import join_words, triples
 from utils.corpus.vocabulary import Vocabulary
+from utils.fast_training import attention_weights
 from utils.metrics import alignment_error_rate, bleu, links_from_weights
-from utils.search import DecoderSteps, greedy
+from utils.search import greedy
 from utils.seq2seq import Decoder, Encoder, EncoderDecoder, RecurrentDecoder
 from utils.training import fit
-from utils.translator.fast import attention_weights, steps_for
 
 pytestmark = pytest.mark.trains
 
@@ -88,10 +88,9 @@ def translator(decoder_type, num_src: int = 11, num_tgt: int = 13, width: int = 
 
 
 @EVERY
-def test_it_is_a_decoder_without_a_fast_form(decoder_type):
+def test_it_is_a_decoder(decoder_type):
     model = translator(decoder_type)
     assert isinstance(model.decoder, Decoder)
-    assert steps_for(model) is DecoderSteps
 
 
 @EVERY

@@ -15,7 +15,6 @@ from utils.attention_variants import PointerDecoder
 from utils.corpus.vocabulary import BOS, EOS, PAD, UNK
 from utils.search import Hypothesis, beam_search, greedy, next_word_probabilities
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
-from utils.translator.fast import steps_for
 
 
 def model(decoder_type=BahdanauDecoder, *, num_layers: int = 1) -> EncoderDecoder:
@@ -236,7 +235,7 @@ def test_no_decoder_writes_padding_whatever_it_wants(decoder_type):
         translator.decoder = PointerDecoder(13, 3, 17, translator.encoder.d_out, unknown=UNK).eval().double()
     with torch.no_grad():
         translator.decoder.output.bias[PAD] = translator.decoder.output.bias[BOS] = 99.0
-    options = {"max_len": 5, "steps": steps_for(translator)}
+    options = {"max_len": 5}
     found = [[hypothesis] for hypothesis in greedy(translator, *sources(), **options)]
     found += beam_search(translator, *sources(), beam=13, **options)
     assert not {PAD, BOS} & {word for sentence in found for h in sentence for word in h.tokens}

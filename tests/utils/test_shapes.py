@@ -37,7 +37,6 @@ from utils.transformer import (
     TransformerDecoder,
     TransformerEncoder,
 )
-from utils.translator.additive_by_query import additive_scores_by_query
 
 D, D_V, HEADS = 6, 11, 3
 BATCH, QUERIES, KEYS = 2, 5, 7
@@ -56,7 +55,6 @@ LAYERS = {
     "concat": ConcatAttention(D, D, 13),
     "location": LocationAttention(D, KEYS),
     "local": LocalAttention(D, D, 2),
-    "by query": AdditiveAttention(D, D, 13, score=additive_scores_by_query),
 }
 
 

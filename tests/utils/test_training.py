@@ -8,10 +8,10 @@ from tiny import VOCAB, check_the_seed, model, sentences, weights_of
 
 from utils.corpus.batches import ShuffledBatches, make_batch
 from utils.corpus.vocabulary import EOS, PAD
+from utils.fast_training import fast_loss
 from utils.search import greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import fit, sequence_loss
-from utils.translator.fast import fast_loss
 
 pytestmark = pytest.mark.trains
 

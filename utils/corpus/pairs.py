@@ -25,7 +25,8 @@ DATA_VARIABLE = "ATTENTION_DATA"
 #: A page with pair files of many languages.
 SOURCE_PAGE = "https://www.manythings.org/anki/"
 
-_APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019", "'"))
+#: What telephones and keyboards write for an apostrophe.
+_APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\uff07", "'"))
 _KEYCAP = r"[0-9#*]\uFE0F?\u20E3"
 #: One emoji, which a person counts as one character, whatever it is joined of.
 _EMOJI = rf"(?=[\p{{Emoji}}--[0-9#*]]|{_KEYCAP})\X"

@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 from torch import Tensor
 
+from utils.figures.live import control, view
 from utils.figures.packing import num_bytes, pack, unpack
 from utils.figures.still import DARK_IN_JUPYTERLAB, WIDTH, Stage
 
@@ -26,8 +27,6 @@ MAX_BYTES = 200_000
 MODE_VARIABLE = "ATTENTION_FIGURES"
 #: Names that the script and the widget need, so no axis has them. (The last two say what is under the mouse.)
 RESERVED = {"points", "spec", "column", "panel"}
-#: What the marks of a picture stand for. Each has one colour in all figures.
-ROLES = ("query", "key", "value", "weight", "context")
 
 
 class Figure:
@@ -49,8 +48,6 @@ class Figure:
         play: the axis or pick that a play button runs through, if any; or several, each of which moves by one step
             when those before it have reached their end.
         invite: a short sentence above the picture that says what to do with it.
-        symbols: the symbol of the chapter's formulas for each of :data:`ROLES` that is drawn. A button with the symbol
-            lights its marks in the picture, and its first letter in the displayed formulas of the page.
 
     Raises:
         ValueError: names that clash, no value on an axis, a start that is not on the grid, arrays that change
@@ -86,7 +83,6 @@ class Figure:
         start: Mapping[str, object] | None = None,
         play: str | Sequence[str] | None = None,
         invite: str = "",
-        symbols: Mapping[str, str] | None = None,
     ):
         if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
             raise ValueError(f"name must be lower-case letters, digits and dashes, got {name!r}")
@@ -94,7 +90,7 @@ class Figure:
         self.axes = {axis: [_plain(value) for value in values] for axis, values in axes.items()}
         self.labels = {key: [str(label) for label in values] for key, values in (labels or {}).items()}
         self.sentences = [say] if isinstance(say, str) else list(say)
-        self.invite, self.symbols = invite, dict(symbols or {})
+        self.invite = invite
         self.play = [play] if isinstance(play, str) else list(play or ())
         self._check_names()
         self.point = self._opening(start or {})
@@ -122,8 +118,6 @@ class Figure:
                 raise ValueError(f"pick {pick!r} needs labels {labels!r}")
         if unknown := set(self.play) - self.axes.keys() - self.picks.keys():
             raise ValueError(f"play must name axes and picks, got {min(unknown)!r}")
-        if unknown := self.symbols.keys() - set(ROLES):
-            raise ValueError(f"symbols must be of the roles {', '.join(ROLES)}, got {min(unknown)!r}")
         if self.gauges[1] and not (self.play and rises(self.axes.get(self.play[0], ()))):
             raise ValueError(
                 f"gauges need an axis of several rising numbers that is played first, got {self.play}"
@@ -294,16 +288,14 @@ class Figure:
             "picks": self.picks,
             "play": self.play,
             "say": self.sentences,
-            "symbols": self.symbols,
             "table": self.table,
         } | ({"pace": self.pace} if self.pace else {})
 
     @cached_property
     def widget(self):
         """The ipywidgets control, made on first use; each axis and pick is a trait of it."""
-        from utils.figures.live import make_widget
-
-        return make_widget(self)
+        points = {name: self.point[name] for name in (*self.axes, *self.picks)}
+        return control(self.spec, points, self.on_grid)
 
     def _still(self) -> str:
         picture = base64.b64encode(self.draw().encode()).decode()
@@ -323,27 +315,10 @@ class Figure:
         grid = " × ".join(f"{axis} ({len(values)})" for axis, values in self.axes.items())
         return f"{type(self).__name__} {self.name}: {grid}\n{self.sentence()}"
 
-    def _ipython_display_(self) -> None:
-        """Before the control, store what JupyterLab shows in its place when the kernel has ended.
-
-        Raises:
-            NotImplementedError: always; IPython then displays the mime bundle.
-        """
-        if _are_live():
-            from utils.figures import live
-
-            style = f"<style>{DARK_IN_JUPYTERLAB}</style>"
-            live.store_substitute(f"{self._still()}{style}<p>{escape(self.sentence())}</p>")
-        raise NotImplementedError
-
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         """The HTML for a page and, unless ATTENTION_FIGURES is "static", the ipywidgets control."""
         bundle = {"text/plain": repr(self), "text/html": self._repr_html_()}
-        if _are_live():
-            from utils.figures import live
-
-            bundle |= live.view(self) or {"text/html": live.standalone_html(self)}
-        return bundle
+        return bundle | (view(self.widget) if _are_live() else {})
 
 
 def check_value(what: str, pair: tuple[str, object], axes: Mapping[str, Sequence]) -> None:

@@ -1,19 +1,16 @@
-"""Figures in a notebook: a figure as an ipywidgets control, and sliders for a reader's own function.
+"""What a figure needs in a page or a notebook: script, style and control; and sliders for a reader's own function.
 
-Explained in book/explorables.
+Nothing here knows what a figure is. Explained in book/explorables.
 """
 
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Protocol, runtime_checkable
 
 from utils.figures.colours import css_variables
 from utils.figures.still import DARK_IN_JUPYTERLAB, drawing_script, read
-
-if TYPE_CHECKING:
-    from utils.figures.figure import Figure
 
 #: How the pages of books, JupyterLab and VS Code say that they are dark.
 _DARK = (
@@ -25,15 +22,13 @@ _DARK = (
 #: The scripts of a figure in a page or a notebook, after those that draw it.
 _IN_PAGES = ("controls", "gestures", "figure")
 _VIEW = "application/vnd.jupyter.widget-view+json"
-#: JupyterLab shows a substitute unless the next output has a control, and hides an output that lacks its control.
-#: Programs without these classes, and notebooks that are not trusted, never show it.
-_SUBSTITUTE = ".jp-OutputArea-child:has(>.jp-OutputArea-output>.xp-substitute)"
-_CONTROL = ".jp-OutputArea-child>.jp-OutputArea-output>*"
-_SUBSTITUTES = (
-    ".jp-OutputArea-output>.xp-substitute{display:block}"
-    f"{_SUBSTITUTE}:has(+{_CONTROL}){{display:none}}"
-    f"{_SUBSTITUTE}+.jp-OutputArea-child:not(:has(>.jp-OutputArea-output>*)){{display:none}}"
-)
+
+
+@runtime_checkable
+class WithHtml(Protocol):
+    """What shows itself as HTML, as a figure does."""
+
+    def _repr_html_(self) -> str: ...
 
 
 def style() -> str:
@@ -58,12 +53,12 @@ def page_script() -> str:
     return f"(() => {{\n{drawing}\n{read('script/page.js')}}})();\n"
 
 
-def standalone_html(figure: "Figure") -> str:
+def standalone_html(figure: WithHtml) -> str:
     """HTML of a figure with its script and style, for a page outside a book."""
     return f"{figure._repr_html_()}<style>{style()}</style><script>{page_script()}</script>"
 
 
-def page_of_its_own(figure: "Figure", *, title: str) -> str:
+def page_of_its_own(figure: WithHtml, *, title: str) -> str:
     """A whole HTML page with one figure; it needs no other file."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -74,27 +69,28 @@ def page_of_its_own(figure: "Figure", *, title: str) -> str:
     )
 
 
-def view(figure: "Figure") -> dict:
-    """The widget's part of the mime bundle."""
-    data, _ = figure.widget._repr_mimebundle_()
+def view(control) -> dict:
+    """A control's part of the mime bundle."""
+    data, _ = control._repr_mimebundle_()
     return {_VIEW: data[_VIEW]}
 
 
-def store_substitute(html: str) -> None:
-    """Output HTML that JupyterLab shows in place of the next output when that is a control without its kernel."""
-    from IPython.display import publish_display_data
+def control(spec: Mapping, point: Mapping[str, object], check: Callable[[str, object], object]):
+    """An anywidget that shows a figure, with a trait for each axis and pick.
 
-    advice = "<p>To use the controls, run this cell again.</p>"
-    substitute = f'<div class="xp-substitute" hidden>{html}{advice}</div><style>{_SUBSTITUTES}</style>'
-    publish_display_data({"text/html": substitute})
+    Args:
+        spec: what the script needs of the figure.
+        point: the value of each axis and pick at first.
+        check: takes the name of an axis or pick and a value that it shall have, and returns it; a ``ValueError`` from
+            it is told as ``traitlets.TraitError``.
 
-
-def make_widget(figure: "Figure"):
-    """An anywidget whose traits are the figure's axes and picks; a trait refuses values that are not on the grid."""
+    Raises:
+        ValueError: the name of an axis or pick that every control has already.
+    """
     import anywidget
     import traitlets
 
-    reserved = {name for name in [*figure.axes, *figure.picks] if hasattr(anywidget.AnyWidget, name)}
+    reserved = {name for name in point if hasattr(anywidget.AnyWidget, name)}
     if reserved:
         raise ValueError(f"ipywidgets has attributes of these names already: {sorted(reserved)}")
 
@@ -103,17 +99,13 @@ def make_widget(figure: "Figure"):
 
         def validate(self, obj, value):
             try:
-                return figure.on_grid(self.name, value)
+                return check(self.name, value)
             except ValueError as error:
                 raise traitlets.TraitError(str(error)) from None
 
-    names = [*figure.axes, *figure.picks]
-    members = {name: GridValue(figure.point[name]).tag(sync=True) for name in names}
-    members |= {"_esm": script(), "_css": style()}
-    members["_ipython_display_"] = lambda _widget: figure._ipython_display_()
-    members["spec"] = traitlets.Dict().tag(sync=True)
-    live = type("ExplorableWidget", (anywidget.AnyWidget,), members)
-    return live(spec=figure.spec)
+    members = {name: GridValue(value).tag(sync=True) for name, value in point.items()}
+    members |= {"_esm": script(), "_css": style(), "spec": traitlets.Dict().tag(sync=True)}
+    return type("ExplorableWidget", (anywidget.AnyWidget,), members)(spec=spec)
 
 
 def play(function: Callable, **axes: Sequence | Mapping):
@@ -131,11 +123,6 @@ def play(function: Callable, **axes: Sequence | Mapping):
     """
     import ipywidgets
 
-    class Sliders(ipywidgets.interactive):
-        def _ipython_display_(self) -> None:
-            store_substitute("")
-            raise NotImplementedError  # IPython then displays the box
-
     parameters = inspect.signature(function).parameters
     controls = {}
     for name, values in axes.items():
@@ -145,4 +132,4 @@ def play(function: Callable, **axes: Sequence | Mapping):
             raise ValueError(f"axis {name!r} needs at least one value")
         kind = ipywidgets.ToggleButtons if isinstance(values[0], str) else ipywidgets.SelectionSlider
         controls[name] = kind(options=list(values), description=name.replace("_", " "))
-    return Sliders(function, **controls)
+    return ipywidgets.interactive(function, **controls)

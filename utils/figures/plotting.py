@@ -3,8 +3,7 @@
 Only this module imports matplotlib.
 A notebook stores each figure as an SVG whose letters are text and whose colours are CSS variables, and as a small PNG
 for JupyterLab, which shows no SVG of a notebook that it does not trust yet. The book writes the SVG into the page
-itself (its extension ``inline_figures``), because only there the drawing sees the theme of the page. Elsewhere the
-drawing has a white background.
+itself, because only there the drawing sees the theme of the page. Elsewhere the drawing has a white background.
 Its colours are explained in book/notation.
 """
 
@@ -308,28 +307,3 @@ def colorbar_for(axes: Sequence[Axes]) -> Axes:
     holder.yaxis.set(label_position="right", ticks_position="right")
     holder.spines[:].set(visible=True, color=GREY)
     return holder
-
-
-def shape_diagram(blocks: Sequence[tuple[str, tuple[int, int], str, str]], *, ax: Axes | None = None) -> Axes:
-    """Draw a formula of matrices as rectangles in proportion to their shapes, the name above and the shape below.
-
-    Args:
-        blocks: for each matrix its name, its shape ``(rows, columns)``, its colour, and the text between it and
-            the next one: an operator, a word, or nothing.
-        ax: where to draw; None makes a new figure of the usual width and less height.
-    """
-    if ax is None:
-        ax = plt.subplots(figsize=(SIZE[0], 0.65 * SIZE[1]))[1]
-    half = max(rows for _, (rows, _), _, _ in blocks) / 2
-    unit = sum(columns for _, (_, columns), _, _ in blocks) / 30  # room for text, whatever the shapes
-    x = 0.0
-    for name, (rows, columns), colour, operator in blocks:
-        ax.add_patch(Rectangle((x, -rows / 2), columns, rows, facecolor=colour, edgecolor=colour, alpha=0.4))
-        ax.text(x + columns / 2, half + unit, name, ha="center", va="bottom", parse_math=False)
-        ax.text(x + columns / 2, -half - unit, f"{rows} × {columns}", ha="center", va="top")
-        gap = unit * (3 if len(operator) < 3 else 2 + 0.8 * len(operator))
-        ax.text(x + columns + gap / 2, 0, operator, ha="center", va="center", parse_math=False)
-        x += columns + gap
-    ax.set(xlim=(-unit, x), ylim=(-half - 4 * unit, half + 4 * unit), aspect="equal")
-    ax.axis("off")
-    return ax

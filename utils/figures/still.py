@@ -33,9 +33,6 @@ DARK_IN_JUPYTERLAB = (
     'body[data-jp-theme-light="false"] :is(img.xp-still,img[src*="class%3D%22chart%22"])'
     "{filter:invert(.93) hue-rotate(180deg)}"
 )
-#: A still picture cannot measure its texts. Letters as high as those of usual fonts are about as wide: so a font with
-#: larger ones, DejaVu Sans for example, takes no more room than the drawing has.
-_ONE_SIZE = "text{font-size-adjust:.5}"
 #: Width of a still picture: that of the book's column.
 WIDTH = 720
 
@@ -43,8 +40,8 @@ _IN_PYTHON = """
 let figure = null;
 const open = (spec) => { figure = makeFigure(JSON.parse(spec)); return true; };
 const at = (state) => {
-  const { place, moved, reached } = JSON.parse(state);
-  Object.assign(figure, { moved, reached });
+  const { place, moved } = JSON.parse(state);
+  figure.moved = moved;
   figure.put(place);
 };
 const sentence = (state) => { at(state); return figure.sentence(); };
@@ -115,15 +112,14 @@ class Stage:
             if getattr(context, "shown", None) is not self:  # the engine holds one figure at a time
                 context.call("open", self._spec)
                 context.shown = self
-            return context.call(function, json.dumps({"moved": {}, "reached": {}} | state), *arguments)
+            return context.call(function, json.dumps({"moved": {}} | state), *arguments)
         except JSEvalException as error:
             raise ValueError(str(error).split("Error: ")[-1].splitlines()[0]) from None
 
     def sentence(self, state: dict) -> str:
         """The sentence in a state: ``{"place": position of each control}``.
 
-        It may also have ``"moved"``, from the number of a point to its place, and ``"reached"``, how far the reader has
-        taken the control that is played.
+        It may also have ``"moved"``, from the number of a point to its place.
         """
         return self._call("sentence", state)
 
@@ -134,7 +130,7 @@ class Stage:
     def picture(self, state: dict, width: float = WIDTH) -> str:
         """The picture in a state as SVG text, with a font for its Chinese characters if it has any."""
         drawn = self._call("still", state, width)
-        style = f"{font_face('Chinese', drawn)}svg{{{css_variables(dark=False)}}}\n{read('picture.css')}{_ONE_SIZE}"
+        style = f"{font_face('Chinese', drawn)}svg{{{css_variables(dark=False)}}}\n{read('picture.css')}"
         return drawn.replace(
             "<style></style>", f"<style>{style.replace('&', '&amp;').replace('<', '&lt;')}</style>", 1
         )

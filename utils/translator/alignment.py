@@ -16,10 +16,10 @@ from utils.corpus.batches import make_batch
 from utils.corpus.languages import has_blanks, primary
 from utils.corpus.pairs import clean, in_one_script, normalise, tokenise
 from utils.corpus.vocabulary import Vocabulary
+from utils.fast_training import attention_weights
 from utils.metrics import diagonal_links, links_from_weights
 from utils.seq2seq import EncoderDecoder
 from utils.training import Ids
-from utils.translator.fast import attention_weights
 from utils.translator.gold_links import AlignmentScore, GoldLinks, alignment_score
 from utils.translator.input_lines import in_batches
 from utils.translator.runs import Run

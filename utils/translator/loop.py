@@ -22,12 +22,12 @@ from tqdm import tqdm
 
 from utils.corpus.batches import Batch, ShuffledBatches
 from utils.corpus.batches import batches as in_batches
+from utils.fast_training import fast_loss
 from utils.seq2seq import EncoderDecoder
 from utils.training import History, Ids, check_finite, check_positive, seeded
 from utils.transformer import MultiHeadAttention
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.distributed import ALONE, Processes, SharedLoss
-from utils.translator.fast import fast_loss
 from utils.translator.interrupts import Interrupted, PendingSignal, hold_signals
 from utils.translator.optimizers import Optimizers
 
@@ -101,7 +101,7 @@ def train(
     checkpoints: Checkpoints | None = None,
     processes: Processes = ALONE,
 ) -> FullHistory:
-    """Train with teacher forcing by :func:`utils.translator.fast.fast_loss`.
+    """Train with teacher forcing by :func:`utils.fast_training.fast_loss`.
 
     The learning rate falls to 0 at the end of the budget, whether it is short or long. With ``epochs`` or ``steps`` the
     same seed gives the same weights on one machine; with ``minutes`` they depend on the machine's speed.

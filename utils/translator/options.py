@@ -57,11 +57,3 @@ class Model(StrEnum):
 
     RECURRENT = "recurrent"
     TRANSFORMER = "transformer"
-
-
-class Precision(StrEnum):
-    """How ``export`` stores each number of a matrix: in 1, 2 or 4 bytes."""
-
-    INT8 = "int8"
-    FLOAT16 = "float16"
-    FLOAT32 = "float32"

@@ -14,7 +14,6 @@ from torch import Tensor, tensor
 from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import MAX_CHARACTERS, normalise, tokenise
 from utils.search import Hypothesis, beam_search, greedy
-from utils.translator.fast import steps_for
 from utils.translator.input_lines import in_batches
 from utils.translator.options import GREEDY, Search
 from utils.translator.runs import Run
@@ -146,7 +145,7 @@ def n_best(
 
 
 def _search(run: Run, src: Tensor, src_lens: Tensor, max_len: int, search: Search) -> list[list[Hypothesis]]:
-    options = {"max_len": max_len, "no_repeat_ngram": search.no_repeat_ngram, "steps": steps_for(run.model)}
+    options = {"max_len": max_len, "no_repeat_ngram": search.no_repeat_ngram}
     if search.beam == 1:
         return [[hypothesis] for hypothesis in greedy(run.model, src, src_lens, **options)]
     return beam_search(

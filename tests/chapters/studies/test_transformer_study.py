@@ -27,8 +27,8 @@ from studies.transformer_study import (
     write_words,
 )
 from utils.corpus.batches import make_batch
+from utils.fast_training import fast_loss
 from utils.search import DecoderSteps
-from utils.translator.fast import fast_loss
 
 TINY = Setup(
     seconds=0.1, lrs=(1e-3, 2e-3), width=8, num_heads=2, num_layers=1, limits=(5,), seeds=(3,), timed=2, lengths=(2, 3),

@@ -12,10 +12,9 @@ from jupyterlab import ECHO, FIGURE, SECOND_VIEW
 from nbformat import NotebookNode
 from nbformat.v4 import new_notebook
 from playwright.sync_api import Browser, Locator, Page, expect
-from stored_figures import COLLISIONS, use_font
+from stored_figures import COLLISIONS, use_wide_font
 
 MOVE = "figure.widget.query = 1"
-OTHERS = "figure.widget", "from utils.figures import play\nplay(lambda d: d**2, d=[2, 3])"
 
 #: Another figure with controls of the same names.
 TWIN = re.sub(r"\bfigure\b", "twin", FIGURE).replace('name="live"', 'name="twin"')
@@ -67,7 +66,7 @@ def test_two_views_and_python_stay_in_step(browser: Browser, tmp_path) -> None:
         page.on("pageerror", lambda error: errors.append(str(error)))
         first, second = views(page)
         # A notebook brings no font of its own.
-        use_font(page, "wide")
+        use_wide_font(page)
         assert [view.evaluate(COLLISIONS) for view in (first, second)] == [[], []]
         # What Python sets, both views show.
         expect(slider(first, "query")).to_have_attribute("aria-valuetext", "query b")
@@ -108,36 +107,6 @@ def test_two_views_and_python_stay_in_step(browser: Browser, tmp_path) -> None:
     data = saved.cells[0].outputs[-1].data
     assert data["text/html"].startswith('<figure class="xp" id="live"')
     assert json.loads(json.dumps(data["application/vnd.jupyter.widget-view+json"]))["version_major"] == 2
-
-
-def test_lost_controls_are_replaced_when_opened_again(browser: Browser, tmp_path) -> None:
-    jupyterlab.write_notebook(tmp_path / "again.ipynb", FIGURE, "display(figure)\nprint('after')", *OTHERS)
-    with jupyterlab.server(tmp_path) as address:
-        page = jupyterlab.open_and_run(browser, address, "again.ipynb")
-        expect(page.locator(".xp-live svg")).to_have_count(3)
-        expect(page.locator(".widget-interact")).to_be_visible()
-        expect(page.locator(".xp-substitute")).to_have_count(4)
-        expect(page.locator(".xp-substitute:visible")).to_have_count(0)
-        page.evaluate("jupyterapp.commands.execute('docmanager:save')")
-        expect(page.locator(".jp-mod-dirty")).to_have_count(0)
-        page.evaluate("jupyterapp.serviceManager.sessions.shutdownAll()")
-        page.context.close()
-
-        page = jupyterlab.open_notebook(browser, address, "again.ipynb")
-        lost = page.get_by_text("Error displaying widget: model not found")
-        expect(lost).to_have_count(4)
-        expect(lost.filter(visible=True)).to_have_count(0)
-        expect(
-            page.get_by_text("To use the controls, run this cell again.").filter(visible=True)
-        ).to_have_count(4)
-        expect(page.get_by_role("img", name="Two rows of weights.")).to_have_count(3)
-        expect(page.get_by_text("At d = 1 we look from a.").filter(visible=True)).to_have_count(3)
-        expect(page.get_by_text("after", exact=True)).to_be_visible()
-
-        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
-        expect(page.locator(".xp-live svg")).to_have_count(3)
-        expect(page.locator(".xp-substitute:visible")).to_have_count(0)
-        page.context.close()
 
 
 def with_captions(cells: list[NotebookNode], kind: str) -> list[NotebookNode]:

@@ -15,10 +15,10 @@ from safetensors.torch import load_file, save_file
 from tiny import TRANSFORMER, model, sentences, weights_of
 
 from utils.corpus.batches import Batch, ShuffledBatches
+from utils.fast_training import fast_loss
 from utils.seq2seq import EncoderDecoder
 from utils.training import History
 from utils.translator.checkpoints import Checkpoints, digest, write_atomically
-from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
 
 pytestmark = pytest.mark.trains

@@ -517,12 +517,13 @@ def test_info_refuses_scores_of_another_run(folder, tmp_path):
 
 
 def test_export_writes_a_page(tmp_path):
-    (tmp_path / "sentences").write_text("We have two keys.\n\nI see two dogs.\n", encoding="utf-8")
+    (tmp_path / "sentences").write_text("We have two keys.\n\u200b\n\nI see two dogs.\n", encoding="utf-8")
     options = ["--title", "Keys & dogs", "--examples", tmp_path / "sentences"]
     printed = output("export", STORED_RUN, "--out", tmp_path / "keys.html", *options)
     page = (tmp_path / "keys.html").read_text(encoding="utf-8")
     assert printed == f"{tmp_path / 'keys.html'}: {len(page.encode()) / 1e6:.1f} MB\n"
     assert "<h1>Keys &amp; dogs</h1>" in page
+    assert page.count('<button type="button"') == 2
 
 
 def test_help_does_not_wait_for_torch():

@@ -22,11 +22,11 @@ from torch.distributed import TCPStore
 
 from utils.corpus.batches import ShuffledBatches, make_batch
 from utils.corpus.vocabulary import PAD
+from utils.fast_training import fast_loss
 from utils.training import batch_loss
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.devices import CPU, Device, choose_device
 from utils.translator.distributed import Processes, SharedLoss, processes_of_torchrun
-from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
 from utils.translator.runs import load_run
 from utils.translator.translating import translate_sentences
@@ -208,7 +208,7 @@ from types import SimpleNamespace
 from utils.translator import loop, runs
 from utils.translator.checkpoints import Checkpoints
 from utils.translator.commands import app
-from utils.translator.fast import fast_loss
+from utils.fast_training import fast_loss
 
 folder, start, rank = Path(sys.argv.pop(1)), os.environ["TORCHELASTIC_RESTART_COUNT"], os.environ["RANK"]
 steps = 0

@@ -8,9 +8,9 @@ import torch
 from tiny import check_the_seed, held_out_loss, model, sentences, weights_of
 
 from utils.corpus.batches import ShuffledBatches
+from utils.fast_training import fast_loss
 from utils.training import fit
 from utils.translator.checkpoints import Checkpoints
-from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
 from utils.translator.optimizers import Optimizers
 

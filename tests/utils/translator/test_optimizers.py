@@ -6,8 +6,8 @@ import torch
 from tiny import weights_of
 
 from utils.corpus.batches import ShuffledBatches, make_batch
+from utils.fast_training import fast_loss
 from utils.seq2seq import EncoderDecoder
-from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
 from utils.translator.models import Settings, build_model
 from utils.translator.optimizers import Optimizers, hidden_matrices

@@ -56,13 +56,12 @@ kinds.alignment = {
   // The words of the source, each below a bar as high as its weight.
   sourceLine(figure, places, { tall, full, words }) {
     const weights = figure.chosen("weights", "word");
-    const stored = figure.rowAt("weights", figure.place.word);
     return figure.labels.source.map((word, j) => {
       const { middle, room } = places[j];
       const high = full * weights[j];
       return [
         rect(middle - 13, tall - high + 6, 26, high, { class: "weight" }),
-        stored[j] >= 0.075 && label(stored[j].toFixed(2), middle, tall - high + 1, { class: "middle number" }),
+        weights[j] >= 0.075 && label(weights[j].toFixed(2), middle, tall - high + 1, { class: "middle number" }),
         label(word, middle, words, { class: `middle word ${choice(word)}` }),
         rect(middle - room / 2, tall - full, room, words - tall + full + 10, picks(lookingHere(figure, j))),
       ];
@@ -124,12 +123,11 @@ kinds.alignment = {
   // The words of the source, each beside a bar as long as its weight.
   sourceColumn(figure, places, { base, cell, row, left }) {
     const weights = figure.chosen("weights", "word");
-    const stored = figure.rowAt("weights", figure.place.word);
     return figure.labels.source.map((word, j) => {
       const y = places[j];
       const long = cell * weights[j];
       return [
-        stored[j] >= 0.075 && label(stored[j].toFixed(2), base - long - 4, y + 4, { class: "end" }),
+        weights[j] >= 0.075 && label(weights[j].toFixed(2), base - long - 4, y + 4, { class: "end" }),
         rect(base - long, y - 10, long, 20, { class: "weight" }),
         label(word, base + 6, y + 4, { class: choice(word) }),
         rect(0, y - row / 2, left, row, picks(lookingHere(figure, j))),
@@ -228,7 +226,7 @@ const looksAstray = (figure) => {
 // left out, and of the words that are not chosen all small weights but the largest.
 const bandsOf = (figure, full, from, to, course) => {
   const chosen = figure.place.word;
-  const all = [...figure.drawn("weights")];
+  const all = [...figure.array("weights")];
   const rows = to.map((_, i) => rowOf(all, i, from.length));
   const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const starts = from.map((middle, j) => middle - (full / 2) * sum(rows.map((row) => row[j])));

@@ -128,7 +128,6 @@ class Alignment(Figure):
             "translation to the English words that it looks at: at first to all alike, at the end mostly to one or "
             "two.",
             play="step",
-            symbols={"query": "s", "weight": "α"},
             start={"step": first_step, "word": word},
             **options,
         )

@@ -53,14 +53,13 @@ const edgeLine = ({ beside, tall, bases, edgeX }) => {
 // One distribution: its name, what is forbidden, its bars, what is odd about them, and the verdict.
 const barRow = (figure, k, layout) => {
   const { several, beside, left, right, tall, pitch, allowed, edgeX } = layout;
-  const { panels, edge, role } = figure.options;
+  const { panels, role } = figure.options;
   const { bars: labels, verdicts = [], written = [] } = figure.labels;
   const [array, title] = panels[k];
   const base = layout.bases[k];
   const nameY = beside ? base - tall / 2 + 4 : base - pitch + 13;
   const verdict = verdicts.length ? figure.array("verdict")[k] : 0;
-  // Between two values of a line a bar is not half forbidden.
-  const numbers = edge ? figure.blend(array, figure.array(array)) : figure.drawn(array);
+  const numbers = figure.array(array);
   // Weights that could not be computed are no zeros.
   const row = { ...layout, base, role, zeros: !verdict };
   const text = written.length && written[figure.array("written")[k]];
@@ -69,7 +68,7 @@ const barRow = (figure, k, layout) => {
     allowed < labels.length && hatch(edgeX, base - tall, right - edgeX, tall),
     label(title, beside ? left - 8 : left, nameY, { class: beside ? "end name" : "name" }),
     several ? line(left, base, right, base, { class: "grid" }) : weightAxis(left, right, base, tall),
-    rowBars(numbers, figure.array(array), row),
+    rowBars(numbers, row),
     Math.max(...numbers) === 0 && (verdict || allowed === 0) && noBars(verdict, row),
     text && allowed < labels.length && overwritten(text, Math.max(...numbers.slice(allowed)), row),
     verdicts.length && rowVerdict(verdicts, verdict, nameY, layout),
@@ -77,10 +76,9 @@ const barRow = (figure, k, layout) => {
 };
 
 // The bars of a row use its whole height, so the number of a high one stands in it.
-const rowBars = (numbers, values, { left, step, base, tall, allowed, role, zeros }) =>
+const rowBars = (numbers, { left, step, base, tall, allowed, role, zeros }) =>
   [...numbers].map((number, j) => {
     const height = number * tall;
-    const value = values[j];
     const x = left + (j + 0.5) * step;
     const inside = height > tall - 18;
     const forbidden = j >= allowed;
@@ -88,12 +86,12 @@ const rowBars = (numbers, values, { left, step, base, tall, allowed, role, zeros
     return group(
       {},
       rect(x - step * 0.36, base - height, step * 0.72, height, { rx: 2, class: style }),
-      (value >= 0.045 || (zeros && !forbidden)) &&
+      (number >= 0.045 || (zeros && !forbidden)) &&
         (inside
-          ? label(fitted(value.toFixed(2), step) ?? "", x, base - height + 13, {
+          ? label(fitted(number.toFixed(2), step) ?? "", x, base - height + 13, {
               class: forbidden || role === "chance" ? "middle number" : "middle number inverse",
             })
-          : numberAbove(value.toFixed(2), x, base - height - 5, step)),
+          : numberAbove(number.toFixed(2), x, base - height - 5, step)),
     );
   });
 
@@ -149,7 +147,7 @@ const edgeGrip = (figure, { width, wide, left, right, step, bottom, allowed }) =
   const { length: count } = figure.labels.bars;
   const text = gripText(edge, figure.controls[edge].labels[figure.place[edge]], wide);
   const half = gripHalf(text);
-  const x = Math.min(Math.max(left + figure.position(edge) * step, half), width - half);
+  const x = Math.min(Math.max(left + figure.place[edge] * step, half), width - half);
   const [before, behind] = figure.labels.sides ?? ["allowed", "forbidden"];
   const sides = [allowed > 0 && before, allowed < count && behind];
   const both = `${allowed} ${before}, ${count - allowed} ${behind}`;

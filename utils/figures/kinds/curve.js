@@ -42,7 +42,7 @@ kinds.curve = {
     const across = widthOf(figure.value("bandwidth")); // one bandwidth to each side
     const shown = (name) => figure.controls[name].labels[figure.place[name]];
     const held = `${x_label} ${shown("query")} ± ${shown("bandwidth")}`;
-    const weights = figure.drawn("weights");
+    const weights = figure.array("weights");
     // Weights have one scale for all bandwidths: the bar of a weight of 1 reaches to the top. None that counts is
     // invisible.
     const tallOf = (weight) => (weight < 0.002 ? 0 : Math.max(1.5, (base - top - 16) * weight));
@@ -57,7 +57,7 @@ kinds.curve = {
       follow: (at) => among(at, figure.controls.query.values.map(xOf)),
       readings: x.map((hour, i) => ({ x: xOf(hour), y: yOf(y[i]), weight: weights[i], tall: tallOf(weights[i]) })),
       truth: pointsOf(truth),
-      estimate: pointsOf(figure.drawn("estimate")),
+      estimate: pointsOf(figure.array("estimate")),
       ...this.stretches(figure, grid),
     };
   },
@@ -143,7 +143,7 @@ kinds.curve = {
   error(figure, { right }) {
     const text = `error ${figure.array("error")[0].toFixed(2)}${this.unit(figure)}`;
     const left = right - BOLD * textWidth(text, 18);
-    return group({}, rect(left - 20, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" }));
+    return [rect(left - 26, 3, 15, 15, { class: "apart" }), label(text, right, 16, { class: "end big" })];
   },
 
   // The hours and the name of their axis, where no grip of the window hangs.
@@ -168,7 +168,7 @@ kinds.curve = {
         {},
         edges.includes(edge) && [
           line(edge, top, edge, base + 21, { class: "query frame thin" }),
-          rect(from, base, 11, 21, { class: "query through", rx: 3 }),
+          rect(from, base, 11, 21, { class: "query", rx: 3 }),
           path(`M${round(from + 4)},${round(base + 6)}v9m3,0v-9`, { class: "ridge" }),
           dragged(
             "bandwidth",
@@ -203,8 +203,8 @@ kinds.curve = {
   // The estimate at the query, if there is one.
   answer(figure, { asked, yOf }) {
     if (!figure.array("height_known")[0]) return [];
-    const y = yOf(figure.drawn("height")[0]);
+    const y = yOf(figure.array("height")[0]);
     const ring = [circle(asked, y, 7, { class: "context" }), circle(asked, y, 3.5, { class: "paper" })];
-    return group({ class: "through" }, ring);
+    return group({}, ring);
   },
 };

@@ -1,12 +1,11 @@
 // One step of decoding in five panels: scores, weights, context, next state, next word. In a page a panel has a
-// question mark until its stage comes; then its marks grow out of those of the panel before.
+// question mark until its stage comes.
 
 // The last two stages; a stage and its panel have the same number.
 const NEXT_STATE = 3;
 const NEXT_WORD = 4;
 
 kinds.decoding = {
-  glide: 600,
   // What the button "next" chooses: the next stage, and after the last one the first stage of the next word.
   next({ settled: { word, stage }, controls }) {
     const following = (name, at) => (at + 1) % controls[name].values.length;
@@ -32,7 +31,6 @@ kinds.decoding = {
   panel(figure, k, layout) {
     const { stage } = figure.place;
     const reached = stage >= k;
-    const share = reached ? layout.shown[k] : 1;
     const box = layout.boxes[k];
     const { x, y, width, height } = box;
     const question = !reached && label("?", x + width / 2, y + height / 2 + 10, { class: "middle big quiet" });
@@ -41,14 +39,14 @@ kinds.decoding = {
       rect(x, y, width, height, { rx: 5, class: k === stage ? "now" : "grid" }),
       arrowToNextPanel(k, stage, layout),
       label(`${k + 1} ${figure.controls.stage.labels[k]}`, x + 7, y + 16, { class: reached ? "name" : "name quiet" }),
-      group({ opacity: round(share), class: reached ? "" : "later" }, contents(figure, share, box, layout)),
+      group({ class: reached ? "stage" : "stage later" }, contents(figure, box, layout)),
       group({ class: "unknown" }, question),
       rect(x, y, width, height, picks({ stage: k }, true)),
     ];
   },
 
-  // What the panels show, and of each of them how much is there: a share between 0 and 1.
-  scores(figure, share, { x, width }, { rows, end }) {
+  // What the panels show.
+  scores(figure, { x, width }, { rows, end }) {
     const all = figure.allOf("scores");
     const low = Math.min(0, ...all);
     const high = Math.max(0, ...all);
@@ -57,7 +55,7 @@ kinds.decoding = {
     return [
       line(zero, rows[0] - 9, zero, end - 2, { class: "grid" }),
       [...figure.chosen("scores", "word")].map((score, j) => {
-        const reach = (share * score * room) / (high - low || 1);
+        const reach = (score * room) / (high - low || 1);
         return [
           rect(Math.min(zero, zero + reach), rows[j] - 5.5, Math.abs(reach), 11, { class: "score" }),
           label(signed(score, 1), x + 34, rows[j] + 4, { class: "end" }),
@@ -66,50 +64,40 @@ kinds.decoding = {
     ];
   },
 
-  // The bars of the scores move over and become those of the weights.
-  weights(figure, share, { x, width }, { rows, boxes }) {
-    const scores = figure.chosen("scores", "word");
+  weights(figure, { x, width }, { rows }) {
     const room = width - 44;
-    const unit = room / (Math.max(...scores.map(Math.abs)) || 1);
     return [...figure.chosen("weights", "word")].map((weight, j) => [
       rect(x + 38, rows[j] - 6, room, 12, { class: "grid" }),
-      rect(
-        x + 38 - (1 - share) * (x - boxes[0].x),
-        rows[j] - 6,
-        share * room * weight + (1 - share) * unit * Math.max(0, scores[j]),
-        12,
-        { class: "weight" },
-      ),
+      rect(x + 38, rows[j] - 6, room * weight, 12, { class: "weight" }),
       label(weight.toFixed(2), x + 33, rows[j] + 4, { class: "end" }),
     ]);
   },
 
   // Each value times its weight, and under the line their sum, all in one scale.
-  average(figure, share, { x, width }, { rows, rowHeight, end }) {
+  average(figure, { x, width }, { rows, rowHeight, end }) {
     const contexts = figure.chosen("contexts", "word");
     const size = contexts.length;
-    const parts = figure.drawn("parts");
+    const parts = figure.array("parts");
     const first = figure.place.word * rows.length;
     const most = largest(figure, "parts", "contexts");
-    const scale = { left: x + 6, step: (width - 12) / size, tall: 9.5 * share, most };
+    const scale = { left: x + 6, step: (width - 12) / size, tall: 9.5, most };
     return [
       // Behind each value a ground that is as strong as its weight.
       [...figure.chosen("weights", "word")].map((weight, j) =>
-        rect(x + 2, rows[j] - rowHeight / 2 + 1, share * (width - 4), rowHeight - 2, {
+        rect(x + 2, rows[j] - rowHeight / 2 + 1, width - 4, rowHeight - 2, {
           class: "weight",
           "fill-opacity": round(0.45 * weight),
         }),
       ),
       rows.map((middle, j) => strip(rowOf(parts, first + j, size), "value", { ...scale, middle })),
       line(x + 4, end + 1, x + width - 4, end + 1, { class: "rule" }),
-      // The sum comes down from the rows.
-      strip(contexts, "context", { ...scale, middle: rows[0] + share * (end + 18 - rows[0]) }),
+      strip(contexts, "context", { ...scale, middle: end + 18 }),
       label("context", x + width / 2, end + 41, { class: "middle name" }),
     ];
   },
 
   // The old state becomes the new one.
-  state(figure, share, { x, y, width, height }) {
+  state(figure, { x, y, width, height }) {
     const before = figure.chosen("queries", "word");
     const after = figure.chosen("states", "word");
     const scale = {
@@ -119,15 +107,14 @@ kinds.decoding = {
       tall: Math.min(60, (height - 52) / 2),
       most: largest(figure, "queries", "states"),
     };
-    const between = after.map((number, i) => before[i] + share * (number - before[i]));
     return [
       strip(before, "trace", scale),
-      strip(between, "query", { ...scale, breadth: 0.5 }),
+      strip(after, "query", { ...scale, breadth: 0.5 }),
       label("grey: before", x + 8, y + height - 8, { class: "quiet" }),
     ];
   },
 
-  words(figure, share, { x, y, width }, { listed, candidateHeight }) {
+  words(figure, { x, y, width }, { listed, candidateHeight }) {
     const right = figure.labels.target[figure.place.word];
     const words = candidatesOf(figure).slice(0, listed);
     const named = widest(words.map(spelled));
@@ -138,7 +125,7 @@ kinds.decoding = {
       const at = y + 30 + candidateHeight * (k + 0.5);
       return [
         room > 20 && rect(x + 14 + named, at - 8, room, 14, { class: "grid" }),
-        room > 20 && rect(x + 14 + named, at - 8, share * room * probability, 14, { class: "chance", rx: 2 }),
+        room > 20 && rect(x + 14 + named, at - 8, room * probability, 14, { class: "chance", rx: 2 }),
         label(spelled(word), x + 8, at + 3, { class: word === right ? "name" : "" }),
         label(probability < 0.0005 ? "< 0.1%" : percent(probability, 1), x + width - 6, at + 3, { class: "end" }),
       ];
@@ -150,15 +137,11 @@ kinds.decoding = {
 // whose names end at `names`. `rows` has the middle of each source word's row, and the last row ends at `end`.
 const decodingLayout = (figure, width) => {
   const { source } = figure.labels;
-  const { stage } = figure.place;
-  const reached = figure.controls.stage.values.map((_, k) => +(stage >= k));
-  // Of each panel how much of it is there: between 0 and 1 on the way to its stage; a step back empties it at once.
-  const shown = figure.blend("=shown", reached).map((share, k) => (reached[k] ? share : 0));
   const wide = width >= 600;
   const candidates = candidatesOf(figure).length;
   const listed = wide ? candidates : Math.min(4, candidates);
   const rowHeight = wide ? 21 : 17;
-  const sentence = writtenSentence(figure, shown[NEXT_WORD] === 1, width);
+  const sentence = writtenSentence(figure, figure.place.stage === NEXT_WORD, width);
   const top = sentence.bottom + 42;
   const rows = source.map((_, j) => top + 30 + rowHeight * (j + 0.5));
   const end = rows.at(-1) + rowHeight / 2;
@@ -167,7 +150,6 @@ const decodingLayout = (figure, width) => {
   return {
     width,
     wide,
-    shown,
     sentence,
     query: { left: left + 4, middle: sentence.bottom + 20, step: 7 },
     names,

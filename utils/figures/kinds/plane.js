@@ -49,7 +49,7 @@ kinds.plane = {
   layout(figure, width) {
     const [x0, x1, y0, y1] = figure.options.box;
     const setting = this.setting(figure);
-    const weights = figure.drawn("weights");
+    const weights = figure.array("weights");
     const listed = isWide(width);
     const left = 1;
     const right = width - 4 - (listed ? 214 : 0);
@@ -101,7 +101,7 @@ kinds.plane = {
     return [
       path(`M${round(x)},${round(y - 12)}l12,12l-12,12l-12,-12z`, { class: "query outlined" }),
       group(
-        { class: "through" },
+        {},
         rect(from, y - 10, 50, 20, { class: "query", rx: 10 }),
         label("query", from + 25, y + 4, { class: "middle name inverse" }),
       ),

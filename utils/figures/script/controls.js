@@ -114,57 +114,47 @@ const roomForValues = ({ controls }) => {
 };
 
 // Several controls play like the digits of a counter: the first moves, and at its end the next one. Whoever has not
-// moved any of them yet sees the whole run; where the first has reached its end, it starts again, or the kind goes on
-// after a play that came to its end.
+// moved any of them yet sees the whole run; at the end it starts again.
 const makePlayer = (view) => {
   const { figure } = view;
   const moving = figure.play;
-  const onward = kinds[figure.kind].next;
   const button = textButton("play", () => (clock ? stop() : start()));
   button.className = "xp-play";
   let clock = 0;
-  let ended = false; // whether nothing was chosen since the play came to its end
   const show = () => {
     button.firstChild.data = clock ? "pause" : "play";
     button.setAttribute("aria-label", `${button.firstChild.data} ${moving.map(titled).join(" and ")}`);
     button.classList.toggle("xp-plays", clock > 0);
   };
   const atEnd = (name) => view.position(name) === figure.controls[name].values.length - 1;
+  const isOver = () => moving.every(atEnd);
   const step = () => {
     const turn = moving.findIndex((name) => !atEnd(name));
-    if (turn < 0) return; // Python has moved them to their ends
     moving.slice(0, turn).forEach((name) => view.put(name, 0));
     view.put(moving[turn], view.position(moving[turn]) + 1);
   };
-  // Goes back to where a play begins, unless it goes on from here; true if a control was away from its beginning.
+  // True if a control was away from the beginning, to which all go.
   const rewind = () => {
-    const whole = view.untouched || moving.every(atEnd);
-    if (!whole && !atEnd(moving[0])) return false;
-    figure.reached[figure.settled[figure.rival] ?? 0] = 0;
+    if (!view.untouched && !isOver()) return false;
     const away = moving.some((name) => view.position(name) > 0);
-    if (onward && ended) view.putAll(onward(figure));
-    else moving.slice(0, whole ? moving.length : 1).forEach((name) => view.put(name, 0));
+    moving.forEach((name) => view.put(name, 0));
+    view.untouched = false;
     return away;
   };
   const start = () => {
     const rewound = rewind();
     if (reducedMotion.matches) {
-      // one step per press
-      if (!rewound) step();
-      ended = moving.every(atEnd);
+      if (!rewound) step(); // one step per press
       return;
     }
     clock = setInterval(() => {
-      if (!button.isConnected) return stop();
+      if (!button.isConnected || isOver()) return stop();
       step();
-      if (!moving.every(atEnd)) return;
-      stop();
-      ended = true;
+      if (isOver()) stop();
     }, figure.pace ?? 700);
     show();
   };
   const stop = () => {
-    ended = false;
     if (!clock) return;
     clearInterval(clock);
     clock = 0;
@@ -175,75 +165,17 @@ const makePlayer = (view) => {
   return { button, stop, playing: () => clock > 0 };
 };
 
-// How MathJax names the glyph of a symbol's first letter, which formulas set in italics: the blocks of italic letters
-// begin with A, a and α, and Unicode has h elsewhere.
-const glyphOf = (sign) => {
-  const code = sign.codePointAt(0);
-  const italic =
-    code === 0x68
-      ? 0x210e
-      : code < 0x61
-        ? 0x1d434 + code - 0x41
-        : code < 0x80
-          ? 0x1d44e + code - 0x61
-          : 0x1d6fc + code - 0x3b1;
-  return `mjx-c.mjx-c${italic.toString(16).toUpperCase()}`;
-};
-
-// A symbol lights the marks of its role in the picture, and itself in the formulas of the page: while one points at it,
-// or from one click to the next.
-const makeSymbols = (view) => {
-  let kept = null;
-  const symbolsOf = ({ dataset }) => {
-    const glyphs = document.querySelectorAll(`mjx-container[display] ${dataset.letter}`);
-    return [...glyphs].map((glyph) => glyph.parentNode);
-  };
-  const light = (lit) => {
-    const { dataset } = view.picture.svg;
-    if (lit) dataset.lit = lit.dataset.role;
-    else delete dataset.lit;
-    for (const chip of chips) {
-      chip.setAttribute("aria-pressed", chip === kept);
-      for (const symbol of symbolsOf(chip)) symbol.classList.remove("xp-lit");
-    }
-    // Two roles may have the same letter.
-    for (const symbol of lit ? symbolsOf(lit) : []) symbol.classList.add("xp-lit");
-  };
-  const keep = (chip) => {
-    kept = chip;
-    light(chip);
-  };
-  const chips = Object.entries(view.figure.symbols).map(([role, sign]) => {
-    const style = `--own: var(--${role === "context" ? "value" : role})`;
-    const look = { class: "xp-symbol", "data-role": role, "data-letter": glyphOf(sign), style };
-    const chip = element(
-      "button",
-      { type: "button", ...look, title: `shows the ${role} in the picture` },
-      element("i", {}, sign),
-      ` ${role}`,
-    );
-    for (const on of ["pointerenter", "focus"]) chip.addEventListener(on, () => light(chip));
-    for (const off of ["pointerleave", "blur"]) chip.addEventListener(off, () => light(kept));
-    chip.addEventListener("click", () => keep(kept === chip ? null : chip));
-    return chip;
-  });
-  return { chips, release: () => keep(null) };
-};
-
 const resetView = (view) => {
-  const { figure } = view;
   view.player.stop();
-  view.symbols.release();
   view.putAll(view.opening);
-  figure.reached = {};
-  if (Object.keys(figure.moved).length) view.move({});
+  if (Object.keys(view.figure.moved).length) view.move({});
   else view.change(); // without a new address
   view.untouched = true;
 };
 
-// The row above the picture: play, next, reset, and the symbols of the roles.
+// The row above the picture: play, next and reset.
 const toolRow = (view) => {
-  const { figure, player, symbols } = view;
+  const { figure, player } = view;
   const onward = kinds[figure.kind].next;
   return element(
     "div",
@@ -251,6 +183,5 @@ const toolRow = (view) => {
     ...(figure.play.length ? [player.button] : []),
     ...(onward ? [textButton("next", () => view.choose(onward(figure)))] : []),
     textButton("reset", () => resetView(view)),
-    element("span", { class: "xp-symbols" }, ...symbols.chips),
   );
 };

@@ -3,7 +3,6 @@
 
 const NARROWEST = 288;
 const WIDEST = 760;
-const SLOW_FRAME = 40; // milliseconds
 
 // Calls the function once no request has come for `wait` milliseconds.
 const debounce = (wait, call) => {
@@ -14,36 +13,45 @@ const debounce = (wait, call) => {
   };
 };
 
-const svgNode = ({ tag, attributes, children, text }) => {
+const svgNode = ({ tag, attributes, children, text, drag }) => {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const key in attributes) if (attributes[key] !== undefined) node.setAttribute(key, attributes[key]);
-  if (text === undefined) children.forEach((child) => node.append(svgNode(child)));
+  if (text === undefined) node.append(...children.map(svgNode));
   else node.textContent = text;
+  node.drag = drag;
   return node;
 };
 
-// Makes the children of a node the marks that a picture consists of now, and changes only what is different.
+const refresh = (node, now, old) => {
+  for (const key in { ...old.attributes, ...now.attributes }) {
+    const value = now.attributes[key];
+    if (value === undefined) node.removeAttribute(key);
+    else if (value !== old.attributes[key]) node.setAttribute(key, value);
+  }
+  node.drag = now.drag;
+  if (now.text === undefined) patch(node, now.children, old.children);
+  else if (now.text !== old.text) node.textContent = now.text;
+};
+
+// Makes the children of a node the keyed marks that a picture consists of now. A mark that was there before keeps its
+// node.
 const patch = (node, marks, before) => {
-  marks.forEach((now, i) => {
-    const old = before[i];
-    const child = node.childNodes[i];
-    if (!old) return node.append(svgNode(now));
-    if (old.tag !== now.tag) return child.replaceWith(svgNode(now));
-    for (const key in now.attributes)
-      if (now.attributes[key] !== old.attributes[key]) child.setAttribute(key, now.attributes[key]);
-    for (const key in old.attributes) if (now.attributes[key] === undefined) child.removeAttribute(key);
-    if (now.text === undefined) patch(child, now.children, old.children);
-    else if (now.text !== old.text) {
-      if (old.text)
-        child.firstChild.data = now.text; // faster than a new text
-      else child.textContent = now.text;
-    }
+  const kept = new Map(before.map((old, i) => [`${old.tag} ${old.key}`, { old, child: node.childNodes[i] }]));
+  const children = marks.map((now) => {
+    const { old, child } = kept.get(`${now.tag} ${now.key}`) ?? {};
+    if (!old) return svgNode(now);
+    refresh(child, now, old);
+    kept.delete(`${now.tag} ${now.key}`);
+    return child;
   });
-  for (let i = before.length; i > marks.length; i--) node.lastChild.remove();
+  for (const { child } of kept.values()) child.remove();
+  children.forEach((child, i) => {
+    if (node.childNodes[i] !== child) node.insertBefore(child, node.childNodes[i] ?? null);
+  });
 };
 
 // A figure in a page: its numbers, the model that holds the values of its controls, and what its parts share. `render`
-// adds the parts: player, symbols, picture, words, table and rows.
+// adds the parts: player, picture, words, table and rows.
 const makeView = (model) => {
   const figure = makeFigure(model.get("spec"));
   const { controls } = figure;
@@ -58,17 +66,14 @@ const makeView = (model) => {
     figure,
     // A notebook shows several views of one figure, each from a script of its own.
     uid: `xp-${figure.name}-${Math.random().toString(36).slice(2)}-`,
-    width: 0,
+    width: 640,
     untouched: true, // what is played, since the page was opened or the figure reset
-    dragging: null, // what the mouse or a finger holds
+    held: null, // what the mouse or a finger has pressed
     saving: false, // whether a change of the model comes from this view
     refresh: [], // functions that make the controls show their positions
     position,
     positions: () => Object.fromEntries(Object.keys(controls).map((name) => [name, position(name)])),
-    put: (name, at) => view.hold(name, at, null),
-    // The same while the grip of a control is held beside the value.
-    hold: (name, at, between) => {
-      figure.between = between;
+    put: (name, at) => {
       if (figure.play.includes(name)) view.untouched = false;
       const { values } = controls[name];
       const value = values[Math.max(0, Math.min(values.length - 1, at))];
@@ -92,9 +97,6 @@ const makeView = (model) => {
 const look = (view) => {
   const { figure } = view;
   figure.settled = view.positions();
-  const [played] = figure.play;
-  const rival = figure.settled[figure.rival] ?? 0;
-  if (played) figure.reached[rival] = Math.max(figure.settled[played], figure.reached[rival] ?? 0);
   figure.put({ ...figure.settled, ...chosenUnder(figure) });
   view.words.speak();
 };
@@ -106,77 +108,12 @@ const chosenUnder = ({ hover, controls }) =>
 // The model has new values: from this view, or because a link was followed or Python has changed one.
 const changed = (view, model) => {
   const { figure } = view;
-  if (!view.saving) {
-    view.player.stop();
-    figure.between = null;
-  }
+  if (!view.saving) view.player.stop();
   figure.hover = {};
   figure.moved = model.get("points") ?? {};
   for (const update of view.refresh) update();
   look(view);
-  view.picture.glide();
-};
-
-// The numbers on their way from those of the last picture to the new ones.
-const makeTransition = (figure, paint) => {
-  const duration = kinds[figure.kind].glide ?? 200;
-  let origin = {};
-  let last = {};
-  let progress = 1;
-  let begun = 0;
-  figure.blend = (name, numbers) => {
-    const from = origin[name];
-    const moves = progress < 1 && from?.length === numbers.length;
-    last[name] = moves ? numbers.map((number, i) => from[i] + (number - from[i]) * progress) : numbers;
-    return last[name];
-  };
-  const start = () => {
-    // A second change before the next frame goes on from the same picture.
-    if (Object.keys(last).length) [origin, last] = [last, {}];
-    const running = progress < 1;
-    let before = Infinity;
-    const step = (time) => {
-      // Where a frame takes too long, the new numbers come at once.
-      progress = time - before > SLOW_FRAME ? 1 : Math.min(1, Math.max(0, (time - begun) / duration));
-      before = time;
-      paint();
-      if (progress < 1) requestAnimationFrame(step);
-    };
-    begun = performance.now();
-    progress = 0;
-    if (!running) requestAnimationFrame(step);
-  };
-  return start;
-};
-
-// The drawing reckons with about the width of a usual font. A text that the reader's font makes wider is squeezed into
-// the room that it has, so that it does not leave the picture or lie on its neighbour.
-const makeSqueeze = (svg) => {
-  const rooms = new Map(); // of each text that was measured: its room if it is too wide, else undefined
-  const textsIn = (marks) => marks.flatMap((mark) => (mark.text === undefined ? textsIn(mark.children) : [mark]));
-  const measured = ({ text, attributes }) => label(text.replace(/\d/g, "0"), 0, 0, { class: attributes.class });
-  const keyOf = (mark) => `${mark.attributes.class} ${measured(mark).text}`;
-  const measure = (marks) => {
-    const nodes = marks.map((mark) => svgNode(measured(mark)));
-    svg.append(...nodes);
-    nodes.forEach((node, i) => {
-      const { fontSize, fontWeight } = getComputedStyle(node);
-      // Of capitals and percent signs the drawing reckons with less than a usual font takes.
-      const usual = textWidth(node.textContent.replace(/[A-Z%]/g, "m"), parseFloat(fontSize));
-      const room = usual * (fontWeight > 500 ? BOLD : 1);
-      rooms.set(keyOf(marks[i]), node.getComputedTextLength() > room ? round(room) : undefined);
-    });
-    for (const node of nodes) node.remove();
-  };
-  const squeeze = (marks) => {
-    const texts = textsIn(marks);
-    measure(texts.filter((mark) => !rooms.has(keyOf(mark))));
-    for (const mark of texts) {
-      const room = rooms.get(keyOf(mark));
-      if (room) Object.assign(mark.attributes, { textLength: room, lengthAdjust: "spacingAndGlyphs" });
-    }
-  };
-  return { squeeze, forget: () => rooms.clear() };
+  view.picture.paintSoon();
 };
 
 // The names of the controls that can be chosen in the picture, or have a grip in place of a slider.
@@ -192,7 +129,6 @@ const makePicture = (view) => {
   svg.setAttribute("aria-hidden", "true"); // the controls, the sentence and the table have the same content
   const holder = element("div", { class: "xp-picture", role: "img", "aria-label": figure.alt });
   holder.attachShadow({ mode: "open" }).append(element("style", {}, PICTURE_STYLE), svg);
-  const { squeeze, forget } = makeSqueeze(svg);
   let drawn = [];
   let waiting = 0;
   const fitBox = (height) => {
@@ -207,36 +143,16 @@ const makePicture = (view) => {
   const paint = () => {
     waiting = 0;
     const { height, marks } = figure.draw(view.width);
-    svg.dataset.reached = JSON.stringify(figure.reached);
-    const now = marks.flat(Infinity).filter(Boolean);
-    squeeze(now);
+    const now = keyed(marks);
     patch(svg, now, drawn);
     drawn = now;
     view.words.write();
     fitBox(Math.round(height));
   };
-  // When the font or the width is another one, or the figure can be seen at last.
-  const refit = () => {
-    forget();
-    view.words.holdLines();
-    paint();
-  };
   const paintSoon = () => {
     waiting ||= requestAnimationFrame(paint);
   };
-  const startGlide = makeTransition(figure, paint);
-  // A change by a control is drawn in steps; a drag, and a reader who wants no motion, get the new numbers at once.
-  const glide = () => {
-    if (reducedMotion.matches || view.dragging || !drawn.length) paintSoon();
-    else startGlide();
-  };
-  // The mark of a node: its place among the children, level by level, is that of the mark.
-  const markOf = (node) => {
-    const way = [];
-    for (let at = node; at !== svg; at = at.parentNode) way.unshift([...at.parentNode.childNodes].indexOf(at));
-    return way.reduce((found, i) => (found.children ?? found)[i], drawn);
-  };
-  return { svg, holder, paint, paintSoon, refit, glide, markOf };
+  return { svg, holder, paint, paintSoon };
 };
 
 // The sentence below the picture, and the same for a screen reader.
@@ -261,10 +177,9 @@ const makeWords = (view) => {
   // Room for the longest sentence, so that the page does not move under the mouse when another word is pointed at. A
   // line loses about half a word where it is broken.
   const longestSentence = figure.longestSentence();
-  const pen = document.createElement("canvas").getContext("2d");
   const holdLines = () => {
-    pen.font = getComputedStyle(say).font;
-    say.style.minHeight = `${Math.ceil(pen.measureText(longestSentence).width / (view.width - 24))}lh`;
+    const size = parseFloat(getComputedStyle(say).fontSize);
+    say.style.minHeight = `${Math.ceil(textWidth(longestSentence, size) / (view.width - 24))}lh`;
   };
   return { say, spoken, write, speak, speakNow, holdLines };
 };
@@ -308,8 +223,8 @@ const makeTable = (figure) => {
 const pageBody = (view) => {
   const { figure, picture, words, table, rows } = view;
   const panel = controlPanel(view);
-  // The axis of a causal mask or of a window, or the one that goes from curve to curve, stands above the picture.
-  const above = figure.options.causal?.[0] ?? figure.options.window ?? figure.rival;
+  // The axis of a causal mask or of a window stands above the picture.
+  const above = figure.options.causal?.[0] ?? figure.options.window;
   return element(
     "div",
     { class: "xp-body", style: `--room: ${roomForValues(figure)}` },
@@ -334,13 +249,12 @@ const listenToKeys = (body, el) => {
   });
 };
 
-// The width of a picture where it stands; 0 while it cannot be seen, and a text has no width that could be measured.
+// The width of a picture where it stands; 0 while it cannot be seen.
 const roomIn = ({ clientWidth }) => clientWidth && Math.max(NARROWEST, Math.min(WIDEST, clientWidth));
 
 function render({ model, el }) {
   const view = makeView(model);
   view.player = makePlayer(view);
-  view.symbols = makeSymbols(view);
   view.picture = makePicture(view);
   view.words = makeWords(view);
   view.table = view.figure.table && makeTable(view.figure);
@@ -348,40 +262,29 @@ function render({ model, el }) {
   const { player, picture, words } = view;
   const { holder } = picture;
   hoverShows(view);
-  clickChooses(view);
-  const gestures = dragMoves(view);
+  pressActs(view);
   const body = pageBody(view);
   listenToKeys(body, el);
   el.classList.add("xp-live");
   el.replaceChildren(body);
-  // With a fixed height the browser can lay out this box without the rest of the page.
-  const height = new ResizeObserver(([{ borderBoxSize }]) => {
-    el.style.height = `${borderBoxSize[0].blockSize}px`;
-  });
-  height.observe(body);
   addEventListener("hashchange", player.stop); // also where the link leads to another figure
   for (const key of [...Object.keys(view.rows), "points"]) model.on(`change:${key}`, view.change);
-  let room = roomIn(holder);
-  view.width = room || 640;
+  const fit = () => {
+    view.width = roomIn(holder) || view.width;
+    words.holdLines();
+    picture.paint();
+  };
   view.change();
-  picture.refit();
+  fit();
   words.speakNow(); // at once: when a page opens, nothing has changed that must be spoken
   const width = new ResizeObserver(() => {
-    if (room === roomIn(holder)) return;
-    room = roomIn(holder);
-    if (!room) return;
-    gestures.release(); // what is held would be dragged by the old scale
-    view.width = room;
-    picture.refit();
+    if (view.width !== roomIn(holder)) fit();
   });
   width.observe(holder);
-  document.fonts.addEventListener("loadingdone", picture.refit); // a page may get its font after it was drawn
   return () => {
     player.stop();
     removeEventListener("hashchange", player.stop);
-    document.fonts.removeEventListener("loadingdone", picture.refit);
     width.disconnect();
-    height.disconnect();
   };
 }
 

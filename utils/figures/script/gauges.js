@@ -1,8 +1,7 @@
 // The curves above a picture: shares, along the axis that is played.
 
-// A picture below its gauges: the curve of each share while the figure plays, strong up to where it is now, and there a
-// dot with its name and its number. A grip under them is dragged along. What comes later than the reader has been is
-// hidden in a page.
+// A picture below its gauges: the curve of each share, strong up to where the figure is now, and there a dot. A grip
+// under them is dragged along. In a page the rest of a curve is hidden.
 const withGauges = (picture, figure) => {
   if (!figure.gauges[1].length) return picture;
   const layout = gaugeLayout(figure, picture.width);
@@ -10,11 +9,10 @@ const withGauges = (picture, figure) => {
     width: picture.width,
     height: layout.below + picture.height,
     marks: [
+      gaugeNames(figure, layout),
       gaugeAxes(figure, layout),
-      gaugeCurves(figure, layout),
-      layout.strong.map(signsAlong(figure, layout)),
-      [...layout.strong].reverse().map(dotNow(layout)),
-      gaugeNames(layout),
+      layout.lines.map((each) => gaugeCurve(each, layout)),
+      [...layout.lines].reverse().map((each) => dotNow(each, layout)),
       gaugeGrip(figure, layout),
       group({ transform: `translate(0 ${layout.below})` }, picture.marks),
     ],
@@ -22,61 +20,50 @@ const withGauges = (picture, figure) => {
 };
 
 // Of each curve its name, and its number at each value of the axis. A share with a number for each choice in the
-// picture is that of the choice. Of rivals, there is one of each that the reader has played.
+// picture is that of the choice.
 const gaugeLines = (figure, axis) => {
-  const { rival, place } = figure;
   const [, curves] = figure.gauges;
   const [pick] = Object.keys(figure.picks);
-  const values = [...figure.controls[axis].values.keys()];
-  const sharesOf = (key, at) =>
-    values.map((i) => figure.arrayAt(key, { ...at, [axis]: i })[figure.shape(key).length ? at[pick] : 0]);
-  if (rival) {
-    const lines = figure.controls[rival].labels.map((name, k) => {
-      const shares = sharesOf(curves[0][0], { ...place, [rival]: k });
-      return { name, shares, style: "", weak: k !== place[rival], verdicts: [], seen: figure.reached[k] };
-    });
-    return lines.filter(({ weak, seen }) => !weak || seen !== undefined);
-  }
+  const positions = [...figure.controls[axis].values.keys()];
   const lines = curves.map(([key, text], k) => {
-    const own = figure.shape(key).length ? spelled(figure.labels[figure.picks[pick]][place[pick]]) : "";
-    const verdicts = own && kinds[figure.kind].verdicts ? kinds[figure.kind].verdicts(figure, axis) : [];
-    const shares = sharesOf(key, place);
-    const style = courseStyle(k, curves.length);
-    return verdicts && { name: text || own, shares, style, weak: false, verdicts, seen: figure.reached[0] };
+    const ofChoice = figure.shape(key).length > 0;
+    const own = ofChoice ? spelled(figure.labels[figure.picks[pick]][figure.place[pick]]) : "";
+    const at = ofChoice ? figure.place[pick] : 0;
+    const shares = positions.map((i) => figure.arrayAt(key, { ...figure.place, [axis]: i })[at]);
+    const verdicts = ofChoice && kinds[figure.kind].verdicts ? kinds[figure.kind].verdicts(figure, axis) : [];
+    return verdicts && { name: text || own, shares, style: courseStyle(k, curves.length), verdicts };
   });
   return lines.filter(Boolean);
 };
 
-// Where the parts of the gauges stand.
+// Where the parts of the gauges stand: names in as many lines as the longest need, and the curves from `top` to `base`.
 const gaugeLayout = (figure, width) => {
-  const {
-    play: [axis],
-  } = figure;
+  const [axis] = figure.play;
+  const [heading, curves] = figure.gauges;
   const { labels, values } = figure.controls[axis];
   const wide = isWide(width);
-  const lines = gaugeLines(figure, axis);
-  const strong = lines.filter(({ weak }) => !weak);
   const titles = labels.map((text) => `${titled(axis)} ${text}`);
-  // On a desk there is room for the names on the right of the last value.
-  const room = wide ? 24 + BOLD * widest(lines.map(({ name }) => `${name} 100%`)) : 0;
   const left = Math.max(44, gripHalf(titles[0]));
-  const right = width - Math.max(12, room, gripHalf(titles.at(-1)));
-  const top = wide ? 32 : lines.length > 1 ? 44 : 40;
-  const base = top + (wide ? 100 : strong.length > 1 ? 60 : 48);
+  const right = width - Math.max(12, gripHalf(titles.at(-1)));
+  const [pick] = Object.keys(figure.picks);
+  const rooms = curves.map(([key, text]) => {
+    const names = text || !figure.shape(key).length ? [text] : figure.labels[figure.picks[pick]].map(spelled);
+    return 40 + BOLD * widest(names.map((name) => `${name} 100%`));
+  });
+  const names = flow(rooms, 0, width, 17).map(({ x, y }) => ({ x, y: (heading ? 32 : 14) + y }));
+  const top = names.at(-1).y + 12;
+  const base = top + (wide ? 100 : 42);
   const [least, most] = gaugeRange(figure);
-  const yOf = (share) => base - ((share - least) / (most - least)) * (base - top);
   const xs = scaled(values).map((share) => left + share * (right - left));
-  const [at] = figure.blend("=now", [figure.position(axis)]);
-  // What is written is that of the new value at once, as everywhere in the picture.
-  const near = figure.place[axis];
   return {
-    ...{ axis, width, wide, lines, strong, left, right, top, base, xs, yOf, at, near },
+    ...{ axis, width, names, left, right, top, base, xs },
+    lines: gaugeLines(figure, axis),
+    yOf: (share) => base - ((share - least) / (most - least)) * (base - top),
     below: base + (wide ? 40 : 36),
     ticks: [least, (least + most) / 2, most],
-    now: placeAt(xs, at),
-    held: titles[near],
-    courseOf: ({ shares }) => xs.map((x, i) => [x, yOf(shares[i])]),
-    heightOf: ({ shares }) => yOf(placeAt(shares, at)),
+    at: figure.place[axis],
+    now: xs[figure.place[axis]],
+    held: titles[figure.place[axis]],
   };
 };
 
@@ -96,8 +83,19 @@ const scaled = (values) => {
   return values.map((value) => (measure(value) - first) / all);
 };
 
+// What the curves are, and the number of each now; before the name a piece of its curve.
+const gaugeNames = (figure, { lines, names, at }) => [
+  label(figure.gauges[0], 0, 14, { class: "name" }),
+  lines.map(({ name, shares, style }, k) => {
+    const { x, y } = names[k];
+    return [
+      path(`M${round(x)},${y - 4}h22`, { class: `course done ${style}` }),
+      label(`${name} ${percent(shares[at])}`.trim(), x + 28, y, { class: "name" }),
+    ];
+  }),
+];
+
 const gaugeAxes = (figure, { axis, width, left, top, base, xs, yOf, ticks, now, held }) => {
-  const [heading] = figure.gauges;
   let end = -Infinity;
   const valueLabel = (text, k) => {
     const half = textWidth(text) / 2 + 6;
@@ -106,7 +104,6 @@ const gaugeAxes = (figure, { axis, width, left, top, base, xs, yOf, ticks, now, 
     return Math.abs(xs[k] - now) > half + gripHalf(held) && label(text, xs[k], base + 24, { class: "middle quiet" });
   };
   return [
-    heading && label(heading, 0, 14, { class: "name" }),
     ticks.map((share) => [
       line(left, yOf(share), width - 8, yOf(share), { class: "grid" }),
       label(percent(share), left - 7, yOf(share) + 4, { class: "end quiet" }),
@@ -116,86 +113,26 @@ const gaugeAxes = (figure, { axis, width, left, top, base, xs, yOf, ticks, now, 
   ];
 };
 
-// Of marks at the values of the axis those that the reader has been to, and those that a page hides.
-const parted = (figure, { axis, xs, at }, seen, draw) => {
-  const last = xs.length - 1;
-  const end = seen === undefined ? last : seen === figure.place[axis] ? Math.floor(at) : seen;
-  return [group({}, draw(0, end + 1)), group({ class: "later" }, end < last && draw(end, last + 1))];
-};
-
-const gaugeCurves = (figure, layout) => {
-  const { lines, strong, at, now, courseOf, heightOf } = layout;
+// A curve, with signs where the chosen word looks right and where elsewhere.
+const gaugeCurve = ({ shares, style, verdicts }, { xs, yOf, at }) => {
+  const points = shares.map((share, i) => [xs[i], yOf(share)]);
+  const sign = (right, i) => {
+    const [x, y] = points[i];
+    return right ? circle(x, y, 3.5, { class: "weight" }) : cross(x, y, "small");
+  };
+  const signs = verdicts.map(sign);
   return [
-    lines.map((each) => {
-      const style = { class: `course ${each.style}`.trim() };
-      return parted(figure, layout, each.seen, (from, to) => polyline(courseOf(each).slice(from, to), style));
-    }),
-    strong.map((each) => {
-      const before = courseOf(each).filter((_, i) => i <= at);
-      return polyline([...before, [now, heightOf(each)]], { class: `course done ${each.style}`.trim() });
-    }),
+    group({ class: "later" }, polyline(points.slice(at), { class: `course ${style}` }), signs.slice(at + 1)),
+    polyline(points.slice(0, at + 1), { class: `course done ${style}` }),
+    signs.slice(0, at + 1),
   ];
 };
 
-// Where the chosen word looks right, and where elsewhere.
-const signsAlong =
-  (figure, layout) =>
-  ({ shares, verdicts, seen }) => {
-    const { xs, yOf } = layout;
-    const sign = (right, x, y) =>
-      right
-        ? circle(x, y, 3.5, { class: "weight" })
-        : path(`M${round(x - 3)},${round(y - 3)}l6,6m0,-6l-6,6`, { class: "sign" });
-    return parted(figure, layout, seen, (from, to) =>
-      verdicts.slice(from, to).map((right, k) => sign(right, xs[from + k], yOf(shares[from + k]))),
-    );
-  };
-
-const dotNow =
-  ({ now, near, heightOf }) =>
-  (each) => {
-    const y = heightOf(each);
-    if (each.verdicts[near] === false) return group({}, circle(now, y, 7, { class: "paper" }), cross(now, y));
-    return group({}, circle(now, y, 5, { class: each.style === "second" ? "score outlined" : "weight outlined" }));
-  };
-
-// Names and numbers stand beside the dots, those of rivals at the ends of their curves.
-const gaugeNames = ({ width, wide, lines, strong, top, base, xs, yOf, near, now, courseOf, heightOf }) => {
-  const texts = strong.map(({ name, shares }) => `${name} ${percent(shares[near])}`.trim());
-  const reach = 16 + BOLD * widest(texts);
-  const fits = now + reach < width;
-  const dots = strong.map(heightOf);
-  const clear = fits ? dots : besideCurves(dots, strong.map(courseOf), [now - reach, now], top, base);
-  const beside = apart(clear, 15, base - (fits ? 0 : 3));
-  const ended = (wide ? lines : [])
-    .filter(({ weak }) => weak)
-    .map(({ name, shares, seen }) => ({
-      text: `${name} ${percent(shares[seen])}`,
-      x: xs[seen] + 10,
-      y: yOf(shares[seen]),
-    }));
-  const meet = ended.some(({ x }) => Math.abs(x - now) < reach);
-  const ends = apart([...ended.map(({ y }) => y), ...(meet ? beside : [])], 15, base);
-  const heights = meet ? ends.slice(ended.length) : beside;
-  const x = fits ? now + 10 : now - 10;
-  return [
-    ended.map(({ text, x: end }, k) => label(text, end, ends[k] + 4, { class: "quiet halo" })),
-    texts.map((text, k) => label(text, x, heights[k] + 4, { class: `${fits ? "" : "end "}name halo` })),
-  ];
-};
-
-// Where the names of dots stand that have no room on their right: above the dot, that of the lowest of several below
-// it, and clear of all curves from `from` to `to`.
-const besideCurves = (dots, courses, [from, to], top, base) => {
-  const lowest = dots.length > 1 ? argmax(dots) : -1;
-  const highest = argmin(dots);
-  const near = courses.map((course, k) => [dots[k], ...course.filter(([x]) => x >= from && x <= to).map(([, y]) => y)]);
-  return dots.map((y, k) => {
-    const around = k === lowest || k === highest ? near.flat() : near[k];
-    const [high, low] = [Math.min(...around), Math.max(...around)];
-    if (k === lowest) return low - y < 24 && base - low > 16 ? low + 12 : y + 13;
-    return y - high < 34 ? Math.max(top - 14, high - 13) : y - 13;
-  });
+const dotNow = ({ shares, style, verdicts }, { now, at, yOf }) => {
+  const y = yOf(shares[at]);
+  return verdicts[at] === false
+    ? [circle(now, y, 7, { class: "paper" }), cross(now, y)]
+    : circle(now, y, 5, { class: style === "second" ? "score outlined" : "weight outlined" });
 };
 
 const gaugeGrip = (figure, { axis, left, right, top, base, xs, now, held }) => {

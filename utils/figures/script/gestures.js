@@ -17,101 +17,67 @@ const hoverShows = (view) => {
   let rest = "";
   picture.svg.addEventListener("pointerover", (event) => {
     const at = `${event.clientX},${event.clientY}`;
-    if (event.pointerType !== "touch" && !view.dragging && at !== rest) show(previewed(event));
+    if (event.pointerType !== "touch" && !view.held && at !== rest) show(previewed(event));
     rest = at;
   });
-  picture.svg.addEventListener("pointerleave", () => show({}));
+  picture.svg.addEventListener("pointerleave", () => !view.held && show({}));
 };
 
-const clickChooses = (view) => {
-  const { svg } = view.picture;
-  // The focus stays on a control: the page is laid out anew when it leaves the figure, between press and release.
-  svg.addEventListener("mousedown", (event) => event.preventDefault());
-  svg.addEventListener("click", (event) => view.choose(picked(event)));
-  // Where the picture is drawn anew between press and release, and the pressed node is gone or another mark, no click
-  // comes.
-  let pressed = null;
-  svg.addEventListener("pointerdown", ({ target }) => {
-    pressed = { target, pick: pickOf(target) };
-  });
-  svg.addEventListener("pointerup", ({ clientX, clientY, button }) => {
-    const gone = pressed && !(pressed.target.isConnected && pickOf(pressed.target) === pressed.pick) && !button;
-    const under = gone && pickOf(svg.getRootNode().elementFromPoint(clientX, clientY));
-    if (gone && under === pressed.pick) view.choose(JSON.parse(under));
-    pressed = null;
-  });
-};
+const movedFar = ({ pointerType, clientX, clientY }, { start: [x, y] }) =>
+  Math.hypot(clientX - x, clientY - y) >= (pointerType === "touch" ? 8 : 3);
 
-// What is held from a press at a mark that can be dragged until the release.
-const heldBy = (event, target, { markOf }) => {
-  const finger = event.pointerType === "touch";
-  // A finger that moves up or down scrolls the page, unless it pulls a point.
-  const pulled = target.classList.contains("pull");
-  const step = target.matches("[data-click]") && picked(event);
-  return {
-    id: event.pointerId,
-    drag: markOf(target).drag,
-    start: finger !== pulled || step ? [event.clientX, event.clientY] : null, // until it has moved away from there
-    step,
-    follows: !pulled, // jumps to where it is pressed
-    holds: pulled,
-  };
-};
-
-const movedFar = ({ pointerType, clientX, clientY }, [x, y]) =>
-  pointerType === "touch" ? Math.abs(clientX - x) >= 8 : Math.hypot(clientX - x, clientY - y) >= 3;
-
-const dragMoves = (view) => {
+// From a press to its release. What is chosen, or dragged, is the mark that was under the pointer when it was pressed,
+// wherever that mark has moved since.
+const pressActs = (view) => {
   const { figure, picture } = view;
   const { svg } = picture;
-  // A grip follows the hand between two values of its control, which has the nearer one.
   const drag = ({ clientX, clientY }) => {
     const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(svg.getScreenCTM().inverse());
-    const { points, ...positions } = view.dragging.drag(x, y);
-    for (const [name, at] of Object.entries(positions)) {
-      const near = Math.round(at);
-      const between = { name, to: near + Math.sign(at - near), share: Math.abs(at - near) };
-      view.hold(name, near, at === near ? null : between);
-      picture.paintSoon();
-    }
+    const { points, ...positions } = view.held.area.drag(x, y);
+    for (const [name, at] of Object.entries(positions)) view.put(name, Math.round(at));
     if (points) view.move({ ...figure.moved, ...points });
-  };
-  const release = () => {
-    view.dragging = null;
-    if (!figure.between) return picture.paintSoon();
-    figure.between = null;
-    picture.glide();
   };
   const whileHeld = (type, react) =>
     svg.addEventListener(type, (event) => {
-      if (event.pointerId === view.dragging?.id) react(event, view.dragging);
+      if (event.pointerId === view.held?.id) react(event, view.held);
     });
+  const release = () => {
+    view.held = null;
+    svg.classList.remove("pulled");
+  };
+  // The focus stays on a control: the page is laid out anew when it leaves the figure, between press and release.
+  svg.addEventListener("mousedown", (event) => event.preventDefault());
   svg.addEventListener("pointerdown", (event) => {
-    const touched = event.target.closest?.("[data-drag]");
-    if (!touched || event.button || view.dragging) return; // a second finger drags nothing
+    if (event.button || view.held) return; // a second finger does nothing
+    const { target, pointerId, clientX, clientY } = event;
+    const area = target.closest("[data-drag]");
+    view.held = { id: pointerId, pick: pickOf(target), area, start: [clientX, clientY], moved: false };
+    svg.setPointerCapture(pointerId);
+    if (!area) return;
     view.player.stop();
-    svg.setPointerCapture(event.pointerId);
-    view.dragging = heldBy(event, touched, picture);
-    if (!view.dragging.start && view.dragging.follows) drag(event);
+    svg.classList.toggle("pulled", area.matches(".pull"));
+    // Where there is nothing to choose, a grip jumps to the mouse. A finger may want to scroll.
+    if (event.pointerType === "touch" || area.matches(".pull, [data-pick]")) return;
+    view.held.moved = true;
+    drag(event);
   });
   whileHeld("pointermove", (event, held) => {
     if (!event.buttons) return release(); // released where the page could not see it, for instance over a menu
-    if (held.start) {
-      if (!movedFar(event, held.start)) return;
-      held.start = null;
-    }
-    drag(event);
+    held.moved ||= movedFar(event, held);
+    if (held.area && held.moved) drag(event);
   });
   whileHeld("pointerup", (event, held) => {
-    if (held.start && held.step)
-      view.choose(held.step); // an arrow of a grip
-    else if (held.start && event.pointerType === "touch") drag(event);
     release();
+    const isOn = () => pickOf(svg.getRootNode().elementFromPoint(event.clientX, event.clientY)) === held.pick;
+    if (held.pick !== "{}" && (!held.moved || (!held.area && isOn()))) view.choose(JSON.parse(held.pick));
+    else if (held.area && !held.moved) {
+      view.held = held;
+      drag(event);
+      release();
+    }
   });
   whileHeld("lostpointercapture", release);
-  const holdPage = (event) => {
-    if (view.dragging?.holds) event.preventDefault();
-  };
+  // A finger that pulls a point does not scroll the page.
+  const holdPage = (event) => view.held?.area?.matches(".pull") && event.preventDefault();
   svg.addEventListener("touchmove", holdPage, { passive: false });
-  return { release: () => view.dragging && release() };
 };

@@ -1,16 +1,10 @@
 // Heat maps of queries by keys, which several kinds draw.
 
-// Of each query the first key that it may look at and the first one behind the last, which `endsOf` says: `allowed`
-// now, and `edges` also on the way to another mask.
+// Of each query the first key that it may look at and the first one behind the last, which `endsOf` says.
 const allowedKeys = (figure, endsOf) => {
   const { queries, keys } = figure.labels;
   const allowed = queries.map((_, i) => endsOf(i).map((at) => Math.min(at, keys.length)));
-  const ends = figure.blend("=allowed", allowed.flat());
-  return {
-    allowed,
-    edges: allowed.map((_, i) => [ends[2 * i], ends[2 * i + 1]]),
-    hatched: allowed.some(([from, to]) => from > 0 || to < keys.length),
-  };
+  return { allowed, hatched: allowed.some(([from, to]) => from > 0 || to < keys.length) };
 };
 
 const joined = (signs) => signs.filter(Boolean).join(", ");
@@ -40,8 +34,6 @@ const heatMaps = (figure, width, { panels, masked, legend, longest, row, everywh
   const layout = {
     ...{ ...masked, panels, side, gap, left, aside, across, step, row, heading, base, everywhere, beside, more },
     legend: outside ? "" : joined(legend),
-    // Where each map has a curve above, a piece of this curve stands before its title.
-    sample: panels.length > 1 && figure.gauges[1].length === panels.length ? 28 : 0,
   };
   const high = base + 6;
   const height = (side ? 1 : panels.length) * high + labelsHeight(keys, step) + 6;
@@ -56,14 +48,14 @@ const heatMaps = (figure, width, { panels, masked, legend, longest, row, everywh
 };
 
 const heatMap = (figure, layout, k) => {
-  const { panels, side, step, row, heading, base, edges, beside, more } = layout;
+  const { panels, side, step, row, heading, base, allowed, beside, more } = layout;
   const { queries, keys } = figure.labels;
   // Maps side by side share the names of their rows.
   const first = layout.left + (side ? k * (layout.across + layout.gap) : 0);
   const right = first + layout.across;
   const names = !side || !k;
   const last = k === panels.length - 1;
-  const numbers = figure.drawn(panels[k][0]);
+  const numbers = figure.array(panels[k][0]);
   const gold = figure.has("gold") ? [...figure.array("gold")] : [];
   const chosen = figure.place.query;
   const xOf = (j) => first + j * step;
@@ -74,7 +66,7 @@ const heatMap = (figure, layout, k) => {
   return [
     mapHeading(layout, k, first),
     last && scale(right),
-    cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed: edges }),
+    cells(numbers, keys.length, { left: first, top: heading, step, height: row, allowed }),
     gold.length > 0 && group({}, gold.map(frame)),
     names && rowNames(figure, first - 7, middle),
     more?.({ first, right, xOf, yOf, middle, step }),
@@ -94,14 +86,12 @@ const heatMap = (figure, layout, k) => {
 };
 
 // The title of a map, and beside the first one the legend.
-const mapHeading = ({ panels, legend, sample }, k, left) => {
+const mapHeading = ({ panels, legend }, k, left) => {
   const title = panels[k][1];
   if (!title) return label(legend, left, 14, { class: "quiet" });
-  const aside = left + BOLD * textWidth(title) + 12 + sample;
   return [
-    label(k ? "" : legend, aside, 14, { class: "quiet" }),
-    sample > 0 && path(`M${round(left)},10h22`, { class: `course done ${courseStyle(k, panels.length)}` }),
-    label(title, left + sample, 14, { class: "name" }),
+    label(k ? "" : legend, left + BOLD * textWidth(title) + 12, 14, { class: "quiet" }),
+    label(title, left, 14, { class: "name" }),
   ];
 };
 

@@ -2,14 +2,19 @@
 
 const round = (number) => Math.round(100 * number) / 100;
 
-const mark = (tag, attributes = {}, ...children) => ({
-  tag,
-  attributes,
-  children: children.flat(Infinity).filter(Boolean),
-});
+// Marks in lists of lists, without those that are not there, as one list. The key of each is its way through the lists,
+// "2.0" for example, so that it is the same mark in the next picture, whichever of the others are there.
+const keyed = (marks, way = "") =>
+  marks.flatMap((each, i) => {
+    if (!each) return [];
+    return Array.isArray(each) ? keyed(each, `${way}${i}.`) : [{ ...each, key: `${way}${i}` }];
+  });
+
+const mark = (tag, attributes = {}, ...children) => ({ tag, attributes, children: keyed(children) });
+// Placed by a transform, which a style sheet can let glide to another place; x and y it cannot.
 const label = (text, x, y, attributes = {}) => ({
   tag: "text",
-  attributes: { x: round(x), y: round(y), ...attributes },
+  attributes: { transform: `translate(${round(x)} ${round(y)})`, ...attributes },
   text: `${text}`,
 });
 const rect = (x, y, width, height, attributes = {}) =>
@@ -66,12 +71,6 @@ const among = (x, places) => {
 const tickText = (value, step) =>
   signed(value, [0, 1, 2, 3, 4].find((digits) => Math.abs(+step.toFixed(digits) - step) < 0.01 * step) ?? 4);
 
-// The place at a position between two of several places.
-const placeAt = (places, at) => {
-  const before = Math.floor(at);
-  const here = places[before];
-  return here + (at - before) * ((places[before + 1] ?? here) - here);
-};
 
 // Two curves differ in tone, more of them in their dashes.
 const courseStyle = (k, count) => (count === 2 && k ? "second" : `dash${k}`);
@@ -245,7 +244,7 @@ const gripHalf = (text) => (BOLD / 2) * textWidth(text) + 15;
 const grip = (x, y, text, role = "handle") => {
   const half = gripHalf(text);
   return group(
-    { class: "through" },
+    {},
     rect(x - half, y, 2 * half, 22, { class: role, rx: 11 }),
     path(`M${round(x - half + 10)},${y + 7}v8l-5,-4zM${round(x + half - 10)},${y + 7}v8l5,-4z`, { class: "paper" }),
     text && label(text, x, y + 15.5, { class: "middle name inverse" }),
@@ -290,20 +289,6 @@ const flow = (widths, left, right, pitch) => {
   });
 };
 
-// Heights at least `gap` apart, and none below `limit`, as near to these as may be.
-const apart = (heights, gap, limit) => {
-  const order = [...heights.keys()].sort((a, b) => heights[a] - heights[b]);
-  const spread = [...heights];
-  const last = order.length - 1;
-  order.forEach((k, i) => {
-    if (i) spread[k] = Math.max(spread[k], spread[order[i - 1]] + gap);
-  });
-  order.forEach((k, i) => {
-    spread[k] = Math.min(spread[k], limit - gap * (last - i));
-  });
-  return spread;
-};
-
 // The picture as SVG text.
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 const escapeText = (text) => `${text}`.replace(/[&<>"]/g, (c) => ESCAPES[c]);
@@ -316,7 +301,7 @@ const markText = ({ tag, attributes, children, text }) => {
 };
 const svgText = ({ width, height, marks }) => {
   const [wide, high] = [round(width), round(height)];
-  const drawn = marks.flat(Infinity).filter(Boolean).map(markText).join("");
+  const drawn = keyed(marks).map(markText).join("");
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${wide} ${high}" width="${wide}" height="${high}">` +
     `<style></style><rect width="100%" height="100%" class="paper"></rect>${drawn}</svg>`

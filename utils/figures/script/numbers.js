@@ -43,28 +43,9 @@ const unpackedArrays = (arrays) =>
     }),
   );
 
-// A figure with one curve has one for each value of another axis with buttons that changes it; the reader sees those
-// that were played.
-const rivalOf = ({ axes, arrays, gauges, play }) => {
-  const curves = gauges[1];
-  if (curves.length !== 1) return undefined;
-  const [[curve]] = curves;
-  return axes.find(({ name, buttons }) => buttons && !play.includes(name) && arrays[curve].over.includes(name))?.name;
-};
-
-// Where the controls are, and what the reader has seen.
+// Where the controls are.
 const positionsIn = (figure) => ({
-  // The value of a control; of one whose grip is held between two values, the one that it is nearest to.
-  valueAtRest: (name) => figure.controls[name].values[figure.place[name]],
-  value: (name) => {
-    const { values } = figure.controls[name];
-    const here = figure.valueAtRest(name);
-    const { between } = figure;
-    return between?.name === name ? here + between.share * (values[between.to] - here) : here;
-  },
-  position: (name) =>
-    figure.place[name] +
-    (figure.between?.name === name ? figure.between.share * (figure.between.to - figure.place[name]) : 0),
+  value: (name) => figure.controls[name].values[figure.place[name]],
   // A frame around what is chosen; around what is only under the mouse it is thin.
   pointed: (name) => name in figure.hover && figure.hover[name] !== figure.settled[name],
   frame: (pick) => (figure.pointed(pick) ? "query frame thin" : "query frame"),
@@ -86,20 +67,9 @@ const numbersIn = (figure) => ({
     const first = size * over.reduce((sum, name) => sum * figure.controls[name].values.length + place[name], 0);
     return all.subarray(first, first + size);
   },
-  mixed: (key) => {
-    const here = figure.array(key);
-    const { between } = figure;
-    if (!between || key in figure.computed || !figure.arrays[key].over.includes(between.name)) return here;
-    const there = figure.arrayAt(key, { ...figure.place, [between.name]: between.to });
-    return here.map((number, i) => number + between.share * (there[i] - number));
-  },
-  // What a picture draws: `blend` makes it, in a page, a step on the way from the numbers that were drawn before under
-  // this name. A name that is not an array's begins with "=".
-  blend: (_, numbers) => numbers,
-  drawn: (key) => figure.blend(key, figure.mixed(key)),
   rowAt: (key, at) => rowOf(figure.array(key), at, figure.shape(key).at(-1)),
-  chosen: (key, pick) =>
-    figure.blend(`=chosen ${key}`, rowOf(figure.mixed(key), figure.place[pick], figure.shape(key).at(-1))),
+  // The row of what is chosen.
+  chosen: (key, pick) => figure.rowAt(key, figure.place[pick]),
 });
 
 // What stands in a sentence for a field, `{key[pick]:digits form|labels}`.
@@ -147,12 +117,6 @@ const makeFigure = (spec) => {
     hover: {}, // the mark under the mouse: what it picks, and its column
     moved: {}, // where the reader has put points: number of the point to [x, y]
     computed: {}, // numbers that the page computes itself, because a point was moved
-    // While a grip is held between two values of a control: its name, the position of the farther one, and how far the
-    // grip is on its way there. All shapes then lie between those of both; what is written is that of the nearer one.
-    between: null,
-    rival: rivalOf(spec),
-    // How far the reader has taken the control that is played, for each position of the rival or for 0.
-    reached: {},
     draw: (width) => withGauges(kinds[spec.kind].draw(figure, width), figure),
   };
   return Object.assign(figure, positionsIn(figure), numbersIn(figure), wordsIn(figure));

@@ -107,22 +107,6 @@ for (const figure of document.querySelectorAll("figure.xp:not([data-ready])")) {
   }
 }
 
-// A symbol of a formula lights its marks in the next figure below it, or in the last one above, while the mouse is on
-// it.
-let lit = null;
-document.addEventListener("pointerover", ({ target }) => {
-  const glyph = target.closest?.("mjx-container[display] mjx-mi")?.firstElementChild;
-  const chips = glyph
-    ? [...document.querySelectorAll(".xp-symbol")].filter((chip) => glyph.matches(chip.dataset.letter))
-    : [];
-  const chip =
-    chips.find((each) => glyph.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_FOLLOWING) ?? chips.at(-1);
-  if (chip === lit) return;
-  lit?.dispatchEvent(new Event("pointerleave"));
-  chip?.dispatchEvent(new Event("pointerenter"));
-  lit = chip;
-});
-
 // On paper a figure stands with its numbers. The event that fills a table would come after the page has been printed.
 let unfoldedTables = [];
 addEventListener("beforeprint", () => {

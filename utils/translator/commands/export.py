@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from utils.translator.commands import shared
-from utils.translator.options import Precision
 
 Out = Annotated[Path, typer.Option(help="The page to write, a file whose name ends in .html.")]
 Title = Annotated[str, typer.Option(help="Title of the page; by default the two languages.")]
@@ -20,7 +19,6 @@ Examples = Annotated[
         help="Offer the lines of this file as examples; by default ten short test sentences of the run."
     ),
 ]
-Weights = Annotated[Precision, typer.Option(help="How each weight is stored: in 1, 2 or 4 bytes.")]
 
 
 def export(
@@ -29,7 +27,6 @@ def export(
     title: Title = "",
     about: About = "",
     examples: Examples = None,
-    weights: Weights = Precision.INT8,
 ) -> None:
     """Write a web page that translates with a recurrent run: one file, which needs no network and no Python.
 
@@ -39,8 +36,8 @@ def export(
     Example: attention-course export runs/fr-en --out fr-en.html
     """
     from utils.translator.evaluation import stored_evaluation
-    from utils.translator.export import check_export
-    from utils.translator.export import export as write_page
+    from utils.translator.page.exported import check_export
+    from utils.translator.page.exported import export as write_page
     from utils.translator.runs import load_run
 
     sentences = _sentences(examples) if examples else []
@@ -52,16 +49,17 @@ def export(
         title=title,
         about=about,
         examples=sentences,
-        precision=weights,
         evaluation=stored_evaluation(folder, run),
     )
     typer.echo(f"{out}: {size / 1e6:.1f} MB")
 
 
 def _sentences(path: Path) -> list[str]:
-    """The lines of a file that are not empty."""
+    """The lines of a file in which something can be seen."""
+    from utils.corpus.pairs import clean
+
     with shared.open_lines(path) as text:
-        sentences = [line.strip() for line in text.lines if line.strip()]
+        sentences = [line.strip() for line in text.lines if clean(line, "en")]
     if not sentences:
         raise ValueError(f"{path} holds no sentence")
     return sentences

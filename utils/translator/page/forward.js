@@ -129,22 +129,10 @@ const additiveAttention = ({ wQ, wV }, queries, { values, projectedKeys }) => {
   return { weights, contexts: weights.map((row) => weightedSum(row, values)) };
 };
 
-// What a decoder knows of a sentence and how it gets a context from that: BahdanauDecoder looks at all words anew at
-// each step, and FixedContextDecoder sees the same summary at every step, the encoder's last states side by side.
-const bahdanauDecoder = {
-  memory: ({ attention }, { outputs }) => ({ values: outputs, projectedKeys: linear(attention.wK, outputs) }),
-  attend: ({ attention }, queries, memory) => additiveAttention(attention, queries, memory),
-};
-const fixedContextDecoder = {
-  memory: (_, { state }) => ({ summary: concatenate(...state.at(-1)) }),
-  attend: (_, queries, { summary }) => ({ weights: queries.map(() => []), contexts: queries.map(() => summary) }),
-};
-const kindOf = ({ attention }) => (attention ? bahdanauDecoder : fixedContextDecoder);
-
-// The memory, and the first state: s_0 = tanh(W_s h), where h is that of the last direction.
+// What the decoder looks at, and its first state: s_0 = tanh(W_s h), where h is that of the last direction.
 const start = (model, src) => {
   const { outputs, state } = encoder(model, src);
-  const memory = kindOf(model).memory(model, { outputs, state });
+  const memory = { values: outputs, projectedKeys: linear(model.attention.wK, outputs) };
   const last = state.map((directions) => directions.at(-1));
   return { memory, state: linear(model.startState, last).map((s) => s.map(Math.tanh)) };
 };
@@ -153,7 +141,7 @@ const start = (model, src) => {
 const decoder = (model, words, memory, states) => {
   const y = words.map((id) => embedding(model.tgtEmbedding, id));
   const queries = states.map((layers) => layers.at(-1)); // the last layer's s_{i-1}
-  const { weights, contexts } = kindOf(model).attend(model, queries, memory);
+  const { weights, contexts } = additiveAttention(model.attention, queries, memory);
   const layers = [model.firstCell(y, contexts, layerStates(states, 0))];
   model.upperCells.forEach((cell, k) => {
     layers.push(gruCell(cell, linear(cell.input, layers[k]), layerStates(states, k + 1)));
@@ -193,7 +181,7 @@ const makeModel = (weights) => {
     srcEmbedding: weights["encoder.embedding.weight"],
     encoderLayers: layers.map((k) => directions.map((end) => recurrentLayer(weights, "encoder.gru.", `_l${k}${end}`))),
     tgtEmbedding: weights["decoder.embedding.weight"],
-    attention: weights["decoder.attention.w_v.weight"] && {
+    attention: {
       wQ: layerOf(weights, "decoder.attention.w_q"),
       wK: layerOf(weights, "decoder.attention.w_k"),
       wV: weights["decoder.attention.w_v.weight"].numbers,
@@ -304,30 +292,14 @@ const written = (hypothesis) => {
   };
 };
 
-const beamSearch = (model, src, options) => {
-  const search = searching(model, src, options);
-  let step = search.next();
-  while (!step.done) step = search.next();
-  return step.value;
-};
-
-const greedy = (model, src, options) => beamSearch(model, src, { ...options, beam: 1 })[0];
-
 // As utils.translator.translating.translate: at least twice as many words as the source has, and ten more.
 const maxLenOf = (numWords) => 2 * 2 ** (32 - Math.clz32(numWords - 1)) + 10;
 
 // -- stored weights
 
-const fromHalf = (bits) => {
-  const [exponent, fraction] = [(bits >> 10) & 31, (bits & 1023) / 1024];
-  const size = exponent ? 2 ** (exponent - 15) * (1 + fraction) : 2 ** -14 * fraction;
-  return bits >> 15 ? -size : size;
-};
-
 // Stored numbers as Float32Array: int8 is multiplied by the scale of its row.
 const STORED = {
   float32: (bytes) => new Float32Array(bytes),
-  float16: (bytes) => Float32Array.from(new Uint16Array(bytes), fromHalf),
   int8: (bytes, rows) => {
     const numbers = new Float32Array(new Int8Array(bytes, 4 * rows));
     const columns = numbers.length / rows;
@@ -338,7 +310,7 @@ const STORED = {
   },
 };
 
-// The matrices of utils/translator/export.py by their names: `layout` says how the bytes of each one are stored.
+// The matrices of stored_model.py by their names: `layout` says how the bytes of each one are stored.
 const unpackWeights = (layout, buffer) =>
   Object.fromEntries(
     layout.map(({ name, rows, columns, dtype, start, end }) => [

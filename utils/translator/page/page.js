@@ -12,15 +12,18 @@ const facts = JSON.parse(find("#facts").textContent);
 // What the reader has chosen: a text, the number of the target word that is looked at, and the first words of the
 // translation, where the last of them is not the search's own.
 const state = { text: "", chosen: 0, prefix: [] };
-let shown = null; // the worker's last answer
+let shown = null; // the worker's last answer; null before the first one and after an error
 let number = 0; // of the last request
+// In a frame the first example plays; in a page of its own the reader begins.
+let playing = parent !== window && !matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // -- the address
 
 const saveAddress = debounce(250, () => {
   if (location.protocol === "about:") return; // within `srcdoc` the address is that of the page around it
   const { text, chosen, prefix } = state;
-  const query = new URLSearchParams({ text: text.slice(0, 2000), word: chosen, ...(prefix.length && { prefix }) });
+  const cut = [...text].slice(0, facts.maxCharacters).join("");
+  const query = new URLSearchParams({ text: cut, word: chosen, ...(prefix.length && { prefix }) });
   history.replaceState(null, "", `#${query}`);
 });
 
@@ -47,24 +50,32 @@ const written = (token, { blanks, subwords }, before = "") => {
 };
 
 const percentOf = (share) => (share < 0.005 ? "< 1%" : share > 0.995 && share < 1 ? "> 99%" : percent(share));
-const quoted = (words) => words.map((word) => `“${word}”`).join(", ");
+const [source, target] = Object.values(facts.names).map(([lang, name]) => ({ lang, name }));
+// A text of one of the languages within an English one: it has its own direction, and no program translates it.
+const foreign = ({ lang }, text) => element("bdi", { lang, translate: "no" }, text);
+const quoted = (nodes) => nodes.flatMap((node, i) => [i ? ", “" : "“", node, "”"]);
 
 // -- the picture
 
-const figureOf = (source, target, weights) =>
+const figureOf = (labels, weights) =>
   makeFigure({
     kind: "alignment",
     arrays: {
-      weights: { data: weights.flat(), dtype: "f4", step: 1, over: [], shape: [target.length, source.length] },
+      weights: {
+        data: weights.flat(),
+        dtype: "f4",
+        step: 1,
+        over: [],
+        shape: [labels.target.length, labels.source.length],
+      },
     },
     axes: [],
     gauges: ["", []],
-    labels: { source, target },
+    labels,
     options: { gold: [], compare: null },
     picks: { word: "target" },
     play: [],
     say: [""],
-    symbols: {},
   });
 
 // Whether the mouse has moved: one that rests shows nothing anew when the page moves under it.
@@ -78,16 +89,14 @@ const mouseMoved = ({ clientX, clientY, pointerType }) => {
 // A place for pictures, in a shadow tree, where only its own style rules apply.
 const makePlace = () => {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  const holder = element("div", { class: "picture", "aria-hidden": "true" });
+  const holder = element("div", { class: "picture", "aria-hidden": "true", translate: "no" });
   holder.attachShadow({ mode: "open" }).append(element("style", {}, PICTURE_STYLE), svg);
-  const { squeeze } = makeSqueeze(svg);
   let [figure, drawn] = [null, []];
   const paint = () => {
     if (!figure) return;
     const width = Math.min(WIDEST_PICTURE, holder.clientWidth || 640);
     const { height, marks } = figure.draw(width);
-    const now = marks.flat(Infinity).filter(Boolean);
-    squeeze(now);
+    const now = keyed(marks);
     patch(svg, now, drawn);
     drawn = now;
     svg.setAttribute("viewBox", `0 0 ${width} ${Math.round(height)}`);
@@ -121,9 +130,10 @@ const makePlace = () => {
 const notes = find("#notes");
 const field = find("#text");
 const result = find("#result");
+const storedExample = [...result.childNodes];
 const place = makePlace();
-const words = element("fieldset", { class: "words", lang: facts.names.tgt[0], dir: "auto" });
-const spoken = element("output", { class: "spoken", lang: facts.names.tgt[0] });
+const words = element("fieldset", { class: "words" });
+const spoken = element("output", { class: "spoken", lang: target.lang, translate: "no" });
 const HELP = "The broader a band, the more the decoder looks there. Choose a word to see how it was written.";
 const OF_DOTS = "A dot stands before a piece that continues a word.";
 const nextWords = element("div", { class: "next", role: "group" });
@@ -149,25 +159,27 @@ const showNext = ({ anew, choices }) => {
   nextWords.dataset.found = found;
   const focused = nextWords.contains(document.activeElement);
   const name = anew ? "New sentence" : "Next word";
-  const buttons = choices.map(({ word, text }) => textButton(word, () => writeInField(text)));
+  const buttons = choices.map(({ word, text }) => textButton(foreign(source, word), () => writeInField(text)));
   nextWords.setAttribute("aria-label", name);
   nextWords.replaceChildren(element("span", { "aria-hidden": "true" }, `${name}:`), ...buttons);
   if (focused) (buttons[0] ?? field).focus();
 };
 
-// What the reader should know of this translation.
+// What the reader should know of this translation: paragraphs.
 const warnings = ({ unknown = [], numTokens, finished, problem, ...counts }) => {
-  const listed = quoted(unknown.slice(0, 8)) + (unknown.length > 8 ? " and others" : "");
+  const listed = quoted(unknown.slice(0, 8).map((word) => foreign(source, word)));
+  const others = unknown.length > 8 ? " and others" : "";
   const kind = sourceForm.subwords
     ? "Such characters are read as bytes"
     : "Such words are all read as one unknown word";
   return [
-    problem && PROBLEMS[problem](counts),
-    unknown.length && `Not in the vocabulary: ${listed}. ${kind}.`,
-    facts.maxTokens &&
-      numTokens > facts.maxTokens &&
-      `The sentence has ${numTokens} tokens; none in the training has more than ${facts.maxTokens}.`,
-    finished === false && "The translation is cut off: it has reached the length limit without an end.",
+    problem && [PROBLEMS[problem](counts)],
+    unknown.length && ["Not in the vocabulary: ", ...listed, `${others}. ${kind}.`],
+    facts.longestInTraining &&
+      numTokens > facts.longestInTraining && [
+        `The sentence has ${numTokens} tokens; none in the training has more than ${facts.longestInTraining}.`,
+      ],
+    finished === false && ["The translation is cut off: it has reached the length limit without an end."],
   ].filter(Boolean);
 };
 
@@ -179,29 +191,34 @@ const showWords = () => {
     input.addEventListener("change", () => choose(i));
     const { token, blank } = shown.target[i];
     const mine = i === state.prefix.length - 1 ? " mine" : "";
-    const ends = token === "<eos>" ? " end" : "";
-    const shownWord = element("label", { class: `word${mine}${ends}` }, input, word.replace(/^·/, ""));
+    const ends = token === "<eos>";
+    const text = ends ? element("bdi", { lang: "en" }, word) : word.replace(/^·/, "");
+    const shownWord = element("label", { class: `word${mine}${ends ? " end" : ""}` }, input, text);
     shownWord.addEventListener("pointerenter", (event) => mouseMoved(event) && place.look(i, state.chosen));
     shownWord.addEventListener("pointerleave", () => place.look(state.chosen));
     return [blank ? " " : "", shownWord];
   });
   const search = shown.beam > 1 ? `a beam search of ${shown.beam}` : "greedy search";
   const duration = `${(shown.milliseconds / 1000).toFixed(2)} s`;
-  const legend = element("legend", {}, `In ${facts.names.tgt[1]}, by ${search} in ${duration}`);
+  const legend = element("legend", {}, `In ${target.name}, by ${search} in ${duration}`);
   const focused = words.contains(document.activeElement);
-  words.replaceChildren(legend, element("div", { class: "line" }, ...inputs.flat()));
+  const line = element("div", { class: "line", lang: target.lang, dir: "auto", translate: "no" }, ...inputs.flat());
+  words.replaceChildren(legend, line);
   if (focused) words.querySelectorAll("input")[state.chosen]?.focus();
 };
 
 // Where the decoder looked while it wrote the chosen word, in words.
-const lookSentence = (source, word) => {
-  const row = shown.weights[state.chosen];
-  const strong = row
-    .map((weight, j) => ({ weight, word: source[j] }))
+const lookSentence = (sourceWords, word) => {
+  const strong = shown.weights[state.chosen]
+    .map((weight, j) => ({ weight, word: sourceWords[j] }))
     .sort((a, b) => b.weight - a.weight)
     .filter(({ weight }, k) => k === 0 || (k < 3 && weight >= 0.1));
-  const list = strong.map(({ weight, word: there }) => `“${there}” (${percentOf(weight)})`).join(", ");
-  return `While it writes “${word}”, the decoder looks most at ${list}.`;
+  const looks = strong.flatMap(({ weight, word: there }, k) => [
+    k ? ", " : "",
+    ...quoted([foreign(source, there)]),
+    ` (${percentOf(weight)})`,
+  ]);
+  return ["While it writes ", ...quoted([foreign(target, word)]), ", the decoder looks most at ", ...looks, "."];
 };
 
 const choiceButton = ({ id, token, share }, { isWritten }) => {
@@ -209,61 +226,77 @@ const choiceButton = ({ id, token, share }, { isWritten }) => {
   const word = written(token, targetForm, shown.target[at - 1]?.token);
   const button = element("button", { type: "button", "aria-pressed": isWritten });
   const bar = element("span", { class: "bar", style: `--share:${share.toFixed(4)}` });
-  const name = element("span", { class: "name", lang: facts.names.tgt[0] }, word);
+  const name = element("span", { class: "name" }, foreign(target, word));
   button.append(name, element("span", { class: "share" }, percentOf(share)), bar);
   if (!isWritten) button.addEventListener("click", () => force(at, id));
   return element("li", {}, button);
 };
 
 const showStep = () => {
-  const [source, target] = [sourceWords(), targetWords()];
+  const labels = targetWords();
   const at = state.chosen;
+  const word = foreign(target, labels[at]);
   const choices = shown.choices[at];
   const { id } = shown.target[at];
   const rank = choices.findIndex((choice) => choice.id === id);
   const isMine = at === state.prefix.length - 1;
-  const why = rank && at >= state.prefix.length ? `With “${target[at]}” the whole sentence is likelier. ` : "";
+  const why =
+    rank && at >= state.prefix.length ? ["With ", ...quoted([word]), " the whole sentence is likelier. "] : [];
   const advice = isMine
-    ? `You have chosen “${target[at]}”. The rest is written anew.`
-    : `${why}Choose another word, and the rest is written anew.`;
+    ? ["You have chosen ", ...quoted([word]), ". The rest is written anew."]
+    : [...why, "Choose another word, and the rest is written anew."];
   const list = element("ol", {}, ...choices.map((choice) => choiceButton(choice, { isWritten: choice.id === id })));
   const back = textButton("Put back the translator’s own words", () => putBack());
   step.replaceChildren(
-    element("h2", {}, `Step ${at + 1} of ${target.length}`),
-    element("p", { class: "look" }, lookSentence(source, target[at])),
-    element("p", {}, advice),
+    element("h2", {}, `Step ${at + 1} of ${labels.length}`),
+    element("p", { class: "look" }, ...lookSentence(sourceWords(), labels[at])),
+    element("p", {}, ...advice),
     list,
     ...(state.prefix.length ? [back] : []),
   );
 };
 
 const show = () => {
-  notes.replaceChildren(...warnings(shown).map((text) => element("p", {}, text)));
+  notes.replaceChildren(...warnings(shown).map((content) => element("p", {}, ...content)));
   if (shown.problem) return result.replaceChildren();
   if (!result.contains(words)) result.replaceChildren(words, spoken, place.holder, caption, step);
   state.chosen = Math.min(state.chosen, shown.target.length - 1);
   state.prefix = shown.prefix;
   showWords();
-  const [source, target] = [sourceWords(), targetWords()];
-  place.draw(figureOf(source, target, shown.weights));
-  const hasDots = [...source, ...target].some((word) => /^·./.test(word));
+  const labels = { source: sourceWords(), target: targetWords() };
+  place.draw(figureOf(labels, shown.weights));
+  const hasDots = [...labels.source, ...labels.target].some((word) => /^·./.test(word));
   caption.textContent = hasDots ? `${HELP} ${OF_DOTS}` : HELP;
+  step.style.minHeight = "";
+  if (playing) holdHeight();
   showStep();
   if (shown.beam > 1) spoken.value = shown.text; // a screen reader hears the final translation only
 };
 
+// Whatever goes wrong: the stored example takes the place of an answer to an earlier text.
+const fail = () => {
+  find(".typing").hidden = !result.dataset.beam; // where there has never been an answer
+  shown = null;
+  showNext({ choices: [] });
+  notes.replaceChildren(element("p", {}, "The translator does not run in this browser."));
+  result.replaceChildren(...storedExample);
+};
+
 // -- what the reader does
 
-const choose = (word) => {
+const showChosen = (word) => {
   state.chosen = word;
-  saveAddress();
-  const input = words.querySelectorAll("input")[word];
-  input.checked = true;
+  words.querySelectorAll("input")[word].checked = true;
   place.look(word);
   showStep();
 };
 
-const worker = new Worker(URL.createObjectURL(new Blob([find("#worker").textContent], { type: "text/javascript" })));
+const choose = (word) => {
+  showChosen(word);
+  saveAddress();
+};
+
+let worker = null;
 const ask = (beam) => worker.postMessage({ number: ++number, text: state.text, prefix: state.prefix, beam });
 const askForTheBest = debounce(REST, () => ask(BEAM));
 const translate = () => {
@@ -300,7 +333,7 @@ const arrive = () => {
   translate();
 };
 
-worker.onmessage = ({ data }) => {
+const receive = ({ data }) => {
   if (data.number !== number) return;
   shown = data;
   result.dataset.beam = data.beam;
@@ -308,32 +341,52 @@ worker.onmessage = ({ data }) => {
   show();
   if (facts.followers) showNext(data.next ?? { choices: [] });
 };
-worker.onerror = () => {
-  notes.replaceChildren(element("p", {}, "The translator does not run in this browser, so you see a stored example."));
-};
-worker.postMessage({ facts, weights: find("#weights").textContent.trim() });
-find(".typing").hidden = false;
-if (facts.followers) field.after(nextWords);
-field.addEventListener("input", () => write(field.value));
-for (const button of document.querySelectorAll(".examples button"))
-  button.addEventListener("click", () => writeInField(button.textContent));
-addEventListener("hashchange", arrive);
-arrive();
 
-// Shows where the decoder looked word by word, until the reader does something. The opened step stays as it is, so that
-// the text below the frame does not move.
-function playExample() {
-  let at = 0;
+const start = () => {
+  const program = new Blob([find("#worker").textContent], { type: "text/javascript" });
+  try {
+    worker = new Worker(URL.createObjectURL(program));
+  } catch {
+    return fail();
+  }
+  Object.assign(worker, { onmessage: receive, onerror: fail });
+  worker.postMessage({ facts, weights: find("#weights").textContent.trim() });
+  find(".typing").hidden = false;
+  if (facts.followers) field.after(nextWords);
+  field.addEventListener("input", () => write(field.value));
+  document.querySelectorAll(".examples button").forEach((button, k) => {
+    button.addEventListener("click", () => writeInField(facts.examples[k]));
+  });
+  addEventListener("hashchange", arrive);
+  arrive();
+};
+
+// Goes through the translation word by word, until the reader does something.
+const playExample = () => {
   const timer = setInterval(() => {
     if (shown?.beam !== BEAM || shown.problem) return;
-    if (at < shown.target.length) place.look(at++, state.chosen);
-    else stop();
+    if (state.chosen + 1 < shown.target.length) return showChosen(state.chosen + 1);
+    stop();
+    showChosen(0);
   }, PLAY);
   const stop = () => {
+    playing = false;
     clearInterval(timer);
-    if (at) place.look(state.chosen);
   };
   for (const event of ["pointerdown", "keydown"]) addEventListener(event, stop, { once: true });
-}
+};
 
-if (parent !== window && !matchMedia("(prefers-reduced-motion: reduce)").matches) playExample();
+// Makes the opened step as high as the highest one, so that the text below the frame does not move.
+const holdHeight = () => {
+  const { chosen } = state;
+  const heights = shown.target.map((_, word) => {
+    state.chosen = word;
+    showStep();
+    return step.offsetHeight;
+  });
+  step.style.minHeight = `${Math.max(...heights)}px`;
+  state.chosen = chosen;
+};
+
+start();
+if (playing) playExample();

@@ -10,6 +10,8 @@ const TYPED_SIGN = "\udc00";
 
 // What Python counts as blanks; JavaScript's \s has other ones.
 const BLANKS = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/u;
+// What telephones and keyboards write for an apostrophe.
+const APOSTROPHES = "‘’ʼ＇";
 const KEYCAP = String.raw`[0-9#*]\ufe0f?\u20e3`;
 const EMOJI_PART =
   String.raw`(?:${KEYCAP}|\p{RI}{1,2}|\u{1f3f4}[\u{e0020}-\u{e007e}]+\u{e007f}` +
@@ -21,7 +23,7 @@ const INVISIBLE = new RegExp(
 );
 const REPEATED_JOINER = /\p{Join_Control}+(?=\p{Join_Control})/gu;
 const JOINER = new RegExp(String.raw`(${EMOJI}|\p{L}(?:\p{Join_Control}?[\p{L}\p{M}])*)|\p{Join_Control}`, "gu");
-const HAN = String.raw`\u3400-\u9fff\uf900-\ufaff\u{20000}-\u{3ffff}`;
+const HAN = String.raw`\p{Script=Han}`;
 const CHINESE = String.raw`[${HAN}\u3000-\u303f\uff00-\uffef]`;
 const CHINESE_BLANK = new RegExp(` (?=${CHINESE})|(?<=${CHINESE}) `, "gu");
 
@@ -36,7 +38,7 @@ const withoutInvisible = (text) => {
 // characters; `simplified` leads from traditional characters to simplified ones, and `particle` is where 著 is 着.
 // (OpenCC, which reads the training text, also knows words in which a character becomes another one.)
 const clean = (text, { isChinese, simplified, particle }) => {
-  const wellFormed = text.replace(/\p{Surrogate}/gu, "\ufffd").replace(/[‘’]/g, "'");
+  const wellFormed = text.replace(/\p{Surrogate}/gu, "\ufffd").replace(new RegExp(`[${APOSTROPHES}]`, "g"), "'");
   const composed = singleBlanks(withoutInvisible(singleBlanks(wellFormed)).normalize("NFC"));
   const joined = isChinese ? composed.replace(CHINESE_BLANK, "") : composed;
   if (!simplified) return joined;
@@ -49,10 +51,10 @@ const clean = (text, { isChinese, simplified, particle }) => {
 const LETTERS = String.raw`\p{Alphabetic}\p{M}\p{N}\p{Pc}\p{Join_Control}`;
 const LETTER = String.raw`(?!${KEYCAP})[${LETTERS}]`;
 const OTHER = String.raw`${EMOJI}|(?!${BLANKS.source})[^${LETTERS}]`;
-// A letter of a script without blanks.
+// A letter of a script without blanks; its digits form numbers.
 const COMPLEX = ["Thai", "Lao", "Khmer", "Myanmar", "Tai_Le", "New_Tai_Lue", "Tai_Tham", "Tai_Viet", "Ahom"];
 const ALONE = String.raw`${HAN}\u3040-\u30ff\p{Script=Tibetan}${COMPLEX.map((name) => `\\p{Script=${name}}`).join("")}`;
-const CHARACTER = String.raw`(?=[${ALONE}])[${LETTERS}]`;
+const CHARACTER = String.raw`(?=[${ALONE}])(?!\p{N})[${LETTERS}]`;
 const WORDS = {
   blanks: new RegExp(`(?:${LETTER})+(?:'(?:${LETTER})+)*|${OTHER}`, "gu"),
   clitics: new RegExp(`(?:${LETTER})+'?|${OTHER}`, "gu"), // l' homme
@@ -71,6 +73,8 @@ const tokenise = (text, { words }) => text.match(WORDS[words]) ?? [];
 const WORD = String.raw`\p{Alphabetic}\p{M}\p{Nd}\p{Pc}`;
 // A subword crosses neither a blank nor a punctuation mark.
 const PIECES = new RegExp(`${BLANK}?[^${WORD}'${BLANK}]|${BLANK}?[${WORD}']+|${BLANK}`, "gu");
+// What a reader takes for one character: an emoji, whatever it is made of, or a character with its marks.
+const SIGNS = new RegExp(String.raw`${EMOJI}|[^ ][\p{M}\p{Join_Control}]*`, "gu");
 // The bytes of a character in UTF-8, as two hexadecimal digits each.
 const bytesOf = (char) =>
   char < "\x80"
@@ -103,6 +107,7 @@ const subwords = ({ tokens, merges }) => {
   const keyOf = (a, b) => a * tokens.length + b;
   const learned = new Map(merges.map(([a, b, id], place) => [keyOf(a, b), { place, id }]));
   const joined = (a, b) => learned.get(keyOf(a, b));
+  const isUnknown = (char) => char === BLANK || !idOf.has(char);
   const known = new Map(); // what a piece was cut into before
   const charIds = (char) =>
     idOf.has(char)
@@ -114,7 +119,7 @@ const subwords = ({ tokens, merges }) => {
   };
   return {
     encode: (text) => cut(text).flatMap(encodePiece),
-    unknown: (text) => [...new Set(text.replaceAll(" ", ""))].filter((char) => char === BLANK || !idOf.has(char)),
+    unknown: (text) => [...new Set(text.match(SIGNS))].filter((sign) => [...sign].some(isUnknown)),
   };
 };
 

@@ -1,9 +1,6 @@
 // The part of the page that computes, in a thread of its own, so that typing is never held up. It gets the model once,
 // and then requests; each answer has all that the page shows, as text and plain numbers.
 
-// What the page translates at most: a text of a hundred thousand characters would keep a telephone busy for minutes.
-const MAX_CHARACTERS = 2000;
-const MAX_TOKENS = 200;
 // A search lets the worker look for a newer request after so many milliseconds.
 const TURN = 50;
 
@@ -54,10 +51,12 @@ const shown = ({ src, tgt, targetHasBlanks }, srcIds, { ids, weights, choices, f
   finished,
 });
 
-// The words that may follow a text, from `followers` in utils/translator/live.py, and the text with each of them.
+const LAST_LETTERS = new RegExp(`[\\p{L}\\p{M}'${APOSTROPHES}]*$`, "u");
+
+// The words that may follow a text, from `followers` in chapter.py, and the text with each of them.
 // Letters at the end that are no word are the beginning of one. After the end of a sentence a new one begins.
 const nextWords = ({ src, followers, numNext, read }, text) => {
-  const [letters] = text.match(/[\p{L}\p{M}'’]*$/u);
+  const [letters] = text.match(LAST_LETTERS);
   const begun = read(letters).unknown.length ? letters : "";
   const written = text.slice(0, text.length - begun.length).trimEnd();
   const ids = [BOS, ...read(written).ids];
@@ -77,12 +76,14 @@ const nextWords = ({ src, followers, numNext, read }, text) => {
 };
 
 const answer = async ({ number, text, beam, prefix }) => {
-  if (text.length > MAX_CHARACTERS) return { problem: "characters", count: text.length, limit: MAX_CHARACTERS };
+  const { maxCharacters, maxTokens } = translator;
+  const numCharacters = [...text].length;
+  if (numCharacters > maxCharacters) return { problem: "characters", count: numCharacters, limit: maxCharacters };
   const { ids, unknown } = translator.read(text);
   const next = translator.followers && nextWords(translator, text);
   const facts = { numTokens: ids.length, unknown, next };
   if (!ids.length) return { ...facts, problem: "empty" };
-  if (ids.length > MAX_TOKENS) return { ...facts, problem: "tokens", count: ids.length, limit: MAX_TOKENS };
+  if (ids.length > maxTokens) return { ...facts, problem: "tokens", count: ids.length, limit: maxTokens };
   const maxLen = maxLenOf(ids.length);
   const chosen = firstWords(prefix.slice(0, maxLen));
   const best = await searched(number, ids, { beam, prefix: chosen, maxLen });

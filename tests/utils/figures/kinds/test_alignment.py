@@ -1,19 +1,18 @@
-"""Two sentences: bands as broad as weights, and what is chosen, said and refused."""
+"""Two sentences: bands as broad as weights, bars over the words, and known links."""
 
+import json
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
 from example_figures import alignment as example
-from example_figures import chinese
-from pictures import WIDTHS, Picture, picture
+from pictures import marks, sizes, texts
 
 from utils.figures import Alignment
 
 WEIGHTS = torch.tensor([[0.25, 0.75, 0.0], [1.0, 0.0, 0.0]])
 SHORT = ["red", "car", "."]
-both_widths = pytest.mark.parametrize("width", WIDTHS)
 
 
 def small(compute: Callable | None = None, axes: dict | None = None, **changes) -> Alignment:
@@ -21,72 +20,77 @@ def small(compute: Callable | None = None, axes: dict | None = None, **changes) 
         "source": SHORT, "target": ["voiture", "rouge"], "gold": [(0, 1), (1, 0)],
         "name": "f", "alt": "Two sentences.", "say": "{word}",
     } | changes  # fmt: skip
+    weights = torch.zeros(2, len(options["source"]))
+    weights[:, :3] = WEIGHTS
     return Alignment(
-        compute or (lambda gold_links: {"weights": WEIGHTS}),
+        compute or (lambda gold_links: {"weights": weights}),
         axes or {"gold_links": ["hidden", "shown"]},
         **options,
     )
 
 
-def in_lines(drawn: Picture) -> bool:
-    return bool(drawn.of("text", "word"))
+def breadths(svg: str, *classes: str) -> list[float]:
+    return sizes(marks(svg, "path", "band", *classes), "stroke-width")
 
 
-def breadths(drawn: Picture, *classes: str) -> list[float]:
-    return [path["stroke-width"] for path in drawn.of("path", "band", *classes)]
+def test_bands_and_bars_are_as_large_as_their_weights() -> None:
+    for width in (720, 328):
+        drawn = small().draw(width)
+        # A weight of 0 has no band; those of the chosen word are strong and the other's pale.
+        quarter, most = breadths(drawn, "weight", "link")
+        (whole,) = breadths(drawn, "trace")
+        assert [quarter / whole, most / whole] == pytest.approx([0.25, 0.75], abs=0.01)
+        first, second, third = sizes(marks(drawn, "rect", "weight"), "height")
+        assert (second, third) == pytest.approx((3 * first, 0), abs=0.02)
+        assert texts(drawn, "number") == ["0.25", "0.75"]  # not those that are 0
 
 
-def test_long_sentences_are_columns_on_a_phone() -> None:
-    assert in_lines(picture(example(), 720))
-    assert not in_lines(picture(example(), 328))
-    assert in_lines(picture(chinese(), 328))
-
-
-def test_bands_are_as_broad_as_their_weights() -> None:
+def test_of_other_words_only_large_weights_have_bands() -> None:
     weights = torch.tensor([[0.1, 0.1, 0.8], [0.3, 0.14, 0.56], [0.12, 0.08, 0.0]])
     figure = small(lambda d: {"weights": weights}, {"d": [1]}, target=["a", "b", "c"], gold=())
-    drawn = picture(figure, 720, word="a")
-    chosen = breadths(drawn, "link")
-    assert np.array(chosen) / chosen[2] == pytest.approx([1 / 8, 1 / 8, 1], abs=1e-3)
+    drawn = figure.draw(word="a")
+    full = max(breadths(drawn, "link")) / 0.8
     # The largest of each word, however small, and others that are large.
-    others = np.array(sorted(breadths(drawn, "trace"))) / chosen[2]
-    assert others == pytest.approx(np.array([0.12, 0.3, 0.56]) / 0.8, abs=1e-3)
+    assert sorted(breadth / full for breadth in breadths(drawn, "trace")) == pytest.approx(
+        [0.12, 0.3, 0.56], abs=1e-3
+    )
+    assert len(breadths(drawn, "link")) == 3
 
 
-@both_widths
-def test_a_curve_says_where_its_word_looks_right(width: int) -> None:
-    rows = torch.tensor([[[0.25, 0.75, 0.0], [0.2, 0.5, 0.3]], [[0.75, 0.25, 0.0], [0.2, 0.5, 0.3]]])
+def test_gold_links_are_those_of_the_chosen_word_or_all() -> None:
+    assert len(marks(small().draw(gold_links="hidden"), "path", "gold")) == 1
+    assert len(marks(small().draw(gold_links="shown"), "path", "gold")) == 2
+
+
+def test_pale_bands_show_an_earlier_step() -> None:
     figure = small(
-        lambda step, gold_links: {"weights": rows[step], "own": rows[step][:, 1], "share": rows[step].mean()},
-        {"step": [0, 1], "gold_links": ["hidden", "shown"]}, gold=[(0, 1)],
-        gauges=("weight", {"own": "", "share": "all"}), play="step",
+        lambda step: {"weights": WEIGHTS if step else WEIGHTS.flip(1)}, {"step": [0, 1]}, compare=("step", 0), gold=()
     )  # fmt: skip
-    # At step 0 the word looks at its gold link, where its curve has a dot. At step 1 it does not: a cross.
-    for step, share in ((0, "voiture 75%"), (1, "voiture 25%")):
-        drawn = picture(figure, width, word="voiture", step=step)
-        assert {share, "all 33%"} <= set(drawn.texts())
-        first, last = drawn.of("path", "course", without=("done",))[0].corners()
-        (dot,) = drawn.of("circle", "weight", without=("outlined",))
-        assert dot.middle == pytest.approx(first, abs=0.1)
-        assert any(sign.middle == pytest.approx(last, abs=4) for sign in drawn.of("path", "sign"))
-    # A word without a gold link has no curve.
-    texts = picture(figure, width, word="rouge").texts()
-    assert [text for text in texts if text.endswith("%") and " " in text] == ["all 33%"]
+    large, little = breadths(figure.draw(step=1), "before")
+    assert large / little == pytest.approx(3, abs=0.01)
+    assert "pale blue band: step 0" in texts(figure.draw(step=1))
+    assert breadths(figure.draw(step=0), "before") == []
 
 
-@both_widths
-def test_a_click_chooses_a_target_word(width: int) -> None:
-    for figure in (example(), chinese()):
-        drawn = picture(figure, width)
-        source, target = figure.labels["source"], figure.labels["target"]
-        # A source word chooses the target word that looks most at it.
-        best = figure.array("weights").argmax(axis=0)
-        words = [*zip(source, best, strict=True), *zip(target, range(len(target)), strict=True)]
-        for ((at,), area), (word, chosen) in zip(drawn.picks("word"), words, strict=True):
-            assert at == chosen
-            left, top, right, bottom = area.box
-            named = [mark.middle for mark in drawn.of("text") if mark.text == word]
-            assert any(left <= x <= right and top <= y <= bottom for x, y in named)
+def test_a_wrong_word_has_the_written_one_beside() -> None:
+    figure = small(
+        lambda step: {"weights": torch.zeros(2, 3), "written": torch.tensor([2 * (step > 1), 1 + (step > 0)])},
+        {"step": [0, 1, 2]}, gold=(), labels={"written": ["voiture", "rouge", "verte"]},
+    )  # fmt: skip
+    for step in (0, 1, 2):
+        drawn = figure.draw(step=step)
+        assert len(marks(drawn, "path", "sign")) == texts(drawn).count("verte") == step
+
+
+def test_target_words_have_their_translations() -> None:
+    assert {"auto", "rot"} <= set(texts(small(labels={"gloss": ["auto", "rot"]}, gold=()).draw()))
+
+
+def test_a_source_word_chooses_the_word_that_looks_most_at_it() -> None:
+    figure = example()
+    picks = [json.loads(area.get("data-pick"))["word"] for area in marks(figure.draw(), "rect", "pick")]
+    best = figure.array("weights").argmax(axis=0).tolist()
+    assert picks == [*best, *range(len(figure.labels["target"]))]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
 """Kernel regression: curves run through their numbers, gaps are gaps, and weights stand under their readings."""
 
-import numpy as np
 import pytest
 import torch
-from pictures import WIDTHS, Picture, linear, picture, stretches
+from pictures import marks, sizes, texts
 
 from utils.figures import Curve
 
@@ -11,7 +10,6 @@ X, Y = torch.tensor([0.0, 1.0, 3.0]), torch.tensor([2.0, -1.0, 0.5])
 KNOWN = torch.tensor([True, False, True, True, False, False, True])
 GRID = torch.linspace(0, 3, 7)
 ESTIMATE = torch.tensor([2.0, 0.0, -1.0, -0.5, 0.0, 0.0, 0.5])
-both_widths = pytest.mark.parametrize("width", WIDTHS)
 
 
 def small(axes: dict | None = None, **changes) -> Curve:
@@ -34,62 +32,40 @@ def small(axes: dict | None = None, **changes) -> Curve:
     )
 
 
-def scales(drawn: Picture):
-    """From places in the picture to hours and levels, by the numbers at the axes."""
-    levels = {m["y"] - 4: float(m.text.replace("−", "-")) for m in drawn.of("text", "end", "quiet")}
-    hours = {m["x"]: float(m.text.replace("−", "-")) for m in drawn.of("text", "middle", "quiet")}
-    assert levels[min(levels)] == max(levels.values()), "high levels stand above low ones"
-    assert hours[min(hours)] == min(hours.values())
-    return linear(list(hours), list(hours.values())), linear(list(levels), list(levels.values()))
+def test_curves_have_a_stretch_for_each_run_of_known_numbers() -> None:
+    drawn = small().draw()
+    points = [path.get("d").count(",") for path in marks(drawn, "path", "context", "curve")]
+    assert points == [2, 2, 2]  # a point alone is a line of no length, which a round end makes visible
+    assert len(marks(drawn, "path", "hatch")) == 2
+    known = small().draw(query=3)
+    assert [path.get("d").count(",") for path in marks(known, "path", "context", "curve")] == [7]
+    assert not marks(known, "path", "hatch")
 
 
-def read_curve(drawn: Picture, *classes: str) -> list[np.ndarray]:
-    """Hours and levels of each stretch of a curve."""
-    hour, level = scales(drawn)
-    paths = [stretch for path in drawn.of("path", *classes) for stretch in stretches(path.attributes["d"])]
-    return [np.c_[hour(points[:, 0]), level(points[:, 1])] for points in paths]
-
-
-@both_widths
-def test_curves_run_through_known_numbers(width: int) -> None:
-    drawn = picture(small(), width)
-    (truth,) = read_curve(drawn, "truth")
-    assert truth == pytest.approx(np.c_[GRID, ESTIMATE / 2], abs=0.02)
-    alone, pair, last = read_curve(drawn, "context", "curve")
-    # A point alone is a line of no length, which a round end makes visible.
-    assert alone == pytest.approx(np.array([[0, 2], [0, 2]]), abs=0.02)
-    assert pair == pytest.approx(np.c_[GRID, ESTIMATE][2:4], abs=0.02)
-    assert last == pytest.approx(np.array([[3, 0.5], [3, 0.5]]), abs=0.02)
-    # A gap is hatched to half the way to what is known.
-    ends = [sorted(scales(drawn)[0](hatch.corners()[:, 0]))[:: len(hatch.corners()) - 1]
-            for hatch in drawn.of("path", "hatch")]  # fmt: skip
-    assert np.array(ends) == pytest.approx(np.array([[0.25, 0.75], [1.75, 2.75]]), abs=0.02)
-    known = picture(small(), width, query=3)
-    (whole,) = read_curve(known, "context", "curve")
-    assert whole == pytest.approx(np.c_[GRID, ESTIMATE], abs=0.02)
-    assert not known.of("path", "hatch")
-
-
-@both_widths
-def test_readings_are_dots_with_their_weights_below(width: int) -> None:
-    drawn = picture(small(), width)
-    hour, level = scales(drawn)
-    dots = drawn.of("circle", "value", "dot")
-    places = np.array([(hour(dot["cx"]), level(dot["cy"])) for dot in dots])
-    assert places == pytest.approx(np.c_[X, Y], abs=0.02)
+def test_readings_are_dots_with_their_weights_below() -> None:
+    drawn = small().draw()
+    dots, bars = marks(drawn, "circle", "value", "dot"), marks(drawn, "rect", "weight")
     # The area that a weight adds grows with the weight: its root is what the radius shows.
-    grown = np.array([dot["r"] for dot in dots]) - dots[2]["r"]
-    assert grown[0] == pytest.approx(2 * grown[1])
-    bars = drawn.of("rect", "weight")
-    assert [bar.middle[0] for bar in bars] == pytest.approx([dot["cx"] for dot in dots], abs=0.02)
-    heights = np.array([bar["height"] for bar in bars])
-    assert heights / heights[0] == pytest.approx([1, 0.25, 0], abs=1e-3)
-    assert [mark.text for mark in drawn.of("text", "number")] == ["1.00"]  # above the largest
+    one, quarter, none = sizes(dots, "r")
+    assert one - none == pytest.approx(2 * (quarter - none))
+    middles = [x + width / 2 for x, width in zip(sizes(bars, "x"), sizes(bars, "width"), strict=True)]
+    assert middles == pytest.approx(sizes(dots, "cx"), abs=0.02)
+    heights = sizes(bars, "height")
+    assert [height / heights[0] for height in heights] == pytest.approx([1, 0.25, 0], abs=1e-3)
+    assert texts(drawn, "number") == ["1.00"]  # above the largest
 
 
-def test_the_error_has_its_unit() -> None:
-    assert "error 0.25 m" in picture(small()).texts()
-    assert "error 0.50 m" in picture(small(), bandwidth=2.0).texts()
+def test_the_error_stands_above() -> None:
+    for bandwidth in (1.0, 2.0):
+        assert f"error {bandwidth / 4:.2f} m" in texts(small().draw(bandwidth=bandwidth))
+
+
+def test_an_answer_stands_on_the_query_where_there_is_one() -> None:
+    for query in range(4):
+        drawn = small().draw(query=query)
+        (line,) = marks(drawn, "line", "query", without=("thin",))
+        answers = marks(drawn, "circle", "context")
+        assert sizes(answers, "cx") == [float(line.get("x1"))] * (query != 2)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +78,7 @@ def test_the_error_has_its_unit() -> None:
 def test_axes_have_the_decimals_their_steps_need(levels, hours, written) -> None:
     points = torch.tensor(hours + [hours[-1]] * 4), torch.tensor(levels + [levels[-1]] * 4)
     figure = small(points=tuple(side[:3] for side in points), grid=points[0], truth=points[1])
-    assert written <= set(picture(figure, query=0).texts())
+    assert written <= set(texts(figure.draw(query=0)))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from decoding_example import SOURCE, TARGET, record
-from pictures import WIDTHS, Mark, Picture, check_legible, picture
+from pictures import marks, sizes, texts
 
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import Vocabulary
@@ -16,7 +16,6 @@ from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
 EN = Vocabulary.words([["the", "small", "white", "flower", "."], ["a", "cat"]])
 FR = Vocabulary.words([["la", "petite", "fleur", "blanche", "."], ["un", "chat"], ["le"]])
-both_widths = pytest.mark.parametrize("width", WIDTHS)
 ENGLISH, FRENCH = ["the", "white", "flower"], ["la", "fleur", "blanche", "."]
 
 
@@ -66,40 +65,38 @@ def figure(**changes) -> DecodingSteps:
     return DecodingSteps(replace(record(), **changes), name="f")
 
 
-def panels(drawn: Picture) -> list[Mark]:
-    """The grounds of the five panels, in order: a click on each chooses its stage."""
-    frames = [area for _, area in sorted(drawn.picks("stage"), key=lambda pick: pick[0])]
-    for k, (stage, frame) in enumerate(zip(STAGES, frames, strict=True), start=1):
-        assert frame.holds(drawn.text(f"{k} {stage}"))
-    return frames
+def test_each_panel_has_its_numbers_and_until_then_a_question_mark() -> None:
+    kept, steps = record(), figure()
+    for at, stage in enumerate(STAGES):
+        drawn = steps.draw(word=2, stage=stage)
+        assert texts(drawn).count("?") == len(STAGES) - 1 - at
+        later = [list(group.itertext()) for group in marks(drawn, "g", "later")]
+        assert len(later) == len(STAGES) - 1 - at
+        assert texts(drawn, "pale") == TARGET[2 + (stage == "word") :]
+    written = texts(steps.draw(word=2, stage="word"))
+    for number in (
+        *(f"{score:.1f}".replace("-", "−") for score in kept.scores[2]),
+        *(f"{weight:.2f}" for weight in kept.weights[2]),
+        *(f"{share:.1%}" for share in kept.probabilities[2]),
+    ):
+        assert number in written
 
 
-def within(drawn: Picture, frame: Mark, tag: str, *classes: str) -> list[Mark]:
-    return [mark for mark in drawn.of(tag, *classes, without=("pick",)) if frame.holds(mark)]
-
-
-@both_widths
-def test_each_panel_shows_its_numbers_when_reached(width: int) -> None:
+def test_bars_are_as_long_as_their_numbers() -> None:
     kept, steps = record(), figure()
     for word in range(4):
-        numbers = [
-            [f"{score:.1f}".replace("-", "−") for score in kept.scores[word]],
-            [f"{weight:.2f}" for weight in kept.weights[word]],
-            [],
-            [],
-            [f"{share:.1%}" for share in kept.probabilities[word]],
-        ]
-        for at, stage in enumerate(STAGES):
-            drawn = picture(steps, width, word=word, stage=stage)
-            for k, frame in enumerate(panels(drawn)):
-                texts = [mark.text for mark in within(drawn, frame, "text")]
-                given = [text for text in texts if text.lstrip("−")[0].isdigit() and "." in text]
-                assert given == (numbers[k] if k <= at else [])
-                assert ("?" in texts) == (k > at)
-            if stage == "word":
-                named = ["full stop" if word == "." else word for word in kept.candidates[word]]
-                assert texts[1::2] == named
-            assert [mark.text for mark in drawn.of("text", "pale")] == TARGET[word + (stage == "word") :]
+        drawn = steps.draw(word=word, stage="word")
+        for role, key, numbers in (
+            ("score", "width", kept.scores[word]),
+            ("chance", "width", kept.probabilities[word]),
+            ("value", "height", steps.frames("parts")[word]),
+            ("context", "height", steps.frames("contexts")[word]),
+            ("trace", "height", steps.frames("queries")[word]),
+        ):
+            lengths = np.array(sizes(marks(drawn, "rect", role), key))
+            numbers = np.abs(np.asarray(numbers)).reshape(-1)
+            # In one scale, and written to a hundredth of a pixel.
+            assert lengths == pytest.approx(numbers * lengths.max() / numbers.max(), abs=0.03), role
 
 
 def test_the_terms_add_up_to_the_context() -> None:
@@ -130,16 +127,3 @@ def test_the_sentence_says_what_happens_with_its_numbers() -> None:
     assert "“(end)” 99.0%" in steps.sentence(word=3, stage="word")
     kept = record_decoding(model(), ["flower"], ["la", "fleur"], EN, FR)  # which has no second word
     assert "“flower” gets 1.00" in DecodingSteps(kept, name="f").sentence(stage="softmax")
-
-
-@both_widths
-def test_each_word_of_long_sentences_can_be_clicked(width: int) -> None:
-    long = DecodingSteps(record_decoding(model(), ENGLISH * 3, FRENCH * 8, EN, FR), name="f")
-    for stage in STAGES:
-        check_legible(picture(long, width, stage=stage, word=3), width)
-    drawn = picture(long, width, word=32)
-    words = drawn.picks("word")
-    assert [at for (at,), _ in words] == [*range(33)]
-    assert all(area.holds(text) for text, (_, area) in zip(drawn.of("text", "middle"), words, strict=False))
-    (frame,) = drawn.of("rect", "query", "frame")
-    assert words[32][1].holds(frame)

@@ -113,3 +113,8 @@ def test_a_picture_is_as_it_was_looked_at(name: str, width: int) -> None:
     # Another processor may round the last digit otherwise.
     numbers = [np.array(NUMBER.findall(text), dtype=float) for text in (drawn, stored)]
     np.testing.assert_allclose(*numbers, atol=0.03)
+
+
+def test_no_picture_is_left_over() -> None:
+    names = {f"{name}-{width}" for name in SETTINGS for width in WIDTHS}
+    assert {path.stem for path in PICTURES.iterdir()} == names

@@ -1,18 +1,19 @@
 """Heat maps of weights: each number is a shade, those of the chosen row are written, what is forbidden is hatched."""
 
 import itertools
+import json
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
-from example_figures import lost
-from pictures import WIDTHS, Picture, picture
+from example_figures import heads, lost, windows
+from pictures import marks, sizes, texts
 
 from utils.figures import Figure, Heads, Weights
 
 NUMBERS = torch.tensor([[1.0, 0.25, 0.07, 0.0, 1e-7], [0.5, 0.125, 0.375, 0.0, 0.0]])
-both_widths = pytest.mark.parametrize("width", WIDTHS)
 
 
 def small(panels: int = 1, **options) -> Weights:
@@ -25,126 +26,109 @@ def small(panels: int = 1, **options) -> Weights:
     )  # fmt: skip
 
 
-def check_cells(drawn: Picture, numbers: list[np.ndarray]) -> None:
-    """Each number is one cell in its place, as dark as it is large."""
-    shape = (len(numbers), *numbers[0].shape)
-    cells = drawn.of("rect", "cell")
-    middles = np.array([cell.middle for cell in cells]).reshape(*shape, 2)
-    assert (np.diff(middles[..., 0], axis=2) > 0).all()
-    assert (np.diff(middles[..., 1], axis=1) > 0).all()
-    assert np.ptp(middles[..., 0], axis=1) == pytest.approx(0, abs=0.1)
-    assert np.ptp(middles[..., 1], axis=2) == pytest.approx(0, abs=0.1)
-    shades = np.array([cell["fill-opacity"] for cell in cells]).reshape(shape)
-    assert shades == pytest.approx(np.array(numbers), abs=0.015)  # less is white
-
-
-@both_widths
+@pytest.mark.parametrize("width", [720, 328])
 @pytest.mark.parametrize("names", [("weights",), ("weights", "scaled")])
 def test_a_cell_is_as_dark_as_its_number(width: int, names: tuple[str, ...]) -> None:
     figure = small(len(names))
     for d in (1, 2):
-        check_cells(picture(figure, width, d=d), [figure.array(name, d=d) for name in names])
+        cells = marks(figure.draw(width, d=d), "rect", "cell")
+        numbers = np.stack([figure.array(name, d=d) for name in names])
+        shades = np.array(sizes(cells, "fill-opacity")).reshape(numbers.shape)
+        assert shades == pytest.approx(numbers, abs=0.015)  # less is white
+        places = np.array([sizes(cells, "x"), sizes(cells, "y")]).reshape(2, *numbers.shape)
+        assert (np.diff(places[0], axis=2) > 0).all()
+        assert (np.diff(places[1], axis=1) > 0).all()
 
 
-FIVE_BY_FOUR = {"queries": "abcde", "keys": "wxyz", "name": "f", "alt": "", "say": ""}
+FIVE_BY_FOUR = {
+    "queries": "abcde",
+    "keys": "wxyz",
+    "name": "f",
+    "alt": "",
+    "say": "",
+    "labels": {"share": [""]},
+}
 EQUAL = torch.full((5, 4), 0.25)
+ALL = {"weights": EQUAL, "share": 0}
 
 
-@both_widths
 @pytest.mark.parametrize(
-    ("figure", "forbids"),
+    ("figure", "forbidden"),
     [
-        (
-            Weights(lambda n: {"weights": EQUAL}, {"n": range(5)}, edge="n", **FIVE_BY_FOUR),
-            lambda i, j, n: j >= n,
-        ),
+        (Weights(lambda n: {"weights": EQUAL}, {"n": [3]}, edge="n", **FIVE_BY_FOUR), [1, 1, 1, 1, 1]),
         (
             Heads(
-                lambda head, layer, mask: {"weights": EQUAL, "share": 0},
+                lambda head, layer, mask: ALL,
                 {"head": [1], "layer": [1], "mask": ["on", "off"]},
                 causal=("mask", "on"),
-                labels={"share": [""]},
                 **FIVE_BY_FOUR,
             ),
-            lambda i, j, head, layer, mask: mask == "on" and j > i,
+            [3, 2, 1, 0, 0],
         ),
+        (Heads(lambda head, layer: ALL, {"head": [1, 2], "layer": [1]}, **FIVE_BY_FOUR), [3, 2, 1, 0, 0]),
         (
             Heads(
-                lambda head, layer: {"weights": EQUAL, "share": 0},
-                {"head": [1, 2], "layer": [1]},
-                labels={"share": [""]},
+                lambda reach, score: ALL, {"reach": [1], "score": ["dot"]}, maps=["score"], window="reach",
                 **FIVE_BY_FOUR,
             ),
-            lambda i, j, head, layer: j > i,
-        ),
-        (
-            Heads(
-                lambda reach, score: {"weights": EQUAL, "gold": EQUAL, "share": 0},
-                {"reach": [0, 1, 9], "score": ["dot"]},
-                maps=["score"],
-                window="reach",
-                labels={"gold": [""], "share": [""]},
-                start={"query": 0},
-                **FIVE_BY_FOUR,
-            ),
-            # The fifth query stands at the place of the last key.
-            lambda i, j, reach, score: abs(min(i, 3) - j) > reach,
+            [2, 1, 1, 2, 2],  # the fifth query stands at the place of the last key
         ),
     ],
     ids=["length", "mask", "always", "window"],
-)
-def test_what_is_forbidden_is_hatched(width: int, figure: Figure, forbids: Callable) -> None:
-    for values in itertools.product(*figure.axes.values()):
-        at = dict(zip(figure.axes, values, strict=True))
-        drawn = picture(figure, width, **at)
-        boxes = [hatch.box for hatch in drawn.of("path", "hatch")]
-        cells = drawn.of("rect", "cell")[:20]
-        for cell, (i, j) in zip(cells, itertools.product(range(5), range(4)), strict=True):
-            x, y = cell.middle
-            hatched = any(left < x < right and top < y < bottom for left, top, right, bottom in boxes)
-            assert hatched == forbids(i, j, **at), (i, j, at)
-        # A line shows where the mask was that is off now, also in the small map.
-        assert len(drawn.of("path", "stairs")) == 2 * (at.get("mask") == "off")
+)  # fmt: skip
+def test_what_is_forbidden_is_hatched(figure: Figure, forbidden: list[int]) -> None:
+    drawn = figure.draw()
+    step, height = (sizes(marks(drawn, "rect", "cell"), side)[0] + 1 for side in ("width", "height"))
+    (top, *_), hatches = sizes(marks(drawn, "rect", "cell"), "y"), marks(drawn, "path", "hatch")
+    found = [0.0] * 5
+    for hatch in hatches:
+        xs, ys = (
+            np.array(re.findall(pattern, hatch.get("d")), float)
+            for pattern in (r"[ML](-?[\d.]+)", r",(-?[\d.]+)")
+        )
+        found[int((ys.mean() - top) // height)] += np.ptp(xs) / step
+    assert found == pytest.approx(forbidden, abs=0.02)
 
 
-@both_widths
-def test_numbers_stand_in_the_cells_they_belong_to(width: int) -> None:
+def test_numbers_stand_in_large_cells() -> None:
     alone, side_by_side = small(), small(2)
     for query in (0, 1):
         # A map that stands alone has all its numbers, of two only the chosen row has them.
         everywhere = alone.array("weights").reshape(-1)
-        row = np.zeros((2, 2, 5))
-        for k, name in enumerate(("weights", "scaled")):
-            row[k, query] = side_by_side.array(name)[query]
-        for figure, numbers in ((alone, everywhere), (side_by_side, row.reshape(-1))):
-            drawn = picture(figure, width, query=query)
-            cells = [cell for cell, n in zip(drawn.of("rect", "cell"), numbers, strict=True) if n >= 0.045]
-            written = drawn.of("text", "number")
-            expected = [number for number in numbers if number >= 0.045]
-            assert [float(mark.text) for mark in written] == pytest.approx(expected, abs=0.0051)
-            assert all(cell.holds(mark) for mark, cell in zip(written, cells, strict=True))
+        row = np.concatenate([side_by_side.array(name)[query] for name in ("weights", "scaled")])
+        for figure, numbers in ((alone, everywhere), (side_by_side, row)):
+            written = [float(text) for text in texts(figure.draw(query=query), "number")]
+            assert written == pytest.approx([number for number in numbers if number >= 0.045], abs=0.0051)
 
 
 def test_a_click_on_a_cell_chooses_its_row() -> None:
-    drawn = picture(small(2), 720)
-    chosen = dict(drawn.picks("panel", "query", "column"))
-    assert sorted(chosen) == [*itertools.product(range(2), range(2), range(5))]
-    for at, cell in zip(sorted(chosen), drawn.of("rect", "cell"), strict=True):
-        assert chosen[at].holds(cell)
-    assert {i for (i,), _ in drawn.picks("query")} == {0, 1}
+    picks = [json.loads(area.get("data-pick")) for area in marks(small(2).draw(), "rect", "pick")]
+    cells = [tuple(pick.values()) for pick in picks if "column" in pick]
+    assert sorted(cells) == [*itertools.product(range(2), range(5), range(2))]
+    assert {pick["query"] for pick in picks if "column" not in pick} == {0, 1}
 
 
 def test_a_lost_word_says_where_it_was_lost() -> None:
-    for moved, aside in ((0, []), (1, []), (2, ["lost at", "100%"])):
-        drawn = picture(lost(), moved=moved)
-        right = drawn.text("it writes").box[0]
-        assert [m.text for m in drawn.of("text", "end", without=("name",)) if m.box[0] > right] == aside
-    for moved, wrong in ((0, 1), (2, 2)):
-        for width in WIDTHS:
-            drawn = picture(lost(), width, moved=moved)
-            crosses = [cross.middle[1] for cross in drawn.of("path", "sign")]
-            rows = [drawn.of("rect", "cell")[8 * i].box for i in (0, 5)[:wrong]]
-            assert all(top < y < bottom for y, (_, top, _, bottom) in zip(crosses, rows, strict=True))
+    for moved, aside in ((0, set()), (1, set()), (2, {"lost at", "100%"})):
+        drawn = lost().draw(moved=moved)
+        assert len(marks(drawn, "path", "sign")) == 1 + (moved == 2)
+        assert ({"lost at"} & set(texts(drawn))) == aside & {"lost at"}
+
+
+def test_each_head_has_a_small_map() -> None:
+    for width in (720, 328):
+        drawn = heads().draw(width)
+        picks = [json.loads(area.get("data-pick")) for area in marks(drawn, "rect", "pick")]
+        small_maps = [(pick["head"], pick["layer"]) for pick in picks if "head" in pick]
+        assert sorted(small_maps) == [*itertools.product(range(3), range(2))]
+        assert {f"{10 * head + layer + 11}%" for head, layer in small_maps} <= set(texts(drawn))
+        assert len(marks(drawn, "path", "mini")) == 6, "of the gold cells"
+
+
+def test_small_maps_may_stand_for_one_axis() -> None:
+    drawn = windows().draw(reach=0)
+    assert {"dot", "30%", "cosine", "60%", "additive", "80%"} <= set(texts(drawn))
+    assert not [text for text in texts(drawn) if text.startswith("score")]
 
 
 def looked_at(**changes) -> Weights:
@@ -161,22 +145,14 @@ def looked_at(**changes) -> Weights:
     )
 
 
-@both_widths
-def test_a_picture_shows_where_the_chosen_query_looks(width: int) -> None:
+def test_a_picture_shows_where_the_chosen_query_looks() -> None:
     for query, expected in enumerate([[0.5, 0.25, 0, 0, 0, 0.25], [0, 0, 0, 0, 0, 1]]):
-        drawn = picture(looked_at(), width, query=query)
-        squares = drawn.of("rect", "weight", without=("cell", "swatch"))
-        shades = np.array([square["fill-opacity"] for square in squares])
+        drawn = looked_at().draw(query=query)
+        shades = np.array(sizes(marks(drawn, "rect", "weight", without=("cell", "swatch")), "fill-opacity"))
         assert shades / shades.max() == pytest.approx(np.array(expected) / max(expected), abs=0.02)
-        middles = np.array([square.middle for square in squares]).reshape(2, 3, 2)
-        assert np.ptp(middles[..., 0], axis=0) == pytest.approx(0)
-        assert np.ptp(middles[..., 1], axis=1) == pytest.approx(0)
-        # The red pixels lie in the last square, and a frame around it for the query whose own it is.
-        (red,) = [path for path in drawn.of("path") if path.attributes.get("fill") == "rgb(255,0,51)"]
-        assert squares[5].box == pytest.approx(red.box, abs=0.3)
-        maps = drawn.of("rect", "cell")
-        framed = [frame.middle for frame in drawn.of("rect", "gold") if not maps[11].holds(frame)]
-        assert framed == [pytest.approx(squares[5].middle, abs=0.1)] * query
+        assert [path.get("fill") for path in marks(drawn, "path")].count("rgb(255,0,51)") == 1
+        # A frame in the map, and one in the picture for the query whose own square it is.
+        assert len(marks(drawn, "rect", "gold")) == 1 + query
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """A trained translator as numbers and texts for JavaScript: weights in bytes, vocabularies, what reading a text needs.
 
-The scripts in ``page`` read them; ``export`` writes the page. Explained in book/api/command_line.
+The scripts beside this file read them; ``html`` puts them into a page. Explained in book/api/command_line.
 """
 
 import json
@@ -13,33 +13,33 @@ from torch import Tensor, nn
 from utils.corpus.languages import has_blanks, primary, script
 from utils.corpus.pairs import PARTICLE, in_one_script
 from utils.corpus.vocabulary import Vocabulary
-from utils.translator.options import Precision
 
 #: Where Unicode has the Chinese characters that people write.
 _HAN = (range(0x3400, 0xA000), range(0xF900, 0xFB00))
 
 
-def pack_weights(model: nn.Module, precision: Precision) -> tuple[list[dict[str, Any]], bytes]:
+def pack_weights(model: nn.Module, *, exact: bool = False) -> tuple[list[dict[str, Any]], bytes]:
     """The parameters of a model as bytes, and where each of them is.
 
-    With int8 a row of a matrix is stored as whole numbers from -127 to 127 and one scale, the largest size of its
-    numbers divided by 127: each number is wrong by at most half a scale. Vectors, which are biases, stay in float32.
+    A row of a matrix is stored as whole numbers from -127 to 127 and one scale, the largest size of its numbers divided
+    by 127: each number is wrong by at most half a scale. Vectors, which are biases, stay in float32.
 
     Args:
         model: its parameters have one or two axes.
-        precision: of the matrices.
+        exact: keep matrices in float32, too, to compare the scripts with torch.
 
     Returns:
-        For each parameter its name, rows, columns, dtype and the start and end of its bytes; and all bytes. In int8
-        the scales of all rows come first, in float32. All numbers are little-endian.
+        For each parameter its name, rows, columns, dtype (``int8`` or ``float32``) and the start and end of its bytes;
+        and all bytes. In int8 the scales of all rows come first, in float32. All numbers are little-endian.
     """
     layout, parts, start = [], [], 0
     for name, parameter in model.state_dict().items():
         matrix = np.atleast_2d(parameter.detach().cpu().float().numpy())
-        dtype = precision if parameter.dim() == 2 else Precision.FLOAT32
-        parts.append(_packed(matrix, dtype))
+        is_exact = exact or parameter.dim() == 1
+        parts.append(matrix.astype("<f4").tobytes() if is_exact else _rounded(matrix))
         end = start + len(parts[-1])
         rows, columns = matrix.shape
+        dtype = "float32" if is_exact else "int8"
         layout.append(
             {"name": name, "rows": rows, "columns": columns, "dtype": dtype, "start": start, "end": end}
         )
@@ -47,12 +47,7 @@ def pack_weights(model: nn.Module, precision: Precision) -> tuple[list[dict[str,
     return layout, b"".join(parts)
 
 
-def _packed(matrix: np.ndarray, dtype: Precision) -> bytes:
-    if dtype == Precision.FLOAT32:
-        return matrix.astype("<f4").tobytes()
-    if dtype == Precision.FLOAT16:
-        largest = float(np.finfo(np.float16).max)
-        return matrix.clip(-largest, largest).astype("<f2").tobytes()
+def _rounded(matrix: np.ndarray) -> bytes:
     scales = (np.abs(matrix).max(axis=1, keepdims=True) / 127).astype("<f4")
     scales[scales == 0] = 1
     return scales.tobytes() + np.rint(matrix / scales).astype(np.int8).tobytes()
@@ -64,12 +59,11 @@ def unpack_weights(layout: list[dict[str, Any]], packed: bytes) -> dict[str, Ten
     for entry in layout:
         rows, columns = entry["rows"], entry["columns"]
         part = packed[entry["start"] : entry["end"]]
-        if entry["dtype"] == Precision.INT8:
+        if entry["dtype"] == "int8":
             scales = np.frombuffer(part[: 4 * rows], "<f4")[:, None]
             numbers = np.frombuffer(part[4 * rows :], np.int8).reshape(rows, columns) * scales
         else:
-            dtype = "<f2" if entry["dtype"] == Precision.FLOAT16 else "<f4"
-            numbers = np.frombuffer(part, dtype).reshape(rows, columns)
+            numbers = np.frombuffer(part, "<f4").reshape(rows, columns)
         is_vector = ".bias" in entry["name"]
         weights[entry["name"]] = torch.tensor(numbers[0] if is_vector else numbers, dtype=torch.float32)
     return weights

@@ -1,4 +1,4 @@
-"""The forward pass and the tokenizer of the exported page, against torch and `tokenizers`. V8 runs them here."""
+"""Stored weights and vocabularies, and the scripts that read them in V8, against torch and `tokenizers`."""
 
 import json
 
@@ -9,8 +9,7 @@ from tiny import STORED_RUN, sentences, trained_run
 
 from utils.corpus.pairs import normalise, tokenise
 from utils.corpus.vocabulary import BOS, EOS, PAD, UNK, Vocabulary
-from utils.translator.options import Precision
-from utils.translator.packed import pack_weights, unpack_weights, vocabulary_facts
+from utils.translator.page.stored_model import pack_weights, unpack_weights, vocabulary_facts
 
 TEXTS = [
     "Va !",
@@ -33,9 +32,8 @@ def engine() -> Engine:
 
 @BOTH_CELLS
 @pytest.mark.parametrize("num_layers", [1, 2])
-@pytest.mark.parametrize("attention", [True, False], ids=["attention", "one vector"])
-def test_both_searches_write_what_torch_writes(engine, attention, cell, num_layers):
-    model = random_model(attention=attention, cell=cell, num_layers=num_layers)
+def test_both_searches_write_what_torch_writes(engine, cell, num_layers):
+    model = random_model(cell=cell, num_layers=num_layers)
     engine.load(model)
     for src in sentences(20):
         check_searches(engine, model, src, max_len=6)
@@ -52,7 +50,7 @@ def test_chosen_words_are_kept_and_continued(engine):
     model = random_model()
     engine.load(model)
     src, prefix = [4, 5, 6], [7, 8]
-    told = engine.call("greedy", {"src": src, "maxLen": 6, "prefix": prefix})
+    [told] = engine.call("search", {"src": src, "maxLen": 6, "beam": 1, "prefix": prefix})
     assert told["ids"][:2] == prefix
     logits, weights = model(torch.tensor([src]), torch.tensor([3]), torch.tensor([[BOS, *told["ids"][:-1]]]))
     log_p = logits[0].log_softmax(dim=-1)
@@ -64,14 +62,14 @@ def test_chosen_words_are_kept_and_continued(engine):
 
 def test_a_chosen_end_ends_the_translation(engine):
     engine.load(random_model())
-    [best] = engine.call("beamSearch", {"src": [4, 5], "maxLen": 6, "beam": 5, "prefix": [7, EOS]})
+    [best] = engine.call("search", {"src": [4, 5], "maxLen": 6, "beam": 5, "prefix": [7, EOS]})
     assert (best["ids"], best["finished"]) == ([7, EOS], True)
 
 
 def test_each_step_has_its_likeliest_words(engine):
     model = random_model()
     engine.load(model)
-    told = engine.call("greedy", {"src": [4, 5, 6], "maxLen": 6})
+    [told] = engine.call("search", {"src": [4, 5, 6], "maxLen": 6, "beam": 1})
     logits, _ = model(torch.tensor([[4, 5, 6]]), torch.tensor([3]), torch.tensor([[BOS, *told["ids"][:-1]]]))
     log_p = logits[0].log_softmax(dim=-1)
     log_p[:, [PAD, BOS]] = -torch.inf
@@ -84,20 +82,18 @@ def test_each_step_has_its_likeliest_words(engine):
 # Stored weights
 
 
-@pytest.mark.parametrize("precision", list(Precision))
-def test_the_page_has_the_unpacked_weights(engine, precision):
+@pytest.mark.parametrize("exact", [False, True], ids=["int8", "float32"])
+def test_the_page_has_the_unpacked_weights(engine, exact):
     model = random_model(num_layers=2)
-    layout, packed = pack_weights(model, precision)
-    weights = unpack_weights(layout, packed)
-    engine.load(model, precision)
-    model.load_state_dict(weights)
+    engine.load(model, exact=exact)
+    model.load_state_dict(unpack_weights(*pack_weights(model, exact=exact)))
     for src in sentences(10):
         check_searches(engine, model, src, max_len=6)
 
 
 def test_whole_numbers_are_wrong_by_half_a_scale():
     weights = random_model().state_dict()
-    unpacked = unpack_weights(*pack_weights(random_model(), Precision.INT8))
+    unpacked = unpack_weights(*pack_weights(random_model()))
     for name, tensor in weights.items():
         if tensor.dim() == 1:
             assert torch.equal(unpacked[name], tensor)
@@ -109,11 +105,13 @@ def test_whole_numbers_are_wrong_by_half_a_scale():
 def test_rows_of_zeros_stay_zero():
     layer = torch.nn.Linear(3, 2)
     torch.nn.init.zeros_(layer.weight)
-    assert unpack_weights(*pack_weights(layer, Precision.INT8))["weight"].tolist() == [[0.0] * 3] * 2
+    assert unpack_weights(*pack_weights(layer))["weight"].tolist() == [[0.0] * 3] * 2
 
 
 # The tokenizer
 
+#: Numbers in the digits of Thai, Lao, Khmer and Myanmar, and what keyboards write for an apostrophe.
+WRITTEN = ["๑๒๓ บาท", "ราคา๑๒๓บาท", "໑໒໓", "១២៣", "၁၂၃", "Mary’s", "Maryʼs", "Mary＇s", "l‘été"]
 VOCABULARIES = {
     "few subwords": (lambda: Vocabulary.bpe(TEXTS * 3, 420), "fr"),
     "a trained run": (lambda: Vocabulary.load(STORED_RUN / "src.vocabulary.json"), "en"),
@@ -132,20 +130,31 @@ def test_subwords_have_the_ids_of_tokenizers(engine, name):
         assert (told["text"], told["ids"]) == (text, ids)
 
 
-@pytest.mark.parametrize("lang", ["en", "fr", "zh"])
+@pytest.mark.parametrize("lang", ["en", "fr", "zh", "th", "lo", "km", "my"])
 def test_words_have_the_ids_of_the_vocabulary(engine, lang):
-    texts = [*TEXTS, "<pad> l'homme", "汤姆买了3本book。", "e\u0301te\u0301 👩\u200d👧🏽!"]
+    texts = [*TEXTS, *WRITTEN, "<pad> l'homme", "汤姆买了3本book。", "e\u0301te\u0301 👩\u200d👧🏽!"]
     words = [tokenise(normalise(text, lang), lang) for text in texts]
-    vocabulary = Vocabulary.words(words[: len(TEXTS)])
+    vocabulary = Vocabulary.words(words[: len(TEXTS) + len(WRITTEN)])
     expected = vocabulary.encode(words)
     assert [told["ids"] for told in engine.read(vocabulary, lang, texts)] == expected
     assert UNK in expected[-1]
 
 
+def test_digits_form_numbers_and_apostrophes_are_one_sign(engine):
+    numbers = ["๑๒๓", "໑໒໓", "១២៣", "၁၂၃"]
+    told = engine.read(Vocabulary.words([numbers]), "th", numbers)
+    assert [reading["unknown"] for reading in told] == [[]] * 4
+    told = engine.read(Vocabulary.words([["Mary's"]]), "en", ["Mary’s Maryʼs Mary＇s Mary's"])
+    assert told[0]["ids"] == [4] * 4
+
+
 def test_unknown_characters_are_named(engine):
     vocabulary = Vocabulary.bpe(TEXTS * 3, 420)
-    told = engine.read(vocabulary, "fr", ["J'ai Ω et Ω, 😀", "J'ai mangé", "▁"])
-    assert [reading["unknown"] for reading in told] == [["Ω", "😀"], [], ["▁"]]
+    told = engine.read(
+        vocabulary, "fr", ["J'ai Ω et Ω, 😀", "J'ai mangé", "▁", "👨\u200d👩\u200d👧 1\ufe0f\u20e3 हि"]
+    )
+    family = ["👨\u200d👩\u200d👧", "1\ufe0f\u20e3", "हि"]
+    assert [reading["unknown"] for reading in told] == [["Ω", "😀"], [], ["▁"], family]
     words = Vocabulary.words([["le", "chat"]])
     assert engine.read(words, "fr", ["le chien <eos>"])[0]["unknown"] == ["chien", "<", "eos", ">"]
 

@@ -1,8 +1,8 @@
-r"""Cross-entropy over a large vocabulary in little memory, with a hand-written gradient.
+r"""A fast form of the loss of a translator: up to rounding the same number and the same gradients, in less memory.
 
 Most multiplications of a translator are in its output layer. With autograd the scores of all tokens over all words,
-their softmax and its gradient are in memory at the same time. Here the product, the loss and the gradient are computed
-for a few hundred tokens at a time; only sums over these chunks stay in memory.
+their softmax and its gradient are in memory at the same time. Here the output layer reads the real tokens only, and
+the product, the loss and the gradient are computed for a few hundred of them at a time; only sums stay in memory.
 
 With hidden vectors :math:`m_i`, scores :math:`x_i = W m_i + b`, true words :math:`y_i` and label smoothing
 :math:`\varepsilon` over V words, the mean loss of N tokens is
@@ -29,6 +29,54 @@ Explained in book/faster.
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from utils.corpus.batches import Batch
+from utils.corpus.vocabulary import PAD
+from utils.seq2seq import EncoderDecoder, RecurrentDecoder
+from utils.training import batch_loss
+from utils.transformer import TransformerDecoder
+
+
+def fast_loss(model: EncoderDecoder, batch: Batch, *, label_smoothing: float = 0.0) -> Float[Tensor, ""]:
+    """A fast form of :func:`utils.training.batch_loss`; for a decoder with its own ``forward`` it calls that function.
+
+    Under ``torch.autocast`` the products are taken in its dtype, and so is the softmax over the vocabulary. Sums over
+    tokens stay in float32.
+
+    Args:
+        model: a translator.
+        batch: padded sentence pairs.
+        label_smoothing: share of the target probability that is spread evenly over the vocabulary.
+
+    Raises:
+        ValueError: a length below 1 or above n, or targets that are all padding.
+    """
+    decoder, real = model.decoder, batch.tgt_out != PAD
+    if type(decoder).forward is RecurrentDecoder.forward:
+        features = decoder.features(batch.tgt_in, *model.start(batch.src, batch.src_lens))[0]
+        hidden = decoder.read_out(features[real])
+    elif type(decoder).forward is TransformerDecoder.forward:
+        start = model.start(batch.src, batch.src_lens)
+        hidden = decoder.features(batch.tgt_in, *start, need_weights=False)[0][real]
+    else:
+        return batch_loss(model, batch, label_smoothing=label_smoothing)
+    output = decoder.output
+    return vocabulary_loss(
+        hidden, output.weight, output.bias, batch.tgt_out[real], label_smoothing=label_smoothing
+    )
+
+
+def attention_weights(model: EncoderDecoder, batch: Batch) -> Float[Tensor, "batch t n"] | None:
+    """The weights that ``model(...)`` returns for the words of a batch, without the product with the vocabulary.
+
+    Returns:
+        One row per word of ``batch.tgt_in``; None for a decoder without attention.
+    """
+    if type(model.decoder).forward is RecurrentDecoder.forward:
+        return model.decoder.features(batch.tgt_in, *model.start(batch.src, batch.src_lens))[2]
+    if type(model.decoder).forward is TransformerDecoder.forward:
+        return model.decoder.features(batch.tgt_in, *model.start(batch.src, batch.src_lens))[2].mean(dim=1)
+    return model(batch.src, batch.src_lens, batch.tgt_in)[1]
 
 
 def vocabulary_loss(

@@ -5,7 +5,7 @@ from page_engine import random_model
 from tiny import TRANSFORMER, model, trained_run
 
 from utils.corpus.vocabulary import Vocabulary
-from utils.translator.live import NUM_NEXT, OFTEN, followers, live_translator
+from utils.translator.page.chapter import NUM_NEXT, OFTEN, followers, live_translator
 
 WORDS = Vocabulary.words([["we", "see", "a", "cat"], ["nous", "voyons", "un", "chat", "."]])
 OPTIONS = {"title": "A translator", "examples": [["we", "see"]]}

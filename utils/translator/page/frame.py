@@ -1,10 +1,11 @@
 """A page with a translator as the output of a cell: a frame in the notebook and in the book.
 
-``live`` makes such a page. Explained in chapters/bahdanau_decoder.
+``chapter`` makes such a page. Explained in chapters/bahdanau_decoder.
 """
 
 import os
 from html import escape
+from pathlib import Path
 
 from utils.figures.figure import MODE_VARIABLE
 
@@ -59,3 +60,14 @@ def stored_translator(name: str, title: str, *, folded: bool = False) -> Frame:
 def _in_book() -> bool:
     """Whether outputs are stored for the book."""
     return os.environ.get(MODE_VARIABLE) == "static"
+
+
+def book_font() -> str:
+    """CSS that declares the typeface of the book, upright, for a page that is stored in a notebook of the book."""
+    path = Path("..", "book", "_assets", "fonts", "text.css")
+    return upright(path.read_text("utf-8")) if _in_book() and path.is_file() else ""
+
+
+def upright(css: str) -> str:
+    """The first font of a style sheet that ``make fonts`` has written."""
+    return css[: css.index("@font-face", css.index("@font-face") + 1)]

@@ -1,0 +1,100 @@
+"""The page of a translator that a chapter has trained, in a frame of this chapter.
+
+``exported`` writes the page of a run into a file. Explained in chapters/bahdanau_decoder.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import torch
+
+from utils.corpus.grammar import join_words
+from utils.corpus.vocabulary import BOS, EOS, Vocabulary
+from utils.search import beam_search
+from utils.seq2seq import BahdanauDecoder, EncoderDecoder
+from utils.translator.page.frame import Frame, book_font
+from utils.translator.page.html import content_of, page_of, stored_example
+
+#: How the page cuts an English sentence of the grammar into its words: "Mary's" is two, and "The" is "the".
+READING = {"words": "possessives", "firstLetters": "either"}
+#: The most words that are offered as the next one.
+NUM_NEXT = 10
+#: Two words lead to a list of their own if they are followed by a word at least so often.
+OFTEN = 30
+
+
+def live_translator(
+    model: EncoderDecoder,
+    src_vocabulary: Vocabulary,
+    tgt_vocabulary: Vocabulary,
+    *,
+    title: str,
+    examples: Sequence[Sequence[str]],
+    sentences: Sequence[Sequence[str]] = (),
+) -> Frame:
+    """A page in a frame that translates the reader's own English sentences of :mod:`utils.corpus.grammar` into French.
+
+    Args:
+        model: an encoder with a :class:`utils.seq2seq.BahdanauDecoder`, in evaluation mode.
+        src_vocabulary: the English words.
+        tgt_vocabulary: the French words.
+        title: says what the frame holds.
+        examples: the words of sentences that the reader can choose; the page opens with the first.
+        sentences: the words of the training sentences, from which the page learns which words to offer next; without
+            them it offers none.
+
+    Raises:
+        ValueError: another decoder, vocabularies of subwords, or no example.
+
+    Explained in chapters/bahdanau_decoder.
+    """
+    if not isinstance(model.decoder, BahdanauDecoder):
+        raise ValueError(f"the page runs a BahdanauDecoder, got a {type(model.decoder).__name__}")
+    if not (src_vocabulary.of_words and tgt_vocabulary.of_words):
+        raise ValueError("the vocabularies must be of words, got subwords")
+    if not examples:
+        raise ValueError("examples must hold at least one sentence, got none")
+    ids = torch.tensor(src_vocabulary.encode(examples[:1]))
+    [[best, *_]] = beam_search(
+        model, ids, torch.tensor([ids.shape[1]]), beam=5, max_len=2 * ids.shape[1] + 10
+    )
+    sources = [join_words(words, "en") for words in examples]
+    content, weights = content_of(
+        model,
+        {"en": src_vocabulary, "fr": tgt_vocabulary},
+        sources,
+        stored_example(
+            sources[0],
+            join_words(tgt_vocabulary.tokens(best.tokens), "fr"),
+            src_vocabulary.tokens(ids[0].tolist()),
+            tgt_vocabulary.tokens(best.tokens + [EOS] * best.finished),
+            best.weights,
+        ),
+        title=title,
+        facts={},
+        reading=READING,
+        followers=followers(src_vocabulary.encode(sentences)) or None,
+        numNext=NUM_NEXT,
+    )
+    return Frame(title, srcdoc=page_of(content, weights, font=book_font()))
+
+
+def followers(sentences: Sequence[Sequence[int]]) -> dict[str, list[int]]:
+    """The words that follow a word, or two words, in sentences of token ids, the most frequent first.
+
+    Returns:
+        At most ``NUM_NEXT`` ids under the id of the word before, or under two ids with a blank between them if these
+        two are followed by a word at least ``OFTEN`` times. The beginning of a sentence is the word ``BOS``.
+
+    >>> followers([[4, 5, 6], [4, 5], [4, 6]])
+    {'1': [4], '4': [5, 6], '5': [6]}
+    """
+    counts: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for sentence in sentences:
+        before = [BOS, *sentence]
+        for place, word in enumerate(sentence):
+            counts[f"{before[place]}"][word] += 1
+            if place:
+                counts[f"{before[place - 1]} {before[place]}"][word] += 1
+    often = {key: words for key, words in counts.items() if " " not in key or words.total() >= OFTEN}
+    return {key: [word for word, _ in words.most_common(NUM_NEXT)] for key, words in often.items()}
