@@ -45,6 +45,17 @@ def length_mask(
     return torch.arange(num_keys, device=valid_lens.device) < valid_lens[..., None]
 
 
+def widened(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """The same numbers, in float32 if their type is narrower: for sums of many terms, and for numbers of places.
+
+    float16 has no number above 65,504, and from 2,048 on it skips whole numbers.
+
+    >>> (widened(torch.tensor([2048.0], dtype=torch.float16)) + 1).item()
+    2049.0
+    """
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
 def masked_softmax(
     scores: Float[Tensor, "*batch queries keys"], mask: Bool[Tensor, "..."] | None = None
 ) -> Float[Tensor, "*batch queries keys"]:

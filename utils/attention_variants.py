@@ -22,6 +22,7 @@ from utils.attention import (
     check_width,
     dot_scores,
     length_mask,
+    widened,
 )
 from utils.seq2seq import Memory, RecurrentDecoder
 
@@ -57,14 +58,14 @@ def masked_sparsemax(
     allowed = _allowed(scores, mask)
     # A score that lies 1 or more below the largest gets no weight, so -2 hides a word.
     best = torch.where(allowed, scores, -torch.inf).amax(dim=-1, keepdim=True)
-    z = torch.where(allowed, scores - best, -2.0)
+    z = widened(torch.where(allowed, scores - best, -2.0))
     ordered = z.sort(dim=-1, descending=True).values
     surplus = ordered.cumsum(dim=-1) - 1
     ranks = torch.arange(1, z.shape[-1] + 1, device=z.device)
     # The number of keys with weight; without the clamp it would be 0 for scores that are NaN.
     size = (ranks * ordered > surplus).sum(dim=-1, keepdim=True).clamp(min=1)
     threshold = surplus.gather(-1, size - 1) / size
-    return torch.where(allowed, (z - threshold).clamp(min=0), 0.0)
+    return torch.where(allowed, (z - threshold).clamp(min=0), 0.0).to(scores.dtype)
 
 
 def _allowed(scores: Tensor, mask: Tensor | None) -> Tensor:
@@ -220,8 +221,9 @@ class LocalAttention(GeneralAttention):
     def centres(
         self, queries: Float[Tensor, "*batch queries d_q"], num_keys: Int[Tensor, "*batch queries"] | int
     ) -> Float[Tensor, "*batch queries"]:
-        """The place p of each query, from 0 to the number of keys minus 1."""
-        return (num_keys - 1) * torch.sigmoid(self.v_p(torch.tanh(self.w_p(queries))).squeeze(-1))
+        """The place p of each query, from 0 to the number of keys minus 1, in float32 for narrower types."""
+        share = torch.sigmoid(self.v_p(torch.tanh(self.w_p(queries))).squeeze(-1))
+        return (num_keys - 1) * widened(share)
 
     def weigh(
         self,
@@ -235,7 +237,7 @@ class LocalAttention(GeneralAttention):
         centres = self.centres(queries, allowed.sum(dim=-1).clamp(min=1))
         distances = torch.arange(scores.shape[-1], device=scores.device) - centres[..., None]
         weights = self.normalise(scores, allowed & (distances.abs() <= self.reach))
-        return weights * torch.exp(-(distances**2) / (2 * (self.reach / 2) ** 2))
+        return weights * torch.exp(-(distances**2) / (2 * (self.reach / 2) ** 2)).to(weights.dtype)
 
 
 #: The scores that :class:`AttentionDecoder` knows by name.
@@ -443,7 +445,7 @@ class CoverageDecoder(AttentionDecoder):
     ) -> tuple[Memory, CoverageState]:
         """The memory, s_0, and a coverage of 0."""
         memory, state = super().start(enc_outputs, enc_state, src_lens)
-        return memory, CoverageState(state, enc_outputs.new_zeros(1, *enc_outputs.shape[:2]))
+        return memory, CoverageState(state, widened(enc_outputs).new_zeros(1, *enc_outputs.shape[:2]))
 
     def features(
         self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: CoverageState
@@ -451,7 +453,7 @@ class CoverageDecoder(AttentionDecoder):
         """``[s_i; y_{i-1}; c_i]`` at each step, the last state, and the weights."""
         (layers, coverage), steps = state, []
         for words in tgt_in.split(1, dim=1):
-            keys = memory.projected_keys + coverage[0, :, :, None] * self.w_c
+            keys = memory.projected_keys + coverage[0, :, :, None].to(self.w_c.dtype) * self.w_c
             memory_with_coverage = memory._replace(projected_keys=keys)
             features, layers, weights = super().features(words, memory_with_coverage, layers)
             coverage = coverage + weights.transpose(0, 1)
@@ -476,7 +478,7 @@ def overlap(
 
     Source: See et al. (2017), equation 12. Explained in chapters/attention_variants.
     """
-    coverage = weights.cumsum(dim=1) - weights
+    coverage = widened(weights).cumsum(dim=1) - weights
     steps = torch.minimum(weights, coverage).sum(dim=-1)
     return steps.mean() if real is None else steps[real].mean()
 

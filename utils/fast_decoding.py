@@ -70,9 +70,10 @@ def rotate(
     d = x.shape[-1]
     if x.dim() < 2 or d % 2:
         raise ValueError(f"x must have at least two axes and an even width, got shape {tuple(x.shape)}")
-    rates = base ** (-torch.arange(0, d, 2, device=x.device) / d)
-    # Angles stay in float32: in float16 the places above 2048 are no longer whole numbers.
-    angles = torch.arange(start, start + x.shape[-2], device=x.device)[:, None] * rates
+    # Places and angles are float32, whatever the default type is: float16 has no place 2049.
+    exact = {"dtype": torch.float32, "device": x.device}
+    rates = base ** (-torch.arange(0, d, 2, **exact) / d)
+    angles = torch.arange(start, start + x.shape[-2], **exact)[:, None] * rates
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     axis = -2 if halves else -1
     a, b = x.unflatten(-1, (2, -1) if halves else (-1, 2)).unbind(dim=axis)
@@ -104,7 +105,7 @@ def alibi(
     num_keys = num_queries if num_keys is None else num_keys
     mask = causal_mask(num_queries, num_keys)
     distance = torch.arange(num_keys - num_queries, num_keys)[:, None] - torch.arange(num_keys)
-    slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1) / num_heads)
+    slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1, dtype=torch.float32) / num_heads)
     bias = slopes[:, None, None] * -distance.clamp(min=0)
     return (bias + 0.0).masked_fill(~mask, -math.inf)  # + 0.0 turns -0 into 0
 
@@ -331,24 +332,26 @@ def speculative(
     past = draft_past = None
     while words.shape[1] < end:
         proposed = words
-        for _ in range(num_drafts):
+        # The model adds a word of its own, so the drafts may fill all places but the last.
+        num_new = min(num_drafts, end - words.shape[1] - 1)
+        for _ in range(num_new):
             logits, draft_past = draft(_unread(proposed, draft_past), draft_past)
             proposed = torch.cat([proposed, logits[:, -1:].argmax(dim=-1)], dim=1)
         logits, past = model(_unread(proposed, past), past)
         calls += 1
         # What the model itself writes after the text, after the first draft, and so on.
-        chosen = logits[:, -num_drafts - 1 :].argmax(dim=-1)
-        right = chosen[:, :-1] == proposed[:, -num_drafts:]
+        chosen = logits[:, -num_new - 1 :].argmax(dim=-1)
+        right = chosen[:, :-1] == proposed[:, words.shape[1] :]
         num_kept = int(right.int().cumprod(dim=1).sum())
         words = torch.cat([words, chosen[:, : num_kept + 1]], dim=1)
         past, draft_past = (_first(cache, words.shape[1] - 1) for cache in (past, draft_past))
-    return words[:, :end], calls
+    return words, calls
 
 
 def _unread(words: Tensor, past: list[Past] | None) -> Tensor:
     return words if past is None else words[:, past[0][0].shape[-2] :]
 
 
-def _first(past: list[Past], num_words: int) -> list[Past]:
+def _first(past: list[Past] | None, num_words: int) -> list[Past] | None:
     """The cache of the first words."""
-    return [(keys[..., :num_words, :], values[..., :num_words, :]) for keys, values in past]
+    return past and [(keys[..., :num_words, :], values[..., :num_words, :]) for keys, values in past]

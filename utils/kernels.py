@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from utils.attention import masked_softmax
+from utils.attention import masked_softmax, widened
 
 
 def gaussian(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
@@ -119,8 +119,8 @@ def _gaussian_weights(distance: Tensor, bandwidth: float | Tensor, mask: Tensor 
 def _kernel_weights(kernel_values: Tensor, mask: Tensor | None) -> Tensor:
     if mask is not None:
         kernel_values = kernel_values.masked_fill(~mask, 0.0)
-    total = kernel_values.sum(dim=1, keepdim=True)
-    return kernel_values / total.masked_fill(total == 0, 1.0)
+    total = widened(kernel_values).sum(dim=1, keepdim=True)
+    return (kernel_values / total.masked_fill(total == 0, 1.0)).to(kernel_values.dtype)
 
 
 def _check(

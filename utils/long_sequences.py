@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from utils.attention import check_axes, check_mask, scaled_dot_scores
+from utils.attention import check_axes, check_mask, scaled_dot_scores, widened
 from utils.transformer import causal_mask
 
 #: A function that makes the features of queries and keys, none of them negative.
@@ -63,13 +63,12 @@ def online_attention(
     if mask is not None:
         check_mask(mask, shape)
         mask = mask.expand(shape)
-    wide = torch.promote_types(queries.dtype, torch.float32)
-    top = torch.full((*shape[:-1], 1), -math.inf, dtype=wide, device=queries.device)
+    top = widened(queries).new_full((*shape[:-1], 1), -math.inf)
     total = torch.zeros_like(top)
-    context = torch.zeros((*shape[:-1], values.shape[-1]), dtype=wide, device=queries.device)
+    context = top.new_zeros((*shape[:-1], values.shape[-1]))
     for start in range(0, keys.shape[-2], block):
         here = slice(start, start + block)
-        scores = scaled_dot_scores(queries, keys[..., here, :]).to(wide)
+        scores = widened(scaled_dot_scores(queries, keys[..., here, :]))
         if mask is not None:
             scores = scores.masked_fill(~mask[..., here], -math.inf)
         higher = torch.maximum(top, scores.amax(dim=-1, keepdim=True))
@@ -77,7 +76,7 @@ def online_attention(
         base = higher.masked_fill(higher == -math.inf, 0.0)
         shrink, parts = (top - base).exp(), (scores - base).exp()
         total = shrink * total + parts.sum(dim=-1, keepdim=True)
-        context = shrink * context + parts @ values[..., here, :].to(wide)
+        context = shrink * context + parts @ widened(values[..., here, :])
         top = higher
     return (context / total.masked_fill(total == 0, 1.0)).to(values.dtype)
 
@@ -143,6 +142,7 @@ def linear_attention(
 
     Returns:
         The contexts, and the weights. A query whose kernel is 0 everywhere has the weights 0 and the context 0.
+        Sums are kept in float32 for narrower types.
 
     Raises:
         ValueError: axes that do not fit, or another number of queries than of keys.
@@ -155,11 +155,11 @@ def linear_attention(
     Source: Katharopoulos et al. (2020), section 3.3. Explained in chapters/long_sequences.
     """
     _check_pairs(queries, keys, values)
-    kernel = features(queries) @ features(keys).mT
+    kernel = widened(features(queries)) @ widened(features(keys)).mT
     kernel = kernel.masked_fill(~causal_mask(keys.shape[-2], device=keys.device), 0.0)
     total = kernel.sum(dim=-1, keepdim=True)
     weights = kernel / total.masked_fill(total == 0, 1.0)
-    return weights @ values, weights
+    return (weights @ widened(values)).to(values.dtype), weights.to(values.dtype)
 
 
 def recurrent_attention(
@@ -191,7 +191,7 @@ def recurrent_attention(
             and a key of length 1 the new value replaces it. None adds the new value.
 
     Returns:
-        The contexts, and the state after the last position.
+        The contexts, and the state after the last position. The state is a sum: for narrower types it is in float32.
 
     Raises:
         ValueError: axes that do not fit, or another number of queries, gates or rates than of keys.
@@ -211,19 +211,20 @@ def recurrent_attention(
         if numbers is not None and numbers.shape[-1:] != (n,):
             raise ValueError(f"{name} must have one number for each of {n} keys, got {tuple(numbers.shape)}")
     if state is None:
-        state = values.new_zeros((*batch, keys.shape[-1], values.shape[-1]))
+        state = widened(values).new_zeros((*batch, keys.shape[-1], values.shape[-1]))
     elif state.shape[-2:] != (keys.shape[-1], values.shape[-1]):
         expected = (keys.shape[-1], values.shape[-1])
         raise ValueError(f"state must have the last axes {expected}, got shape {tuple(state.shape)}")
     contexts = [values[..., :0, :]]  # for a sequence without positions
+    state = widened(state)
     for i in range(n):
-        key, value = keys[..., i, :, None], values[..., i, None, :]
+        key, value = widened(keys[..., i, :, None]), widened(values[..., i, None, :])
         if gates is not None:
             state = gates[..., i, None, None] * state
         if rates is not None:
             value = rates[..., i, None, None] * (value - key.mT @ state)
         state = state + key * value
-        contexts.append(queries[..., i, None, :] @ state)
+        contexts.append((widened(queries[..., i, None, :]) @ state).to(values.dtype))
     return torch.cat(contexts, dim=-2), state
 
 

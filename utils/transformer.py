@@ -61,8 +61,9 @@ def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Float[Tens
     """
     if d_model % 2:
         raise ValueError(f"d_model must be even, got {d_model}")
-    rates = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10_000) / d_model))
-    angles = torch.arange(start, start + num_positions)[:, None] * rates
+    # Places and angles are float32, whatever the default type is: float16 has no place 2049.
+    rates = torch.exp(torch.arange(0, d_model, 2, dtype=torch.float32) * (-math.log(10_000) / d_model))
+    angles = torch.arange(start, start + num_positions, dtype=torch.float32)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 

@@ -1,7 +1,8 @@
 "use strict";
 
-// Makes a form of each question that book/_ext/quiz.py has written. The form answers with the explanation of what the
-// reader gave, and the reader may try again. What the reader gave stays in the browser, if the browser stores anything.
+// Makes a form of each question that book/_ext/plain_markdown.py has written. The form answers with the explanation
+// of what the reader gave, and the reader may try again. What the reader gave stays in the browser, if the browser
+// stores anything.
 (() => {
   const key = `quizzes ${location.pathname}`;
   let stored = {};
@@ -24,24 +25,14 @@
     return made;
   };
 
-  // Names a control by texts of the page, since a formula in them may be set later.
-  let texts = 0;
-  const nameBy = (control, ...naming) => {
-    for (const text of naming) text.id ||= `quiz-text-${++texts}`;
-    control.setAttribute("aria-labelledby", naming.map((text) => text.id).join(" "));
-  };
-
-  // Puts an input before what is in the box, both in a label.
-  const label = (box, input, ...naming) => {
-    const text = element("span", {}, ...box.childNodes);
-    box.append(element("label", {}, input, ...naming, text));
-    nameBy(input, ...naming, text);
-  };
-
-  // The answer whose condition fits; the last one is for all else.
-  const fitting = (answers, fits) => {
-    const found = answers.findIndex(fits);
-    return [found < 0 ? answers.length - 1 : found];
+  // Puts an input and its number before the text of a choice, in a label. The input is named by number and text, since
+  // a formula in the text may be set later.
+  let labels = 0;
+  const label = (choice, input, number) => {
+    const text = element("span", { id: `quiz-text-${++labels}` }, ...choice.childNodes);
+    number.id = `quiz-number-${labels}`;
+    choice.append(element("label", {}, input, number, text));
+    input.setAttribute("aria-labelledby", `${number.id} ${text.id}`);
   };
 
   // Each kind reads what the reader gives (undefined: nothing yet), shows what was stored, and finds the answers to it.
@@ -70,88 +61,12 @@
         show: (text = "") => {
           input.value = text;
         },
-        find: (text) =>
-          fitting(answers, (a) => readings(text).some((number) => Math.abs(number - a.number) <= a.within + 1e-9)),
-      };
-    },
-
-    order({ asked: list, answers, say }) {
-      const items = [...list.children];
-      const read = () => [...list.children].map((item) => items.indexOf(item) + 1);
-      const button = (arrow, name, text, move) => {
-        const made = element("button", { type: "button", textContent: arrow, onclick: move });
-        made.setAttribute("aria-label", name);
-        nameBy(made, made, text);
-        return made;
-      };
-      for (const item of items) {
-        const text = element("span", {}, ...item.childNodes);
-        // The neighbour moves, so that the button keeps the focus.
-        const up = () => {
-          if (item.previousElementSibling) item.after(item.previousElementSibling);
-          moved();
-        };
-        const down = () => {
-          if (item.nextElementSibling) item.before(item.nextElementSibling);
-          moved();
-        };
-        const moved = () => {
-          list.dispatchEvent(new Event("input", { bubbles: true }));
-          say(`Place ${[...list.children].indexOf(item) + 1} of ${items.length}`);
-        };
-        item.append(element("div", {}, text, button("↑", "Move up:", text, up), button("↓", "Move down:", text, down)));
-      }
-      return {
-        hint: "put them in order",
-        read,
-        show: (order = items.map((_, i) => i + 1)) =>
-          list.append(
-            ...[...items].sort((a, b) => order.indexOf(items.indexOf(a) + 1) - order.indexOf(items.indexOf(b) + 1)),
-          ),
-        find: (order) => fitting(answers, (a) => a.order?.join() === order.join()),
-      };
-    },
-
-    point({ quiz, asked, answers }) {
-      const table = asked.querySelector("table") ?? asked;
-      const heads = table.tHead.rows[0].cells;
-      if (!heads[0].textContent.trim()) heads[0].replaceWith(element("td")); // it names no column
-      const cells = [...table.querySelectorAll("tbody td")];
-      const columns = cells.length / table.tBodies[0].rows.length;
-      // Numbers from 0 to 1 are shaded as weights are: the darker, the larger.
-      const numbers = cells.map((cell) => Number(cell.textContent.trim() || NaN));
-      const shaded = numbers.every((number) => number >= 0 && number <= 1);
-      const inputs = cells.map((cell, i) => {
-        const input = element("input", { type: "radio", name: quiz.id });
-        label(cell, input);
-        const row = cell.parentElement.querySelectorAll("th");
-        nameBy(input, ...row, heads[cell.cellIndex], cell.querySelector("span"));
-        if (shaded) cell.style.setProperty("--weight", numbers[i]);
-        return input;
-      });
-      // Arrows to the sides are the browser's own; these lead to the next row.
-      table.addEventListener("keydown", (event) => {
-        const step = { ArrowUp: -columns, ArrowDown: columns }[event.key];
-        if (!step) return;
-        event.preventDefault();
-        const next = inputs[inputs.indexOf(event.target) + step];
-        next?.focus();
-        next?.click();
-      });
-      return {
-        hint: "point at a cell",
-        read: () => {
-          const i = inputs.findIndex((input) => input.checked);
-          return i < 0 ? undefined : i;
-        },
-        show: (chosen) =>
-          inputs.forEach((input, i) => {
-            input.checked = i === chosen;
-          }),
-        find: (chosen) => {
-          const row = Math.floor(chosen / columns) + 1;
-          const column = (chosen % columns) + 1;
-          return fitting(answers, (a) => (!a.row || a.row === row) && (!a.column || a.column === column));
+        // The last answer is for all numbers that no other one names.
+        find: (text) => {
+          const near = (answer) =>
+            readings(text).some((number) => Math.abs(number - answer.number) <= answer.within + 1e-9);
+          const found = answers.findIndex(near);
+          return [found < 0 ? answers.length - 1 : found];
         },
       };
     },
@@ -159,9 +74,9 @@
 
   function choices(type, hint, { quiz, asked: list }) {
     list.classList.add("quiz-choices");
-    const inputs = [...list.children].map((item, i) => {
+    const inputs = [...list.children].map((choice, i) => {
       const input = element("input", { type, name: quiz.id });
-      label(item, input, element("span", {}, `${i + 1}.`));
+      label(choice, input, element("span", {}, `${i + 1}.`));
       return input;
     });
     return {
@@ -212,7 +127,7 @@
     const say = (text) => {
       note.textContent = text;
     };
-    const { hint, read, show, find } = kinds[quiz.dataset.kind]({ quiz, asked, answers, say });
+    const { hint, read, show, find } = kinds[quiz.dataset.kind]({ quiz, asked, answers });
 
     const answer = (value) => {
       const found = value === undefined ? [] : find(value);

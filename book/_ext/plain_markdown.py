@@ -8,7 +8,6 @@ a mistake stops the build. ``quiz.js`` makes the form in the page; without a scr
 
 import json
 import re
-from collections.abc import Callable
 
 import nbformat
 from chapter_tables import QUIZ, minutes
@@ -25,8 +24,6 @@ OPENING, CLOSING = "<details><summary>Answers</summary>", "</details>"
 #: How each answer begins, in bold: ``Right.``, ``No.``, or with what the reader must give to get this answer.
 MARK = re.compile(r"(Right|No)(?:: (.+))?\.")
 NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?")
-ORDER = re.compile(r"\d+(?:, \d+)+")
-PLACE = re.compile(r"row ([1-9]\d*)(?:, column ([1-9]\d*))?|column ([1-9]\d*)")
 
 
 def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
@@ -85,20 +82,14 @@ def kind_and_answers(box: nodes.Element) -> tuple[str, list[dict]]:
         raise ValueError("no answer is marked **Right.**")
     if isinstance(asked, nodes.bullet_list):
         raise ValueError("number the choices: the list must be 1., 2., 3.")
-    if isinstance(asked, nodes.enumerated_list):
-        if not any(value for _, value in marks):
-            if len(marks) != len(asked):
-                raise ValueError(f"{len(asked)} choices need as many answers, got {len(marks)}")
-            rights = [right for right, _ in marks]
-            return "one" if sum(rights) == 1 else "all", [{"right": right} for right in rights]
-        orders = _conditions(marks, lambda value: _order(value, len(asked)))
-        if any(answer["right"] and answer["order"] == sorted(answer["order"]) for answer in orders):
-            raise ValueError("the items are in the right order already: write them in another one")
-        return "order", orders
-    if isinstance(asked, nodes.table):
-        rows, columns = _name_rows(asked)
-        return "point", _conditions(marks, lambda value: _place(value, rows, columns))
-    return "number", _conditions(marks, _number)
+    if not isinstance(asked, nodes.enumerated_list):
+        return "number", _numbers(marks)
+    if len(marks) != len(asked):
+        raise ValueError(f"{len(asked)} choices need as many answers, got {len(marks)}")
+    if any(value for _, value in marks):
+        raise ValueError("the answer to a choice has no value: it begins with **Right.** or **No.**")
+    rights = [right for right, _ in marks]
+    return "one" if sum(rights) == 1 else "all", [{"right": right} for right in rights]
 
 
 def _parts(box: nodes.Element) -> tuple[nodes.Node, nodes.Element]:
@@ -124,53 +115,28 @@ def _mark(item: nodes.list_item) -> tuple[bool, str | None]:
     return match[1] == "Right", match[2] and match[2].replace("−", "-")
 
 
-def _conditions(marks: list[tuple[bool, str | None]], read: Callable[[str], dict]) -> list[dict]:
-    """What the reader must give to get each answer; the first answer that fits is given, the last one for all else."""
+def _numbers(marks: list[tuple[bool, str | None]]) -> list[dict]:
+    """The number for each answer; the first answer that fits is given, the last one for all other numbers."""
     *valued, (right, value) = marks
     if right or value or not all(value for _, value in valued):
         raise ValueError(
             'the last answer must be **No.**, for all else; the others need a value: "Right: 2."'
         )
-    return [*({"right": right, **read(value)} for right, value in valued), {"right": False}]
-
-
-def _number(value: str) -> dict:
-    match = _match(NUMBER, value, "a number, as 0.25 or 0.25 ± 0.01")
-    return {"number": float(match[1]), "within": float(match[2] or 0)}
-
-
-def _order(value: str, items: int) -> dict:
-    order = [int(number) for number in _match(ORDER, value, "an order, as 2, 3, 1")[0].split(", ")]
-    if sorted(order) != list(range(1, items + 1)):
-        raise ValueError(f"an order must name each of the {items} items once, got {value!r}")
-    return {"order": order}
-
-
-def _place(value: str, rows: int, columns: int) -> dict:
-    match = _match(PLACE, value, "a place, as row 2, column 3 or row 2 or column 3")
-    row, column = int(match[1] or 0), int(match[2] or match[3] or 0)
-    if row > rows or column > columns:
-        raise ValueError(f"the table has {rows} rows and {columns} columns, got {value!r}")
-    return {"row": row, "column": column}
-
-
-def _match(pattern: re.Pattern, value: str, wanted: str) -> re.Match:
-    if match := pattern.fullmatch(value):
-        return match
-    raise ValueError(f"the value must be {wanted}; got {value!r}")
-
-
-def _name_rows(table: nodes.table) -> tuple[int, int]:
-    """How many rows and columns of cells there are; a first column without a heading has the names of the rows."""
-    (body,) = table.findall(nodes.tbody)
-    columns = list(table.findall(nodes.colspec))
-    named = not next(table.findall(nodes.entry)).astext()
-    columns[0]["stub"] = int(named)
-    return len(body), len(columns) - named
+    found = [(right, value, NUMBER.fullmatch(value)) for right, value in valued]
+    if wrong := [value for _, value, match in found if not match]:
+        raise ValueError(f"the value must be a number, as 0.25 or 0.25 ± 0.01; got {wrong[0]!r}")
+    numbers = [
+        {"right": right, "number": float(match[1]), "within": float(match[2] or 0)}
+        for right, _, match in found
+    ]
+    return [*numbers, {"right": False}]
 
 
 def _number_questions(_app: Sphinx, doctree: nodes.document) -> None:
-    """Number the questions of a page, and put those that follow each other under one heading."""
+    """Number the questions of a page, and put those that follow each other under one heading.
+
+    A question that is an exercise stands under the heading of the exercise.
+    """
     for number, quiz in enumerate(list(doctree.findall(Quiz)), start=1):
         quiz.insert(0, nodes.paragraph("", f"Question {number}", classes=["quiz-number"]))
         place = quiz.parent.index(quiz)
@@ -180,7 +146,8 @@ def _number_questions(_app: Sphinx, doctree: nodes.document) -> None:
         else:
             block = nodes.container(classes=["quizzes"])
             quiz.parent[place] = block
-            block += nodes.rubric("", "Check your understanding")
+            if not block.parent[0].astext().startswith("Exercise "):
+                block += nodes.rubric("", "Check your understanding")
         block += quiz
 
 

@@ -40,7 +40,7 @@ from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.translator.alignment import (
     WordAlignment,
-    align,
+    align_pairs,
     detokenise,
     forced_weights,
     shares,
@@ -49,12 +49,12 @@ from utils.translator.alignment import (
 )
 from utils.translator.checkpoints import Checkpoints, write_atomically
 from utils.translator.fast import steps_for
-from utils.translator.gold_links import read_gold
+from utils.translator.gold_links import GoldLinks, alignment_score, read_gold
 from utils.translator.loop import Schedule, train
 from utils.translator.models import Settings, build_model
+from utils.translator.options import Search
 from utils.translator.runs import Run, save_run
-from utils.translator.scores import GoldLinks, alignment_score
-from utils.translator.translating import translate
+from utils.translator.translating import translate_sentences
 from utils.unknown_words import learn_dictionary, replace_unknown
 
 CHINESE, FRENCH = "tatoeba/cmn.txt", "tatoeba/fra.txt"
@@ -525,7 +525,7 @@ def measure_translator(study: Study) -> dict:
     run = page.run(study.settings("zh", "en"))
     save_run(run, study.runs / "zh-en")
     sources, references = _test_of(page.split)
-    texts = [translation.text for translation in translate(run, sources, beam=5)]
+    texts = [translation.text for translation in translate_sentences(run, sources, Search(beam=5))]
     return {"training": page.facts, "bleu": stored_score(texts, references)}
 
 
@@ -566,7 +566,7 @@ def measure_mistakes(study: Study) -> dict:
     page = chinese(study)
     sources, references = _test_of(page.split)
     run = page.run(study.settings("zh", "en"))
-    texts = [translation.text for translation in translate(run, sources, beam=5)]
+    texts = [translation.text for translation in translate_sentences(run, sources, Search(beam=5))]
     frequency = Counter(character for zh, _ in page.split.train for character in zh)
     rarest = [min(frequency[character] for character in source) for source in sources]
     by_rarity = []
@@ -600,7 +600,7 @@ def measure_links(study: Study) -> dict:
     frequent = frequent_words(fr for _, fr in people)
     return {
         "training": facts,
-        "bleu": stored_score([t.text for t in translate(run, sources)], references, "fr"),
+        "bleu": stored_score([t.text for t in translate_sentences(run, sources)], references, "fr"),
     } | {
         name: links_on(run, *text, people, frequent)
         for name, text in texts_with_links(study.num_test).items()
@@ -664,7 +664,7 @@ def links_on(
     """
     lower = in_lower_case(pairs)
     table = model_1([*extra_pairs, *lower])
-    alignments = align(run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
+    alignments = align_pairs(run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
     links = {
         "attention": [alignment.links for alignment in alignments],
         "diagonal": _diagonal(alignments),
@@ -679,7 +679,7 @@ def links_on(
     is_frequent = [[word in frequent for word in tgt] for _, tgt in lower]
     is_predicted = [predicted_words(run, alignment) for alignment in alignments]
     src_lang, tgt_lang = run.settings.src, run.settings.tgt
-    translations = translate(run, [detokenise(src, src_lang)[0] for src, _ in pairs])
+    translations = translate_sentences(run, [detokenise(src, src_lang)[0] for src, _ in pairs])
     references = [[detokenise(tgt, tgt_lang)[0]] for _, tgt in pairs]
     return {
         "num": len(pairs),

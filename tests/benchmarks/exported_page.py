@@ -26,10 +26,10 @@ from utils.translator.data import PairData
 from utils.translator.export import export
 from utils.translator.loop import Schedule
 from utils.translator.models import Settings
-from utils.translator.options import Precision
+from utils.translator.options import Precision, Search
 from utils.translator.packed import pack_weights, unpack_weights
 from utils.translator.runs import Run, load_run, train_run
-from utils.translator.translating import Translation, translate
+from utils.translator.translating import Translation, translate_sentences
 
 WORDS = 10
 #: The most milliseconds that we want: with greedy search and with a beam of 5.
@@ -75,7 +75,7 @@ def print_parity(page: Page, run: Run, num: int) -> None:
     """The page with float32 weights against torch."""
     sentences = [example.source for example in run.test][:: max(1, len(run.test) // num)][:num]
     for beam in WANTED:
-        expected = translate(run, sentences, beam=beam)
+        expected = translate_sentences(run, sentences, Search(beam=beam))
         told = answers(page, sentences, beam)
         same = [pair for pair in zip(told, expected, strict=True) if tokens_of(pair[0]) == pair[1].tgt_tokens]
         furthest = max((torch.tensor(a["weights"]) - b.weights).abs().max().item() for a, b in same)
@@ -92,11 +92,11 @@ def tokens_of(answer: dict) -> list[str]:
 def print_effect(run: Run, precision: Precision) -> None:
     """What storing the weights in fewer bytes changes in the translations of all test sentences, by greedy search."""
     sources = [example.source for example in run.test]
-    before = translate(run, sources)
+    before = translate_sentences(run, sources)
     model = type(run.model)(run.model.encoder, run.model.decoder)
     exact = {name: tensor.clone() for name, tensor in run.model.state_dict().items()}
     model.load_state_dict(unpack_weights(*pack_weights(run.model, precision)))
-    after = translate(replace(run, model=model), sources)
+    after = translate_sentences(replace(run, model=model), sources)
     run.model.load_state_dict(exact)
     same = [pair for pair in zip(before, after, strict=True) if pair[0].tgt_tokens == pair[1].tgt_tokens]
     apart = torch.cat([(a.weights - b.weights).abs().flatten() for a, b in same])

@@ -18,15 +18,9 @@ from windows import AXE_OPTIONS, LAPTOP, PHONE, Visit
 pytestmark = pytest.mark.browser
 
 WITH_QUESTIONS = [page for page in CHAPTERS if "<!-- quiz " in (ROOT / f"{page}.ipynb").read_text("utf-8")]
-#: A page with questions of every kind, and one of each.
-PAGE = "chapters/dot_product_attention"
-ONE_OF_EACH = {
-    "one": "shape-of-a-matrix",
-    "all": "no-learning",
-    "number": "typical-size",
-    "order": "longest-shadow",
-    "point": "wrong-row",
-}
+#: A page with questions of every kind, and one of each; the first one has a table.
+PAGE = "chapters/masked_softmax"
+ONE_OF_EACH = {"one": "one-wrong-entry", "all": "right-for-certain", "number": "gradient-of-second"}
 
 
 class Question:
@@ -49,8 +43,7 @@ class Question:
     def give(self, *chosen: int) -> None:
         """Give what belongs to an answer, or to several where one chooses all, and check it, with keys alone."""
         press, answer = self.page.keyboard.press, self.answers[chosen[0]]
-        if self.kind != "order":
-            self.box.locator("input").first.focus()
+        self.box.locator("input").first.focus()
         if self.kind == "one":
             press("Space")
             for _ in range(chosen[0]):
@@ -62,31 +55,10 @@ class Question:
                     press("Space")
                 press("Tab")
             expect(self.box.get_by_role("button", name="Check")).to_be_focused()
-        elif self.kind == "number":
+        else:
             press("ControlOrMeta+A")
             self.page.keyboard.type(str(answer.get("number", 1234.5)).replace(".", ","))
-        elif self.kind == "order":
-            self.arrange(answer.get("order", [2, 1, 3, 4]))
-            self.box.get_by_role("button", name="Check").focus()
-        elif self.kind == "point":
-            press("Space")
-            for _ in range(answer.get("row", 1) - 1):
-                press("ArrowDown")
-            for _ in range(max(answer.get("column", 0), 1) - 1):
-                press("ArrowRight")
         press("Enter")
-
-    def arrange(self, order: list[int]) -> None:
-        """Move the items up until they stand so; their texts tell which is which."""
-        texts = [item.get_text() for item in html(PAGE).select(f"#{self.box.get_attribute('id')} > ol > li")]
-        for place, number in enumerate(order):
-            item = self.box.locator("fieldset li", has_text=texts[number - 1])
-            up = item.get_by_role("button", name="Move up:")
-            up.focus()
-            while item.evaluate("item => [...item.parentElement.children].indexOf(item)") > place:
-                self.page.keyboard.press("Enter")
-                expect(up).to_be_focused()
-                expect(self.feedback).to_have_text(re.compile(r"Place \d of 4"))
 
     def shows(self, *answers: int) -> None:
         """These explanations, and no others."""
@@ -94,25 +66,14 @@ class Question:
         expect(listed).to_have_text([self.explanations[i] for i in answers])
 
 
-def value_of(kind: str, answers: list[dict], columns: int) -> object:
-    """What the page stores when a question is answered rightly."""
-    right = [i for i, answer in enumerate(answers) if answer["right"]]
-    answer = answers[right[0]]
-    if kind in ("one", "all"):
-        return right
-    if kind == "point":
-        return (max(answer["row"], 1) - 1) * columns + max(answer["column"], 1) - 1
-    return answer["order"] if kind == "order" else str(answer["number"])
-
-
 def stored_answers(page: str) -> dict[str, object]:
     """The right answer to each question of a page, as the page stores it."""
-    return {
-        box["id"]: value_of(
-            box["data-kind"], json.loads(box["data-answers"]), len(box.select("tbody tr:first-child td"))
-        )
-        for box in html(page).select(".quiz")
-    }
+    stored = {}
+    for box in html(page).select(".quiz"):
+        answers = json.loads(box["data-answers"])
+        right = [i for i, answer in enumerate(answers) if answer["right"]]
+        stored[box["id"]] = str(answers[right[0]]["number"]) if box["data-kind"] == "number" else right
+    return stored
 
 
 def put_in_storage(answers: dict[str, object]) -> str:
@@ -200,7 +161,7 @@ def test_choosing_some_of_all_is_wrong(page: Page) -> None:
 
 
 def test_an_empty_answer_is_told_what_to_give(page: Page) -> None:
-    for kind, hint in {"one": "choose one", "all": "choose all", "point": "point at a cell"}.items():
+    for kind, hint in {"one": "choose one", "all": "choose all"}.items():
         question = Question(page, ONE_OF_EACH[kind])
         question.box.get_by_role("button", name="Check").press("Enter")
         expect(question.feedback).to_contain_text(f"First {hint}")
@@ -212,13 +173,13 @@ def test_an_empty_answer_is_told_what_to_give(page: Page) -> None:
 
 
 def test_controls_have_names(page: Page) -> None:
-    table = Question(page, "wrong-row").box
-    expect(table.get_by_role("group")).to_have_accessible_name("Question 3: point at a cell")
-    expect(table.get_by_role("group")).to_have_accessible_description(re.compile("should show the weights"))
-    expect(table.get_by_role("radio").nth(6)).to_have_accessible_name("query 2 key 3 0.25")
-    down = "Move down: key (0.5, 4)"
-    assert Question(page, "longest-shadow").box.get_by_role("button", name=down).count() == 1
-    assert Question(page, "typical-size").box.get_by_role("textbox", name="Your number:").count() == 1
+    one = Question(page, ONE_OF_EACH["one"]).box
+    expect(one.get_by_role("group")).to_have_accessible_name(re.compile(r"^Question \d+: choose one$"))
+    expect(one.get_by_role("group")).to_have_accessible_description(re.compile("holds a NaN"))
+    expect(one.get_by_role("radio").nth(2)).to_have_accessible_name(
+        "3. The context, if the NaN is in the key."
+    )
+    assert Question(page, ONE_OF_EACH["number"]).box.get_by_role("textbox", name="Your number:").count() == 1
 
 
 def test_answers_stay_until_they_are_cleared(page: Page) -> None:
@@ -269,12 +230,11 @@ def test_a_finger_can_answer_without_storage(browser: Browser) -> None:
     with Visit(browser, **PHONE) as visit:
         visit.context.add_init_script(NO_STORAGE)
         page = visit.page(PAGE)
-        for name, wrong, right in (("shape-of-a-matrix", 0, 1), ("wrong-row", 6, 9)):
-            question = Question(page, name)
-            for at, state in ((wrong, "wrong"), (right, "right")):
-                question.box.get_by_role("radio").nth(at).tap()
-                question.box.get_by_role("button", name="Check").tap()
-                expect(question.box).to_have_attribute("data-state", state)
+        question = Question(page, ONE_OF_EACH["one"])
+        for at, state in ((0, "wrong"), (2, "right")):
+            question.box.get_by_role("radio").nth(at).tap()
+            question.box.get_by_role("button", name="Check").tap()
+            expect(question.box).to_have_attribute("data-state", state)
         targets = page.locator(".quizzes :is(button, label, [type=text])")
         assert targets.count() > 20
         assert targets.evaluate_all(SMALL) == []
@@ -296,7 +256,7 @@ def test_without_a_script_the_answers_are_folded(browser: Browser) -> None:
 
 def test_axe_finds_no_fault_in_questions(browser: Browser) -> None:
     # Every second question has been answered rightly; the others show how a wrong answer looks, or no answer yet.
-    answers = dict(list(stored_answers(PAGE).items())[::2]) | {"quiz-shape-of-a-matrix": [0]}
+    answers = dict(list(stored_answers(PAGE).items())[::2]) | {f"quiz-{ONE_OF_EACH['one']}": [0]}
     with Visit(browser, mathematics=True) as visit:
         visit.context.add_init_script(put_in_storage(answers))
         page = visit.open(PAGE)
@@ -320,12 +280,14 @@ def test_on_paper_all_answers_are_given(window: Visit, page: Page) -> None:
     explanations = page.locator(".quiz-feedback li")
     assert explanations.count() == page.locator(".quiz-feedback li:visible").count() > 20
     # What the reader would give to get an answer comes before its mark.
-    given = page.locator("#quiz-typical-size li").evaluate_all(
+    given = page.locator("#quiz-gradient-of-second li").evaluate_all(
         """all => all.map(li => li.querySelector("strong"))
             .map(mark => [getComputedStyle(mark, "::before").content, mark.textContent])"""
     )
     page.emulate_media(media="screen")
-    for (before, mark), item in zip(given, html(PAGE).select("#quiz-typical-size details li"), strict=True):
+    for (before, mark), item in zip(
+        given, html(PAGE).select("#quiz-gradient-of-second details li"), strict=True
+    ):
         word, _, value = item.strong.get_text().removesuffix(".").partition(": ")
         assert mark == f"{word}."
         assert before == (f'"{value}: "' if value else "none")

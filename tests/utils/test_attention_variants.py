@@ -148,6 +148,23 @@ def test_sparsemax_takes_every_type_and_empty_rows(dtype):
     assert scores.grad.isfinite().all()
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_sums_over_many_keys_are_right_in_narrow_types(dtype):
+    n = 5003
+    # All n scores are in the support: the threshold is (−0.5·5002 − 1) / 5003 below the largest.
+    weights = masked_sparsemax(torch.tensor([[0.0] + [-0.5] * (n - 1)], dtype=dtype))
+    assert weights[0, 0].item() == pytest.approx(0.5001, rel=0.01)
+    assert weights.sum().item() == pytest.approx(1, rel=0.01)
+    everywhere = torch.full((1, n, 1), 0.5, dtype=dtype)
+    assert overlap(everywhere).item() == pytest.approx(0.5 * (n - 1) / n, rel=0.01)
+    local = LocalAttention(3, 5, reach=1).to(dtype)
+    nn.init.constant_(local.v_p.weight, 200)
+    nn.init.constant_(local.w_p.weight, 1)
+    places = torch.arange(n)[None, :, None].expand(1, n, 5).to(dtype)
+    _, weights = local(torch.ones(1, 1, 3, dtype=dtype), places, places)
+    assert weights[0, 0].nonzero().flatten().tolist() == [n - 2, n - 1]  # the centre is the last place
+
+
 INF, NAN = math.inf, math.nan
 
 

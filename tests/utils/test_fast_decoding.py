@@ -110,6 +110,25 @@ def test_far_places_keep_their_angles_in_half_precision(dtype):
     assert_close(rotate(x.to(dtype), start=70_001).float(), rotate(x, start=70_001), atol=0.05, rtol=0.05)
 
 
+@pytest.mark.parametrize("default", [torch.float16, torch.bfloat16, torch.float64])
+def test_places_do_not_depend_on_the_default_type(default):
+    x, start = torch.randn(2, 4), 2048
+
+    def made() -> list[torch.Tensor]:
+        return [sinusoids(2, 6, start=start), rotate(x, start=start), alibi(3, 1, 2051)]
+
+    expected = made()
+    torch.set_default_dtype(default)
+    try:
+        results = made()
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert not torch.equal(results[0][0], results[0][1])
+    for result, exact in zip(results, expected, strict=True):
+        assert result.dtype == torch.float32
+        assert torch.equal(result, exact)
+
+
 # ---- ALiBi ----
 
 
@@ -212,6 +231,16 @@ def test_drafts_do_not_change_the_text(positions, num_drafts, num_words):
 def test_perfect_drafts_need_the_fewest_calls(num_words, num_drafts, calls):
     model = gpt()
     assert speculative(model, model, ids(3, batch=1), num_words, num_drafts=num_drafts)[1] == calls
+
+
+def test_drafts_fill_the_last_places_of_a_model():
+    model, draft = gpt(positions="learned", max_len=11), gpt(positions="learned", max_len=11, seed=5)
+    prompt = ids(3, batch=1)
+    expected = generate(model, prompt, 8)
+    for num_drafts in (1, 4, 7, 100):
+        assert torch.equal(speculative(model, draft, prompt, 8, num_drafts=num_drafts)[0], expected)
+    with pytest.raises(ValueError, match="must end at place 11, the last that has a vector, got 12"):
+        speculative(model, draft, prompt, 10)
 
 
 # ---- Errors ----

@@ -220,6 +220,13 @@ def test_half_precision_where_the_square_overflows(dtype, left_out, expected):
     assert context.dtype == weights.dtype == dtype
 
 
+def test_half_precision_with_more_keys_than_float16_counts():
+    keys = torch.full((150_001,), 0.5, dtype=torch.float16)
+    context, weights = nadaraya_watson(keys[:2], keys, 6 * keys, kernel=boxcar)
+    assert context.tolist() == pytest.approx([3, 3], rel=1e-2)
+    assert weights.sum(dim=1).tolist() == pytest.approx([1, 1], rel=1e-2)
+
+
 def test_half_precision_where_two_distances_overflow():
     query = torch.tensor([40_000.0], dtype=torch.float16)
     keys = torch.tensor([0.0, 32.0], dtype=torch.float16)

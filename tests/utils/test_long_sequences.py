@@ -87,6 +87,21 @@ def test_narrow_types_are_summed_in_float32(dtype):
     assert_close(context.double(), exact, atol=0.02, rtol=0.02)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_long_sums_of_narrow_types_do_not_overflow(dtype):
+    n, d = 3001, 37  # each kernel is 37 · 4, so the sum passes 65,504 at row 442
+    ones, values = torch.ones(n, d, dtype=dtype), torch.full((n, 2), 3.0, dtype=dtype)
+    context, weights = linear_attention(ones, ones, values)
+    assert context.dtype == weights.dtype == dtype
+    assert (context == 3).all()
+    assert_close(weights[-1], torch.full((n,), 1 / n, dtype=dtype))
+    assert (online_attention(ones, ones, values) == 3).all()
+    sums, state = recurrent_attention(ones[:, :1], ones[:, :1], values)
+    assert (sums.dtype, state.dtype) == (dtype, torch.float32)
+    assert state.tolist() == [[3 * n, 3 * n]]  # in float16 it would stop at 8,192
+    assert torch.equal(sums[:, 0], (3 * torch.arange(1, n + 1)).to(dtype))
+
+
 def test_a_sequence_may_be_empty():
     nothing, values = torch.ones(0, D), torch.ones(0, D_V)
     assert (online_attention(torch.ones(QUERIES, D), nothing, values) == 0).all()

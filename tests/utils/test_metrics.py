@@ -21,9 +21,9 @@ from utils.metrics import (
     chrf,
     diagonal_links,
     links_from_weights,
+    paired_bootstrap,
 )
-from utils.translator.gold_links import parse_links
-from utils.translator.scores import alignment_score, paired_bootstrap
+from utils.translator.gold_links import alignment_score, parse_links
 
 HYPOTHESES = ["They are Russian.", "The cat sat on the mat, I think.", "it rains today"]
 REFERENCES = [

@@ -104,6 +104,23 @@ def test_one_decoder_step_follows_the_equations():
     torch.testing.assert_close(logits[0, 0], decoder.output.weight @ maxout + decoder.output.bias)
 
 
+def test_of_two_layers_the_last_one_asks_and_dropout_lies_between():
+    translator = model(BahdanauDecoder, num_layers=2)
+    decoder, lens = translator.decoder, torch.tensor([5])
+    memory, state = translator.start(tokens(1, 5), lens)
+    decoder.dropout = nn.Identity()
+    y = decoder.embedding(torch.tensor([4]))
+    context, weights = decoder.attend(state[1], memory)
+    first = decoder.cells[0](y, context, state[0])
+    expected = torch.stack([first, decoder.cells[1](first, state[1])])
+    _, new_state, new_weights = decoder(torch.tensor([[4]]), memory, state)
+    torch.testing.assert_close((new_state, new_weights[:, 0]), (expected, weights))
+    decoder.dropout = nn.Dropout(1.0).train()  # the second layer reads zeros from the first
+    torch.testing.assert_close(
+        decoder.advance(y, context, state)[1], decoder.cells[1](torch.zeros_like(first), state[1])
+    )
+
+
 def test_without_attention_every_step_sees_the_same_summary():
     translator = model(FixedContextDecoder)
     src, lens = tokens(2, 5), torch.tensor([5, 3])

@@ -139,6 +139,9 @@ def test_the_decoder_fits_and_padding_changes_nothing():
     assert_close(weights[..., :3], short_weights)
     assert (weights[..., 3:] == 0).all()
     assert_close(weights.sum(-1), torch.ones(1, 3))
+    _, _, of_heads = model.decoder.features(tgt, *model.start(src, lens))
+    assert of_heads.shape == (1, 2, 3, 5)
+    assert_close(weights, (of_heads[:, 0] + of_heads[:, 1]) / 2)
 
 
 def test_a_word_is_predicted_from_earlier_words_alone():

@@ -5,7 +5,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utils.unknown_words import learn_dictionary, replace_unknown
+from utils.corpus.vocabulary import UNK
+from utils.unknown_words import learn_dictionary, point_at_source, read_pointers, replace_unknown
 
 SRC = ["我", "在", "赫尔辛基", "买", "书"]
 #: Rows: I, bought, books, in, Helsinki, and the end of sentence.
@@ -69,6 +70,12 @@ def test_the_most_frequent_link_makes_the_dictionary():
 def test_a_word_without_links_has_no_translation():
     assert learn_dictionary([["猫", "吗"]], [["cat"]], [{(0, 0)}]) == {"猫": "cat"}
     assert learn_dictionary([], [], []) == {}
+
+
+def test_a_pointer_leads_to_the_first_of_equal_words():
+    src = ["Zoé", "et", "Zoé"]
+    assert point_at_source([UNK, 4, UNK], ["Zoé", "and", "Max"], src, vocab_size=10) == [10, 4, UNK]
+    assert read_pointers([10, 12, 0], lambda ids: ["and"], src, vocab_size=10) == ["Zoé", "Zoé", "and"]
 
 
 def test_links_of_fewer_sentences():

@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/additive_attention."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -12,29 +12,12 @@ from utils.exercises.checking import (
     LargestTensor,
     ReadersFunction,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
     expect_written,
-    in_words,
 )
-
-
-@choice(
-    1,
-    "Inside the tanh stand two numbers, one from the query and one from the key. Which one differs between the words?",
-    right="b",
-)
-def one_unit() -> dict[str, str]:
-    return {
-        "a": "the query is inside the tanh, but there it adds the same number for every word. "
-        "Whatever is added, the larger number has the larger tanh.",
-        "b": "the query adds the same number for every word, and the tanh keeps the order, because it always rises.",
-        "c": "the order turns round when w_v changes its sign. The query only adds a number, the same for all.",
-        "d": "equal scores would need equal keys. Here W_k gives the words different numbers.",
-    }
 
 
 @exercise(
@@ -146,17 +129,3 @@ def peaks(peak_q: object, peak_k: object, peak_v: object) -> Iterator[str]:
     other_c = "The peak is in the right place. Try a smaller c, and then a larger one: which of them helps?"
     expect(hits >= 0.99, message, other_c)
     yield f"the nearest word has the highest score for {100 * hits:.1f} of 100 spots"
-
-
-@in_words(5)
-def mirror_image() -> Sequence[str]:
-    return (
-        "It says what a change of both signs does: W_q q + W_k k changes its sign, so does its tanh, and so does "
-        "the score.",
-        "It says what this does to the order of the words: the best word of a sentence is the worst in its mirror "
-        "image.",
-        "It says why both answers cannot be right: under the rule the right word is the same in the mirror image.",
-        "It draws the conclusion for all parameters: at most one of the two answers is right, so at most half of "
-        "them all.",
-        "It says what the 1 changes: it keeps its sign, so the sum in the tanh does not just change its sign.",
-    )

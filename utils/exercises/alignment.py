@@ -1,26 +1,12 @@
 """Checks of the exercises of chapters/alignment."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from utils.exercises.checking import (
     ReadersFunction,
-    choice,
     exercise,
     expect_numbers,
-    in_words,
 )
-
-
-@choice(1, "Hiding white removes its exponential from the sum. No other exponential changes.", right="c")
-def after_hiding() -> dict[str, str]:
-    return {
-        "a": "the score of flower stays, but the weight is its exponential divided by a sum, and this sum is "
-        "now smaller.",
-        "b": "that would be the weight of white added to that of flower. small and yesterday have weights too, "
-        "and these grow by the same factor.",
-        "c": "the seven other weights sum to 0.47, so each is divided by 0.47 and keeps its ratio to the others.",
-        "d": "the softmax shares nothing equally: a word with a larger weight grows by more.",
-    }
 
 
 @exercise(
@@ -100,15 +86,3 @@ def error_rate(answer: ReadersFunction) -> Iterator[str]:
     links = {(0, 0), (1, 1)}
     expect_numbers({"the result": answer(set(links), {(0, 0)}, {(1, 1)})}, [0.0])
     yield "without a mistake it is 0"
-
-
-@in_words(4)
-def does_it_explain() -> Sequence[str]:
-    return (
-        "It says what to change: hide flower by the mask, in the step that writes la and in no other.",
-        "It says what to look at: whether the next word, or its probability, changes.",
-        "It has something to compare with, such as a random other word hidden in the same step.",
-        "It counts over many sentences instead of showing one.",
-        "It says what even this test leaves open: the vectors of the neighbours and the first state have read "
-        "flower too.",
-    )

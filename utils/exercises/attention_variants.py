@@ -1,27 +1,15 @@
 """Checks of the exercises of chapters/attention_variants."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 
 from utils.exercises.checking import (
     ReadersFunction,
-    choice,
     exercise,
     expect_numbers,
-    in_words,
     show,
 )
-
-
-@choice(1, "Which formula divides by the length of the vector, and which does not read it?", right="c")
-def doubled_vectors() -> dict[str, str]:
-    return {
-        "a": "each dot product doubles, and so do the differences between the scores. The weights become sharper.",
-        "b": "general is a dot product with $W h_j$, so each score doubles. In concat the tanh changes.",
-        "c": "the cosine divides by the length of the vector, and location does not read it: both scores stay.",
-        "d": "location stays, but with dot the differences between the scores double.",
-    }
 
 
 @exercise(
@@ -76,16 +64,3 @@ def overlap(answer: ReadersFunction) -> Iterator[str]:
         right = least.sum().item() / num
         expect_numbers({case: answer(weights)}, [right], mistakes, tolerance=1e-4)
         yield f"{case} is {show(right)}"
-
-
-@in_words(4)
-def which_is_better() -> Sequence[str]:
-    return (
-        "It says that three seeds of each score spread, and that the two means lie closer together than this "
-        "spread.",
-        "It says that the table shows the spread with a control: additive and concat are the same function, and "
-        "differ too.",
-        "It says that among many pairs some are apart by luck.",
-        "It asks for more seeds, or for a comparison that was planned before looking.",
-        "It says what else the result depends on: this corpus, this size, this number of steps.",
-    )

@@ -1,35 +1,15 @@
 """Checks of the exercises of chapters/beam_search."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from utils.exercises.checking import (
     ReadersFunction,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_distribution,
-    in_words,
     show,
 )
-
-
-@choice(
-    1,
-    "Take two finished hypotheses: 10 words with the log-probability -4, and 20 words with -10. "
-    "Compute their scores for both exponents.",
-    "For the exponent 1 the scores are -0.4 and -0.5. For the exponent 3 they are -0.004 and -0.00125.",
-    right="b",
-)
-def larger_exponent() -> dict[str, str]:
-    return {
-        "a": "the division by a larger number is no punishment here. Scores are negative, so it makes them larger.",
-        "b": "a log-probability is negative, and division by a large number brings it near 0. With the exponent 3 a "
-        "long hypothesis is divided by so much that it often wins, although it is less probable.",
-        "c": "this would be true if all hypotheses had one length. At the end they have different ones.",
-        "d": "the exponent 0 ranks by the probability itself. The larger the exponent, the less the probability "
-        "decides.",
-    }
 
 
 @exercise(
@@ -106,14 +86,3 @@ def may_stop(answer: ReadersFunction) -> Iterator[str]:
         expect(isinstance(result, bool), kinds, "A comparison such as `a >= b` gives True or False.")
         expect(result == right, f"{case} the result is {result}: {why}.", hint)
         yield f"{case}: {result}"
-
-
-@in_words(4)
-def beam_of_200() -> Sequence[str]:
-    return (
-        "It says that the search does what it should: a wider beam finds more probable translations.",
-        "It says that a more probable translation need not be a better one.",
-        "It says that 0.4 BLEU on 100 sentences may be chance, and proposes a paired test or more sentences.",
-        "It asks for the length ratio: do translations get shorter as the beam gets wider?",
-        "It names a cure that can be tested: the score divided by the length.",
-    )

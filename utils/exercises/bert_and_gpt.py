@@ -1,30 +1,18 @@
 """Checks of the exercises of chapters/bert_and_gpt."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 
 from utils.exercises.checking import (
     ReadersFunction,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
-    in_words,
 )
 from utils.transformer import causal_mask
-
-
-@choice(1, "From which place does the model predict a word, and which words does this place see?", right="b")
-def later_word() -> dict[str, str]:
-    return {
-        "a": "a vector changes only if its place sees the changed word. Most places stand before it.",
-        "b": "only the place of the last word sees it, and this place predicts the word that comes after.",
-        "c": "the word that comes after the last one is predicted from the vector of the last one.",
-        "d": "the word at the last place is predicted from the place before it, which does not see it.",
-    }
 
 
 @exercise(
@@ -82,15 +70,3 @@ def prefix_mask(answer: ReadersFunction) -> Iterator[str]:
             expect(not is_wrong, f"{case}, {says}.", hint)
         expect_close(mask, right, case, row, name="the mask")
         yield f"{case}, each word sees what it may see"
-
-
-@in_words(4)
-def what_the_probe_shows() -> Sequence[str]:
-    return (
-        "It says that a probe is trained too, so a part of its accuracy is its own.",
-        "It asks for a control: the same probe on labels by coin, or on a network that was not trained.",
-        "It says that a vector can hold something which the network does not use.",
-        "It says what to change in order to test the use: remove the direction of the probe from the vector, or "
-        "hide the subject, and see whether the verb changes.",
-        "It compares this with a change of the same size that should do nothing, such as a random direction.",
-    )

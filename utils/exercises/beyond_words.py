@@ -1,29 +1,17 @@
 """Checks of the exercises of chapters/beyond_words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 
 from utils.exercises.checking import (
     ReadersFunction,
     as_number,
-    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
-    in_words,
 )
-
-
-@choice(1, "The context is a sum over the patches. Does a sum depend on the order of its terms?", right="c")
-def shuffled() -> dict[str, str]:
-    return {
-        "a": "the softmax divides by the sum of all exponentials, and this sum does not depend on the order.",
-        "b": "the first state comes from the mean of the vectors, and a mean does not depend on their order.",
-        "c": "each patch keeps its score, so the weights are exchanged like the patches, and the sum is the same.",
-        "d": "each term of a context is a weight times its own vector. Both have moved together, in every step.",
-    }
 
 
 @exercise(
@@ -106,13 +94,3 @@ def ask_for_red_square(first: object, second: object) -> Iterator[str]:
     only = f"the red square has only {red_square:.2f}: {all_weights}."
     expect(red_square >= 0.9, only, "Make both numbers larger.")
     yield f"it has {red_square:.2f}"
-
-
-@in_words(5)
-def does_it_see() -> Sequence[str]:
-    return (
-        "It says that a map shows weights, and a large weight is no proof that the word depends on this place.",
-        "It says what to change: mask the patch or paint another thing into it, and see whether the word changes.",
-        "It asks for a control: mask another patch, drawn at random.",
-        "It counts over many pictures, and with pictures of another kind than those of training.",
-    )

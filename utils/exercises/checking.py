@@ -30,16 +30,13 @@ from utils.exercises.progress import record_result
 
 #: Seconds after which a check says that a reader's function does not come to an end.
 TIME_LIMIT = 30.0
-#: Words of an answer from which on a reader sees what to compare it with.
-MIN_WORDS = 20
 
-Status = Literal["right", "wrong", "unfinished", "open"]
+Status = Literal["right", "wrong", "unfinished"]
 #: The head of a report and the colour of its card.
 _LOOKS: dict[Status, tuple[str, str]] = {
     "right": ("Right", "#15803d"),
     "wrong": ("Not right yet", "#b45309"),
     "unfinished": ("Not written yet", "#64748b"),
-    "open": ("Compare your text with these points", "#1d4ed8"),
 }
 Examine = Callable[..., Iterator[str]]
 Check = Callable[..., "Report"]
@@ -85,8 +82,7 @@ class Report:
 
     def _lines(self) -> Iterator[tuple[str, str]]:
         """Mark and sentence of each line under the head."""
-        mark = "·" if self.status == "open" else "✓"
-        yield from ((mark, sentence) for sentence in self.right)
+        yield from (("✓", sentence) for sentence in self.right)
         if self.wrong:
             yield "✗" if self.status == "wrong" else "·", self.wrong
         yield from (("Hint:", hint) for hint in self.hints)
@@ -118,10 +114,7 @@ def _with_code(sentence: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped)
 
 
-# ---- Kinds of exercises ----
-
-
-def exercise(number: int, *hints: str, when_done: Status = "right") -> Callable[[Examine], Check]:
+def exercise(number: int, *hints: str) -> Callable[[Examine], Check]:
     """Make a check of exercise ``number`` out of a generator that examines the reader's answers.
 
     The check takes the answers, ``hint`` (how many hints to show when the answer is wrong) and ``record`` (whether the
@@ -136,7 +129,7 @@ def exercise(number: int, *hints: str, when_done: Status = "right") -> Callable[
         def check(*answers: object, hint: int = 1, record: bool = True) -> Report:
             right: list[str] = []
             printed = io.StringIO()
-            status, wrong, shown_hints = when_done, "", ()
+            status, wrong, shown_hints = "right", "", ()
             try:
                 with contextlib.redirect_stdout(printed), torch.random.fork_rng(devices=[]):
                     for point in examine(*_wrapped(examine, answers)):
@@ -151,71 +144,13 @@ def exercise(number: int, *hints: str, when_done: Status = "right") -> Callable[
             own_lines = _first_lines(printed.getvalue())
             report = Report(f"Exercise {number}", status, tuple(right), wrong, shown_hints[:hint], own_lines)
             if record:
-                record_result(chapter, number, status)
+                record_result(chapter, number, status, wrong or "; ".join(right))
             return report
 
         check.number = number  # type: ignore[attr-defined]
         return check
 
     return decorate
-
-
-def choice(number: int, *hints: str, right: str) -> Callable[[Callable[[], dict[str, str]]], Check]:
-    """Make a check of one choice out of a function that returns what to say of each letter.
-
-    The answers "b", "B" and "(b)" are one choice.
-    """
-
-    def decorate(sentences: Callable[[], dict[str, str]]) -> Check:
-        @functools.wraps(sentences)
-        def examine(answer: object) -> Iterator[str]:
-            expect_written(answer)
-            said = sentences()
-            letter = re.sub(r"\W", "", answer).lower() if isinstance(answer, str) else ""
-            *first, last = said
-            names = f"Write one letter in quotes: {', '.join(first)} or {last}."
-            expect(letter in said, f"{show(answer)} is none of the choices.", names)
-            expect(letter == right, f"Not {letter}: {said.get(letter)}")
-            yield f"{letter}: {said[letter]}"
-
-        return exercise(number, *hints)(examine)
-
-    return decorate
-
-
-def in_words(number: int) -> Callable[[Callable[[], Sequence[str]]], Check]:
-    """Make a check of an answer in words out of a function that returns the points of a good answer.
-
-    It shows the points, by which readers judge their own answer, once there is a text to compare with them.
-    """
-
-    def decorate(points: Callable[[], Sequence[str]]) -> Check:
-        @functools.wraps(points)
-        def examine(answer: object) -> Iterator[str]:
-            expect_written(answer)
-            expect(isinstance(answer, str), f"Your answer is {_kind(answer)}; write a text in quotes.")
-            num = _num_words(str(answer))
-            if num == 0:
-                raise Unfinished(
-                    "Write your answer between the quotes, run that cell, then run this one again."
-                )
-            expect(
-                num >= MIN_WORDS,
-                f"Your answer has {num} {'word' if num == 1 else 'words'}. The points to compare it with come when it "
-                f"has {MIN_WORDS}.",
-                "Write down what you think before you look: you remember more of what you have tried to say.",
-            )
-            yield from points()
-
-        return exercise(number, when_done="open")(examine)
-
-    return decorate
-
-
-def _num_words(text: str) -> int:
-    """Number of words of a text; two characters of a script without blanks, such as Chinese, count as one word."""
-    without_blanks = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
-    return len(without_blanks.sub("", text).split()) + len(without_blanks.findall(text)) // 2
 
 
 # ---- Readers' functions ----

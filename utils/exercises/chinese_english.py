@@ -1,37 +1,17 @@
 """Checks of the exercises of chapters/chinese_english."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from opencc import OpenCC
 
 from utils.exercises.checking import (
-    choice,
     exercise,
     expect,
     expect_numbers,
     expect_written,
-    in_words,
     show,
 )
-
-
-@choice(
-    1,
-    "Write down four rows: 漢語很難。 with one English sentence, 汉语很难。 with another, and two rows of other words. "
-    "Which of them share a sentence before folding, and which after it?",
-    "A group joins rows whose Chinese or English sentence is written the same.",
-    right="b",
-)
-def folded_last() -> dict[str, str]:
-    return {
-        "a": "the groups are whole in the rows as they were written. Folding comes afterwards and makes equal what "
-        "was different.",
-        "b": "before folding, the two scripts make two sentences of one, so nothing joins the rows. One may go into "
-        "the test and the other into training, and after folding the Chinese sentence of the test stands in both.",
-        "c": "folding rewrites characters and removes no row. No row moves to the other part, either.",
-        "d": "the rows are joined by their English sentences only where these are equal, and here they differ.",
-    }
 
 
 @exercise(
@@ -88,15 +68,3 @@ def same_when_folded(answer: object) -> Iterator[str]:
         "Take only characters that `to_simplified` changes.",
     )
     yield f"all are traditional, and folding makes one character of them, {form}"
-
-
-@in_words(4)
-def higher_score() -> Sequence[str]:
-    return (
-        "It asks for the sentences: the edition of the file, by its checksum, and which of its rows were the test. "
-        "Scores on other sentences cannot be compared.",
-        "It asks how the test was drawn: by rows or by groups. If it leaks, a part of the score is memory.",
-        "It asks for the settings of BLEU, its signature: another tokeniser gives another number.",
-        "It asks for the interval, or for a paired test on the same sentences.",
-        "It says what would settle the question: both translators on one test set, scored by one command.",
-    )

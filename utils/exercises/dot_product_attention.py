@@ -12,7 +12,6 @@ from utils.exercises.checking import (
     ReadersFunction,
     as_number,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
@@ -20,19 +19,6 @@ from utils.exercises.checking import (
     show,
 )
 from utils.kernels import nadaraya_watson
-
-
-@choice(
-    1, "The typical size of a score is √512, about 22.6. What is it after the division by 512?", right="b"
-)
-def divided_by_d() -> dict[str, str]:
-    return {
-        "a": "this happens without any division, when the scores differ by 20 or more. "
-        "The scores are smaller now.",
-        "b": "the typical size of a score becomes √d / d = 0.04. Nearly equal scores give nearly equal weights.",
-        "c": "what cancels in a softmax is a number that is added to all scores. A factor changes the differences.",
-        "d": "a positive factor keeps the order of the scores, so the largest stays the largest.",
-    }
 
 
 @exercise(
@@ -113,6 +99,11 @@ def attend_in_blocks(answer: ReadersFunction) -> Iterator[str]:
     for shape in sorted(tensors.shapes, key=math.prod, reverse=True):
         tells = f"{case} your function makes a tensor of shape {shape}."
         expect(n not in shape or {*shape} & {2, 3}, tells, next_block)
+    expect(
+        tensors.peak < m * n,
+        f"{case} your function keeps up to {tensors.peak:,} numbers at one time, and all scores are {m * n:,}.",
+        "Use the scores of a block at once, and do not put them into a list.",
+    )
     yield "it never keeps the scores of all keys"
 
 

@@ -1,6 +1,6 @@
 """Checks of the exercises of chapters/encoder_decoder."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -8,24 +8,12 @@ from torch import Tensor
 from utils.exercises.checking import (
     ReadersFunction,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
     expect_written,
-    in_words,
 )
 from utils.seq2seq import Encoder
-
-
-@choice(1, "Put z = 1 into the last line of the GRU. What is left of it?", right="b")
-def closed_to_words() -> dict[str, str]:
-    return {
-        "a": "the last word enters the state through the candidate, and the candidate has the share 1 - z = 0.",
-        "b": "the new state is the old one at every word, and the first state is a vector of zeros.",
-        "c": "no word enters the state, so there is nothing to average.",
-        "d": "z = 1 does keep the whole old state. But the state begins with zeros, and no word is ever added.",
-    }
 
 
 @exercise(
@@ -130,15 +118,3 @@ def _halves(encoder: Encoder, place: int) -> Tensor:
     changed[0, place] = 9
     with torch.no_grad():
         return (encoder(changed, lens)[0] - encoder(src, lens)[0])[0].unflatten(-1, (2, 16))
-
-
-@in_words(5)
-def accuracy_and_translation() -> Sequence[str]:
-    return (
-        "It says what the 97% measure: the next word when the decoder reads the true words before it.",
-        "It says what is different in a translation: the decoder reads its own words, also the wrong ones.",
-        "It says that one wrong word makes a sentence wrong: with 97% per word, and if mistakes were independent, "
-        "a sentence of 16 words would be without mistake in about 61% of the cases (0.97 to the 16).",
-        "It says what to measure instead: how many translations are the same as the reference, on "
-        "sentences that were not in training.",
-    )

@@ -1,6 +1,6 @@
 """Checks of the exercises of chapters/explanation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -8,24 +8,12 @@ from torch import Tensor
 from utils.exercises.checking import (
     ReadersFunction,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
     expect_distribution,
-    in_words,
     show,
 )
-
-
-@choice(1, "One result is about the weight of one step. The other is about the word.", right="b")
-def two_results() -> dict[str, str]:
-    return {
-        "a": "without Mary in the sentence the translator writes Jean, so it uses the word.",
-        "b": "without the word the output changes, and without this weight it does not.",
-        "c": "without this weight nothing changes, so the translator does not need this weight.",
-        "d": "the two interventions change different things: one step of attention, and what the encoder reads.",
-    }
 
 
 @exercise(
@@ -104,15 +92,3 @@ def same_context(row: object) -> Iterator[str]:
         "The fifth word has 0.6 of the honest weights. Give it less.",
     )
     yield "the weights are others"
-
-
-@in_words(4)
-def review() -> Sequence[str]:
-    return (
-        "It asks for a count over many sentences, and how this sentence was chosen.",
-        "It asks for the error rate of the links, and for something to compare it with.",
-        "It asks to hide the verb in the step that translates it.",
-        "It asks for a control, such as a random other word.",
-        "It asks to leave the verb out of the sentence, since other vectors and the first state have read it.",
-        "It asks for more than one training.",
-    )

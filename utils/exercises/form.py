@@ -11,69 +11,86 @@ from nbformat import NotebookNode
 
 _HEADING = re.compile(r"^### Exercise (\d+): (\S.*) \((\d+) minutes\)$", re.MULTILINE)
 _FOLD = re.compile(
-    r"<details>\n?<summary>(Hint|Explanation|An answer)</summary>\n\n.*\n\n</details>", re.DOTALL
+    r"<details>\n?<summary>(Hint|Explanation|Points of a good answer)</summary>\n\n.*\n\n</details>",
+    re.DOTALL,
 )
 _CALL = re.compile(r"check\.(\w+)\(([a-z]\w*(?:, [a-z]\w*)*)\)")
+_FORMS = re.compile(r"question( solution)?|task points|task code check (hint )?solution explanation")
 
 
 class ExerciseCells(NamedTuple):
-    """An exercise: the cell to write in, the check, and the folded cells.
+    """The cells of an exercise; those that its form does not have are None.
 
     Attributes:
-        check_name: name of the check in the chapter's module.
+        task: the heading with the task, or with a question that the page answers.
+        stub: the cell to write in.
+        check_name: name of the check in the chapter's module, or "" if the exercise has none.
         names: the arguments of the check, which the stub defines.
-        solution: None for a question that is answered in words.
-        explanation: or an example of an answer in words.
+        explanation: or the points of a good answer.
     """
 
     number: int
-    stub: NotebookNode
-    check: NotebookNode
+    task: NotebookNode
+    stub: NotebookNode | None
+    check: NotebookNode | None
     check_name: str
     names: list[str]
     solution: NotebookNode | None
-    explanation: NotebookNode
+    explanation: NotebookNode | None
 
 
 def kind_of(cell: NotebookNode) -> str:
-    """The kind of a cell: "task", "check", "solution", "hint", "explanation", "an answer", "code", or "" for others."""
+    """The kind of a cell, or "" for others.
+
+    It is "question", "task", "code", "check", "solution", "hint", "explanation" or "points".
+    """
     tags = set(cell.metadata.get("tags", ()))
     if cell.cell_type == "code":
         return next((tag for tag in ("check", "solution") if tag in tags), "code")
     if fold := _FOLD.fullmatch(cell.source.strip()):
-        return fold[1].lower()
-    return "task" if _HEADING.search(cell.source) else ""
+        return fold[1].split()[0].lower()
+    if _HEADING.search(cell.source):
+        return "question" if "<!-- quiz " in cell.source else "task"
+    return ""
 
 
 def exercises_of(notebook: NotebookNode) -> Iterator[ExerciseCells]:
     """The exercises of a chapter, in order.
 
     Raises:
-        ValueError: the cells of one are not task, stub, check, hint (which may be missing), solution and explanation,
-            or task, stub, check and an answer; or the check is not one call.
+        ValueError: the cells of one are not a question, a task and points, or task, stub, check, hint (which may be
+            missing), solution and explanation; or the check is not one call.
     """
     cells, kinds = notebook.cells, [kind_of(cell) for cell in notebook.cells]
-    for first in (i for i, kind in enumerate(kinds) if kind == "task"):
+    for first in (i for i, kind in enumerate(kinds) if kind in ("task", "question")):
         number = int(_HEADING.search(cells[first].source)[1])
-        last = next((i for i in range(first + 1, len(cells)) if kinds[i] in ("task", "")), len(cells))
+        ends = ("task", "question", "")
+        last = next((i for i in range(first + 1, len(cells)) if kinds[i] in ends), len(cells))
         form = " ".join(kinds[first:last])
-        if not re.fullmatch(r"task code check (hint )?(solution explanation|an answer)", form):
+        if not _FORMS.fullmatch(form):
             raise ValueError(
-                f"exercise {number} has the cells [{form}]; expected a task, a cell to write in, one tagged check, "
-                "then a folded hint, solution and explanation, or for an open exercise a folded answer"
+                f"exercise {number} has the cells [{form}]; expected a question, or a task and folded points of a good "
+                "answer, or a task, a cell to write in, one tagged check, then a folded hint, solution and explanation"
             )
         by_kind = dict(zip(kinds[first:last], cells[first:last], strict=True))
-        call = _CALL.fullmatch(by_kind["check"].source)
-        if call is None:
-            source = by_kind["check"].source
-            raise ValueError(f"exercise {number}: the cell of the check must be one call, got {source!r}")
-        explanation = by_kind.get("explanation") or by_kind["an answer"]
+        check_name, names = _call_of(number, by_kind.get("check"))
         yield ExerciseCells(
             number,
-            by_kind["code"],
-            by_kind["check"],
-            call[1],
-            call[2].split(", "),
+            cells[first],
+            by_kind.get("code"),
+            by_kind.get("check"),
+            check_name,
+            names,
             by_kind.get("solution"),
-            explanation,
+            by_kind.get("explanation") or by_kind.get("points"),
         )
+
+
+def _call_of(number: int, check: NotebookNode | None) -> tuple[str, list[str]]:
+    """The name of a check and its arguments."""
+    if check is None:
+        return "", []
+    call = _CALL.fullmatch(check.source)
+    if call is None:
+        raise ValueError(f"exercise {number}: the cell of the check must be one call, got {check.source!r}")
+    return call[1], call[2].split(", ")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from utils.exercises.form import ExerciseCells, exercises_of
 
@@ -22,7 +22,8 @@ def handout(notebook: NotebookNode) -> NotebookNode:
     """A copy without solutions and explanations, in which nbgrader finds the exercises.
 
     The cell that the reader of an exercise fills is marked as the answer. In place of the solution is a cell that only
-    nbgrader needs: its value, 1 or 0, is the number of points. An answer in words gets its points from the teacher.
+    nbgrader needs: its value, 1 or 0, is the number of points. An exercise without a check gets a cell for a text, for
+    which the teacher gives the points.
 
     Raises:
         ValueError: the exercises of the notebook do not have their form.
@@ -30,13 +31,19 @@ def handout(notebook: NotebookNode) -> NotebookNode:
     new_notebook = copy.deepcopy(notebook)
     cells = new_notebook.cells
     for exercise in list(exercises_of(new_notebook)):
-        in_words = exercise.solution is None
-        _tell_nbgrader(exercise.stub, f"exercise-{exercise.number}", grade=in_words, solution=True)
-        _tell_nbgrader(exercise.check, f"check-{exercise.number}", locked=True)
-        exercise.check.outputs = []
-        cells.remove(exercise.explanation)
-        if not in_words:
-            cells[cells.index(exercise.solution)] = _points(exercise)
+        name = f"exercise-{exercise.number}"
+        if exercise.check is None:
+            exercise.task.source = exercise.task.source.partition("<details>")[0].rstrip()
+            text = new_markdown_cell("*Write your answer here.*", id=name)
+            _tell_nbgrader(text, name, grade=True, solution=True)
+            cells.insert(cells.index(exercise.task) + 1, text)
+        else:
+            _tell_nbgrader(exercise.stub, name, solution=True)
+            _tell_nbgrader(exercise.check, f"check-{exercise.number}", locked=True)
+            exercise.check.outputs = []
+            cells.insert(cells.index(exercise.check) + 1, _points(exercise))
+        for answer in filter(None, (exercise.solution, exercise.explanation)):
+            cells.remove(answer)
     return new_notebook
 
 

@@ -1,6 +1,6 @@
 """Checks of the exercises of chapters/inside_heads."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -8,25 +8,11 @@ from torch import Tensor
 from utils.exercises.checking import (
     ReadersFunction,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
-    in_words,
 )
-
-
-@choice(
-    1, "On what does a score of the first layer depend? Which of the four needs more than this?", right="b"
-)
-def one_layer() -> dict[str, str]:
-    return {
-        "a": "the query and the key are made from the same word, so a large diagonal of the product is enough.",
-        "b": "the score sees k, f and their distance, and not which word stands before f.",
-        "c": "each distance has a number of its own in each head, and that of 3 may be the largest.",
-        "d": "this is a large diagonal of what the head writes. It needs no other head.",
-    }
 
 
 @exercise(
@@ -103,14 +89,3 @@ def perfect_head(answer: ReadersFunction) -> Iterator[str]:
         ]
         expect_close(weights, _perfect(tokens), case, after, name="the weights", mistakes=mistakes)
         yield f"{case} the weights are right"
-
-
-@in_words(4)
-def review() -> Sequence[str]:
-    return (
-        "A score says where the head looks, and not what the answer needs: switch the head off, and count the answers "
-        "that change.",
-        "Other heads may do the same: switch them off one by one and together.",
-        "A control shows what any change of this size does: switch off another head, or patch another place.",
-        "It asks for many texts, other seeds or models, and says how the texts were chosen.",
-    )

@@ -10,23 +10,10 @@ from utils.exercises.checking import (
     ReadersFunction,
     as_parts,
     as_tensor,
-    choice,
     exercise,
     expect_close,
     expect_numbers,
 )
-
-
-@choice(
-    1, "One layer reaches 4 places back. How far do the vectors reach that the second layer reads?", right="b"
-)
-def how_far_back() -> dict[str, str]:
-    return {
-        "a": "this holds for one layer. The vectors that layer 2 reads have seen the words before them.",
-        "b": "each of the 3 layers reaches 4 places further back.",
-        "c": "the window of 5 counts the word itself, so a layer reaches 4 places further back.",
-        "d": "each layer reaches only 4 places further back, and there are only 3 layers.",
-    }
 
 
 @exercise(

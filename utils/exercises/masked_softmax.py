@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/masked_softmax."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 
@@ -10,25 +10,13 @@ from utils.exercises.checking import (
     ReadersFunction,
     Wrong,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
-    in_words,
     show,
 )
 
 PAD = 0
-
-
-@choice(1, "Write down the three exponentials first, and then divide by their sum.", right="c")
-def filled_with_zero() -> dict[str, str]:
-    return {
-        "a": "0 is a score like any other. Its exponential is 1, not 0: only -inf has the exponential 0.",
-        "b": "the weights of one row sum to 1. What the padding gets is taken from the real words.",
-        "c": "the exponential of 0 is 1, more than those of -1 and -2, so the padding gets the largest weight.",
-        "d": "equal weights need equal scores, and these are -1, -2 and 0.",
-    }
 
 
 @exercise(
@@ -144,14 +132,3 @@ def renormalised(answer: ReadersFunction, bad_scores: object) -> Iterator[str]:
 
 def _softmax_of_allowed(scores: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return torch.softmax(scores.masked_fill(~mask, -math.inf), dim=-1)
-
-
-@in_words(5)
-def empty_row() -> Sequence[str]:
-    return (
-        "It says what happens in the forward pass: every score of the row is -inf, the sum of exponentials is 0, "
-        "and 0/0 is NaN.",
-        "It says that the NaN does not stay in its row: any later sum over the batch, such as the loss, is NaN.",
-        "It gives a better rule, weights 0 for the row, and says what the context is then: the zero vector.",
-        "It names a price of that rule: the weights no longer sum to 1, so a sum of 1 cannot be used as a test.",
-    )

@@ -1,27 +1,15 @@
 """Checks of the exercises of chapters/measuring."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from utils.exercises.checking import (
     ReadersFunction,
-    choice,
     exercise,
     expect,
     expect_numbers,
-    in_words,
     show,
 )
-
-
-@choice(1, "The loss is a mean of -log p. Which sign has it, if p is a probability?", right="c")
-def below_one() -> dict[str, str]:
-    return {
-        "a": "the best of all models is always certain and always right. What is its perplexity?",
-        "b": "then its loss could come near 0. What is the perplexity at a loss of 0?",
-        "c": "-log p is never negative, so the perplexity is at least 1.",
-        "d": "with a single word in the vocabulary every prediction is right. What is the perplexity then?",
-    }
 
 
 @exercise(
@@ -92,14 +80,3 @@ def stop(answer: ReadersFunction) -> Iterator[str]:
     yield "a new lowest loss begins the count anew"
     case([2.0, 2.0, 2.0], 2, (3, 1), ((3, 3), "an equal loss is not a new lowest one"))
     yield "an equal loss is not a new lowest one"
-
-
-@in_words(4)
-def better_than_the_paper() -> Sequence[str]:
-    return (
-        "It asks whether the sentences are the same.",
-        "It asks whether the signatures agree: tokenizer, case, smoothing, version.",
-        "It asks how sure the difference is on 200 sentences, with an interval or a paired test.",
-        "It asks on which set the model was chosen, and among how many.",
-        "It asks for more than one seed.",
-    )

@@ -1,6 +1,5 @@
 """Checks of the exercises of chapters/nadaraya_watson."""
 
-import functools
 import math
 from collections.abc import Iterator
 
@@ -11,34 +10,13 @@ from utils.exercises.checking import (
     ReadersFunction,
     as_number,
     as_parts,
-    as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
-    expect_written,
     show,
 )
-from utils.kernels import boxcar, epanechnikov, gaussian, nadaraya_watson, triangular
-
-KERNELS = {"Gaussian": gaussian, "boxcar": boxcar, "triangular": triangular, "Epanechnikov": epanechnikov}
-#: The bandwidths that the chapter tries, in hours.
-WIDTHS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0]
-
-
-@choice(1, "Take a log of two readings, and write down the weights before and after the copying.", right="b")
-def copied_log() -> dict[str, str]:
-    return {
-        "a": "there are twice as many terms, but the weights of a query still sum to 1. The context stays an "
-        "average of the levels.",
-        "b": "the sum of the kernel values doubles, so each weight halves. The two copies of a reading together "
-        "weigh what the reading weighed before.",
-        "c": "the kernel sees only distances and the bandwidth, and both are as before. Near and far readings "
-        "are copied alike.",
-        "d": "the weights of a query sum to 1. Twice as many readings now share this 1, so the weights cannot "
-        "stay as they are.",
-    }
+from utils.kernels import nadaraya_watson
 
 
 @exercise(
@@ -166,97 +144,3 @@ def local_line(answer: ReadersFunction) -> Iterator[str]:
         case = f"for {num_queries} queries, {num_keys} keys and the bandwidth {bandwidth}"
         expect_close(answer(*inputs), _line(*inputs), case, own_line, name=name, tolerance=0.01)
     yield "each query has its own line, with its own weights"
-
-
-def _level(hours: Tensor) -> Tensor:
-    phase = 2 * math.pi * hours / 12.4
-    return 2.5 + 1.5 * torch.sin(phase) + 0.5 * torch.sin(2 * phase + 1)
-
-
-_TRUTH = "This exercise may use the truth, `level(queries)`."
-#: Another error -> the bandwidths that are best by it, and a hint towards the error that exercise 5 asks for.
-OTHER_ERRORS = {
-    "itself": ("repeat each reading best", "Compare the curve with `level(queries)`, not with the readings."),
-    "left out": ("leave-one-out chooses", _TRUTH),
-    "left out, known": ("leave-one-out chooses where no window is empty", _TRUTH),
-    "all": (
-        "are best if the 0 of an empty window counts as an estimate",
-        "Keep the queries with `weights.sum(dim=1) > 0`, in the curve and in the truth.",
-    ),
-}
-
-
-@functools.cache
-def _errors(measure: str) -> Tensor:
-    """Errors in metres on the log of the chapter: a row for each kernel, a column for each bandwidth.
-
-    Args:
-        measure: "known" for what the exercise asks for, or a key of ``OTHER_ERRORS``.
-    """
-    generator = torch.Generator().manual_seed(1)
-    keys = (24 * torch.rand(50, generator=generator)).sort().values
-    values = _level(keys) + 0.4 * torch.randn(50, generator=generator)
-    left_out = measure.startswith("left out")
-    on_readings = left_out or measure == "itself"
-    queries = keys if on_readings else torch.linspace(0, 24, 241)
-    target = values if on_readings else _level(queries)
-    mask = ~torch.eye(50, dtype=torch.bool) if left_out else None
-
-    errors = torch.empty(len(KERNELS), len(WIDTHS))
-    for row, kernel in enumerate(KERNELS.values()):
-        for column, h in enumerate(WIDTHS):
-            curve, weights = nadaraya_watson(queries, keys, values, kernel=kernel, bandwidth=h, mask=mask)
-            is_counted = weights.sum(dim=1) > (0 if measure.endswith("known") else -1)
-            errors[row, column] = (curve - target)[is_counted].square().mean().sqrt()
-    return errors
-
-
-def _columns(answer: object) -> list[int]:
-    """The places of the reader's four bandwidths, a list or a dictionary, in the list of the chapter."""
-    expect_written(answer)
-    items = [answer.get(name, ...) for name in KERNELS] if isinstance(answer, dict) else answer
-    if isinstance(items, list | tuple):
-        expect_written(*items)
-    one = "Report one bandwidth for each kernel."
-    listed = "Report bandwidths of this list, neither errors nor places: `widths[place]`."
-    columns = []
-    for width in as_tensor(items, one, shape=(len(KERNELS),), name="best_widths").tolist():
-        near = [column for column, candidate in enumerate(WIDTHS) if abs(candidate - width) < 1e-4]
-        expect(near, f"{show(width)} is not in `widths`.", listed)
-        columns += near
-    return columns
-
-
-@exercise(
-    5,
-    "Write two loops, over `kernels.values()` and over `widths`, and keep each error in a list or a table.",
-    "Call `nadaraya_watson` with `kernel=` and `bandwidth=`, and compare the queries whose weights sum to more than 0.",
-)
-def best_widths(answer: object, spread: object) -> Iterator[str]:
-    columns, errors = _columns(answer), _errors("known")
-    best, given = errors.argmin(dim=1).tolist(), show([WIDTHS[column] for column in columns])
-    if columns != best:
-        gaussian_alone = f"best_widths is {given}: the best bandwidth of the Gaussian for all kernels."
-        every_time = "Without `kernel=` the function takes the Gaussian every time."
-        expect(columns != best[:1] * len(KERNELS), gaussian_alone, every_time)
-        for measure, (what, hint) in OTHER_ERRORS.items():
-            others = _errors(measure).argmin(dim=1).tolist()
-            expect(columns != others, f"{given} are the bandwidths that {what}.", hint)
-    for name, row, column in zip(KERNELS, errors, columns, strict=True):
-        expect(
-            column == row.argmin(),
-            f"{name}: h = {show(WIDTHS[column])} has the error {row[column].item():.3f} m. Another bandwidth of the "
-            "list has a smaller one.",
-            f"The order is that of `kernels`: {', '.join(KERNELS)}. Print the errors of each for all bandwidths.",
-        )
-        yield f"{name}: h = {show(WIDTHS[column])} has the smallest error"
-    smallest = errors.amin(dim=1)
-    expected = (smallest.max() - smallest.min()).item()
-    widths = [WIDTHS[column] for column in best]
-    mistakes = (
-        (max(widths) - min(widths), "this is the spread of the bandwidths", "Subtract the errors."),
-        (100 * expected, "these are centimetres", "Give it in metres."),
-    )
-    subtract = "Subtract the smallest of these four errors from the largest."
-    expect_numbers({"spread": spread}, [expected], mistakes, subtract, tolerance=0.0085)
-    yield f"the four smallest errors lie {expected:.2f} m apart"

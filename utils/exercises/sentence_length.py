@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/sentence_length."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 
@@ -13,7 +13,6 @@ from utils.exercises.checking import (
     expect,
     expect_close,
     expect_numbers,
-    in_words,
     show,
 )
 
@@ -108,16 +107,3 @@ def in_pieces(answer: ReadersFunction) -> Iterator[str]:
             "First find the number of pieces, then spread the ids evenly over them.",
         )
         yield f"for {num} ids and at most {longest} per piece the lengths are {lengths}"
-
-
-@in_words(4)
-def two_falling_lines() -> Sequence[str]:
-    return (
-        "It says that the figure mixes two questions: sentences as long as those of training, and longer ones. "
-        "At 40 words both translators are beyond the 25 words that they were trained on.",
-        "It asks for the lengths up to 25 words: there the two lines may lie far apart.",
-        "It proposes a test: train both again with a limit of 60 words and the same budget.",
-        "It asks how the translations fail. A length ratio far below 1 means that they stop too early.",
-        "It names another thing that the figure should tell: more than one seed, the budget, or that both "
-        "encoders are equal.",
-    )

@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/transformer."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import torch
 
@@ -9,24 +9,12 @@ from utils.exercises.checking import (
     ReadersFunction,
     as_parts,
     as_tensor,
-    choice,
     exercise,
     expect,
     expect_close,
     expect_numbers,
-    in_words,
     show,
 )
-
-
-@choice(1, "The new vector of word 3 is an average. Of which words, with the causal mask?", right="b")
-def what_changes() -> dict[str, str]:
-    return {
-        "a": "words 6 to 8 may look at word 5, so its value is a part of their averages.",
-        "b": "word 5 is hidden from the words before it, and the words 5 to 8 average its value.",
-        "c": "words 1 to 4 come before word 5. The causal mask hides it from them.",
-        "d": "this would hold in the encoder. Here the mask hides word 5 from some of the words.",
-    }
 
 
 @exercise(
@@ -123,15 +111,3 @@ def word_before(w_q: object) -> Iterator[str]:
         "Make the queries longer: multiply the matrix by a number.",
     )
     yield "it gives this word more than half of its weight"
-
-
-@in_words(5)
-def all_at_once() -> Sequence[str]:
-    return (
-        "In training all true words are given, so all places are computed at once.",
-        "When the model writes, each word is an input of the next, so 20 words need 20 steps.",
-        "The cache keeps the keys and values of the words so far. So a step reads one new word, but it is still a "
-        "step.",
-        "It says what one would measure: the time of a training step and the time to write, for short and long "
-        "sentences.",
-    )

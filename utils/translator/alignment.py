@@ -1,11 +1,11 @@
 """Word alignment: link the words of a sentence pair by the attention weights of a translator.
 
-The scores of alignments are computed in ``scores``, files of alignments are read in ``gold_links``.
+Files of links and their scores are in ``gold_links``, the command ``align`` in ``commands.align``.
 Explained in book/api/command_line_results.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -20,8 +20,9 @@ from utils.metrics import diagonal_links, links_from_weights
 from utils.seq2seq import EncoderDecoder
 from utils.training import Ids
 from utils.translator.fast import attention_weights
+from utils.translator.gold_links import AlignmentScore, GoldLinks, alignment_score
+from utils.translator.input_lines import in_batches
 from utils.translator.runs import Run
-from utils.translator.scores import AlignmentScore, GoldLinks, alignment_score
 from utils.translator.translating import check_sizes
 
 
@@ -145,7 +146,7 @@ class WordAlignment(NamedTuple):
         return frozenset((i, j) for i, j in links_from_weights(self.weights) if self.weights[j, i] > 0)
 
 
-def align(
+def align_pairs(
     run: Run,
     pairs: Sequence[tuple[str, str]],
     *,
@@ -187,13 +188,25 @@ def align(
     return [WordAlignment(*parts) for parts in zip(src.words, tgt.words, by_word, strict=True)]
 
 
+def align_lines(
+    run: Run, pairs: Iterable[tuple[str, str]], *, tokenised: bool = True
+) -> Iterator[WordAlignment]:
+    """Align a stream of pairs, in their order, a few hundred at a time; arguments as for :func:`align_pairs`.
+
+    Raises:
+        ValueError: as :func:`align_pairs`.
+    """
+    for batch in in_batches(pairs):
+        yield from align_pairs(run, batch, tokenised=tokenised)
+
+
 def score_alignments(
     alignments: Sequence[WordAlignment], gold: Sequence[GoldLinks]
 ) -> dict[str, AlignmentScore]:
     """Score the links of attention, and those of the diagonal, which depend only on the two lengths.
 
     Args:
-        alignments: from :func:`align`.
+        alignments: from :func:`align_pairs`.
         gold: links (source position, target position).
 
     Returns:

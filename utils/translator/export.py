@@ -15,10 +15,10 @@ from utils.corpus.pairs import normalise
 from utils.figures import Alignment
 from utils.translator.checkpoints import write_atomically
 from utils.translator.live import about_model, page_of, parts_of_page
-from utils.translator.options import Model, Precision
+from utils.translator.options import Model, Precision, Search
 from utils.translator.records import Record
 from utils.translator.runs import Run
-from utils.translator.translating import Translation, source_ids, translate
+from utils.translator.translating import Translation, source_ids, translate_sentences
 
 #: The number of examples that are taken from the test sentences.
 NUM_EXAMPLES = 10
@@ -77,12 +77,12 @@ def export(
 
     Raises:
         ValueError, FileNotFoundError: as :func:`check_export`, a record of another version of this course, or as
-            :func:`utils.translator.translating.translate` for the first example.
+            :func:`utils.translator.translating.translate_sentences` for the first example.
     """
     check_export(run, out, examples)
     examples = list(examples) or short_examples(run)
     names = {side: language_name(code) or code for side, code in _languages(run).items()}
-    [example] = translate(run, examples[:1], beam=5)
+    [example] = translate_sentences(run, examples[:1], Search(beam=5))
     facts = _facts(run, names, precision, evaluation)
     parts = parts_of_page(
         run.model,

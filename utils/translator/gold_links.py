@@ -1,17 +1,28 @@
-"""Files of word alignments: links as text, one line per sentence pair.
+"""Links between words: files of them, one line per sentence pair, and the scores of links against gold links.
 
-The scores of links are computed in ``scores``.
+The links of a translator are made in ``alignment``.
 Explained in book/api/command_line_results.
 """
 
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from utils.corpus.pairs import find_file
-from utils.metrics import Links
-from utils.translator.lines import read_lines
-from utils.translator.scores import GoldLinks
+from utils.metrics import Links, alignment_error_rate
+from utils.translator.input_lines import read_lines
+
+
+class GoldLinks(NamedTuple):
+    """The links of one sentence: those that the annotator was sure of, and all that are possible."""
+
+    sure: frozenset[tuple[int, int]]
+    possible: frozenset[tuple[int, int]]
+
+    def swapped(self) -> "GoldLinks":
+        """The same links with the two languages exchanged."""
+        return GoldLinks(*(frozenset((j, i) for i, j in links) for links in self))
 
 
 def format_links(links: Links) -> str:
@@ -81,3 +92,45 @@ def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int 
                 )
         gold.append(links)
     return gold
+
+
+class AlignmentScore(NamedTuple):
+    """Scores of predicted links against gold links.
+
+    Attributes:
+        aer: the error rate, as of :func:`utils.metrics.alignment_error_rate`.
+        precision: share of the predicted links that are possible; 1 if no link is predicted.
+        recall: share of the sure links that are predicted; 1 if no link is sure.
+        num_links: number of predicted links.
+    """
+
+    aer: float
+    precision: float
+    recall: float
+    num_links: int
+
+
+def alignment_score(predicted: Sequence[Links], gold: Sequence[GoldLinks]) -> AlignmentScore:
+    r"""Error rate, precision and recall of predicted links over all sentences together.
+
+    .. math::
+        \mathrm{precision} &= |A \cap P| \,/\, |A| \\
+        \mathrm{recall} &= |A \cap S| \,/\, |S|
+
+    Args:
+        predicted: for each sentence the links A to score.
+        gold: for each sentence the sure links S and all possible ones P.
+
+    Raises:
+        ValueError: as :func:`utils.metrics.alignment_error_rate`.
+
+    Source: Och and Ney (2003), section 5.
+    """
+    aer = alignment_error_rate(predicted, [links.sure for links in gold], [links.possible for links in gold])
+    pairs = [(frozenset(links), gold_links) for links, gold_links in zip(predicted, gold, strict=True)]
+    num_links, num_sure = sum(len(a) for a, _ in pairs), sum(len(gold_links.sure) for gold_links in gold)
+    num_possible = sum(len(a & (gold_links.possible | gold_links.sure)) for a, gold_links in pairs)
+    num_recalled = sum(len(a & gold_links.sure) for a, gold_links in pairs)
+    precision = num_possible / num_links if num_links else 1.0
+    recall = num_recalled / num_sure if num_sure else 1.0
+    return AlignmentScore(aer, precision, recall, num_links)

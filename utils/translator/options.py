@@ -4,12 +4,43 @@ Nothing here imports torch, so that ``--help`` takes little time.
 Explained in book/api/command_line.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 
-#: Lines per round of reading and translating: enough to form batches of similar length.
-AT_ONCE = 512
-#: The largest beam. Time and memory of a search grow with the beam, and far smaller beams give the best translations.
-MAX_BEAM = 100
+
+@dataclass(frozen=True)
+class Search:
+    """How to search for a translation.
+
+    Attributes:
+        beam: number of hypotheses, from 1, which is greedy search, to 100. Time and memory of a search grow with it,
+            and far smaller beams give the best translations.
+        length_penalty: from 0 to 10, as for :func:`utils.search.beam_search`; it does not change greedy search.
+        no_repeat_ngram: from 0 to 1000, as for :func:`utils.search.greedy`.
+
+    Raises:
+        ValueError: a number out of its range, with its name.
+
+    >>> Search(beam=5)
+    Search(beam=5, length_penalty=1.0, no_repeat_ngram=0)
+
+    Explained in book/api/command_line_results.
+    """
+
+    beam: int = 1
+    length_penalty: float = 1.0
+    no_repeat_ngram: int = 0
+
+    def __post_init__(self):
+        limits = {"beam": (1, 100), "length_penalty": (0, 10), "no_repeat_ngram": (0, 1000)}
+        for name, (least, most) in limits.items():
+            number = getattr(self, name)
+            if not least <= number <= most:
+                raise ValueError(f"{name} must be from {least} to {most}, got {number}")
+
+
+#: The search where none is chosen.
+GREEDY = Search()
 
 
 class Device(StrEnum):

@@ -18,7 +18,7 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from utils.corpus.pairs import find_file
+from utils.corpus.pairs import find_files
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.seq2seq import EncoderDecoder
@@ -199,10 +199,12 @@ def _train(
 
 def _planned(data: PairData, settings: Settings, schedule: Schedule, path: Path) -> Record:
     """The plan of a training; that of the first command if this one continues it with the same options."""
-    pairs = find_file(data.pairs)
-    with pairs.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    facts = {"pairs": printable(pairs.absolute()), "columns": list(data.columns), "sha256": sha256}
+    names, digests = [], []
+    for pairs in find_files(data.pairs):
+        names.append(printable(pairs.absolute()))
+        with pairs.open("rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    facts = {"pairs": " and ".join(names), "columns": list(data.columns), "sha256": " and ".join(digests)}
     record = plan(data=asdict(data) | facts, settings=asdict(settings), schedule=asdict(schedule))
     if not path.exists():
         return record

@@ -8,9 +8,6 @@ from answers import Answers
 from utils.exercises import additive_attention as check
 
 answers = Answers()
-answers.choice(
-    check.one_unit, "b", a="is inside the tanh", c="when w_v changes its sign", d="would need equal keys"
-)
 
 
 def scale_by_formula(weight, num_keys):
@@ -85,9 +82,5 @@ answers.add(
         ((torch.ones(32, 3), torch.ones(32, 3), torch.ones(32)), "32 hidden units"),
         ((queries[:2], keys[:2], ones[:2]), "does not see the second"),
     ],
-)
-answers.in_words(
-    check.mirror_image,
-    "Without a bias the tanh of minus x is minus the tanh of x, so all scores change their sign. " * 2,
 )
 test_right, test_wrong = answers.tests()

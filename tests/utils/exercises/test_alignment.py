@@ -5,13 +5,6 @@ from answers import Answers
 from utils.exercises import alignment as check
 
 answers = Answers()
-answers.choice(
-    check.after_hiding,
-    "c",
-    a="this sum is now smaller",
-    b="these grow by the same factor",
-    d="shares nothing equally",
-)
 answers.add(
     check.second_round,
     [(0.83, 0.63), (1.6 / (1.6 + 1 / 3), "0.625")],
@@ -47,8 +40,5 @@ answers.add(
         (lambda a, s, p: rate(a, s, set()), "possible links are counted as wrong"),
         (lambda *sets: 0.5, "expected another number"),
     ],
-)
-answers.in_words(
-    check.does_it_explain, "I would hide the noun in the step of the article and count what changes. " * 3
 )
 test_right, test_wrong = answers.tests()

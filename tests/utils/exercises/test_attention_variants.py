@@ -6,13 +6,6 @@ from answers import Answers
 from utils.exercises import attention_variants as check
 
 answers = Answers()
-answers.choice(
-    check.doubled_vectors,
-    "c",
-    a="The weights become sharper",
-    b="In concat the tanh changes",
-    d="with dot the differences",
-)
 answers.add(
     check.sparse_weights,
     [(0.8, 0.2, 0), ("0.8", torch.tensor(0.2), [0.0])],
@@ -49,9 +42,5 @@ answers.add(
         (lambda weights: smaller(weights).mean(), "the mean over steps and words"),
         (lambda weights: smaller(weights).sum(dim=1), "holds 3 numbers"),
     ],
-)
-answers.in_words(
-    check.which_is_better,
-    "The three seeds of each spread by more than the two means differ, so more seeds. " * 2,
 )
 test_right, test_wrong = answers.tests()

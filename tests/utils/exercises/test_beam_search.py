@@ -8,13 +8,6 @@ from answers import Answers
 from utils.exercises import beam_search as check
 
 answers = Answers()
-answers.choice(
-    check.larger_exponent,
-    "b",
-    a="makes them larger",
-    c="if all hypotheses had one length",
-    d="The larger the exponent",
-)
 FIRST = [0.4, 0.35, 0.25]
 SECOND = [[0.34, 0.33, 0.33], [0.4, 0.3, 0.3], [0.9, 0.05, 0.05]]
 answers.add(
@@ -55,9 +48,5 @@ answers.add(
         (lambda f, u: bool(f) and max(f) >= max(u), "arg is an empty sequence"),
         (lambda f, u: max(f), "expected True or False"),
     ],
-)
-answers.in_words(
-    check.beam_of_200,
-    "The search finds more probable translations, so test the difference and look at the length. " * 3,
 )
 test_right, test_wrong = answers.tests()

@@ -7,13 +7,6 @@ from utils.exercises import bert_and_gpt as check
 from utils.transformer import causal_mask
 
 answers = Answers()
-answers.choice(
-    check.later_word,
-    "b",
-    a="Most places stand before it",
-    c="predicted from the vector of the last one",
-    d="the place before it, which does not see it",
-)
 answers.add(
     check.three_numbers,
     [(0.533, 0.571, 5.0), ("8/15", torch.tensor(4 / 7), [5]), (0.53, 0.57, 4.99)],
@@ -55,8 +48,5 @@ answers.add(
         (lambda num_read, _: torch.ones(num_read, num_read), "the shape (3, 3)"),
         (lambda *nums: torch.zeros(sum(nums), sum(nums)).masked_fill(~opened(*nums), -1e9), "[0, 0] is 0"),
     ],
-)
-answers.in_words(
-    check.what_the_probe_shows, "A vector can hold a number that the network does not use at all. " * 3
 )
 test_right, test_wrong = answers.tests()

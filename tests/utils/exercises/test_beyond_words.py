@@ -6,13 +6,6 @@ from answers import Answers
 from utils.exercises import beyond_words as check
 
 answers = Answers()
-answers.choice(
-    check.shuffled,
-    "c",
-    a="this sum does not depend on the order",
-    b="a mean does not depend on their order",
-    d="Both have moved together",
-)
 answers.add(
     check.three_numbers,
     [(196, 768, 1960), (14 * 14, torch.tensor(16 * 16 * 3), "1960")],
@@ -63,8 +56,5 @@ answers.add(
         ((4, 0), "two things share"),
         ((1, -1), "has only 0.53"),
     ],
-)
-answers.in_words(
-    check.does_it_see, "I would paint another thing into the patch and look whether the word changes. " * 2
 )
 test_right, test_wrong = answers.tests()

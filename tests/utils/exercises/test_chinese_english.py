@@ -7,9 +7,6 @@ from answers import Answers
 from utils.exercises import chinese_english as check
 
 answers = Answers()
-answers.choice(
-    check.folded_last, "b", a="Folding comes afterwards", c="removes no row", d="only where these are equal"
-)
 answers.add(
     check.paired_by_hand,
     [7 / 27, Fraction(7, 27), 0.26, "7 / 27", "26 %"],
@@ -33,8 +30,5 @@ answers.add(
         (["出發", "頭髮", "髮"], "single characters"),
         (3, "three characters in quotes"),
     ],
-)
-answers.in_words(
-    check.higher_score, "I would ask for the checksum of the file and for the rows of the test. " * 3
 )
 test_right, test_wrong = answers.tests()

@@ -8,13 +8,6 @@ from answers import Answers
 from utils.exercises import dot_product_attention as check
 
 answers = Answers()
-answers.choice(
-    check.divided_by_d,
-    "b",
-    a="without any division",
-    c="A factor changes the differences",
-    d="keeps the order",
-)
 answers.add(
     check.context_by_hand,
     [(2, 3), ("2", torch.tensor([3.0]))],
@@ -81,6 +74,14 @@ def exponentials_without_the_largest(queries, keys, values, block):
     return weighted / total
 
 
+def all_blocks_kept(queries, keys, values, block):
+    scores = [queries @ k.T / math.sqrt(queries.shape[-1]) for k in keys.split(block)]
+    largest = torch.stack([s.amax(-1, keepdim=True) for s in scores]).amax(0)
+    parts = [torch.exp(s - largest) for s in scores]
+    total = sum(part.sum(-1, keepdim=True) for part in parts)
+    return sum(part @ v for part, v in zip(parts, values.split(block), strict=True)) / total
+
+
 answers.add(
     check.attend_in_blocks,
     [
@@ -102,6 +103,7 @@ answers.add(
         (lambda q, *others: online(q * math.sqrt(q.shape[1]), *others), "the scale is missing"),
         (mean_of_the_blocks, "the mean of the blocks"),
         (exponentials_without_the_largest, "a thousand times as long"),
+        (all_blocks_kept, "numbers at one time"),
     ],
 )
 answers.add(

@@ -6,13 +6,6 @@ from answers import Answers
 from utils.exercises import explanation as check
 
 answers = Answers()
-answers.choice(
-    check.two_results,
-    "b",
-    a="so it uses the word",
-    c="does not need this weight",
-    d="change different things",
-)
 
 
 def along(f, x, shares):
@@ -54,8 +47,5 @@ answers.add(
         ([0.5, 0.5, 0.25, -0.25, 0], "expected numbers from 0 to 1"),
         ([0.5, 0.5], "has the shape (2,)"),
     ],
-)
-answers.in_words(
-    check.review, "I ask for a count, for an error rate, for a control and for more than one training. " * 3
 )
 test_right, test_wrong = answers.tests()

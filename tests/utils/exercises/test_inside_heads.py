@@ -6,13 +6,6 @@ from answers import Answers
 from utils.exercises import inside_heads as check
 
 answers = Answers()
-answers.choice(
-    check.one_layer,
-    "b",
-    a="made from the same word",
-    c="a number of its own",
-    d="what the head writes",
-)
 answers.add(
     check.circuit_by_hand,
     [(1.5, 0, 0, 3), (torch.tensor(1.5), 0.0, [0], "3")],
@@ -53,10 +46,5 @@ answers.add(
         (looks_ahead, "looks at a later place"),
         (lambda tokens: perfect(tokens)[0], "has the shape (6,)"),
     ],
-)
-answers.in_words(
-    check.review,
-    "Please switch the head off, count the answers that change, and do the same with other heads as a control. "
-    * 2,
 )
 test_right, test_wrong = answers.tests()

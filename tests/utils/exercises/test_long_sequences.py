@@ -6,9 +6,6 @@ from answers import Answers
 from utils.exercises import long_sequences as check
 
 answers = Answers()
-answers.choice(
-    check.how_far_back, "b", a="holds for one layer", c="counts the word itself", d="there are only 3 layers"
-)
 answers.add(
     check.two_blocks,
     [(1.135, 1.418, 0.259), (1.14, 1.42, 0.26), ("1.13", torch.tensor(1.42), [0.26])],

@@ -8,13 +8,6 @@ from answers import Answers
 from utils.exercises import measuring as check
 
 answers = Answers()
-answers.choice(
-    check.below_one,
-    "c",
-    a="the best of all models",
-    b="at a loss of 0",
-    d="with a single word",
-)
 PENALTY = math.exp(-0.2)
 answers.add(
     check.score_by_hand,
@@ -79,9 +72,5 @@ answers.add(
         (never_anew, "the count begins anew"),
         (last_of_equals, "an equal loss is not a new lowest one"),
     ],
-)
-answers.in_words(
-    check.better_than_the_paper,
-    "The sentences must be the same, and so must the signatures of the two scores. " * 2,
 )
 test_right, test_wrong = answers.tests()

@@ -7,13 +7,6 @@ from utils.exercises import nadaraya_watson as check
 from utils.kernels import nadaraya_watson
 
 answers = Answers()
-answers.choice(
-    check.copied_log,
-    "b",
-    a="The context stays an average",
-    c="only distances and the bandwidth",
-    d="now share this 1",
-)
 answers.add(
     check.by_hand,
     [(2.2, 1.4, 5), ("11/5", torch.tensor(1.4), [5.0])],
@@ -111,23 +104,6 @@ answers.add(
         (lambda q, k, v, h: through_the_means(q, k, v, h / 2**0.5), "counts with its square"),
         (weights_of_the_first_query, "for 3 queries"),
         (lambda *inputs: through_the_means(*inputs)[:, None], "has the shape (1, 1)"),
-    ],
-)
-BEST = [0.7, 1.0, 1.5, 1.5]
-answers.add(
-    check.best_widths,
-    [(BEST, 0.027), (dict(zip(check.KERNELS, BEST, strict=True)), "0.03")],
-    [
-        (([0.7] * 4, 0.027), "of the Gaussian for all kernels"),
-        (([0.7, 2.0, 2.0, 2.0], 0.027), "the 0 of an empty window"),
-        (([0.05] * 4, 0.027), "repeat each reading best"),
-        (([0.5, 1.0, 1.5, 1.5], 0.027), "leave-one-out chooses."),
-        (([0.5, 0.3, 1.5, 1.5], 0.027), "where no window is empty"),
-        (([5, 6, 7, 7], 0.027), "6 is not in `widths`"),
-        (([0.7, 1.0, 2.0, 1.5], 0.027), "triangular: h = 2"),
-        ((BEST, 0.8), "the spread of the bandwidths"),
-        ((BEST, 2.7), "these are centimetres"),
-        ((BEST, 0.115), "expected another number"),
     ],
 )
 test_right, test_wrong = answers.tests()

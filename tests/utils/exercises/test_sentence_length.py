@@ -76,8 +76,4 @@ answers.add(
         (lambda ids, longest: [ids[max(0, i - 1) : i + 1] for i in range(len(ids))], "stands in two pieces"),
     ],
 )
-answers.in_words(
-    check.two_falling_lines,
-    "Up to 25 words the lines may differ, so train both again with longer sentences. " * 3,
-)
 test_right, test_wrong = answers.tests()

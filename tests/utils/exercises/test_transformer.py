@@ -8,9 +8,6 @@ from answers import Answers
 from utils.exercises import transformer as check
 
 answers = Answers()
-answers.choice(
-    check.what_changes, "b", a="a part of their averages", c="come before word 5", d="hold in the encoder"
-)
 answers.add(
     check.exchanged_query,
     [(0.055, 0.931, 0.013), (0.06, 0.93, 0.01), ("0.05", torch.tensor(0.93), [0.01])],
@@ -74,9 +71,5 @@ answers.add(
         (turned(math.pi, 60), "word 1 (counted from 0)"),
         ([1, 2], "has the shape (2,)"),
     ],
-)
-answers.in_words(
-    check.all_at_once,
-    "In training every French word is known, so the model reads all of them in one call. " * 2,
 )
 test_right, test_wrong = answers.tests()

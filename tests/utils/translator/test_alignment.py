@@ -13,7 +13,7 @@ from utils.corpus.vocabulary import BOS
 from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
 from utils.translator.alignment import (
     WordAlignment,
-    align,
+    align_pairs,
     detokenise,
     forced_weights,
     score_alignments,
@@ -22,8 +22,8 @@ from utils.translator.alignment import (
     text_for_model,
     word_weights,
 )
+from utils.translator.gold_links import GoldLinks
 from utils.translator.models import build_model
-from utils.translator.scores import GoldLinks
 from utils.translator.translating import MAX_TOKENS
 
 SRC = [[5, 7, 11, 13, 17], [19], [6, 8, 10]]
@@ -127,7 +127,7 @@ def test_detokenised_text_is_as_people_write_it(words, lang, text):
 def test_only_ascii_blanks_separate_words():
     assert split_words(" a\u00a0b\tc\u3000 \u2028d\x85\r") == ["a\u00a0b", "c\u3000", "\u2028d\x85"]
     run = trained_run()
-    [alignment] = align(run, [("I\u00a0see two\u3000dogs \u00a0 .", "Je vois .")])
+    [alignment] = align_pairs(run, [("I\u00a0see two\u3000dogs \u00a0 .", "Je vois .")])
     assert alignment.src_words == ["I\u00a0see", "two\u3000dogs", "\u00a0", "."]
     assert alignment.weights.shape == (3, 4)
     assert alignment.weights[:, 2].tolist() == [0, 0, 0]
@@ -153,7 +153,7 @@ def test_words_end_where_they_end_in_normalised_text(words, lang, text, ends):
 def test_a_run_aligns_words_wherever_the_pieces_fall():
     run = trained_run()
     pairs = [("I see sixteen dogs .", "Je vois seize chiens ."), ("", "x"), ("They want", ""), ("a", "b c")]
-    alignments = align(run, pairs)
+    alignments = align_pairs(run, pairs)
     assert [(len(a.src_words), len(a.tgt_words)) for a in alignments] == [(5, 5), (0, 1), (2, 0), (1, 2)]
     assert alignments[0].weights.shape == (5, 5)
     torch.testing.assert_close(alignments[0].weights.sum(dim=1), torch.ones(5))
@@ -164,8 +164,8 @@ def test_a_run_aligns_words_wherever_the_pieces_fall():
 
 def test_both_ways_to_tokenise_give_the_same_text():
     run = trained_run()
-    [by_us] = align(run, [("I see two dogs.", "Je vois deux chiens.")], tokenised=False)
-    [by_file] = align(run, [("I see two dogs .", "Je vois deux chiens .")])
+    [by_us] = align_pairs(run, [("I see two dogs.", "Je vois deux chiens.")], tokenised=False)
+    [by_file] = align_pairs(run, [("I see two dogs .", "Je vois deux chiens .")])
     assert by_us.src_words == by_file.src_words == ["I", "see", "two", "dogs", "."]
     torch.testing.assert_close(by_us.weights, by_file.weights)
 
@@ -175,7 +175,7 @@ def test_long_sentences_are_refused_on_either_side(number):
     pair = ["dogs", "dogs"]
     pair[number] = "dogs " * (MAX_TOKENS + 1)
     with pytest.raises(ValueError, match=rf"the limit is {MAX_TOKENS}: split 'dogs dogs"):
-        align(trained_run(), [tuple(pair)])
+        align_pairs(trained_run(), [tuple(pair)])
 
 
 def test_scores_stand_beside_those_of_the_diagonal():

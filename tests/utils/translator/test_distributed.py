@@ -29,7 +29,7 @@ from utils.translator.distributed import Processes, SharedLoss, processes_of_tor
 from utils.translator.fast import fast_loss
 from utils.translator.loop import Schedule, train
 from utils.translator.runs import load_run
-from utils.translator.translating import translate
+from utils.translator.translating import translate_sentences
 
 pytestmark = pytest.mark.trains
 
@@ -279,7 +279,9 @@ def test_torchrun_resumes_after_a_killed_worker(tmp_path):
 def test_a_run_lives_on_a_gpu(tmp_path):
     run, on_gpu = trained_run(), load_run(STORED_RUN, device=choose_device(Device.CUDA))
     texts = [example.source for example in run.test]
-    assert [t.text for t in translate(on_gpu, texts)] == [t.text for t in translate(run, texts)]
+    assert [t.text for t in translate_sentences(on_gpu, texts)] == [
+        t.text for t in translate_sentences(run, texts)
+    ]
     losses = []
     for checkpoints in (None, Checkpoints(tmp_path, seconds=0), Checkpoints(tmp_path, seconds=0)):
         history = train(

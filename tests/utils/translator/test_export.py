@@ -19,7 +19,7 @@ from utils.translator.models import Settings, build_model
 from utils.translator.options import Precision
 from utils.translator.packed import unpack_weights
 from utils.translator.runs import Run
-from utils.translator.translating import translate
+from utils.translator.translating import translate_sentences
 
 
 def exported(run: Run, folder: Path, **options: object) -> BeautifulSoup:
@@ -40,7 +40,10 @@ def test_the_page_has_the_weights_of_the_run(tmp_path):
     model = build_model(run.settings, len(run.src_vocabulary), len(run.tgt_vocabulary))
     model.load_state_dict(weights)
     sources = [example.source for example in run.test]
-    assert translate(replace(run, model=model), sources)[0].text == translate(run, sources)[0].text
+    assert (
+        translate_sentences(replace(run, model=model), sources)[0].text
+        == translate_sentences(run, sources)[0].text
+    )
     for name, tensor in run.model.state_dict().items():
         assert torch.equal(weights[name], tensor)
 

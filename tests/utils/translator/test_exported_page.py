@@ -17,8 +17,9 @@ from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.translator.export import export
 from utils.translator.models import Settings
+from utils.translator.options import Search
 from utils.translator.runs import Run
-from utils.translator.translating import translate
+from utils.translator.translating import translate_sentences
 
 pytestmark = pytest.mark.browser
 
@@ -123,7 +124,7 @@ def test_each_test_sentence_is_translated(page):
     run = trained_run()
     for example in run.test:
         type_in(page, example.source)
-        [expected] = translate(run, [example.source], beam=5)
+        [expected] = translate_sentences(run, [example.source], Search(beam=5))
         assert text_of(page) == f"{expected.text}end"
         expect(page.locator(".spoken")).to_have_text(expected.text)
 
@@ -138,7 +139,7 @@ def test_greedy_search_answers_before_the_beam(page):
 
 
 def test_the_chosen_word_shows_its_weights(page):
-    [expected] = translate(trained_run(), EXAMPLES[:1], beam=5)
+    [expected] = translate_sentences(trained_run(), EXAMPLES[:1], Search(beam=5))
     word = 2
     page.locator(".words input").nth(word).check(force=True)
     weight, source = max(zip(expected.weights[word].tolist(), expected.src_tokens, strict=True))

@@ -9,7 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
@@ -43,12 +43,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # the name of a file may hold bytes that are not text
             stream.reconfigure(errors="backslashreplace")
-    try:
-        app(prog_name=NAME)
-    except OSError as error:  # a help text or the version cannot be written; a command catches its own errors
-        typer.echo(f"error: {error}", err=True)
-        _drop_output()
-        sys.exit(1)
+    app(prog_name=NAME)
 
 
 def _print_version(show_version: bool | None) -> None:
@@ -80,8 +75,6 @@ def _errors_in_one_line() -> Iterator[None]:
         warnings.showwarning = _print_warning
         try:
             yield
-            if sys.stdout is not None:
-                sys.stdout.flush()  # a full disk is noticed here, not after the last line of the program
         except KeyboardInterrupt as interrupt:
             typer.echo("interrupted", err=True)
             raise typer.Exit(getattr(interrupt, "status", Interrupted().status)) from None
@@ -92,25 +85,11 @@ def _errors_in_one_line() -> Iterator[None]:
             if isinstance(error, RuntimeError) and "memory" not in text.lower():
                 raise  # a fault of this program
             typer.echo(f"error: {text}", err=True)
-            _drop_output()
             raise typer.Exit(1) from error
 
 
 def _print_warning(message: Warning | str, *_: object) -> None:
     typer.echo(f"warning: {' '.join(str(message).split())}", err=True)
-
-
-def _drop_output() -> None:
-    """Point standard output to nothing if it is full, so that Python does not fail on it again at its end."""
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.flush()
-    except OSError:
-        with suppress(OSError):
-            nothing = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nothing, sys.stdout.fileno())
-            os.close(nothing)
 
 
 # The help lists the commands in this order.

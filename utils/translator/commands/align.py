@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utils.translator.commands import shared
-from utils.translator.options import AT_ONCE, Device
+from utils.translator.options import Device
 
 if TYPE_CHECKING:
     from utils.translator.alignment import WordAlignment
@@ -42,7 +42,6 @@ def align(
     tokenise: Tokenise = False,
     gold: Gold = None,
     first: First = 0,
-    at_once: shared.AtOnce = AT_ONCE,
     as_json: shared.AsJson = False,
     device: shared.OnDevice = Device.AUTO,
     threads: shared.NumThreads = None,
@@ -56,7 +55,7 @@ def align(
     With --gold prints the alignment error rate, precision and recall of the links, and those of the diagonal. The gold
     file has i-j for sure links and ipj for possible ones.
 
-    Example: attention-course align en-fr enfr.src-tgt --gold enfr.gold --first 1
+    Example: attention-course align runs/en-fr hansards/enfr.src-tgt --gold hansards/enfr.gold --first 1
     """
     from utils.corpus.pairs import choose_languages
     from utils.translator.devices import choose_device, computing
@@ -68,7 +67,7 @@ def align(
     languages, src, _ = choose_languages(columns.split(",") if columns else (src, tgt), src, tgt)
     swapped = languages[0] != src
     with computing(threads):
-        alignments = _alignments(run, path, swapped=swapped, tokenised=not tokenise, at_once=at_once)
+        alignments = _alignments(run, path, swapped=swapped, tokenised=not tokenise)
         if gold is None:
             for alignment in alignments:
                 typer.echo(_line(alignment, swapped=swapped, as_json=as_json))
@@ -77,22 +76,21 @@ def align(
 
 
 def _alignments(
-    run: "Run", path: Path | None, *, swapped: bool, tokenised: bool, at_once: int
+    run: "Run", path: Path | None, *, swapped: bool, tokenised: bool
 ) -> Iterator["WordAlignment"]:
     """Align the pairs of the file or of standard input; ``swapped`` if the target is the first column."""
     from utils.corpus.pairs import find_file
-    from utils.translator.lines import ProgressBar, align_lines, read_pair_lines
+    from utils.translator.alignment import align_lines
+    from utils.translator.input_lines import read_pair_lines
 
     if path is not None and not path.is_fifo():  # a pipe is read once, as standard input is
         path = find_file(path)
-    with (
-        shared.open_lines(path) as text,
-        ProgressBar(text.num_lines, "words", visible=shared.at_terminal()) as progress,
-    ):
-        pairs: Iterable[tuple[str, str]] = read_pair_lines(text.lines, text.name, text.file)
+    with shared.open_lines(path) as text:
+        pairs: Iterable[tuple[str, str]] = read_pair_lines(text)
         if swapped:
             pairs = ((source, target) for target, source in pairs)
-        yield from align_lines(run, pairs, tokenised=tokenised, at_once=at_once, progress=progress)
+        with shared.with_progress(align_lines(run, pairs, tokenised=tokenised), text.num_lines) as results:
+            yield from results
 
 
 def _line(alignment: "WordAlignment", *, swapped: bool, as_json: bool) -> str:

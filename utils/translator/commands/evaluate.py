@@ -15,8 +15,8 @@ from utils.translator.options import Device
 if TYPE_CHECKING:
     from utils.corpus.splits import Example
     from utils.metrics import Score
+    from utils.translator.evaluation import Evaluation
     from utils.translator.runs import Run
-    from utils.translator.translating import Evaluation
 
 EvaluateOn = Annotated[
     Path | None,
@@ -51,26 +51,32 @@ def evaluate(
     ignore case, but the second BLEU does not: its signature says case:mixed.
 
     With --on FILE it scores on all pairs of another file, and writes nothing.
+
+    Example: attention-course evaluate runs/fr-en --beam 5
     """
     from utils.translator.devices import choose_device, computing
+    from utils.translator.evaluation import evaluate_run
     from utils.translator.folders import complete
     from utils.translator.runs import load_run
-    from utils.translator.translating import evaluate_run
 
+    search = shared.search_of(beam, length_penalty, no_repeat_ngram)
     run = load_run(folder, device=choose_device(device))
     test = _other_test(run, on, columns)
-    stores = test is None and _is_writable(complete(folder))
     _tell_of_tokenizer(run)
     shared.tell(f"translating {len(run.test if test is None else test)} sentences")
-    search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
     with computing(threads):
-        result = evaluate_run(run, test=test, **search)
+        result = evaluate_run(run, search, test=test)
     if as_json:
         typer.echo(result.to_json())
     else:
         _print_evaluation(result, examples)
-    if stores:  # after the result is printed, so that it is not lost if the disk is full
-        result.save(complete(folder))
+    if test is None:
+        try:
+            result.save(complete(folder))
+        except OSError as error:  # a disk that is full, or a folder of somebody else
+            shared.tell(
+                f"warning: nothing can be written to {folder} ({error.strerror}): the scores are only printed"
+            )
 
 
 def compare(
@@ -91,19 +97,19 @@ def compare(
     runs are equally good. Both runs translate the same languages. Without --on they must have the same test
     sentences, as runs have that were trained on the same file with the same seed and --test-groups.
 
-    Example: attention-course compare fr-en-3-minutes fr-en-10-minutes --beam 5
+    Example: attention-course compare runs/fr-en runs/fr-en-transformer --beam 5
     """
     from utils.translator.devices import choose_device, computing
+    from utils.translator.evaluation import compare_runs
     from utils.translator.runs import load_run
-    from utils.translator.translating import compare_runs
 
+    search = shared.search_of(beam, length_penalty, no_repeat_ngram)
     on_device = choose_device(device)
     runs = [load_run(folder, device=on_device) for folder in (first, second)]
     test = _other_test(runs[0], on, columns)
     _tell_of_tokenizer(runs[0])
-    search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
     with computing(threads):
-        num, bleu, chrf = compare_runs(*runs, test=test, **search)
+        num, bleu, chrf = compare_runs(*runs, search, test=test)
     if as_json:
         shared.print_json({"num_sentences": num, "bleu": bleu._asdict(), "chrf": chrf._asdict()})
         return
@@ -117,7 +123,7 @@ def compare(
 
 
 def _other_test(run: "Run", path: Path | None, columns: str | None) -> "list[Example] | None":
-    from utils.translator.translating import examples_in
+    from utils.translator.evaluation import examples_in
 
     if path is None and columns is not None:
         raise typer.BadParameter("--columns needs --on, a file of pairs")
@@ -126,23 +132,8 @@ def _other_test(run: "Run", path: Path | None, columns: str | None) -> "list[Exa
     return examples_in(run, path, columns.split(",") if columns else None, notify=shared.tell)
 
 
-def _is_writable(folder: Path) -> bool:
-    """Try to write into a folder, before the work whose result is to be written; say so if it fails."""
-    from utils.translator.checkpoints import write_part
-    from utils.translator.folders import EVALUATION
-
-    try:
-        write_part(folder / EVALUATION, b"").unlink()
-    except OSError as error:
-        shared.tell(
-            f"warning: nothing can be written to {folder} ({error.strerror}): the scores are only printed"
-        )
-        return False
-    return True
-
-
 def _tell_of_tokenizer(run: "Run") -> None:
-    from utils.translator.scores import tokenizer_note
+    from utils.translator.evaluation import tokenizer_note
 
     if note := tokenizer_note(run.settings.tgt):
         shared.tell(f"warning: {note}")

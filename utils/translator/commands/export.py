@@ -38,10 +38,10 @@ def export(
 
     Example: attention-course export runs/fr-en --out fr-en.html
     """
+    from utils.translator.evaluation import stored_evaluation
     from utils.translator.export import check_export
     from utils.translator.export import export as write_page
     from utils.translator.runs import load_run
-    from utils.translator.translating import stored_evaluation
 
     sentences = _sentences(examples) if examples else []
     run = load_run(folder)

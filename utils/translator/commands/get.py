@@ -3,7 +3,6 @@
 Explained in book/api/command_line.
 """
 
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -20,9 +19,7 @@ CorpusName = StrEnum("CorpusName", ["cmn", "fra"])
 From = Annotated[Path | None, typer.Option("--from", help="Take this .zip or .txt, which you have already.")]
 Replace = Annotated[
     bool,
-    typer.Option(
-        "--replace", help="Get the file again, and accept another edition than the one that you have."
-    ),
+    typer.Option("--replace", help="Get the file again, and write over the one that you have."),
 ]
 FactsAsJson = Annotated[bool, typer.Option("--json", help="Print what is known about the file as JSON.")]
 
@@ -44,23 +41,20 @@ def get(
 
     Example: attention-course data get fra
     """
-    from utils.corpus.download import CORPORA, DownloadError, get_corpus
+    from utils.corpus.download import ATTRIBUTION, CORPORA, LICENCE, DownloadError, get_corpus
 
     try:
-        corpus_file = get_corpus(name, path=path, replace=replace, progress=shared.at_terminal())
+        found = get_corpus(name, path=path, replace=replace, progress=shared.at_terminal())
     except DownloadError as error:
         shared.tell(f"error: {error}")
         raise typer.Exit(_UNAVAILABLE) from error
-    facts = corpus_file.provenance
     if as_json:
-        shared.print_json(
-            {"path": str(corpus_file.path), "is_pinned": corpus_file.is_pinned} | asdict(facts), indent=1
-        )
+        facts = found._asdict() | {"path": str(found.path), "licence": LICENCE, "attribution": ATTRIBUTION}
+        shared.print_json(facts, indent=1)
         return
-    typer.echo(f"{corpus_file.path}: {facts.num_rows} pairs")
-    which = "the one" if corpus_file.is_pinned else f"not the one of {CORPORA[name].edition}"
-    typer.echo(f"edition {facts.edition or 'unknown'}, {which} that this course measures on")
-    typer.echo(f"sha256 {facts.sha256}")
-    typer.echo(f"source {facts.source}" + (f", recorded {facts.recorded}" if facts.recorded else ""))
-    typer.echo(f"licence {facts.licence}")
-    typer.echo(f"attribution {facts.attribution}")
+    which = "the edition" if found.is_pinned else "not the edition"
+    typer.echo(f"{found.path}: {found.num_rows} pairs")
+    typer.echo(f"{which} of {CORPORA[name].edition}, on which this course measures")
+    typer.echo(f"sha256 {found.sha256}")
+    typer.echo(f"licence {LICENCE}")
+    typer.echo(f"attribution {ATTRIBUTION}")

@@ -14,9 +14,9 @@ from utils.translator.commands import shared
 
 def info(folder: shared.RunFolder, as_json: shared.AsJson = False) -> None:
     """Print how a run was trained, on which file and with which options, and how well it does."""
+    from utils.translator.evaluation import stored_evaluation
     from utils.translator.folders import RECORD
     from utils.translator.runs import load_run
-    from utils.translator.translating import stored_evaluation
 
     run = load_run(folder)
     facts = {
@@ -39,7 +39,7 @@ def info(folder: shared.RunFolder, as_json: shared.AsJson = False) -> None:
 
 def _print_facts(folder: Path, facts: dict[str, Any]) -> None:
     from utils.translator.data import Rows
-    from utils.translator.translating import SEARCH
+    from utils.translator.options import GREEDY
 
     settings, record = facts["settings"], facts["record"]
     typer.echo(f"{folder}: {settings['src']} to {settings['tgt']}, {facts['weights']:,} weights")
@@ -65,7 +65,7 @@ def _print_facts(folder: Path, facts: dict[str, Any]) -> None:
     typer.echo(f"test      {facts['test_sentences']} sentences")
     if evaluation := facts["evaluation"]:
         of, bleu, chrf = evaluation["of"], evaluation["bleu"]["value"], evaluation["chrf"]["value"]
-        changed = [name for name in SEARCH if name == "beam" or of[name] != SEARCH[name]]
+        changed = [name for name, default in asdict(GREEDY).items() if name == "beam" or of[name] != default]
         search = ", ".join(f"{name.replace('_', ' ')} {of[name]}" for name in changed)
         typer.echo(f"scores    BLEU {bleu:.2f}, chrF {chrf:.2f} with {search}")
     else:

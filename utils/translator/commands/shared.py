@@ -5,17 +5,21 @@ Explained in book/api/command_line.
 
 import json
 import sys
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from io import BufferedIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from utils.translator.options import MAX_BEAM, Device
+from utils.translator.options import Device, Search
 
 if TYPE_CHECKING:
-    from utils.translator.lines import Text
+    from tqdm import tqdm
+
+    from utils.translator.input_lines import Text
+
+T = TypeVar("T")
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a trained run.")]
 Columns = Annotated[
@@ -25,27 +29,16 @@ Columns = Annotated[
     ),
 ]
 Beam = Annotated[
-    int, typer.Option(min=1, max=MAX_BEAM, help="Number of hypotheses in the search; 1 is greedy search.")
+    int, typer.Option(help="Number of hypotheses in the search, at most 100; 1 is greedy search.")
 ]
 LengthPenalty = Annotated[
     float,
     typer.Option(
-        min=0,
-        max=10,
         help="Exponent of the length by which a beam search divides log-probabilities; 0 favours short translations.",
     ),
 ]
 NoRepeatNgram = Annotated[
-    int,
-    typer.Option(
-        min=0, max=1000, help="Write no sequence of this many tokens twice in a translation; 0 allows it."
-    ),
-]
-AtOnce = Annotated[
-    int,
-    typer.Option(
-        min=1, max=100_000, help="Lines to read before the next results are printed; more are faster."
-    ),
+    int, typer.Option(help="Write no sequence of this many tokens twice in a translation; 0 allows it.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for a program.")]
 OnDevice = Annotated[
@@ -59,6 +52,14 @@ NumThreads = Annotated[
 ]
 
 
+def search_of(beam: int, length_penalty: float, no_repeat_ngram: int) -> Search:
+    """The search that these options describe; a number out of its range is a wrong option."""
+    try:
+        return Search(beam, length_penalty, no_repeat_ngram)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
 def tell(message: str) -> None:
     """Print a message to the user, apart from the results."""
     typer.echo(message, err=True)
@@ -69,6 +70,13 @@ def at_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
+def with_progress(results: Iterator[T], num: int | None) -> "tqdm[T]":
+    """The results, with a progress bar while they are taken: how many of ``num`` are done, if it is known."""
+    from tqdm import tqdm
+
+    return tqdm(results, total=num, disable=not at_terminal(), unit=" sentences", dynamic_ncols=True)
+
+
 def print_json(value: object, *, indent: int | None = None) -> None:
     """Print a result for a program."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=indent))
@@ -76,18 +84,12 @@ def print_json(value: object, *, indent: int | None = None) -> None:
 
 def require_text(path: Path | None, command: str, ways: str) -> None:
     """Exit with status 2 if there is no file and standard input is a terminal; an empty file or pipe is valid."""
-    if path is None and _standard_input() and sys.stdin.isatty():
+    if path is None and sys.stdin.isatty():
         raise typer.BadParameter(f"nothing to {command}: give {ways}, or text on standard input")
 
 
 def open_lines(path: Path | None) -> AbstractContextManager["Text"]:
     """Open a file, or standard input if none is named; the lines are counted if a progress bar shows their number."""
-    from utils.translator.lines import open_text
+    from utils.translator.input_lines import open_text
 
-    return open_text(path, _standard_input() if path is None else None, count=at_terminal())
-
-
-def _standard_input() -> BufferedIOBase:
-    if sys.stdin is None:
-        raise ValueError("standard input is closed: name a file")
-    return sys.stdin.buffer
+    return open_text(path, sys.stdin.buffer, count=at_terminal())

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from utils.translator.models import Settings
 
 Pairs = Annotated[
-    Path, typer.Option(help="Tab-separated UTF-8 file, one sentence and its translation per line.")
+    Path,
+    typer.Option(
+        metavar="FILE [FILE]",
+        help="File with a sentence, a tab and its translation on each line; or two files, the lines of one "
+        "translations of the other's.",
+    ),
+]
+#: An option takes one value, so what follows the first file of --pairs is an argument.
+SecondFile = Annotated[
+    Path | None, typer.Argument(metavar="FILE", help="The second file, if --pairs names two.")
 ]
 Source = Annotated[
     str | None, typer.Option(help="Language to translate from; by default that of the first column.")
@@ -88,7 +97,17 @@ BatchSize = Annotated[
         max=10**6,
     ),
 ]
-ValidGroups = Annotated[int, typer.Option(help="Groups held out to choose the weights by their loss.", min=0)]
+TestGroups = Annotated[
+    int | None,
+    typer.Option(help="Groups held out for `evaluate`; by default 1,000, or a tenth of a small file.", min=0),
+]
+ValidGroups = Annotated[
+    int | None,
+    typer.Option(
+        help="Groups held out to choose the weights by their loss; by default 500, or a tenth of a small file.",
+        min=0,
+    ),
+]
 Seed = Annotated[
     int,
     typer.Option(
@@ -107,6 +126,7 @@ _RATES = {Model.RECURRENT: {"lr": 3e-3, "warmup": 0.05}, Model.TRANSFORMER: {"lr
 def train(
     pairs: Pairs,
     out: Annotated[Path, typer.Option(help="Folder for the trained run.")],
+    second_file: SecondFile = None,
     columns: shared.Columns = None,
     src: Source = None,
     tgt: Target = None,
@@ -121,8 +141,8 @@ def train(
     dropout: Dropout = 0.1,
     muon: Muon = None,
     batch_size: BatchSize = None,
-    test_groups: Annotated[int, typer.Option(help="Groups held out for `evaluate`.", min=0)] = 1000,
-    valid_groups: ValidGroups = 500,
+    test_groups: TestGroups = None,
+    valid_groups: ValidGroups = None,
     seed: Seed = 0,
     overwrite: Overwrite = False,
     resume: Resume = False,
@@ -136,11 +156,12 @@ def train(
     same command with --resume continues from it. A run that the folder holds is replaced only with --overwrite, and
     only once the new one is complete.
 
-    torchrun --nproc-per-node=2 --no-python attention-course train ... trains in two processes.
-
     A relative path that does not exist is looked for in the data folder (see data get --help).
 
-    Example: attention-course train --pairs fra.txt --columns en,fr --src fr --tgt en --minutes 3 --out fr-en
+    Example: attention-course train --pairs tatoeba/fra.txt --columns en,fr --src fr --tgt en --out runs/fr-en
+
+    Example in two processes: torchrun --nproc-per-node=2 --no-python attention-course train --pairs tatoeba/fra.txt
+    --columns en,fr --src fr --tgt en --out runs/fr-en
     """
     from utils.corpus.pairs import choose_languages
     from utils.translator.data import PairData
@@ -152,7 +173,8 @@ def train(
     languages, src, tgt = choose_languages(columns.split(",") if columns else None, src, tgt)
     numbers = {"vocabulary_size": vocabulary_size, "dropout": dropout, "seed": seed}
     settings = _settings(src, tgt, model=model, width=width, layers=layers, heads=heads, **numbers)
-    data = PairData(pairs, languages, num_test=test_groups, num_valid=valid_groups)
+    files = pairs if second_file is None else (pairs, second_file)
+    data = PairData(files, languages, num_test=test_groups, num_valid=valid_groups)
     with (
         processes_of_torchrun(choose_device(device)) as processes,
         _resumable(out, prints=processes.is_first),
@@ -172,7 +194,8 @@ def train(
     if processes.is_first and as_json:
         shared.print_json({"run": str(out)} | _facts(settings, history, rows))
     elif processes.is_first:
-        _print_training(pairs, out, history, rows)
+        name = str(pairs) if second_file is None else f"{pairs} and {second_file}"
+        _print_training(name, out, history, rows)
 
 
 def _schedule(
@@ -255,7 +278,7 @@ def _facts(settings: "Settings", history: "FullHistory", rows: "Rows") -> dict[s
     }
 
 
-def _print_training(pairs: Path, out: Path, history: "FullHistory", rows: "Rows") -> None:
+def _print_training(pairs: str, out: Path, history: "FullHistory", rows: "Rows") -> None:
     typer.echo(f"{pairs}: {rows}")
     speed = f"{history.tokens_per_second:.0f} target tokens per second"
     typer.echo(f"{out}: {len(history.losses)} steps, {speed}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utils.translator.commands import shared
-from utils.translator.options import AT_ONCE, Device
+from utils.translator.options import Device
 
 if TYPE_CHECKING:
     from utils.translator.translating import Translation
@@ -32,8 +32,7 @@ Output = Annotated[Path | None, typer.Option(help="Write to this file, not to st
 HeatMap = Annotated[
     Path | None,
     typer.Option(
-        help="Draw the attention weights of a single sentence to this file: a picture, .png or .svg, or an "
-        "interactive page, .html."
+        help="Draw the attention weights of a single sentence to this file, for example a .png, .svg or .pdf."
     ),
 ]
 
@@ -47,7 +46,6 @@ def translate(
     n_best: NBest = False,
     input: Input = None,
     output: Output = None,
-    at_once: shared.AtOnce = AT_ONCE,
     as_json: shared.AsJson = False,
     heatmap: HeatMap = None,
     device: shared.OnDevice = Device.AUTO,
@@ -63,23 +61,30 @@ def translate(
     of source tokens, rounded up to a power of 2, and 10 more. With --json, "finished" is then false. Where a weak run
     repeats itself, --no-repeat-ngram 3 helps.
 
-    A few hundred lines are translated at a time, so a file may be larger than memory. With --at-once 1 each line is
-    translated before the next is read.
+    A few hundred lines are translated at a time, so a file may be larger than memory.
 
-    Example: attention-course translate fr-en "Où est la gare ?" --heatmap gare.png
+    Example: attention-course translate runs/fr-en "Où est la gare ?" --heatmap gare.png
 
-    Example: attention-course translate fr-en --beam 5 --input french.txt --output english.txt
+    Example: attention-course translate runs/fr-en --beam 5 --input french.txt --output english.txt
     """
     from utils.translator.devices import choose_device, computing
     from utils.translator.heatmaps import save_heatmap
-    from utils.translator.lines import ProgressBar, Text, translate_lines
+    from utils.translator.input_lines import Text
     from utils.translator.runs import load_run
+    from utils.translator.translating import translate_lines
 
+    search = shared.search_of(beam, length_penalty, no_repeat_ngram)
     if sentences and input is not None:
         raise typer.BadParameter("give sentences or --input, not both")
     if not sentences:
         shared.require_text(input, "translate", "sentences, --input FILE")
-    _check_files(sentences or [], input, output, heatmap)
+    for number, sentence in enumerate(sentences or [], start=1):
+        try:
+            sentence.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"sentence {number} is not UTF-8") from error
+    if input and output and output.exists() and output.samefile(input):
+        raise ValueError(f"{output} is the input: name another file for the translations")
     run = load_run(folder, device=choose_device(device))
     if sentences:
         lines = nullcontext(Text(iter(sentences), "arguments", len(sentences)))
@@ -88,14 +93,16 @@ def translate(
     with (
         lines as text,
         output.open("w", encoding="utf-8", newline="\n") if output else nullcontext() as file,
-        ProgressBar(text.num_lines, "tokens", visible=shared.at_terminal()) as progress,
         computing(threads),
+        shared.with_progress(
+            translate_lines(run, text.lines, search, keep_weights=heatmap is not None), text.num_lines
+        ) as results,
     ):
-        search = {"beam": beam, "length_penalty": length_penalty, "no_repeat_ngram": no_repeat_ngram}
-        speed = {"at_once": at_once, "progress": progress}
-        results = translate_lines(run, text.lines, keep_weights=heatmap is not None, **search, **speed)
-        first: list[Translation] = []  # up to two, since a heat map shows exactly one
         for number, (source, translations) in enumerate(results, start=1):
+            if heatmap is not None:
+                if number > 1:
+                    raise ValueError("a heat map shows one sentence, and there are more")
+                save_heatmap(translations[0], heatmap)
             to_print = translations if n_best else translations[:1]
             if as_json:
                 typer.echo(_json_line(source, to_print), file=file)
@@ -103,31 +110,6 @@ def translate(
                 for best in to_print:
                     scored = f"{number}\t{best.score:.4f}\t" if n_best else ""
                     typer.echo(scored + best.text, file=file)
-            if len(first) < 2:
-                first.append(translations[0])
-    if heatmap is not None:
-        if len(first) != 1 or first[0].weights is None:
-            raise ValueError("a heat map shows one sentence, which must not be empty")
-        save_heatmap(first[0], heatmap)
-
-
-def _check_files(
-    sentences: Sequence[str], input: Path | None, output: Path | None, heatmap: Path | None
-) -> None:
-    """Raise an error if a file cannot be written or an argument is not text, before any other work."""
-    from utils.translator.heatmaps import check_heatmap_path
-
-    for number, sentence in enumerate(sentences, start=1):
-        try:
-            sentence.encode()
-        except UnicodeEncodeError as error:
-            raise ValueError(f"sentence {number} is not UTF-8") from error
-    if heatmap is not None:
-        check_heatmap_path(heatmap)
-        if len(sentences) > 1:
-            raise ValueError(f"a heat map shows one sentence, got {len(sentences)}")
-    if input and output and output.exists() and output.samefile(input):
-        raise ValueError(f"{output} is the input: name another file for the translations")
 
 
 def _json_line(source: str, translations: "Sequence[Translation]") -> str:

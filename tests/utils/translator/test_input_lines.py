@@ -13,15 +13,10 @@ from hypothesis import strategies as st
 from tiny import trained_run
 
 from utils.corpus.text_files import MAX_LINE, text_lines
-from utils.translator.lines import (
-    ProgressBar,
-    align_lines,
-    open_text,
-    read_lines,
-    read_pair_lines,
-    translate_lines,
-)
-from utils.translator.translating import n_best
+from utils.translator.alignment import align_lines
+from utils.translator.input_lines import Text, open_text, read_lines, read_pair_lines
+from utils.translator.options import GREEDY
+from utils.translator.translating import n_best, translate_lines
 
 
 def test_lines_come_without_their_ends():
@@ -61,15 +56,6 @@ def test_lines_do_not_depend_on_how_bytes_arrive(text, encoding):
     )
 
 
-def test_a_line_is_given_at_its_end():
-    """A program that sends a line and waits for its translation gets it, whatever ends the line."""
-    pipe = Pieces([b"a\r", b"\nb\n", b"c\r", b"d"])
-    lines = read_lines(io.BufferedReader(pipe), "x")
-    for line, num_left in (("a", 3), ("b", 2), ("c", 1), ("d", 0)):
-        assert (next(lines), len(pipe.pieces)) == (line, num_left)
-    assert list(lines) == []
-
-
 def test_another_encoding_is_named_with_its_remedy(tmp_path):
     path = tmp_path / "text"
     path.write_bytes("ok\nOù est la clé ? C'est déjà l'été.\n".encode("cp1252"))
@@ -91,7 +77,7 @@ def test_another_encoding_is_named_with_its_remedy(tmp_path):
         list(text.lines)
     path.write_bytes(gzip.compress(b"a\n"))
     with (
-        pytest.raises(ValueError, match=f"{path} looks like a gzip file: gunzip"),
+        pytest.raises(ValueError, match=f"{path} looks like a compressed file: unpack it"),
         open_text(path, None, count=True),
     ):
         pass
@@ -121,7 +107,7 @@ def test_an_endless_line_does_not_fill_memory():
         next(results)
     assert file.bytes_read < 2 * MAX_LINE
     with open_text(None, io.BufferedReader(WithoutEnd())) as text:
-        alignments = align_lines(run, read_pair_lines(text.lines, text.name))
+        alignments = align_lines(run, read_pair_lines(text))
         assert [alignment.src_words for alignment in islice(alignments, 2)] == [["I", "see"], ["We", "have"]]
         with pytest.raises(ValueError, match="standard input, line 3: more than"):
             next(alignments)
@@ -162,7 +148,7 @@ def test_lines_before_a_bad_line_are_given(tmp_path, is_file):
     with open_text(path, None if is_file else io.BytesIO(content), count=True) as text:
         assert text.num_lines == (4 if is_file else None)
         assert text.name == (str(path) if is_file else "standard input")
-        results = translate_lines(trained_run(), text.lines, at_once=2)
+        results = translate_lines(trained_run(), text.lines)
         assert [source for source, _ in islice(results, 3)] == ["a", "", "I see"]
         with pytest.raises(ValueError, match=f"{text.name}, line 4: a NUL byte"):
             next(results)
@@ -170,16 +156,22 @@ def test_lines_before_a_bad_line_are_given(tmp_path, is_file):
 
 def test_two_sentences_share_a_line():
     lines = ["a b\tc\tattribution", "a ||| b | c", "  ", "\tb", "a\t"]
-    assert list(read_pair_lines(lines, "x")) == [("a b", "c"), ("a", "b | c"), ("", ""), ("", "b"), ("a", "")]
+    assert list(read_pair_lines(Text(iter(lines), "x"))) == [
+        ("a b", "c"),
+        ("a", "b | c"),
+        ("", ""),
+        ("", "b"),
+        ("a", ""),
+    ]
     with pytest.raises(ValueError, match="pairs, line 2: a line must have two columns"):
-        list(read_pair_lines(["a\tb", "c"], "pairs"))
+        list(read_pair_lines(Text(iter(["a\tb", "c"]), "pairs")))
     with pytest.raises(ValueError, match=r"pairs, line 1: .*, got one; it looks like CSV with semicolons"):
-        list(read_pair_lines(["a;b"], "pairs", io.BytesIO(b"a;b\n")))
+        list(read_pair_lines(Text(iter(["a;b"]), "pairs", file=io.BytesIO(b"a;b\n"))))
     with pytest.raises(ValueError, match=r"pairs, line 2: .*, got one$"):
-        list(read_pair_lines(["a|||b", "c"], "pairs", io.BytesIO(b"a|||b\nc\n")))
+        list(read_pair_lines(Text(iter(["a|||b", "c"]), "pairs", file=io.BytesIO(b"a|||b\nc\n"))))
 
 
-def test_an_endless_stream_is_translated():
+def test_an_endless_stream_is_translated(monkeypatch):
     """No more lines are read than are translated at once."""
     run = trained_run()
     lines_read = []
@@ -189,22 +181,17 @@ def test_an_endless_stream_is_translated():
             lines_read.append(number)
             yield ["I see two dogs.", "", "They want six books."][number % 3]
 
-    results = list(islice(translate_lines(run, endless(), at_once=7), 10))
+    monkeypatch.setattr("utils.translator.input_lines.LINES_AT_ONCE", 7)
+    results = list(islice(translate_lines(run, endless()), 10))
     assert len(lines_read) == 14
-    expected = n_best(run, ["I see two dogs.", "", "They want six books."], beam=1)
+    expected = n_best(run, ["I see two dogs.", "", "They want six books."], GREEDY)
     for number, (source, [best]) in enumerate(results):
         assert source == ["I see two dogs.", "", "They want six books."][number % 3]
         assert best.text == expected[number % 3][0].text
-    lines_read.clear()
-    assert next(translate_lines(run, endless(), at_once=1))[1]
-    assert len(lines_read) == 1  # answered before the next line is read
     pairs = ((line, "Je vois") for line in endless())
     lines_read.clear()
-    assert len(list(islice(align_lines(run, pairs, at_once=2), 3))) == 3
-    assert len(lines_read) == 4
-    for at_once in (0, -1):
-        with pytest.raises(ValueError, match="at_once must be at least 1"):
-            list(translate_lines(run, ["a"], at_once=at_once))
+    assert len(list(islice(align_lines(run, pairs), 3))) == 3
+    assert len(lines_read) == 7
 
 
 def test_a_pipe_is_read_without_counting(tmp_path):
@@ -215,15 +202,3 @@ def test_a_pipe_is_read_without_counting(tmp_path):
     with open_text(pipe, None, count=True) as text:
         assert (list(text.lines), text.num_lines) == (["a", "b"], None)
     writer.join()
-
-
-def test_progress_shows_tokens_per_second(capsys):
-    run = trained_run()
-    with ProgressBar(3, "tokens", visible=True) as progress:
-        list(translate_lines(run, ["I see two dogs."] * 3, at_once=2, progress=progress))
-    bar = capsys.readouterr().err.split("\r")[-1]
-    assert "3/3" in bar
-    assert "tokens/s" in bar
-    with ProgressBar(None, "words", visible=False) as progress:
-        list(align_lines(run, [("I see", "Je vois")], progress=progress))
-    assert capsys.readouterr().err == ""

@@ -1,0 +1,119 @@
+"""The lines that are to be translated or aligned: read from a file or from standard input, a few hundred at a time.
+
+Sentences are translated in ``translating`` and aligned in ``alignment``; pair files for training are read in
+``corpus``.
+Explained in book/api/command_line_results.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BufferedIOBase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from utils.corpus.text_files import looks_like, text_lines
+
+#: Lines that are read before they are translated or aligned. With 64 the batches are of less similar length, and a line
+#: takes half as long again; with 1,000 it takes as long.
+LINES_AT_ONCE = 512
+
+
+def read_lines(file: BufferedIOBase, name: str) -> Iterator[str]:
+    """The lines of a text, without their line ends, one at a time.
+
+    They are the lines of :func:`utils.corpus.text_files.text_lines`.
+
+    Args:
+        file: opened for bytes.
+        name: of the file, for error messages.
+
+    Raises:
+        ValueError: the file is not text; or a line that cannot be read, with its number, and what the file looks like.
+    """
+    for number, line in enumerate(text_lines(file, name), start=1):
+        if isinstance(line, ValueError):  # nothing more is read: a line that is too long may have no end
+            raise ValueError(f"{name}, line {number}: {line}{looks_like(file, columns=False)}")
+        yield line
+
+
+class Text(NamedTuple):
+    """Lines of text and where they come from.
+
+    Attributes:
+        lines: an iterator over the lines.
+        name: of the file, for error messages.
+        num_lines: number of lines, or None if it is not known.
+        file: that they are read from; None if they come from no file.
+    """
+
+    lines: Iterator[str]
+    name: str
+    num_lines: int | None = None
+    file: BufferedIOBase | None = None
+
+
+@contextmanager
+def open_text(
+    path: Path | None, standard_input: BufferedIOBase | None, *, count: bool = False
+) -> Iterator[Text]:
+    """Open a file, or standard input if there is no path; the lines are those of :func:`read_lines`.
+
+    Args:
+        path: the file, or None.
+        standard_input: read if there is no path.
+        count: count the lines of the file first, unless it is a pipe.
+
+    Raises:
+        OSError: the file cannot be opened.
+        ValueError: a file whose lines are to be counted is not text.
+    """
+    if path is None:
+        yield Text(read_lines(standard_input, "standard input"), "standard input", None, standard_input)
+        return
+    with path.open("rb") as file:
+        num_lines = None
+        if count and file.seekable():  # a pipe is not seekable
+            num_lines = sum(1 for _ in text_lines(file, str(path)))
+            file.seek(0)
+        yield Text(read_lines(file, str(path)), str(path), num_lines, file)
+
+
+def read_pair_lines(text: Text) -> Iterator[tuple[str, str]]:
+    """Split each line into two sentences at a tab or at ``|||``; an empty line gives two empty sentences.
+
+    Raises:
+        ValueError: a line that is not empty and has only one column, with its number, and what the file looks like.
+
+    >>> list(read_pair_lines(Text(iter(["I see .\\tJe vois .", "", "a ||| b"]), "file")))
+    [('I see .', 'Je vois .'), ('', ''), ('a', 'b')]
+    """
+    for number, line in enumerate(text.lines, start=1):
+        fields = line.split("\t") if "\t" in line else line.split("|||")
+        if len(fields) < 2 and line.strip():
+            form = looks_like(text.file, columns=True) if text.file and number == 1 else ""
+            raise ValueError(
+                f"{text.name}, line {number}: a line must have two columns, separated by a tab or by |||, "
+                f"got one{form}"
+            )
+        first, second, *_ = (field.strip(" ") for field in [*fields, ""])
+        yield first, second
+
+
+def in_batches(items: Iterable[Any]) -> Iterator[list[Any]]:
+    """A few hundred items at a time, so that a stream may be larger than memory.
+
+    Where reading an item raises a ``ValueError``, the items before it are given first.
+    """
+    batch: list[Any] = []
+    try:
+        for item in items:
+            batch.append(item)
+            if len(batch) == LINES_AT_ONCE:
+                yield batch
+                batch = []
+    except ValueError:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
