@@ -23,8 +23,12 @@ const hoverShows = (view) => {
   picture.svg.addEventListener("pointerleave", () => !view.held && show({}));
 };
 
-const movedFar = ({ pointerType, clientX, clientY }, { start: [x, y] }) =>
-  Math.hypot(clientX - x, clientY - y) >= (pointerType === "touch" ? 8 : 3);
+// Whether a press has become a drag. A finger that moves up or down scrolls the page, unless it pulls a point.
+const movedFar = ({ pointerType, clientX, clientY }, { start: [x, y], area }) => {
+  const [across, down] = [clientX - x, clientY - y];
+  if (pointerType !== "touch") return Math.hypot(across, down) >= 3;
+  return (area?.matches(":not(.pull)") ? Math.abs(across) : Math.hypot(across, down)) >= 8;
+};
 
 // From a press to its release. What is chosen, or dragged, is the mark that was under the pointer when it was pressed,
 // wherever that mark has moved since.
