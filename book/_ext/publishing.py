@@ -60,7 +60,10 @@ def _follow(app: Sphinx, config: Config) -> None:
         config.html_baseurl = config.ogp_site_url = site(url)
         options |= {f"use_{name}_button": True for name in ("repository", "issues", "edit_page")}
         app.tags.add("published")
+        config.html_show_search_summary = True
     else:
+        # The search would fetch each page that it finds, which browsers refuse for files on the disk.
+        config.html_show_search_summary = False
         # The theme would look for the repository that they launch.
         del options["launch_buttons"]
     config.myst_substitutions |= {

@@ -279,36 +279,15 @@ def test_solutions_unfold_by_keyboard(reader: Visit) -> None:
     expect(code).to_be_visible()
 
 
-def search(reader: Visit, words: str) -> tuple[Page, list[tuple[str, str]]]:
-    """The page of the search, opened from the disk, and the address and the passage of each hit."""
-    reader.complaints.clear()
+def test_the_search_works_from_the_disk(reader: Visit) -> None:
     page = reader.open("search")
-    page.goto(f"{BOOK.as_uri()}/search.html?q={words}")
+    page.goto(f"{BOOK.as_uri()}/search.html?q=masked+softmax")
     expect(page.locator("#search-results .search-summary")).to_contain_text("found")
-    hits = page.locator("#search-results li").evaluate_all(
-        "hits => hits.map(hit => [hit.querySelector('a').pathname, hit.querySelector('.context')?.textContent])"
-    )
+    found = page.locator("#search-results li a").evaluate_all("links => links.map(link => link.pathname)")
+    assert found[0].endswith("chapters/masked_softmax.html")
+    assert any("/book/api/" in path for path in found)
     assert reader.complaints == []
-    return page, hits
-
-
-def test_search_lists_chapters_before_the_reference(reader: Visit) -> None:
-    page, hits = search(reader, "masked+softmax")
-    assert hits[0][0].endswith("chapters/masked_softmax.html")
-    in_reference = ["/book/api" in path for path, _ in hits]
-    assert True in in_reference
-    assert in_reference == sorted(in_reference)
-    assert [path for path, passage in hits if not re.search("mask|softmax", passage or "", re.I)] == []
     assert obstacles(page) == []
-
-
-def test_search_marks_words_and_shows_chinese(reader: Visit) -> None:
-    page, _ = search(reader, "epanechnikov")
-    marked = page.locator("#search-results li .context mark").all_text_contents()
-    assert {word.lower() for word in marked} == {"epanechnikov"}
-    page, hits = search(reader, "alignment")
-    assert any(IDEOGRAPHS.search(passage) for path, passage in hits if "glossary" in path)
-    check_fonts_of_chinese(page)
 
 
 def test_an_entry_unfolds_where_it_is_named(reader: Visit) -> None:
