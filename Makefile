@@ -33,16 +33,13 @@ export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC
 test test-all notebooks: export IPYTHONDIR := $(CURDIR)/.venv/ipython
 .DELETE_ON_ERROR:
-.PHONY: help book pdf serve browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
+.PHONY: help book serve browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 book: $(BOOK)/.built  ## make the environment and build the book; prints where it is
 	@$(BIN)/python -c 'from pathlib import Path; print("The book:", Path("$(BOOK)/index.html").absolute().as_uri())'
-
-pdf: browser book  ## print the book into one file, _build/book.pdf
-	$(BIN)/python book/pdf.py $(BOOK) _build/book.pdf
 
 serve: book  ## build the book, then serve it on this computer (PORT=8000)
 	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
