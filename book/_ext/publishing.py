@@ -1,7 +1,7 @@
 """What follows from the configuration: the address of this edition in _config.yml, and the tables of chapters.
 
-As a Sphinx extension this gives the pages their buttons, public address, links to the code and tables. As a command (`make readme`) it
-writes the links and tables of README.md, chapters/README.md and CITATION.cff.
+As a Sphinx extension this gives the pages their buttons, public address, links to the code and tables. As a command
+(`make readme`) it writes the links and tables of README.md, chapters/README.md and CITATION.cff.
 """
 
 import inspect
