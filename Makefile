@@ -1,9 +1,12 @@
 # The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13.
 
-PYTHON ?= python3
 PORT ?= 8000
-BIN := .venv/bin
-INSTALLED := .venv/.installed
+# The environment is the folder .venv. With PYTHON=python3.13 it is one of its own, .venv-3.13.
+PYTHON ?= python3
+VERSION := $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+VENV := .venv$(if $(filter command environment,$(origin PYTHON)),-$(VERSION))
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 
 # A file with a blank in its name, such as a copy that a file manager has made, does not belong to the course.
 CHAPTERS := $(sort $(filter chapters/%.ipynb,$(wildcard chapters/*.ipynb)))
@@ -26,12 +29,12 @@ BUILD := $(BIN)/jupyter-book build . --quiet >/dev/null
 # Sphinx builds changed pages, but does not see changes of extensions and styles, and keeps pages that were removed.
 ANEW = $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/figures/% $(INSTALLED),$?)
 
-# Notebooks run with the Python of .venv and without the user's settings for Jupyter, matplotlib and text encoding.
+# Notebooks run with the Python of the environment and without the user's settings for Jupyter, matplotlib and text encoding.
 export JUPYTER_PREFER_ENV_PATH := 1
 export PYTHONUTF8 := 1
-export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
+export MPLCONFIGDIR := $(CURDIR)/_build/settings/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC
-test test-all notebooks: export IPYTHONDIR := $(CURDIR)/.venv/ipython
+test test-all notebooks: export IPYTHONDIR := $(CURDIR)/_build/settings/ipython
 .DELETE_ON_ERROR:
 .PHONY: help book serve browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
 
@@ -100,7 +103,7 @@ translators: $(INSTALLED)  ## train the translators of the pages again, 30 minut
 	PYTHONPATH=chapters $(BIN)/python book/translators.py
 
 clean:  ## remove what was built, the environment included
-	rm -rf _build .venv *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf _build .venv .venv-* *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
 
 $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
 	@$(if $(ANEW),rm -rf $(BOOK) _build/.doctrees)
@@ -114,14 +117,11 @@ $(TESTED)/.built $(TESTED)/.updated: $(INSTALLED) $(BOOK_SOURCES)
 	@touch $@ $(TESTED)/.updated
 
 $(INSTALLED): pyproject.toml constraints.txt
-	@command -v "$(PYTHON)" >/dev/null || \
-		{ echo "$(PYTHON) not found: install Python 3.11 to 3.13, or name one with make PYTHON=..." >&2; exit 1; }
-	@version=$$("$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
-	case $$version in 3.11|3.12|3.13) ;; *) \
-		echo "$(PYTHON) is Python $$version; the course needs 3.11 to 3.13: make PYTHON=python3.12" >&2; exit 1;; esac
+	@case "$(VERSION)" in 3.11|3.12|3.13) ;; *) echo "$(PYTHON) is $(if $(VERSION),Python $(VERSION),not there):" \
+		"install Python 3.11 to 3.13, or name one with make PYTHON=python3.12" >&2; exit 1;; esac
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "$(PYTHON) has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
-	test -x $(BIN)/python || "$(PYTHON)" -m venv .venv
+	test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -c 'import matplotlib.font_manager'  # lists the fonts now: it may take long, and then it says so
 	@touch $@
