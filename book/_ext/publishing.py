@@ -74,6 +74,7 @@ def write_marked_lines(root: Path) -> None:
 
 def _follow(app: Sphinx, config: Config) -> None:
     options = config.html_theme_options
+    config.html_search_scorer = str(Path(__file__).with_name("search_order.js"))
     if url := options["repository_url"]:
         config.html_baseurl = config.ogp_site_url = site(url)
         options |= {f"use_{name}_button": True for name in ("repository", "issues", "edit_page")}
