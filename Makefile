@@ -1,6 +1,5 @@
 # The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13.
 
-PORT ?= 8000
 # The environment is the folder .venv. With PYTHON=python3.13 it is one of its own, .venv-3.13.
 PYTHON ?= python3
 VERSION := $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
@@ -32,21 +31,17 @@ ANEW = $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/figure
 # Notebooks run with the Python of the environment and without the user's settings for Jupyter, matplotlib and text encoding.
 export JUPYTER_PREFER_ENV_PATH := 1
 export PYTHONUTF8 := 1
-export MPLCONFIGDIR := $(CURDIR)/_build/settings/matplotlib
+SETTINGS := $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)
+export MPLCONFIGDIR := $(SETTINGS)/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC
-test test-all notebooks: export IPYTHONDIR := $(CURDIR)/_build/settings/ipython
-.DELETE_ON_ERROR:
-.PHONY: help book serve browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
+test test-all notebooks: export IPYTHONDIR := $(SETTINGS)/ipython
+.PHONY: help book browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 book: $(BOOK)/.built  ## make the environment and build the book; prints where it is
 	@$(BIN)/python -c 'from pathlib import Path; print("The book:", Path("$(BOOK)/index.html").absolute().as_uri())'
-
-serve: book  ## build the book, then serve it on this computer (PORT=8000)
-	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
-	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
 
 browser: $(INSTALLED)  # starts a browser, or gets one, before the tests begin
 	@$(BIN)/python tests/support/chromium.py
@@ -119,8 +114,6 @@ $(TESTED)/.built $(TESTED)/.updated: $(INSTALLED) $(BOOK_SOURCES)
 $(INSTALLED): pyproject.toml constraints.txt
 	@case "$(VERSION)" in 3.11|3.12|3.13) ;; *) echo "$(PYTHON) is $(if $(VERSION),Python $(VERSION),not there):" \
 		"install Python 3.11 to 3.13, or name one with make PYTHON=python3.12" >&2; exit 1;; esac
-	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
-		{ echo "$(PYTHON) has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
 	test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -c 'import matplotlib.font_manager'  # lists the fonts now: it may take long, and then it says so
