@@ -1,12 +1,14 @@
 """The imports within `utils` follow the data: a module knows nothing of what is made from it."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-UTILS = Path(__file__).parents[2] / "utils"
+ROOT = Path(__file__).parents[2]
+UTILS = ROOT / "utils"
 MODULES = [path for path in sorted(UTILS.rglob("*.py")) if path != UTILS / "__init__.py"]
 #: A module or folder may import of `utils` only itself and what is in the rows above its own.
 LAYERS = [
@@ -44,3 +46,10 @@ def test_imports_follow_the_data(module: Path) -> None:
     allowed = {here} if here in ALONE else {here}.union(*LAYERS[:row])
     for name in imported(module):
         assert name in allowed, f"{here} imports {name}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "book/inside.md", "book/testing.md"])
+def test_files_that_a_page_names_exist(page: str) -> None:
+    named = re.findall(r"`((?:book|chapters|tests|utils)/[\w./]+)`", (ROOT / page).read_text("utf-8"))
+    missing = [name for name in named if not (ROOT / name).exists()]
+    assert [name for name in missing if "NAME" not in name and "pie" not in name] == []
