@@ -1,9 +1,11 @@
 # The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13.
 
+# The environment is the folder .venv. With PYTHON=python3.13 it is one of its own, .venv-3.13.
 PYTHON ?= python3
-PORT ?= 8000
-BIN := .venv/bin
-INSTALLED := .venv/.installed
+VERSION := $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+VENV := .venv$(if $(filter command environment,$(origin PYTHON)),-$(VERSION))
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 
 # A file with a blank in its name, such as a copy that a file manager has made, does not belong to the course.
 CHAPTERS := $(sort $(filter chapters/%.ipynb,$(wildcard chapters/*.ipynb)))
@@ -26,27 +28,20 @@ BUILD := $(BIN)/jupyter-book build . --quiet >/dev/null
 # Sphinx builds changed pages, but does not see changes of extensions and styles, and keeps pages that were removed.
 ANEW = $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/figures/% $(INSTALLED),$?)
 
-# Notebooks run with the Python of .venv and without the user's settings for Jupyter, matplotlib and text encoding.
+# Notebooks run with the Python of the environment and without the user's settings for Jupyter, matplotlib and text encoding.
 export JUPYTER_PREFER_ENV_PATH := 1
 export PYTHONUTF8 := 1
-export MPLCONFIGDIR := $(CURDIR)/.venv/matplotlib
+SETTINGS := $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)
+export MPLCONFIGDIR := $(SETTINGS)/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC
-test test-all notebooks: export IPYTHONDIR := $(CURDIR)/.venv/ipython
-.DELETE_ON_ERROR:
-.PHONY: help book pdf serve browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
+test test-all notebooks: export IPYTHONDIR := $(SETTINGS)/ipython
+.PHONY: help book browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
 
 book: $(BOOK)/.built  ## make the environment and build the book; prints where it is
 	@$(BIN)/python -c 'from pathlib import Path; print("The book:", Path("$(BOOK)/index.html").absolute().as_uri())'
-
-pdf: browser book  ## print the book into one file, _build/book.pdf
-	$(BIN)/python book/pdf.py $(BOOK) _build/book.pdf
-
-serve: book  ## build the book, then serve it on this computer (PORT=8000)
-	@echo "Serving on http://localhost:$(PORT)/ (stop with Ctrl-C)"
-	@$(BIN)/python -m http.server $(PORT) --bind localhost --directory $(BOOK)
 
 browser: $(INSTALLED)  # starts a browser, or gets one, before the tests begin
 	@$(BIN)/python tests/support/chromium.py
@@ -103,7 +98,7 @@ translators: $(INSTALLED)  ## write the pages of the translators with today's sc
 	PYTHONPATH=chapters $(BIN)/python book/translators.py
 
 clean:  ## remove what was built, the environment included
-	rm -rf _build .venv *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf _build .venv .venv-* *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*
 
 $(BOOK)/.built: $(INSTALLED) $(BOOK_SOURCES)
 	@$(if $(ANEW),rm -rf $(BOOK) _build/.doctrees)
@@ -117,14 +112,9 @@ $(TESTED)/.built $(TESTED)/.updated: $(INSTALLED) $(BOOK_SOURCES)
 	@touch $@ $(TESTED)/.updated
 
 $(INSTALLED): pyproject.toml constraints.txt
-	@command -v "$(PYTHON)" >/dev/null || \
-		{ echo "$(PYTHON) not found: install Python 3.11 to 3.13, or name one with make PYTHON=..." >&2; exit 1; }
-	@version=$$("$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
-	case $$version in 3.11|3.12|3.13) ;; *) \
-		echo "$(PYTHON) is Python $$version; the course needs 3.11 to 3.13: make PYTHON=python3.12" >&2; exit 1;; esac
-	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || \
-		{ echo "$(PYTHON) has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv)" >&2; exit 1; }
-	test -x $(BIN)/python || "$(PYTHON)" -m venv .venv
+	@case "$(VERSION)" in 3.11|3.12|3.13) ;; *) echo "$(PYTHON) is $(if $(VERSION),Python $(VERSION),not there):" \
+		"install Python 3.11 to 3.13, or name one with make PYTHON=python3.12" >&2; exit 1;; esac
+	test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -c 'import matplotlib.font_manager'  # lists the fonts now: it may take long, and then it says so
 	@touch $@

@@ -1,10 +1,14 @@
 """What follows from the configuration: the address of this edition in _config.yml, and the tables of chapters.
 
-As a Sphinx extension this gives the pages their buttons, public address and tables. As a command (`make readme`) it
-writes the links and tables of README.md, chapters/README.md and CITATION.cff.
+As a Sphinx extension this gives the pages their buttons, public address, links to the code and tables. As a command
+(`make readme`) it writes the links and tables of README.md, chapters/README.md and CITATION.cff.
 """
 
+import inspect
 import re
+import sys
+from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 
 import chapter_tables
@@ -20,6 +24,20 @@ def site(url: str) -> str:
         raise ValueError(f"repository.url in _config.yml must be https://github.com/OWNER/NAME, got {url!r}")
     host, name = f"{parts[1]}.github.io".lower(), parts[2]
     return f"https://{host}/" if name == host else f"https://{host}/{name}/"
+
+
+def link_to_code(root: Path, url: str, branch: str) -> Callable[[str, dict[str, str]], str | None]:
+    """What gives the address in the repository of an entry of the reference, or None where it has none."""
+
+    def address(_domain: str, entry: dict[str, str]) -> str | None:
+        names, module = entry["fullname"].split("."), sys.modules[entry["module"]]
+        defined = inspect.unwrap(reduce(lambda outer, name: getattr(outer, name, None), names, module))
+        if not url or not (inspect.isclass(defined) or inspect.isfunction(defined)):
+            return None
+        path = Path(inspect.getsourcefile(defined)).relative_to(root).as_posix()
+        return f"{url}/blob/{branch}/{path}#L{inspect.getsourcelines(defined)[1]}"
+
+    return address
 
 
 def marked_lines(root: Path) -> dict[tuple[str, str], str]:
@@ -56,13 +74,18 @@ def write_marked_lines(root: Path) -> None:
 
 def _follow(app: Sphinx, config: Config) -> None:
     options = config.html_theme_options
+    config.html_search_scorer = str(Path(__file__).with_name("search_order.js"))
     if url := options["repository_url"]:
         config.html_baseurl = config.ogp_site_url = site(url)
         options |= {f"use_{name}_button": True for name in ("repository", "issues", "edit_page")}
         app.tags.add("published")
+        config.html_show_search_summary = True
     else:
+        # The search would fetch each page that it finds, which browsers refuse for files on the disk.
+        config.html_show_search_summary = False
         # The theme would look for the repository that they launch.
         del options["launch_buttons"]
+    config.linkcode_resolve = link_to_code(Path(app.srcdir), url, options["repository_branch"])
     config.myst_substitutions |= {
         "colab_install": f'`%pip install "git+{url}"`',
         "chapter_cards": chapter_tables.cards(Path(app.srcdir)),

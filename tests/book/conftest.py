@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 
 import pytest
 from built_book import BOOK, ROOT
@@ -12,5 +13,7 @@ from filelock import FileLock
 def built() -> None:
     """`make test` builds everything, since Sphinx repeats no warning; with CHAPTER only what has changed."""
     target = BOOK / (".updated" if os.environ.get("ATTENTION_CHAPTER") else ".built")
-    with FileLock(ROOT / ".venv" / "book.lock"):
-        subprocess.run(["make", "--silent", str(target.relative_to(ROOT))], cwd=ROOT, check=True)
+    (ROOT / "_build").mkdir(exist_ok=True)
+    with FileLock(ROOT / "_build" / "book.lock"):
+        command = ["make", "--silent", f"VENV={sys.prefix}", str(target.relative_to(ROOT))]
+        subprocess.run(command, cwd=ROOT, check=True)

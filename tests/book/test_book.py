@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
-from built_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, ROOT, TOC, fonts_in, html
+from built_book import BOOK, CHAPTERS, IDEOGRAPHS, PAGES, ROOT, fonts_in, html
 
 pytestmark = pytest.mark.browser
 
@@ -41,35 +41,20 @@ def test_links_within_the_book_lead_somewhere(page: str) -> None:
             assert unquote(parts.fragment.split("?")[0]) in anchors(target), address
 
 
-@every_page
-def test_each_page_has_its_language_title_and_heading(page: str) -> None:
-    document = html(page)
-    assert document.html["lang"] == "en"
-    assert len(document.title.get_text(strip=True)) > 5
-    assert len(document.select("article h1")) == 1
-
-
 def test_each_page_has_a_description_of_its_own() -> None:
     described = {page: html(page).select_one("meta[name=description]")["content"] for page in PAGES}
     assert [page for page, text in described.items() if not 30 <= len(text) <= 200] == []
     assert len(set(described.values())) == len(PAGES)
-    for page, text in described.items():
-        shown = {tag["property"]: tag["content"] for tag in html(page).select("meta[property^='og:']")}
-        assert shown["og:description"] == text
-        assert shown["og:title"] in html(page).title.get_text()
 
 
 @every_page
 def test_pictures_say_what_they_show(page: str) -> None:
     for picture in html(page).select("article img"):
         assert len(picture.get("alt", "")) >= 30, picture["src"]
-    for drawing in html(page).select("figure svg.chart"):
+    for drawing in html(page).select("article svg.chart"):
         assert drawing["role"] == "img"
         assert len(drawing["aria-label"]) >= 40
-
-
-def test_the_first_page_leads_to_the_book() -> None:
-    assert f"{TOC['root']}.html" in (BOOK / "index.html").read_text("utf-8")
+        assert drawing.find_parent("figure").figcaption
 
 
 @every_chapter
@@ -125,7 +110,7 @@ def test_entries_and_chapters_link_to_each_other(page: str) -> None:
         explained = [
             (BOOK / page).parent.joinpath(link["href"]).resolve().relative_to(BOOK).with_suffix("").as_posix()
             for link in below.select("a.internal[href]")
-            if "#" not in link["href"] and "_modules" not in link["href"]
+            if "#" not in link["href"]
         ]
         assert explained, f"{name} does not say where it is explained"
         for target in explained:
@@ -167,9 +152,6 @@ def test_the_references_list_what_chapters_cite() -> None:
     for chapter in CHAPTERS:
         for name in work.findall((ROOT / f"{chapter}.ipynb").read_text("utf-8")):
             assert name.lower() in listed.lower(), f"{chapter} cites it, book/references.bib does not list it"
-    for entry in re.split(r"^@", listed, flags=re.MULTILINE)[1:]:
-        for field in ("author", "title", "year", "doi|url"):
-            assert re.search(rf"\b({field}) = ", entry), entry.splitlines()[0]
 
 
 def test_binder_finds_the_files_that_it_reads() -> None:

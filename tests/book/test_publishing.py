@@ -1,14 +1,10 @@
-"""What follows from the configuration: an edition that is published, its links, and the tables of chapters.
-
-The book that is built here has the pages whose text depends on the configuration; all others are titles only.
-"""
+"""What follows from the configuration: an edition that is published, its links, and the tables of chapters."""
 
 import re
 import shutil
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import nbformat
@@ -16,10 +12,12 @@ import publishing
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from built_book import BOOK, CHAPTERS, PAGES, ROOT
+from built_book import CHAPTERS, ROOT, html
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from utils.corpus.grammar import Triple
 
 pytestmark = pytest.mark.browser
 
@@ -45,90 +43,56 @@ def small_course(folder: Path, url: str) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The HTML of a small book with an address."""
-    folder = small_course(tmp_path_factory.mktemp("published"), URL)
-    for name in ("_assets", "_ext", "_templates"):
-        shutil.copytree(ROOT / "book" / name, folder / "book" / name)
-    for page in set(PAGES) - set(CHAPTERS):
-        path = folder / f"{page}.md"
-        path.parent.mkdir(exist_ok=True)
-        text = f"# {page}\n"
-        if page in ("book/index", "book/teaching", "book/data_and_licences"):
-            # The small book does not have the figures and the cited works of the other pages.
-            text = (ROOT / f"{page}.md").read_text("utf-8")
-            text = re.sub(r"```\{explorable\}.*?```|\{cite:.\}`\w+`", "", text, flags=re.DOTALL)
-        path.write_text(text, "utf-8")
-    program = Path(sys.executable).with_name("jupyter-book")
-    command = [program, "build", folder, "--quiet", "-W", "-n", "--keep-going"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return folder / "_build" / "html"
-
-
-def soup(book: Path, page: str) -> BeautifulSoup:
-    return BeautifulSoup((book / f"{page}.html").read_text("utf-8"), "html.parser")
-
-
 def outside_addresses(page: BeautifulSoup) -> set[str]:
     """Every address of another host in any attribute of the page outside its text."""
-    page.article.extract()
-    values = {value for tag in page.find_all(True) for value in tag.attrs.values() if isinstance(value, str)}
+    tags = [tag for tag in page.find_all(True) if not tag.find_parent("article")]
+    values = {value for tag in tags for value in tag.attrs.values() if isinstance(value, str)}
     return {value for value in values if urlsplit(value).netloc}
-
-
-def test_with_a_url_every_button_leads_there(published: Path) -> None:
-    page = soup(published, CHAPTER)
-    assert outside_addresses(page) == {
-        f"https://mybinder.org/v2/gh/OWNER/NAME/{BRANCH}?urlpath=lab/tree/{CHAPTER}.ipynb",
-        f"https://colab.research.google.com/github/OWNER/NAME/blob/{BRANCH}/{CHAPTER}.ipynb",
-        URL,
-        f"{URL}/edit/{BRANCH}/{CHAPTER}.ipynb",
-        f"{URL}/issues/new?title=Issue%20on%20page%20%2F{CHAPTER}.html&body=Your%20issue%20content%20here.",
-        f"{SITE}{CHAPTER}.html",
-        f"{SITE}_static/page.png",
-    }
-    assert (published / "_static" / "page.png").is_file()
-    assert page.select_one("[property='og:image']")["content"] == f"{SITE}_static/page.png"
-    assert page.select_one("[property='og:url']")["content"] == f"{SITE}{CHAPTER}.html"
-    assert page.select_one("link[rel=canonical]")["href"] == f"{SITE}{CHAPTER}.html"
 
 
 @pytest.mark.skipif(CONFIG["repository"]["url"] != "", reason="this edition is published")
 def test_without_a_url_there_are_no_buttons() -> None:
-    page = soup(BOOK, CHAPTER)
-    assert page.select(".dropdown-download-buttons")
+    page = html(CHAPTER)
     assert not page.select(".dropdown-launch-buttons, .dropdown-source-buttons")
     assert outside_addresses(page) == set()
-    assert "Binder" not in soup(BOOK, "book/index").get_text()
+    assert "Binder" not in html("book/index").get_text()
 
 
-def test_text_for_published_editions(published: Path) -> None:
-    text = soup(published, "book/index").article.get_text()
-    assert f'%pip install "git+{URL}"' in text
-    assert "Binder" in text
-    assert "Cite this repository" in soup(published, "book/data_and_licences").get_text()
+def configured(url: str) -> tuple[SimpleNamespace, set[str]]:
+    """The settings of Sphinx that follow from this address, and the tags of the build."""
+    theme = {"repository_url": url, "repository_branch": BRANCH, "launch_buttons": {}}
+    config = SimpleNamespace(html_theme_options=theme, myst_substitutions={})
+    app = SimpleNamespace(srcdir=ROOT, tags=set())
+    publishing._follow(app, config)
+    return config, app.tags
 
 
-@pytest.mark.parametrize(
-    ("url", "address"),
-    [
-        (URL, SITE),
-        ("https://github.com/OWNER/owner.github.io", "https://owner.github.io/"),
-        ("https://github.com/OWNER/a.b-c", "https://owner.github.io/a.b-c/"),
-    ],
-)
-def test_the_address_on_github_pages(url: str, address: str) -> None:
-    assert publishing.site(url) == address
+def test_an_address_brings_buttons_and_links() -> None:
+    config, tags = configured(URL)
+    assert config.html_baseurl == config.ogp_site_url == SITE
+    buttons = ("repository", "issues", "edit_page")
+    assert all(config.html_theme_options[f"use_{name}_button"] for name in buttons)
+    assert "launch_buttons" in config.html_theme_options
+    assert f'%pip install "git+{URL}"' in config.myst_substitutions["colab_install"]
+    assert tags == {"published"}
+    entry = {"module": "utils.corpus.grammar", "fullname": Triple.__name__}  # defined in another file
+    file, _, line = config.linkcode_resolve("py", entry).removeprefix(f"{URL}/blob/{BRANCH}/").partition("#L")
+    assert "class Triple" in (ROOT / file).read_text("utf-8").splitlines()[int(line) - 1]
+
+    config, tags = configured("")
+    assert config.linkcode_resolve("py", entry) is None
+    assert "launch_buttons" not in config.html_theme_options
+    assert tags == set()
 
 
-@pytest.mark.parametrize(
-    "url", [f"{URL}/", f"{URL}.git", "https://github.com/OWNER", "https://example.org/OWNER/NAME"]
-)
-def test_another_address_is_refused(url: str) -> None:
-    with pytest.raises(ValueError, match=f"must be https://github.com/OWNER/NAME, got '{re.escape(url)}'"):
-        publishing.site(url)
+def test_the_address_on_github_pages() -> None:
+    assert publishing.site(URL) == SITE
+    assert publishing.site("https://github.com/OWNER/owner.github.io") == "https://owner.github.io/"
+    for url in (f"{URL}/", f"{URL}.git", "https://github.com/OWNER", "https://example.org/OWNER/NAME"):
+        with pytest.raises(
+            ValueError, match=f"must be https://github.com/OWNER/NAME, got '{re.escape(url)}'"
+        ):
+            publishing.site(url)
 
 
 def test_marked_lines_are_up_to_date(tmp_path: Path) -> None:
@@ -142,13 +106,8 @@ def test_marked_lines_follow_the_address(tmp_path: Path) -> None:
     course = small_course(tmp_path, URL)
     publishing.write_marked_lines(course)
     readme = (course / "README.md").read_text("utf-8")
-    for link in (
-        f"**[Read it online]({SITE})**",
-        f"({URL}/actions/workflows/ci.yml)",
-        f"(https://mybinder.org/v2/gh/OWNER/NAME/{BRANCH}?urlpath=lab/tree/chapters)",
-        f"(https://colab.research.google.com/github/OWNER/NAME/blob/{BRANCH})",
-    ):
-        assert link in readme
+    assert f"**[Read it online]({SITE})**" in readme
+    assert f"(https://mybinder.org/v2/gh/OWNER/NAME/{BRANCH}?urlpath=lab/tree/chapters)" in readme
     citation = yaml.safe_load((course / "CITATION.cff").read_text("utf-8"))
     assert citation.items() >= {"url": SITE, "repository-code": URL}.items()
 
@@ -187,7 +146,7 @@ def test_the_tables_are_in_the_book() -> None:
         ("book/index", ".course-map .sd-card"),
         ("book/teaching", "section#what-each-chapter-needs tr"),
     ):
-        linked = [row.a["href"] for row in soup(BOOK, page).select(rows) if row.a]
+        linked = [row.a["href"] for row in html(page).select(rows) if row.a]
         assert linked == [f"../{chapter}.html" for chapter in CHAPTERS]
 
 
