@@ -63,7 +63,7 @@ def bfloat16_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
         return fast_loss(model, batch, label_smoothing=0.1)
 
 
-#: The plain form is that of the chapter, the fast form that of ``translator.fast``.
+#: The plain form is that of the chapter, the fast form that of ``fast_training``.
 LOSSES: dict[str, Callable[[EncoderDecoder, Batch], Tensor]] = {
     "textbook": textbook_loss,
     "plain": partial(batch_loss, label_smoothing=0.1),

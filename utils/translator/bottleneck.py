@@ -18,10 +18,10 @@ from utils.corpus.grammar import join_words
 from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.search import greedy
 from utils.seq2seq import EncoderDecoder
-from utils.translator.checkpoints import write_atomically
 from utils.translator.options import Precision
 from utils.translator.packed import pack_weights
 from utils.translator.page_parts import as_json, drawing, read, style
+from utils.translator.recovery import write_atomically
 
 TITLE = "A sentence that grows"
 ABOUT = (

@@ -20,8 +20,8 @@ from utils.corpus.pairs import check_share, choose_languages, find_file, read_ro
 from utils.corpus.splits import TEST, TRAIN, VALID, Example, examples_of, parts_of_rows
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.training import Ids
-from utils.translator.checkpoints import naming, write_atomically
 from utils.translator.models import Settings
+from utils.translator.recovery import naming, write_atomically
 
 #: The vocabularies are learned from at most so many pairs, which are spread evenly over the file.
 LEARNED_FROM = 200_000

@@ -25,11 +25,10 @@ from utils.metrics import (
     chrf,
     paired_bootstrap,
 )
-from utils.translator.checkpoints import digest, write_atomically
 from utils.translator.data import Notify, show_pairs, silent
-from utils.translator.folders import EVALUATION, complete
 from utils.translator.options import GREEDY, Search
-from utils.translator.runs import Run
+from utils.translator.recovery import write_atomically
+from utils.translator.runs import EVALUATION, Run, digest
 from utils.translator.translating import translate_sentences
 
 #: Largest source lengths of the buckets of an evaluation, in words or Chinese characters.
@@ -160,7 +159,7 @@ def stored_evaluation(folder: str | Path, run: Run) -> dict | None:
     Raises:
         ValueError: it is damaged, or it belongs to other weights or test sentences.
     """
-    path = complete(folder) / EVALUATION
+    path = Path(folder) / EVALUATION
     if not path.is_file():
         return None
     try:

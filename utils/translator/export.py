@@ -13,11 +13,10 @@ from typing import Any
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
 from utils.figures import Alignment
-from utils.translator.checkpoints import write_atomically
 from utils.translator.live import about_model, page_of, parts_of_page
 from utils.translator.options import Model, Precision, Search
-from utils.translator.records import Record
-from utils.translator.runs import Run
+from utils.translator.recovery import write_atomically
+from utils.translator.runs import Record, Run
 from utils.translator.translating import Translation, source_ids, translate_sentences
 
 #: The number of examples that are taken from the test sentences.
