@@ -34,6 +34,8 @@ NOT_RUN = {
 PLACEHOLDERS = {"COMMAND": "train", "RUN": "runs/fr-en"}
 #: Files of the reader. A text that uses one says what it is; all other files come from `data get` or from a command.
 YOURS = ("french.txt", "pairs.tsv", "my.txt", "/shared/europarl.txt")
+#: A block of code in Markdown, or a directive, and the word after its backticks.
+BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: Options of `train` that say how long it takes.
 LENGTHS = ("--minutes", "--steps", "--epochs")
 
@@ -49,11 +51,10 @@ def shown_in_pages() -> Iterator[tuple[str, str]]:
 
 def lines_of(text: str) -> Iterator[str]:
     """The lines of blocks for the shell, and the pieces of code within sentences."""
-    blocks = r"^```(\w*)\n(.*?)^```$"
-    for language, block in re.findall(blocks, text, re.DOTALL | re.MULTILINE):
+    for language, block in BLOCK.findall(text):
         if language == "bash":
             yield from block.replace("\\\n", " ").splitlines()
-    yield from re.findall(r"`([^`\n]+)`", re.sub(blocks, "", text, flags=re.DOTALL | re.MULTILINE))
+    yield from re.findall(r"`([^`\n]+)`", BLOCK.sub("", text))
 
 
 def commands_in(line: str) -> Iterator[Command]:
@@ -86,8 +87,9 @@ def shown_commands() -> dict[Command, str]:
             for words in commands_in(line):
                 found.setdefault(words, name)
     for path in sorted([*ROOT.glob("utils/**/*.py"), *ROOT.glob("tests/benchmarks/*.py")]):
-        for line in re.findall(r"Example: (.+)|``(.+?)``", path.read_text("utf-8")):
-            for words in commands_in("".join(line)):
+        examples = re.findall(r"Example[\w ]*: (.+?)\n *(?:\n|\"\"\")", path.read_text("utf-8"), re.DOTALL)
+        for line in [*examples, *re.findall(r"``(.+?)``", path.read_text("utf-8"))]:
+            for words in commands_in(" ".join(line.split())):
                 found.setdefault(words, str(path.relative_to(ROOT)))
     return found
 
@@ -151,7 +153,7 @@ def run(words: list[str], folder: Path) -> None:
     if words[:1] == ["train"] and "--help" not in words[1:] and len(words) > 1:
         for length in {*LENGTHS}.intersection(words):
             del words[words.index(length) : words.index(length) + 2]
-        words += ["--steps", "2", "--test-groups", "7", "--valid-groups", "5"]
+        words += ["--steps", "2"]
         shutil.rmtree(words[words.index("--out") + 1], ignore_errors=True)
     if not words or words in (["train"], ["export"], ["data", "get"]):
         words = [*words, "--help"]
@@ -177,6 +179,16 @@ def test_a_shown_command_runs(words: Command, folder: Path):
         run(parts[1:] if parts[0] == "attention-course" else parts[3:], folder)
 
 
+def test_no_line_with_a_command_is_overlooked():
+    begins = re.compile(
+        r"^ *((?:attention-course|torchrun|python -m utils|python tests/benchmarks)\b.*?)\\?$", re.M
+    )
+    for name, text in PAGES.items():
+        read = list(lines_of(text))
+        for start in begins.findall(text):
+            assert any(line.strip().startswith(start.strip()) for line in read), f"{name}: {start}"
+
+
 def test_few_commands_are_not_run():
     lines = [shlex.join(words) for words in COMMANDS]
     assert all(any(line.startswith(start) for line in lines) for start in NOT_RUN)
@@ -186,7 +198,7 @@ def test_few_commands_are_not_run():
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_says_where_the_files_of_its_commands_come_from(name: str):
     text = PAGES[name]
-    prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    prose = BLOCK.sub("", text)
     used = {word for line in lines_of(text) for words in commands_in(line) for word in words}
     for word in used.intersection(YOURS):
         assert f"`{word}`" in prose, f"{name} does not say what {word} is"

@@ -40,61 +40,6 @@ def may_be_written(words, word, no_repeat_ngram) -> bool:
     return word not in (PAD, BOS) and (word == EOS or len(set(ngrams)) == len(ngrams))
 
 
-def slow_greedy(translator, src, max_len, no_repeat_ngram=0):
-    """One sentence, the whole prefix decoded again at every step: slow, and obviously right."""
-    prefix, log_prob = [BOS], 0.0
-    while True:
-        logits, weights = translator(src[None], torch.tensor([len(src)]), torch.tensor([prefix]))
-        log_probs = logits[0, -1].log_softmax(dim=-1)
-        allowed = [w for w in range(len(log_probs)) if may_be_written(prefix[1:], w, no_repeat_ngram)]
-        word = max(allowed, key=lambda w: log_probs[w])
-        if word == EOS:
-            return prefix[1:], log_prob + float(log_probs[word]), weights, True
-        if len(prefix) > max_len:
-            return prefix[1:], log_prob, None if weights is None else weights[:, :-1], False
-        log_prob += float(log_probs[word])
-        prefix.append(word)
-
-
-@pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
-@pytest.mark.parametrize(
-    ("num_layers", "max_len", "no_repeat_ngram"), [(1, 1, 0), (2, 7, 0), (2, 7, 1), (1, 7, 2)]
-)
-def test_greedy_in_batches_equals_single_sentences(decoder_type, num_layers, max_len, no_repeat_ngram):
-    translator = model(decoder_type, num_layers=num_layers)
-    src, lens = sources()
-    hypotheses = greedy(translator, src, lens, max_len=max_len, no_repeat_ngram=no_repeat_ngram)
-    for hypothesis, row, num_words in zip(hypotheses[::3], src[::3], lens[::3], strict=True):
-        with torch.no_grad():
-            words, log_prob, weights, finished = slow_greedy(
-                translator, row[:num_words], max_len, no_repeat_ngram
-            )
-        assert hypothesis.tokens == words
-        assert hypothesis.finished == finished
-        assert hypothesis.log_prob == pytest.approx(log_prob, abs=SEARCH_ROUNDING)
-        if weights is None:
-            assert hypothesis.weights is None
-        else:
-            torch.testing.assert_close(hypothesis.weights, weights[0])
-            assert len(hypothesis.weights) == len(words) + finished
-
-
-def test_that_batch_holds_finished_and_unfinished_sentences():
-    hypotheses = greedy(model(), *sources(), max_len=7)
-    assert {hypothesis.finished for hypothesis in hypotheses} == {True, False}
-    assert len({len(hypothesis.tokens) for hypothesis in hypotheses}) > 2
-
-
-def test_search_leaves_no_gradient_and_names_useless_limits():
-    hypothesis = greedy(model(), *sources(), max_len=2)[0]
-    assert not hypothesis.weights.requires_grad
-    with pytest.raises(ValueError, match="max_len must be at least 1, got 0"):
-        greedy(model(), *sources(), max_len=0)
-
-
-# Beam search
-
-
 def next_log_probs(translator, src, prefixes) -> list[list[float]]:
     """For each prefix, all of one length, the log-probability of each next word."""
     src, src_lens = src.expand(len(prefixes), -1), torch.full((len(prefixes),), len(src))
@@ -145,19 +90,56 @@ def assert_same(hypotheses: list[Hypothesis], wanted, length_penalty) -> None:
         assert hypothesis.score(length_penalty) == pytest.approx(expected, abs=SEARCH_ROUNDING)
 
 
+def assert_weights_of_reading(translator, src, hypothesis: Hypothesis) -> None:
+    """A hypothesis has the weights that the decoder has while it reads its words."""
+    rows = len(hypothesis.tokens) + hypothesis.finished
+    _, weights = translator(src[None], torch.tensor([len(src)]), torch.tensor([[BOS, *hypothesis.tokens]]))
+    if weights is None:
+        assert hypothesis.weights is None
+    else:
+        torch.testing.assert_close(hypothesis.weights, weights[0, :rows])
+        assert not hypothesis.weights.requires_grad
+
+
 @torch.no_grad()
-@pytest.mark.parametrize("decoder_type", [BahdanauDecoder, FixedContextDecoder])
-@pytest.mark.parametrize(("beam", "num_layers"), [(1, 2), (2, 1), (5, 2), (17, 1)])
-@pytest.mark.parametrize(("length_penalty", "no_repeat_ngram"), [(0.7, 0), (1.0, 1), (0.0, 2)])
-def test_beam_search_in_batches_equals_a_slow_loop(
-    decoder_type, beam, num_layers, length_penalty, no_repeat_ngram
+@pytest.mark.parametrize(
+    ("decoder_type", "num_layers", "beam", "max_len", "length_penalty", "no_repeat_ngram"),
+    [
+        (BahdanauDecoder, 1, 0, 1, 1.0, 0),  # a beam of 0 is greedy search
+        (BahdanauDecoder, 2, 0, 7, 1.0, 0),
+        (FixedContextDecoder, 2, 0, 7, 1.0, 1),
+        (BahdanauDecoder, 1, 0, 7, 1.0, 2),
+        (BahdanauDecoder, 2, 1, 5, 0.7, 1),
+        (FixedContextDecoder, 1, 2, 5, 0.0, 2),
+        (BahdanauDecoder, 2, 5, 5, 0.7, 0),
+        (FixedContextDecoder, 2, 5, 5, 1.0, 1),
+        (BahdanauDecoder, 1, 17, 5, 1.0, 0),
+        (BahdanauDecoder, 1, 17, 5, 0.0, 2),
+    ],
+)
+def test_searches_in_batches_equal_a_slow_loop(
+    decoder_type, num_layers, beam, max_len, length_penalty, no_repeat_ngram
 ):
     translator = model(decoder_type, num_layers=num_layers)
     src, lens = sources()
-    options = {"beam": beam, "max_len": 5, "length_penalty": length_penalty}
-    options["no_repeat_ngram"] = no_repeat_ngram
-    for row, hypotheses in enumerate(beam_search(translator, src[:5], lens[:5], **options)):
-        assert_same(hypotheses, slow_beam(translator, src[row, : lens[row]], **options), length_penalty)
+    options = {"max_len": max_len, "no_repeat_ngram": no_repeat_ngram}
+    if beam:
+        options |= {"beam": beam, "length_penalty": length_penalty}
+        found = beam_search(translator, src, lens, **options)
+    else:
+        found = [[hypothesis] for hypothesis in greedy(translator, src, lens, **options)]
+    for row, hypotheses in list(enumerate(found))[:7]:
+        alone = src[row, : lens[row]]
+        wanted = slow_beam(translator, alone, **{"beam": 1, "length_penalty": 1.0} | options)
+        assert_same(hypotheses, wanted, length_penalty)
+        for hypothesis in hypotheses:
+            assert_weights_of_reading(translator, alone, hypothesis)
+
+
+def test_that_batch_holds_finished_and_unfinished_sentences():
+    hypotheses = greedy(model(), *sources(), max_len=7)
+    assert {hypothesis.finished for hypothesis in hypotheses} == {True, False}
+    assert len({len(hypothesis.tokens) for hypothesis in hypotheses}) > 2
 
 
 def tiny_vocabulary() -> EncoderDecoder:
@@ -203,16 +185,19 @@ def test_score_by_hand():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"beam": 0, "max_len": 3}, "beam must be at least 1, got 0"),
-        ({"beam": 2, "max_len": 0}, "max_len must be at least 1, got 0"),
-        ({"beam": 2, "max_len": 3, "length_penalty": -1.0}, "length_penalty must be at least 0, got -1"),
-        ({"beam": 2, "max_len": 3, "length_penalty": math.nan}, "length_penalty must be at least 0, got nan"),
-        ({"beam": 2, "max_len": 3, "no_repeat_ngram": -1}, "no_repeat_ngram must be at least 0, got -1"),
+        ({"beam": 0}, "beam must be at least 1, got 0"),
+        ({"max_len": 0}, "max_len must be at least 1, got 0"),
+        ({"length_penalty": -1.0}, "length_penalty must be at least 0, got -1"),
+        ({"length_penalty": math.nan}, "length_penalty must be at least 0, got nan"),
+        ({"no_repeat_ngram": -1}, "no_repeat_ngram must be at least 0, got -1"),
     ],
 )
 def test_useless_numbers_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        beam_search(model(), *sources(), **options)
+        beam_search(model(), *sources(), **{"beam": 2, "max_len": 3} | options)
+    if not {"beam", "length_penalty"} & options.keys():
+        with pytest.raises(ValueError, match=message):
+            greedy(model(), *sources(), **{"max_len": 3} | options)
 
 
 # ---- Words that may not be written ----
@@ -267,12 +252,8 @@ def test_the_other_words_keep_their_probabilities():
     [
         (0, [4, 4, 4, 4, 4], 0.6875**5, False),
         (1, [4, 5], 0.6875 * 0.25 * 0.0625, True),
-        (
-            2,
-            [4, 4, 5, 4],
-            0.6875**2 * 0.25 * 0.6875 * 0.0625,
-            True,
-        ),  # 4 4 and 4 5 are written already, so only the end is left
+        # 4 4 and 4 5 are written already, so only the end is left
+        (2, [4, 4, 5, 4], 0.6875**2 * 0.25 * 0.6875 * 0.0625, True),
         (3, [4, 4, 4, 5, 4], 0.6875**3 * 0.25 * 0.6875, False),
         (7, [4, 4, 4, 4, 4], 0.6875**5, False),
     ],
@@ -374,7 +355,6 @@ def test_the_fewest_words_stay_by_exact_sums(counts, data):
         assert kept_words(logits, float(top_p)) == exact
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize(
     ("shares", "top_p", "kept"),
     [
@@ -385,8 +365,9 @@ def test_the_fewest_words_stay_by_exact_sums(counts, data):
         ([0.2] * 5, 0.6, [0, 1, 2]),
     ],
 )
-def test_no_rounding_decides_how_many_words_stay(dtype, shares, top_p, kept):
-    assert kept_words(torch.tensor(shares, dtype=dtype).log(), top_p) == kept
+def test_no_rounding_decides_how_many_words_stay(shares, top_p, kept):
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.float64):
+        assert kept_words(torch.tensor(shares, dtype=dtype).log(), top_p) == kept
 
 
 def test_a_word_of_probability_0_is_not_drawn():

@@ -1,7 +1,7 @@
 """Language codes: which codes mean the same, and how the language is written.
 
-The codes, names and scripts come from Unicode's CLDR, by `babel`. ``pairs`` reads and cuts the text, and ``doubts``
-tells whether it looks like its language.
+The codes, names and scripts come from Unicode's CLDR, by `babel`. ``pairs`` reads and cuts the text, and
+``pair_warnings`` tells whether it looks like its language.
 Explained in book/api/command_line.
 """
 

@@ -10,15 +10,15 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
 
 import platformdirs
 import regex
 from opencc import OpenCC
 
-from utils.corpus.forms import looks_like
 from utils.corpus.languages import canonical, has_blanks, primary, script
-from utils.corpus.text_files import text_lines
+from utils.corpus.text_files import looks_like, text_lines
 
 #: Name of the environment variable that names the data folder.
 DATA_VARIABLE = "ATTENTION_DATA"
@@ -27,52 +27,77 @@ SOURCE_PAGE = "https://www.manythings.org/anki/"
 
 _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019", "'"))
 _KEYCAP = r"[0-9#*]\uFE0F?\u20E3"
-#: One emoji with its variation selector and colour of skin, a keycap or a flag; several can be joined to one.
+#: One emoji, which a person counts as one character, whatever it is joined of.
+_EMOJI = rf"(?=[\p{{Emoji}}--[0-9#*]]|{_KEYCAP})\X"
+#: A keycap, a flag, or a sign with its variation selector; the joiner U+200D joins several to one emoji.
 _EMOJI_PART = (
-    rf"(?:{_KEYCAP}"
-    r"|\p{RI}{1,2}|\U0001F3F4[\U000E0020-\U000E007E]+\U000E007F"
-    r"|[\p{Emoji}--[0-9#*\p{RI}]]\uFE0F?(?:\p{EMod}\uFE0F?)?)"
+    rf"(?:{_KEYCAP}|\p{{RI}}{{1,2}}|\U0001F3F4[\U000E0020-\U000E007E]+\U000E007F"
+    r"|[\p{Emoji}--[0-9#*\p{RI}]]\uFE0F?)"
 )
-_EMOJI = rf"{_EMOJI_PART}(?:\u200D{_EMOJI_PART})*"
-#: What Unicode calls ignorable, and control characters. Some are visible in an emoji or between letters.
 _IGNORABLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cc}]")
+#: What nobody sees, but for what an emoji is made of and the two joiners.
 _INVISIBLE = regex.compile(
-    rf"({_EMOJI_PART})|[{_IGNORABLE.pattern}--[\p{{Mongolian}}\p{{Join_Control}}]]+", regex.V1
+    rf"{_EMOJI_PART}(*SKIP)(*FAIL)|[{_IGNORABLE.pattern}--[\p{{Mongolian}}\p{{Join_Control}}]]", regex.V1
 )
 _REPEATED_JOINER = regex.compile(r"\p{Join_Control}+(?=\p{Join_Control})")
-#: Joiners and non-joiners are visible between letters and between emoji only.
-_JOINER = regex.compile(
-    rf"({_EMOJI}|\p{{L}}(?:\p{{Join_Control}}?[\p{{L}}\p{{M}}])*)|\p{{Join_Control}}", regex.V1
+#: A joiner that is not within an emoji or a word, where it would be seen.
+_LONE_JOINER = regex.compile(
+    rf"(?:{_EMOJI_PART}(?:\u200D{_EMOJI_PART})+|\p{{L}}(?:\p{{Join_Control}}?[\p{{L}}\p{{M}}])*)(*SKIP)(*FAIL)"
+    r"|\p{Join_Control}",
+    regex.V1,
 )
-_HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-#: A blank next to a Chinese character or to Chinese punctuation.
-_CHINESE_BLANK = re.compile(
-    f" (?=[{_HAN}\u3000-\u303f\uff00-\uffef])|(?<=[{_HAN}\u3000-\u303f\uff00-\uffef]) "
-)
+_CHINESE = r"[\p{Han}\p{Block=CJK_Symbols_And_Punctuation}\p{Block=Halfwidth_And_Fullwidth_Forms}]"
+_CHINESE_BLANK = regex.compile(rf" (?={_CHINESE})|(?<={_CHINESE}) ")
 #: The characters of words: letters, their marks (such as the vowel signs of Hindi), and digits.
 _LETTERS = r"\w\p{M}\p{N}"
 _LETTER = rf"(?!{_KEYCAP})[{_LETTERS}]"
 _OTHER = rf"{_EMOJI}|[^{_LETTERS}\s]"
 _WORDS = regex.compile(rf"(?:{_LETTER})+(?:'(?:{_LETTER})+)*|{_OTHER}", regex.V1)
 _FRENCH_WORDS = regex.compile(rf"(?:{_LETTER})+'?|{_OTHER}", regex.V1)  # clitics are words: l' homme
-#: A letter of a script without blanks, with its marks. What Unicode calls complex context is Thai, Khmer and the like.
-_CHARACTER = rf"(?=[{_HAN}\u3040-\u30ff\p{{Line_Break=Complex_Context}}\p{{Tibetan}}])[{_LETTERS}]"
+#: A letter of a script without blanks, no digit. What Unicode calls complex context is Thai, Khmer and the like.
+_CHARACTER = (
+    r"(?=[[\p{Han}\p{Block=Hiragana}\p{Block=Katakana}\p{Line_Break=Complex_Context}\p{Tibetan}]--\p{N}])"
+    rf"[{_LETTERS}]"
+)
 _CHARACTERS_AS_WORDS = regex.compile(rf"(?={_CHARACTER})\X|(?:(?!{_CHARACTER}){_LETTER})+|{_OTHER}", regex.V1)
-#: The particle 着, which OpenCC leaves as 著. Words of writing and of fame keep it, such as 著名 and 名著.
+#: A frequent surname and a given name of one or two characters that does not end in a verb.
+_AUTHOR = (
+    "[王李张刘陈杨黄赵吴周徐孙马朱胡郭何高林罗郑梁谢宋唐许韩冯邓曹彭曾萧田董袁潘于蒋蔡余杜叶程苏魏吕丁任沈姚卢"
+    "姜崔钟谭陆汪范金石廖贾夏韦方白邹孟熊秦邱江尹薛阎段雷侯龙史陶黎贺顾毛郝龚邵万钱严武戴莫孔汤鲁巴茅老冰]"
+    r"\p{Script=Han}?(?![看听睡坐站等拿带笑哭走跑想活开躺抱戴穿跟牵忙急醒接沿随朝向对])\p{Script=Han}"
+)
+#: The particle 着, which OpenCC leaves as 著. Words of writing and of fame keep it, such as 著名 and 名著, and so does
+#: the line that names an author, such as 鲁迅著. The exported page reads the same expression.
 PARTICLE = regex.compile(
     "(?<![名显昭巨土专原拙遗卓所编]|(?<!翻)译|(?<![讨议谈争评辩])论|(?<![配结混凑融])合)著"
     "(?!名(?![单字片])|(?<!意味著)作|者|述|称|录(?![音像])|书立说)"
+    rf"(?!(?<=(?:^|\p{{P}}){_AUTHOR}著)(?:$|\p{{P}}))"
 )
+#: A line before the rows of Anki's text export, such as "#separator:tab".
+_ANKI_HEAD = re.compile(r"#[a-z ]+:\S*")
 #: The largest share of bad rows; a file with more is probably of another kind.
 MAX_BAD_SHARE = 0.01
 #: The largest number of characters in a sentence; a word of ten million would be cut into subwords for hours.
 MAX_CHARACTERS = 100_000
 
 
+#: A file of pairs, or two files of which one has the translations of the other's lines.
+PairFiles = str | Path | Sequence[str | Path]
+
+
 def data_folder() -> Path:
-    """The folder of the data files: the one that ATTENTION_DATA names, else one in the platform's cache."""
+    """The folder of the data files: the one that ATTENTION_DATA names, else one in the platform's cache.
+
+    Raises:
+        FileNotFoundError: the variable is not set, and this user has no home folder.
+    """
     folder = os.environ.get(DATA_VARIABLE)
-    return Path(folder) if folder else platformdirs.user_cache_path("attention-course")
+    try:
+        return Path(folder) if folder else platformdirs.user_cache_path("attention-course")
+    except RuntimeError:
+        raise FileNotFoundError(
+            f"this user has no home folder for data: set {DATA_VARIABLE} to a folder"
+        ) from None
 
 
 def find_file(path: str | Path) -> Path:
@@ -82,20 +107,38 @@ def find_file(path: str | Path) -> Path:
         FileNotFoundError: in neither place. The message names both places and where to get such files.
         ValueError: a folder, a pipe or a device.
     """
-    places = [Path(path), data_folder() / path]
-    for place in places:
-        if place.is_file():
-            return place
-        if place.exists():
-            raise ValueError(
-                f"{place} is not a regular file, and it is read more than once: write a pipe to a file first"
-            )
-    paths = " or ".join(str(place) for place in dict.fromkeys(places))
+    found = Path(path)
+    if not found.exists() and not found.is_absolute():
+        try:
+            found = data_folder() / path
+        except FileNotFoundError as error:
+            raise FileNotFoundError(f"there is no file {path}, and {error}") from None
+    if found.is_file():
+        return found
+    if found.exists():
+        raise ValueError(
+            f"{found} is not a regular file, and it is read more than once: write a pipe to a file first"
+        )
+    paths = " or ".join(dict.fromkeys([str(path), str(found)]))
     raise FileNotFoundError(
         f"there is no file {paths}. {DATA_VARIABLE} names the data folder "
         f"({os.environ.get(DATA_VARIABLE) or 'not set'}). `attention-course data get` fetches the pair files of "
         f"this course; more come from {SOURCE_PAGE}: download one, unpack it and name its .txt file"
     )
+
+
+def find_files(pairs: PairFiles) -> list[Path]:
+    """The file of pairs, or the two files with one sentence a line, as :func:`find_file` finds each.
+
+    Raises:
+        FileNotFoundError, ValueError: as :func:`find_file`; or more than two files.
+
+    Explained in book/data_and_licences.
+    """
+    paths = [pairs] if isinstance(pairs, str | Path) else list(pairs)
+    if len(paths) not in (1, 2):
+        raise ValueError(f"pairs must be one file or two, got {len(paths)}")
+    return [find_file(path) for path in paths]
 
 
 def choose_languages(
@@ -169,81 +212,119 @@ class Pairs:
         return list(self.rows) if src == columns[0] else [(second, first) for first, second in self.rows]
 
 
-def read_pairs(path: str | Path, columns: Sequence[str] = ("en", "fr")) -> Pairs:
-    """Read the first two tab-separated columns of a file; further columns (attribution) are ignored.
+def read_pairs(pairs: PairFiles, columns: Sequence[str] = ("en", "fr")) -> Pairs:
+    """Read a file of pairs, or two files of which one has the translations of the other's lines.
 
-    Lines are those of :func:`utils.corpus.text_files.text_lines`. Sentences are normalised (:func:`normalise`). A row
-    is bad if it has one column, an empty side, a NUL byte or bytes that are not UTF-8; an empty line is not a row.
+    One file has a pair a line, with a tab between the sentences; further columns (attribution) are ignored, and so are
+    the first lines of Anki's text export, such as "#separator:tab". Lines are those of
+    :func:`utils.corpus.text_files.text_lines`. Sentences are normalised (:func:`normalise`). A row is bad if it has one
+    column, an empty side, a NUL byte or bytes that are not UTF-8; an empty line is not a row.
 
     Args:
-        path: the file, or its path within the data folder.
-        columns: the languages of the two columns, in the file's order, as codes such as "en".
+        pairs: the file, or its path within the data folder; or two of them.
+        columns: the languages of the two columns, or of the two files, as codes such as "en".
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: columns that are not two different language codes, a file that is not text, no good row, or too
-            many bad ones (the message names the first three, and what the file looks like).
+        ValueError: columns that are not two different language codes, a file that is not text, two files of different
+            length, no good row, or too many bad ones (the message names the first one, and what the file looks like).
     """
     columns = _checked_columns(columns)
     rows: list[tuple[str, str]] = []
     bad_rows: dict[int, str] = {}
-    for number, row in read_rows(path, columns):
+    for number, row in read_rows(pairs, columns):
         if isinstance(row, str):
             bad_rows[number] = row
         else:
             rows.append(row)
-    check_share(path, len(rows), len(bad_rows), bad_rows)
+    check_share(pairs, len(rows), len(bad_rows), bad_rows)
     return Pairs(columns, rows, bad_rows)
 
 
-def read_rows(path: str | Path, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, str] | str]]:
-    """Read a pair file line by line: the number of each line, and its row or what is wrong with it.
+def read_rows(pairs: PairFiles, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, str] | str]]:
+    """Read pairs line by line: the number of each line, and its row or what is wrong with it.
 
     Raises:
-        FileNotFoundError, ValueError: as ``read_pairs``, but any share of rows may be bad.
+        FileNotFoundError, ValueError: as :func:`read_pairs`, but any share of rows may be bad.
 
     Explained in book/data_and_licences.
     """
     columns = _checked_columns(columns)
-    path = find_file(path)
+    files = find_files(pairs)
+    for number, sides in _sides_of_two(*files) if len(files) == 2 else _sides_of_one(*files):
+        try:
+            yield number, _read_row(sides, columns)
+        except ValueError as error:
+            yield number, str(error)
+
+
+def _sides_of_one(path: Path) -> Iterator[tuple[int, list[str | ValueError]]]:
+    """The number and the columns of each line that is not empty; an error in place of a line that cannot be read."""
+    is_head = True
     with path.open("rb") as file:
         for number, line in enumerate(text_lines(file, str(path)), start=1):
             if isinstance(line, ValueError):
-                yield number, str(line)
-            elif line.strip():
-                try:
-                    yield number, _read_row(line, columns)
-                except ValueError as error:
-                    yield number, str(error)
+                yield number, [line]
+                continue
+            is_head = is_head and bool(_ANKI_HEAD.fullmatch(line))
+            if line.strip() and not is_head:
+                yield number, line.split("\t")
 
 
-def check_share(path: str | Path, num_good: int, num_bad: int, bad_rows: Mapping[int, str]) -> None:
-    """Raise ValueError if too many rows are bad or none is good, with the first bad rows and what the file looks like.
+def _sides_of_two(*paths: Path) -> Iterator[tuple[int, list[str | ValueError]]]:
+    """The number and the lines of both files that stand beside each other, unless both are empty.
+
+    Raises:
+        ValueError: after the last line, if one file has more lines than the other.
+    """
+    lengths, alone = [0, 0], None
+    with paths[0].open("rb") as first, paths[1].open("rb") as second:
+        both = [text_lines(file, str(path)) for file, path in zip((first, second), paths, strict=True)]
+        for number, lines in enumerate(zip_longest(*both, fillvalue=""), start=1):
+            has_text = [isinstance(line, ValueError) or bool(line.strip()) for line in lines]
+            lengths = [number if text else length for text, length in zip(has_text, lengths, strict=True)]
+            if any(has_text):
+                yield number, list(lines)
+                alone = alone or (None if all(has_text) else (number, paths[has_text.index(False)]))
+    if lengths[0] != lengths[1]:
+        number, path = alone
+        place = f"; line {number} of {path} alone is empty" if number <= min(lengths) else ""
+        raise ValueError(
+            f"{paths[0]} has {lengths[0]} lines and {paths[1]} has {lengths[1]}, and they must have as many{place}"
+        )
+
+
+def check_share(pairs: PairFiles, num_good: int, num_bad: int, bad_rows: Mapping[int, str]) -> None:
+    """Raise ValueError if too many rows are bad or none is good, with the first bad row and what the file looks like.
 
     Args:
         bad_rows: what is wrong with the first bad rows, or with all, by line number.
 
     Explained in book/data_and_licences.
     """
+    files = find_files(pairs)
+    name = " and ".join(map(str, files))
     if num_bad > MAX_BAD_SHARE * (num_good + num_bad):
-        first = "; ".join(f"line {number}: {reason}" for number, reason in list(bad_rows.items())[:3])
-        with find_file(path).open("rb") as file:
+        number, reason = next(iter(bad_rows.items()))
+        with files[0].open("rb") as file:
             raise ValueError(
-                f"{find_file(path)}: {num_bad} of {num_good + num_bad} rows are bad, "
-                f"more than the {MAX_BAD_SHARE:.0%} allowed ({first}){looks_like(file, columns=True)}"
+                f"{name}, line {number}: {reason}{looks_like(file, columns=len(files) == 1)} "
+                f"({num_bad} of {num_good + num_bad} rows are bad, and {MAX_BAD_SHARE:.0%} may be)"
             )
     if not num_good:
-        raise ValueError(f"{find_file(path)} holds no sentence pair")
+        raise ValueError(f"{name} holds no sentence pair")
 
 
-def _read_row(line: str, columns: tuple[str, str]) -> tuple[str, str]:
+def _read_row(sides: Sequence[str | ValueError], columns: tuple[str, str]) -> tuple[str, str]:
     """The two sentences of a line; raise ValueError with what is wrong with it."""
-    fields = line.split("\t")
-    if (length := max(map(len, fields[:2]))) > MAX_CHARACTERS:
-        raise ValueError(f"a side has {length} characters, more than {MAX_CHARACTERS}")
-    if len(fields) < 2:
+    for side in sides[:2]:
+        if isinstance(side, ValueError):
+            raise side
+        if len(side) > MAX_CHARACTERS:
+            raise ValueError(f"a side has {len(side)} characters, more than {MAX_CHARACTERS}")
+    if len(sides) < 2:
         raise ValueError("a row must have two columns separated by a tab, got one")
-    first, second = (normalise(text, lang) for text, lang in zip(fields, columns, strict=False))
+    first, second = (normalise(text, lang) for text, lang in zip(sides, columns, strict=False))
     if not first or not second:
         raise ValueError(f"the {columns[0] if not first else columns[1]} side is empty")
     return first, second
@@ -280,7 +361,10 @@ def clean(text: str, lang: str) -> str:
     '漢語很難。'
     """
     # Blanks come first: some of them are control characters.
-    text = _without_invisible(" ".join(text.translate(_APOSTROPHES).split()))
+    text = " ".join(text.translate(_APOSTROPHES).split())
+    if _IGNORABLE.search(text):
+        for unseen in (_INVISIBLE, _REPEATED_JOINER, _LONE_JOINER):
+            text = unseen.sub("", text)
     text = " ".join(unicodedata.normalize("NFC", text).split())
     return _CHINESE_BLANK.sub("", text) if script(lang) in ("Hans", "Hant") else text
 
@@ -308,13 +392,6 @@ def _converted(text: str, lang: str) -> str:
     if script(lang) != "Hant" or simplified != text:
         return text
     return _converter("s2hk" if canonical(lang).endswith(("HK", "MO")) else "s2tw").convert(text)
-
-
-def _without_invisible(text: str) -> str:
-    if not _IGNORABLE.search(text):
-        return text
-    text = _REPEATED_JOINER.sub("", _INVISIBLE.sub(r"\1", text))
-    return _JOINER.sub(r"\1", text)
 
 
 @lru_cache

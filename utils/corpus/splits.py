@@ -15,6 +15,8 @@ import regex
 
 #: The parts of a split.
 TRAIN, VALID, TEST = range(3)
+#: Groups to test and to validate on if no number is given: at most so many, and at most a tenth of all.
+MOST_TEST, MOST_VALID = 1000, 500
 #: All but letters, their marks (the vowel signs of Hindi, for example) and digits.
 _NO_LETTERS = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 
@@ -35,7 +37,11 @@ class Split(NamedTuple):
 
 
 def group_split(
-    pairs: Sequence[tuple[str, str]], *, num_test: int = 1000, num_valid: int = 500, seed: int = 0
+    pairs: Sequence[tuple[str, str]],
+    *,
+    num_test: int | None = None,
+    num_valid: int | None = None,
+    seed: int = 0,
 ) -> Split:
     """Split so that no sentence of either language is in two parts.
 
@@ -45,8 +51,9 @@ def group_split(
 
     Args:
         pairs: (source, target) rows.
-        num_test: groups to test on; each of their source sentences is one example with all its references.
-        num_valid: groups to validate on.
+        num_test: groups to test on; each of their source sentences is one example with all its references. By default
+            1,000, or a tenth of all groups if that is less.
+        num_valid: groups to validate on; by default 500, or a tenth of all.
         seed: seed of the random choice of groups.
 
     Raises:
@@ -60,7 +67,7 @@ def group_split(
 
 
 def parts_of_rows(
-    pairs: Iterable[tuple[str, str]], *, num_test: int, num_valid: int, seed: int
+    pairs: Iterable[tuple[str, str]], *, num_test: int | None, num_valid: int | None, seed: int
 ) -> np.ndarray:
     """The part of :func:`group_split` to which each row belongs: ``TRAIN``, ``VALID`` or ``TEST``.
 
@@ -74,15 +81,16 @@ def parts_of_rows(
 
     Explained in book/data_and_licences.
     """
-    if min(num_test, num_valid) < 0:
+    if min(num_test or 0, num_valid or 0) < 0:
         raise ValueError(f"num_test and num_valid must not be negative, got {num_test} and {num_valid}")
     group = groups_of_rows(pairs)
     groups = array("q", np.unique(group).tobytes())
+    num_test = min(MOST_TEST, len(groups) // 10) if num_test is None else num_test
+    num_valid = min(MOST_VALID, len(groups) // 10) if num_valid is None else num_valid
     if len(groups) <= num_test + num_valid:
         raise ValueError(
             f"{len(group)} pairs form {len(groups)} groups that share no sentence: too few to keep {num_test}"
             f" for testing and {num_valid} for validation and to train on the rest"
-            " (smaller --test-groups and --valid-groups leave more)"
         )
     random.Random(seed).shuffle(groups)
     part_of_group = np.full(len(group), TRAIN, np.uint8)  # at the first row of each group

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from utils.corpus.batches import ShuffledBatches
-from utils.corpus.doubts import doubts
-from utils.corpus.pairs import check_share, choose_languages, find_file, read_rows
+from utils.corpus.pair_warnings import shortened, warnings_about
+from utils.corpus.pairs import PairFiles, check_share, choose_languages, find_files, read_rows
 from utils.corpus.splits import TEST, TRAIN, VALID, Example, examples_of, parts_of_rows
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.training import Ids
@@ -41,20 +41,20 @@ def silent(_message: str) -> None:
 
 @dataclass(frozen=True)
 class PairData:
-    """A pair file, and which of its pairs to train on.
+    """A file of pairs, or two files, and which of the pairs to train on.
 
     Attributes:
-        pairs: the file, as for :func:`utils.corpus.pairs.read_pairs`.
-        columns: languages of its columns, in the file's order.
-        num_test: groups of sentences for testing.
-        num_valid: groups for the held-out loss.
+        pairs: the file or the two files, as for :func:`utils.corpus.pairs.read_pairs`.
+        columns: languages of the columns or of the files, in their order.
+        num_test: groups of sentences for testing; by default as for :func:`utils.corpus.splits.group_split`.
+        num_valid: groups for the held-out loss; by default likewise.
         max_tokens: pairs with a longer side are left out of training.
     """
 
-    pairs: str | Path
+    pairs: PairFiles
     columns: Sequence[str]
-    num_test: int = 1000
-    num_valid: int = 500
+    num_test: int | None = None
+    num_valid: int | None = None
     max_tokens: int = 100
 
 
@@ -174,11 +174,13 @@ def prepare(
 
 def _write(data: PairData, settings: Settings, folder: Path, notify: Notify) -> None:
     """Write all files that :func:`prepare` loads."""
-    notify(f"reading {find_file(data.pairs)}")
+    notify(f"reading {' and '.join(map(str, find_files(data.pairs)))}")
     copy = folder / "rows"
     num_good, num_bad, first_bad = _copy_good_rows(data, settings, copy)
     parts = parts_of_rows(_rows(copy), num_test=data.num_test, num_valid=data.num_valid, seed=settings.seed)
     test, valid, learn_from = _choose(copy, parts)
+    if data.num_test is None or data.num_valid is None:
+        notify(f"holding out {len(test)} pairs to test on and {len(valid)} to validate on")
     first = next(row for _, row in read_rows(data.pairs, data.columns) if not isinstance(row, str))
     show_pairs(data.columns, first, (settings.src, settings.tgt), learn_from, notify)
     learn_from = [pair for pair in learn_from if max(map(len, pair)) <= MAX_LEARNED]
@@ -188,10 +190,7 @@ def _write(data: PairData, settings: Settings, folder: Path, notify: Notify) -> 
     src, tgt = (Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*learn_from, strict=True))
     valid_ids = encode_pairs(valid, src, tgt, max_tokens=data.max_tokens)
     if valid and not valid_ids[0]:
-        raise ValueError(
-            f"no pair to validate on has at most {data.max_tokens} tokens on both sides: "
-            "give more --valid-groups, or 0"
-        )
+        raise ValueError(f"no pair to validate on has at most {data.max_tokens} tokens on both sides")
     num_train = _write_ids(_train_rows(copy, parts), src, tgt, folder, max_tokens=data.max_tokens)
     if not num_train:
         raise ValueError(f"no pair to train on has at most {data.max_tokens} tokens on both sides")
@@ -261,12 +260,12 @@ def show_pairs(
         pairs: of the file, in the order of ``languages``.
         notify: gets each message.
     """
-    notify("  " + "  ".join(f"column {n} is {columns[n - 1]}: {first[n - 1][:60]}" for n in (1, 2)))
+    notify("  " + "  ".join(f"column {n} is {columns[n - 1]}: {shortened(first[n - 1], 60)}" for n in (1, 2)))
     examples = pairs[:: len(pairs) // 1000 + 1]
     for source, target in examples[:: len(examples) // 3 or 1][:3]:
-        notify(f"  {languages[0]}: {source[:60]}  {languages[1]}: {target[:60]}")
-    for doubt in doubts(languages, first, examples):
-        notify(f"warning: {doubt}")
+        notify(f"  {languages[0]}: {shortened(source, 60)}  {languages[1]}: {shortened(target, 60)}")
+    for warning in warnings_about(languages, first, examples):
+        notify(f"warning: {warning}")
 
 
 def _write_ids(

@@ -132,7 +132,7 @@ def evaluate_run(run: Run, search: Search = GREEDY, *, test: Sequence[Example] |
     """
     test = run.test if test is None else test
     if not test:
-        raise ValueError("the run has no test sentences (--test-groups 0): name a file of pairs with --on")
+        raise ValueError("the run has no test sentences: name a file of pairs with --on")
     sources = [example.source for example in test]
     references = [example.references for example in test]
     translations = translate_sentences(run, sources, search)
@@ -197,7 +197,7 @@ def compare_runs(
         )
     test = first.test if test is None else test
     if not test:
-        raise ValueError("the runs have no test sentences (--test-groups 0): name a file of pairs with --on")
+        raise ValueError("the runs have no test sentences: name a file of pairs with --on")
     sources, references = [example.source for example in test], [example.references for example in test]
     systems = [
         [translation.text for translation in translate_sentences(run, sources, search)]

@@ -47,7 +47,7 @@ def check_export(run: Run, out: Path, examples: Sequence[str]) -> None:
     if not out.parent.is_dir():
         raise FileNotFoundError(f"no folder {out.parent} to write the page to")
     if not examples and not run.test:
-        raise ValueError("the run has no test sentences (--test-groups 0): name a file with --examples")
+        raise ValueError("the run has no test sentences: name a file with --examples")
 
 
 def export(

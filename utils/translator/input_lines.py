@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-from utils.corpus.forms import looks_like
-from utils.corpus.text_files import text_lines
+from utils.corpus.text_files import looks_like, text_lines
 
-T = TypeVar("T")
 #: Lines that are read before they are translated or aligned. With 64 the batches are of less similar length, and a line
 #: takes half as long again; with 1,000 it takes as long.
 LINES_AT_ONCE = 512
@@ -101,12 +99,12 @@ def read_pair_lines(text: Text) -> Iterator[tuple[str, str]]:
         yield first, second
 
 
-def in_batches(items: Iterable[T]) -> Iterator[list[T]]:
+def in_batches(items: Iterable[Any]) -> Iterator[list[Any]]:
     """A few hundred items at a time, so that a stream may be larger than memory.
 
     Where reading an item raises a ``ValueError``, the items before it are given first.
     """
-    batch: list[T] = []
+    batch: list[Any] = []
     try:
         for item in items:
             batch.append(item)

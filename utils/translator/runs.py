@@ -24,7 +24,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from utils.corpus.pairs import find_file
+from utils.corpus.pairs import find_files
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.seq2seq import EncoderDecoder
@@ -156,19 +156,17 @@ def _planned(data: PairData, settings: Settings, schedule: Schedule, path: Path)
     Raises:
         ValueError: the first command had other options.
     """
-    pairs = find_file(data.pairs)
-    with pairs.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    facts = asdict(data) | {
-        "pairs": _printable(pairs.absolute()),
-        "columns": list(data.columns),
-        "sha256": sha256,
-    }
+    names, digests = [], []
+    for pairs in find_files(data.pairs):
+        names.append(_printable(pairs.absolute()))
+        with pairs.open("rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    facts = {"pairs": " and ".join(names), "columns": list(data.columns), "sha256": " and ".join(digests)}
     record = {
         "date": _now(),
         "command": [_printable(argument) for argument in (Path(sys.argv[0]).name, *sys.argv[1:])],
         "versions": _versions(),
-        "data": facts,
+        "data": asdict(data) | facts,
         "settings": asdict(settings),
         "schedule": asdict(schedule),
     }

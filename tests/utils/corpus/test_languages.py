@@ -1,11 +1,9 @@
-"""Language codes: one language under all its names, a tokenizer that fits it, a warning if a text looks wrong."""
+"""Language codes: one language under all its names, a script, and a tokenizer that fits it."""
 
 import re
 
 import pytest
-from tiny import pair_lines
 
-from utils.corpus.doubts import doubts
 from utils.corpus.languages import canonical, has_blanks, name, primary, script
 from utils.corpus.pairs import choose_languages, normalise, read_pairs, tokenise
 from utils.metrics import bleu, bleu_tokenizer
@@ -144,100 +142,3 @@ def test_words_without_blanks_are_cut_into_characters(lang, text, expected):
 def test_scripts_and_blanks():
     assert [script(code) for code in ("ru", "sr-Latn", "el", "xx")] == ["Cyrl", "Latn", "Grek", None]
     assert [has_blanks(code) for code in ("ko", "km", "cmn", "xx")] == [True, False, False, True]
-
-
-ENGLISH_FRENCH = [tuple(line.split("\t")) for line in pair_lines()] + [
-    ("That is the man that he saw.", "C'est l'homme que vous voyez."),
-    ("The dog is in the garden, and it was what they have.", "Le chien est dans le jardin, et il est là."),
-] * 10
-
-
-@pytest.mark.parametrize(
-    ("languages", "sample", "expected"),
-    [
-        (("en", "fr"), ENGLISH_FRENCH, []),
-        (("fr", "en"), ENGLISH_FRENCH, ["the fr column", "its words are rather English"]),
-        (("en", "cmn"), ENGLISH_FRENCH, ["the cmn column does not look like Chinese: 100% of its letters are Latin"]),
-        (("en", "ru"), ENGLISH_FRENCH, ["the ru column does not look like Russian"]),
-        (("en", "xx"), ENGLISH_FRENCH, ["xx is not a known language code"]),
-        (("en", "zh"), [("Yes.", text) for text in CHINESE], []),
-        (("zh", "en"), [("Yes.", text) for text in CHINESE], ["the zh column", "the en column"]),
-        (("en", "ja"), [("Yes.", "はい、そうです。")], []),
-        (("en", "ko"), [("Yes.", "네, 그래요.")], []),
-    ],
-)  # fmt: skip
-def test_a_column_in_another_language_is_doubted(languages, sample, expected):
-    found = "; ".join(doubts(languages, sample[0], sample))
-    assert bool(found) == bool(expected)
-    assert all(part in found for part in expected)
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        ("source", "target"), ("src ", "TGT"), ("source_text", "targetText"), ("id", "Sentences"), ("lang1", "lang2"),
-        ("English", "French"), ("French", "Chinese"), ('"English"', '"French"'), ("anglais", "FRANÇAIS"),
-        ("English sentence", "French translations"), ("Text in English", "Texte en français"),
-        ("Brazilian Portuguese", "Mandarin"), ("English (UK)", "French (Canada)"),
-        ("en", "fr"), ("eng", "fra"), ("en-US", "fr-FR"), ("[EN]", "[FR]"), ("Sentence (en)", "Sentence (fr)"),
-        ("eng_Latn", "fra_Latn"), ("translation.en", "translation.fr"),
-    ],
-)  # fmt: skip
-def test_a_header_is_doubted(header):
-    [doubt] = doubts(("en", "fr"), header, ENGLISH_FRENCH)
-    assert doubt == f"the first row looks like a header (tail -n +2 FILE leaves it out): {', '.join(header)}"
-
-
-def test_a_header_in_the_other_language_is_doubted():
-    rows = [("Yes.", text) for text in CHINESE]
-    assert "a header" in next(doubts(("en", "zh"), ("英语", "中文"), rows))
-    assert "a header" in next(doubts(("xx", "en"), ("xx", "en"), [("a", "b")]))
-
-
-@pytest.mark.parametrize(
-    "first",
-    [
-        ("English", "Anglais"), ("I speak French.", "Je parle français."), ("No!", "Non !"), ("12", "12"),
-        ("Text me.", "Écris-moi."), ("It is so.", "C'est ça."), ("He is French.", "Il est français."),
-    ],
-)  # fmt: skip
-def test_a_pair_is_no_header(first):
-    assert list(doubts(("en", "fr"), first, ENGLISH_FRENCH)) == []
-
-
-def spoilt(change) -> list[tuple[str, str]]:
-    return [(change(number, first), second) for number, (first, second) in enumerate(ENGLISH_FRENCH)]
-
-
-@pytest.mark.parametrize(
-    ("sample", "expected"),
-    [
-        (spoilt(lambda n, _: str(n + 1276)), "the en column has no sentences but cells such as 1276 (cut -f2,4 FILE >"),
-        (spoilt(lambda n, _: f"TED_{n}"), "the en column has no sentences but cells such as TED_0"),
-        (spoilt(lambda n, text: "—" if n % 11 else text), "the en column has no sentences but cells such as "),
-        (spoilt(lambda n, text: f'"{text}"'), "nearly all cells of the en column are in quotes, which the translator"),
-        (spoilt(lambda n, text: f"“{text}”"), "nearly all cells of the en column are in quotes"),
-        (spoilt(lambda n, text: f"&quot;{text}&#39;"), "100% of the pairs hold HTML entities, such as &quot;"),
-        (spoilt(lambda n, text: text + "\ufffd" * (n < 12)), "10% of the pairs hold the mark of characters that were"),
-        (spoilt(lambda n, text: text + "clÃ©" * (n < 12)), "a wrong decoding, such as Ã© in place of é"),
-        (spoilt(lambda n, text: text + "itâ€™s" * (n < 12)), "a wrong decoding, such as â€™ in place of ’"),
-        (spoilt(lambda n, text: text + "â\x80\x99" * (n < 12)), "a wrong decoding, such as â\x80\x99 in place of ’"),
-    ],
-)  # fmt: skip
-def test_what_is_odd_in_the_cells_is_said(sample, expected):
-    [doubt] = doubts(("en", "fr"), ("Go.", "Va !"), sample)
-    assert expected in doubt
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda n, text: f'"{text}"' if n % 3 else text,  # a dialogue
-        lambda n, text: f"{text} Q&A, AT&T; R&D; &x;",
-        lambda n, text: f"{text} Spaß, Ça, « CAFÉ », naïve, Привет, 你好",
-        lambda n, text: text + "Ã©" * (n == 0),  # a single odd row
-        lambda n, text: f"{text} 7",
-    ],
-)
-def test_good_cells_are_not_doubted(change):
-    assert list(doubts(("en", "fr"), ("Go.", "Va !"), spoilt(change))) == []

@@ -100,6 +100,17 @@ def test_too_few_groups_are_an_error():
         group_split([("a", "b")], num_test=-1, num_valid=0)
 
 
+@pytest.mark.parametrize(
+    ("num_groups", "num_test", "num_valid"), [(9, 0, 0), (307, 30, 30), (6007, 600, 500), (12_007, 1000, 500)]
+)
+def test_a_tenth_of_a_small_file_is_held_out(num_groups, num_test, num_valid):
+    pairs = [(f"s{i}", f"t{i}") for i in range(num_groups)]
+    split = group_split(pairs)
+    assert (len(split.test), len(split.valid)) == (num_test, num_valid)
+    assert len(group_split(pairs, num_test=3).valid) == num_valid
+    assert len(group_split(pairs, num_valid=0).test) == num_test
+
+
 def test_hash_seeds_change_nothing(tmp_path):
     pairs = [(f"s {i} x", f"t {i % 31}") for i in range(97)]
     program = (

@@ -25,7 +25,7 @@ from utils.translator.commands import NAME, app
 from utils.translator.commands.get import CorpusName
 from utils.translator.devices import computing
 from utils.translator.gold_links import parse_links
-from utils.translator.models import Settings, build_model
+from utils.translator.models import build_model
 from utils.translator.options import Search
 from utils.translator.runs import load_run, save_run
 from utils.translator.translating import n_best, translate_sentences
@@ -33,7 +33,7 @@ from utils.translator.translating import n_best, translate_sentences
 pytestmark = pytest.mark.trains
 
 ROOT = Path(__file__).parents[3]
-SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
+SMALL = ["--vocabulary-size", "360", "--width", "13"]
 
 
 def invoke(*arguments: object, stdin: str | bytes | None = None):
@@ -89,12 +89,12 @@ def gold_files(tmp_path) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def arguments(tmp_path, gold_files, monkeypatch) -> Callable[[str], list[str]]:
+def arguments(tmp_path, folder, gold_files, monkeypatch) -> Callable[[str], list[str]]:
     """Split a command as a shell does, and put paths in place of the names in braces."""
     monkeypatch.setenv("ATTENTION_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    paths = {"tmp": tmp_path, "run": STORED_RUN, "pairs": write_pairs(tmp_path / "pairs.txt")}
+    paths = {"tmp": tmp_path, "run": folder, "pairs": write_pairs(tmp_path / "pairs.txt")}
     return lambda command: [part.format(**paths) for part in shlex.split(command)]
 
 
@@ -118,7 +118,6 @@ MISTAKES = [
     (f"translate {{run}} {'x' * 100_001}", "a sentence has 100001 characters"),
     ("translate {run} '' --heatmap new.png", "no attention weights"),
     ("translate {run} a --heatmap new.docx", "docx"),
-    ("align {run} none.tsv", "no file"),
     ("align {run} pairs --gold gold", "counted from 0"),
     ("align {run} gold", "gold, line 1: a line must have two columns"),
     ("evaluate {run} --on {pairs} --columns de,en", "must be the two columns"),
@@ -163,7 +162,6 @@ def test_a_wrong_option_has_status_2(arguments, tmp_path, command, message):
     ("error", "status", "message"),
     [
         (KeyboardInterrupt(), 130, "interrupted\n"),
-        (MemoryError(), 1, "error: MemoryError\n"),
         (RuntimeError("not enough memory:\nyou tried"), 1, "error: not enough memory: you tried\n"),
     ],
 )
@@ -171,11 +169,8 @@ def test_what_ends_a_command_is_one_line(monkeypatch, error, status, message):
     monkeypatch.setattr("utils.translator.runs.load_run", raising(error))
     result = invoke("translate", STORED_RUN, "a")
     assert (result.exit_code, result.stdout, result.stderr) == (status, "", message)
-
-
-def test_a_fault_of_the_program_is_not_hidden(monkeypatch):
     monkeypatch.setattr("utils.translator.runs.load_run", raising(RuntimeError("a bug")))
-    with pytest.raises(RuntimeError, match="a bug"):
+    with pytest.raises(RuntimeError, match="a bug"):  # a fault of the program is not hidden
         invoke("translate", STORED_RUN, "a")
 
 
@@ -251,32 +246,24 @@ def test_any_pair_of_languages_needs_no_code(tmp_path):
     out = tmp_path / "runs" / "de-en"
     options = ["--pairs", tmp_path / "deu.tsv", "--src", "de", "--tgt", "en", "--steps", 3]
     printed = output("train", *options, "--out", out, *SMALL)
-    assert f"60 pairs, {60 - 7 - 5} to train on\n" in printed
+    assert f"60 pairs, {60 - 6 - 6} to train on\n" in printed
     assert re.search(r"3 steps, \d+ target tokens per second\nheld-out loss \d\.\d{3} nats", printed)
     assert (load_run(out).settings.src, load_run(out).settings.tgt) == ("de", "en")
     assert load_run(out).test[0].source.split()[0] in {"Ich", "Wir", "Ihr", "Sie"}
     assert len(output("translate", out, "Ich höre fünf Vögel.").splitlines()) == 1
     links = output("align", out, stdin="Ich höre Vögel\tI hear birds\n").split()
     assert sorted(link[-1] for link in links) == list("012")
-    options[3] = "en"
-    options[5] = "de"
-    output("train", *options, "--columns", "de,en", "--out", tmp_path / "en-de", *SMALL)
-    assert load_run(tmp_path / "en-de").test[0].source.split()[0] in {"I", "We", "You", "She"}
 
 
 def test_a_transformer_is_used_like_the_other_model(tmp_path):
     size = ["--model", "transformer", "--width", 12, "--layers", 2]
     output(*train_options(tmp_path, *size, "--steps", 6))
     out = tmp_path / "run"
-    run = load_run(out)
-    assert run.settings == Settings(
-        "en", "fr", 360, d_embed=12, d_hidden=48, num_layers=2, model="transformer", num_heads=4
-    )
-    texts = [translation.text for translation in translate_sentences(run, ["I see two dogs.", ""])]
+    texts = [translation.text for translation in translate_sentences(load_run(out), ["I see two dogs.", ""])]
     assert output("translate", out, "I see two dogs.", "").splitlines() == texts
     output("translate", out, "I see two dogs.", "--heatmap", tmp_path / "map.svg")
     assert re.fullmatch(r"\d-\d( \d-\d){2}\n", output("align", out, stdin="I see dogs\tJe vois chiens\n"))
-    assert json.loads(output("evaluate", out, "--json"))["num_sentences"] == len(run.test)
+    assert output("evaluate", out).startswith("7 sentences\n")
 
 
 def test_ctrl_c_keeps_the_state_for_resume(tmp_path):
@@ -298,12 +285,27 @@ def test_ctrl_c_keeps_the_state_for_resume(tmp_path):
     assert len(output("translate", out, "I see two dogs.").splitlines()) == 1
 
 
+def test_pairs_may_be_two_files(tmp_path):
+    files = [tmp_path / "a.en", tmp_path / "b.fr"]
+    for path, side in zip(files, zip(*(line.split("\t") for line in pair_lines()), strict=True), strict=True):
+        path.write_text("\n".join(side) + "\n", encoding="utf-8")
+    common = ["--columns", "en,fr", "--vocabulary-size", 360, "--width", 13, "--steps", 2, "--overwrite"]
+    result = invoke("train", "--pairs", *files, "--out", tmp_path / "run", *common)
+    assert result.stdout.startswith(f"{files[0]} and {files[1]}: 100 pairs, ")
+    assert "holding out " in result.stderr
+    files[1].write_text("\n" + files[1].read_text("utf-8"), encoding="utf-8")
+    told = mistake("train", "--out", tmp_path / "run", "--pairs", *files, *common)
+    assert f"{files[0]} has 100 lines and {files[1]} has 101" in told
+    assert f"line 1 of {files[1]} alone is empty" in told
+
+
 def test_train_shows_pairs_and_what_is_odd(tmp_path):
-    options = train_options(tmp_path, "--steps", 2, "--tgt", "cmn")
+    options = train_options(tmp_path, "--steps", 2, "--tgt", "cmn", "--resume")
     text = (tmp_path / "pairs.txt").read_text("utf-8")
     (tmp_path / "pairs.txt").write_text(f"English\tFrench\n{text}", encoding="utf-8")
     told = invoke(*options).stderr.splitlines()
-    assert told[:2] == [
+    assert told[:3] == [
+        f"warning: there is no interrupted training into {tmp_path / 'run'}: this training begins anew",
         f"reading {tmp_path / 'pairs.txt'}",
         "  column 1 is en: English  column 2 is zh: French",
     ]
@@ -469,7 +471,7 @@ def test_two_runs_are_compared_by_a_bootstrap(folder, tmp_path):
     assert "the same languages, got en-fr and en-de" in mistake("compare", folder, other)
     save_run(replace(run, test=[]), other)
     for command in (["evaluate", other], ["compare", other, other]):
-        assert "no test sentences (--test-groups 0): name a file" in mistake(*command)
+        assert "no test sentences: name a file" in mistake(*command)
 
 
 def test_a_tokenizer_that_is_missing_is_named(folder, monkeypatch):

@@ -209,7 +209,6 @@ def test_a_killed_worker_loses_no_step(tmp_path, restarts):
         "out": tmp_path / "run",
     }
     options |= {"steps": 9, "device": "cpu", "vocabulary-size": 360, "width": 13}
-    options |= {"test-groups": 7, "valid-groups": 5}
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
     command += [f"--max-restarts={restarts}", str(tmp_path / "watched.py"), "train", "--resume"]
     command += [f"--{name}={value}" for name, value in options.items()]
@@ -225,7 +224,7 @@ def test_a_killed_worker_loses_no_step(tmp_path, restarts):
     assert (status == 0) == bool(restarts), errors
     if restarts:
         assert stdout.count("9 steps, ") == 1
-        assert len(load_run(tmp_path / "run").test) == 7
+        assert load_run(tmp_path / "run").test
     else:
         assert not (tmp_path / "run").exists()
         assert len(load_state(tmp_path / "run.training")["history"]["losses"]) == 4

@@ -94,7 +94,7 @@ def compare(
 
     The p-value is that of a paired bootstrap test: how often a difference as large as this one comes about if the
     runs are equally good. Both runs translate the same languages. Without --on they must have the same test
-    sentences, as runs have that were trained on the same file with the same seed and --test-groups.
+    sentences, as runs have that were trained on the same file.
 
     Example: attention-course compare runs/fr-en runs/fr-en-transformer --beam 5
     """

@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from io import BufferedIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -85,7 +84,7 @@ def print_json(value: object, *, indent: int | None = None) -> None:
 
 def require_text(path: Path | None, command: str, ways: str) -> None:
     """Exit with status 2 if there is no file and standard input is a terminal; an empty file or pipe is valid."""
-    if path is None and _standard_input() and sys.stdin.isatty():
+    if path is None and sys.stdin.isatty():
         raise typer.BadParameter(f"nothing to {command}: give {ways}, or text on standard input")
 
 
@@ -93,10 +92,4 @@ def open_lines(path: Path | None) -> AbstractContextManager["Text"]:
     """Open a file, or standard input if none is named; the lines are counted if a progress bar shows their number."""
     from utils.translator.input_lines import open_text
 
-    return open_text(path, _standard_input() if path is None else None, count=at_terminal())
-
-
-def _standard_input() -> BufferedIOBase:
-    if sys.stdin is None:
-        raise ValueError("standard input is closed: name a file")
-    return sys.stdin.buffer
+    return open_text(path, sys.stdin.buffer, count=at_terminal())

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     from utils.translator.models import Settings
 
 Pairs = Annotated[
-    Path, typer.Option(help="Tab-separated UTF-8 file, one sentence and its translation per line.")
+    Path,
+    typer.Option(
+        metavar="FILE [FILE]",
+        help="File with a sentence, a tab and its translation on each line; or two files, the lines of one "
+        "translations of the other's.",
+    ),
+]
+#: An option takes one value, so what follows the first file of --pairs is an argument.
+SecondFile = Annotated[
+    Path | None, typer.Argument(metavar="FILE", help="The second file, if --pairs names two.")
 ]
 Source = Annotated[
     str | None, typer.Option(help="Language to translate from; by default that of the first column.")
@@ -59,7 +68,6 @@ Layers = Annotated[
 Dropout = Annotated[
     float, typer.Option(help="Probability of dropout; use more for a small file.", min=0, max=1)
 ]
-ValidGroups = Annotated[int, typer.Option(help="Groups held out to choose the weights by their loss.", min=0)]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted training.")]
 
 #: The scale of Adam's learning rate, and the share of the training over which it rises (book/api/command_line).
@@ -73,6 +81,7 @@ _HEADS = 4
 def train(
     pairs: Pairs,
     out: Annotated[Path, typer.Option(help="Folder for the trained run, which must be new.")],
+    second_file: SecondFile = None,
     columns: shared.Columns = None,
     src: Source = None,
     tgt: Target = None,
@@ -83,8 +92,6 @@ def train(
     width: Width = 192,
     layers: Layers = None,
     dropout: Dropout = 0.1,
-    test_groups: Annotated[int, typer.Option(help="Groups held out for `evaluate`.", min=0)] = 1000,
-    valid_groups: ValidGroups = 500,
     resume: Resume = False,
     device: shared.OnDevice = Device.AUTO,
 ) -> None:
@@ -93,11 +100,12 @@ def train(
     The state of the training is saved once per minute, at Ctrl-C and when the machine asks the command to end; the
     same command with --resume continues from it.
 
-    torchrun --nproc-per-node=2 --no-python attention-course train ... trains in two processes.
-
     A relative path that does not exist is looked for in the data folder (see data get --help).
 
     Example: attention-course train --pairs tatoeba/fra.txt --columns en,fr --src fr --tgt en --out runs/fr-en
+
+    Example in two processes: torchrun --nproc-per-node=2 --no-python attention-course train --pairs tatoeba/fra.txt
+    --columns en,fr --src fr --tgt en --out runs/fr-en
     """
     from utils.corpus.pairs import choose_languages
     from utils.translator.data import PairData
@@ -110,10 +118,10 @@ def train(
     languages, src, tgt = choose_languages(columns.split(",") if columns else None, src, tgt)
     sizes = {"vocabulary_size": vocabulary_size, "dropout": dropout}
     settings = _settings(src, tgt, model=model, width=width, layers=layers, **sizes)
-    data = PairData(pairs, languages, num_test=test_groups, num_valid=valid_groups)
+    files = pairs if second_file is None else (pairs, second_file)
     with processes_of_torchrun(choose_device(device)) as processes, _resumable(out, processes), computing():
         _, history, rows = train_run(
-            data,
+            PairData(files, languages),
             settings,
             _schedule(minutes, steps, model, batch_size=_BATCH_SIZE * processes.world),
             out=out,
@@ -123,7 +131,7 @@ def train(
             processes=processes,
         )
     if processes.rank == 0:
-        typer.echo(f"{pairs}: {rows}")
+        typer.echo(f"{pairs if second_file is None else f'{pairs} and {second_file}'}: {rows}")
         speed = f"{history.tokens_per_second:.0f} target tokens per second"
         typer.echo(f"{out}: {len(history.losses)} steps, {speed}")
         if history.valid_losses:

@@ -1,6 +1,6 @@
-"""Reasons to doubt that two columns are sentences and their translations, in the languages that a user named.
+"""Warnings about pairs that can be read but may not be what a user means: other languages, a header, odd cells.
 
-What a file of another form looks like is in ``forms``.
+What a file of another form looks like is in ``text_files``.
 Explained in book/api/command_line.
 """
 
@@ -15,7 +15,6 @@ import regex
 from babel.core import Locale
 from babel.localedata import locale_identifiers
 
-from utils.corpus.forms import FROM_CSV
 from utils.corpus.languages import name, primary, script
 
 #: The words with which the Unicode names of a script's letters begin, by the script's code.
@@ -36,18 +35,16 @@ _FREQUENT = {
     "nl": "de het een ik niet van is en dat je hij zijn wij met",
     "pt": "o os que não uma é ele você eu um muito com isso está",
 }
-#: The words, in the singular, with which people name columns of sentences.
+#: Words with which people name columns of sentences, and the largest number of words in such a name.
 _COLUMNS = {
     "source", "target", "src", "tgt", "trg", "sentence", "translation", "text", "original", "id", "language", "lang",
-    "segment", "phrase", "line",
 }  # fmt: skip
+_SHORT = 5
 #: A share of cells that is nearly all, and one of rows that is more than a few odd ones.
 _NEARLY_ALL, _MANY = 0.9, 0.01
-#: The largest number of words in the name of a column.
-_SHORT = 5
 
 
-def doubts(
+def warnings_about(
     languages: tuple[str, str], first: tuple[str, str], sample: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
     """Reasons to doubt that two columns are sentences in these languages, one line each.
@@ -57,35 +54,46 @@ def doubts(
         first: the first row.
         sample: rows of the file, in the order of ``languages``.
 
-    >>> list(doubts(("en", "fr"), ("source", "target"), [("the cat", "le chat")]))
-    ['the first row looks like a header (tail -n +2 FILE leaves it out): source, target']
+    >>> list(warnings_about(("en", "fr"), ("source", "target"), [("the cat", "le chat")]))
+    ['the first row looks like a header, which is no pair: source, target']
 
     Explained in book/api/command_line.
     """
     if _is_header(first, languages):
-        yield f"the first row looks like a header (tail -n +2 FILE leaves it out): {', '.join(first)}"
+        yield f"the first row looks like a header, which is no pair: {', '.join(first)}"
     for code, column in zip(languages, zip(*sample, strict=True), strict=True):
         if name(code) is None:
             yield f"{code} is not a known language code: its text is cut into words at blanks"
         if _share(_is_no_sentence, column) >= _NEARLY_ALL:
             yield (
-                f"the {code} column has no sentences but cells such as {column[0][:40]} "
-                "(cut -f2,4 FILE >NEW takes the columns 2 and 4)"
+                f"the {code} column has no sentences but cells such as {shortened(column[0], 40)}: "
+                "the sentences must be the first two columns"
             )
         elif doubt := _script_doubt(code, column) or _words_doubt(code, column):
             yield f"the {code} column does not look like {name(code) or code}: {doubt}"
         if _share(_is_quoted, column) >= _NEARLY_ALL:
-            remedy = FROM_CSV.format(', delimiter="\\t"')
-            yield f"nearly all cells of the {code} column are in quotes, which the translator learns ({remedy})"
+            yield f"nearly all cells of the {code} column are in quotes, which the translator learns"
     texts = [" ".join(pair) for pair in sample]
     for trace, meaning in (
         (_entity, "HTML entities"),
+        (_tag, "tags of HTML or names of sounds"),
         (_replacement, "the mark of characters that were lost"),
         (_wrongly_decoded, "the traces of a wrong decoding"),
     ):
         found = [text for text in map(trace, texts) if text]
         if len(found) > max(1, _MANY * len(texts)):
             yield f"{len(found) / len(texts):.0%} of the pairs hold {meaning}, such as {found[0]}"
+
+
+def shortened(text: str, num: int) -> str:
+    """The first characters of a text, as a person counts them: an emoji is not cut.
+
+    >>> shortened("👨‍👩‍👧 abc", 3)
+    '👨‍👩‍👧 a'
+
+    Explained in book/api/command_line.
+    """
+    return regex.match(rf"\X{{0,{num}}}", text)[0]
 
 
 def _share(test: Callable[[str], bool], cells: Sequence[str]) -> float:
@@ -104,6 +112,11 @@ def _is_quoted(cell: str) -> bool:
 def _entity(text: str) -> str | None:
     found = re.finditer(r"&#?\w+;", text)
     return next((match[0] for match in found if html.unescape(match[0]) != match[0]), None)
+
+
+def _tag(text: str) -> str | None:
+    found = re.search(r"</?(?:div|br|span|p|b|i|u|img|font)\b[^<>]*>|\[sound:[^\[\]]*\]", text)
+    return found and found[0]
 
 
 def _replacement(text: str) -> str | None:
@@ -128,26 +141,22 @@ def _wrongly_decoded(text: str) -> str | None:
 def _is_header(first: tuple[str, str], languages: tuple[str, str]) -> bool:
     """Whether the first row names columns in place of being a pair.
 
-    Its cells name different languages, where a sentence and its translation name the same ones; or they hold nothing
-    but words for columns, and names and codes of languages, of their countries and of their scripts.
+    Each cell has a few words and no mark at its end. One of the words names a language or is a word for a column. The
+    cells do not name the same language, as a sentence and its translation would.
     """
     names, codes = _names(languages), {primary(code) for code in languages}
-    # Words in camel case are two words.
-    cells = [regex.findall(r"[\p{L}\p{M}]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", cell)) for cell in first]
-    cells = [[word.casefold() for word in words] for words in cells]
-    named = [{names[word] for word in words if word in names} for words in cells]
-    if all(named):
-        return named[0].isdisjoint(named[1]) and max(map(len, cells)) <= _SHORT
-
-    def names_a_column(word: str) -> bool:
-        return (
-            word in names or word in _COLUMNS or word.removesuffix("s") in _COLUMNS or primary(word) in codes
-        )
-
-    return all(
-        any(map(names_a_column, words)) and all(names_a_column(word) or word in _subtags() for word in words)
-        for words in cells
-    )
+    named = []
+    for cell in first:
+        # Words in camel case are two words.
+        words = regex.findall(r"[\p{L}\p{M}]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", cell))
+        words = [word.casefold() for word in words]
+        found = {names.get(word, primary(word)) for word in words if word in names or primary(word) in codes}
+        if len(words) > _SHORT or cell.strip().endswith((".", "!", "?", "。", "！", "？")):
+            return False
+        if not found and not any(word.removesuffix("s") in _COLUMNS for word in words):
+            return False
+        named.append(found)
+    return not (named[0] and named[0] == named[1])
 
 
 @lru_cache(maxsize=10)
@@ -158,14 +167,6 @@ def _names(languages: tuple[str, str]) -> dict[str, str]:
         if Locale.negotiate([code], locale_identifiers()):
             names |= {name.casefold(): primary(tag) for tag, name in Locale(code).languages.items()}
     return names
-
-
-@lru_cache(maxsize=1)
-def _subtags() -> set[str]:
-    """Codes and English names of countries and scripts, word by word, in small letters."""
-    english = Locale("en")
-    entries = [*english.territories.items(), *english.scripts.items()]
-    return {word.casefold() for entry in entries for text in entry for word in re.findall(r"\w+", text)}
 
 
 def _script_doubt(code: str, texts: Sequence[str]) -> str | None:
