@@ -289,12 +289,12 @@ def test_pairs_may_be_two_files(tmp_path):
     files = [tmp_path / "a.en", tmp_path / "b.fr"]
     for path, side in zip(files, zip(*(line.split("\t") for line in pair_lines()), strict=True), strict=True):
         path.write_text("\n".join(side) + "\n", encoding="utf-8")
-    common = ["--columns", "en,fr", "--vocabulary-size", 360, "--width", 13, "--steps", 2, "--overwrite"]
+    common = ["--columns", "en,fr", "--vocabulary-size", 360, "--width", 13, "--steps", 2]
     result = invoke("train", "--pairs", *files, "--out", tmp_path / "run", *common)
     assert result.stdout.startswith(f"{files[0]} and {files[1]}: 100 pairs, ")
     assert "holding out " in result.stderr
     files[1].write_text("\n" + files[1].read_text("utf-8"), encoding="utf-8")
-    told = mistake("train", "--out", tmp_path / "run", "--pairs", *files, *common)
+    told = mistake("train", "--out", tmp_path / "other", "--pairs", *files, *common)
     assert f"{files[0]} has 100 lines and {files[1]} has 101" in told
     assert f"line 1 of {files[1]} alone is empty" in told
 
@@ -305,7 +305,7 @@ def test_train_shows_pairs_and_what_is_odd(tmp_path):
     (tmp_path / "pairs.txt").write_text(f"English\tFrench\n{text}", encoding="utf-8")
     told = invoke(*options).stderr.splitlines()
     assert told[:3] == [
-        f"warning: there is no interrupted training into {tmp_path / 'run'}: this training begins anew",
+        f"warning: no training into {tmp_path / 'run'} was interrupted: this one begins anew",
         f"reading {tmp_path / 'pairs.txt'}",
         "  column 1 is en: English  column 2 is zh: French",
     ]
@@ -488,7 +488,7 @@ def test_info_tells_how_a_run_was_trained_and_how_good_it_is(tmp_path):
     out = tmp_path / "run"
     lines = dict(line.split(maxsplit=1) for line in output("info", out).splitlines()[1:])
     assert lines["data"].startswith(f"{tmp_path / 'pairs.txt'}, sha256 ")
-    assert lines["rows"] == "100 pairs, 86 to train on"
+    assert lines["rows"] == "100 pairs, 84 to train on"
     assert lines["trained"].startswith("3 steps in 0.0")
     assert "threads 1, " in lines["with"]
     assert lines["scores"] == "none: evaluate has not measured it"
