@@ -66,16 +66,14 @@ def processes_of_torchrun(device: torch.device) -> Iterator[Processes]:
     if "WORLD_SIZE" not in os.environ:
         yield Processes(device=device)
         return
-    backends = {"cpu": "gloo", "cuda": "nccl"}
-    if device.type not in backends:
+    if device.type not in ("cpu", "cuda"):
         raise ValueError(f"several processes train on cpu or cuda, not on {device.type}: start one")
     if device.type == "cuda":
         torch.cuda.set_device(device)
     store, rank, world = next(distributed.rendezvous("env://"))
     if world == int(os.environ.get("LOCAL_WORLD_SIZE", 0)):  # all know how often torchrun has started them
         store = distributed.PrefixStore(os.environ["TORCHELASTIC_RESTART_COUNT"], store)
-    settings = {"store": store, "rank": rank, "world_size": world, "timeout": timedelta(days=1)}
-    distributed.init_process_group(backends[device.type], **settings)
+    distributed.init_process_group(store=store, rank=rank, world_size=world, timeout=timedelta(days=1))
     try:
         yield Processes(rank, world, device)
     finally:

@@ -304,9 +304,10 @@ def test_train_shows_pairs_and_what_is_odd(tmp_path):
     text = (tmp_path / "pairs.txt").read_text("utf-8")
     (tmp_path / "pairs.txt").write_text(f"English\tFrench\n{text}", encoding="utf-8")
     told = invoke(*options).stderr.splitlines()
-    assert told[:3] == [
+    assert told[:4] == [
         f"warning: no training into {tmp_path / 'run'} was interrupted: this one begins anew",
         f"reading {tmp_path / 'pairs.txt'}",
+        "holding out 8 pairs to test on and 8 to validate on",
         "  column 1 is en: English  column 2 is zh: French",
     ]
     assert sum(line.startswith("  en: ") and "  zh: " in line for line in told) == 3
