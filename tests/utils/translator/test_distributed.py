@@ -136,7 +136,7 @@ def start_two(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def two(tmp_path_factory) -> tuple[list[dict], Path]:
-    """The results of two connected processes, and the folder with their checkpoints."""
+    """The results of two connected processes, and the folder with the state that they saved."""
     folder = tmp_path_factory.mktemp("processes")
     run_script(__file__, folder)
     return [torch.load(folder / f"{rank}.pt") for rank in range(2)], folder
