@@ -50,7 +50,7 @@ def tiny_data(folder: Path) -> PairData:
 
 
 def train_tiny(folder: Path, *, epochs: int, settings: Settings = SETTINGS) -> tuple[Run, History]:
-    schedule = Schedule(epochs=epochs, batch_size=32, lr=1e-2, muon=0)
+    schedule = Schedule(epochs=epochs, lr=1e-2)
     run, history, _ = train_run(tiny_data(folder), settings, schedule, out=folder / "run")
     return run, history
 

@@ -56,7 +56,6 @@ def evaluate(
     """
     from utils.translator.devices import choose_device, computing
     from utils.translator.evaluation import evaluate_run
-    from utils.translator.folders import complete
     from utils.translator.runs import load_run
 
     search = shared.search_of(beam, length_penalty, no_repeat_ngram)
@@ -72,7 +71,7 @@ def evaluate(
         _print_evaluation(result, examples)
     if test is None:
         try:
-            result.save(complete(folder))
+            result.save(folder)
         except OSError as error:  # a disk that is full, or a folder of somebody else
             shared.tell(
                 f"warning: nothing can be written to {folder} ({error.strerror}): the scores are only printed"
@@ -95,7 +94,7 @@ def compare(
 
     The p-value is that of a paired bootstrap test: how often a difference as large as this one comes about if the
     runs are equally good. Both runs translate the same languages. Without --on they must have the same test
-    sentences, as runs have that were trained on the same file with the same seed and --test-groups.
+    sentences, as runs have that were trained on the same file.
 
     Example: attention-course compare runs/fr-en runs/fr-en-transformer --beam 5
     """
