@@ -16,10 +16,10 @@ import growing
 import nbformat
 from bs4 import BeautifulSoup
 
-from utils.translator.recovery import write_atomically
 from utils.translator.page.frame import Frame, upright
 from utils.translator.page.growing_sentence import growing_page
 from utils.translator.page.html import held, page_of, read_page
+from utils.translator.recovery import write_atomically
 
 ASSETS = Path(__file__).parent / "_assets"
 #: A notebook that holds a page.

@@ -9,9 +9,9 @@ from typing import Any
 
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
-from utils.translator.recovery import write_atomically
 from utils.translator.options import Model, Search
 from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, content_of, page_of, stored_example
+from utils.translator.recovery import write_atomically
 from utils.translator.runs import Run
 from utils.translator.translating import source_ids, translate_sentences
 
