@@ -38,7 +38,12 @@ from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.metrics import Links, Score, bleu, bleu_by_length, diagonal_links, links_from_weights
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
-from utils.translator.alignment import (
+from utils.translator.models import Settings, build_model
+from utils.translator.options import Search
+from utils.translator.recovery import STATE, write_atomically
+from utils.translator.runs import Run, save_run
+from utils.translator.training.loop import Schedule, train_model
+from utils.translator.using.alignment import (
     WordAlignment,
     align_pairs,
     detokenise,
@@ -47,13 +52,8 @@ from utils.translator.alignment import (
     split_words,
     text_for_model,
 )
-from utils.translator.gold_links import GoldLinks, alignment_score, read_gold
-from utils.translator.loop import Schedule, train_model
-from utils.translator.models import Settings, build_model
-from utils.translator.options import Search
-from utils.translator.recovery import STATE, write_atomically
-from utils.translator.runs import Run, save_run
-from utils.translator.translating import translate_sentences
+from utils.translator.using.gold_links import GoldLinks, alignment_score, read_gold
+from utils.translator.using.translating import translate_sentences
 from utils.unknown_words import learn_dictionary, replace_unknown
 
 CHINESE, FRENCH = "tatoeba/cmn.txt", "tatoeba/fra.txt"

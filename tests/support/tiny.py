@@ -15,10 +15,10 @@ from utils.corpus.vocabulary import EOS
 from utils.search import beam_search, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import History, Ids, batch_loss
-from utils.translator.data import PairData
-from utils.translator.loop import Schedule
 from utils.translator.models import Settings, build_model
 from utils.translator.runs import Run, load_run, save_run, train_run
+from utils.translator.training.data import PairData
+from utils.translator.training.loop import Schedule
 
 # A pair file, and a run that was trained on it
 

@@ -28,12 +28,12 @@ from utils.corpus.pairs import find_files
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.seq2seq import EncoderDecoder
-from utils.translator.data import Notify, PairData, Rows, prepare, silent
 from utils.translator.devices import CPU, check_memory, fastest_products
-from utils.translator.distributed import ALONE, Processes
-from utils.translator.loop import FullHistory, Schedule, train_model
 from utils.translator.models import Settings, build_model
 from utils.translator.recovery import STATE, made_whole, training_folder, write_atomically
+from utils.translator.training.data import Notify, PairData, Rows, prepare, silent
+from utils.translator.training.distributed import ALONE, Processes
+from utils.translator.training.loop import FullHistory, Schedule, train_model
 
 #: The files of a run. The weights hold the digest of all others but the evaluation.
 RECORD, SETTINGS, SRC, TGT, TEST, WEIGHTS, EVALUATION = (
@@ -106,10 +106,10 @@ def train_run(
 
     Raises:
         FileExistsError: as :func:`utils.translator.recovery.made_whole`.
-        FileNotFoundError: as :func:`utils.translator.data.prepare`.
-        ValueError: ``resume`` with other options, too little memory, or as :func:`utils.translator.data.prepare` and
-            :func:`utils.translator.loop.train_model`.
-        FloatingPointError: as :func:`utils.translator.loop.train_model`.
+        FileNotFoundError: as :func:`utils.translator.training.data.prepare`.
+        ValueError: ``resume`` with other options, too little memory, or as
+            :func:`utils.translator.training.data.prepare` and :func:`utils.translator.training.loop.train_model`.
+        FloatingPointError: as :func:`utils.translator.training.loop.train_model`.
     """
     is_first, device = processes.rank == 0, processes.device
     products = fastest_products(device)

@@ -20,15 +20,15 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from typer.testing import CliRunner
 
 from utils.corpus.download import CORPORA, get_corpus
-from utils.translator.alignment import align_pairs
 from utils.translator.commands import NAME, app
 from utils.translator.commands.get import CorpusName
 from utils.translator.devices import computing
-from utils.translator.gold_links import parse_links
 from utils.translator.models import build_model
 from utils.translator.options import Search
 from utils.translator.runs import load_run, save_run
-from utils.translator.translating import n_best, translate_sentences
+from utils.translator.using.alignment import align_pairs
+from utils.translator.using.gold_links import parse_links
+from utils.translator.using.translating import n_best, translate_sentences
 
 pytestmark = pytest.mark.trains
 
@@ -433,7 +433,7 @@ def test_evaluate_prints_what_it_stores(folder, monkeypatch):
     printed = output("evaluate", folder, "--beam", "2", "--json")
     assert json.loads(printed) == json.loads((folder / "evaluation.json").read_text())
     denied = PermissionError(13, "Permission denied")
-    monkeypatch.setattr("utils.translator.evaluation.write_atomically", raising(denied))
+    monkeypatch.setattr("utils.translator.using.evaluation.write_atomically", raising(denied))
     result = invoke("evaluate", folder)
     assert (result.exit_code, result.stdout.splitlines()) == (0, lines)
     assert result.stderr.splitlines()[-1].startswith(f"warning: nothing can be written to {folder}")

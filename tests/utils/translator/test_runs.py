@@ -23,11 +23,11 @@ from tiny import (
 )
 
 from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
-from utils.translator.data import PairData, Rows, prepare
-from utils.translator.loop import Schedule
 from utils.translator.models import build_model
 from utils.translator.recovery import write_atomically
 from utils.translator.runs import changes, digest, load_run, save_run, train_run
+from utils.translator.training.data import PairData, Rows, prepare
+from utils.translator.training.loop import Schedule
 
 COLUMNS = ("en", "fr")
 ONE_EPOCH = Schedule(epochs=1)

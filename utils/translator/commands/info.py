@@ -14,8 +14,8 @@ from utils.translator.commands import shared
 
 def info(folder: shared.RunFolder, as_json: shared.AsJson = False) -> None:
     """Print how a run was trained, on which file and with which options, and how well it does."""
-    from utils.translator.evaluation import stored_evaluation
     from utils.translator.runs import load_run
+    from utils.translator.using.evaluation import stored_evaluation
 
     run = load_run(folder)
     facts = {
@@ -32,8 +32,8 @@ def info(folder: shared.RunFolder, as_json: shared.AsJson = False) -> None:
 
 
 def _print_facts(folder: Path, facts: dict[str, Any]) -> None:
-    from utils.translator.data import Rows
     from utils.translator.options import GREEDY
+    from utils.translator.training.data import Rows
 
     settings, record = facts["settings"], facts["record"]
     typer.echo(f"{folder}: {settings['src']} to {settings['tgt']}, {facts['weights']:,} weights")

@@ -14,9 +14,9 @@ from utils.translator.commands import shared
 from utils.translator.options import Device, Model
 
 if TYPE_CHECKING:
-    from utils.translator.distributed import Processes
-    from utils.translator.loop import Schedule
     from utils.translator.models import Settings
+    from utils.translator.training.distributed import Processes
+    from utils.translator.training.loop import Schedule
 
 Pairs = Annotated[
     Path,
@@ -108,10 +108,10 @@ def train(
     --columns en,fr --src fr --tgt en --out runs/fr-en
     """
     from utils.corpus.pairs import choose_languages
-    from utils.translator.data import PairData
     from utils.translator.devices import choose_device, computing
-    from utils.translator.distributed import processes_of_torchrun
     from utils.translator.runs import train_run
+    from utils.translator.training.data import PairData
+    from utils.translator.training.distributed import processes_of_torchrun
 
     if minutes is not None and steps is not None:
         raise typer.BadParameter("give --minutes or --steps, not both")
@@ -140,7 +140,7 @@ def train(
 
 def _schedule(minutes: float | None, steps: int | None, model: Model, *, batch_size: int) -> "Schedule":
     """The length of the training, 3 minutes if none is given, and the rates that suit the model."""
-    from utils.translator.loop import Schedule
+    from utils.translator.training.loop import Schedule
 
     if minutes is None and steps is None:
         minutes = 3.0

@@ -13,7 +13,7 @@ from utils.translator.options import Model, Search
 from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, content_of, page_of, stored_example
 from utils.translator.recovery import write_atomically
 from utils.translator.runs import Run
-from utils.translator.translating import source_ids, translate_sentences
+from utils.translator.using.translating import source_ids, translate_sentences
 
 #: The number of examples that are taken from the test sentences.
 NUM_EXAMPLES = 10

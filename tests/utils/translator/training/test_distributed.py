@@ -21,11 +21,11 @@ from utils.corpus.vocabulary import PAD
 from utils.fast_training import fast_loss
 from utils.training import batch_loss
 from utils.translator.devices import CPU, Device, choose_device
-from utils.translator.distributed import Processes, processes_of_torchrun
-from utils.translator.loop import Schedule, train_model
 from utils.translator.recovery import Interrupted, load_state
 from utils.translator.runs import load_run
-from utils.translator.translating import translate_sentences
+from utils.translator.training.distributed import Processes, processes_of_torchrun
+from utils.translator.training.loop import Schedule, train_model
+from utils.translator.using.translating import translate_sentences
 
 pytestmark = pytest.mark.trains
 
@@ -179,7 +179,7 @@ def test_apple_gpus_train_in_one_process(monkeypatch):
 #: The command line, in which the second process kills itself at the fifth step of the first start.
 WATCHED = """
 import os, signal
-from utils.translator import loop
+from utils.translator.training import loop
 from utils.translator.commands import app
 from utils.fast_training import fast_loss
 

@@ -24,8 +24,8 @@ from utils.corpus.batches import batches as in_batches
 from utils.fast_training import fast_loss
 from utils.seq2seq import EncoderDecoder
 from utils.training import History, Ids, check_finite, check_positive, seeded
-from utils.translator.distributed import ALONE, Processes
 from utils.translator.recovery import STATE, Interrupted, hold_signals, load_state, save_state
+from utils.translator.training.distributed import ALONE, Processes
 
 #: Held-out sentences per batch; their loss does not depend on it.
 _HELD_OUT_BATCH = 128

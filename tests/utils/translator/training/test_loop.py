@@ -12,8 +12,8 @@ from tiny import check_the_seed, held_out_loss, model, sentences, weights_of
 from utils.corpus.batches import ShuffledBatches
 from utils.fast_training import fast_loss
 from utils.training import fit
-from utils.translator.loop import Schedule, train_model
 from utils.translator.recovery import STATE, Interrupted, load_state
+from utils.translator.training.loop import Schedule, train_model
 
 pytestmark = pytest.mark.trains
 
@@ -79,7 +79,9 @@ class TimedBatches(ShuffledBatches):
 @pytest.fixture
 def timed(monkeypatch) -> TimedBatches:
     batches = TimedBatches(sentences(29), sentences(29, seed=1), batch_size=8)
-    monkeypatch.setattr("utils.translator.loop.time", SimpleNamespace(perf_counter=lambda: batches.now))
+    monkeypatch.setattr(
+        "utils.translator.training.loop.time", SimpleNamespace(perf_counter=lambda: batches.now)
+    )
     return batches
 
 
@@ -193,9 +195,10 @@ def test_it_continues_with_its_weights_optimizer_and_rate(tmp_path, rates):
 
 def test_the_state_is_saved_from_time_to_time(timed, tmp_path, monkeypatch):
     saved: list[int] = []
-    monkeypatch.setattr("utils.translator.loop.SAVE_AFTER", 17)
+    monkeypatch.setattr("utils.translator.training.loop.SAVE_AFTER", 17)
     monkeypatch.setattr(
-        "utils.translator.loop.save_state", lambda _, state: saved.append(len(state["history"]["losses"]))
+        "utils.translator.training.loop.save_state",
+        lambda _, state: saved.append(len(state["history"]["losses"])),
     )
     train_model(model(), timed, SEVEN, folder=tmp_path)
     assert saved == [3, 6, 7]  # a step takes 6 seconds
@@ -237,7 +240,7 @@ def test_the_best_epoch_is_kept():
 
 @pytest.mark.parametrize("batch_size", [1, 4, 13])
 def test_held_out_loss_is_independent_of_its_batches(batch_size, monkeypatch):
-    monkeypatch.setattr("utils.translator.loop._HELD_OUT_BATCH", batch_size)
+    monkeypatch.setattr("utils.translator.training.loop._HELD_OUT_BATCH", batch_size)
     some_model = model()
     [loss] = train_model(some_model, shuffled(), Schedule(epochs=1), valid=VALID).valid_losses
     assert loss == pytest.approx(held_out_loss(some_model, *VALID), rel=1e-5)

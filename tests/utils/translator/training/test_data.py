@@ -11,10 +11,10 @@ from tiny import SETTINGS, tiny_data, write_pairs
 from utils.corpus.pairs import read_pairs
 from utils.corpus.splits import group_split
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
-from utils.translator import data as module
-from utils.translator.data import PairData, prepare
-from utils.translator.loop import Schedule
 from utils.translator.runs import train_run
+from utils.translator.training import data as module
+from utils.translator.training.data import PairData, prepare
+from utils.translator.training.loop import Schedule
 
 COLUMNS = ("en", "fr")
 

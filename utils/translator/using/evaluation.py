@@ -25,11 +25,11 @@ from utils.metrics import (
     chrf,
     paired_bootstrap,
 )
-from utils.translator.data import Notify, show_pairs, silent
 from utils.translator.options import GREEDY, Search
 from utils.translator.recovery import write_atomically
 from utils.translator.runs import EVALUATION, Run, digest
-from utils.translator.translating import translate_sentences
+from utils.translator.training.data import Notify, show_pairs, silent
+from utils.translator.using.translating import translate_sentences
 
 #: Largest source lengths of the buckets of an evaluation, in words or Chinese characters.
 LENGTHS = (5, 10, 15, 20)
@@ -128,7 +128,7 @@ def evaluate_run(run: Run, search: Search = GREEDY, *, test: Sequence[Example] |
         test: other sentences to measure it on; None for those of the run.
 
     Raises:
-        ValueError: no test sentences, or as for :func:`utils.translator.translating.translate_sentences`.
+        ValueError: no test sentences, or as for :func:`utils.translator.using.translating.translate_sentences`.
     """
     test = run.test if test is None else test
     if not test:
