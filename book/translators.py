@@ -16,10 +16,10 @@ import growing
 import nbformat
 from bs4 import BeautifulSoup
 
-from utils.translator.checkpoints import write_atomically
 from utils.translator.page.frame import Frame, upright
 from utils.translator.page.growing_sentence import growing_page
 from utils.translator.page.html import held, page_of, read_page
+from utils.translator.recovery import write_atomically
 
 ASSETS = Path(__file__).parent / "_assets"
 #: A notebook that holds a page.
@@ -33,7 +33,7 @@ TRANSLATORS = {
     # The first page of the book loads this one, so it is small.
     "en-fr": (
         "fra.txt",
-        "--columns en,fr --src en --tgt fr --vocabulary-size 1500 --width 80 --epochs 8 --threads 1",
+        "--columns en,fr --src en --tgt fr --vocabulary-size 1500 --width 80 --steps 41200",
         [
             "He does not want to see you today.",
             "My friend bought a new house last year.",

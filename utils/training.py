@@ -1,6 +1,6 @@
 """Training a translator: the loss and the loop.
 
-Models are in ``seq2seq``, batches in ``corpus.batches``. The loop of the command line, with its clock, checkpoints and
+Models are in ``seq2seq``, batches in ``corpus.batches``. The loop of the command line, with its clock, saved state and
 processes, is in ``translator.loop``.
 Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
 """

@@ -30,7 +30,7 @@ from utils.metrics import bleu, bleu_by_length
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 from utils.training import Ids, fit, seeded
-from utils.translator.checkpoints import write_atomically
+from utils.translator.recovery import write_atomically
 
 #: The decoders that are compared, by their names in the results.
 #:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from utils.translator.checkpoints import write_atomically
+from utils.translator.recovery import write_atomically
 
 
 def run_parts(

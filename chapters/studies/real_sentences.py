@@ -38,7 +38,12 @@ from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.metrics import Links, Score, bleu, bleu_by_length, diagonal_links, links_from_weights
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
-from utils.translator.alignment import (
+from utils.translator.models import Settings, build_model
+from utils.translator.options import Search
+from utils.translator.recovery import STATE, write_atomically
+from utils.translator.runs import Run, save_run
+from utils.translator.training.loop import Schedule, train_model
+from utils.translator.using.alignment import (
     WordAlignment,
     align_pairs,
     detokenise,
@@ -47,13 +52,8 @@ from utils.translator.alignment import (
     split_words,
     text_for_model,
 )
-from utils.translator.checkpoints import Checkpoints, write_atomically
-from utils.translator.gold_links import GoldLinks, alignment_score, read_gold
-from utils.translator.loop import Schedule, train
-from utils.translator.models import Settings, build_model
-from utils.translator.options import Search
-from utils.translator.runs import Run, save_run
-from utils.translator.translating import translate_sentences
+from utils.translator.using.gold_links import GoldLinks, alignment_score, read_gold
+from utils.translator.using.translating import translate_sentences
 from utils.unknown_words import learn_dictionary, replace_unknown
 
 CHINESE, FRENCH = "tatoeba/cmn.txt", "tatoeba/fra.txt"
@@ -292,8 +292,8 @@ def trained(
     settings: Settings,
     schedule: Schedule | None = None,
 ) -> Trained:
-    """Train as the command line does, with Adam for all weights; or load what an earlier call has trained."""
-    schedule = schedule or Schedule(epochs=study.epochs, batch_size=64, muon=0)
+    """Train as the command line does; or load what an earlier call has trained."""
+    schedule = schedule or Schedule(epochs=study.epochs, batch_size=64)
     model = build_model(settings, len(src.vocabulary), len(tgt.vocabulary))
     weights, facts = study.runs / f"{name}.safetensors", study.runs / f"{name}.json"
     if facts.exists():
@@ -304,12 +304,10 @@ def trained(
         tuple(units.ids(texts) for units, texts in zip((src, tgt), zip(*rows, strict=True), strict=True))
         for rows in (split.train, split.valid)
     )
-    batches, checkpoints = (
-        ShuffledBatches(*train_ids, batch_size=schedule.batch_size),
-        Checkpoints(study.runs / name),
-    )
+    batches, folder = ShuffledBatches(*train_ids, batch_size=schedule.batch_size), study.runs / name
+    folder.mkdir(parents=True, exist_ok=True)
     start = time.process_time()
-    history = train(model, batches, schedule, valid=valid_ids, seed=settings.seed, checkpoints=checkpoints)
+    history = train_model(model, batches, schedule, valid=valid_ids, seed=settings.seed, folder=folder)
     facts_of_training = {
         "pairs": len(split.train),
         "steps": len(history.losses),
@@ -318,7 +316,7 @@ def trained(
     }
     write_atomically(weights, save(model.state_dict()))
     write_atomically(facts, json.dumps(facts_of_training).encode())
-    checkpoints.remove()
+    (folder / STATE).unlink()
     return Trained(model, facts_of_training)
 
 
@@ -590,7 +588,7 @@ def measure_links(study: Study) -> dict:
     split = study.split(FRENCH, "en", "fr")
     src, tgt = (pieces(side, study.vocabulary_size) for side in zip(*split.train, strict=True))
     settings = study.settings("en", "fr")
-    schedule = Schedule(epochs=study.epochs_french, batch_size=128, muon=0)
+    schedule = Schedule(epochs=study.epochs_french, batch_size=128)
     model, facts = trained("en-fr", study, src, tgt, split, settings, schedule)
     run = Run(settings, model, src.vocabulary, tgt.vocabulary, split.test)
     save_run(run, study.runs / "en-fr")

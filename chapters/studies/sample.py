@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from utils.corpus.pairs import find_file, tokenise
 from utils.corpus.splits import groups_of_rows
-from utils.translator.checkpoints import write_atomically
+from utils.translator.recovery import write_atomically
 
 SOURCE = "tatoeba/cmn.txt"
 SAMPLE = files("utils.corpus").joinpath("sample", "cmn.txt")

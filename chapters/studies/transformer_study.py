@@ -33,7 +33,7 @@ from utils.search import DecoderSteps, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import fit, seeded
 from utils.transformer import TransformerDecoder, TransformerEncoder
-from utils.translator.checkpoints import write_atomically
+from utils.translator.recovery import write_atomically
 
 #: Where the results of the whole study are stored.
 #:

@@ -39,7 +39,7 @@ from utils.metrics import alignment_error_rate, bleu, links_from_weights
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import Encoder, EncoderDecoder
 from utils.training import batch_loss, fit, seeded, sequence_loss
-from utils.translator.checkpoints import write_atomically
+from utils.translator.recovery import write_atomically
 from utils.unknown_words import point_at_source, read_pointers, replace_unknown
 
 #: Where the results are stored.

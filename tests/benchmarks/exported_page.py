@@ -23,14 +23,14 @@ from chromium import launch
 from playwright.sync_api import Page, sync_playwright
 
 from utils.metrics import bleu
-from utils.translator.data import PairData
-from utils.translator.loop import Schedule
 from utils.translator.models import Settings
 from utils.translator.options import Search
 from utils.translator.page.exported import export
 from utils.translator.page.stored_model import pack_weights, unpack_weights
 from utils.translator.runs import Run, load_run, train_run
-from utils.translator.translating import Translation, translate_sentences
+from utils.translator.training.data import PairData
+from utils.translator.training.loop import Schedule
+from utils.translator.using.translating import Translation, translate_sentences
 
 WORDS = 10
 #: The most milliseconds that we want: with greedy search and with a beam of 5.

@@ -41,7 +41,7 @@ def main(
     ),
     more: Annotated[
         list[str] | None,
-        typer.Option("--train", help="One more option of `train`, as in --train=--batch-size=32."),
+        typer.Option("--train", help="One more option of `train`, as in --train=--layers=1."),
     ] = None,
 ) -> None:
     """Train, translate the held-out sentences, and print a row for each training."""
@@ -64,13 +64,15 @@ def main(
                 run = Path(temporary) / f"{direction}-{model.value}-{budget:g}"
                 languages = ["--columns", columns, "--src", src, "--tgt", tgt, "--model", model.value]
                 chosen = [*options, *(more or ()), "--minutes", budget]
-                trained = command("train", "--pairs", pairs, *languages, *chosen, "--out", run)
+                train = [sys.executable, "-m", "utils", "train", "--pairs", str(pairs), *languages]
+                subprocess.run([*train, *map(str, chosen), "--out", str(run)], check=True, stdout=sys.stderr)
+                result = command("info", run)["record"]["result"]
                 scores = command("evaluate", run, "--beam", 5)
                 bleu, chrf = scores["bleu"], scores["chrf"]
                 low, high = bleu["interval"]
                 print(
-                    f"{direction:8}{model.value:12}{budget:>8g}{trained['steps']:>8}{trained['target_tokens']:>11,}"
-                    f"{trained['held_out_loss']:>7.3f}{bleu['value']:>7.1f}  [{low:.1f}, {high:.1f}]       "
+                    f"{direction:8}{model.value:12}{budget:>8g}{result['steps']:>8}{result['target_tokens']:>11,}"
+                    f"{min(result['held_out_losses']):>7.3f}{bleu['value']:>7.1f}  [{low:.1f}, {high:.1f}]       "
                     f"{chrf['value']:>5.1f}  {bleu['signature']}",
                     flush=True,
                 )

@@ -24,9 +24,9 @@ from utils.corpus.batches import Batch, make_batch
 from utils.fast_training import fast_loss
 from utils.seq2seq import EncoderDecoder
 from utils.training import batch_loss
-from utils.translator.data import PairData, prepare
 from utils.translator.devices import Device, choose_device, fastest_products
 from utils.translator.models import Settings, build_model
+from utils.translator.training.data import PairData, prepare
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 

@@ -63,7 +63,7 @@ def bfloat16_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
         return fast_loss(model, batch, label_smoothing=0.1)
 
 
-#: The plain form is that of the chapter, the fast form that of ``translator.fast``.
+#: The plain form is that of the chapter, the fast form that of ``fast_training``.
 LOSSES: dict[str, Callable[[EncoderDecoder, Batch], Tensor]] = {
     "textbook": textbook_loss,
     "plain": partial(batch_loss, label_smoothing=0.1),
@@ -176,9 +176,9 @@ class EndsAt(nn.Module):
         self.left, self.step = lengths, 0
 
     def forward(self, maxout: Tensor) -> Tensor:
-        logits = self.output(maxout)
-        ends = self.left == self.step
-        logits[..., EOS] = torch.where(ends, 1e4, -1e4)[:, None]
+        logits, ends = self.output(maxout), self.left == self.step
+        of_rows = ends.repeat_interleave(logits[..., 0].numel() // len(ends))  # the hypotheses of a sentence
+        logits[..., EOS] = torch.where(of_rows, 1e4, -1e4).view(logits.shape[:-1]).to(logits.dtype)
         self.left, self.step = self.left[~ends], self.step + 1
         return logits
 

@@ -15,10 +15,10 @@ from utils.corpus.vocabulary import EOS
 from utils.search import beam_search, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.training import History, Ids, batch_loss
-from utils.translator.data import PairData
-from utils.translator.loop import Schedule
 from utils.translator.models import Settings, build_model
 from utils.translator.runs import Run, load_run, save_run, train_run
+from utils.translator.training.data import PairData
+from utils.translator.training.loop import Schedule
 
 # A pair file, and a run that was trained on it
 
@@ -50,7 +50,7 @@ def tiny_data(folder: Path) -> PairData:
 
 
 def train_tiny(folder: Path, *, epochs: int, settings: Settings = SETTINGS) -> tuple[Run, History]:
-    schedule = Schedule(epochs=epochs, batch_size=32, lr=1e-2, muon=0)
+    schedule = Schedule(epochs=epochs, lr=1e-2)
     run, history, _ = train_run(tiny_data(folder), settings, schedule, out=folder / "run")
     return run, history
 

@@ -23,7 +23,7 @@ from utils.metrics import (
     links_from_weights,
     paired_bootstrap,
 )
-from utils.translator.gold_links import alignment_score, parse_links
+from utils.translator.using.gold_links import alignment_score, parse_links
 
 HYPOTHESES = ["They are Russian.", "The cat sat on the mat, I think.", "it rains today"]
 REFERENCES = [

@@ -4,8 +4,6 @@
 Explained in chapters/encoder_decoder.
 """
 
-import hashlib
-import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -171,14 +169,6 @@ class ShuffledBatches:
     def epoch(self, generator: torch.Generator) -> Iterator[Batch]:
         """One epoch, shuffled by the caller's generator."""
         return batches(self.src_ids, self.tgt_ids, batch_size=self.batch_size, generator=generator)
-
-    @property
-    def identity(self) -> list:
-        """The facts that distinguish these batches from those of another training."""
-        sha256 = hashlib.sha256()
-        for pair in zip(self.src_ids, self.tgt_ids, strict=True):
-            sha256.update(json.dumps(pair).encode())
-        return [sha256.hexdigest(), self.batch_size]
 
 
 def _bucketed_rows(

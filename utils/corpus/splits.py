@@ -91,7 +91,6 @@ def parts_of_rows(
         raise ValueError(
             f"{len(group)} pairs form {len(groups)} groups that share no sentence: too few to keep {num_test}"
             f" for testing and {num_valid} for validation and to train on the rest"
-            " (smaller --test-groups and --valid-groups leave more)"
         )
     random.Random(seed).shuffle(groups)
     part_of_group = np.full(len(group), TRAIN, np.uint8)  # at the first row of each group

@@ -1,4 +1,4 @@
-"""The translator of the command line: a fast form, a full training loop, saved runs, several processes.
+"""The translator of the command line: a full training loop, saved runs, several processes, and what uses a run.
 
-The modules that the chapters explain are in ``utils`` itself; of this folder the chapters use only the fast form.
+The modules that the chapters explain are in ``utils`` itself.
 """

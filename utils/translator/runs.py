@@ -6,15 +6,21 @@ Explained in book/api/command_line.
 
 import hashlib
 import json
+import os
 import shutil
+import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import accumulate
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
@@ -22,27 +28,28 @@ from utils.corpus.pairs import find_files
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.seq2seq import EncoderDecoder
-from utils.translator.checkpoints import Checkpoints, digest, read_safetensors, write_atomically
-from utils.translator.data import Notify, PairData, Rows, prepare, silent
 from utils.translator.devices import CPU, check_memory, fastest_products
-from utils.translator.distributed import ALONE, Processes
-from utils.translator.folders import (
-    RECORD,
-    SETTINGS,
-    SRC,
-    TEST,
-    TGT,
-    WEIGHTS,
-    beside,
-    check_place,
-    complete,
-    locked,
-    publish,
-)
-from utils.translator.loop import FullHistory, Schedule, train
 from utils.translator.models import Settings, build_model
-from utils.translator.options import Model
-from utils.translator.records import Record, differences, now, plan, printable, result_of
+from utils.translator.recovery import STATE, made_whole, training_folder, write_atomically
+from utils.translator.training.data import Notify, PairData, Rows, prepare, silent
+from utils.translator.training.distributed import ALONE, Processes
+from utils.translator.training.loop import FullHistory, Schedule, train_model
+
+#: The files of a run. The weights hold the digest of all others but the evaluation.
+RECORD, SETTINGS, SRC, TGT, TEST, WEIGHTS, EVALUATION = (
+    "run.json", "settings.json", "src.vocabulary.json", "tgt.vocabulary.json", "test.json", "weights.safetensors",
+    "evaluation.json",
+)  # fmt: skip
+#: The folder of the ids of the sentences, while a run is made.
+_IDS = "ids"
+#: The most points of the curve of the loss in a record.
+MAX_POINTS = 200
+#: What may differ between the command that began a training and the one that continues it. The pair file may have
+#: moved: its digest says whether it is the same.
+_FREE = {("data", "pairs"), ("schedule", "minutes")}
+
+#: How a run was trained, in types that JSON can hold.
+Record = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class Run:
         src_vocabulary: of the source language.
         tgt_vocabulary: of the target language.
         test: the held-out examples.
-        record: how it was trained (:mod:`utils.translator.records`); None if that is not known.
+        record: from which data, by which command and how it was trained; None if nothing is known of this.
     """
 
     settings: Settings
@@ -72,202 +79,163 @@ def train_run(
     schedule: Schedule,
     *,
     out: str | Path,
-    overwrite: bool = False,
     resume: bool = False,
     progress: bool = False,
     notify: Notify = silent,
     processes: Processes = ALONE,
 ) -> tuple[Run, FullHistory, Rows]:
-    """From a pair file to a trained translator: read, split, learn vocabularies, train, save.
+    """From a pair file to a trained translator in a folder: read, split, learn vocabularies, train, save.
 
     The files are written into a folder beside ``out``, with ".training" after its name. It is renamed to ``out`` when
-    the run is complete; until then a run that ``out`` holds stays as it is. A lock keeps a second training out.
+    the run is complete.
 
     Args:
         data: the pair file and its split.
         settings: of the model.
-        schedule: of the training; its budget does not include the reading of the file. Where its ``muon`` is None,
-            Muon's learning rate is 0.02 on a device with bfloat16 products, and elsewhere Adam trains all weights:
-            torch's Muon uses such products, and is fifty times slower on a processor without them. Where its
-            ``batch_size`` is None, it is 128, or 32 where Adam trains all weights on a CPU: with few minutes, smaller
-            and more steps are better there (measured in book/quality).
-        out: folder of the run.
-        overwrite: replace a run that the folder holds already, or an interrupted training into it.
+        schedule: of the training; its budget does not include the reading of the file.
+        out: folder of the run, which must be new or empty.
         resume: go on with an interrupted training, whose state is saved once per minute; a warning says if there is
             none.
         progress: show a progress bar.
         notify: gets a message before each part that may take long.
-        processes: those that train together, and the device they train on. The first of them saves the run; processes
-            that were restarted after one failed go on with its training.
+        processes: those that train together, and the device they train on. The first of them reads the file and saves
+            the run; all of them must see the folder.
 
     Returns:
         The run, how its training went, and which rows of the file it left out.
 
     Raises:
-        FileExistsError: the folder holds something that may not be replaced, or another process trains into it.
-        FileNotFoundError: as :func:`prepare`.
-        ValueError: ``resume`` with other options, too little memory, or as :func:`prepare` and
-            :func:`utils.translator.loop.train`.
-        FloatingPointError: as :func:`utils.translator.loop.train`.
+        FileExistsError: as :func:`utils.translator.recovery.made_whole`.
+        FileNotFoundError: as :func:`utils.translator.training.data.prepare`.
+        ValueError: ``resume`` with other options, too little memory, or as
+            :func:`utils.translator.training.data.prepare` and :func:`utils.translator.training.loop.train_model`.
+        FloatingPointError: as :func:`utils.translator.training.loop.train_model`.
     """
-    checkpoints = Checkpoints(beside(out, "training"))
-    with locked(out) if processes.is_first else nullcontext():
-        if processes.is_first:
-            _prepare_folder(
-                out, checkpoints, overwrite=overwrite, resume=resume, restarted=processes.restarted
-            )
-        processes.barrier()
-        try:
-            run, history, rows = _train(
-                data, settings, schedule, checkpoints, processes, progress=progress, notify=notify
-            )
-            if processes.is_first:
-                shutil.rmtree(checkpoints.folder / "ids")
-                write_run(run, checkpoints.folder)
-                publish(checkpoints.folder, out)
-                Checkpoints(out).remove()
-        finally:
-            if processes.is_first and not checkpoints.exist:
-                shutil.rmtree(checkpoints.folder, ignore_errors=True)
-    return run, history, rows
-
-
-def _completed(schedule: Schedule, products: torch.dtype, device: torch.device) -> Schedule:
-    """The schedule with the choices that it leaves open."""
-    muon, batch_size = schedule.muon, schedule.batch_size
-    if muon is None:
-        muon = 0.02 if products == torch.bfloat16 else 0.0
-    if batch_size is None:
-        batch_size = 32 if device.type == "cpu" and not muon else 128
-    return replace(schedule, muon=muon, batch_size=batch_size)
-
-
-def _train(
-    data: PairData,
-    settings: Settings,
-    schedule: Schedule,
-    checkpoints: Checkpoints,
-    processes: Processes,
-    *,
-    progress: bool,
-    notify: Notify,
-) -> tuple[Run, FullHistory, Rows]:
-    """Train in a folder that is ready, and record the plan there before."""
-    products = fastest_products(processes.device)
-    schedule = _completed(schedule, products, processes.device)
-    record, ids = {}, checkpoints.folder / "ids"
-    if processes.is_first:
-        record = _planned(data, settings, schedule, checkpoints.folder / RECORD)
-        record["machine"] = {"device": str(processes.device), "products": str(products)}
-        record["machine"] |= {"processes": processes.world, "threads": torch.get_num_threads()}
-        record["optimizer"] = "Muon and Adam" if schedule.muon else "Adam"
-    # The other processes may be on machines that do not have this folder.
-    with nullcontext(ids) if processes.is_first else TemporaryDirectory() as folder:
-        training_data = prepare(
-            data,
-            settings,
-            Path(folder),
-            batch_size=schedule.batch_size,
-            notify=notify if processes.is_first else silent,
-        )
+    is_first, device = processes.rank == 0, processes.device
+    products = fastest_products(device)
+    with made_whole(out, resume=resume) if is_first else nullcontext(training_folder(out)) as folder:
+        options = {"batch_size": schedule.batch_size, "notify": notify}
+        if is_first:
+            if resume and not (folder / STATE).exists():  # not an error: a cluster starts a job always alike
+                warnings.warn(f"no training into {out} was interrupted: this one begins anew", stacklevel=2)
+            record = _planned(data, settings, schedule, folder / RECORD)
+            write_atomically(folder / RECORD, _to_json(record).encode())
+            prepare(data, settings, folder / _IDS, **options)
+        processes.sum(0)  # the others wait until the first has read the file
+        training_data = prepare(data, settings, folder / _IDS, **options)
         vocabularies = training_data.src_vocabulary, training_data.tgt_vocabulary
         with torch.device("meta"):
-            num_parameters = sum(
-                p.numel() for p in build_model(settings, *map(len, vocabularies)).parameters()
-            )
-        check_memory(num_parameters, processes.device)
-        model = build_model(settings, *map(len, vocabularies)).to(processes.device)
-        if processes.is_first:
-            write_atomically(checkpoints.folder / RECORD, _to_json(record).encode())
-        history = train(
+            num_weights = sum(p.numel() for p in build_model(settings, *map(len, vocabularies)).parameters())
+        check_memory(num_weights, device)
+        model = build_model(settings, *map(len, vocabularies)).to(device)
+        history = train_model(
             model,
             training_data.batches,
             schedule,
             valid=training_data.valid,
             seed=settings.seed,
             products=products,
-            progress=progress and processes.is_first,
-            checkpoints=checkpoints,
+            progress=progress and is_first,
+            folder=folder,
             processes=processes,
         )
-    record |= {
-        "rows": asdict(training_data.rows),
-        "result": result_of(history, digest((), model.state_dict())),
-    }
-    return Run(settings, model, *vocabularies, training_data.test, record), history, training_data.rows
+        run = Run(settings, model, *vocabularies, training_data.test)
+        if is_first:
+            machine = {"device": str(device), "products": str(products), "processes": processes.world}
+            record["machine"] = machine | {"threads": torch.get_num_threads()}
+            record |= {"rows": asdict(training_data.rows), "result": _result(history, model)}
+            run = replace(run, record=record)
+            save_run(run, folder)
+            shutil.rmtree(folder / _IDS)
+    return run, history, training_data.rows
 
 
 def _planned(data: PairData, settings: Settings, schedule: Schedule, path: Path) -> Record:
-    """The plan of a training; that of the first command if this one continues it with the same options."""
+    """What is known of a training before it; what the first command noted, if this one continues its training.
+
+    Raises:
+        ValueError: the first command had other options.
+    """
     names, digests = [], []
     for pairs in find_files(data.pairs):
-        names.append(printable(pairs.absolute()))
+        names.append(_printable(pairs.absolute()))
         with pairs.open("rb") as file:
             digests.append(hashlib.file_digest(file, "sha256").hexdigest())
     facts = {"pairs": " and ".join(names), "columns": list(data.columns), "sha256": " and ".join(digests)}
-    record = plan(data=asdict(data) | facts, settings=asdict(settings), schedule=asdict(schedule))
+    record = {
+        "date": _now(),
+        "command": [_printable(argument) for argument in (Path(sys.argv[0]).name, *sys.argv[1:])],
+        "versions": _versions(),
+        "data": asdict(data) | facts,
+        "settings": asdict(settings),
+        "schedule": asdict(schedule),
+    }
     if not path.exists():
         return record
     first = json.loads(path.read_bytes())
-    # A training that an earlier version of this course began is recurrent: there was no other model.
-    first["settings"] = {"model": Model.RECURRENT, "num_heads": None} | first["settings"]
-    if changes := differences(first, record):
+    if different := changes(first, record):
         raise ValueError(
-            f"the training to resume began with other options: {'; '.join(changes)}: give the same options, "
-            "or begin again with --overwrite"
+            f"the training to resume began with other options: {'; '.join(different)}: give the same options, "
+            f"or remove {path.parent} to begin again"
         )
-    resumption = {"date": now(), "command": record["command"], "minutes": schedule.minutes}
-    return first | {"resumed": [*first.get("resumed", []), resumption]}
+    return first | {"schedule": asdict(schedule), "resumed": [*first.get("resumed", []), record["date"]]}
 
 
-def _prepare_folder(
-    out: str | Path, checkpoints: Checkpoints, *, overwrite: bool, resume: bool, restarted: bool
-) -> None:
-    """Make the folder to train in; raise an error rather than lose a run or a state of a training unasked."""
-    check_place(out, overwrite=overwrite)
-    if checkpoints.exist and not (resume or restarted):
-        if not overwrite:
-            raise FileExistsError(
-                f"a training into {out} was interrupted: continue it with --resume, or begin again with --overwrite"
-            )
-        shutil.rmtree(checkpoints.folder)
-    elif resume and not restarted and not checkpoints.exist:
-        # Not an error: a cluster starts a job with the same command at first and after each interruption.
-        warnings.warn(f"there is no interrupted training into {out}: this training begins anew", stacklevel=2)
-    if not checkpoints.exist and checkpoints.folder.exists():
-        shutil.rmtree(checkpoints.folder)  # of a training that ended before its first state was saved
-    checkpoints.folder.mkdir(exist_ok=True)
+def changes(before: Record, after: Record) -> list[str]:
+    """The differences between two records that make them two trainings, one phrase each.
+
+    >>> changes(*({"data": {}, "settings": {"dropout": share}, "schedule": {}} for share in (0.1, 0.3)))
+    ['dropout was 0.1, now 0.3']
+    """
+    return [
+        f"{name} was {before[part].get(name)}, now {after[part].get(name)}"
+        for part in ("data", "settings", "schedule")
+        for name in before[part] | after[part]
+        if before[part].get(name) != after[part].get(name) and (part, name) not in _FREE
+    ]
+
+
+def _result(history: FullHistory, model: EncoderDecoder) -> Record:
+    """What is known after a training. The curve is the mean loss up to each of at most 200 steps since the last."""
+    pieces = torch.tensor(history.losses).tensor_split(min(MAX_POINTS, len(history.losses)))
+    ends = accumulate(map(len, pieces))
+    return {
+        "date": _now(),
+        "steps": len(history.losses),
+        "minutes": round(history.seconds[-1] / 60, 2),
+        "target_tokens": sum(history.tokens),
+        "losses": [[end, round(piece.mean().item(), 4)] for end, piece in zip(ends, pieces, strict=True)],
+        "held_out_losses": [round(loss, 4) for loss in history.valid_losses],
+        "weights": digest((), model.state_dict()),
+    }
+
+
+def _versions() -> dict[str, str]:
+    packages = ("attention-course", "torch", "tokenizers", "sacrebleu")
+    return {"python": sys.version.split()[0]} | {name: version(name) for name in packages}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _printable(text: str | os.PathLike) -> str:
+    """A path or an argument as text that UTF-8 can hold."""
+    return os.fsencode(text).decode("utf-8", "backslashreplace")
 
 
 def save_run(run: Run, folder: str | Path) -> None:
     """Save a run in a folder: the weights as safetensors, everything else as JSON, nothing pickled.
 
-    The files are written beside the folder and renamed into it together.
+    Each file is written whole, the weights last; a folder with files of two runs is refused by :func:`load_run`.
 
     Args:
-        folder: made if it does not exist; a run in it is replaced.
-
-    Raises:
-        ValueError, FileExistsError: the folder holds something else than a run.
-    """
-    with locked(folder):
-        check_place(folder, overwrite=True)
-        new = beside(folder, "new")
-        shutil.rmtree(new, ignore_errors=True)
-        new.mkdir()
-        try:
-            write_run(run, new)
-            publish(new, folder)
-        finally:
-            shutil.rmtree(new, ignore_errors=True)
-
-
-def write_run(run: Run, folder: Path) -> None:
-    """Write the files of a run into a folder that is there, the weights last.
+        folder: made if it does not exist.
 
     Raises:
         FloatingPointError: a weight that is not a finite number.
     """
+    folder = Path(folder)
     weights = run.model.state_dict()
     _check_weights(weights, "the weights after the training")
     texts = {
@@ -278,6 +246,7 @@ def write_run(run: Run, folder: Path) -> None:
     }
     if run.record is not None:
         texts[RECORD] = _to_json(run.record)
+    folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         write_atomically(folder / name, text.encode())
     metadata = {"digest": digest([text.encode() for text in texts.values()], weights)}
@@ -296,23 +265,23 @@ def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
         ValueError: a file that is damaged, or that belongs to another run.
         FloatingPointError: a weight that is not a finite number.
     """
-    folder = complete(folder)
+    folder = Path(folder)
     for name in (SETTINGS, SRC, TGT, TEST, WEIGHTS):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} holds no trained run: {name} is missing")
-    # A run of an earlier version has no record.
     has_record = (folder / RECORD).is_file()
     names = (SETTINGS, SRC, TGT, TEST, *([RECORD] if has_record else []))
     texts = [(folder / name).read_bytes() for name in names]
-    weights, metadata = read_safetensors(folder / WEIGHTS)
-    if metadata.get("digest") != digest(texts, weights):
-        raise ValueError(f"the files in {folder} are damaged or not of one run: restore them or train again")
     try:
-        settings = Settings(**json.loads(texts[0]))
-    except TypeError as error:
-        raise ValueError(f"{folder / SETTINGS} is of another version of this course: {error}") from error
-    src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / SRC), Vocabulary.load(folder / TGT)
+        with safe_open(folder / WEIGHTS, framework="pt") as file:
+            weights, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
+    except SafetensorError as error:
+        raise ValueError(f"{folder / WEIGHTS} is damaged: {error}") from error
+    if (metadata or {}).get("digest") != digest(texts, weights):
+        raise ValueError(f"the files in {folder} are damaged or not of one run: restore them or train again")
     _check_weights(weights, f"{folder / WEIGHTS}")
+    settings = Settings(**json.loads(texts[0]))
+    src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / SRC), Vocabulary.load(folder / TGT)
     model = build_model(settings, len(src_vocabulary), len(tgt_vocabulary))
     try:
         model.load_state_dict(weights)
@@ -321,6 +290,18 @@ def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
     test = [Example(example["source"], tuple(example["references"])) for example in json.loads(texts[3])]
     record = json.loads(texts[4]) if has_record else None
     return Run(settings, model.to(device), src_vocabulary, tgt_vocabulary, test, record)
+
+
+def digest(texts: Iterable[bytes], tensors: Mapping[str, Tensor]) -> str:
+    """SHA-256 of texts and of tensors, independent of the order in which the tensors are stored.
+
+    >>> digest([b"a"], {}) == hashlib.sha256(b"a").hexdigest()
+    True
+    """
+    sha256 = hashlib.sha256(b"".join(texts))
+    for name in sorted(tensors):
+        sha256.update(tensors[name].cpu().contiguous().flatten().view(torch.uint8).numpy())
+    return sha256.hexdigest()
 
 
 def _check_weights(weights: Mapping[str, Tensor], where: str) -> None:

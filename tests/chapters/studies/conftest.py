@@ -4,7 +4,7 @@ import pytest
 
 from studies.real_sentences import CHINESE, FRENCH, HANSARDS, HANSARDS_LINKS
 from utils.corpus.grammar import join_words, triples
-from utils.translator.gold_links import format_links
+from utils.translator.using.gold_links import format_links
 
 
 @pytest.fixture(scope="module")

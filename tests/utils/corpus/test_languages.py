@@ -7,7 +7,7 @@ import pytest
 from utils.corpus.languages import canonical, has_blanks, name, primary, script
 from utils.corpus.pairs import choose_languages, normalise, read_pairs, tokenise
 from utils.metrics import bleu, bleu_tokenizer
-from utils.translator.evaluation import tokenizer_note
+from utils.translator.using.evaluation import tokenizer_note
 
 CHINESE = ["我们今天晚上去看电影。", "他在火车站等了两个小时。"]
 

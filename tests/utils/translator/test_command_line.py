@@ -20,20 +20,20 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from typer.testing import CliRunner
 
 from utils.corpus.download import CORPORA, get_corpus
-from utils.translator.alignment import align_pairs
 from utils.translator.commands import NAME, app
 from utils.translator.commands.get import CorpusName
 from utils.translator.devices import computing
-from utils.translator.gold_links import parse_links
 from utils.translator.models import build_model
 from utils.translator.options import Search
 from utils.translator.runs import load_run, save_run
-from utils.translator.translating import n_best, translate_sentences
+from utils.translator.using.alignment import align_pairs
+from utils.translator.using.gold_links import parse_links
+from utils.translator.using.translating import n_best, translate_sentences
 
 pytestmark = pytest.mark.trains
 
 ROOT = Path(__file__).parents[3]
-SMALL = ["--vocabulary-size", "360", "--width", "13", "--test-groups", "7", "--valid-groups", "5"]
+SMALL = ["--vocabulary-size", "360", "--width", "13"]
 
 
 def invoke(*arguments: object, stdin: str | bytes | None = None):
@@ -107,8 +107,8 @@ MISTAKES = [
     ("train --pairs {pairs} --out new", "name the columns, or both source and target"),
     (f"{EN_FR} --src english", "two or three letters, such as en, zh, pt-BR; got 'english'"),
     (f"{EN_FR} --width 1000000", "choose a smaller --width"),
-    (f"{EN_FR} --out {{pairs}}", "pairs.txt is a file: name a new folder"),
-    (f"{EN_FR} --out {{run}}", "holds a trained run already"),
+    (f"{EN_FR} --out {{pairs}}", "pairs.txt exists already: name a new folder"),
+    (f"{EN_FR} --out {{run}}", "exists already: name a new folder"),
     (f"{EN_FR} --pairs pipe", "not a regular file"),
     (f"{EN_FR} --pairs none.txt", "none.txt"),
     ("translate nowhere a", "holds no trained run"),
@@ -136,7 +136,8 @@ WRONG_OPTIONS = [
     (f"{EN_FR} --minutes=-1", "--minutes"),
     (f"{EN_FR} --steps=1", "--steps"),
     (f"{EN_FR} --model=lstm", "--model"),
-    (f"{EN_FR} --steps 2 --epochs 2", "give one of --minutes, --epochs and --steps"),
+    (f"{EN_FR} --steps 2 --minutes 2", "give --minutes or --steps, not both"),
+    (f"{EN_FR} --model transformer --width 14", "the width of a Transformer must be"),
     ("translate {run} a --beam 0", "beam must be from 1 to 100, got 0"),
     ("evaluate {run} --length-penalty nan", "length_penalty must be from 0 to 10, got nan"),
     ("compare {run} {run} --no-repeat-ngram=-1", "no_repeat_ngram must be from 0 to 1000, got -1"),
@@ -243,22 +244,20 @@ def test_any_pair_of_languages_needs_no_code(tmp_path):
     ]
     (tmp_path / "deu.tsv").write_text("\r\n".join(lines), encoding="utf-8-sig")
     out = tmp_path / "runs" / "de-en"
-    options = ["--pairs", tmp_path / "deu.tsv", "--src", "de", "--tgt", "en", "--steps", 3, "--seed", 3]
-    facts = json.loads(output("train", *options, "--out", out, *SMALL, "--json"))
-    assert (facts["run"], facts["src"], facts["tgt"], facts["steps"]) == (str(out), "de", "en", 3)
-    assert (facts["rows"]["good"], facts["rows"]["train"]) == (60, 60 - 7 - 5)
-    assert load_run(out).settings.seed == 3
+    options = ["--pairs", tmp_path / "deu.tsv", "--src", "de", "--tgt", "en", "--steps", 3]
+    printed = output("train", *options, "--out", out, *SMALL)
+    assert f"60 pairs, {60 - 6 - 6} to train on\n" in printed
+    assert re.search(r"3 steps, \d+ target tokens per second\nheld-out loss \d\.\d{3} nats", printed)
+    assert (load_run(out).settings.src, load_run(out).settings.tgt) == ("de", "en")
     assert load_run(out).test[0].source.split()[0] in {"Ich", "Wir", "Ihr", "Sie"}
     assert len(output("translate", out, "Ich höre fünf Vögel.").splitlines()) == 1
     links = output("align", out, stdin="Ich höre Vögel\tI hear birds\n").split()
     assert sorted(link[-1] for link in links) == list("012")
-    printed = output("train", *options, "--out", out, *SMALL, "--overwrite")
-    assert re.search(r"3 steps, \d+ target tokens per second\nheld-out loss \d\.\d{3} nats", printed)
 
 
 def test_a_transformer_is_used_like_the_other_model(tmp_path):
-    size = ["--model", "transformer", "--width", 12, "--heads", 3, "--layers", 2]
-    output(*train_options(tmp_path, *size, "--epochs", 2))
+    size = ["--model", "transformer", "--width", 12, "--layers", 2]
+    output(*train_options(tmp_path, *size, "--steps", 6))
     out = tmp_path / "run"
     texts = [translation.text for translation in translate_sentences(load_run(out), ["I see two dogs.", ""])]
     assert output("translate", out, "I see two dogs.", "").splitlines() == texts
@@ -305,9 +304,10 @@ def test_train_shows_pairs_and_what_is_odd(tmp_path):
     text = (tmp_path / "pairs.txt").read_text("utf-8")
     (tmp_path / "pairs.txt").write_text(f"English\tFrench\n{text}", encoding="utf-8")
     told = invoke(*options).stderr.splitlines()
-    assert told[:3] == [
-        f"warning: there is no interrupted training into {tmp_path / 'run'}: this training begins anew",
+    assert told[:4] == [
+        f"warning: no training into {tmp_path / 'run'} was interrupted: this one begins anew",
         f"reading {tmp_path / 'pairs.txt'}",
+        "holding out 8 pairs to test on and 8 to validate on",
         "  column 1 is en: English  column 2 is zh: French",
     ]
     assert sum(line.startswith("  en: ") and "  zh: " in line for line in told) == 3
@@ -433,7 +433,7 @@ def test_evaluate_prints_what_it_stores(folder, monkeypatch):
     printed = output("evaluate", folder, "--beam", "2", "--json")
     assert json.loads(printed) == json.loads((folder / "evaluation.json").read_text())
     denied = PermissionError(13, "Permission denied")
-    monkeypatch.setattr("utils.translator.evaluation.write_atomically", raising(denied))
+    monkeypatch.setattr("utils.translator.using.evaluation.write_atomically", raising(denied))
     result = invoke("evaluate", folder)
     assert (result.exit_code, result.stdout.splitlines()) == (0, lines)
     assert result.stderr.splitlines()[-1].startswith(f"warning: nothing can be written to {folder}")
@@ -472,7 +472,7 @@ def test_two_runs_are_compared_by_a_bootstrap(folder, tmp_path):
     assert "the same languages, got en-fr and en-de" in mistake("compare", folder, other)
     save_run(replace(run, test=[]), other)
     for command in (["evaluate", other], ["compare", other, other]):
-        assert "no test sentences (--test-groups 0): name a file" in mistake(*command)
+        assert "no test sentences: name a file" in mistake(*command)
 
 
 def test_a_tokenizer_that_is_missing_is_named(folder, monkeypatch):
@@ -485,11 +485,11 @@ def test_a_tokenizer_that_is_missing_is_named(folder, monkeypatch):
 
 
 def test_info_tells_how_a_run_was_trained_and_how_good_it_is(tmp_path):
-    output(*train_options(tmp_path, "--steps", 3, "--device", "cpu", "--threads", 1))
+    output(*train_options(tmp_path, "--steps", 3, "--device", "cpu"))
     out = tmp_path / "run"
     lines = dict(line.split(maxsplit=1) for line in output("info", out).splitlines()[1:])
     assert lines["data"].startswith(f"{tmp_path / 'pairs.txt'}, sha256 ")
-    assert lines["rows"] == "100 pairs, 86 to train on"
+    assert lines["rows"] == "100 pairs, 84 to train on"
     assert lines["trained"].startswith("3 steps in 0.0")
     assert "threads 1, " in lines["with"]
     assert lines["scores"] == "none: evaluate has not measured it"

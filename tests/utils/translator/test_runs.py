@@ -5,8 +5,6 @@ import errno
 import hashlib
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -25,16 +23,14 @@ from tiny import (
 )
 
 from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
-from utils.translator.checkpoints import Checkpoints, digest, write_atomically
-from utils.translator.data import PairData, Rows, prepare
-from utils.translator.folders import locked
-from utils.translator.loop import Schedule
 from utils.translator.models import build_model
-from utils.translator.records import differences, thinned
-from utils.translator.runs import load_run, save_run, train_run
+from utils.translator.recovery import write_atomically
+from utils.translator.runs import changes, digest, load_run, save_run, train_run
+from utils.translator.training.data import PairData, Rows, prepare
+from utils.translator.training.loop import Schedule
 
 COLUMNS = ("en", "fr")
-ONE_EPOCH = Schedule(epochs=1, batch_size=32, muon=0)
+ONE_EPOCH = Schedule(epochs=1)
 
 
 def test_settings_and_seed_alone_decide_the_model():
@@ -83,26 +79,6 @@ def test_settings_that_no_model_has_are_named(changes, message):
         dataclasses.replace(SETTINGS, **changes)
 
 
-def earlier(settings) -> dict:
-    """Settings as a version of the course wrote them that had one model."""
-    written = dataclasses.asdict(settings)
-    return {name: written[name] for name in written if name not in ("model", "num_heads")}
-
-
-def test_a_training_of_an_earlier_version_is_continued(tmp_path, monkeypatch):
-    failing_run = partial(train_run, tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "run")
-    with monkeypatch.context() as patch:
-        patch.setattr("utils.translator.runs.Checkpoints", partial(Checkpoints, seconds=0))
-        patch.setattr("utils.translator.runs.write_run", failing)
-        with pytest.raises(OSError, match="No space left"):
-            failing_run()
-    record = tmp_path / "run.training" / "run.json"
-    first = json.loads(record.read_text())
-    first["settings"] = earlier(SETTINGS)
-    record.write_text(json.dumps(first))
-    assert len(failing_run(resume=True)[1].losses) == 3
-
-
 def test_a_training_gives_the_run_in_its_folder(tmp_path):
     run, history = train_tiny(tmp_path / "a", epochs=2)
     stored = load_run(tmp_path / "a" / "run")
@@ -118,26 +94,13 @@ def test_a_training_gives_the_run_in_its_folder(tmp_path):
     assert again.test == run.test != other.test
 
 
-def test_a_run_is_replaced_by_overwrite_alone(tmp_path):
-    train_tiny(tmp_path, epochs=1)
-    with pytest.raises(FileExistsError, match="holds a trained run already"):
-        train_tiny(tmp_path, epochs=1)
-    data = PairData(tmp_path / "pairs.txt", COLUMNS, num_test=3, num_valid=0)
-    _, history, _ = train_run(data, SETTINGS, ONE_EPOCH, out=tmp_path / "run", overwrite=True)
-    assert len(load_run(tmp_path / "run").test) == 3
-    assert history.valid_losses == []
-
-
-def test_a_run_of_an_earlier_version_is_read(tmp_path, monkeypatch):
-    """The stored run stays readable, and it belongs to the pairs and settings of ``tiny``."""
+def test_the_stored_run_belongs_to_its_pairs_and_settings(tmp_path):
     run = trained_run()
     prepared = prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32)
     assert run.settings == SETTINGS
     assert run.test == prepared.test
     assert run.src_vocabulary.to_json() == prepared.src_vocabulary.to_json()
     assert run.tgt_vocabulary.to_json() == prepared.tgt_vocabulary.to_json()
-    assert run.record is None
-    monkeypatch.setattr("utils.translator.runs.asdict", earlier)
     save_run(run, tmp_path / "run")
     for path in STORED_RUN.iterdir():
         assert (tmp_path / "run" / path.name).read_bytes() == path.read_bytes(), path.name
@@ -210,110 +173,60 @@ def test_weights_of_another_model_are_refused(tmp_path):
         load_run(tmp_path)
 
 
-def test_settings_of_another_version_are_named(tmp_path, monkeypatch):
-    run = trained_run()
-    monkeypatch.setattr(
-        "utils.translator.runs.asdict", lambda settings: dataclasses.asdict(settings) | {"heads": 8}
-    )
-    save_run(run, tmp_path)
-    with pytest.raises(ValueError, match=r"settings\.json is of another version of this course: .*'heads'"):
-        load_run(tmp_path)
-
-
-# The folder: made beside its place, under a lock, and renamed into it
-
-
-@contextmanager
-def nothing_changes(folder: Path) -> Iterator[None]:
-    """Every file in the folder is the same at the end of the block."""
-    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    yield
-    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
-
-
-def failing(*_: object, **__: object) -> None:
-    raise OSError(errno.ENOSPC, "No space left on device")
+# Trainings that end early
 
 
 @pytest.mark.parametrize("name", ["settings.json", "weights.safetensors"])
-def test_a_full_disk_keeps_run_and_state(tmp_path, monkeypatch, name):
-    run, _ = train_tiny(tmp_path, epochs=2)
+def test_a_full_disk_keeps_the_training(tmp_path, monkeypatch, name):
+    def full_for_one(path: Path, content: bytes) -> None:
+        if path.name == name:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write_atomically(path, content)
 
-    def full_for_one(path, content):
-        return failing() if path.name == name else write_atomically(path, content)
-
-    with monkeypatch.context() as patch, nothing_changes(tmp_path / "run"):
-        patch.setattr("utils.translator.runs.write_atomically", full_for_one)
-        patch.setattr("utils.translator.runs.Checkpoints", partial(Checkpoints, seconds=0))
-        with pytest.raises(OSError, match="No space left"):
-            train_run(tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "run", overwrite=True)
-    _, history, _ = train_run(
-        tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "run", overwrite=True, resume=True
-    )
-    assert len(history.losses) == 3  # the training was complete and is not done again
-    assert not torch.equal(weights_of(load_run(tmp_path / "run").model), weights_of(run.model))
-
-
-@pytest.mark.parametrize("number", [1, 2])
-def test_death_between_two_renames_leaves_a_run(tmp_path, monkeypatch, number):
-    first, _ = train_tiny(tmp_path, epochs=2)
-    renames = []
-
-    def rename(path: Path, target: Path) -> Path:
-        if path.is_dir():
-            renames.append(path.name)
-            if len(renames) == number:
-                raise InterruptedError
-        return path.rename(target)
-
+    train = partial(train_run, tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "run")
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", rename)
+        patch.setattr("utils.translator.runs.write_atomically", full_for_one)
+        with pytest.raises(OSError, match="No space left"):
+            train()
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(FileExistsError, match="was interrupted: continue it with --resume"):
+        train()
+    run, history, _ = train(resume=True)
+    assert len(history.losses) == 3  # the training was complete and is not done again
+    assert torch.equal(weights_of(load_run(tmp_path / "run").model), weights_of(run.model))
+    assert {path.name for path in tmp_path.iterdir()} == {"pairs.txt", "run", ".run.lock"}
+
+
+def test_only_the_same_training_is_resumed(tmp_path, monkeypatch):
+    data = tiny_data(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("utils.translator.runs.save_run", raise_interrupted)
         with pytest.raises(InterruptedError):
-            save_run(dataclasses.replace(trained_run(), record=None), tmp_path / "run")
-    assert renames == ["run", "run.new"][:number]
-    assert torch.equal(weights_of(load_run(tmp_path / "run").model), weights_of(first.model))
-    save_run(trained_run(), tmp_path / "run")
-    assert torch.equal(weights_of(load_run(tmp_path / "run").model), weights_of(trained_run().model))
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"pairs.txt", "run", ".run.lock"}
+            train_run(data, SETTINGS, ONE_EPOCH, out=tmp_path / "run")
+    resume = partial(train_run, out=tmp_path / "run", resume=True)
+    other = dataclasses.replace(SETTINGS, dropout=0.3, seed=1)
+    with pytest.raises(ValueError, match=r"other options: dropout was 0\.0, now 0\.3; seed was 0, now 1"):
+        resume(data, other, ONE_EPOCH)
+    with pytest.raises(ValueError, match="epochs was 1, now 2"):
+        resume(data, SETTINGS, Schedule(epochs=2))
+    moved = data.pairs.rename(tmp_path / "moved.txt")
+    moved.write_text(moved.read_text("utf-8") + "One more.\tEncore une.\n", "utf-8")
+    with pytest.raises(ValueError, match="sha256 was"):
+        resume(dataclasses.replace(data, pairs=moved), SETTINGS, ONE_EPOCH)
+    write_pairs(moved)
+    run, _, _ = resume(dataclasses.replace(data, pairs=moved), SETTINGS, ONE_EPOCH)
+    assert len(run.record["resumed"]) == 1
 
 
-def test_only_one_training_writes_into_a_folder(tmp_path):
-    with locked(tmp_path / "run"), pytest.raises(FileExistsError, match="another process is training into"):
-        train_tiny(tmp_path, epochs=1)
-    assert train_tiny(tmp_path, epochs=1)
+def raise_interrupted(*_: object) -> None:
+    raise InterruptedError
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        (["settings.json", "test.json"], "holds settings.json, which is not a file of a run"),
-        (["weights.safetensors", "notes.txt"], "holds notes.txt, which is not a file of a run"),
-        (["checkpoint.safetensors"], "a training that an earlier version of this course left"),
-        (["weights.safetensors"], "holds a trained run already"),
-    ],
-)
-def test_what_a_folder_holds_is_not_replaced(tmp_path, files, message):
-    (tmp_path / "run").mkdir()
-    for name in files:
-        (tmp_path / "run" / name).write_text("mine")
-    with nothing_changes(tmp_path / "run"), pytest.raises(FileExistsError, match=message):
-        train_tiny(tmp_path, epochs=1)
-    if "not a file of a run" in message:
-        with nothing_changes(tmp_path / "run"), pytest.raises(FileExistsError, match=message):
-            save_run(trained_run(), tmp_path / "run")
-
-
-def test_the_current_folder_cannot_become_a_run(tmp_path, monkeypatch):
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    for place in ("", ".", "..", tmp_path, "/"):
-        with pytest.raises(ValueError, match="cannot become a run: name a new folder"):
-            save_run(trained_run(), place)
-    save_run(trained_run(), "run")
-    (tmp_path / "link").symlink_to(tmp_path / "here" / "run")
-    save_run(trained_run(), tmp_path / "link")
-    assert (tmp_path / "link").is_symlink()
+def test_resume_without_an_interrupted_training_warns(tmp_path):
+    """So a user sees a mistyped name at once, and a job on a cluster may give the option at its first start too."""
+    with pytest.warns(UserWarning, match="was interrupted: this one begins anew"):
+        train_run(tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "run", resume=True)
+    assert len(load_run(tmp_path / "run").test) == 7
 
 
 # The record
@@ -328,7 +241,6 @@ def test_the_record_says_how_a_run_was_trained(tmp_path):
     assert record["data"]["sha256"] == hashlib.sha256(pairs.read_bytes()).hexdigest()
     assert record["settings"] == dataclasses.asdict(SETTINGS)
     assert record["schedule"]["batch_size"] == 32
-    assert record["optimizer"] == "Adam"
     assert record["rows"]["train"] == 86
     assert record["versions"]["torch"] == version("torch")
     assert record["result"]["losses"] == [
@@ -337,24 +249,22 @@ def test_the_record_says_how_a_run_was_trained(tmp_path):
     assert record["result"]["weights"] == digest((), load_run(tmp_path / "run").model.state_dict())
 
 
-def test_a_long_curve_is_thinned_to_means():
-    curve = thinned([float(step) for step in range(1, 1001)])
-    assert len(curve) == 200
-    assert curve[0] == [5, 3.0]  # the mean of 1 to 5
-    assert curve[-1] == [1000, 998.0]
-    assert thinned([]) == []
+def test_a_long_curve_is_thinned_to_means(tmp_path, monkeypatch):
+    monkeypatch.setattr("utils.translator.runs.MAX_POINTS", 2)
+    run, history = train_tiny(tmp_path, epochs=2)
+    means = [sum(part) / 3 for part in (history.losses[:3], history.losses[3:])]
+    assert run.record["result"]["losses"] == [[3, round(means[0], 4)], [6, round(means[1], 4)]]
 
 
-def test_differences_of_two_plans_are_named():
+def test_changes_between_two_trainings_are_named():
     before = {
         "data": {"pairs": "a", "columns": ["en", "fr"]},
         "settings": {"seed": 0},
         "schedule": {"minutes": 1.0},
     }
     after = before | {"data": {"pairs": "b", "columns": ["en", "fr"]}, "schedule": {"minutes": 2.0}}
-    assert differences(before, after) == []
-    assert differences(before, after | {"data": {}}) == ["columns was ['en', 'fr'], now None"]
-    assert differences(before, after | {"settings": {"seed": 1}}) == ["seed was 0, now 1"]
+    assert changes(before, after) == []
+    assert changes(before, after | {"data": {}}) == ["columns was ['en', 'fr'], now None"]
 
 
 # Numbers that are not finite, sentences that are too long

@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from utils.translator.commands import align, evaluate, export, get, info, train, translate
-from utils.translator.interrupts import Interrupted, obey_signals
+from utils.translator.recovery import Interrupted, obey_signals
 
 # Before torch is imported: by default a thread that waits for another one uses a processor core, and beside
 # another busy program the threads then wait for each other for seconds (book/scaling).

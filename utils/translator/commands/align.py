@@ -14,8 +14,8 @@ from utils.translator.commands import shared
 from utils.translator.options import Device
 
 if TYPE_CHECKING:
-    from utils.translator.alignment import WordAlignment
     from utils.translator.runs import Run
+    from utils.translator.using.alignment import WordAlignment
 
 PairFile = Annotated[
     Path | None, typer.Argument(metavar="[FILE]", help="Pair file; by default standard input.")
@@ -80,8 +80,8 @@ def _alignments(
 ) -> Iterator["WordAlignment"]:
     """Align the pairs of the file or of standard input; ``swapped`` if the target is the first column."""
     from utils.corpus.pairs import find_file
-    from utils.translator.alignment import align_lines
-    from utils.translator.input_lines import read_pair_lines
+    from utils.translator.using.alignment import align_lines
+    from utils.translator.using.input_lines import read_pair_lines
 
     if path is not None and not path.is_fifo():  # a pipe is read once, as standard input is
         path = find_file(path)
@@ -94,7 +94,7 @@ def _alignments(
 
 
 def _line(alignment: "WordAlignment", *, swapped: bool, as_json: bool) -> str:
-    from utils.translator.gold_links import format_links
+    from utils.translator.using.gold_links import format_links
 
     links = sorted((j, i) if swapped else (i, j) for i, j in alignment.links)
     if not as_json:
@@ -107,8 +107,8 @@ def _print_scores(
     alignments: list["WordAlignment"], path: Path, *, first: int, swapped: bool, as_json: bool
 ) -> None:
     """Print the scores of the links against those of a gold file."""
-    from utils.translator.alignment import score_alignments
-    from utils.translator.gold_links import read_gold
+    from utils.translator.using.alignment import score_alignments
+    from utils.translator.using.gold_links import read_gold
 
     sizes = [(len(alignment.src_words), len(alignment.tgt_words)) for alignment in alignments]
     gold = read_gold(path, [size[::-1] if swapped else size for size in sizes], first=first)

@@ -15,8 +15,8 @@ from utils.translator.options import Device
 if TYPE_CHECKING:
     from utils.corpus.splits import Example
     from utils.metrics import Score
-    from utils.translator.evaluation import Evaluation
     from utils.translator.runs import Run
+    from utils.translator.using.evaluation import Evaluation
 
 EvaluateOn = Annotated[
     Path | None,
@@ -55,9 +55,8 @@ def evaluate(
     Example: attention-course evaluate runs/fr-en --beam 5
     """
     from utils.translator.devices import choose_device, computing
-    from utils.translator.evaluation import evaluate_run
-    from utils.translator.folders import complete
     from utils.translator.runs import load_run
+    from utils.translator.using.evaluation import evaluate_run
 
     search = shared.search_of(beam, length_penalty, no_repeat_ngram)
     run = load_run(folder, device=choose_device(device))
@@ -72,7 +71,7 @@ def evaluate(
         _print_evaluation(result, examples)
     if test is None:
         try:
-            result.save(complete(folder))
+            result.save(folder)
         except OSError as error:  # a disk that is full, or a folder of somebody else
             shared.tell(
                 f"warning: nothing can be written to {folder} ({error.strerror}): the scores are only printed"
@@ -95,13 +94,13 @@ def compare(
 
     The p-value is that of a paired bootstrap test: how often a difference as large as this one comes about if the
     runs are equally good. Both runs translate the same languages. Without --on they must have the same test
-    sentences, as runs have that were trained on the same file with the same seed and --test-groups.
+    sentences, as runs have that were trained on the same file.
 
     Example: attention-course compare runs/fr-en runs/fr-en-transformer --beam 5
     """
     from utils.translator.devices import choose_device, computing
-    from utils.translator.evaluation import compare_runs
     from utils.translator.runs import load_run
+    from utils.translator.using.evaluation import compare_runs
 
     search = shared.search_of(beam, length_penalty, no_repeat_ngram)
     on_device = choose_device(device)
@@ -123,7 +122,7 @@ def compare(
 
 
 def _other_test(run: "Run", path: Path | None, columns: str | None) -> "list[Example] | None":
-    from utils.translator.evaluation import examples_in
+    from utils.translator.using.evaluation import examples_in
 
     if path is None and columns is not None:
         raise typer.BadParameter("--columns needs --on, a file of pairs")
@@ -133,7 +132,7 @@ def _other_test(run: "Run", path: Path | None, columns: str | None) -> "list[Exa
 
 
 def _tell_of_tokenizer(run: "Run") -> None:
-    from utils.translator.evaluation import tokenizer_note
+    from utils.translator.using.evaluation import tokenizer_note
 
     if note := tokenizer_note(run.settings.tgt):
         shared.tell(f"warning: {note}")

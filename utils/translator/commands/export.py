@@ -35,10 +35,10 @@ def export(
 
     Example: attention-course export runs/fr-en --out fr-en.html
     """
-    from utils.translator.evaluation import stored_evaluation
     from utils.translator.page.exported import check_export
     from utils.translator.page.exported import export as write_page
     from utils.translator.runs import load_run
+    from utils.translator.using.evaluation import stored_evaluation
 
     sentences = _sentences(examples) if examples else []
     run = load_run(folder)

@@ -17,7 +17,7 @@ from utils.translator.options import Device, Search
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-    from utils.translator.input_lines import Text
+    from utils.translator.using.input_lines import Text
 
 T = TypeVar("T")
 
@@ -90,6 +90,6 @@ def require_text(path: Path | None, command: str, ways: str) -> None:
 
 def open_lines(path: Path | None) -> AbstractContextManager["Text"]:
     """Open a file, or standard input if none is named; the lines are counted if a progress bar shows their number."""
-    from utils.translator.input_lines import open_text
+    from utils.translator.using.input_lines import open_text
 
     return open_text(path, sys.stdin.buffer, count=at_terminal())

@@ -15,7 +15,7 @@ from utils.translator.commands import shared
 from utils.translator.options import Device
 
 if TYPE_CHECKING:
-    from utils.translator.translating import Translation
+    from utils.translator.using.translating import Translation
 
 Sentences = Annotated[
     list[str] | None, typer.Argument(metavar="[SENTENCE]...", help="Text; by default standard input.")
@@ -68,10 +68,10 @@ def translate(
     Example: attention-course translate runs/fr-en --beam 5 --input french.txt --output english.txt
     """
     from utils.translator.devices import choose_device, computing
-    from utils.translator.heatmaps import save_heatmap
-    from utils.translator.input_lines import Text
     from utils.translator.runs import load_run
-    from utils.translator.translating import translate_lines
+    from utils.translator.using.heatmaps import save_heatmap
+    from utils.translator.using.input_lines import Text
+    from utils.translator.using.translating import translate_lines
 
     search = shared.search_of(beam, length_penalty, no_repeat_ngram)
     if sentences and input is not None:

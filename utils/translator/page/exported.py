@@ -9,11 +9,11 @@ from typing import Any
 
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
-from utils.translator.checkpoints import write_atomically
 from utils.translator.options import Model, Search
 from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, content_of, page_of, stored_example
+from utils.translator.recovery import write_atomically
 from utils.translator.runs import Run
-from utils.translator.translating import source_ids, translate_sentences
+from utils.translator.using.translating import source_ids, translate_sentences
 
 #: The number of examples that are taken from the test sentences.
 NUM_EXAMPLES = 10
@@ -44,7 +44,7 @@ def check_export(run: Run, out: Path, examples: Sequence[str]) -> None:
     if not out.parent.is_dir():
         raise FileNotFoundError(f"no folder {out.parent} to write the page to")
     if not examples and not run.test:
-        raise ValueError("the run has no test sentences (--test-groups 0): name a file with --examples")
+        raise ValueError("the run has no test sentences: name a file with --examples")
     for example, ids in zip(examples, source_ids(run, examples), strict=True):
         if not ids:
             raise ValueError(f"an example must have something to translate, got {example!r}")

@@ -24,7 +24,7 @@ from utils.translator.options import Search
 from utils.translator.page.exported import export
 from utils.translator.page.html import held
 from utils.translator.runs import Run
-from utils.translator.translating import translate_sentences
+from utils.translator.using.translating import translate_sentences
 
 pytestmark = pytest.mark.browser
 

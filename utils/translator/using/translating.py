@@ -14,9 +14,9 @@ from torch import Tensor, tensor
 from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import MAX_CHARACTERS, normalise, tokenise
 from utils.search import Hypothesis, beam_search, greedy
-from utils.translator.input_lines import in_batches
 from utils.translator.options import GREEDY, Search
 from utils.translator.runs import Run
+from utils.translator.using.input_lines import in_batches
 
 
 class Translation(NamedTuple):

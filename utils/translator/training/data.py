@@ -20,8 +20,8 @@ from utils.corpus.pairs import PairFiles, check_share, choose_languages, find_fi
 from utils.corpus.splits import TEST, TRAIN, VALID, Example, examples_of, parts_of_rows
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.training import Ids
-from utils.translator.checkpoints import naming, write_atomically
 from utils.translator.models import Settings
+from utils.translator.recovery import naming, write_atomically
 
 #: The vocabularies are learned from at most so many pairs, which are spread evenly over the file.
 LEARNED_FROM = 200_000
@@ -190,10 +190,7 @@ def _write(data: PairData, settings: Settings, folder: Path, notify: Notify) -> 
     src, tgt = (Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*learn_from, strict=True))
     valid_ids = encode_pairs(valid, src, tgt, max_tokens=data.max_tokens)
     if valid and not valid_ids[0]:
-        raise ValueError(
-            f"no pair to validate on has at most {data.max_tokens} tokens on both sides: "
-            "give more --valid-groups, or 0"
-        )
+        raise ValueError(f"no pair to validate on has at most {data.max_tokens} tokens on both sides")
     num_train = _write_ids(_train_rows(copy, parts), src, tgt, folder, max_tokens=data.max_tokens)
     if not num_train:
         raise ValueError(f"no pair to train on has at most {data.max_tokens} tokens on both sides")

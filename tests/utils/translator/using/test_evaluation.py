@@ -6,8 +6,8 @@ import pytest
 from tiny import trained_run
 
 from utils.metrics import bleu, chrf
-from utils.translator.evaluation import RESAMPLES, evaluate_run
-from utils.translator.translating import Translation, translate_sentences
+from utils.translator.using.evaluation import RESAMPLES, evaluate_run
+from utils.translator.using.translating import Translation, translate_sentences
 
 pytestmark = pytest.mark.trains
 
@@ -44,6 +44,6 @@ def test_empty_and_cut_off_translations_are_counted(monkeypatch):
         first = [Translation("", [], [], None, True), Translation("a b", ["x"], ["a", "b"], None, False)]
         return first + [Translation("c", ["x"], ["c"], None, True)] * (len(sentences) - 2)
 
-    monkeypatch.setattr("utils.translator.evaluation.translate_sentences", translations)
+    monkeypatch.setattr("utils.translator.using.evaluation.translate_sentences", translations)
     result = evaluate_run(run)
     assert (result.empty, result.cut_off) == (1 / 7, 1 / 7)

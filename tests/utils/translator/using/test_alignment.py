@@ -11,7 +11,8 @@ from tiny import SETTINGS, trained_run
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import BOS
 from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
-from utils.translator.alignment import (
+from utils.translator.models import build_model
+from utils.translator.using.alignment import (
     WordAlignment,
     align_pairs,
     detokenise,
@@ -22,9 +23,8 @@ from utils.translator.alignment import (
     text_for_model,
     word_weights,
 )
-from utils.translator.gold_links import GoldLinks
-from utils.translator.models import build_model
-from utils.translator.translating import MAX_TOKENS
+from utils.translator.using.gold_links import GoldLinks
+from utils.translator.using.translating import MAX_TOKENS
 
 SRC = [[5, 7, 11, 13, 17], [19], [6, 8, 10]]
 TGT = [[23, 5], [9, 8, 7, 6], [31, 12, 14]]

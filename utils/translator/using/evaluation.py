@@ -25,12 +25,11 @@ from utils.metrics import (
     chrf,
     paired_bootstrap,
 )
-from utils.translator.checkpoints import digest, write_atomically
-from utils.translator.data import Notify, show_pairs, silent
-from utils.translator.folders import EVALUATION, complete
 from utils.translator.options import GREEDY, Search
-from utils.translator.runs import Run
-from utils.translator.translating import translate_sentences
+from utils.translator.recovery import write_atomically
+from utils.translator.runs import EVALUATION, Run, digest
+from utils.translator.training.data import Notify, show_pairs, silent
+from utils.translator.using.translating import translate_sentences
 
 #: Largest source lengths of the buckets of an evaluation, in words or Chinese characters.
 LENGTHS = (5, 10, 15, 20)
@@ -129,11 +128,11 @@ def evaluate_run(run: Run, search: Search = GREEDY, *, test: Sequence[Example] |
         test: other sentences to measure it on; None for those of the run.
 
     Raises:
-        ValueError: no test sentences, or as for :func:`utils.translator.translating.translate_sentences`.
+        ValueError: no test sentences, or as for :func:`utils.translator.using.translating.translate_sentences`.
     """
     test = run.test if test is None else test
     if not test:
-        raise ValueError("the run has no test sentences (--test-groups 0): name a file of pairs with --on")
+        raise ValueError("the run has no test sentences: name a file of pairs with --on")
     sources = [example.source for example in test]
     references = [example.references for example in test]
     translations = translate_sentences(run, sources, search)
@@ -160,7 +159,7 @@ def stored_evaluation(folder: str | Path, run: Run) -> dict | None:
     Raises:
         ValueError: it is damaged, or it belongs to other weights or test sentences.
     """
-    path = complete(folder) / EVALUATION
+    path = Path(folder) / EVALUATION
     if not path.is_file():
         return None
     try:
@@ -198,7 +197,7 @@ def compare_runs(
         )
     test = first.test if test is None else test
     if not test:
-        raise ValueError("the runs have no test sentences (--test-groups 0): name a file of pairs with --on")
+        raise ValueError("the runs have no test sentences: name a file of pairs with --on")
     sources, references = [example.source for example in test], [example.references for example in test]
     systems = [
         [translation.text for translation in translate_sentences(run, sources, search)]

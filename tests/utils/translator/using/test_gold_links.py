@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.translator.gold_links import format_links, parse_links, read_gold
+from utils.translator.using.gold_links import format_links, parse_links, read_gold
 
 
 def test_links_are_read_as_files_have_them():

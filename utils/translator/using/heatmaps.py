@@ -6,7 +6,7 @@ Explained in book/api/command_line_results.
 
 from pathlib import Path
 
-from utils.translator.translating import Translation
+from utils.translator.using.translating import Translation
 
 
 def save_heatmap(translation: Translation, path: Path) -> None:

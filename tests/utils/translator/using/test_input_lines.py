@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tiny import trained_run
 
 from utils.corpus.text_files import MAX_LINE, text_lines
-from utils.translator.alignment import align_lines
-from utils.translator.input_lines import Text, open_text, read_lines, read_pair_lines
 from utils.translator.options import GREEDY
-from utils.translator.translating import n_best, translate_lines
+from utils.translator.using.alignment import align_lines
+from utils.translator.using.input_lines import Text, open_text, read_lines, read_pair_lines
+from utils.translator.using.translating import n_best, translate_lines
 
 
 def test_lines_come_without_their_ends():
@@ -181,7 +181,7 @@ def test_an_endless_stream_is_translated(monkeypatch):
             lines_read.append(number)
             yield ["I see two dogs.", "", "They want six books."][number % 3]
 
-    monkeypatch.setattr("utils.translator.input_lines.LINES_AT_ONCE", 7)
+    monkeypatch.setattr("utils.translator.using.input_lines.LINES_AT_ONCE", 7)
     results = list(islice(translate_lines(run, endless()), 10))
     assert len(lines_read) == 14
     expected = n_best(run, ["I see two dogs.", "", "They want six books."], GREEDY)

@@ -9,7 +9,7 @@ from tiny import trained_run
 
 from utils.corpus.vocabulary import EOS, Vocabulary
 from utils.translator.options import Search
-from utils.translator.translating import n_best, translate_sentences
+from utils.translator.using.translating import n_best, translate_sentences
 
 pytestmark = pytest.mark.trains
 
@@ -24,7 +24,7 @@ def test_translations_come_in_order_whatever_the_batch():
     assert [t.text for t in translate_sentences(run, sentences, batch_size=2)] == [t.text for t in together]
     assert translate_sentences(run, []) == []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("utils.translator.translating.MAX_WEIGHTS", 1)  # one sentence per batch
+        patch.setattr("utils.translator.using.translating.MAX_WEIGHTS", 1)  # one sentence per batch
         assert [t.text for t in translate_sentences(run, sentences)] == [t.text for t in together]
 
 

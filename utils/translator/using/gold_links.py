@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from utils.corpus.pairs import find_file
 from utils.metrics import Links, alignment_error_rate
-from utils.translator.input_lines import read_lines
+from utils.translator.using.input_lines import read_lines
 
 
 class GoldLinks(NamedTuple):

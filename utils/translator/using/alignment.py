@@ -20,10 +20,10 @@ from utils.fast_training import attention_weights
 from utils.metrics import diagonal_links, links_from_weights
 from utils.seq2seq import EncoderDecoder
 from utils.training import Ids
-from utils.translator.gold_links import AlignmentScore, GoldLinks, alignment_score
-from utils.translator.input_lines import in_batches
 from utils.translator.runs import Run
-from utils.translator.translating import check_sizes
+from utils.translator.using.gold_links import AlignmentScore, GoldLinks, alignment_score
+from utils.translator.using.input_lines import in_batches
+from utils.translator.using.translating import check_sizes
 
 
 @torch.no_grad()

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import pytest
 import torch
 
-from utils.translator.heatmaps import save_heatmap
-from utils.translator.translating import Translation
+from utils.translator.using.heatmaps import save_heatmap
+from utils.translator.using.translating import Translation
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""A trained translator is used: translations, links between words, scores, heat maps."""
