@@ -44,7 +44,7 @@ TRANSLATORS = {
     ),
     "zh-en": (
         "cmn.txt",
-        "--columns en,zh --src zh --tgt en --vocabulary-size 4000 --dropout 0.3 --steps 3600",
+        "--columns en,zh --src zh --tgt en --vocabulary-size 4000 --dropout 0.3 --steps 14400",
         [
             "如果明天下雨，我们就待在家里。",
             "汤姆昨天买了一本新书。",
@@ -55,7 +55,7 @@ TRANSLATORS = {
     ),
     "en-zh": (
         "cmn.txt",
-        "--columns en,zh --src en --tgt zh --vocabulary-size 4000 --dropout 0.3 --steps 3600",
+        "--columns en,zh --src en --tgt zh --vocabulary-size 4000 --dropout 0.3 --steps 14400",
         [
             "If it rains tomorrow, we will stay at home.",
             "She drinks a cup of coffee every morning.",
