@@ -21,7 +21,7 @@ from utils.exercises.form import exercises_of
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 
-MAX_NOTEBOOK_BYTES = 800 * 1024
+MAX_NOTEBOOK_BYTES = 900 * 1024
 MAX_CELL_LINES = 30
 MAX_CODE_CELLS_IN_A_ROW = 2
 #: The characters of a line of code that a page shows on a laptop without scrolling.
