@@ -24,33 +24,37 @@ kinds.weights = {
   },
 };
 
-// The picture in its squares, and over them the weights of the chosen query. It is as bright in a dark page.
+// The picture in its squares, with the weights of the chosen query on its white ground, so that they change no colour
+// of a thing. It is as bright in a dark page.
 const pictureLookedAt = (figure, side) => {
   const [rows, columns] = figure.options.squares;
   const [tall, across] = figure.shape("image");
   const height = (side * tall) / across;
   const [step, row] = [side / columns, height / rows];
   const weights = figure.chosen("weights", "query");
-  const squares = [...weights].map((weight, at) => {
-    const place = [(at % columns) * step, Math.floor(at / columns) * row, step, row];
-    const gold = figure.has("gold") && figure.rowAt("gold", figure.place.query)[at];
-    return [
-      rect(...place, { class: "weight", "fill-opacity": round(0.7 * weight) }),
-      group({}, gold > 0 && goldFrame(...place, 0)),
-      rect(...place, { class: "grid" }),
-    ];
-  });
-  const marks = group({ class: "bright" }, pixels(figure.array("image"), side / across, across), squares);
+  const places = [...weights].map((_, at) => [(at % columns) * step, Math.floor(at / columns) * row, step, row]);
+  const gold = figure.has("gold") && figure.rowAt("gold", figure.place.query);
+  const marks = group(
+    { class: "bright" },
+    rect(0, 0, side, height, { fill: WHITE }),
+    places.map((place, at) => rect(...place, { class: "weight", "fill-opacity": round(0.7 * weights[at]) })),
+    pixels(figure.array("image"), side / across, across),
+    places.map((place, at) => [group({}, gold[at] > 0 && goldFrame(...place, 0)), rect(...place, { class: "grid" })]),
+  );
   return { width: side, height: height + 1, marks: [marks] };
 };
 
-// An image of this width in pixels, each as large as `size`.
+const WHITE = "rgb(255,255,255)";
+
+// An image of this width in pixels, each as large as `size`; what is white is left out.
 const pixels = (image, size, width) => {
   const colours = Array.from({ length: image.length / 3 }, (_, at) => {
     return `rgb(${[...rowOf(image, at, 3)].map((part) => Math.round(255 * part))})`;
   });
   const place = { step: size, height: size };
-  return pathsByValue(colours, width, place, (fill) => ({ fill, "shape-rendering": "crispEdges" }));
+  return pathsByValue(colours, width, place, (fill) => {
+    return { fill: fill === WHITE ? "none" : fill, "shape-rendering": "crispEdges" };
+  });
 };
 
 // The room beside the rows: on the left for the right words, and on the right for the written words and for where a
