@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from decoding_example import SOURCE, TARGET, record
-from pictures import marks, sizes, texts
+from decoding_example import SOURCE, record
+from pictures import marks, sizes
 
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import Vocabulary
 from utils.figures import DecodingSteps, record_decoding
-from utils.figures.kinds.decoding import END, STAGES
+from utils.figures.kinds.decoding import END
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
 EN = Vocabulary.words([["the", "small", "white", "flower", "."], ["a", "cat"]])
@@ -63,23 +63,6 @@ def test_a_model_in_training_is_refused() -> None:
 
 def figure(**changes) -> DecodingSteps:
     return DecodingSteps(replace(record(), **changes), name="f")
-
-
-def test_each_panel_has_its_numbers_and_until_then_a_question_mark() -> None:
-    kept, steps = record(), figure()
-    for at, stage in enumerate(STAGES):
-        drawn = steps.draw(word=2, stage=stage)
-        assert texts(drawn).count("?") == len(STAGES) - 1 - at
-        later = [list(group.itertext()) for group in marks(drawn, "g", "later")]
-        assert len(later) == len(STAGES) - 1 - at
-        assert texts(drawn, "pale") == TARGET[2 + (stage == "word") :]
-    written = texts(steps.draw(word=2, stage="word"))
-    for number in (
-        *(f"{score:.1f}".replace("-", "−") for score in kept.scores[2]),
-        *(f"{weight:.2f}" for weight in kept.weights[2]),
-        *(f"{share:.1%}" for share in kept.probabilities[2]),
-    ):
-        assert number in written
 
 
 def test_bars_are_as_long_as_their_numbers() -> None:
