@@ -7,11 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utils.figures import colours
 from utils.figures.colours import COLOURS
 
 BOOK = Path(__file__).resolve().parents[3] / "book"
-ASSETS = BOOK / "_assets"
 
 #: What people see who lack one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1), in linear RGB.
 VISION = {
@@ -95,23 +93,3 @@ def test_the_page_on_notation_names_the_same_colours():
     # The patch of a colour has the colour that is named beside it.
     assert {what: (light, dark) for what, _, light, _, dark in listed} == named
     assert {what: (light, dark) for what, light, _, dark, _ in listed} == named
-
-
-#: The pictures of the cards follow no theme, and brown and violet in their light form are too dark for a dark page.
-BETWEEN = {"brown": "#a5822d", "violet": "#8a76d8"}
-PICTURES = sorted((ASSETS / "map").glob("*.svg"))
-
-
-def literals(path):
-    """The colours that a file writes as numbers."""
-    return set(re.findall(r"#[0-9a-f]{3,8}\b", path.read_text("utf-8")))
-
-
-@pytest.mark.parametrize("path", [*PICTURES, ASSETS / "logo.svg"], ids=lambda path: path.stem)
-def test_pictures_without_a_theme_stand_out_anywhere(path):
-    light = {COLOURS[name][0] for name in (*ROLES, "grey")}
-    used = literals(path) - {colours.PAPER}  # white, on a mark or below all of them
-    assert used
-    assert used <= light | {*BETWEEN.values()}
-    for colour, paper in itertools.product(used, COLOURS["paper"]):
-        assert contrast(colour, paper) >= 3
