@@ -82,17 +82,6 @@ def test_bars_are_as_long_as_their_numbers() -> None:
             assert lengths == pytest.approx(numbers * lengths.max() / numbers.max(), abs=0.03), role
 
 
-def test_the_terms_add_up_to_the_context() -> None:
-    steps, kept = figure(), record()
-    contexts = steps.frames("contexts")
-    np.testing.assert_allclose(steps.frames("parts").sum(axis=1), contexts, atol=1e-5)
-    assert steps.frames("queries")[1:].tolist() == steps.frames("states")[:-1].tolist()
-    for key, vectors, count in (("contexts", kept.contexts, 6), ("states", kept.states, 12)):
-        # The numbers of the vectors that differ most, in the order in which they stand in them.
-        most = sorted(vectors.std(dim=0).topk(count).indices.tolist())
-        np.testing.assert_allclose(steps.frames(key), vectors[:, most], atol=1e-4)
-
-
 def test_the_sentence_says_what_happens_with_its_numbers() -> None:
     steps, kept = figure(), record()
     best = int(kept.scores[2].argmax())
