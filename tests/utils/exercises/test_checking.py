@@ -4,7 +4,6 @@ import html
 import re
 import threading
 from collections.abc import Iterator
-from fractions import Fraction
 
 import pytest
 import torch
@@ -14,12 +13,8 @@ from utils.exercises.checking import (
     ReadersFunction,
     Report,
     Wrong,
-    as_number,
-    as_parts,
-    as_tensor,
     exercise,
     expect_close,
-    expect_numbers,
 )
 
 
@@ -153,27 +148,6 @@ def test_printed_text_is_shown_in_the_card(capsys: pytest.CaptureFixture) -> Non
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize(
-    ("answer", "number"),
-    [(0.25, 0.25), ("1/4", 0.25), ("25 %", 0.25), ([0.25], 0.25), (torch.tensor([[3]]), 3.0), (True, 1.0)],
-)
-def test_numbers_are_taken_in_every_form(answer: object, number: float) -> None:
-    assert as_number(answer) == number
-
-
-@pytest.mark.parametrize("answer", ["a quarter", "1/0", [1, 2], "", object()])
-def test_what_is_no_number_is_told(answer: object) -> None:
-    with pytest.raises(Wrong, match=r"your number|text"):
-        as_number(answer)
-
-
-def test_numbers_in_lists_arrays_and_tensors_are_one() -> None:
-    expected = torch.tensor([[1.0, 2.0]], dtype=torch.float64)
-    row = torch.tensor([1.0, 2.0])
-    for answer in ([[1, 2]], [(1, Fraction(2))], expected.float(), expected.half(), expected.numpy(), [row]):
-        assert as_tensor(answer, shape=(1, 2)).equal(expected)
-
-
 SWAPPED = [((0.25, 0.75), "they are exchanged", "look again")]
 
 
@@ -183,31 +157,6 @@ def test_a_known_mistake_is_told_with_its_hint() -> None:
         expect_close([0.25, 0.75], [0.75, 0.25], "here", "another hint", mistakes=SWAPPED)
     assert told.value.hints == ("look again",)
     expect_close([0.75, 0.25], [0.75, 0.25], "here", mistakes=SWAPPED)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "told"),
-    [
-        (0.251, "3/4", "a is 0.251, b is 0.75: they are exchanged."),
-        (0.75, 0.24, "b is 0.24; expected another number."),
-        (75, 25, "a, b are [75, 25], in per cent."),
-        (-0.25, 1.25, "a, b are [-0.25, 1.25]; expected numbers from 0 to 1."),
-        (0.75, 0.75, "a, b are [0.75, 0.75], with the sum 1.5; expected 1."),
-    ],
-)
-def test_numbers_by_hand_are_told_apart(first: object, second: object, told: str) -> None:
-    with pytest.raises(Wrong) as wrong:
-        expect_numbers({"a": first, "b": second}, [0.75, 0.25], SWAPPED, tolerance=0.002, weights=True)
-    assert str(wrong.value) == told
-    expect_numbers({"a": 0.751, "b": [0.25]}, [0.75, 0.25], tolerance=0.002, weights=True)
-    expect_numbers({"a": 751}, [750], tolerance=0.002)
-
-
-@pytest.mark.parametrize(("result", "num"), [(torch.ones(2), "one thing"), ((1, 2, 3), "3 things")])
-def test_a_missing_result_is_told(result: object, num: str) -> None:
-    with pytest.raises(Wrong, match=f"returns {num}; expected context, weights"):
-        as_parts(result, "context", "weights")
-    assert as_parts([1, 2], "context", "weights") == [1, 2]
 
 
 def test_the_card_escapes_the_readers_markup() -> None:
