@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from decoding_example import SOURCE, record
-from pictures import marks, sizes
 
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import Vocabulary
@@ -63,23 +61,6 @@ def test_a_model_in_training_is_refused() -> None:
 
 def figure(**changes) -> DecodingSteps:
     return DecodingSteps(replace(record(), **changes), name="f")
-
-
-def test_bars_are_as_long_as_their_numbers() -> None:
-    kept, steps = record(), figure()
-    for word in range(4):
-        drawn = steps.draw(word=word, stage="word")
-        for role, key, numbers in (
-            ("score", "width", kept.scores[word]),
-            ("chance", "width", kept.probabilities[word]),
-            ("value", "height", steps.frames("parts")[word]),
-            ("context", "height", steps.frames("contexts")[word]),
-            ("trace", "height", steps.frames("queries")[word]),
-        ):
-            lengths = np.array(sizes(marks(drawn, "rect", role), key))
-            numbers = np.abs(np.asarray(numbers)).reshape(-1)
-            # In one scale, and written to a hundredth of a pixel.
-            assert lengths == pytest.approx(numbers * lengths.max() / numbers.max(), abs=0.03), role
 
 
 def test_the_sentence_says_what_happens_with_its_numbers() -> None:
