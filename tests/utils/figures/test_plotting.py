@@ -117,16 +117,6 @@ def test_heatmap_counts_labels(wrong, message):
     assert not plt.get_fignums(), "nothing is drawn when the labels are wrong"
 
 
-def test_heatmap_draws_on_the_axes_it_is_given():
-    figure, (left, right) = plotting.panels(2, width=9.0, height=2.0, sharey=True)
-    assert plotting.heatmap(weights(2, 3), ax=right, colorbar=False) is right
-    assert figure.axes == [left, right]
-    assert tuple(figure.get_size_inches()) == (9, 2)
-    assert not left.collections
-    assert left.get_ylim() == right.get_ylim()
-    assert plt.get_fignums() == [figure.number]
-
-
 # -- drawings as SVG ------------------------------------------------------------------------------------------
 
 
