@@ -1,6 +1,6 @@
 """Figures with sliders in a real browser: one of each kind, by mouse, finger and keyboard, on a desk and on a phone.
 
-What depends on the pages around them, and what axe says of them, is tested in `test_figures_in_book`.
+What depends on the pages around them is tested in `test_figures_in_book`, and what axe says of them in `test_pages`.
 """
 
 import itertools
