@@ -41,12 +41,6 @@ def test_links_within_the_book_lead_somewhere(page: str) -> None:
             assert unquote(parts.fragment.split("?")[0]) in anchors(target), address
 
 
-def test_each_page_has_a_description_of_its_own() -> None:
-    described = {page: html(page).select_one("meta[name=description]")["content"] for page in PAGES}
-    assert [page for page, text in described.items() if not 30 <= len(text) <= 200] == []
-    assert len(set(described.values())) == len(PAGES)
-
-
 @every_page
 def test_pictures_say_what_they_show(page: str) -> None:
     for picture in html(page).select("article img"):
@@ -78,30 +72,6 @@ def entries(page: str) -> dict[str, BeautifulSoup]:
         for title in html(page).select("dl.py.function > dt, dl.py.class > dt")
         if not title.find_parent("dd")
     }
-
-
-def test_the_reference_covers_every_module() -> None:
-    # Inner modules: the grammar corpus is used through its package, figures are drawn by their kinds, and the commands
-    # have a page of their own. The checks of a chapter are used there alone.
-    inner = re.compile(
-        r"utils\.corpus\.grammar\.\w+|utils\.figures\.(packing|still|chinese|kinds\.\w+)"
-        r"|utils\.translator\.(commands\.\w+|options)"
-        rf"|utils\.exercises\.({'|'.join(page.removeprefix('chapters/') for page in CHAPTERS)})"
-    )
-    modules = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for path in (ROOT / "utils").rglob("*.py")
-        if not path.stem.startswith("_")
-    }
-    documented = {name.rpartition(".")[0] for page in REFERENCE for name in entries(page)}
-    assert {module for module in modules if not inner.fullmatch(module)} <= documented
-
-
-@pytest.mark.parametrize("page", REFERENCE)
-def test_the_reference_is_a_list_that_unfolds(page: str) -> None:
-    for entry in html(page).select("details.entry"):
-        assert not entry.has_attr("open")
-        assert re.fullmatch(r"[\w.]+ .{10,}", entry.summary.get_text().strip(), re.DOTALL)
 
 
 @pytest.mark.parametrize("page", REFERENCE)

@@ -1,4 +1,4 @@
-"""The figures with sliders where readers meet them: on the pages of the built book, from the disk and from a server.
+"""The figures with sliders where readers meet them: on the pages of the built book, opened from the disk.
 
 The numbers in a notebook are compared with what its cells compute when nbval runs them (`chapters/conftest.py`); the
 numbers that the browser shows are compared here with those in the notebook. How figures answer to mouse, finger and
@@ -8,16 +8,12 @@ keyboard, and how they look on paper, is tested in `test_in_browser`.
 import gzip
 import os
 import re
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from built_book import BOOK, CHAPTERS, PAGES, ROOT, html
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 from stored_figures import (
     COMPACT,
     StoredFigure,
@@ -27,7 +23,7 @@ from stored_figures import (
     some_points,
     states,
 )
-from windows import AXE_OPTIONS, PHONE, Visit
+from windows import PHONE, Visit
 
 from utils.figures.live import page_script, style
 from utils.figures.sphinx_extension import stored_figures
@@ -55,25 +51,10 @@ every_figure = pytest.mark.parametrize(
 )
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
-def origins() -> Iterator[dict[str, str]]:
-    """Where the book is found: on the disk, and on a server of this test's own."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(BOOK)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield {"file": BOOK.as_uri(), "http": f"http://127.0.0.1:{server.server_port}"}
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture(scope="module")
-def laptop(browser: Browser, origins: dict[str, str]) -> Iterator[Visit]:
+def laptop(browser: Browser) -> Iterator[Visit]:
     """A window that tests share, since opening a page takes longer than most of them."""
-    with Visit(browser, origins["file"]) as visit:
+    with Visit(browser) as visit:
         yield visit
 
 
@@ -91,26 +72,14 @@ def test_frames_show_the_notebooks_numbers(laptop: Visit, page_name: str, name: 
     check_shown(laptop, page_name, figure, some_points(figure, 30))
 
 
-@pytest.mark.parametrize(
-    "size", [PHONE, {"viewport": {"width": 640, "height": 450}}], ids=["phone", "twofold"]
-)
-def test_figures_fit_phones_and_twofold_size(browser: Browser, origins: dict[str, str], size: dict) -> None:
-    """A window of 1280 pixels that is enlarged twofold lays a page out on 640."""
-    with Visit(browser, origins["file"], **size) as visit:
+def test_figures_fit_phones(browser: Browser) -> None:
+    with Visit(browser, **PHONE) as visit:
         page, heights = visit.page("book/playground"), {}
         for _, name in FIGURES:
             shown = visit.figure("book/playground", name)
             heights[name] = shown.evaluate(COMPACT)
-        assert page.evaluate("document.documentElement.scrollWidth") <= size["viewport"]["width"]
-        if size == PHONE:
-            assert {name: height for name, height in heights.items() if height > 684} == {}
-
-
-STATE_IN_ADDRESS = """([name, there]) => {
-    const [figure, state] = location.hash.split("?");
-    const given = new URLSearchParams(state);
-    return figure === `#${name}` && Object.keys(there).every(key => given.get(key) === String(there[key]));
-}"""
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]
+        assert {name: height for name, height in heights.items() if height > 684} == {}
 
 
 def test_links_into_figures_name_real_states() -> None:
@@ -132,38 +101,8 @@ def far_point(figure: StoredFigure) -> dict:
     return {control: values[-1] for control, values in states(figure).items()}
 
 
-@pytest.mark.parametrize("scheme", ["file", pytest.param("http", marks=pytest.mark.slow)])
-def test_a_page_opens_as_its_address_says(browser: Browser, origins: dict[str, str], scheme: str) -> None:
-    # The last figure of the book whose page has more figures.
-    pages = [page_name for page_name, _ in FIGURES]
-    (page_name, name), figure = [item for item in FIGURES.items() if pages.count(item[0][0]) > 1][-1]
-    with Visit(browser, origins[scheme]) as visit:
-        page, shown, there = visit.page(page_name), visit.figure(page_name, name), far_point(figure)
-        open_table(shown)
-        check_frames(shown, figure, [there])
-        page.wait_for_function(STATE_IN_ADDRESS, arg=[name, there])
-        address = page.evaluate("location.hash")
-        page.goto("about:blank")  # a change of the address alone would not load the page
-        page.goto(f"{visit.origin}/{page_name}.html{address}")
-        expect(shown.locator(".xp-picture")).to_be_in_viewport()
-        expect(shown.locator(".xp-say")).to_have_text(figure.sentence(**there))
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, origins: dict[str, str], theme: str) -> None:
-    with Visit(browser, origins["file"], **PHONE, color_scheme=theme) as visit:
-        page = visit.page("book/playground")
-        page.locator("figure.xp details").evaluate_all("all => all.forEach(each => { each.open = true })")
-        # Tables are filled when they are open.
-        page.wait_for_function(
-            "![...document.querySelectorAll('.xp-table')].some(table => !table.querySelector('td'))"
-        )
-        results = Axe().run(page, context="figure.xp", options=AXE_OPTIONS)
-        assert results.violations_count == 0, results.generate_report()
-
-
-def test_without_a_script_picture_and_sentence_show(browser: Browser, origins: dict[str, str]) -> None:
-    with Visit(browser, origins["file"], java_script_enabled=False) as visit:
+def test_without_a_script_picture_and_sentence_show(browser: Browser) -> None:
+    with Visit(browser, java_script_enabled=False) as visit:
         page = visit.page("book/playground")
         for (_, name), figure in FIGURES.items():
             shown = page.locator(f"figure#{name}")

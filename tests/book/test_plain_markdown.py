@@ -69,17 +69,6 @@ def test_the_cell_below_a_figure_is_its_caption(build) -> None:
     assert page.get_text().count("Two.") == 1
 
 
-def test_a_question_ends_with_its_folded_answers(build) -> None:
-    one, two = (quiz(NUMBER, "**Right: 8.** Yes.", "**No.** Count.", name=name) for name in ("one", "two"))
-    page, _ = build("Before.", f"{one}\n{two}", "After.")
-    boxes = page.select(".quiz")
-    assert [box["id"] for box in boxes] == ["quiz-one", "quiz-two"]
-    for box in boxes:
-        assert box.details.li.get_text().strip() == "Right: 8. Yes."
-        assert not box.details.has_attr("open")
-        assert not re.search("Before|After|<!--", str(box))
-
-
 def test_the_example_of_the_guide_is_a_question(build) -> None:
     guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     (example,) = re.findall(r"^```markdown\n(<!-- quiz.*?)^```", guide, re.MULTILINE | re.DOTALL)

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlsplit
@@ -14,8 +13,6 @@ import yaml
 from bs4 import BeautifulSoup
 from built_book import CHAPTERS, ROOT, html
 from nbformat.v4 import new_code_cell, new_markdown_cell
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from utils.corpus.grammar import Triple
 
@@ -148,12 +145,3 @@ def test_the_tables_are_in_the_book() -> None:
     ):
         linked = [row.a["href"] for row in html(page).select(rows) if row.a]
         assert linked == [f"../{chapter}.html" for chapter in CHAPTERS]
-
-
-def test_every_package_has_a_pinned_version_in_range() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
-    pins = [line.partition(" ;")[0].split("==") for line in lines if line[:1] not in ("", "#")]
-    versions = {canonicalize_name(name): version for name, version in pins}
-    for package in map(Requirement, project["dependencies"] + project["optional-dependencies"]["dev"]):
-        assert versions[canonicalize_name(package.name)] in package.specifier, package

@@ -13,7 +13,6 @@ from pathlib import Path
 import chapter_tables
 import nbformat
 import pytest
-import yaml
 from nbformat import NotebookNode
 
 from utils.exercises.form import exercises_of
@@ -274,11 +273,3 @@ def test_figures_and_questions_have_names_of_their_own() -> None:
     questions = [name for notebook in notebooks for name, _ in quizzes(notebook)]
     assert len(figures) == len(set(figures))
     assert len(questions) == len(set(questions))
-
-
-def test_the_book_has_every_chapter() -> None:
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
-    listed = {entry["file"] for part in toc["parts"] for entry in part["chapters"]}
-    assert {f"chapters/{path.stem}" for path in CHAPTERS} == {
-        file for file in listed if file.startswith("chapters/")
-    }

@@ -52,12 +52,6 @@ def test_make_lists_every_command_with_what_it_does() -> None:
     assert named <= listed.keys()
 
 
-def test_a_chapter_is_handed_out() -> None:
-    (ROOT / "_build" / "handout" / "masked_softmax.ipynb").unlink(missing_ok=True)
-    assert make("handout", "CHAPTER=masked_softmax").returncode == 0
-    assert (ROOT / "_build" / "handout" / "masked_softmax.ipynb").is_file()
-
-
 def test_an_unknown_chapter_is_told() -> None:
     result = make("--dry-run", "notebooks", "CHAPTER=masked_sofmax")
     assert result.returncode != 0

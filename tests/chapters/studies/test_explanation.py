@@ -1,18 +1,15 @@
 """The study of explanations, with a small training; and its stored results."""
 
 import json
-from dataclasses import replace
 
 import pytest
 import torch
 
-from studies import explanation
 from studies.explanation import (
     RESULTS,
     EvenDecoder,
     Study,
     grammar,
-    guided,
     misleading_loss,
     run_study,
     translator,
@@ -49,21 +46,6 @@ def test_the_even_decoder_looks_at_real_words_alike(data):
         assert not row[:, length:].any()
 
 
-def test_weights_on_the_right_words_guide_best(data):
-    def even(batch):
-        mask = (batch.src != 0).float()
-        return (mask / mask.sum(dim=-1, keepdim=True))[:, None].expand(-1, batch.tgt_out.shape[1], -1)
-
-    def first_words(batch):
-        # In the grammar many sentences begin with the word that translates their first word.
-        weights = torch.zeros(*batch.tgt_out.shape, batch.src.shape[1])
-        places = torch.arange(weights.shape[1]).clamp(max=weights.shape[2] - 1)
-        weights[:, torch.arange(weights.shape[1]), places] = 1.0
-        return weights
-
-    assert guided(SMALL, data, first_words, epochs=9) > guided(SMALL, data, even, epochs=9)
-
-
 @pytest.mark.slow
 def test_it_is_measured_once(tmp_path):
     out = tmp_path / "study.json"
@@ -76,12 +58,3 @@ def test_it_is_measured_once(tmp_path):
 
 def test_the_stored_results_are_those_of_these_settings():
     assert json.loads(RESULTS.read_text("utf-8"))["settings"] == json.loads(json.dumps(vars(Study())))
-
-
-def test_later_training_sentences_hold_rare_words():
-    study = replace(SMALL, num_train=61, num_drawn=347)
-    every = grammar(replace(study, num_train=347)).train
-    assert len(every) == 347
-    rare = [sentence for sentence in every[61:] if explanation.RARE & set(sentence.en)]
-    assert 0 < len(rare) < 347 - 61
-    assert grammar(study).train == every[:61] + rare

@@ -1,42 +1,16 @@
 """The length study: tasks whose sentences obey their limits, and results that grow one training at a time."""
 
 import json
-import math
-from dataclasses import replace
-from itertools import count, pairwise, product
+from itertools import product
 
 import pytest
-import torch
 from tiny import write_pairs
 
 from studies import length_study
-from studies.length_study import RESULTS, Study, grammar_task, joined_task, run_study, score, train
-from utils.corpus.grammar import split_of, triple
+from studies.length_study import RESULTS, Study, joined_task, run_study
 from utils.corpus.pairs import read_pairs
-from utils.search import Hypothesis
 
 pytestmark = pytest.mark.trains
-
-EDGES = (11, 23)
-
-
-def test_the_grammar_task_obeys_limits_and_budget():
-    task = grammar_task(13, num_tokens=700, longest=31, num_test=3, edges=EDGES)
-    tokens = [len(ids) + 1 for ids in task.tgt_ids]
-    assert sum(tokens[:-1]) < 700 <= sum(tokens)
-    assert max(map(len, task.src_ids)) <= 13
-    assert sorted(task.lengths) == [len(ids) for ids in sorted(task.test_ids, key=len)]
-    assert [sum(low < n <= high for n in task.lengths) for low, high in pairwise((0, *EDGES, 31))] == [
-        3,
-        3,
-        3,
-    ]
-    assert len(task.references) == 9
-    assert task.write(task.tgt_ids[0])[-1] == "."
-    first = triple(
-        next(i for i in count() if split_of(triple(i, max_words=13).meaning) == "train"), max_words=13
-    )
-    assert task.read(" ".join(first.en)) == task.src_ids[0]
 
 
 @pytest.fixture(scope="module")
@@ -67,39 +41,6 @@ def test_joined_training_sentences_hold_no_test_sentence(pairs, monkeypatch):
     assert all(3 < number < len(task.src_vocabulary) for number in task.read("I see two cats."))
 
 
-def test_translators_of_a_task_differ_in_two_things():
-    task = grammar_task(5, num_tokens=300, longest=7, num_test=2, edges=(5,))
-    models = [
-        train(task, name, width=7, seed=seed) for name in ("attention", "one vector") for seed in (0, 1)
-    ]
-    embeddings = [model.encoder.embedding.weight for model in models]
-    assert [type(model.decoder) for model in models[::2]] == list(length_study.DECODERS.values())
-    assert not torch.equal(embeddings[0], embeddings[1])
-    assert all(torch.equal(a, b) for a, b in zip(
-        train(task, "attention", width=7).parameters(), models[0].parameters(), strict=True
-    ))  # fmt: skip
-
-
-def test_scores_by_length(monkeypatch):
-    task = grammar_task(5, num_tokens=300, longest=7, num_test=2, edges=(5,))
-    model = train(task, "one vector", width=7)
-    first, second, *long_ones = [text for (text,) in task.references]
-    texts = [first, second, f"{first} {first}", ""]
-
-    def written(model, src, src_lens, *, max_len):
-        assert max_len > 2 * src.shape[1]
-        return [Hypothesis([row], 0.0, None, True) for row in range(len(src))]
-
-    monkeypatch.setattr(length_study, "greedy", written)
-    short, long = score(model, replace(task, write=lambda ids: texts[ids[0]]), edges=(5,))
-    assert short[:3] == (0, 5, 2)
-    assert short.bleu == pytest.approx(100)
-    assert short.length_ratio == 1
-    assert long[:3] == (6, math.inf, 2)
-    assert long.bleu < 60
-    assert long.length_ratio == 2 * len(first.split()) / sum(len(text.split()) for text in long_ones)
-
-
 TINY = Study(limits=(5, 7), seeds=(3,), num_tokens=200, num_test=2, width=7)
 
 
@@ -124,13 +65,6 @@ def test_a_study_goes_on_where_it_stopped(tmp_path, monkeypatch):
     text = out.read_text()
     assert run_study(TINY, out) == 0
     assert out.read_text() == text
-
-
-def test_results_of_other_settings_are_not_mixed(tmp_path):
-    out = tmp_path / "study.json"
-    out.write_text(json.dumps({"grammar": Study(width=11).head() | {"trainings": []}}))
-    with pytest.raises(ValueError, match=r"study\.json holds results for grammar with other settings"):
-        run_study(TINY, out)
 
 
 def test_the_stored_results_are_of_whole_seeds():

@@ -81,13 +81,6 @@ def test_only_the_generator_decides_the_order():
     assert epoch_sources(6) != first
 
 
-def test_epochs_of_one_generator_differ():
-    src, tgt = corpus()
-    generator = torch.Generator().manual_seed(0)
-    first, second = ([b.src[:, 0].tolist() for b in batches(src, tgt, generator=generator)] for _ in range(2))
-    assert first != second
-
-
 def test_buckets_hold_less_padding_and_are_shuffled():
     src, tgt = corpus()
     cells = [

@@ -16,15 +16,11 @@ from hypothesis import strategies as st
 from utils.corpus.grammar import LANGUAGES, SPLITS, Triple, join_words, split_of, triple, triples
 from utils.corpus.grammar.lexicon import (
     ADJECTIVES,
-    DETERMINERS,
     FIRST,
     HE,
     MEASURES,
-    MOVES,
     NAMES,
     NOUNS,
-    PLACES,
-    POSSESSIVES,
     SHE,
     THEY,
     THEY_FEMININE,
@@ -80,15 +76,6 @@ HAND_CHECKED = [
         "0-3 0-4 1-5 2-2 3-1 4-0 5-6 6-7 7-8",
     ),
     (
-        1112,
-        "my friend was happy yesterday because Paul sent him an interesting letter .",
-        "mon ami était heureux hier parce que Paul lui a envoyé une lettre intéressante .",
-        "我 的 朋友 昨天 很 高兴 ， 因为 保罗 给 他 寄 了 一 封 有趣 的 信 。",
-        "0-0 1-1 2-2 3-3 4-4 5-5 5-6 6-7 7-9 7-10 8-8 9-11 10-13 11-12 12-14",
-        "0-0 0-1 1-2 2-4 3-5 4-3 5-7 6-8 7-11 7-12 8-10 9-13 9-14 10-15 11-17 12-18",
-        "0-0 0-1 1-2 2-4 3-5 4-3 5-7 6-7 7-8 8-9 8-10 9-12 10-11 11-13 11-14 12-17 13-15 14-18",
-    ),
-    (
         1255,
         "if he is tired , the neighbours will help him .",
         "s' il est fatigué , les voisins vont l' aider .",
@@ -141,15 +128,6 @@ HAND_CHECKED = [
         "0-0 1-1 1-3 2-2 3-2 4-5 5-6",
         "0-0 1-1 2-2 3-2 4-3 5-4",
         "0-0 1-1 2-2 3-1 5-3 6-4",
-    ),
-    (
-        25149,
-        "I am drinking a cup of good coffee with Mary in the kitchen now .",
-        "je bois une tasse de bon café avec Marie dans la cuisine maintenant .",
-        "我 现在 正在 厨房 里 跟 玛丽 一起 喝 一 杯 好 咖啡 。",
-        "0-0 1-1 2-1 3-2 4-3 5-4 6-5 7-6 8-7 9-8 10-9 11-10 12-11 13-12 14-13",
-        "0-0 1-2 2-8 3-9 4-10 6-11 7-12 8-5 8-7 9-6 10-2 10-4 12-3 13-1 14-13",
-        "0-0 1-2 1-8 2-9 3-10 5-11 6-12 7-5 7-7 8-6 9-2 9-4 11-3 12-1 13-13",
     ),
 ]
 
@@ -354,15 +332,6 @@ def test_page_shows_what_the_grammar_makes():
     ]  # fmt: skip
 
 
-def test_page_counts_words_and_concepts():
-    words = [{word for example in samples()["any"] for word in getattr(example, lang)} for lang in LANGUAGES]
-    en, fr, zh = (int(cell) for cell in page_rows("Sizes")[0][1:])
-    assert (len(words[0]), len(words[2])) == (en, zh)
-    # Some participles ("mangées") occur once in ten thousand sentences.
-    assert fr - 5 <= len(words[1]) <= fr
-    assert [len(set(concepts(lang).values())) for lang in LANGUAGES] == [124] * 3
-
-
 def test_join_words():
     assert join_words(["他", "睡觉", "。"], "zh") == "他睡觉。"
     assert join_words(["Mary", "'s", "cat", ",", "and", "I", "."], "en") == "Mary's cat, and I."
@@ -386,12 +355,6 @@ def test_lengths_links_and_repetition(index, seed, lengths):
         assert all(0 <= i < rows and 0 <= j < columns for i, j in pairs)
         assert (rows - 1, columns - 1) in pairs  # the full stops
         assert example.links(tgt, src) == {(j, i) for i, j in pairs}
-
-
-def test_lengths_are_spread():
-    counts = Counter((len(example.en) - 3) * 6 // 58 for example in samples()["any"])
-    assert set(counts) == set(range(6))
-    assert min(counts.values()) > 0.1 * len(samples()["any"])
 
 
 def test_the_same_with_another_hash_seed_and_locale():
@@ -459,17 +422,6 @@ def concepts(lang: str) -> dict[str, str]:
     # A house and a home are one concept.
     add("house", *(("home",), (), ("家",))[position])
     return concept_of
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_any_of_the_languages_tells_the_meaning(lang):
-    # So sentences that are equal in one language have one meaning, and one split.
-    known = concepts(lang)
-    for example in samples()["any"]:
-        assert (
-            " ".join(sorted(known[word] for word in getattr(example, lang) if word in known))
-            == example.meaning
-        )
 
 
 def test_links_join_words_of_one_concept():
@@ -540,16 +492,3 @@ def test_errors_name_what_is_wrong(call, message):
 
 
 # The tables of words
-
-
-def test_the_tables_name_only_what_exists():
-    tags = {"name"}.union(*(noun.tags for noun in NOUNS.values()))
-    places = {"home", *PLACES}
-    moves = [move for states in MOVES.values() for alternatives in states.values() for move in alternatives]
-    for verb in VERBS.values():
-        assert verb.subjects | verb.objects <= tags
-        assert places.issuperset(verb.places)
-    assert all(adjective.nouns <= tags for adjective in ADJECTIVES.values())
-    assert DETERMINERS.keys() >= POSSESSIVES
-    assert {verb for move in moves for verb in move.verbs} <= VERBS.keys()
-    assert {thing for move in moves for thing in move.things} <= NOUNS.keys()

@@ -1,8 +1,6 @@
 """Vocabularies: ids that do not change, text that comes back, mistakes that are named."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tokenizers import Tokenizer, models
 
 from utils.corpus.vocabulary import BOS, EOS, PAD, SPECIAL_TOKENS, UNK, Vocabulary
@@ -76,20 +74,6 @@ def test_subwords_decode_to_the_very_text(bpe, text):
     assert UNK not in ids
 
 
-@given(st.text().filter(lambda text: not text.startswith(" ")))
-def test_any_text_survives_subwords(text):
-    bpe = _bpe()
-    [ids] = bpe.encode([text])
-    assert bpe.decode(ids) == text
-    assert all(i > UNK for i in ids)
-
-
-def _bpe(cache: list[Vocabulary] = []) -> Vocabulary:  # noqa: B006, a cache is meant: hypothesis takes no fixture
-    if not cache:
-        cache.append(Vocabulary.bpe(TEXTS * 3, 420))
-    return cache[0]
-
-
 def test_the_blank_sign_is_cut_into_bytes(bpe):
     [ids], [spans] = bpe.encode(["▁une ▁"]), bpe.spans(["▁une ▁"])
     signs = ["<0xE2>", "<0x96>", "<0x81>"]
@@ -109,10 +93,6 @@ def test_the_size_is_what_was_asked_for():
     texts = [" ".join(f"{i}{j}" for i in "abcdefg") for j in "hijklmnop"] * 2
     assert len(Vocabulary.bpe(texts, 300)) == 300
     assert len(Vocabulary.bpe(["ab ab"], 5000)) < 300
-
-
-def test_training_is_deterministic():
-    assert Vocabulary.bpe(TEXTS, 400).to_json() == Vocabulary.bpe(iter(TEXTS), 400).to_json()
 
 
 @pytest.mark.parametrize("make", [lambda: Vocabulary.words(WORDS), lambda: Vocabulary.bpe(TEXTS, 400)])

@@ -53,10 +53,3 @@ def test_an_exercise_has_the_cells_of_its_form(form: str) -> None:
 def test_cells_in_another_form_are_named(form: str) -> None:
     with pytest.raises(ValueError, match=rf"exercise 3 has the cells \[{form}\]"):
         list(exercises_of(notebook_of(form)))
-
-
-def test_a_check_is_one_call() -> None:
-    notebook = notebook_of(CODE)
-    notebook.cells[2] = new_code_cell("check.pair(x)\nprint(1)", metadata={"tags": ["check"]})
-    with pytest.raises(ValueError, match="exercise 3: the cell of the check must be one call"):
-        list(exercises_of(notebook))

@@ -7,11 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from utils.figures import colours
 from utils.figures.colours import COLOURS
 
 BOOK = Path(__file__).resolve().parents[3] / "book"
-ASSETS = BOOK / "_assets"
 
 #: What people see who lack one kind of cone (Machado, Oliveira and Fernandes 2009, severity 1), in linear RGB.
 VISION = {
@@ -95,47 +93,3 @@ def test_the_page_on_notation_names_the_same_colours():
     # The patch of a colour has the colour that is named beside it.
     assert {what: (light, dark) for what, _, light, _, dark in listed} == named
     assert {what: (light, dark) for what, light, _, dark, _ in listed} == named
-
-
-#: The pictures of the cards follow no theme, and brown and violet in their light form are too dark for a dark page.
-BETWEEN = {"brown": "#a5822d", "violet": "#8a76d8"}
-PICTURES = sorted((ASSETS / "map").glob("*.svg"))
-
-
-def literals(path):
-    """The colours that a file writes as numbers."""
-    return set(re.findall(r"#[0-9a-f]{3,8}\b", path.read_text("utf-8")))
-
-
-@pytest.mark.parametrize("path", [*PICTURES, ASSETS / "logo.svg"], ids=lambda path: path.stem)
-def test_pictures_without_a_theme_stand_out_anywhere(path):
-    light = {COLOURS[name][0] for name in (*ROLES, "grey")}
-    used = literals(path) - {colours.PAPER}  # white, on a mark or below all of them
-    assert used
-    assert used <= light | {*BETWEEN.values()}
-    for colour, paper in itertools.product(used, COLOURS["paper"]):
-        assert contrast(colour, paper) >= 3
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_tables_in_questions_have_legible_numbers(dark):
-    style = (ASSETS / "quiz.css").read_text("utf-8")
-    selector = 'html[data-theme="dark"] .quiz td[style] {' if dark else "\n.quiz td[style] {"
-    rule = style.partition(selector)[2].partition("}")[0]
-    strong, ground = re.search(
-        r"background: color-mix\(in srgb, (#\w+) calc\(var\(--weight\) \* 100%\), (.*)\)", rule
-    ).groups()
-    assert (strong, ground) == (COLOURS["weight"][dark], "var(--pst-color-background)")
-    after, change, before = re.search(
-        r"color-mix\(in srgb, (#\w+) .* - (0?\.\d+)\) .*, (#\w+)\)", rule
-    ).groups()
-    black_and_white = {"#000": "#000000", "#fff": "#ffffff"}
-    # Between the two, in the numbers of sRGB, as color-mix does.
-    ends = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in (COLOURS["paper"][dark], strong)]
-    for weight in np.linspace(0, 1, 101):
-        shade = "#" + "".join(
-            f"{round((1 - weight) * low + weight * high):02x}" for low, high in zip(*ends, strict=True)
-        )
-        number = black_and_white[after if weight > float(change) + 1e-9 else before]
-        assert contrast(number, shade) >= 4.5, f"at {weight:.2f}"
-    assert literals(ASSETS / "quiz.css") == {COLOURS["weight"][0], COLOURS["weight"][1], *black_and_white}

@@ -8,7 +8,6 @@ import io
 import json
 import math
 import re
-import xml.etree.ElementTree as ET
 from decimal import ROUND_HALF_UP, Decimal
 from html import escape
 
@@ -16,14 +15,11 @@ import ipywidgets
 import numpy as np
 import pytest
 import torch
-from example_figures import AWKWARD, awkward, examples
+from example_figures import examples
 from fontTools.ttLib import TTFont
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 
 from utils.figures import Bars, Weights, play
-from utils.figures.packing import num_bytes, pack, unpack
+from utils.figures.packing import pack
 from utils.figures.still import Stage
 
 
@@ -64,29 +60,6 @@ def saying(compute, axes: dict, say: str | list[str], **options) -> Bars:
 
 # -- packing --------------------------------------------------------------------------------------------------
 
-FLOATS = hnp.arrays(
-    st.sampled_from([np.float16, np.float32, np.float64]),
-    hnp.array_shapes(max_dims=4, max_side=5),
-    elements=st.floats(-60000, 60000, width=16),
-)
-
-
-@given(FLOATS)
-def test_floats_survive_within_the_precision_of_their_record(array):
-    packed = pack(array)
-    back = unpack(packed)
-    assert back.shape == array.shape
-    if packed["step"] < 1:
-        assert np.abs(back - array).max() <= (0.5 / 65535 + 1e-12 if packed["dtype"] == "u2" else 4e-7)
-    else:
-        np.testing.assert_array_equal(back, array.astype(np.float32))
-    assert num_bytes(packed) == array.size * int(packed["dtype"][1])
-
-
-@given(hnp.arrays(st.sampled_from([np.bool_, np.uint8, np.int8, np.int16, np.int32]), hnp.array_shapes()))
-def test_integers_survive_exactly(array):
-    np.testing.assert_array_equal(unpack(pack(array)), array.astype(float))
-
 
 @pytest.mark.parametrize(
     ("array", "message"),
@@ -116,18 +89,6 @@ def test_every_frame_is_what_compute_returned():
             shown = figure.array("weights", d=d, valid_length=valid_length)
             np.testing.assert_allclose(shown, expected, atol=1e-5)
             np.testing.assert_array_equal(shown == 0, expected == 0)
-
-
-def test_what_an_axis_keeps_is_stored_once():
-    figure = saying(
-        lambda d, e: {"of_d": torch.full((2, 3), 1 / d), "fixed": torch.arange(5), "of_e": torch.tensor(e)},
-        {"d": [1, 2], "e": [3, 5, 7]},
-        "{of_e:0}",
-    )
-    over = {key: packed["over"] for key, packed in figure.spec["arrays"].items()}
-    assert over == {"p": [], "of_d": ["d"], "fixed": [], "of_e": ["e"]}
-    assert figure.sentence(e=7, d=2) == "7"
-    np.testing.assert_array_equal(figure.array("fixed"), np.arange(5))
 
 
 def test_the_sentence_has_numbers_labels_and_shares():
@@ -252,18 +213,6 @@ def test_the_page_gets_picture_sentence_and_strict_json(name: str):
     assert html == figure._repr_html_()
 
 
-def test_awkward_labels_are_text_everywhere():
-    figure = awkward()
-    html = figure._repr_html_()
-    assert html.count("</script>") == 1
-    assert html.count("</figure>") == 1
-    store = store_of(html)
-    assert store["spec"]["labels"] == {"queries": AWKWARD, "keys": ["x", "</svg>"]}
-    assert {*AWKWARD, "</svg>"} <= set(ET.fromstring(figure.draw()).itertext())
-    for at, label in enumerate(AWKWARD):
-        assert figure.sentence(query=at) == label
-
-
 @every_example
 def test_the_script_has_the_numbers_of_python(name: str):
     figure = EXAMPLES[name]
@@ -307,12 +256,6 @@ def test_each_axis_is_a_trait_of_the_widget():
     assert widget.query == 2
     with pytest.raises(traitlets.TraitError, match="valid_length has no value 8"):
         widget.valid_length = 8
-
-
-def test_an_axis_with_a_widgets_name_is_refused():
-    figure = saying(lambda layout: {}, {"layout": [1, 2]}, "{layout}")
-    with pytest.raises(ValueError, match="already: \\['layout'\\]"):
-        _ = figure.widget
 
 
 def test_play_runs_the_function_again_at_each_move():

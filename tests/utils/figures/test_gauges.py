@@ -52,19 +52,6 @@ def test_each_curve_has_its_name_and_its_number() -> None:
         assert f"step {step}" in written  # on the grip
 
 
-def test_a_share_can_be_that_of_a_choice() -> None:
-    shares = {1: [0.9, 0.5], 3: [0.7, 0.1]}
-    chosen = figure(
-        lambda d: {"weights": torch.eye(2), "own": torch.tensor(shares[d])}, {"d": list(shares)},
-        play="d", gauges=("own", {"own": ""}),
-    )  # fmt: skip
-    for query, name in enumerate("ab"):
-        for d, share in shares.items():
-            assert f"{name} {share[query]:.0%}" in set(
-                ET.fromstring(chosen.draw(d=d, query=query)).itertext()
-            )
-
-
 def test_a_curve_says_where_its_word_looks_right() -> None:
     rows = torch.tensor([[[0.25, 0.75, 0.0], [0.2, 0.5, 0.3]], [[0.75, 0.25, 0.0], [0.2, 0.5, 0.3]]])
     words = Alignment(

@@ -1,6 +1,6 @@
 """Figures with sliders in a real browser: one of each kind, by mouse, finger and keyboard, on a desk and on a phone.
 
-What depends on the pages around them, and what axe says of them, is tested in `test_figures_in_book`.
+What depends on the pages around them is tested in `test_figures_in_book`, and what axe says of them in `test_pages`.
 """
 
 import itertools
@@ -38,7 +38,7 @@ from stored_figures import (
 from windows import DESK, PHONE, Visit
 
 from utils.figures.colours import COLOURS
-from utils.figures.live import page_of_its_own, page_script, style
+from utils.figures.live import page_script, style
 
 pytestmark = pytest.mark.browser
 
@@ -59,7 +59,6 @@ def folder(tmp_path_factory) -> str:
         f"<body><main><h1>Figures</h1>{body}</main><script>{page_script()}</script>",
         encoding="utf-8",
     )
-    (place / "alone.html").write_text(page_of_its_own(FIGURES["chinese"], title="A & B"), encoding="utf-8")
     return place.as_uri()
 
 
@@ -155,15 +154,6 @@ def test_awkward_labels_are_shown_as_text(desk: Page) -> None:
     assert shown.locator("th").all_text_contents() == ["x", "</svg>", *AWKWARD]
     assert shown.locator("b").count() == 0
     check_frames(shown, LIVE["awkward"])
-
-
-def test_a_page_of_its_own_needs_nothing_else(browser: Browser, folder: str) -> None:
-    with Visit(browser, f"{folder}/alone.html") as visit:  # all other addresses are refused
-        page = visit.context.new_page()
-        page.goto(visit.origin)
-        assert page.title() == "A & B"
-        open_table(page.locator("figure"))
-        check_frames(page.locator("figure"), FIGURES["chinese"])
 
 
 def test_paper_has_picture_sentence_and_table(desk: Page) -> None:

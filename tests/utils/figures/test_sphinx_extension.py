@@ -7,7 +7,7 @@ import pytest
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
-from utils.figures.sphinx_extension import MARK, run_example, stored_figures
+from utils.figures.sphinx_extension import run_example, stored_figures
 
 EXAMPLE = """
 import torch
@@ -42,7 +42,7 @@ def notebook(tmp_path: Path) -> Path:
     return tmp_path / "nb.ipynb"
 
 
-def build(folder: Path, text: str, *, builder: str = "html") -> tuple[str, str]:
+def build(folder: Path, text: str) -> tuple[str, str]:
     """The page that this text makes, and the warnings of the build."""
     (folder / "index.rst").write_text(f"Title\n=====\n\n{text}\n")
     with docutils_namespace(), (folder / "warnings.txt").open("w+") as warnings:
@@ -52,7 +52,7 @@ def build(folder: Path, text: str, *, builder: str = "html") -> tuple[str, str]:
             None,
             str(out),
             str(folder / "doctrees"),
-            builder,
+            "html",
             confoverrides={"extensions": ["utils.figures.sphinx_extension"]},
             status=None,
             warning=warnings,
@@ -60,8 +60,7 @@ def build(folder: Path, text: str, *, builder: str = "html") -> tuple[str, str]:
         )
         app.build()
         warnings.seek(0)
-        page = out / ("index.html" if builder == "html" else "index.txt")
-        return page.read_text(), warnings.read()
+        return (out / "index.html").read_text(), warnings.read()
 
 
 def test_a_stored_figure_brings_script_and_style(notebook):
@@ -72,27 +71,6 @@ def test_a_stored_figure_brings_script_and_style(notebook):
     assert "explorables.css" in page
     for name in ("explorables.js", "explorables.css"):
         assert (notebook.parent / "out" / "_static" / name).stat().st_size > 1000
-
-
-def test_an_example_is_run_and_shown(notebook):
-    indented = EXAMPLE.replace("\n", "\n   ")
-    page, warnings = build(notebook.parent, f".. explorable-example::\n{indented}")
-    assert warnings == ""
-    assert run_example(EXAMPLE)._repr_html_() in page
-    assert "torch" in page.split(MARK)[0]
-
-
-def test_a_page_without_figures_loads_nothing(notebook):
-    page, warnings = build(notebook.parent, "Words.")
-    assert warnings == ""
-    assert "explorables" not in page
-
-
-def test_other_builders_are_left_alone(notebook):
-    page, warnings = build(notebook.parent, ".. explorable:: stored\n   :from: nb", builder="text")
-    assert warnings == ""
-    assert "Title" in page
-    assert not (notebook.parent / "out" / "_static").exists()
 
 
 @pytest.mark.parametrize(

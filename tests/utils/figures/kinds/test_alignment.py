@@ -45,47 +45,6 @@ def test_bands_and_bars_are_as_large_as_their_weights() -> None:
         assert texts(drawn, "number") == ["0.25", "0.75"]  # not those that are 0
 
 
-def test_of_other_words_only_large_weights_have_bands() -> None:
-    weights = torch.tensor([[0.1, 0.1, 0.8], [0.3, 0.14, 0.56], [0.12, 0.08, 0.0]])
-    figure = small(lambda d: {"weights": weights}, {"d": [1]}, target=["a", "b", "c"], gold=())
-    drawn = figure.draw(word="a")
-    full = max(breadths(drawn, "link")) / 0.8
-    # The largest of each word, however small, and others that are large.
-    assert sorted(breadth / full for breadth in breadths(drawn, "trace")) == pytest.approx(
-        [0.12, 0.3, 0.56], abs=1e-3
-    )
-    assert len(breadths(drawn, "link")) == 3
-
-
-def test_gold_links_are_those_of_the_chosen_word_or_all() -> None:
-    assert len(marks(small().draw(gold_links="hidden"), "path", "gold")) == 1
-    assert len(marks(small().draw(gold_links="shown"), "path", "gold")) == 2
-
-
-def test_pale_bands_show_an_earlier_step() -> None:
-    figure = small(
-        lambda step: {"weights": WEIGHTS if step else WEIGHTS.flip(1)}, {"step": [0, 1]}, compare=("step", 0), gold=()
-    )  # fmt: skip
-    large, little = breadths(figure.draw(step=1), "before")
-    assert large / little == pytest.approx(3, abs=0.01)
-    assert "pale blue band: step 0" in texts(figure.draw(step=1))
-    assert breadths(figure.draw(step=0), "before") == []
-
-
-def test_a_wrong_word_has_the_written_one_beside() -> None:
-    figure = small(
-        lambda step: {"weights": torch.zeros(2, 3), "written": torch.tensor([2 * (step > 1), 1 + (step > 0)])},
-        {"step": [0, 1, 2]}, gold=(), labels={"written": ["voiture", "rouge", "verte"]},
-    )  # fmt: skip
-    for step in (0, 1, 2):
-        drawn = figure.draw(step=step)
-        assert len(marks(drawn, "path", "sign")) == texts(drawn).count("verte") == step
-
-
-def test_target_words_have_their_translations() -> None:
-    assert {"auto", "rot"} <= set(texts(small(labels={"gloss": ["auto", "rot"]}, gold=()).draw()))
-
-
 def test_a_source_word_chooses_the_word_that_looks_most_at_it() -> None:
     figure = example()
     picks = [json.loads(area.get("data-pick"))["word"] for area in marks(figure.draw(), "rect", "pick")]

@@ -44,41 +44,6 @@ def test_bars_behind_the_line_are_forbidden() -> None:
         assert len(marks(drawn, "path", "hatch")) == (2 if n < 4 else 0)
 
 
-def test_each_row_has_its_verdict() -> None:
-    figure = small(labels={"verdicts": ["right", "never", "wrong"]})
-    for n, verdicts in ((1, ["right", "right"]), (4, ["wrong", "right"])):
-        drawn = figure.draw(n=n)
-        assert [text for text in texts(drawn) if text in ("right", "never", "wrong")] == verdicts
-        # A cross has two strokes, a tick one.
-        strokes = [sign.get("d").count("m") for sign in marks(drawn, "path", "sign")]
-        assert strokes == [verdict == "wrong" for verdict in verdicts]
-    broken = Bars(
-        lambda n: {"p": torch.zeros(3), "q": torch.zeros(3), "verdict": torch.tensor([0, 1])}, {"n": [1]},
-        panels={"p": "first", "q": "second"}, bars="abc", labels={"verdicts": ["right", "NaN"]},
-        name="f", alt="", say="",
-    )  # fmt: skip
-    assert texts(broken.draw(), "number") == ["0.00"] * 3
-    assert "no weights" in texts(broken.draw())
-
-
-def test_rows_say_what_they_write_over_the_scores() -> None:
-    figure = Bars(
-        lambda n: {
-            "p": torch.eye(4)[3] if n == 3 else torch.zeros(4),
-            "q": torch.zeros(4),
-            "verdict": torch.ones(2),
-            "given": torch.tensor([-4194304.0, -4194304.0, -32768.0, 0.5]),
-            "written": torch.tensor([1, 0]),
-        },
-        {"n": range(5)}, panels={"p": "first", "q": "second"}, bars="vwxy", edge="n",
-        labels={"verdicts": ["right", "wrong"], "written": ["", "−10⁶"]}, name="f", alt="", say="",
-    )  # fmt: skip
-    for n in range(5):
-        written = texts(figure.draw(n=n))
-        assert {"scores", "−4.2·10⁶ each", "0.50"} <= set(written)
-        assert sum(text.startswith("−10⁶") for text in written) == (n < 4)
-
-
 def test_a_phone_names_allowed_and_forbidden_together() -> None:
     for n, words in (
         (0, {"forbidden"}), (1, {"1 allowed, 7 forbidden"}), (4, {"allowed", "forbidden"}),

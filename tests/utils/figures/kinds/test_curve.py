@@ -55,32 +55,6 @@ def test_readings_are_dots_with_their_weights_below() -> None:
     assert texts(drawn, "number") == ["1.00"]  # above the largest
 
 
-def test_the_error_stands_above() -> None:
-    for bandwidth in (1.0, 2.0):
-        assert f"error {bandwidth / 4:.2f} m" in texts(small().draw(bandwidth=bandwidth))
-
-
-def test_an_answer_stands_on_the_query_where_there_is_one() -> None:
-    for query in range(4):
-        drawn = small().draw(query=query)
-        (line,) = marks(drawn, "line", "query", without=("thin",))
-        answers = marks(drawn, "circle", "context")
-        assert sizes(answers, "cx") == [float(line.get("x1"))] * (query != 2)
-
-
-@pytest.mark.parametrize(
-    ("levels", "hours", "written"),
-    [
-        ([0.0, 0.002, 0.004], [0, 0.005, 0.01], {"0.000", "0.001", "0.004", "0.0000", "0.0025", "0.0100"}),
-        ([-2.0, 0.0, 1.0], [-12, 0, 12], {"−2", "0", "1", "−12", "−6", "12"}),
-    ],
-)
-def test_axes_have_the_decimals_their_steps_need(levels, hours, written) -> None:
-    points = torch.tensor(hours + [hours[-1]] * 4), torch.tensor(levels + [levels[-1]] * 4)
-    figure = small(points=tuple(side[:3] for side in points), grid=points[0], truth=points[1])
-    assert written <= set(texts(figure.draw(query=0)))
-
-
 @pytest.mark.parametrize(
     ("message", "changes"),
     [

@@ -2,16 +2,14 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
-from decoding_example import SOURCE, TARGET, record
-from pictures import marks, sizes, texts
+from decoding_example import SOURCE, record
 
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import Vocabulary
 from utils.figures import DecodingSteps, record_decoding
-from utils.figures.kinds.decoding import END, STAGES
+from utils.figures.kinds.decoding import END
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 
 EN = Vocabulary.words([["the", "small", "white", "flower", "."], ["a", "cat"]])
@@ -63,51 +61,6 @@ def test_a_model_in_training_is_refused() -> None:
 
 def figure(**changes) -> DecodingSteps:
     return DecodingSteps(replace(record(), **changes), name="f")
-
-
-def test_each_panel_has_its_numbers_and_until_then_a_question_mark() -> None:
-    kept, steps = record(), figure()
-    for at, stage in enumerate(STAGES):
-        drawn = steps.draw(word=2, stage=stage)
-        assert texts(drawn).count("?") == len(STAGES) - 1 - at
-        later = [list(group.itertext()) for group in marks(drawn, "g", "later")]
-        assert len(later) == len(STAGES) - 1 - at
-        assert texts(drawn, "pale") == TARGET[2 + (stage == "word") :]
-    written = texts(steps.draw(word=2, stage="word"))
-    for number in (
-        *(f"{score:.1f}".replace("-", "−") for score in kept.scores[2]),
-        *(f"{weight:.2f}" for weight in kept.weights[2]),
-        *(f"{share:.1%}" for share in kept.probabilities[2]),
-    ):
-        assert number in written
-
-
-def test_bars_are_as_long_as_their_numbers() -> None:
-    kept, steps = record(), figure()
-    for word in range(4):
-        drawn = steps.draw(word=word, stage="word")
-        for role, key, numbers in (
-            ("score", "width", kept.scores[word]),
-            ("chance", "width", kept.probabilities[word]),
-            ("value", "height", steps.frames("parts")[word]),
-            ("context", "height", steps.frames("contexts")[word]),
-            ("trace", "height", steps.frames("queries")[word]),
-        ):
-            lengths = np.array(sizes(marks(drawn, "rect", role), key))
-            numbers = np.abs(np.asarray(numbers)).reshape(-1)
-            # In one scale, and written to a hundredth of a pixel.
-            assert lengths == pytest.approx(numbers * lengths.max() / numbers.max(), abs=0.03), role
-
-
-def test_the_terms_add_up_to_the_context() -> None:
-    steps, kept = figure(), record()
-    contexts = steps.frames("contexts")
-    np.testing.assert_allclose(steps.frames("parts").sum(axis=1), contexts, atol=1e-5)
-    assert steps.frames("queries")[1:].tolist() == steps.frames("states")[:-1].tolist()
-    for key, vectors, count in (("contexts", kept.contexts, 6), ("states", kept.states, 12)):
-        # The numbers of the vectors that differ most, in the order in which they stand in them.
-        most = sorted(vectors.std(dim=0).topk(count).indices.tolist())
-        np.testing.assert_allclose(steps.frames(key), vectors[:, most], atol=1e-4)
 
 
 def test_the_sentence_says_what_happens_with_its_numbers() -> None:

@@ -1,20 +1,16 @@
-"""Keys and a query in the plane: weights as dots and numbers, the score as the ground."""
-
-import re
+"""Keys and a query in the plane: what the page computes from where they stand."""
 
 import numpy as np
 import pytest
 import torch
 from example_figures import ENGLISH, PLACES
 from example_figures import plane as example
-from pictures import marks, sizes, texts
 
 from utils.attention import additive_scores
 from utils.figures import Plane
 from utils.figures.still import Stage
 
 SCORES = ("dot", "cosine", "additive")
-WORDS = [*ENGLISH[:-1], "full stop"]
 every_score = pytest.mark.parametrize("name", SCORES)
 
 
@@ -56,25 +52,6 @@ def test_the_page_computes_what_torch_does(name: str, places: dict) -> None:
     assert stage.sentence(state) == (
         f"{name}: most weight goes to {ENGLISH[best]}, {weights[best]:.0%}. The nearest key is {ENGLISH[nearest]}."
     )
-
-
-@every_score
-def test_dots_and_the_list_show_the_weights(name: str) -> None:
-    figure = example()
-    numbers = score(figure, name, figure.query, PLACES)
-    weights = torch.softmax(numbers, dim=0).numpy()
-    drawn = figure.draw(720, score=name, key=7)
-    radii, roots = np.array(sizes(marks(drawn, "circle", "key"), "r")), np.sqrt(weights)
-    slope, smallest = np.polyfit(roots, radii, 1)  # a weight of 0 can be seen too
-    assert radii == pytest.approx(smallest + slope * roots, abs=0.03)
-    assert slope > smallest > 0
-    listed = [
-        float(text.replace("−", "-")) for text in texts(drawn, "end") if re.fullmatch(r"−?[\d.]+", text)
-    ]
-    assert np.array(listed).reshape(-1, 2) == pytest.approx(np.c_[numbers, weights], abs=0.0051)
-    lengths = np.array(sizes(marks(drawn, "rect", "weight"), "width"))
-    assert lengths == pytest.approx(lengths.sum() * weights, abs=0.05)
-    assert [mark.text for mark in marks(drawn, "text", "halo")] == WORDS
 
 
 DOT = {"form": "dot", "w_q": torch.eye(2), "w_k": torch.eye(2)}

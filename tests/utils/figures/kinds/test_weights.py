@@ -1,14 +1,12 @@
 """Heat maps of weights: each number is a shade, those of the chosen row are written, what is forbidden is hatched."""
 
-import itertools
-import json
 import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
-from example_figures import heads, lost, windows
+from example_figures import lost
 from pictures import marks, sizes, texts
 
 from utils.figures import Figure, Heads, Weights
@@ -90,24 +88,6 @@ def test_what_is_forbidden_is_hatched(figure: Figure, forbidden: list[int]) -> N
     assert found == pytest.approx(forbidden, abs=0.02)
 
 
-def test_numbers_stand_in_large_cells() -> None:
-    alone, side_by_side = small(), small(2)
-    for query in (0, 1):
-        # A map that stands alone has all its numbers, of two only the chosen row has them.
-        everywhere = alone.array("weights").reshape(-1)
-        row = np.concatenate([side_by_side.array(name)[query] for name in ("weights", "scaled")])
-        for figure, numbers in ((alone, everywhere), (side_by_side, row)):
-            written = [float(text) for text in texts(figure.draw(query=query), "number")]
-            assert written == pytest.approx([number for number in numbers if number >= 0.045], abs=0.0051)
-
-
-def test_a_click_on_a_cell_chooses_its_row() -> None:
-    picks = [json.loads(area.get("data-pick")) for area in marks(small(2).draw(), "rect", "pick")]
-    cells = [tuple(pick.values()) for pick in picks if "column" in pick]
-    assert sorted(cells) == [*itertools.product(range(2), range(5), range(2))]
-    assert {pick["query"] for pick in picks if "column" not in pick} == {0, 1}
-
-
 def test_a_lost_word_says_where_it_was_lost() -> None:
     for moved, aside in ((0, set()), (1, set()), (2, {"lost at", "100%"})):
         drawn = lost().draw(moved=moved)
@@ -115,52 +95,12 @@ def test_a_lost_word_says_where_it_was_lost() -> None:
         assert ({"lost at"} & set(texts(drawn))) == aside & {"lost at"}
 
 
-def test_each_head_has_a_small_map() -> None:
-    for width in (720, 328):
-        drawn = heads().draw(width)
-        picks = [json.loads(area.get("data-pick")) for area in marks(drawn, "rect", "pick")]
-        small_maps = [(pick["head"], pick["layer"]) for pick in picks if "head" in pick]
-        assert sorted(small_maps) == [*itertools.product(range(3), range(2))]
-        assert {f"{10 * head + layer + 11}%" for head, layer in small_maps} <= set(texts(drawn))
-        assert len(marks(drawn, "path", "mini")) == 6, "of the gold cells"
-
-
-def test_small_maps_may_stand_for_one_axis() -> None:
-    drawn = windows().draw(reach=0)
-    assert {"dot", "30%", "cosine", "60%", "additive", "80%"} <= set(texts(drawn))
-    assert not [text for text in texts(drawn) if text.startswith("score")]
-
-
-def looked_at(**changes) -> Weights:
-    """A picture of two rows of three squares, each of 5 by 7 pixels, of which the last is red."""
-    image = torch.ones(10, 21, 3)
-    image[5:, 14:] = torch.tensor([1.0, 0.0, 0.2])
-    weights = torch.tensor([[0.5, 0.25, 0.0, 0.0, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]])
-    options = {
-        "queries": ["a", "red"], "keys": "uvwxyz", "squares": (2, 3), "labels": {"gold": ["its own"]},
-        "name": "f", "alt": "", "say": "",
-    } | changes  # fmt: skip
-    return Weights(
-        lambda d: {"weights": weights, "image": image, "gold": weights == 1}, {"d": [1]}, **options
-    )
-
-
-def test_a_picture_shows_where_the_chosen_query_looks() -> None:
-    for query, expected in enumerate([[0.5, 0.25, 0, 0, 0, 0.25], [0, 0, 0, 0, 0, 1]]):
-        drawn = looked_at().draw(query=query)
-        shades = np.array(sizes(marks(drawn, "rect", "weight", without=("cell", "swatch")), "fill-opacity"))
-        assert shades / shades.max() == pytest.approx(np.array(expected) / max(expected), abs=0.02)
-        assert [path.get("fill") for path in marks(drawn, "path")].count("rgb(255,0,51)") == 1
-        # A frame in the map, and one in the picture for the query whose own square it is.
-        assert len(marks(drawn, "rect", "gold")) == 1 + query
-
-
 @pytest.mark.parametrize(
     ("message", "make"),
     [
         ("edge must name an axis, got 'm'", lambda: small(edge="m")),
         (r"'written' of shape \(2,\), got None", lambda: small(labels={"written": ["one"]})),
-        ("2 rows of 2 squares are not 6 keys", lambda: looked_at(squares=(2, 2))),
+        ("2 rows of 2 squares are not 5 keys", lambda: small(squares=(2, 2))),
         (r"'image' of shape \(1, 5, 3\), got None", lambda: small(squares=(1, 5))),
         (
             "causal must name an axis and one of its values",
