@@ -1,29 +1,29 @@
-"""Speed and memory of the translator: training in three arrangements of the same mathematics, and search.
+"""Speed and memory of training in the plain and the fast form of the same mathematics.
 
-Run as ``python tests/benchmarks/translator.py`` (``--help`` for parts of it). The arrangements are timed in turn, so
-that a busy machine slows all of them; each number is a median with the quartiles around it, each ratio that of
-calls one after the other. Memory is the growth of the process's peak during one call, in a fresh process.
+Run as ``python tests/benchmarks/translator.py`` (``--help`` for parts of it). The forms are timed in turn, so that a
+busy machine slows all of them; each number is a median with the quartiles around it, each ratio that of calls one
+after the other. Memory is the growth of the process's peak during one call, in a fresh process.
 """
 
+import resource
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, NamedTuple
 
 import torch
 import typer
-from attention import interleaved, peak_mib, spread
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from utils.corpus.batches import Batch, batches
-from utils.corpus.vocabulary import EOS, PAD
+from utils.corpus.vocabulary import PAD
 from utils.fast_training import fast_loss
-from utils.search import beam_search, greedy
 from utils.seq2seq import EncoderDecoder
-from utils.training import batch_loss, sequence_loss
+from utils.training import batch_loss
 from utils.translator.models import Settings, build_model
 
 BATCH = 64
@@ -39,24 +39,6 @@ SIZES = {"small": Size(20, 10_000, 256), "large": Size(50, 30_000, 512)}
 BOTH = list(SIZES)
 
 
-def textbook_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
-    """The form of textbooks: no packing, and each step computes the keys, all features and the logits anew."""
-    encoder, decoder = model.encoder, model.decoder
-    outputs, state = encoder.gru(encoder.embedding(batch.src))
-    s = torch.tanh(decoder.start_state(state[-1]))
-    padding = torch.arange(batch.src.shape[1]) >= batch.src_lens[:, None, None]
-    logits = []
-    for y in decoder.embedding(batch.tgt_in).unbind(1):
-        queries, keys = decoder.attention.w_q(s)[:, None], decoder.attention.w_k(outputs)
-        features = torch.tanh(queries[:, :, None] + keys[:, None])  # (batch, queries, keys, width)
-        scores = decoder.attention.w_v(features).squeeze(-1).masked_fill(padding, -1e6)
-        context = (scores.softmax(dim=-1) @ outputs).squeeze(1)
-        s = decoder.cells[0](y, context, s)
-        t = decoder.readout(torch.cat([s, y, context], dim=-1))
-        logits.append(decoder.output(t.unflatten(-1, (-1, 2)).amax(dim=-1)))
-    return sequence_loss(torch.stack(logits, dim=1), batch.tgt_out, label_smoothing=0.1)
-
-
 def bfloat16_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
     """The fast form with the machine's bfloat16 products."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -65,7 +47,6 @@ def bfloat16_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
 
 #: The plain form is that of the chapter, the fast form that of ``fast_training``.
 LOSSES: dict[str, Callable[[EncoderDecoder, Batch], Tensor]] = {
-    "textbook": textbook_loss,
     "plain": partial(batch_loss, label_smoothing=0.1),
     "fast": partial(fast_loss, label_smoothing=0.1),
     "fast bfloat16": bfloat16_loss,
@@ -92,7 +73,7 @@ def translator(size: Size) -> EncoderDecoder:
 
 
 def make_step(name: str, size: Size) -> Callable[[list[Batch]], None]:
-    """Full training steps of one arrangement: forward, backward, clipping and Adam."""
+    """Full training steps of one form: forward, backward, clipping and Adam."""
     model = translator(size)
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
 
@@ -104,6 +85,30 @@ def make_step(name: str, size: Size) -> Callable[[list[Batch]], None]:
             optimizer.step()
 
     return step
+
+
+def interleaved(functions: dict[str, Callable[[], object]], pairs: int) -> dict[str, list[float]]:
+    """Milliseconds of each function, called in turn ``pairs`` times; the order changes from pair to pair."""
+    times: dict[str, list[float]] = {name: [] for name in functions}
+    for pair in range(pairs + 1):
+        for name in list(functions)[:: 1 if pair % 2 else -1]:
+            start = time.perf_counter()
+            functions[name]()
+            if pair:  # the first pair warms up
+                times[name].append(1e3 * (time.perf_counter() - start))
+    return times
+
+
+def peak_mib() -> float:
+    """The highest resident size of this process so far."""
+    unit = 1 if sys.platform == "darwin" else 1024  # getrusage counts bytes on macOS, KiB elsewhere
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**20
+
+
+def spread(numbers: list[float]) -> str:
+    """Median and quartiles as text."""
+    low, middle, high = statistics.quantiles(numbers, n=4)
+    return f"{middle:8.2f} ({low:.2f} to {high:.2f})"
 
 
 def measured_peak(dtype: torch.dtype) -> float:
@@ -153,80 +158,13 @@ def bench_training(size_name: str, *, pairs: int, mixed: bool, peaks: dict[str, 
     times = interleaved(calls, pairs)
     for name, milliseconds in times.items():
         speed = spread([tokens / (1e-3 * t) for t in milliseconds])
-        ratio = spread([t / ours for t, ours in zip(times["textbook"], milliseconds, strict=True)])
+        ratio = spread([t / ours for t, ours in zip(times["plain"], milliseconds, strict=True)])
         memory = f"{peaks[name]:7.0f} MiB" if name in peaks else ""
         share = 1e3 * flops / statistics.median(milliseconds) / limits[name] if name in limits else None
         print(
-            f"{name:14} {speed:32} tokens/s  {ratio:24} times the textbook  {memory}"
+            f"{name:14} {speed:32} tokens/s  {ratio:24} times the plain form  {memory}"
             + (f"  {share:.0%} of {limits[name] / 1e9:.0f} GFLOP/s" if share else "")
         )
-
-
-class EndsAt(nn.Module):
-    """An output layer that ends its sentences at given lengths, so that no training is needed.
-
-    All hypotheses of a sentence end at once, and then the search drops it: so this layer knows which are left.
-    """
-
-    def __init__(self, output: nn.Linear):
-        super().__init__()
-        self.output = output
-
-    def start(self, lengths: Tensor) -> None:
-        self.left, self.step = lengths, 0
-
-    def forward(self, maxout: Tensor) -> Tensor:
-        logits, ends = self.output(maxout), self.left == self.step
-        of_rows = ends.repeat_interleave(logits[..., 0].numel() // len(ends))  # the hypotheses of a sentence
-        logits[..., EOS] = torch.where(of_rows, 1e4, -1e4).view(logits.shape[:-1]).to(logits.dtype)
-        self.left, self.step = self.left[~ends], self.step + 1
-        return logits
-
-
-def search_all(model: EncoderDecoder, epoch: list[Batch], *, beam: int = 0, bfloat16: bool = False) -> None:
-    """Translate batches with a beam, or greedily where it is 0."""
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bfloat16):
-        for batch in epoch:
-            model.decoder.output.start((batch.tgt_out != PAD).sum(dim=1) - 1)
-            options = {"beam": beam} if beam else {}
-            hypotheses = (beam_search if beam else greedy)(
-                model, batch.src, batch.src_lens, max_len=2 * batch.tgt.shape[1], **options
-            )
-            best = [of_sentence[0] for of_sentence in hypotheses] if beam else hypotheses
-            assert [len(h.tokens) + 2 for h in best] == (batch.tgt != PAD).sum(dim=1).tolist()
-
-
-def bench_search(*, pairs: int) -> None:
-    """Sentences per second at the small size, of real lengths: targets a fifth shorter to a fifth longer."""
-    size, num = SIZES["small"], 2 * BATCH
-    src, tgt = sentences(size, num, mixed=True)
-    stretch = torch.rand(num, generator=torch.Generator().manual_seed(1)).mul(0.4).add(0.8).tolist()
-    tgt = [(ids * 2)[: max(1, round(len(ids) * factor))] for ids, factor in zip(tgt, stretch, strict=True)]
-    order = sorted(range(num), key=lambda row: len(src[row]))  # as translating does
-    ids = [src[row] for row in order], [tgt[row] for row in order]
-    single, together = (list(batches(*ids, batch_size=n)) for n in (1, BATCH))
-    model = translator(size).eval()
-    model.decoder.output = EndsAt(model.decoder.output)
-    calls = {
-        "one by one": partial(search_all, model, single),
-        "greedy": partial(search_all, model, together),
-        "greedy bfloat16": partial(search_all, model, together, bfloat16=True),
-        "beam 5": partial(search_all, model, together, beam=5),
-        "beam 5 bfloat16": partial(search_all, model, together, beam=5, bfloat16=True),
-    }
-    mean = sum(map(len, tgt)) / num
-    print(f"\nsearch, {num} sentences of {mean:.0f} words on average, {BATCH} per batch, small model")
-    times = interleaved(calls, pairs)
-    for name, milliseconds in times.items():
-        speed = spread([num / (1e-3 * t) for t in milliseconds])
-        ratio = spread([t / ours for t, ours in zip(times["one by one"], milliseconds, strict=True)])
-        line = f"{name:16} {speed:32} sentences/s  {ratio:24} times one by one"
-        if name.startswith("beam"):
-            base = times[name.replace("beam 5", "greedy")]
-            line += (
-                f"  {spread([t / g for t, g in zip(milliseconds, base, strict=True)])} times greedy's time"
-            )
-        print(line)
 
 
 def main(
@@ -234,7 +172,7 @@ def main(
     pairs: Annotated[int, typer.Option(min=3)] = 7,
     only_peak: Annotated[str, typer.Option(hidden=True)] = "",
 ) -> None:
-    """Compare the arrangements of the translator."""
+    """Compare the forms of a training step."""
     if only_peak:
         print_peak(only_peak, SIZES[size[0]])
         return
@@ -245,10 +183,9 @@ def main(
         bench_training(name, pairs=pairs, mixed=False, peaks=peaks[name])
     if "small" in size:
         print(
-            "\nmixed lengths: textbook and plain on batches as they come, the fast form on batches bucketed by length"
+            "\nmixed lengths: the plain form on batches as they come, the fast form on batches bucketed by length"
         )
         bench_training("small", pairs=pairs, mixed=True, peaks={})
-        bench_search(pairs=pairs)
 
 
 if __name__ == "__main__":
