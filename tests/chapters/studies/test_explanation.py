@@ -12,7 +12,6 @@ from studies.explanation import (
     EvenDecoder,
     Study,
     grammar,
-    guided,
     misleading_loss,
     run_study,
     translator,
@@ -47,21 +46,6 @@ def test_the_even_decoder_looks_at_real_words_alike(data):
     for row, length in zip(weights, batch.src_lens.tolist(), strict=True):
         torch.testing.assert_close(row[:, :length], torch.full_like(row[:, :length], 1 / length))
         assert not row[:, length:].any()
-
-
-def test_weights_on_the_right_words_guide_best(data):
-    def even(batch):
-        mask = (batch.src != 0).float()
-        return (mask / mask.sum(dim=-1, keepdim=True))[:, None].expand(-1, batch.tgt_out.shape[1], -1)
-
-    def first_words(batch):
-        # In the grammar many sentences begin with the word that translates their first word.
-        weights = torch.zeros(*batch.tgt_out.shape, batch.src.shape[1])
-        places = torch.arange(weights.shape[1]).clamp(max=weights.shape[2] - 1)
-        weights[:, torch.arange(weights.shape[1]), places] = 1.0
-        return weights
-
-    assert guided(SMALL, data, first_words, epochs=9) > guided(SMALL, data, even, epochs=9)
 
 
 @pytest.mark.slow

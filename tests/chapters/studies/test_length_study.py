@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import count, pairwise, product
 
 import pytest
-import torch
 from tiny import write_pairs
 
 from studies import length_study
@@ -67,19 +66,6 @@ def test_joined_training_sentences_hold_no_test_sentence(pairs, monkeypatch):
     assert all(3 < number < len(task.src_vocabulary) for number in task.read("I see two cats."))
 
 
-def test_translators_of_a_task_differ_in_two_things():
-    task = grammar_task(5, num_tokens=300, longest=7, num_test=2, edges=(5,))
-    models = [
-        train(task, name, width=7, seed=seed) for name in ("attention", "one vector") for seed in (0, 1)
-    ]
-    embeddings = [model.encoder.embedding.weight for model in models]
-    assert [type(model.decoder) for model in models[::2]] == list(length_study.DECODERS.values())
-    assert not torch.equal(embeddings[0], embeddings[1])
-    assert all(torch.equal(a, b) for a, b in zip(
-        train(task, "attention", width=7).parameters(), models[0].parameters(), strict=True
-    ))  # fmt: skip
-
-
 def test_scores_by_length(monkeypatch):
     task = grammar_task(5, num_tokens=300, longest=7, num_test=2, edges=(5,))
     model = train(task, "one vector", width=7)
@@ -124,13 +110,6 @@ def test_a_study_goes_on_where_it_stopped(tmp_path, monkeypatch):
     text = out.read_text()
     assert run_study(TINY, out) == 0
     assert out.read_text() == text
-
-
-def test_results_of_other_settings_are_not_mixed(tmp_path):
-    out = tmp_path / "study.json"
-    out.write_text(json.dumps({"grammar": Study(width=11).head() | {"trainings": []}}))
-    with pytest.raises(ValueError, match=r"study\.json holds results for grammar with other settings"):
-        run_study(TINY, out)
 
 
 def test_the_stored_results_are_of_whole_seeds():

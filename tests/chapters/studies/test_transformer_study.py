@@ -1,7 +1,6 @@
 """The Transformer study: fair by construction, its counts worked out by hand, its stored results complete."""
 
 import json
-from dataclasses import replace
 from itertools import product
 
 import torch
@@ -19,16 +18,9 @@ from studies.transformer_study import (
     corpus_of_the_chapter,
     costs,
     decoding,
-    in_turn,
     kept_bytes,
-    loss_with_weights,
     same_seconds,
-    transformer,
-    write_words,
 )
-from utils.corpus.batches import make_batch
-from utils.fast_training import fast_loss
-from utils.search import DecoderSteps
 
 TINY = Setup(
     seconds=0.1, lrs=(1e-3, 2e-3), width=8, num_heads=2, num_layers=1, limits=(5,), seeds=(3,), timed=2, lengths=(2, 3),
@@ -65,20 +57,6 @@ def test_both_models_of_the_length_study_train_alike(monkeypatch):
     assert one["bleu"] == [1.23]
 
 
-def test_calls_take_turns_after_a_first_round(monkeypatch):
-    order = []
-    monkeypatch.setattr(transformer_study, "seconds_of", lambda call: call())
-    times = {"a": iter([99, 1, 2, 9]), "b": iter([99, 5, 5, 5])}
-
-    def call(name):
-        order.append(name)
-        return next(times[name])
-
-    medians = in_turn({name: lambda name=name: call(name) for name in "ab"}, 3)
-    assert medians == {"a": 2, "b": 5}
-    assert order == list("abababab")
-
-
 def test_bytes_of_each_tensor_count_once():
     weight = nn.Parameter(torch.ones(5))
     x = torch.ones(7, 5, requires_grad=True)
@@ -88,20 +66,6 @@ def test_bytes_of_each_tensor_count_once():
     assert kept_bytes(lambda: (x * x).sum()) == 7 * 5 * 4  # kept twice, in one place
 
 
-def test_kept_weights_grow_with_the_square():
-    model = transformer(11, 11, 8, replace(TINY, num_layers=1))
-
-    def extra(n: int) -> int:
-        batch = make_batch([[5] * n], [[6] * (n - 1)])
-        with_weights = kept_bytes(lambda: loss_with_weights(model, batch))
-        torch.testing.assert_close(loss_with_weights(model, batch), fast_loss(model, batch))
-        return with_weights - kept_bytes(lambda: fast_loss(model, batch))
-
-    numbers = 3 * 2 * 32 * 32  # three attentions with two heads
-    assert extra(32) > numbers * 4
-    assert extra(64) > 3 * extra(32)
-
-
 def test_costs_and_decoding_measure_every_length():
     measured = costs(TINY, width=8, vocab=11, batch_size=2)
     assert [row["length"] for row in measured] == [2, 3]
@@ -109,20 +73,6 @@ def test_costs_and_decoding_measure_every_length():
         assert set(row["milliseconds"]) == set(row["kibibytes"]) == set(NAMES)
         assert min(row["milliseconds"].values()) >= 0
     assert [row["words"] for row in decoding(TINY, width=8, vocab=11)] == [2, 3]
-
-
-def test_both_ways_of_writing_read_every_word(monkeypatch):
-    model = transformer(11, 11, 8, TINY).eval()
-    read = []
-    features = type(model.decoder).features
-    monkeypatch.setattr(
-        type(model.decoder), "features", lambda self, words, *rest, **options: (
-            read.append(words.shape[1]), features(self, words, *rest, **options))[1],
-    )  # fmt: skip
-    words = torch.tensor([[1, 4, 5, 6]])
-    write_words(model, words, words, steps=None)
-    write_words(model, words, words, steps=DecoderSteps)
-    assert read == [1, 2, 3, 4, 1, 1, 1, 1]
 
 
 def test_the_stored_results_are_complete():

@@ -7,18 +7,9 @@ import pytest
 import torch
 
 from studies import variants_study
-from studies.variants_study import COMPARED, LONG, NAMES, RESULTS, TIMED, VARIANTS, Study, run_study
-from utils.attention_variants import (
-    CoverageDecoder,
-    LocalAttention,
-    PointerDecoder,
-    masked_sparsemax,
-    overlap,
-)
-from utils.corpus.batches import make_batch
+from studies.variants_study import LONG, NAMES, RESULTS, TIMED, VARIANTS, Study, run_study
 from utils.corpus.grammar import Triple
-from utils.corpus.vocabulary import PAD, UNK
-from utils.training import batch_loss
+from utils.corpus.vocabulary import UNK
 
 NONE = frozenset()
 TINY = Study(num_sentences=120, num_test=7, long_words=(13, 16), width=10, steps=2, seconds=0.01, seeds=(0,))
@@ -56,33 +47,6 @@ def test_names_are_scored_by_hand():
     score = variants_study.score_names(written, tested, ["Zora", "Kel"])
     assert score["names"] == 3
     assert score["right"] == pytest.approx(2 / 3, abs=1e-4)
-
-
-def test_each_variant_is_what_its_name_says():
-    assert len(COMPARED) == 8
-    assert set(TIMED) == set(COMPARED) - {"concat"}
-    build = {
-        name: variants_study.build(TINY, seed=0, **options).decoder for name, options in VARIANTS.items()
-    }
-    assert isinstance(build["general, local"].attention, LocalAttention)
-    assert build["general, sparse"].attention.normalise is masked_sparsemax
-    assert build["additive, fed"].input_feeding
-    assert {name for name, decoder in build.items() if decoder.query == "before"} == {"additive, before"}
-    sizes = {name: sum(p.numel() for p in decoder.parameters()) for name, decoder in build.items()}
-    assert sizes["additive"] == sizes["concat"]
-    assert sizes["additive, fed"] == sizes["additive, before"]
-    assert isinstance(variants_study.build(TINY, seed=0, coverage=True).decoder, CoverageDecoder)
-    assert isinstance(variants_study.build(TINY, seed=0, unknown=UNK).decoder, PointerDecoder)
-
-
-def test_the_overlap_comes_after_a_number_of_steps():
-    model = variants_study.build(TINY, seed=0, coverage=True)
-    batch = make_batch(*TINY.encode(TINY.test))
-    _, weights = model(batch.src, batch.src_lens, batch.tgt_in)
-    loss = variants_study.CoverageLoss(2)
-    first, second, third = (loss(model, batch).item() for _ in range(3))
-    assert first == second == pytest.approx(batch_loss(model, batch).item())
-    assert third == pytest.approx(first + overlap(weights, batch.tgt_out != PAD).item(), abs=1e-5)
 
 
 def test_results_grow_one_training_at_a_time(tmp_path, monkeypatch):
