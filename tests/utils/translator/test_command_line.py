@@ -12,6 +12,8 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -495,6 +497,9 @@ def test_info_tells_how_a_run_was_trained_and_how_good_it_is(tmp_path):
     assert lines["scores"] == "none: evaluate has not measured it"
     facts = json.loads(output("info", out, "--json"))
     assert facts["record"] == json.loads((out / "run.json").read_text("utf-8"))
+    assert facts["record"]["data"]["sha256"] == sha256((tmp_path / "pairs.txt").read_bytes()).hexdigest()
+    assert facts["record"]["versions"]["torch"] == version("torch")
+    assert [step for step, _ in facts["record"]["result"]["losses"]] == [1, 2, 3]
     output("evaluate", out, "--beam", 2)
     assert re.search(r"scores    BLEU \d+\.\d\d, chrF \d+\.\d\d with beam 2\n", output("info", out))
 
