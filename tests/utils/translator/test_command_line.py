@@ -23,7 +23,6 @@ from typer.testing import CliRunner
 
 from utils.corpus.download import CORPORA, get_corpus
 from utils.translator.commands import NAME, app
-from utils.translator.commands.get import CorpusName
 from utils.translator.devices import computing
 from utils.translator.models import build_model
 from utils.translator.options import Search
@@ -545,10 +544,6 @@ for command in ["--version", "--help", *(f"{command} --help" for command in comm
 sys.exit("torch" in sys.modules)
 """
     subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
-
-
-def test_the_choices_of_data_get_are_the_corpora():
-    assert list(CorpusName) == list(CORPORA)
 
 
 def test_the_program_reads_utf_8_beside_a_file_named_utils(tmp_path):
