@@ -1,6 +1,5 @@
 """From a pair file to a training: the same split as in memory, ids in files, and nothing kept of each pair."""
 
-import tracemalloc
 from itertools import product
 from pathlib import Path
 
@@ -88,21 +87,3 @@ def numbered_pairs(path: Path, num: int) -> Path:
             sentence = " ".join(words[number] for number in numbers)
             file.write(f"{sentence} here and {sentence} there\t{sentence} ici et {sentence} là\n")
     return path
-
-
-def test_memory_holds_no_text_of_each_pair(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "LEARNED_FROM", 50)
-    monkeypatch.setattr(module, "_AT_ONCE", 50)
-
-    def peak(num: int) -> int:
-        data = PairData(numbered_pairs(tmp_path / f"{num}.txt", num), COLUMNS, num_test=7, num_valid=5)
-        tracemalloc.start()
-        prepare(data, SETTINGS, tmp_path / f"ids-{num}", batch_size=8)
-        memory = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return memory
-
-    peak(100)  # what is imported and cached at the first call
-    # Numbers of 8 bytes stay of each pair: two hashes, and while rows are linked about a dozen more. A pair of texts
-    # takes 250 bytes at the least.
-    assert peak(2000) - peak(400) < (2000 - 400) * 25 * 8
