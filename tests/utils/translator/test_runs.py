@@ -75,18 +75,14 @@ def test_settings_that_no_model_has_are_named(changes, message):
 
 
 def test_a_training_gives_the_run_in_its_folder(tmp_path):
-    run, history = train_tiny(tmp_path / "a", epochs=2)
-    stored = load_run(tmp_path / "a" / "run")
+    run, history = train_tiny(tmp_path, epochs=2)
+    stored = load_run(tmp_path / "run")
     assert stored.settings == run.settings == SETTINGS
     assert stored.test == run.test
     assert torch.equal(weights_of(stored.model), weights_of(run.model))
     assert not stored.model.training
     assert history.losses[-1] < history.losses[0]
     assert len(history.valid_losses) == 2
-    again, _ = train_tiny(tmp_path / "b", epochs=2)
-    other, _ = train_tiny(tmp_path / "c", epochs=1, settings=dataclasses.replace(SETTINGS, seed=1))
-    assert torch.equal(weights_of(again.model), weights_of(run.model))
-    assert again.test == run.test != other.test
 
 
 def test_long_sentences_are_left_out_and_counted(tmp_path):
