@@ -50,6 +50,8 @@ def widened(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
 
     float16 has no number above 65,504, and from 2,048 on it skips whole numbers.
 
+    :meta private:
+
     >>> (widened(torch.tensor([2048.0], dtype=torch.float16)) + 1).item()
     2049.0
     """

@@ -1,19 +1,16 @@
-"""How fast the figures follow: from a key to the second frame on a slow processor, and from a key to Python and back.
+"""How fast the figures follow: from a key to the second frame on a slow processor.
 
 Run by `make bench`, which builds no book: run `make test` or `make book` first.
 """
 
 import statistics
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-import jupyterlab
 from chromium import launch
-from jupyterlab import ECHO, FIGURE, SECOND_VIEW
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from utils.figures.sphinx_extension import stored_figures
 
@@ -66,30 +63,6 @@ def key_to_second_frame(page: Page, name: str) -> list[float]:
     return page.evaluate("times")
 
 
-def key_to_python_and_back(browser: Browser) -> list[float]:
-    """Times from a key in JupyterLab to the page showing what Python answered."""
-    with tempfile.TemporaryDirectory() as folder:
-        jupyterlab.write_notebook(Path(folder) / "live.ipynb", FIGURE, SECOND_VIEW, ECHO)
-        with jupyterlab.server(Path(folder)) as address:
-            page = jupyterlab.open_and_run(browser, address, "live.ipynb")
-            page.wait_for_selector(".echo")
-            page.wait_for_selector(".xp-live svg")
-            page.evaluate(
-                """() => {
-                    window.times = [];
-                    addEventListener("keydown", event => { window.pressed = event.timeStamp }, true);
-                    new MutationObserver(() => times.push(performance.now() - pressed))
-                        .observe(document.querySelector(".echo"), { childList: true, subtree: true });
-                }"""
-            )
-            page.locator(".xp-live input[type=range]").first.focus()
-            for press in range(30):
-                answered = page.evaluate("times.length")
-                page.keyboard.press("ArrowRight" if press // 3 % 2 == 0 else "ArrowLeft")
-                page.wait_for_function("answered => times.length > answered", arg=answered)
-            return page.evaluate("times")
-
-
 def row(what: str, times: list[float]) -> str:
     ordered = sorted(times)
     p95 = ordered[int(0.95 * (len(ordered) - 1))]
@@ -117,7 +90,6 @@ def main() -> None:
             throttle.send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
             print(row(f"key to second frame: {name}", key_to_second_frame(page, name)), flush=True)
             page.close()
-        print(row("key to Python and back, in JupyterLab", key_to_python_and_back(browser)))
         browser.close()
 
 

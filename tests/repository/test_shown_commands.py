@@ -124,7 +124,6 @@ def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("SLURM_NNODES", "2")
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(ROOT / "tests" / "benchmarks"))
     return tmp_path
 
 

@@ -49,9 +49,9 @@ def tiny_data(folder: Path) -> PairData:
     return PairData(write_pairs(folder / "pairs.txt"), ("en", "fr"), num_test=7, num_valid=5)
 
 
-def train_tiny(folder: Path, *, epochs: int, settings: Settings = SETTINGS) -> tuple[Run, History]:
+def train_tiny(folder: Path, *, epochs: int) -> tuple[Run, History]:
     schedule = Schedule(epochs=epochs, lr=1e-2)
-    run, history, _ = train_run(tiny_data(folder), settings, schedule, out=folder / "run")
+    run, history, _ = train_run(tiny_data(folder), SETTINGS, schedule, out=folder / "run")
     return run, history
 
 

@@ -6,7 +6,6 @@ Nothing here knows what a figure is. Explained in book/explorables.
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from typing import Protocol, runtime_checkable
 
 from utils.figures.colours import css_variables
@@ -56,17 +55,6 @@ def page_script() -> str:
 def standalone_html(figure: WithHtml) -> str:
     """HTML of a figure with its script and style, for a page outside a book."""
     return f"{figure._repr_html_()}<style>{style()}</style><script>{page_script()}</script>"
-
-
-def page_of_its_own(figure: WithHtml, *, title: str) -> str:
-    """A whole HTML page with one figure; it needs no other file."""
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title></head>"
-        f'<body style="font-family: sans-serif"><main><h1>{escape(title)}</h1>{standalone_html(figure)}</main></body>'
-        "</html>\n"
-    )
 
 
 def view(control) -> dict:

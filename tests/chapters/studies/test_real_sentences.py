@@ -14,7 +14,6 @@ from studies.real_sentences import (
     RESULTS,
     Study,
     cohesive_words,
-    gain,
     groups_of,
     links_by_table,
     longest_match,
@@ -95,18 +94,6 @@ def test_model_1_by_hand():
     assert twice["the", "la"] == pytest.approx(0.6)
     assert links_by_table(model_1(pairs, rounds=9), *pairs[1]) == {(0, 0), (1, 1)}
     assert links_by_table({}, ["a", "b"], ["c"]) == {(0, 0)}
-
-
-def test_the_gain_of_one_list_over_another(monkeypatch):
-    monkeypatch.setattr(real_sentences, "RESAMPLES", 40)
-    right = ["the cat sat on the red mat", "a dog ran in the old park", "we ate some very good bread"]
-    references = [[sentence] for sentence in right]
-    wrong = ["the cat sat on a mat", *right[1:]]
-    found = gain(right, wrong, references)
-    assert found["bleu"] > 5
-    assert found["interval"][0] >= 0
-    assert found["interval"][1] > found["bleu"]
-    assert gain(right, right, references) == {"bleu": 0.0, "interval": [0.0, 0.0]}
 
 
 # The stored results

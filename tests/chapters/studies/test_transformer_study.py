@@ -3,6 +3,7 @@
 import json
 from itertools import product
 
+import pytest
 import torch
 from torch import nn
 
@@ -24,6 +25,7 @@ TINY = Setup(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_all_train_equally_long_and_each_head_counts(monkeypatch):
     speeds = dict(zip(TRAINED, [(20.0, 170.0), (30.0, 250.0), (50.0, 410.0)], strict=True))
     monkeypatch.setattr(transformer_study, "speeds", lambda models, batches: speeds)

@@ -12,6 +12,8 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,6 @@ from typer.testing import CliRunner
 
 from utils.corpus.download import CORPORA, get_corpus
 from utils.translator.commands import NAME, app
-from utils.translator.commands.get import CorpusName
 from utils.translator.devices import computing
 from utils.translator.models import build_model
 from utils.translator.options import Search
@@ -495,6 +496,9 @@ def test_info_tells_how_a_run_was_trained_and_how_good_it_is(tmp_path):
     assert lines["scores"] == "none: evaluate has not measured it"
     facts = json.loads(output("info", out, "--json"))
     assert facts["record"] == json.loads((out / "run.json").read_text("utf-8"))
+    assert facts["record"]["data"]["sha256"] == sha256((tmp_path / "pairs.txt").read_bytes()).hexdigest()
+    assert facts["record"]["versions"]["torch"] == version("torch")
+    assert [step for step, _ in facts["record"]["result"]["losses"]] == [1, 2, 3]
     output("evaluate", out, "--beam", 2)
     assert re.search(r"scores    BLEU \d+\.\d\d, chrF \d+\.\d\d with beam 2\n", output("info", out))
 
@@ -540,10 +544,6 @@ for command in ["--version", "--help", *(f"{command} --help" for command in comm
 sys.exit("torch" in sys.modules)
 """
     subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
-
-
-def test_the_choices_of_data_get_are_the_corpora():
-    assert list(CorpusName) == list(CORPORA)
 
 
 def test_the_program_reads_utf_8_beside_a_file_named_utils(tmp_path):

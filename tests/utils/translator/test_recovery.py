@@ -5,7 +5,6 @@ import resource
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,19 +54,6 @@ def test_a_signal_that_is_ignored_stays_ignored():
         signal.signal(signal.SIGHUP, before)
 
 
-def test_another_thread_may_ask_for_it():
-    held_there: list[list[int]] = []
-
-    def use() -> None:
-        with obey_signals(), hold_signals() as held:
-            held_there.append(held)
-
-    thread = threading.Thread(target=use)
-    thread.start()
-    thread.join()
-    assert held_there == [[]]
-
-
 # Files
 
 
@@ -109,14 +95,6 @@ def test_a_kill_in_the_middle_keeps_the_old_file(tmp_path):
     assert (tmp_path / "x.part").exists()
     write_atomically(tmp_path / "x", b"newer")
     assert not (tmp_path / "x.part").exists()
-
-
-def test_a_state_is_what_was_saved(tmp_path):
-    state = {"model": {"w": torch.tensor([1.0, 2.0])}, "history": {"losses": [0.5]}, "best": None}
-    save_state(tmp_path, state)
-    loaded = load_state(tmp_path)
-    assert torch.equal(loaded.pop("model")["w"], state.pop("model")["w"])
-    assert loaded == state
 
 
 class Code:

@@ -15,7 +15,7 @@ from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.translator.models import Settings
 from utils.translator.page.exported import export, short_examples
-from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, Content, page_of, read_page
+from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, Content, read_page
 from utils.translator.page.stored_model import unpack_weights
 from utils.translator.runs import Run
 
@@ -44,21 +44,6 @@ def test_the_page_has_the_weights_of_the_run(tmp_path):
         torch.testing.assert_close(stored[name], tensor, rtol=0, atol=0.51 * tensor.abs().max().item() / 127)
 
 
-def test_a_stored_page_is_written_anew(tmp_path):
-    export(trained_run(), tmp_path / "page.html", title="Keys & dogs", examples=["We have two keys."])
-    page = (tmp_path / "page.html").read_text("utf-8")
-    older = page.replace("light-dark", "dark-light").replace("const searching", "const search")
-    assert page_of(*read_page(older)) == page
-    with pytest.raises(ValueError, match="the page holds no facts"):
-        read_page("<html></html>")
-
-
-def test_the_page_asks_no_host(tmp_path):
-    page = exported(trained_run(), tmp_path)
-    assert not page.select("[src]:not([src^='data:']), link, a[href]")
-    assert page.select_one("meta[http-equiv]")["content"].startswith("default-src 'none'")
-
-
 def test_the_page_says_what_it_holds(tmp_path):
     record = {
         "data": {"pairs": "/data/pairs.txt", "max_tokens": 100},
@@ -76,12 +61,6 @@ def test_the_page_says_what_it_holds(tmp_path):
     assert facts["date"] == "2026-11-23"
     assert re.match(r"41\.3 on 1,056 sentences .* beam 5 \(nrefs:1\|case:lc;", facts["BLEU"])
     assert content_in(page)["longestInTraining"] == 100
-
-
-def test_a_run_without_record_is_exported(tmp_path):
-    facts = stated(exported(replace(trained_run(), record=None), tmp_path))
-    assert (facts["training"], facts["BLEU"]) == ("not recorded", "not measured")
-    assert "date" not in facts
 
 
 def test_the_stored_example_is_the_runs_own(tmp_path):
@@ -106,15 +85,6 @@ def test_texts_cannot_become_markup(tmp_path):
     assert page.select_one(".examples button").text == evil
     assert content_in(page)["examples"] == [evil]
     assert not page.select("b")
-
-
-def test_a_run_of_words_is_exported(tmp_path):
-    words = Vocabulary.words([["le", "chat", "dort", "."], ["<b>", "we", "see", "it", "$", "!"]])
-    test = [Example("Le chat dort.", ("x",))]
-    settings = Settings("fr", "en")
-    run = Run(settings, random_model(len(words), cell="context", num_layers=2), words, words, test)
-    page = exported(run, tmp_path)
-    assert content_in(page)["src"] == {"tokens": words.tokens(range(len(words)))}
 
 
 def test_chinese_brings_its_font(tmp_path):

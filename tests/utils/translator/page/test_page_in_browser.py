@@ -136,24 +136,6 @@ def choose(page: Page, word: int, rank: int) -> str:
 # What a reader sees
 
 
-def test_each_test_sentence_is_translated(page):
-    run = trained_run()
-    for example in run.test:
-        type_in(page, example.source)
-        [expected] = translate_sentences(run, [example.source], Search(beam=5))
-        assert text_of(page) == f"{expected.text}end"
-        expect(page.locator(".spoken")).to_have_text(expected.text)
-
-
-def test_greedy_search_answers_before_the_beam(page):
-    page.evaluate(
-        "window.beams = []; new MutationObserver(() => beams.push(document.querySelector('#result').dataset.beam))"
-        ".observe(document.querySelector('#result'), { attributes: true, attributeFilter: ['data-beam'] })"
-    )
-    type_in(page, "They want six birds.")
-    assert page.evaluate("beams") == ["0", "1", "5"]
-
-
 def test_the_chosen_word_shows_its_weights(page):
     [expected] = translate_sentences(trained_run(), EXAMPLES[:1], Search(beam=5))
     word = 2
@@ -173,14 +155,6 @@ def test_mouse_and_tap_choose_in_the_picture(page):
     last.click()
     assert page.locator(".words input").last.is_checked()
     expect(page.locator(".picture rect.frame.thin")).to_have_count(0)
-
-
-def test_arrow_keys_go_from_word_to_word(page):
-    page.locator(".words input").first.focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    assert page.locator(".words input").nth(2).is_checked()
-    expect(page.locator("h2").first).to_contain_text("Step 3")
 
 
 def test_another_word_changes_the_rest(page):
@@ -310,6 +284,7 @@ def test_hostile_text_does_no_harm(page, name):
     assert page.locator("#result img, b").count() == 0
     type_in(page, "We have two keys.")
     assert text_of(page) == "Nous avons deux clés.end"
+    expect(page.locator(".spoken")).to_have_text("Nous avons deux clés.")
 
 
 # Devices

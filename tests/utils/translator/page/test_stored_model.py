@@ -82,30 +82,12 @@ def test_each_step_has_its_likeliest_words(engine):
 # Stored weights
 
 
-@pytest.mark.parametrize("exact", [False, True], ids=["int8", "float32"])
-def test_the_page_has_the_unpacked_weights(engine, exact):
+def test_the_page_has_the_unpacked_weights(engine):
     model = random_model(num_layers=2)
-    engine.load(model, exact=exact)
-    model.load_state_dict(unpack_weights(*pack_weights(model, exact=exact)))
+    engine.load(model, exact=False)
+    model.load_state_dict(unpack_weights(*pack_weights(model)))
     for src in sentences(10):
         check_searches(engine, model, src, max_len=6)
-
-
-def test_whole_numbers_are_wrong_by_half_a_scale():
-    weights = random_model().state_dict()
-    unpacked = unpack_weights(*pack_weights(random_model()))
-    for name, tensor in weights.items():
-        if tensor.dim() == 1:
-            assert torch.equal(unpacked[name], tensor)
-        else:
-            scale = tensor.abs().amax(dim=1, keepdim=True) / 127
-            assert ((unpacked[name] - tensor).abs() <= 0.5001 * scale).all()
-
-
-def test_rows_of_zeros_stay_zero():
-    layer = torch.nn.Linear(3, 2)
-    torch.nn.init.zeros_(layer.weight)
-    assert unpack_weights(*pack_weights(layer))["weight"].tolist() == [[0.0] * 3] * 2
 
 
 # The tokenizer

@@ -1,7 +1,5 @@
 """From a pair file to a training: the same split as in memory, ids in files, and nothing kept of each pair."""
 
-import tracemalloc
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -35,23 +33,6 @@ def test_file_gives_the_split_and_ids_of_lists(tmp_path):
     assert {path.name for path in (tmp_path / "ids").iterdir()} == {
         *("src.vocabulary.json", "tgt.vocabulary.json", "ids", "ends", "facts.json")
     }
-
-
-def test_two_files_give_what_one_gives(tmp_path):
-    data = tiny_data(tmp_path)
-    sides = zip(*(line.split("\t") for line in data.pairs.read_text("utf-8").splitlines()), strict=True)
-    files = [tmp_path / "a.en", tmp_path / "b.fr"]
-    for path, side in zip(files, sides, strict=True):
-        path.write_text("\n".join(side) + "\n", encoding="utf-8")
-    told = []
-    one, two = (
-        prepare(replace(data, pairs=pairs), SETTINGS, tmp_path / name, batch_size=32, notify=told.append)
-        for name, pairs in (("one", data.pairs), ("two", files))
-    )
-    assert (two.test, two.rows) == (one.test, one.rows)
-    assert list(two.batches.src_ids) == list(one.batches.src_ids)
-    assert list(two.batches.tgt_ids) == list(one.batches.tgt_ids)
-    assert f"reading {files[0]} and {files[1]}" in told
 
 
 def test_a_small_file_holds_out_a_tenth_and_says_it(tmp_path):
@@ -106,21 +87,3 @@ def numbered_pairs(path: Path, num: int) -> Path:
             sentence = " ".join(words[number] for number in numbers)
             file.write(f"{sentence} here and {sentence} there\t{sentence} ici et {sentence} là\n")
     return path
-
-
-def test_memory_holds_no_text_of_each_pair(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "LEARNED_FROM", 50)
-    monkeypatch.setattr(module, "_AT_ONCE", 50)
-
-    def peak(num: int) -> int:
-        data = PairData(numbered_pairs(tmp_path / f"{num}.txt", num), COLUMNS, num_test=7, num_valid=5)
-        tracemalloc.start()
-        prepare(data, SETTINGS, tmp_path / f"ids-{num}", batch_size=8)
-        memory = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return memory
-
-    peak(100)  # what is imported and cached at the first call
-    # Numbers of 8 bytes stay of each pair: two hashes, and while rows are linked about a dozen more. A pair of texts
-    # takes 250 bytes at the least.
-    assert peak(2000) - peak(400) < (2000 - 400) * 25 * 8

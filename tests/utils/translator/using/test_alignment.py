@@ -4,13 +4,10 @@ from itertools import pairwise
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from tiny import SETTINGS, trained_run
 
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import BOS
-from utils.seq2seq import Encoder, EncoderDecoder, FixedContextDecoder
 from utils.translator.models import build_model
 from utils.translator.using.alignment import (
     WordAlignment,
@@ -64,15 +61,6 @@ def test_batches_and_order_change_nothing(model):
     assert forced_weights(model, [], []) == []
 
 
-def test_without_attention_there_is_nothing_to_read():
-    encoder = Encoder(37, 5, 7)
-    model = EncoderDecoder(encoder, FixedContextDecoder(41, 5, 7, encoder.d_out)).eval()
-    with pytest.raises(ValueError, match="FixedContextDecoder has no attention"):
-        forced_weights(model, SRC, TGT)
-    with pytest.raises(ValueError, match="must have the same length, got 3 and 2"):
-        forced_weights(model, SRC, TGT[:2])
-
-
 # From subwords to words
 
 
@@ -91,18 +79,6 @@ def test_a_word_without_a_piece_gets_no_link():
     assert weights.tolist() == [[1], [0]]
     assert WordAlignment(["a"], ["b", "\u200b"], weights).links == {(0, 0)}
     assert WordAlignment([], ["b"], None).links == frozenset()
-
-
-@given(st.lists(st.text(alphabet="abé'", min_size=1, max_size=5), min_size=1, max_size=7), st.randoms())
-def test_shares_of_a_covered_text_add_up(words, random):
-    text = " ".join(words)
-    ends = [len(" ".join(words[: i + 1])) for i in range(len(words))]
-    cuts = sorted({0, len(text), *(random.randrange(len(text)) for _ in range(5))})
-    by_word = shares(list(pairwise(cuts)), ends)
-    torch.testing.assert_close(by_word.sum(dim=1), torch.ones(len(cuts) - 1))
-    lengths = torch.tensor([b - a for a, b in pairwise(cuts)], dtype=torch.float32)
-    in_words = [end - start for start, end in pairwise([0, *ends])]
-    torch.testing.assert_close(lengths @ by_word, torch.tensor(in_words, dtype=torch.float32))
 
 
 @pytest.mark.parametrize(
@@ -160,14 +136,6 @@ def test_a_run_aligns_words_wherever_the_pieces_fall():
     assert {j for _, j in alignments[0].links} == set(range(5))
     assert alignments[1].links == alignments[2].links == frozenset()
     assert alignments[3].links == {(0, 0), (0, 1)}  # there is one word to choose
-
-
-def test_both_ways_to_tokenise_give_the_same_text():
-    run = trained_run()
-    [by_us] = align_pairs(run, [("I see two dogs.", "Je vois deux chiens.")], tokenised=False)
-    [by_file] = align_pairs(run, [("I see two dogs .", "Je vois deux chiens .")])
-    assert by_us.src_words == by_file.src_words == ["I", "see", "two", "dogs", "."]
-    torch.testing.assert_close(by_us.weights, by_file.weights)
 
 
 @pytest.mark.parametrize("number", [0, 1])

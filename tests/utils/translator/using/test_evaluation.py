@@ -28,10 +28,6 @@ def test_an_evaluation_is_computed_and_stored(tmp_path):
     assert [text for _, text, _ in result.examples] == texts
     stored = json.loads((tmp_path / "evaluation.json").read_text())
     assert stored == json.loads(result.to_json())
-    assert stored["bleu"]["value"] == result.bleu.value
-    assert stored["bleu"]["interval"] == list(result.bleu.interval)
-    assert stored["chrf"]["value"] == result.chrf.value
-    assert stored["num_sentences"] == 7
     assert [entry["translation"] for entry in stored["translations"]] == texts
     assert [entry["references"] for entry in stored["translations"]] == references
     assert evaluate_run(run) == result

@@ -15,20 +15,6 @@ def test_links_are_read_as_files_have_them():
             parse_links(line, first=first)
 
 
-def test_gold_files_may_have_a_byte_order_mark(tmp_path):
-    path = tmp_path / "gold"
-    for encoding in ("utf-8", "utf-16-le"):
-        path.write_bytes("\ufeff0-1 1p0\r\r\n".encode(encoding))
-        assert read_gold(path, [(2, 2), (1, 1)]) == [parse_links("0-1 1p0"), parse_links("")]
-
-
-def test_a_gold_file_must_be_text(tmp_path):
-    path = tmp_path / "gold"
-    path.write_bytes(b"0-0\n0-0 \xe9\n")
-    with pytest.raises(ValueError, match=f"{path}, line 2: byte 5 is not UTF-8"):
-        read_gold(path, [(1, 1), (1, 1)])
-
-
 def test_a_gold_file_must_fit_its_sentences(tmp_path):
     path = tmp_path / "gold"
     path.write_text("1-1 2p3\n\n", encoding="utf-8")

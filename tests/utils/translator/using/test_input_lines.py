@@ -2,9 +2,6 @@
 
 import gzip
 import io
-import os
-import threading
-import tracemalloc
 from itertools import count, islice
 
 import pytest
@@ -12,19 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny import trained_run
 
-from utils.corpus.text_files import MAX_LINE, text_lines
+from utils.corpus.text_files import MAX_LINE
 from utils.translator.options import GREEDY
 from utils.translator.using.alignment import align_lines
 from utils.translator.using.input_lines import Text, open_text, read_lines, read_pair_lines
 from utils.translator.using.translating import n_best, translate_lines
-
-
-def test_lines_come_without_their_ends():
-    content = "\ufeffÇa ?\r\n\n a\u2028b\x0bc\x0c\x85 \n\te\rf\r\r\nd"
-    lines = ["Ça ?", "", " a\u2028b\x0bc\x0c\x85 ", "\te", "f", "", "d"]
-    for encoding in ("utf-8", "utf-16-le", "utf-16-be"):
-        assert list(read_lines(io.BytesIO(content.encode(encoding)), "x")) == lines
-    assert list(read_lines(io.BytesIO(b""), "x")) == []
 
 
 class Pieces(io.RawIOBase):
@@ -69,12 +58,6 @@ def test_another_encoding_is_named_with_its_remedy(tmp_path):
         pytest.raises(ValueError, match=r"standard input, line 1: byte 1 is not UTF-8$"),
     ):
         list(text.lines)
-    path.write_bytes("é\n".encode("cp1252"))
-    with (
-        open_text(path, None) as text,
-        pytest.raises(ValueError, match="it looks like text of another encoding: "),
-    ):
-        list(text.lines)
     path.write_bytes(gzip.compress(b"a\n"))
     with (
         pytest.raises(ValueError, match=f"{path} looks like a compressed file: unpack it"),
@@ -106,52 +89,6 @@ def test_an_endless_line_does_not_fill_memory():
     with pytest.raises(ValueError, match=f"standard input, line 3: more than {MAX_LINE:,} bytes"):
         next(results)
     assert file.bytes_read < 2 * MAX_LINE
-    with open_text(None, io.BufferedReader(WithoutEnd())) as text:
-        alignments = align_lines(run, read_pair_lines(text))
-        assert [alignment.src_words for alignment in islice(alignments, 2)] == [["I", "see"], ["We", "have"]]
-        with pytest.raises(ValueError, match="standard input, line 3: more than"):
-            next(alignments)
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-@pytest.mark.parametrize(
-    ("line", "num", "limit"), [("a" * 3_000_000, 1, 2.5 * MAX_LINE), ("It rains. " * 50, 1009, 200_000)]
-)
-def test_memory_holds_a_line_and_not_the_file(tmp_path, encoding, line, num, limit):
-    path = tmp_path / "text"
-    path.write_bytes((f"{line}\r" * num).encode(encoding))
-    with path.open("rb") as file:
-        tracemalloc.start()
-        num_lines = sum(1 for _ in text_lines(file, "x"))
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-    assert num_lines == num
-    assert peak < limit
-
-
-def test_a_line_may_reach_the_limit(tmp_path):
-    longest = b"x" * (MAX_LINE - 1) + b"\n"
-    assert [len(line) for line in read_lines(io.BytesIO(longest + b"y"), "file")] == [MAX_LINE - 1, 1]
-    path = tmp_path / "text"
-    path.write_bytes(b"a\n" + 3 * longest[:-1] + b"\nb\n")
-    with open_text(path, None, count=True) as text:
-        assert text.num_lines == 3
-        with pytest.raises(ValueError, match=f"{path}, line 2: more than"):
-            list(text.lines)
-
-
-@pytest.mark.parametrize("is_file", [True, False])
-def test_lines_before_a_bad_line_are_given(tmp_path, is_file):
-    content = b"a\n\nI see\n\0"
-    (tmp_path / "text").write_bytes(content)
-    path = tmp_path / "text" if is_file else None
-    with open_text(path, None if is_file else io.BytesIO(content), count=True) as text:
-        assert text.num_lines == (4 if is_file else None)
-        assert text.name == (str(path) if is_file else "standard input")
-        results = translate_lines(trained_run(), text.lines)
-        assert [source for source, _ in islice(results, 3)] == ["a", "", "I see"]
-        with pytest.raises(ValueError, match=f"{text.name}, line 4: a NUL byte"):
-            next(results)
 
 
 def test_two_sentences_share_a_line():
@@ -192,13 +129,3 @@ def test_an_endless_stream_is_translated(monkeypatch):
     lines_read.clear()
     assert len(list(islice(align_lines(run, pairs), 3))) == 3
     assert len(lines_read) == 7
-
-
-def test_a_pipe_is_read_without_counting(tmp_path):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(b"a\nb\n",), daemon=True)
-    writer.start()
-    with open_text(pipe, None, count=True) as text:
-        assert (list(text.lines), text.num_lines) == (["a", "b"], None)
-    writer.join()

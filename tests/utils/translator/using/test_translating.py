@@ -69,13 +69,3 @@ def test_n_best_translations_differ_in_order():
     assert [[t._replace(weights=None) for t in translations] for translations in by_sentence] == without
     with pytest.raises(ValueError, match="beam must be from 1 to 100, got 0"):
         translate_sentences(run, sentences, Search(beam=0))
-
-
-def test_a_translation_tells_its_tokens_and_weights():
-    run = trained_run()
-    [translation] = translate_sentences(run, ["They want three keys."])
-    assert "".join(translation.src_tokens) == "▁They▁want▁three▁keys."
-    assert translation.finished
-    assert "".join(translation.tgt_tokens) == "▁" + translation.text.replace(" ", "▁") + "<eos>"
-    assert translation.weights.shape == (len(translation.tgt_tokens), len(translation.src_tokens))
-    torch.testing.assert_close(translation.weights.sum(dim=1), torch.ones(len(translation.tgt_tokens)))
