@@ -1,4 +1,4 @@
-"""What a file looks like that is not text of the kind that is wanted. Lines are tested in test_input_lines.py, with pipes."""
+"""What a file looks like that is not text of the kind that is wanted. Lines are in test_input_lines.py, with pipes."""
 
 import bz2
 import codecs
