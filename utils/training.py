@@ -1,7 +1,7 @@
 """Training a translator: the loss and the loop.
 
 Models are in ``seq2seq``, batches in ``corpus.batches``. The loop of the command line, with its clock, saved state and
-processes, is in ``translator.loop``.
+processes, is in ``translator.training.loop``.
 Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
 """
 

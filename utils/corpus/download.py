@@ -6,6 +6,7 @@ Explained in book/data_and_licences.
 
 import hashlib
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -144,8 +145,8 @@ def _unpack(file: Path, part: Path, corpus: Corpus) -> CorpusFile:
     try:
         part.write_bytes(_text_in(file, part.name))
         return _checked(part, corpus)
-    except zipfile.BadZipFile as error:
-        raise ValueError(f"{file} is damaged: {error}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # or it has a password
+        raise ValueError(f"{file} cannot be unpacked: {error}") from error
     except ValueError as error:
         raise ValueError(str(error).replace(str(part), str(file))) from error
 

@@ -73,11 +73,14 @@ def main(folder: Path) -> None:
     files = [path for path in sorted(folder.rglob("*")) if ".ipynb" in path.name.lower() and path.is_file()]
     names = [path.relative_to(folder) for path in files]
     copies = (".", "__MACOSX")  # Jupyter and macOS add them by themselves
+    names = [name for name in names if not any(part.startswith(copies) for part in name.parts)]
+    if not names:
+        sys.exit(f"there is no notebook in {folder}")
     encoding = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
     with (folder / "marks.csv").open("w", buffering=1, **encoding) as table:
         rows = csv.writer(table)
         rows.writerow(("file", "chapter", "exercise", "result", "message"))
-        for name in tqdm([n for n in names if not any(part.startswith(copies) for part in n.parts)]):
+        for name in tqdm(names):
             for mark in marks_of(folder / name):
                 # A spreadsheet program would compute a text that begins like a formula.
                 rows.writerow([re.sub(r"^(?=[=+\-@\t\r])", "'", text) for text in (str(name), *mark)])

@@ -122,7 +122,8 @@ def made_whole(place: str | Path, *, resume: bool = False) -> Iterator[Path]:
     run for it, or if an interrupted training left its state and ``resume`` is False.
     """
     place, folder = Path(os.path.realpath(place)), training_folder(place)
-    if place.is_file() or (place.is_dir() and any(place.iterdir())):
+    is_taken = place.is_file() or (place.is_dir() and any(place.iterdir()))
+    if is_taken or place in (Path.cwd(), *Path.cwd().parents):
         raise FileExistsError(f"{place} exists already: name a new folder for the run, or remove this one")
     place.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -137,8 +138,9 @@ def made_whole(place: str | Path, *, resume: bool = False) -> Iterator[Path]:
                 folder.mkdir()
             try:
                 yield folder
-                folder.rename(place)
-                (place / STATE).unlink(missing_ok=True)
+                with hold_signals():
+                    folder.rename(place)
+                    (place / STATE).unlink(missing_ok=True)
             finally:
                 if not (folder / STATE).exists():
                     shutil.rmtree(folder, ignore_errors=True)

@@ -105,7 +105,15 @@ def test_after_a_bad_answer_the_next_address_is_asked(server, get, tmp_path, bad
 
 @pytest.mark.parametrize(
     "bad",
-    [None, b"<!DOCTYPE html>", NEWEST[:-99], zipped({"deu.txt": TEXT}), zipped({"fra.txt": b"one\n" * 9})],
+    [
+        None,
+        b"<!DOCTYPE html>",
+        NEWEST[:-99],
+        NEWEST[:90] + bytes(40) + NEWEST[130:],
+        zipped({"deu.txt": TEXT}),
+        zipped({"fra.txt": b"one\n" * 9}),
+    ],
+    ids=["no answer", "HTML", "cut", "overwritten", "another file", "no pairs"],
 )
 def test_one_error_lists_every_address_and_the_remedy(server, get, tmp_path, bad):
     server.answers = {} if bad is None else {"/pinned": bad, "/rolling": bad}

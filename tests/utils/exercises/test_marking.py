@@ -78,6 +78,14 @@ def test_a_file_that_cannot_be_run_is_one_row(tmp_path: Path) -> None:
     assert marks(tmp_path) == [[shown.get(name, name), "", "failed"] for name in sorted(FOREIGN)]
 
 
+@pytest.mark.parametrize("folder", ["nothing", "."])
+def test_a_folder_without_notebooks_is_named(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "marks.csv").write_text("mine")
+    with pytest.raises(SystemExit, match="there is no notebook in"):
+        marking.main(tmp_path / folder)
+    assert (tmp_path / "marks.csv").read_text() == "mine"
+
+
 def test_copies_that_programs_make_are_left_out(tmp_path: Path) -> None:
     names = [
         "ann/._a.ipynb",

@@ -119,6 +119,7 @@ MISTAKES = [
     (f"translate {{run}} {'x' * 100_001}", "a sentence has 100001 characters"),
     ("translate {run} '' --heatmap new.png", "no attention weights"),
     ("translate {run} a --heatmap new.docx", "docx"),
+    ("translate {run} a --heatmap new", "new must end in a format of pictures"),
     ("align {run} pairs --gold gold", "counted from 0"),
     ("align {run} gold", "gold, line 1: a line must have two columns"),
     ("evaluate {run} --on {pairs} --columns de,en", "must be the two columns"),
@@ -370,7 +371,7 @@ def test_a_heat_map_shows_one_sentence(tmp_path):
     output("translate", STORED_RUN, "--heatmap", path, stdin="They want three keys.\n")
     assert path.read_bytes().startswith(b"\x89PNG")
     result = invoke("translate", STORED_RUN, "a", "b", "--heatmap", path)
-    assert result.exit_code == 1
+    assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "error: a heat map shows one sentence, and there are more\n"
 
 

@@ -160,6 +160,11 @@ def test_what_is_in_the_place_stays(tmp_path, monkeypatch):
     for place in ("file", ".", tmp_path, "/"):
         with pytest.raises(FileExistsError, match="exists already: name a new folder"):
             made_whole(place).__enter__()
+    monkeypatch.chdir(tmp_path / "empty")
+    for place in (".", "", tmp_path / "link"):
+        with pytest.raises(FileExistsError, match="exists already: name a new folder"):
+            made_whole(place).__enter__()
+    monkeypatch.chdir(tmp_path)
     with made_whole("link") as folder:
         (folder / "x").touch()
     assert (tmp_path / "link").is_symlink()

@@ -83,6 +83,11 @@ def translate(
             sentence.encode()
         except UnicodeEncodeError as error:
             raise ValueError(f"sentence {number} is not UTF-8") from error
+    if heatmap is not None:
+        if len(sentences or []) > 1:
+            raise ValueError("a heat map shows one sentence, and there are more")
+        if not heatmap.suffix:
+            raise ValueError(f"{heatmap} must end in a format of pictures, such as .png or .svg")
     if input and output and output.exists() and output.samefile(input):
         raise ValueError(f"{output} is the input: name another file for the translations")
     run = load_run(folder, device=choose_device(device))

@@ -292,7 +292,7 @@ const written = (hypothesis) => {
   };
 };
 
-// As utils.translator.using.translating.translate: at least twice as many words as the source has, and ten more.
+// As translate_sentences in utils.translator.using: at least twice as many words as the source has, and ten more.
 const maxLenOf = (numWords) => 2 * 2 ** (32 - Math.clz32(numWords - 1)) + 10;
 
 // -- stored weights
