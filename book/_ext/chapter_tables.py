@@ -50,7 +50,7 @@ def size(notebook: NotebookNode) -> dict[str, int]:
 def minutes(notebook: NotebookNode) -> tuple[int, int]:
     """About how long the page takes, to five minutes, and the sum of what its exercises say."""
     seen = size(notebook)
-    page = seen["words"] / 130 + seen["lines"] / 8 + seen["questions"] + 2 * seen["figures"]
+    page = seen["words"] / 60 + seen["lines"] / 6 + seen["questions"] + 2 * seen["figures"]
     return 5 * round(page / 5), sum(int(n) for cell in notebook.cells for n in EXERCISE.findall(cell.source))
 
 

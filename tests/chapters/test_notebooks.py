@@ -26,7 +26,7 @@ MAX_CODE_CELLS_IN_A_ROW = 2
 #: The characters of a line of code that a page shows on a laptop without scrolling.
 MAX_WIDTH = 76
 #: One sitting: what a chapter has at most before its exercises, and how many exercises.
-SITTING = {"words": 2500, "lines": 150, "questions": 5, "exercises": 5}
+SITTING = {"words": 2500, "lines": 150, "questions": 5, "exercises": 5, "minutes": 70}
 FOLDED = {"hide-input", "hide-cell"}
 
 OPENING = ["What you will learn", "Before you start"]
@@ -217,7 +217,8 @@ def cells_are_short_and_explained(notebook: NotebookNode) -> Iterator[str]:
 @rule
 def it_fits_into_one_sitting(notebook: NotebookNode) -> Iterator[str]:
     exercises = sum(cell.source.startswith("### Exercise ") for cell in notebook.cells)
-    found = chapter_tables.size(notebook) | {"exercises": exercises}
+    page, _ = chapter_tables.minutes(notebook)
+    found = chapter_tables.size(notebook) | {"exercises": exercises, "minutes": page}
     for what, most in SITTING.items():
         if found[what] > most:
             yield f"{found[what]} {what}, and at most {most} fit into one sitting"

@@ -21,6 +21,8 @@ from utils.exercises.form import ExerciseCells, exercises_of
 def handout(notebook: NotebookNode) -> NotebookNode:
     """A copy without solutions and explanations, in which nbgrader finds the exercises.
 
+    Solutions before the section *Exercises* stay, since the page goes on with them.
+
     The cell that the reader of an exercise fills is marked as the answer. In place of the solution is a cell that only
     nbgrader needs: its value, 1 or 0, is the number of points. An exercise without a check gets a cell for a text, for
     which the teacher gives the points.
@@ -30,6 +32,7 @@ def handout(notebook: NotebookNode) -> NotebookNode:
     """
     new_notebook = copy.deepcopy(notebook)
     cells = new_notebook.cells
+    section = next(cell for cell in cells if cell.source.startswith("## Exercises"))
     for exercise in list(exercises_of(new_notebook)):
         name = f"exercise-{exercise.number}"
         if exercise.check is None:
@@ -42,8 +45,9 @@ def handout(notebook: NotebookNode) -> NotebookNode:
             _tell_nbgrader(exercise.check, f"check-{exercise.number}", locked=True)
             exercise.check.outputs = []
             cells.insert(cells.index(exercise.check) + 1, _points(exercise))
-        for answer in filter(None, (exercise.solution, exercise.explanation)):
-            cells.remove(answer)
+        if cells.index(exercise.task) > cells.index(section):
+            for answer in filter(None, (exercise.solution, exercise.explanation)):
+                cells.remove(answer)
     return new_notebook
 
 
