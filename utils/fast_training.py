@@ -23,7 +23,7 @@ and the product passes it on: :math:`\partial L / \partial m_i = W^\top g_i`,
 :math:`\partial L / \partial W = \sum_i g_i m_i^\top`, :math:`\partial L / \partial b = \sum_i g_i`. Later
 steps only multiply these gradients by a factor, so they are computed in the forward pass.
 
-Explained in book/faster.
+Explained in book/speed.
 """
 
 import torch

@@ -84,7 +84,7 @@ def bleu_tokenizer(lang: str) -> str:
     >>> bleu_tokenizer("fr"), bleu_tokenizer("cmn"), bleu_tokenizer("th")
     ('13a', 'zh', 'char')
 
-    Explained in book/api/command_line_results.
+    Explained in book/your_translator.
     """
     if script(lang) in ("Hans", "Hant"):
         return "zh"
@@ -105,7 +105,7 @@ def chrf(
     >>> round(chrf(["abc def"], [["abc def"]]).value)
     100
 
-    Source: Popović (2015). Explained in book/api/command_line_results.
+    Source: Popović (2015). Explained in book/your_translator.
     """
     return _corpus_score(CHRF(lowercase=lowercase), hypotheses, references, resamples)
 
@@ -145,7 +145,7 @@ def within_range(score: float) -> float:
     >>> within_range(100.00000000000004), within_range(-0.3), within_range(99.5)
     (100.0, 0.0, 99.5)
 
-    Explained in book/api/command_line_results.
+    Explained in book/your_translator.
     """
     return min(100.0, max(0.0, round(score, 10)))
 
@@ -158,7 +158,7 @@ def reference_streams(references: References) -> list[list[str | None]]:
     >>> reference_streams([["a cat", "one cat"], ["a dog"]])
     [['a cat', 'a dog'], ['one cat', None]]
 
-    Explained in book/api/command_line_results.
+    Explained in book/your_translator.
     """
     return [
         [accepted[i] if i < len(accepted) else None for accepted in references]

@@ -1,7 +1,8 @@
 """The tables of chapters: their order is in _toc.yml, and what they say is in `metadata.course` of each notebook.
 
-Two pages of the book ask for them by `{{ chapter_cards }}` and `{{ chapter_goals }}`. The tables of README.md and of
-chapters/README.md, which are read without the book, are written by `make readme` (see `publishing.py`).
+Pages of the book ask for them by `{{ chapter_cards }}` and `{{ chapter_goals }}`, and for all figures with sliders by
+`{{ figures }}`. The tables of README.md and of chapters/README.md, which are read without the book, are written by
+`make readme` (see `publishing.py`).
 """
 
 import re
@@ -11,6 +12,8 @@ from pathlib import Path
 import nbformat
 import yaml
 from nbformat import NotebookNode
+
+from utils.figures.sphinx_extension import stored_figures
 
 QUIZ = re.compile(r"^<!-- quiz (\S+) -->\n(.*?^</details>)$", re.MULTILINE | re.DOTALL)
 FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
@@ -54,6 +57,22 @@ def minutes(notebook: NotebookNode) -> tuple[int, int]:
     return 5 * round(page / 5), sum(int(n) for cell in notebook.cells for n in EXERCISE.findall(cell.source))
 
 
+def hours(found: list[dict]) -> int:
+    """Hours for these chapters, with their exercises."""
+    return round(sum(sum(chapter["minutes"]) for chapter in found) / 60)
+
+
+def short_way(root: Path) -> str:
+    """What the marked chapters are, and how long they and all take."""
+    all_chapters = chapters(root)
+    short = [chapter for chapter in all_chapters if chapter["star"]]
+    return (
+        f"◆ marks the short way: {len(short)} chapters lead in about {hours(short)} hours, exercises included, from a "
+        "weighted average to a translator that looks at the right words, and they need no other chapter. "
+        f"All {len(all_chapters)} take about {hours(all_chapters)} hours."
+    )
+
+
 def chapters(root: Path) -> list[dict]:
     """What the tables say about each chapter, in order."""
     parts = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))["parts"]
@@ -82,6 +101,17 @@ def cards(root: Path) -> str:
         told = chapter | {"needs": needs, "picture": picture, "minutes": sum(chapter["minutes"])}
         written += CARD.format(**told)
     return f":::::{{grid}} 1 2 2 2\n:gutter: 3\n:class-container: course-map\n{written}:::::\n"
+
+
+def figures(root: Path) -> str:
+    """All figures with sliders, under the titles of their chapters."""
+    written = ""
+    for chapter in chapters(root):
+        if names := stored_figures(root / "chapters" / f"{chapter['name']}.ipynb"):
+            written += f"\n**{{doc}}`../chapters/{chapter['name']}`**\n"
+            for name in names:
+                written += f"\n```{{explorable}} {name}\n:from: chapters/{chapter['name']}\n```\n"
+    return written
 
 
 def goals(root: Path) -> str:

@@ -57,7 +57,10 @@ def marked_lines(root: Path) -> dict[tuple[str, str], str]:
         citation = f"url: {site(url)}\nrepository-code: {url}\n"
     return {
         ("README.md", "links"): badges,
-        ("README.md", "chapters"): f"\n{chapter_tables.questions(root)}\n\n",
+        (
+            "README.md",
+            "chapters",
+        ): f"\n{chapter_tables.short_way(root)}\n\n{chapter_tables.questions(root)}\n\n",
         ("chapters/README.md", "chapters"): f"\n{chapter_tables.titles(root)}\n\n",
         ("CITATION.cff", "links"): citation,
     }
@@ -90,6 +93,8 @@ def _follow(app: Sphinx, config: Config) -> None:
         "colab_install": f'`%pip install "git+{url}"`',
         "chapter_cards": chapter_tables.cards(Path(app.srcdir)),
         "chapter_goals": chapter_tables.goals(Path(app.srcdir)),
+        "short_way": chapter_tables.short_way(Path(app.srcdir)),
+        "figures": chapter_tables.figures(Path(app.srcdir)),
     }
 
 

@@ -1,7 +1,7 @@
 """What training costs beyond the laptop: operations of a step, their rate, and the memory for a large file.
 
 Run as ``python tests/benchmarks/scaling.py step`` and ``python tests/benchmarks/scaling.py large --gigabytes 2``, or
-without arguments for both, with a small file. The numbers of book/scaling.md come from here.
+without arguments for both, with a small file. The numbers of book/your_translator.md come from here.
 """
 
 import random

@@ -21,7 +21,7 @@ KILOBYTES = 900
 FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.DOTALL)
 DRAWN_ICONS = {chr(code) for font in fonts_in("icons.css") for code in font.getBestCmap()}
 #: Pages that between them have every kind of thing that a page has.
-KINDS = {CHAPTERS[0], "book/index", "book/playground", "book/glossary", "book/references", "book/api/kernels"}
+KINDS = {CHAPTERS[0], "book/index", "book/playground", "book/glossary", "book/references", "book/api/models"}
 #: Pages of the reference, which one program writes.
 ALIKE = {name for name in PAGES if name.startswith("book/api/")} - KINDS
 
@@ -201,7 +201,7 @@ def test_the_search_works_from_the_disk(reader: Visit) -> None:
 
 
 def test_an_entry_unfolds_where_it_is_named(reader: Visit) -> None:
-    page = reader.open("book/api/attention")
+    page = reader.open("book/api/models")
     entry = page.locator("details.entry", has=page.locator("[id='utils.attention.Attention']"))
     expect(entry).not_to_have_attribute("open", "")
     page.locator(".bd-sidebar-secondary a[href='#utils.attention.Attention.forward']").click()
@@ -209,7 +209,7 @@ def test_an_entry_unfolds_where_it_is_named(reader: Visit) -> None:
     expect(page.locator("[id='utils.attention.Attention.forward']")).to_be_in_viewport()
 
     page.goto("about:blank")
-    page.goto(f"{BOOK.as_uri()}/book/api/attention.html#utils.attention.masked_softmax")
+    page.goto(f"{BOOK.as_uri()}/book/api/models.html#utils.attention.masked_softmax")
     expect(page.locator("[id='utils.attention.masked_softmax']")).to_be_in_viewport()
     assert page.locator("details.entry[open]").count() == 1
 

@@ -1,6 +1,7 @@
 """The imports within `utils` follow the data: a module knows nothing of what is made from it."""
 
 import ast
+import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,8 +50,40 @@ def test_imports_follow_the_data(module: Path) -> None:
         assert name in allowed, f"{here} imports {name}"
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "book/inside.md", "book/testing.md"])
-def test_files_that_a_page_names_exist(page: str) -> None:
-    named = re.findall(r"`((?:book|chapters|tests|utils)/[\w./]+)`", (ROOT / page).read_text("utf-8"))
-    missing = [name for name in named if not (ROOT / name).exists()]
-    assert [name for name in missing if "NAME" not in name and "pie" not in name] == []
+#: Files that a reader or a command makes.
+MADE_LATER = ("NAME", "pie", "chapters/.exercises.json")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("book/**/*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
+    pieces = re.findall(r"`([^`\n]+)`", page.read_text("utf-8"))
+    files = [
+        piece for piece in pieces if re.fullmatch(r"(book|chapters|tests|utils|\.github)/[\w./-]+", piece)
+    ]
+    missing = [name for name in files if not (ROOT / name).exists()]
+    assert [name for name in missing if not any(made in name for made in MADE_LATER)] == []
+    for piece in pieces:
+        if re.fullmatch(r"utils\.[\w.]+", piece) and piece != "utils.py":
+            assert pkgutil.resolve_name(piece)
+
+
+def test_the_messages_that_a_page_explains_are_those_of_the_code() -> None:
+    # Each first cell quotes a message; a gap in it is written as … or is a word of its own within backticks.
+    sources = [*ROOT.glob("utils/**/*.py"), *ROOT.glob("tests/support/*.py"), ROOT / "Makefile"]
+    code = re.sub(r"[\"\n]\s*[f]?\"?", "", "".join(path.read_text("utf-8") for path in sources))
+    of_others = (
+        "make: command",
+        "python3 is",
+        "'utils' is not",
+        "cannot import",
+        "No module named",
+        "no space left",
+        "3.14",
+    )
+    rows = re.findall(r"^\| (.+?) \| ", (ROOT / "book" / "problems.md").read_text("utf-8"), re.MULTILINE)
+    quoted = [piece for row in rows for text in re.findall(r"`([^`]+)`", row) for piece in text.split("…")]
+    assert len(quoted) > 15
+    for piece in quoted:
+        if len(piece) > 12 and not piece.startswith(of_others):
+            assert piece.strip() in code, piece

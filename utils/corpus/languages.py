@@ -2,7 +2,7 @@
 
 The codes, names and scripts come from Unicode's CLDR, by `babel`. ``pairs`` reads and cuts the text, and
 ``pair_warnings`` tells whether it looks like its language.
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 import re
@@ -30,7 +30,7 @@ def canonical(code: str) -> str:
     >>> canonical("cmn"), canonical("zh-Hans"), canonical("jpn"), canonical("pt-br"), canonical("zh_hant_tw")
     ('zh', 'zh', 'ja', 'pt-BR', 'zh-TW')
 
-    Explained in book/api/command_line.
+    Explained in book/your_translator.
     """
     try:
         language, territory, script, *_ = parse_locale(code.replace("_", "-"), sep="-")
@@ -52,7 +52,7 @@ def primary(code: str) -> str:
     >>> primary("cmn"), primary("zh-Hant-TW"), primary("pt-BR")
     ('zh', 'zh', 'pt')
 
-    Explained in book/api/command_line.
+    Explained in book/your_translator.
     """
     try:
         return canonical(code).split("-")[0]
@@ -66,7 +66,7 @@ def name(code: str) -> str | None:
     >>> name("cmn"), name("xx")
     ('Chinese', None)
 
-    Explained in book/api/command_line.
+    Explained in book/your_translator.
     """
     return Locale("en").languages.get(primary(code))
 
@@ -78,7 +78,7 @@ def script(code: str) -> str | None:
     >>> script("ja"), script("zh"), script("zh-TW"), script("sr-Latn"), script("xx")
     ('Jpan', 'Hans', 'Hant', 'Latn', None)
 
-    Explained in book/api/command_line.
+    Explained in book/your_translator.
     """
     try:
         language, territory, script, *_ = parse_locale(canonical(code), sep="-")
@@ -99,6 +99,6 @@ def has_blanks(code: str) -> bool:
     >>> has_blanks("en"), has_blanks("ko"), has_blanks("jpn"), has_blanks("th")
     (True, True, False, False)
 
-    Explained in book/api/command_line.
+    Explained in book/your_translator.
     """
     return script(code) not in _WITHOUT_BLANKS

@@ -1,7 +1,7 @@
 """Warnings about pairs that can be read but may not be what a user means: other languages, a header, odd cells.
 
 What a file of another form looks like is in ``text_files``.
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 import html
@@ -51,7 +51,7 @@ def warnings_about(
     >>> list(warnings_about(("en", "fr"), ("source", "target"), [("the cat", "le chat")]))
     ['the first row looks like a header, which is no pair: source, target']
 
-    Explained in book/api/command_line.
+    Explained in book/your_translator.
     """
     if _is_header(first, languages):
         yield f"the first row looks like a header, which is no pair: {', '.join(first)}"
@@ -85,7 +85,7 @@ def shortened(text: str, num: int) -> str:
     >>> shortened("👨‍👩‍👧 abc", 3)
     '👨‍👩‍👧 a'
 
-    Explained in book/api/command_line.
+    Explained in book/your_translator.
     """
     return regex.match(rf"\X{{0,{num}}}", text)[0]
 

@@ -217,7 +217,7 @@ def encode_pairs(
     >>> encode_pairs([(["a"], ["b"]), (["a", "b"], ["a"])], words, words, max_tokens=1)
     ([[4]], [[5]])
 
-    Explained in book/api/command_line.
+    Explained in book/your_translator.
     """
     sources, targets = (
         src.encode([source for source, _ in pairs]),

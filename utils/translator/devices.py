@@ -1,6 +1,6 @@
 """Choose the device of a model and the precision of its matrix products.
 
-Explained in book/scaling.
+Explained in book/your_translator.
 """
 
 import os

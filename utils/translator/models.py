@@ -1,7 +1,7 @@
 """The settings of a run, and the translator that is built from them.
 
 A run is trained and stored in ``runs``.
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 from dataclasses import dataclass

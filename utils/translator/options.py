@@ -1,7 +1,7 @@
 """The choices and limits that the options of the commands share with the functions that they call.
 
 Nothing here imports torch, so that ``--help`` takes little time.
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Search:
     >>> Search(beam=5)
     Search(beam=5, length_penalty=1.0, no_repeat_ngram=0)
 
-    Explained in book/api/command_line_results.
+    Explained in book/your_translator.
     """
 
     beam: int = 1
@@ -44,7 +44,7 @@ GREEDY = Search()
 
 
 class Device(StrEnum):
-    """The devices that a user can choose from. Explained in book/scaling."""
+    """The devices that a user can choose from. Explained in book/your_translator."""
 
     AUTO = "auto"
     CPU = "cpu"

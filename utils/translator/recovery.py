@@ -1,6 +1,6 @@
 """Nothing is lost half-way: files and runs that are whole or not there, Ctrl-C, and the state of a training.
 
-What is in a run is decided in ``runs``, what is in a state in ``loop``. Explained in book/api/command_line.
+What is in a run is decided in ``runs``, what is in a state in ``loop``. Explained in book/your_translator.
 """
 
 import io

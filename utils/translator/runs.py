@@ -1,7 +1,7 @@
 """Runs: from a pair file to a trained translator in a folder, and back from the folder.
 
 The training loop is in ``loop``; translating and measuring are in ``translating``.
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 import hashlib

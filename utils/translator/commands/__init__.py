@@ -2,7 +2,7 @@
 
 Each module of this package has a command or two, as functions whose parameters are the options and whose docstrings
 are the help texts. They import torch when they are called, because it takes seconds.
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 import os
@@ -19,7 +19,7 @@ from utils.translator.commands import align, evaluate, export, get, info, train,
 from utils.translator.recovery import Interrupted, obey_signals
 
 # Before torch is imported: by default a thread that waits for another one uses a processor core, and beside
-# another busy program the threads then wait for each other for seconds (book/scaling).
+# another busy program the threads then wait for each other for seconds (book/your_translator).
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 #: The name of the console command, which pyproject.toml installs. It is also that of the package to be installed.

@@ -1,6 +1,6 @@
 """``align``: align the words of sentence pairs, and score the links if gold links are given.
 
-Explained in book/api/command_line_results.
+Explained in book/your_translator.
 """
 
 import json

@@ -1,6 +1,6 @@
 """``evaluate`` and ``compare``: score a run, or two on the same sentences.
 
-Explained in book/api/command_line_results.
+Explained in book/your_translator.
 """
 
 import math

@@ -1,6 +1,6 @@
 """``export``: write a page that translates with a run in the browser.
 
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 from pathlib import Path

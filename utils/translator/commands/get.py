@@ -1,6 +1,6 @@
 """``data get``: put a file of sentence pairs into the data folder.
 
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 from enum import StrEnum

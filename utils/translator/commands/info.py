@@ -1,6 +1,6 @@
 """``info``: print the record of a run and its evaluation.
 
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 from dataclasses import asdict

@@ -1,6 +1,6 @@
 """What several commands share: options, and how they read text and print.
 
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 import json

@@ -1,6 +1,6 @@
 """``train``: train a translator on a pair file.
 
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 from collections.abc import Iterator
@@ -70,7 +70,7 @@ Dropout = Annotated[
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue an interrupted training.")]
 
-#: The scale of Adam's learning rate, and the share of the training over which it rises (book/api/command_line).
+#: The scale of Adam's learning rate, and the share of the training over which it rises (book/your_translator).
 _RATES = {Model.RECURRENT: {"lr": 3e-3, "warmup": 0.05}, Model.TRANSFORMER: {"lr": 2e-3, "warmup": 0.1}}
 #: Pairs of a step in each process: with few minutes, many small steps are better than few large ones (book/quality).
 _BATCH_SIZE = 32

@@ -1,6 +1,6 @@
 """``translate``: translate sentences, the lines of a file or of standard input.
 
-Explained in book/api/command_line_results.
+Explained in book/your_translator.
 """
 
 import json

@@ -1,6 +1,6 @@
 """One HTML file that holds a trained run and translates in the reader's browser, without any other computer.
 
-``html`` makes the page of its content. Explained in book/api/command_line.
+``html`` makes the page of its content. Explained in book/your_translator.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """The page of a translator: made of its content and its weights, and read again from the stored page.
 
 ``exported`` and ``chapter`` make the content. The template, the style and the scripts lie beside this file.
-Explained in book/api/command_line.
+Explained in book/your_translator.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """A trained translator as numbers and texts for JavaScript: weights in bytes, vocabularies, what reading a text needs.
 
-The scripts beside this file read them; ``html`` puts them into a page. Explained in book/api/command_line.
+The scripts beside this file read them; ``html`` puts them into a page. Explained in book/your_translator.
 """
 
 import json

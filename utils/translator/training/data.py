@@ -1,7 +1,7 @@
 """From a pair file to what a training needs: a split without leaks, vocabularies, and ids in files on the disk.
 
 The ids are mapped into memory, so a pair file may be larger than memory. The training is in ``runs`` and ``loop``.
-Explained in book/scaling.
+Explained in book/your_translator.
 """
 
 import json

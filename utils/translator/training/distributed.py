@@ -1,7 +1,7 @@
 r"""One training in several processes of ``torchrun``: each takes its share of the rows of every batch.
 
 With the mean loss :math:`L_r` over the :math:`T_r` real target tokens of process r, out of T, the loss of the batch is
-:math:`\sum_r \frac{T_r}{T} L_r`. Explained in book/scaling.
+:math:`\sum_r \frac{T_r}{T} L_r`. Explained in book/your_translator.
 """
 
 import os

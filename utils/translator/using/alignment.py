@@ -1,7 +1,7 @@
 """Word alignment: link the words of a sentence pair by the attention weights of a translator.
 
 Files of links and their scores are in ``gold_links``, the command ``align`` in ``commands.align``.
-Explained in book/api/command_line_results.
+Explained in book/your_translator.
 """
 
 import re

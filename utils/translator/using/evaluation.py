@@ -1,7 +1,7 @@
 """Measure a trained run on sentences that it was not trained on, and compare two runs.
 
 The measures are in ``utils.metrics``, the commands ``evaluate`` and ``compare`` in ``commands.evaluate``.
-Explained in book/api/command_line_results.
+Explained in book/your_translator.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """Links between words: files of them, one line per sentence pair, and the scores of links against gold links.
 
 The links of a translator are made in ``alignment``.
-Explained in book/api/command_line_results.
+Explained in book/your_translator.
 """
 
 import re

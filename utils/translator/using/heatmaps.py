@@ -1,7 +1,7 @@
 """Draw the attention weights of one translation to a file.
 
 ``utils.figures`` draws it; it is imported only when it is needed.
-Explained in book/api/command_line_results.
+Explained in book/your_translator.
 """
 
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 Sentences are translated in ``translating`` and aligned in ``alignment``; pair files for training are read in
 ``corpus``.
-Explained in book/api/command_line_results.
+Explained in book/your_translator.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """Translate sentences, or a stream of lines, with a trained run.
 
 The search is in ``utils.search``, the command ``translate`` in ``commands.translate``.
-Explained in book/api/command_line_results.
+Explained in book/your_translator.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
