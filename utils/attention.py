@@ -170,7 +170,7 @@ def additive_scores(
     The features, the values of tanh, are ``batch * queries * keys * h`` numbers.
 
     Raises:
-        ValueError: fewer than two axes, widths h that differ, or leading axes that do not fit.
+        ValueError: fewer than two axes, widths that differ, or leading axes that do not fit.
 
     >>> additive_scores(torch.zeros(1, 3), torch.zeros(2, 3), torch.ones(3))
     tensor([[0., 0.]])
@@ -337,7 +337,7 @@ class AdditiveAttention(Attention):
     Args:
         d_query: width of the queries.
         d_key: width of the keys.
-        d_hidden: width h of the hidden layer.
+        d_hidden: width d_h of the hidden layer.
         options: as for :class:`Attention`.
 
     Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.

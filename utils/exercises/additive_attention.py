@@ -41,8 +41,8 @@ def scale_for(answer: ReadersFunction) -> Iterator[str]:
 
 @exercise(
     1,
-    "`queries @ w_q.T` has the shape (m, h), and `keys @ w_k.T` the shape (n, h). Their sum must hold every pair.",
-    "Add `(queries @ w_q.T)[:, None]` and `(keys @ w_k.T)[None]`: the shape is (m, n, h). Then tanh, then `@ w_v`.",
+    "`queries @ w_q.T` has the shape (m, d_h), and `keys @ w_k.T` the shape (n, d_h). Their sum must hold every pair.",
+    "Add `(queries @ w_q.T)[:, None]` and `(keys @ w_k.T)[None]`: the shape is (m, n, d_h). Then tanh, then `@ w_v`.",
 )
 def additive(answer: ReadersFunction) -> Iterator[str]:
     queries, keys, matrix = torch.tensor([[1.0]]), torch.tensor([[0.0], [2.0]]), torch.ones(1, 1)

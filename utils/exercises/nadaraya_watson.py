@@ -75,7 +75,7 @@ def attend(answer: ReadersFunction) -> Iterator[str]:
         ((0.6065, 0.2494), "they do not sum to 1", "Divide each exponential by the sum of its row."),
         ((0.2913, 0.7087), "the sign of the scores is wrong", "The nearest key scores highest."),
         ((0.1824, 0.8176), "the bandwidths have no effect", "Divide by them."),
-        ((0.4584, 0.5416), "it is divided by h, not by h²", "Divide before you square."),
+        ((0.4584, 0.5416), "it is divided by the bandwidth, not by its square", "Divide before you square."),
         ((0.8554, 0.1446), "the factor 1/2 is missing", gaussian_is),
     )
     row = "the row of weights"

@@ -71,7 +71,10 @@ answers.add(
         (attends(with_sums, dim=0), "runs over the queries"),
         (attends(lambda d, h: -0.5 * d.square().sum(dim=-1)), "bandwidths have no effect"),
         (attends(lambda d, h: -(d / h).square().sum(dim=-1)), "factor 1/2 is missing"),
-        (attends(lambda d, h: -0.5 * (d.square() / h).sum(dim=-1)), "divided by h, not by h²"),
+        (
+            attends(lambda d, h: -0.5 * (d.square() / h).sum(dim=-1)),
+            "divided by the bandwidth, not by its square",
+        ),
         (attends(lambda d, h: -with_sums(d, h)), "the sign of the scores"),
         (sum_of_exponentials, "for the query 300"),
         (lambda q, k, v, h: (v[:1], with_sums(q[:, None] - k, h).exp()), "they do not sum to 1"),
