@@ -63,7 +63,7 @@ def masked_softmax(
 ) -> Float[Tensor, "*batch queries keys"]:
     r"""Softmax over the keys that the mask allows; every other weight is exactly 0.
 
-    .. math:: \alpha_{ij} = \frac{m_{ij}\, e^{s_{ij}}}{\sum_{l} m_{il}\, e^{s_{il}}}
+    .. math:: \alpha_{ij} = \frac{m_{ij} \exp(e_{ij})}{\sum_{l} m_{il} \exp(e_{il})}
 
     A row without any valid key has no distribution: its weights are all 0 and so is its gradient, as in
     PyTorch's fused function. Masked scores are replaced by minus infinity and not by a large negative number, so
@@ -103,7 +103,7 @@ def masked_softmax(
 def dot_scores(
     queries: Float[Tensor, "*batch queries d"], keys: Float[Tensor, "*batch keys d"]
 ) -> Float[Tensor, "*batch queries keys"]:
-    r"""Dot-product scores :math:`s_{ij} = q_i \cdot k_j`.
+    r"""Dot-product scores :math:`e_{ij} = q_i \cdot k_j`.
 
     Raises:
         ValueError: fewer than two axes, queries and keys of different widths, or leading axes that do not fit.
@@ -120,7 +120,7 @@ def dot_scores(
 def scaled_dot_scores(
     queries: Float[Tensor, "*batch queries d"], keys: Float[Tensor, "*batch keys d"]
 ) -> Float[Tensor, "*batch queries keys"]:
-    r"""Scaled dot-product scores :math:`s_{ij} = q_i \cdot k_j / \sqrt{d}`.
+    r"""Scaled dot-product scores :math:`e_{ij} = q_i \cdot k_j / \sqrt{d}`.
 
     The division comes before the product, which keeps float16 scores of wide vectors finite.
 
@@ -142,10 +142,10 @@ def cosine_scores(
     *,
     scale: float | Float[Tensor, ""] = 1.0,
 ) -> Float[Tensor, "*batch queries keys"]:
-    r"""Cosine scores :math:`s_{ij} = \lambda\, q_i \cdot k_j / (\lVert q_i \rVert \lVert k_j \rVert)`.
+    r"""Cosine scores :math:`e_{ij} = \beta\, q_i \cdot k_j / (\lVert q_i \rVert \lVert k_j \rVert)`.
 
     Args:
-        scale: the inverse temperature λ. Cosines lie in [-1, 1], so with λ = 1 no weight can exceed another
+        scale: the inverse temperature β. Cosines lie in [-1, 1], so with β = 1 no weight can exceed another
             by more than a factor e².
 
     Raises:
@@ -165,12 +165,12 @@ def additive_scores(
     projected_keys: Float[Tensor, "*batch keys h"],
     w_v: Float[Tensor, " h"],
 ) -> Float[Tensor, "*batch queries keys"]:
-    r"""Additive scores :math:`s_{ij} = w_v^\top \tanh(W_q q_i + W_k k_j)` of projected queries and keys.
+    r"""Additive scores :math:`e_{ij} = w_v^\top \tanh(W_q q_i + W_k k_j)` of projected queries and keys.
 
     The features, the values of tanh, are ``batch * queries * keys * h`` numbers.
 
     Raises:
-        ValueError: fewer than two axes, widths h that differ, or leading axes that do not fit.
+        ValueError: fewer than two axes, widths that differ, or leading axes that do not fit.
 
     >>> additive_scores(torch.zeros(1, 3), torch.zeros(2, 3), torch.ones(3))
     tensor([[0., 0.]])
@@ -306,7 +306,7 @@ class CosineAttention(Attention):
     r"""Attention whose score is the cosine of query and key times a learned scale.
 
     Args:
-        scale: initial value of the scale λ, the inverse temperature of the softmax. The parameter that is
+        scale: initial value of the scale β, the inverse temperature of the softmax. The parameter that is
             trained is its logarithm, so the scale stays positive.
         options: as for :class:`Attention`.
 
@@ -337,7 +337,7 @@ class AdditiveAttention(Attention):
     Args:
         d_query: width of the queries.
         d_key: width of the keys.
-        d_hidden: width h of the hidden layer.
+        d_hidden: width d_h of the hidden layer.
         options: as for :class:`Attention`.
 
     Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.

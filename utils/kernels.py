@@ -65,9 +65,9 @@ def nadaraya_watson(
 ) -> tuple[Float[Tensor, "queries *d_v"], Float[Tensor, "queries keys"]]:
     r"""Nadaraya-Watson regression: a weighted average of the values of the keys near each query.
 
-    .. math:: f(q) = \sum_i \frac{K(\lVert q - k_i \rVert / h)}{\sum_j K(\lVert q - k_j \rVert / h)}\, v_i
+    .. math:: f(q) = \sum_i \frac{K(\lVert q - k_i \rVert / \lambda)}{\sum_j K(\lVert q - k_j \rVert / \lambda)}\, v_i
 
-    With :func:`gaussian` the weights are the softmax of the scores :math:`-\lVert q - k_i \rVert^2 / 2h^2`:
+    With :func:`gaussian` the weights are the softmax of the scores :math:`-\lVert q - k_i \rVert^2 / 2\lambda^2`:
     the same numbers, and still right where a query is so far from every key that the kernel is rounded to 0.
 
     Args:
@@ -75,7 +75,7 @@ def nadaraya_watson(
         keys: where values were observed, of the same form as ``queries``.
         values: what was observed at each key: numbers or vectors.
         kernel: a function of the scaled distance u, never negative.
-        bandwidth: the width h > 0, in the unit of the keys; a tensor without axes may require a gradient.
+        bandwidth: the width λ > 0, in the unit of the keys; a tensor without axes may require a gradient.
         mask: True where a query may use a key; None allows all. ``~torch.eye(n, dtype=torch.bool)`` leaves
             each of n observations out of its own estimate.
 
@@ -103,8 +103,8 @@ def nadaraya_watson(
 
 
 def _gaussian_weights(distance: Tensor, bandwidth: float | Tensor, mask: Tensor | None) -> Tensor:
-    # A softmax does not change when a number is added to a whole row, so the exponents are (m² - d²)/2h², where m is
-    # the distance d of the nearest key. The product of (m - d)/h and (m + d)/2h keeps its digits at large distances,
+    # A softmax does not change when a number is added to a whole row, so the exponents are (m² - d²)/2λ², where m is
+    # the distance d of the nearest key. The product of (m - d)/λ and (m + d)/2λ keeps its digits at large distances,
     # where a difference of squares does not. If the second factor overflows, the largest number takes its place:
     # the nearest key keeps the exponent 0, because its first factor is 0, and all others get minus infinity.
     allowed = distance if mask is None else distance.masked_fill(~mask, math.inf)

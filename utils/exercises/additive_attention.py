@@ -9,7 +9,6 @@ from torch.nn.functional import pad
 
 from utils.attention import additive_scores
 from utils.exercises.checking import (
-    LargestTensor,
     ReadersFunction,
     as_tensor,
     exercise,
@@ -21,19 +20,19 @@ from utils.exercises.checking import (
 
 
 @exercise(
-    2,
-    "The scores are λ and −λ, so the exponentials are e^λ, once, and e^−λ, n − 1 times.",
-    "Write the weight p as 1 / (1 + (n − 1) e^−2λ), and solve for λ.",
+    3,
+    "The scores are β and −β, so the exponentials are exp(β), once, and exp(−β), n − 1 times.",
+    "Write the weight p as 1 / (1 + (n − 1) exp(−2β)), and solve for β.",
 )
 def scale_for(answer: ReadersFunction) -> Iterator[str]:
     for weight, num_keys in ((0.9, 2), (0.9, 1000), (0.9, 3), (0.6, 7), (0.99, 11), (0.5, 101)):
         odds = weight / (1 - weight)
         right = math.log(odds * (num_keys - 1)) / 2
         mistakes = (
-            (2 * right, "it is twice as large", "The scores differ by 2λ, not by λ."),
+            (2 * right, "it is twice as large", "The scores differ by 2β, not by β."),
             (-right, "it has the wrong sign", "Which is the larger score, that of the first key?"),
-            (math.log(odds * num_keys) / 2, "the score −λ comes too often", "It comes n − 1 times."),
-            (math.log(odds) / 2, "this is right for 2 keys alone", "The score −λ comes n − 1 times."),
+            (math.log(odds * num_keys) / 2, "the score −β comes too often", "It comes n − 1 times."),
+            (math.log(odds) / 2, "this is right for 2 keys alone", "The score −β comes n − 1 times."),
         )
         name = f"the scale for the weight {weight} and {num_keys} keys"
         expect_numbers({name: answer(weight, num_keys)}, [right], mistakes, tolerance=1e-3)
@@ -41,11 +40,11 @@ def scale_for(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    3,
-    "One query needs a tensor of shape (n, h): its projection, plus the projections of all keys.",
-    "Project all keys before the loop. In the loop over the queries, make one row of scores, and stack the rows.",
+    1,
+    "`queries @ w_q.T` has the shape (m, d_h), and `keys @ w_k.T` the shape (n, d_h). Their sum must hold every pair.",
+    "Add `(queries @ w_q.T)[:, None]` and `(keys @ w_k.T)[None]`: the shape is (m, n, d_h). Then tanh, then `@ w_v`.",
 )
-def scores_by_query(answer: ReadersFunction) -> Iterator[str]:
+def additive(answer: ReadersFunction) -> Iterator[str]:
     queries, keys, matrix = torch.tensor([[1.0]]), torch.tensor([[0.0], [2.0]]), torch.ones(1, 1)
     case = "for the query [1], the keys [0] and [2], w_q = w_k = [[1]] and w_v = [2]"
     first = "First add the two parts, then take the tanh of the sum, then multiply by w_v."
@@ -53,27 +52,23 @@ def scores_by_query(answer: ReadersFunction) -> Iterator[str]:
         ((2, 6), "the tanh is missing", first),
         ((0.7616, 0.9951), "w_v is missing", "Multiply each unit by its number of w_v, and add."),
         ((0.3853, 0.6147), "these are weights", "Return the scores, before the softmax."),
+        ((1.5232, 3.4513), "this is the tanh of each part, added", first),
+        ((0, 1.9281), "the two parts are multiplied", "Add them: the score is called additive."),
     )
     result = answer(queries, keys, matrix, matrix, torch.tensor([2.0]))
     expect_close(result, [[1.5232, 1.9901]], case, name="the score", tolerance=1e-3, mistakes=mistakes)
     yield "for one query the scores are right"
-    arrays = _random_layer(5, 7, 11)
-    case, scores = "for 5 queries of width 2, 7 keys of width 3 and h = 11", _scores(*arrays)
-    mistakes = [(scores / math.sqrt(11), "there is a factor 1/√11", "Leave it out.")]
-    add = "Rows are queries: add the projection of query i to the projections of all keys."
-    expect_close(answer(*arrays), scores, case, add, name="the score", mistakes=mistakes)
-    yield "rows are queries and columns are keys"
-    arrays = _random_layer(31, 37, 41)
-    with LargestTensor() as tensors:
-        result = answer(*arrays)
-    case = "for 31 queries, 37 keys and h = 41"
-    expect_close(result, _scores(*arrays), case, name="the score")
-    expect(
-        tensors.peak < 31 * 37 * 41 // 2,
-        f"{case} your function keeps up to {tensors.peak:,} numbers at one time; 37 · 41 = {37 * 41:,} are enough.",
-        "Go through the queries one after the other, and keep the scores of each, but not its hidden units.",
-    )
-    yield "no tensor has h numbers for every query and key"
+    for sizes in ((5, 7, 11), (5, 5, 3)):
+        arrays = _random_layer(*sizes)
+        m, n, h = sizes
+        case, scores = (
+            f"for {m} queries of width 2, {n} keys of width 3 and {h} hidden units",
+            _scores(*arrays),
+        )
+        mistakes = [(scores / math.sqrt(h), f"there is a factor 1/√{h}", "Leave it out.")]
+        add = "Rows are queries: the projection of query i is added to the projections of all keys."
+        expect_close(answer(*arrays), scores, case, add, name="the score", mistakes=mistakes)
+    yield "rows are queries and columns are keys, for any widths"
 
 
 def _random_layer(num_queries: int, num_keys: int, h: int) -> list[Tensor]:

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from utils.attention import dot_scores, scaled_dot_scores
 from utils.exercises.checking import (
     LargestTensor,
     ReadersFunction,
     as_number,
+    as_parts,
     as_tensor,
     exercise,
     expect,
@@ -22,22 +24,63 @@ from utils.kernels import nadaraya_watson
 
 
 @exercise(
-    2,
-    "First the two dot products, then the division by √4, then the weights, then the context.",
-    "The scores are 0 and ln 3, so the exponentials are 1 and 3.",
+    1,
+    "`queries @ keys.T` has the score of query i and key j in row i and column j.",
+    "The softmax runs along each row: `dim=-1`. The contexts are the product of the weights and the values.",
 )
-def context_by_hand(first: object, second: object) -> Iterator[str]:
-    negative = math.exp(2) / (math.exp(2) + 3)
-    mistakes = (
-        ((0.8, 3.6), "the scale is missing", "Divide the scores by √d. A key has 4 numbers."),
-        ((2.928, 2.536), "the scores are divided by 4", "Divide by √d."),
-        ((6, 1), "the two weights are exchanged", "The larger score gets the larger weight."),
-        ((8 * negative, 4 * (1 - negative)), "the first dot product is 2 + 2 here", "Mind the minus."),
-        ((8, 12), "the values are multiplied by the exponentials", "Divide by their sum, 1 + 3."),
-        ((1 / 4, 3 / 4), "these are the two weights", "Add up the weighted values."),
+def attend_to_all(answer: ReadersFunction) -> Iterator[str]:
+    queries, keys = torch.tensor([[1.0], [0.0]]), torch.tensor([[0.0], [math.log(3)]])
+    values = torch.tensor([[4.0, 0.0, 1.0], [8.0, 2.0, 1.0]])
+    case = "for the queries [1] and [0] and the keys [0] and [ln 3]"
+    contexts, weights = as_parts(answer(queries, keys, values), "contexts", "weights")
+    expect(
+        getattr(contexts, "shape", None) != (2, 2),
+        "the first result has the shape of the weights.",
+        "Return the contexts first, and then the weights.",
     )
-    expect_numbers({"c1": first, "c2": second}, [2, 3], mistakes, tolerance=0.02)
-    yield "the weights are 1/4 and 3/4, so the context is (2, 3)"
+    mistakes = (
+        (((0, math.log(3)), (0, 0)), "these are the scores", "Apply the softmax to them."),
+        (((1, 3), (1, 1)), "these are the exponentials", "Divide each by the sum of its row."),
+        (((1 / 2, 3 / 4), (1 / 2, 1 / 4)), "the softmax runs over the queries", "Along each row: `dim=-1`."),
+        (((1 / 4, 1 / 2), (3 / 4, 1 / 2)), "rows and columns are exchanged", "A row belongs to a query."),
+    )
+    right = [[1 / 4, 3 / 4], [1 / 2, 1 / 2]]
+    expect_close(weights, right, case, name="the result of weights", mistakes=mistakes)
+    yield "each row of weights belongs to a query, and sums to 1"
+    mean = "Row i of `weights @ values` is the context of query i."
+    expect_close(contexts, [[7, 1.5, 1], [6, 1, 1]], case, mean, name="the result of contexts")
+    queries, keys, values = inputs = _normal((3, 5), (7, 5), (7, 2))
+    case = "for 3 queries and 7 keys of width 5, and values of width 2"
+    contexts, weights = as_parts(answer(*inputs), "contexts", "weights")
+    scaled = torch.softmax(scaled_dot_scores(queries, keys), dim=-1)
+    mistakes = [
+        (scaled, "the scores are divided by √5", "The loop divides by nothing; the page comes to this.")
+    ]
+    expected = torch.softmax(dot_scores(queries, keys), dim=-1)
+    expect_close(weights, expected, case, name="the weights", mistakes=mistakes)
+    expect_close(contexts, expected @ values, case, mean, name="the contexts")
+    yield "each context is the sum of the values, each times its weight"
+    calls = []
+    for m, n in ((3, 7), (31, 37)):
+        with _Calls() as counted:
+            answer(*_normal((m, 5), (n, 5), (n, 2)))
+        calls.append(counted.number)
+    expect(
+        calls[0] == calls[1],
+        f"with 31 queries and 37 keys it calls functions of torch {calls[1]} times, and with 3 and 7 {calls[0]} times.",
+        "Without a loop the number stays the same: use products of matrices.",
+    )
+    yield "it needs no loop"
+
+
+class _Calls(TorchFunctionMode):
+    """Counts the calls of functions of torch within its block."""
+
+    number = 0
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.number += 1
+        return function(*args, **(kwargs or {}))
 
 
 @exercise(

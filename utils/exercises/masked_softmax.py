@@ -16,43 +16,72 @@ from utils.exercises.checking import (
     show,
 )
 
-PAD = 0
+
+@exercise(
+    1,
+    "Give each forbidden key a score whose exponential is 0, and then use the ordinary softmax.",
+    "Write minus infinity over forbidden scores with `masked_fill`. An empty row gets finite scores before the "
+    "softmax, and zeros after it.",
+)
+def my_softmax(answer: ReadersFunction) -> Iterator[str]:
+    scores, mask = torch.tensor([[[1.0, 2.0, 4.0]]]).log(), torch.tensor([[[True, True, False]]])
+    case, row = "for the scores ln [1, 2, 4] and the mask [True, True, False]", "the row of weights"
+    mistakes = (
+        (
+            (1 / 7, 2 / 7, 0),
+            "they sum to 3/7",
+            "The forbidden key has taken its share before you removed it.",
+        ),
+        ((1 / 7, 2 / 7, 4 / 7), "the mask has no effect", "Let the forbidden key have no share."),
+        ((0, 0, 1), "the forbidden key gets them", "True in the mask means 'may attend'."),
+        ((1 / 4, 2 / 4, 1 / 4), "the forbidden key got the score 0", "The exponential of 0 is 1."),
+        ((1, 2, 0), "these are the exponentials", "Divide each by the sum of its row."),
+    )
+    expect_close(answer(scores, mask), [[[1 / 3, 2 / 3, 0]]], case, name=row, mistakes=mistakes)
+    yield "a forbidden key gets nothing, and the others share all the weight"
+    torch.manual_seed(3)
+    scores, mask = torch.randn(2, 3, 5), length_mask(torch.tensor([4, 2]), 5)
+    right = _softmax_of_allowed(scores, mask)
+    each = "The mask has one row for each sentence here: it broadcasts. Each row of keys has the sum 1."
+    expect_close(answer(scores, mask), right, "for scores of shape (2, 3, 5) and a mask of (2, 1, 5)", each)
+    yield "a mask of shape (batch, 1, keys) serves all queries"
+    first_two = torch.tensor([[[True, True, False, False]]])
+    too_large = "The exponential of 100 does not fit into float32. `torch.softmax` knows what to do."
+    all_taken = "The forbidden score 150 takes all the weight in the ordinary softmax of all scores."
+    not_low = "What you write over forbidden scores must be lower than any score."
+    low = -(10**10)
+    for scores, hint in (
+        ([100, 100, 0, 0], too_large),
+        ([0, 0, 150, 0], all_taken),
+        ([low, low, 0, 0], not_low),
+    ):
+        case = f"for the scores {scores}, of which the first two are allowed"
+        result = answer(torch.tensor([[scores]], dtype=torch.float32), first_two)
+        expect_close(result, [[[0.5, 0.5, 0, 0]]], case, hint, name=row)
+    yield "low scores and high scores are right"
+    result = as_tensor(answer(torch.zeros(1, 2, 4), length_mask(torch.tensor([[0, 2]]), 4)), shape=(1, 2, 4))
+    case = "for a row in which no key is allowed"
+    expect(
+        not result.isnan().any(),
+        f"{case} the weights are {show(result[0, 0])}, not a number: 0/0.",
+        "Find the rows without an allowed key with `mask.any(dim=-1, keepdim=True)`.",
+    )
+    equal = ((0.25,) * 4, "all keys get the same weight", "No key of this row is allowed.")
+    expect_close(result[0, 0], [0, 0, 0, 0], case, name=row, mistakes=[equal])
+    expect_close(result[0, 1], [0.5, 0.5, 0, 0], "for the row below an empty one", name=row)
+    yield "an empty row gets the weights 0"
+    case = "in float16, for equal scores, of which two are allowed"
+    hint = "The largest number of float16 is 65,504, and -inf fits too."
+    try:
+        small = answer(torch.zeros(1, 1, 4, dtype=torch.float16), first_two)
+    except Wrong as error:
+        raise Wrong(f"{case}: {error}", hint) from None
+    expect_close(small, [[[0.5, 0.5, 0, 0]]], case, hint)
+    yield "it works in float16"
 
 
 @exercise(
     2,
-    "A key may be attended to where its word number is not that of the padding, 0.",
-    "`ids != PAD` has the shape (batch, keys). Give it an axis for the queries with `[:, None, :]`.",
-)
-def mask_from_ids(answer: ReadersFunction) -> Iterator[str]:
-    batch = torch.tensor([[5, 3, 9, 4, 2], [8, 6, PAD, PAD, PAD], [1, PAD, PAD, PAD, PAD]])
-    result = as_tensor(answer(batch), name="the mask")
-    expect(
-        result.dtype == torch.bool,
-        f"the mask holds {show(result.flatten()[:5])}; expected True and False.",
-        "A comparison such as `ids != PAD` gives True and False for each key.",
-    )
-    yield "the mask is boolean"
-    queries = "Scores have the shape (batch, queries, keys): the axis of size 1 stands where they have their queries."
-    mask = as_tensor(result, queries, shape=(3, 1, 5), name="for ids of shape (3, 5) the mask")
-    yield "the shape is (batch, 1, keys)"
-    expected = length_mask(torch.tensor([5, 2, 1]), 5)
-    expect(
-        not mask.equal(~expected),
-        "the mask is True at the padding. True must mean 'may attend'.",
-        "Which of two comparisons is it, `==` or `!=`?",
-    )
-    for row in range(3):
-        expect(
-            mask[row].equal(expected[row]),
-            f"the ids {show(batch[row])} of row {row} get the mask {show(mask[row])}; expected {show(expected[row])}.",
-            "Compare every id of the batch with the number of the padding.",
-        )
-    yield "each row allows its real words, and nothing else"
-
-
-@exercise(
-    3,
     "Without padding query i may see the keys 0 to i, so i + 1 keys. It never sees more keys than its sentence has "
     "words.",
     "The limit is the smaller of i + 1 and the length of the sentence: `torch.minimum` with one row and one column.",
@@ -83,7 +112,7 @@ def causal_lens(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    4,
+    3,
     "On paper the sum of the first softmax cancels. In float32 a weight can be rounded to 0 before you divide by it.",
     "Give a forbidden word a score so high that the allowed words get weights that round to 0.",
 )

@@ -8,50 +8,55 @@ from torch import Tensor
 
 from utils.exercises.checking import (
     ReadersFunction,
-    as_number,
     as_parts,
     exercise,
-    expect,
     expect_close,
-    expect_numbers,
-    show,
 )
 from utils.kernels import nadaraya_watson
 
 
 @exercise(
-    2,
-    "For the context: the distances are 1, 0 and 2 hours. Divide them by h before you square them.",
-    "For the context: divide the kernel values by their sum. These are the weights of the three levels.",
+    1,
+    "Divide the differences by the bandwidth, take the Gaussian of each, and divide each by their sum.",
+    "`closeness = torch.exp(-((query - keys) / bandwidth) ** 2 / 2)`, and then the share of each in the sum.",
 )
-def by_hand(context: object, lowest: object, highest: object) -> Iterator[str]:
-    divide = "Divide by the sum of the kernel values."
+def my_weights(answer: ReadersFunction) -> Iterator[str]:
+    keys = torch.tensor([2.0, 3.0, 7.0])
+    case = "for the query 3, the keys 2, 3 and 7 and the bandwidth 2"
+    sign = "Near keys must get more than far ones: mind the minus."
     mistakes = (
-        (7 / 3, "this is the triangular kernel", "Epanechnikov's kernel has the square of u."),
-        (67 / 7, "this is an average of the hours", "A context averages the values, here the levels."),
-        (9.2 / 3, "all weights are equal", "The reading at 12 hours is at u = 1. What is K(1)?"),
-        (2.8875, "the kernel values do not sum to 1", divide),
-        (2.0, "the weights of 9 and 10 hours are exchanged", "The nearer reading weighs more."),
+        ((0.8825, 1, 0.1353), "they do not sum to 1", "Divide each by the sum of all."),
+        ((0.3521, 0.3989, 0.0540), "they do not sum to 1", "Divide each by the sum of all."),
+        (_softmax(0.125, 0, 2), "far keys get more than near ones", sign),
+        ((1 / 3, 2 / 3, 0), "this is the triangular kernel", "The Gaussian is exp(−u²/2)."),
+        (_softmax(-0.25, 0, -4), "the factor 1/2 is missing", "The Gaussian is exp(−u²/2)."),
+        (
+            _softmax(-0.5, 0, -8),
+            "the bandwidth has no effect",
+            "u is the difference divided by the bandwidth.",
+        ),
+        (_softmax(-2, 0, -32), "the differences are multiplied by the bandwidth", "Divide by it."),
+        (_softmax(0.25, 0, -1), "u is not squared", "The Gaussian is exp(−u²/2)."),
+        (_softmax(-0.25, 0, 1), "u is not squared", "The Gaussian is exp(−u²/2)."),
+        ((1 / 3, 1 / 3, 1 / 3), "this is the mean: all weights are equal", "Let the weights depend on u."),
     )
-    expect_numbers({"by_hand": context}, [2.2], mistakes)
-    yield "the kernel values 9/16, 3/4 and 0 give the weights 3/7, 4/7 and 0, and the context 2.2 m"
-    low, high = as_number(lowest, name="lowest"), as_number(highest, name="highest")
-    given = f"lowest is {show(low)} and highest is {show(high)}"
-    expect(low <= high, given, "Exchange the two numbers: the smaller one comes first.")
-    expect(
-        (low, high) not in [(9, 12), (0, 1)],
-        f"{given}: these are limits of the keys or of the weights.",
-        "A context is an average of the values, in metres.",
+    row = "One weight for each key: the shape is (n,)."
+    result = answer(3.0, keys, 2.0)
+    expect_close(
+        result, _softmax(-0.125, 0, -2), case, row, name="the weights", tolerance=1e-3, mistakes=mistakes
     )
-    narrow = "With a small bandwidth the nearest reading gets nearly all the weight."
-    expect(low < 1.406, f"{given}, but some query near 9 hours has a lower context.", narrow)
-    expect(high > 4.994, f"{given}, but some query near 12 hours has a higher context.", narrow)
-    expect(
-        low > 1.394 and high < 5.006,
-        f"{given}: every context lies there, but a narrower range holds them all too.",
-        "Can an average be lower than each of its values, or higher than each of them?",
-    )
-    yield "every context lies in your range, and no narrower range would do"
+    yield "the nearest key gets the largest weight, and the weights sum to 1"
+    torch.manual_seed(5)
+    for bandwidth in (0.7, 3.0):
+        keys = 24 * torch.rand(11)
+        right = nadaraya_watson(torch.tensor([14.5]), keys, keys, bandwidth=bandwidth)[1][0]
+        case = f"for the query 14.5, 11 keys and the bandwidth {bandwidth}"
+        expect_close(answer(14.5, keys, bandwidth), right, case, row, name="the weights")
+    yield "this is so for other keys and bandwidths"
+
+
+def _softmax(*scores: float) -> Tensor:
+    return torch.softmax(torch.tensor(scores, dtype=torch.float64), dim=0)
 
 
 @exercise(
@@ -70,7 +75,7 @@ def attend(answer: ReadersFunction) -> Iterator[str]:
         ((0.6065, 0.2494), "they do not sum to 1", "Divide each exponential by the sum of its row."),
         ((0.2913, 0.7087), "the sign of the scores is wrong", "The nearest key scores highest."),
         ((0.1824, 0.8176), "the bandwidths have no effect", "Divide by them."),
-        ((0.4584, 0.5416), "it is divided by h, not by h²", "Divide before you square."),
+        ((0.4584, 0.5416), "it is divided by the bandwidth, not by its square", "Divide before you square."),
         ((0.8554, 0.1446), "the factor 1/2 is missing", gaussian_is),
     )
     row = "the row of weights"

@@ -8,17 +8,35 @@ from answers import Answers
 from utils.exercises import dot_product_attention as check
 
 answers = Answers()
+
+
+def all_at_once(queries, keys, values, dim=-1):
+    weights = torch.softmax(queries @ keys.T, dim=dim)
+    return weights @ values, weights
+
+
+def attend_by_loop(queries, keys, values):
+    weights = torch.stack([torch.stack([q @ k for k in keys]).softmax(-1) for q in queries])
+    return weights @ values, weights
+
+
 answers.add(
-    check.context_by_hand,
-    [(2, 3), ("2", torch.tensor([3.0]))],
+    check.attend_to_all,
     [
-        ((0.8, 3.6), "the scale is missing"),
-        ((2.93, 2.54), "divided by 4"),
-        ((6, 1), "weights are exchanged"),
-        ((8, 12), "by the exponentials"),
-        ((0.25, 0.75), "these are the two weights"),
-        ((5.69, 1.155), "is 2 + 2 here"),
-        ((1, 3.5), "c1 is 1; expected another"),
+        all_at_once,
+        lambda q, k, v: ((w := torch.einsum("id,jd->ij", q, k).softmax(1)) @ v, w),
+        lambda q, k, v: ((w := (e := (q @ k.T).exp()) / e.sum(1, keepdim=True)) @ v, w),
+    ],
+    [
+        (lambda q, k, v: all_at_once(q, k, v)[0], "returns one thing"),
+        (lambda q, k, v: all_at_once(q, k, v)[::-1], "the first result has the shape of the weights"),
+        (lambda q, k, v: (q @ k.T @ v, q @ k.T), "these are the scores"),
+        (lambda q, k, v: ((w := (q @ k.T).exp()) @ v, w), "these are the exponentials"),
+        (lambda q, k, v: all_at_once(q, k, v, dim=0), "runs over the queries"),
+        (lambda q, k, v: ((w := (q @ k.T).softmax(1)) @ v, w.T), "rows and columns are exchanged"),
+        (lambda q, k, v: (all_at_once(q, k, v)[0] / 2, all_at_once(q, k, v)[1]), "result of contexts at"),
+        (lambda q, k, v: all_at_once(q / math.sqrt(q.shape[1]), k, v), "the scores are divided by √5"),
+        (attend_by_loop, "it calls functions of torch"),
     ],
 )
 

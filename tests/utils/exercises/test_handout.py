@@ -39,13 +39,12 @@ def test_nbgrader_knows_answers_and_points() -> None:
         "exercise-2": {"grade": False, "locked": False, "solution": True},
         "check-2": {"grade": False, "locked": True, "solution": False},
         "points-2": {"grade": True, "locked": True, "solution": False, "points": 1},
-        "exercise-1": {"grade": True, "locked": False, "solution": True, "points": 1},  # a question
-        "exercise-5": {"grade": True, "locked": False, "solution": True, "points": 1},  # in words
+        "exercise-4": {"grade": True, "locked": False, "solution": True, "points": 1},  # in words
     }
     for name, kind in kinds.items():
         assert told[name].metadata.nbgrader == form | {"grade_id": name} | kind
-    assert "points-1" not in told
-    assert told["points-2"].source.endswith("float(bool(check.mask_from_ids(mask_from_ids, record=False)))")
+    assert "points-4" not in told
+    assert told["points-2"].source.endswith("float(bool(check.causal_lens(causal_lens, record=False)))")
 
 
 def test_the_command_writes_handouts_and_their_studies(tmp_path: Path) -> None:

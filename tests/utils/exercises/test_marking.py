@@ -16,10 +16,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 from utils.exercises import marking
 
 IMPORTS = "import torch\nfrom utils.exercises import masked_softmax as check"
-#: Exercise 2 is answered rightly, exercise 3 wrongly; exercise 4 is not checked.
+#: Exercise 1 is answered rightly, exercise 2 wrongly; exercise 3 is not checked.
 ANSWERS = [
-    "mask_from_ids = lambda ids: (ids != 0)[:, None, :]",
-    "check.mask_from_ids(mask_from_ids)",
+    "from utils.attention import masked_softmax as my_softmax",
+    "check.my_softmax(my_softmax)",
     "causal_lens = lambda valid_lens, num_queries: torch.arange(num_queries)",
     "check.causal_lens(causal_lens)",
 ]
@@ -101,9 +101,9 @@ def test_copies_that_programs_make_are_left_out(tmp_path: Path) -> None:
 
 
 ENDLESS = "while True: pass"
-#: A cell between the two checks, and the results of exercises 2 and 3.
+#: A cell between the two checks, and the results of exercises 1 and 2.
 CELLS = {
-    "uses a name again": ("mask_from_ids = 3", "right", "wrong"),
+    "uses a name again": ("my_softmax = 3", "right", "wrong"),
     "raises": ("raise RuntimeError", "right", "wrong"),
     "does not end": (ENDLESS, "right", "wrong"),
     "prints much": ("for _ in range(2000): print('x' * 10_000)", "right", "wrong"),
@@ -127,7 +127,7 @@ def test_a_check_counts_as_it_stood_when_it_ran(
     monkeypatch.setattr(
         marking._Quiet, "timeout_func", lambda self, cell: limits.get(cell.source, marking.CELL_LIMIT)
     )
-    wanted = zip("234", [*results, "not checked"], strict=True)
+    wanted = zip("123", [*results, "not checked"], strict=True)
     assert marks(tmp_path) == [["ann/x.ipynb", *row] for row in wanted]
 
 
@@ -140,7 +140,7 @@ def test_students_may_use_one_name(tmp_path: Path, encoding: str, monkeypatch: p
     wanted = [
         [f"{student}/x.ipynb", number, "not checked"]
         for student in ("Ben", "Müller, Ann")
-        for number in "234"
+        for number in "123"
     ]
     assert marks(tmp_path) == wanted
 

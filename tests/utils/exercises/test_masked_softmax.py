@@ -7,15 +7,65 @@ from utils.attention import length_mask
 from utils.exercises import masked_softmax as check
 
 answers = Answers()
+INF = float("inf")
+
+
+def by_hand(scores, mask):
+    empty = ~mask.any(dim=-1, keepdim=True)
+    filled = scores.masked_fill(~mask, -INF).masked_fill(empty, 0.0)
+    return torch.softmax(filled, dim=-1).masked_fill(~mask, 0.0)
+
+
+def by_exponentials(scores, mask):
+    shifted = (scores - torch.where(mask, scores, -INF).amax(-1, keepdim=True)).masked_fill(~mask, -INF)
+    shares = shifted.exp().nan_to_num()
+    return shares / shares.sum(-1, keepdim=True).clamp(min=1)
+
+
+def fills(number):
+    return lambda scores, mask: torch.softmax(scores.masked_fill(~mask, number), dim=-1)
+
+
+def in_place(scores, mask):
+    scores[~mask.expand_as(scores)] = -INF
+    return torch.softmax(scores, dim=-1)
+
+
+def own_exponentials(scores, mask):
+    shares = scores.exp() * mask
+    return shares / shares.sum(-1, keepdim=True)
+
+
+def divided_again(scores, mask):
+    weights = torch.softmax(scores, dim=-1) * mask
+    return weights / weights.sum(-1, keepdim=True)
+
+
 answers.add(
-    check.mask_from_ids,
-    [lambda ids: (ids != 0)[:, None, :]],
+    check.my_softmax,
     [
-        (lambda ids: (ids != 0).long()[:, None, :], "the mask holds"),
-        (lambda ids: (ids == 0)[:, None], "True at the padding"),
-        (lambda ids: ids != 0, "the shape (3, 5);"),
-        (lambda ids: (ids != 0)[:, :, None], "shape (3, 5, 1)"),
-        (lambda ids: (ids[:1] != 0)[:, None].expand(len(ids), 1, -1), "of row 1 get"),
+        by_hand,
+        by_exponentials,
+        lambda scores, mask: fills(-INF)(scores, mask).nan_to_num(),
+        lambda scores, mask: fills(torch.finfo(scores.dtype).min)(scores, mask) * mask,
+    ],
+    [
+        (lambda scores, mask: torch.softmax(scores, dim=-1), "the mask has no effect"),
+        (lambda scores, mask: torch.softmax(scores, dim=-1) * mask, "they sum to 3/7"),
+        (lambda scores, mask: by_hand(scores, ~mask), "the forbidden key gets them"),
+        (fills(0.0), "the forbidden key got the score 0"),
+        (lambda scores, mask: scores.exp() * mask, "these are the exponentials"),
+        (in_place, "changes what it is given"),
+        (lambda scores, mask: by_hand(scores, mask[:1]), "mask of (2, 1, 5)"),
+        (fills(-1e6), "for the scores [-10000000000, "),
+        (divided_again, "for the scores [0, 0, 150, 0]"),
+        (own_exponentials, "for the scores [100, 100, 0, 0]"),
+        (fills(-INF), "not a number: 0/0"),
+        (
+            lambda scores, mask: fills(torch.finfo(scores.dtype).min)(scores, mask),
+            "all keys get the same weight",
+        ),
+        (lambda scores, mask: fills(-1e30)(scores, mask) * mask, "in float16, for equal scores"),
     ],
 )
 

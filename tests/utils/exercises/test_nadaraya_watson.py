@@ -7,20 +7,39 @@ from utils.exercises import nadaraya_watson as check
 from utils.kernels import nadaraya_watson
 
 answers = Answers()
+
+
+def shares(kernel):
+    """The weights that a kernel of the query, the keys and the bandwidth gives."""
+
+    def answer(query, keys, bandwidth):
+        closeness = kernel((query - keys) / bandwidth)
+        return closeness / closeness.sum()
+
+    return answer
+
+
+def gauss(u):
+    return torch.exp(-u.square() / 2)
+
+
 answers.add(
-    check.by_hand,
-    [(2.2, 1.4, 5), ("11/5", torch.tensor(1.4), [5.0])],
+    check.my_weights,
     [
-        ((2.33, 1.4, 5), "the triangular kernel"),
-        ((3.07, 1.4, 5), "all weights are equal"),
-        ((2.89, 1.4, 5), "do not sum to 1"),
-        ((2.0, 1.4, 5), "are exchanged"),
-        ((9.571, 1.4, 5), "an average of the hours"),
-        ((2.2, 0, 100), "a narrower range"),
-        ((2.2, 9, 12), "limits of the keys"),
-        ((2.2, 1.4, 2.8), "near 12 hours has a higher"),
-        ((2.2, 2, 5), "near 9 hours has a lower"),
-        ((2.2, 5, 1.4), "lowest is 5 and highest is 1.4"),
+        shares(gauss),
+        lambda q, k, h: torch.softmax(-(((q - k) / h) ** 2) / 2, dim=0),
+        lambda q, k, h: nadaraya_watson(torch.tensor([q]), k, k, bandwidth=h)[1][0],
+    ],
+    [
+        (lambda q, k, h: gauss((q - k) / h), "they do not sum to 1"),
+        (shares(lambda u: 1 / gauss(u)), "far keys get more"),
+        (shares(lambda u: (1 - u.abs()).clamp(min=0)), "the triangular kernel"),
+        (shares(lambda u: torch.exp(-u.square())), "the factor 1/2 is missing"),
+        (lambda q, k, h: shares(gauss)(q, k, 1.0), "the bandwidth has no effect"),
+        (lambda q, k, h: shares(gauss)(q, k, 1 / h), "are multiplied by the bandwidth"),
+        (shares(lambda u: torch.exp(-u / 2)), "u is not squared"),
+        (lambda q, k, h: torch.full_like(k, 1 / len(k)), "all weights are equal"),
+        (lambda q, k, h: shares(gauss)(q, k, h)[None], "has the shape (1, 3)"),
     ],
 )
 
@@ -52,7 +71,10 @@ answers.add(
         (attends(with_sums, dim=0), "runs over the queries"),
         (attends(lambda d, h: -0.5 * d.square().sum(dim=-1)), "bandwidths have no effect"),
         (attends(lambda d, h: -(d / h).square().sum(dim=-1)), "factor 1/2 is missing"),
-        (attends(lambda d, h: -0.5 * (d.square() / h).sum(dim=-1)), "divided by h, not by h²"),
+        (
+            attends(lambda d, h: -0.5 * (d.square() / h).sum(dim=-1)),
+            "divided by the bandwidth, not by its square",
+        ),
         (attends(lambda d, h: -with_sums(d, h)), "the sign of the scores"),
         (sum_of_exponentials, "for the query 300"),
         (lambda q, k, v, h: (v[:1], with_sums(q[:, None] - k, h).exp()), "they do not sum to 1"),
