@@ -34,7 +34,6 @@ Words = tuple[str, ...]
 Marks = tuple[tuple[int, int], ...]
 Piece = tuple[Words, Marks]
 
-EMPTY: Piece = ((), ())
 
 # Concepts of a noun phrase.
 DET, NOUN, FIRST_ADJECTIVE, SECOND_ADJECTIVE, NUMBER, PREPOSITION, OF, MEASURE = range(8)
