@@ -1,15 +1,21 @@
 """The size study: how good a small translator becomes with 1,000 to 160,000 sentence pairs.
 
+It also measures how many pieces the target language needs, and how many steps the translator of
+chapters/chinese_english needs for the sample of the course.
+
 Run as ``PYTHONPATH=chapters python -m studies.size_study``. It needs the data folder with ``tatoeba/cmn.txt`` and
-``tatoeba/fra.txt`` (book/data_and_licences), and about 25 minutes on one core. The results are stored beside this
+``tatoeba/fra.txt`` (book/data_and_licences), and about 40 minutes on one core. The results are stored beside this
 file; they hold numbers and no sentence. Models, training, search and scores come from ``utils``.
 """
 
+import copy
 import hashlib
+import math
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -17,7 +23,9 @@ import torch
 import typer
 
 from studies.parts import run_parts
-from utils.corpus.batches import ShuffledBatches, pad_ids
+from studies.real_sentences import gain
+from studies.sample import SAMPLE
+from utils.corpus.batches import ShuffledBatches, make_batch, pad_ids
 from utils.corpus.pairs import find_file, read_pairs
 from utils.corpus.splits import Example, group_split
 from utils.corpus.vocabulary import Vocabulary
@@ -25,7 +33,7 @@ from utils.fast_training import fast_loss
 from utils.metrics import bleu, chrf
 from utils.search import greedy
 from utils.seq2seq import EncoderDecoder
-from utils.training import fit
+from utils.training import Ids, fit, seeded
 from utils.translator.models import Settings, build_model
 
 #: Where the results are stored.
@@ -36,6 +44,10 @@ RESULTS = Path(__file__).with_suffix(".json")
 FILES = {"zh": "tatoeba/cmn.txt", "fr": "tatoeba/fra.txt"}
 #: The groups of rows that are held out to test on, and the width of embeddings and states.
 NUM_TEST, WIDTH = 500, 128
+#: Merges of English that are compared, with this number of Chinese pairs; the gains are over the second one.
+MERGES, PAIRS_OF_MERGES = (300, 1_000, 3_000), 4_000
+#: Steps of training that are compared on the sample of the course, and the groups that are held out from it.
+STEPS, GROUPS_OF_SAMPLE = (400, 800, 1_600), 240
 
 
 class Plan(NamedTuple):
@@ -66,14 +78,26 @@ def pieces(texts: Iterable[str], merges: int) -> Vocabulary:
     return Vocabulary.bpe(texts, 4 + 256 + len(characters) + merges)
 
 
-def measure(source: str, plan: Plan) -> dict:
+#: The sentences of both languages as ids.
+Sides = tuple[Ids, Ids]
+
+
+class Measured(NamedTuple):
+    """The translations of the test, what they are scored against, and what is stored."""
+
+    texts: list[str]
+    test: list[Example]
+    facts: dict
+
+
+def measure(source: str, plan: Plan, merges: int = 3_000) -> Measured:
     """Train on some pairs of a file, and score the translations of its test sentences."""
     pairs = read_pairs(FILES[source], ("en", source)).between(source, "en")
     split = group_split(pairs, num_test=NUM_TEST, num_valid=0)
     rows = random.Random(0).sample(split.train, len(split.train))[: plan.pairs]
     sources, targets = zip(*rows, strict=True)
-    src = pieces(sources, merges=0 if source == "zh" else 3_000)
-    tgt = pieces(targets, merges=3_000)
+    src = pieces(sources, merges=0 if source == "zh" else merges)
+    tgt = pieces(targets, merges=merges)
     settings = Settings(source, "en", d_embed=WIDTH, d_hidden=WIDTH, dropout=plan.dropout)
     model = build_model(settings, len(src), len(tgt))
     batches = ShuffledBatches(src.encode(sources), tgt.encode(targets), batch_size=64)
@@ -81,13 +105,78 @@ def measure(source: str, plan: Plan) -> dict:
     history = fit(model, batches, epochs=plan.epochs, loss=fast_loss)
     minutes = (time.process_time() - start) / 60
     hypotheses = translations(model, src, tgt, [example.source for example in split.test])
-    return {
+    facts = {
         "pairs": len(rows),
         "epochs": plan.epochs,
         "steps": len(history.losses),
         "minutes_of_training": round(minutes, 1),
         "test": len(split.test),
-    } | scores(hypotheses, split.test)
+    }
+    return Measured(hypotheses, split.test, facts | scores(hypotheses, split.test))
+
+
+def measure_merges(numbers: Sequence[int], plan: Plan) -> dict:
+    """The scores of translators that write English in more and fewer pieces, with equal steps."""
+    found = {number: measure("zh", plan, number) for number in numbers}
+    middle = found[numbers[1]]
+    references = [example.references for example in middle.test]
+    return {
+        str(number): one.facts | {"gain": gain(one.texts, middle.texts, references)}
+        for number, one in found.items()
+    }
+
+
+def measure_steps(numbers: Sequence[int]) -> dict:
+    """The translator of chapters/chinese_english, trained on the sample with more and fewer steps."""
+    pairs = read_pairs(str(SAMPLE), ("en", "zh")).between("zh", "en")
+    split = group_split(pairs, num_test=GROUPS_OF_SAMPLE, num_valid=GROUPS_OF_SAMPLE)
+    for part in split:
+        random.Random(0).shuffle(part)
+    sources, targets = zip(*split.train, strict=True)
+    src, tgt = pieces(sources, merges=0), pieces(targets, merges=1_000)
+    train, valid = (
+        tuple(
+            vocabulary.encode(side)
+            for vocabulary, side in zip((src, tgt), zip(*rows, strict=True), strict=True)
+        )
+        for rows in (split.train, split.valid)
+    )
+    settings = Settings("zh", "en", d_embed=WIDTH, d_hidden=WIDTH, dropout=0.3)
+    results = {}
+    for steps in numbers:
+        model = build_model(settings, len(src), len(tgt))
+        loss, best_step = train_as_on_the_page(model, train, valid, steps)
+        texts = translations(model, src, tgt, [example.source for example in split.test])
+        results[str(steps)] = {"loss": round(loss, 3), "at": best_step} | scores(texts, split.test)
+    return results
+
+
+def train_as_on_the_page(model: EncoderDecoder, train: Sides, valid: Sides, steps: int) -> tuple[float, int]:
+    """Train with a learning rate that falls to 0; the model gets the weights of the lowest validation loss.
+
+    Returns:
+        This loss, and its step.
+    """
+    with seeded(0):
+        batches = ShuffledBatches(*train, batch_size=64)
+        endless = (batch for _ in count() for batch in batches)
+        optimizer = torch.optim.Adam(model.parameters())
+        best, best_step, weights = math.inf, 0, {}
+        for step, batch in zip(range(1, steps + 1), endless, strict=False):
+            optimizer.param_groups[0]["lr"] = 0.006 * (1 - step / steps)
+            loss = fast_loss(model.train(), batch)
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            if step % 50 == 0 or step == steps:
+                with torch.no_grad():
+                    held_out = fast_loss(model.eval(), make_batch(*valid)).item()
+                if held_out < best:
+                    best, best_step, weights = held_out, step, copy.deepcopy(model.state_dict())
+        model.load_state_dict(weights)
+        model.eval()
+    return best, best_step
 
 
 def translations(
@@ -114,13 +203,27 @@ def scores(hypotheses: Sequence[str], test: Sequence[Example]) -> dict:
     }
 
 
-def run_study(plans: Mapping[str, Sequence[Plan]], out: Path) -> None:
-    """Measure the plans that are not stored yet."""
+def run_study(
+    plans: Mapping[str, Sequence[Plan]],
+    out: Path,
+    *,
+    merges: Sequence[int] = MERGES,
+    pairs: int = PAIRS_OF_MERGES,
+    steps: Sequence[int] = STEPS,
+) -> None:
+    """Measure the plans, the numbers of merges with ``pairs`` pairs, and the numbers of steps.
+
+    What is stored is not measured again.
+    """
     digests = {path: hashlib.sha256(find_file(path).read_bytes()).hexdigest() for path in FILES.values()}
     head = {"sha256": digests, "test_groups": NUM_TEST, "width": WIDTH}
     measures: dict[str, Callable[[], dict]] = {
-        f"{source} {plan.pairs}": partial(measure, source, plan) for source in plans for plan in plans[source]
+        f"{source} {plan.pairs}": lambda source=source, plan=plan: measure(source, plan).facts
+        for source in plans
+        for plan in plans[source]
     }
+    [plan] = (plan for plan in plans["zh"] if plan.pairs == pairs)
+    measures |= {"merges": partial(measure_merges, merges, plan), "steps": partial(measure_steps, steps)}
     run_parts(measures, out, belongs_to=head)
 
 

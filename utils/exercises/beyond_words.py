@@ -7,38 +7,15 @@ import torch
 from utils.exercises.checking import (
     ReadersFunction,
     as_number,
+    as_parts,
     exercise,
     expect,
     expect_close,
-    expect_numbers,
 )
 
 
 @exercise(
-    2,
-    "224 divided by 16 is 14.",
-    "The patches stand in a grid of 14 by 14, and each has 16 · 16 pixels of three numbers.",
-)
-def three_numbers(patches: object, numbers: object, weights: object) -> Iterator[str]:
-    mistakes = ((14, "this is the number of patches in one row", "There are 14 rows of patches, too."),)
-    expect_numbers({"patches": patches}, [196], mistakes, tolerance=0.001)
-    yield "patches: 14 rows of 14 patches"
-    mistakes = (
-        (256, "this counts each pixel once", "A pixel has three numbers: red, green and blue."),
-        (48, "this is one row of the patch", "A patch has 16 rows."),
-    )
-    expect_numbers({"numbers": numbers}, [768], mistakes, tolerance=0.001)
-    yield "numbers: 16 times 16 pixels, each with three numbers"
-    mistakes = (
-        (196, "these are the weights of one word", "Each of the 10 words has weights of its own."),
-        (5880, "you counted red, green and blue", "A patch has one vector, so it has one weight."),
-    )
-    expect_numbers({"weights": weights}, [1960], mistakes, tolerance=0.0005)
-    yield "weights: 196 for each of the 10 words"
-
-
-@exercise(
-    3,
+    1,
     "Two loops will do: over the rows of patches, and over the patches of a row.",
     "`image[:, size * row : size * (row + 1), size * column : size * (column + 1)].flatten()` is one patch.",
 )
@@ -63,6 +40,67 @@ def cut_one(answer: ReadersFunction) -> Iterator[str]:
     yield "each patch has its red pixels, then the green ones, then the blue ones"
 
 
+@exercise(
+    2,
+    "Add the places to the vectors, call the layer, take the mean over the patches, and call `head`.",
+    "`new, weights = layer(x)`, then `new.mean(dim=1)`.",
+)
+def see(answer: ReadersFunction) -> Iterator[str]:
+    patches = torch.arange(30.0).reshape(2, 3, 5) / 10
+    places, turn = (
+        torch.tensor([[1.0, -1.0], [0.5, 2.0], [-2.0, 0.25]]),
+        torch.linspace(-1, 1, 10).reshape(5, 2),
+    )
+    weights, out = torch.full((2, 3, 3), 1 / 3), torch.tensor([[1.0, 0.0, 2.0, -1.0], [0.5, 1.0, 0.0, 3.0]])
+
+    def to_vector(x: torch.Tensor) -> torch.Tensor:
+        return x @ turn
+
+    def layer(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x * x, weights
+
+    def head(x: torch.Tensor) -> torch.Tensor:
+        return x @ out
+
+    right = head(layer(to_vector(patches) + places)[0].mean(dim=1))
+    given = answer(patches, to_vector, places, layer, head)
+    scores, returned = as_parts(given, "scores", "weights")
+    mistakes = (
+        (
+            head(layer(to_vector(patches))[0].mean(dim=1)),
+            "the places are not added",
+            "Add them to the vectors.",
+        ),
+        (
+            head((layer(to_vector(patches))[0] + places).mean(dim=1)),
+            "the places are added after the layer",
+            "Add them before: the layer should see them.",
+        ),
+        (
+            head((to_vector(patches) + places).mean(dim=1)),
+            "the layer is left out",
+            "Its first result are new vectors.",
+        ),
+        (
+            head(layer(to_vector(patches) + places)[0].sum(dim=1)),
+            "this is a sum over the patches",
+            "Take the mean.",
+        ),
+        (
+            head(layer(to_vector(patches) + places)[0][:, 0]),
+            "this is the first patch alone",
+            "Take the mean of all patches.",
+        ),
+    )
+    axes = "One row of scores for each picture: the mean is over the patches, the second axis."
+    expect_close(
+        scores, right, "for two pictures of three patches", axes, name="the scores", mistakes=mistakes
+    )
+    yield "the scores come from the mean of the new vectors"
+    expect_close(returned, weights, "for two pictures of three patches", name="the weights")
+    yield "the weights are those of the layer"
+
+
 #: How red and how round four things are.
 THINGS = {
     "red circle": (1.0, 1.0),
@@ -73,7 +111,7 @@ THINGS = {
 
 
 @exercise(
-    4,
+    3,
     "The first number of the query rewards red things. What does a negative second number do?",
     "Try (2, -2) first. Then make both numbers larger.",
 )

@@ -6,18 +6,6 @@ from answers import Answers
 from utils.exercises import beyond_words as check
 
 answers = Answers()
-answers.add(
-    check.three_numbers,
-    [(196, 768, 1960), (14 * 14, torch.tensor(16 * 16 * 3), "1960")],
-    [
-        ((14, 768, 1960), "patches in one row"),
-        ((200, 768, 1960), "patches is 200; expected another"),
-        ((196, 256, 1960), "counts each pixel once"),
-        ((196, 48, 1960), "one row of the patch"),
-        ((196, 768, 196), "the weights of one word"),
-        ((196, 768, 5880), "counted red, green and blue"),
-    ],
-)
 
 
 def in_loops(image, size):
@@ -45,6 +33,34 @@ answers.add(
         (reordered(0, 1, 2, 4, 3), "pixels of a patch go down"),
         (reordered(0, 1, 3, 4, 2), "stand side by side"),
         (lambda image, size: in_loops(image[:1], size), "the shape (6, 16)"),
+    ],
+)
+
+
+def see(patches, to_vector, places, layer, head, *, pool=lambda new: new.mean(dim=1)):
+    new, weights = layer(to_vector(patches) + places)
+    return head(pool(new)), weights
+
+
+def after(patches, to_vector, places, layer, head):
+    new, weights = layer(to_vector(patches))
+    return head((new + places).mean(dim=1)), weights
+
+
+answers.add(
+    check.see,
+    [see, lambda patches, turn, places, layer, head: [*see(patches, turn, places, layer, head)]],
+    [
+        (lambda p, turn, places, layer, head: see(p, turn, 0, layer, head), "are not added"),
+        (after, "added after the layer"),
+        (
+            lambda p, turn, places, layer, head: see(p, turn, places, lambda x: (x, layer(x)[1]), head),
+            "is left out",
+        ),
+        (lambda *given: see(*given, pool=lambda new: new.sum(dim=1)), "a sum over"),
+        (lambda *given: see(*given, pool=lambda new: new[:, 0]), "the first patch alone"),
+        (lambda *given: see(*given, pool=lambda new: new.mean(dim=0)), "the scores has the shape"),
+        (lambda *given: see(*given)[0], "expected scores, weights"),
     ],
 )
 answers.add(
