@@ -1,7 +1,7 @@
 """Search for a translation: choose its words by the probabilities that the model gives to each next word.
 
 Works on token ids with any decoder; ``corpus`` turns ids into text, and ``metrics`` scores the text.
-Explained in chapters/encoder_decoder, chapters/beam_search and chapters/bert_and_gpt.
+Explained in chapters/encoder_decoder, chapters/beam_search and chapters/gpt.
 """
 
 from collections.abc import Callable, Iterable
@@ -314,7 +314,7 @@ def next_word_probabilities(
     tensor([0.6667, 0.3333, 0.0000, 0.0000])
 
     Source: Holtzman et al. (2020), section 3.1 for ``top_p`` and 3.3 for the temperature. Explained in
-    chapters/bert_and_gpt.
+    chapters/gpt.
     """
     if not temperature > 0:
         raise ValueError(f"temperature must be positive, got {temperature}")

@@ -18,6 +18,48 @@ from utils.exercises.checking import (
 
 
 @exercise(
+    1,
+    "`x.unflatten(-1, (num_heads, -1)).transpose(1, 2)` has the axes batch, heads, words, numbers of a head.",
+    "Join with `heads.transpose(1, 2).flatten(2)`.",
+)
+def all_heads(answer: ReadersFunction) -> Iterator[str]:
+    torch.manual_seed(0)
+    for batch, n, m, d, num_heads in ((1, 5, 3, 4, 2), (2, 5, 3, 12, 3), (3, 4, 4, 5, 1)):
+        case = f"for {n} queries, {m} keys, width {d} and {num_heads} head{'s' * (num_heads > 1)}"
+        q, k, v = 2 * torch.randn(batch, n, d), torch.randn(batch, m, d), torch.randn(batch, m, d)
+        context, weights = as_parts(answer(q, k, v, num_heads), "context", "weights")
+        width = d // num_heads
+        cuts = [slice(width * h, width * (h + 1)) for h in range(num_heads)]
+
+        def attention(scale: float, cuts=cuts, q=q, k=k, v=v) -> tuple[torch.Tensor, torch.Tensor]:
+            each = [(q[..., cut] @ k[..., cut].mT / scale).softmax(dim=-1) for cut in cuts]
+            contexts = [w @ v[..., cut] for w, cut in zip(each, cuts, strict=True)]
+            return torch.cat(contexts, dim=-1), torch.stack(each, dim=1)
+
+        right, right_weights = attention(math.sqrt(width))
+        heads = torch.stack([right[..., cut] for cut in cuts], dim=1)  # (b, heads, n, width)
+        back = (
+            "Before `flatten`, the axis of the heads goes back behind that of the words: `transpose(1, 2)`."
+        )
+        axes = (
+            "The axes are batch, heads, queries, keys. Change the places of heads and words before `attend`."
+        )
+        given = as_tensor(weights, axes, shape=tuple(right_weights.shape), name=f"{case}, the weights")
+        shape = "The heads of a word stand side by side, so the width is that of `q`."
+        result = as_tensor(context, shape, shape=tuple(right.shape), name=f"{case}, the contexts")
+        part = "A word has d numbers, the first d / H of which are those of head 1: cut the last axis."
+        wrong_scale = attention(math.sqrt(d))[1] if num_heads > 1 else None
+        mistakes = [(wrong_scale, "the scores are divided by √d", "The width of a head is d / H.")]
+        mistakes = mistakes if num_heads > 1 else []
+        expect_close(given, right_weights, case, part, name="the weights", mistakes=mistakes)
+        yield f"{case} each head has its weights"
+        joined = (heads.reshape(right.shape), "words and heads are mixed when they are joined", back)
+        mistakes = [joined] if num_heads > 1 else []
+        expect_close(result, right, case, back, name="the contexts", mistakes=mistakes)
+        yield f"{case} the heads stand side by side"
+
+
+@exercise(
     2,
     "The query of white is (2, 0). Its dot products with white, flower and found are 0, 4 and -2.",
     "Divide by the square root of 2: 0, 2.83 and -1.41. Then come the exponentials, each divided by their sum.",

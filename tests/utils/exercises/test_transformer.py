@@ -8,6 +8,44 @@ from answers import Answers
 from utils.exercises import transformer as check
 
 answers = Answers()
+
+
+def split(x, num_heads):
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def all_heads(
+    q, k, v, num_heads, *, cut=split, scale=None, join=lambda heads: heads.transpose(1, 2).flatten(2)
+):
+    q, k, v = (cut(x, num_heads) for x in (q, k, v))
+    weights = (q @ k.mT / (scale or q.shape[-1]) ** 0.5).softmax(dim=-1)
+    return join(weights @ v), weights
+
+
+def looped(q, k, v, num_heads):
+    parts = [
+        all_heads(*each, 1) for each in zip(*(x.chunk(num_heads, dim=-1) for x in (q, k, v)), strict=True)
+    ]
+    return torch.cat([context for context, _ in parts], dim=-1), torch.cat(
+        [weights for _, weights in parts], dim=1
+    )
+
+
+answers.add(
+    check.all_heads,
+    [all_heads, looped],
+    [
+        (lambda q, *rest: all_heads(q, *rest, scale=q.shape[-1]), "divided by √d"),
+        (
+            lambda *a: all_heads(*a, cut=lambda x, h: x.reshape(len(x), h, x.shape[1], -1)),
+            "the weights at [0, 0, 0, 0]",
+        ),
+        (lambda q, *rest: all_heads(q, *rest, join=lambda heads: heads.reshape(q.shape)), "are mixed"),
+        (lambda *a: (all_heads(*a)[0], all_heads(*a)[1].transpose(1, 2)), "the weights has the shape"),
+        (lambda *a: all_heads(*a)[0], "returns one thing"),
+        (lambda *a: (all_heads(*a)[0][..., :1], all_heads(*a)[1]), "the contexts has the shape"),
+    ],
+)
 answers.add(
     check.exchanged_query,
     [(0.055, 0.931, 0.013), (0.06, 0.93, 0.01), ("0.05", torch.tensor(0.93), [0.01])],

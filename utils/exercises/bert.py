@@ -1,0 +1,124 @@
+"""Checks of the exercises of chapters/bert."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import ReadersFunction, as_parts, as_tensor, exercise, expect, expect_close
+
+
+@exercise(
+    1,
+    "Draw twice: one draw says which words are chosen, the other what becomes of each of them.",
+    "`given = ids.masked_fill(chosen & (dice < 0.8), mask)`, and random ids where `dice` is at least 0.9.",
+)
+def gaps(answer: ReadersFunction) -> Iterator[str]:
+    torch.manual_seed(0)
+    vocab, mask = 1000, 4
+    ids = torch.randint(5, vocab, (600, 60))
+    ids[:, 0], ids[:, 50], ids[:, 51:] = 1, 2, 0
+    real = ids > 2
+    given, wanted = as_parts(answer(ids, vocab, mask), "given", "wanted")
+    given = as_tensor(given, "It has the shape of `ids`.", shape=ids.shape, name="`given`").long()
+    wanted = as_tensor(wanted, "It has the shape of `ids`.", shape=ids.shape, name="`wanted`").long()
+    chosen = wanted != 0
+    special = "Choose among the ids above 2 (`EOS`) alone."
+    expect(not (chosen & ~real).any(), "a token that is no word is chosen.", special)
+    elsewhere = "`wanted` is `ids` at the chosen places and 0 elsewhere."
+    expect((wanted[chosen] == ids[chosen]).all(), "`wanted` has other ids than the true ones.", elsewhere)
+    expect((given == ids)[~real].all(), "a token that is no word is replaced.", special)
+    changed = given != ids
+    expect(not (changed & ~chosen).any(), "a word is changed, but it is not wanted.", elsewhere)
+    yield "`wanted` has the true ids of words that are chosen, and 0 elsewhere"
+    _expect_share(chosen[real], 0.15, "of the words are chosen", "Compare a draw from 0 to 1 with 0.15.")
+    by_row = chosen[:, 1:50].float().mean(dim=0)
+    expect(
+        by_row.max() < 0.3,
+        "the same places are chosen in all sentences.",
+        "Draw for each place: `ids.shape`.",
+    )
+    yield "15 of 100 words are chosen"
+    own = "All of them come from the chosen words: 80, 10 and 10 of 100."
+    twice = "Draw anew for this: a chosen word has a first draw below 0.15, so it is below 0.8, too."
+    masked = given == mask
+    expect(not masked[chosen].all(), "all chosen words become `mask`.", twice)
+    _expect_share(masked[chosen], 0.8, "of the chosen words become `mask`", own)
+    _expect_share((given == ids)[chosen], 0.1, "of the chosen words stay as they are", own)
+    swapped = given[chosen & changed & ~masked]
+    different = len(swapped.unique())
+    expect(
+        different > len(swapped) / 4,
+        "the random words are always the same few.",
+        "Draw an id for each place.",
+    )
+    low, high = int(swapped.min()), int(swapped.max())
+    expect(
+        low >= 4 and high < vocab, f"the random ids go from {low} to {high}; expected 4 to {vocab - 1}.", own
+    )
+    spread = "`torch.randint(4, vocab, ids.shape)` draws among all of them."
+    expect(low < 100 < 900 < high, "the random ids do not reach from 4 to `vocab - 1`.", spread)
+    yield "of these, 80 become the mask, 10 a random word, and 10 stay"
+    again = as_parts(answer(ids, vocab, mask), "given", "wanted")[1]
+    new = "Do not set a seed inside the function."
+    expect(
+        not torch.equal(torch.as_tensor(again).long(), wanted), "a second call chooses the same words.", new
+    )
+    yield "each call draws anew"
+
+
+def _expect_share(hits: Tensor, share: float, what: str, hint: str) -> None:
+    found = hits.double().mean().item()
+    room = 5 * (share * (1 - share) / len(hits)) ** 0.5
+    expect(abs(found - share) < room, f"{found:.0%} {what}; expected about {share:.0%}.", hint)
+
+
+@exercise(
+    2,
+    "With a direction of length 1, `x @ unit` says how far each row lies along it.",
+    "Subtract from each row `along[:, None] * unit`, where `along` is that number minus its mean over the rows.",
+)
+def removal(answer: ReadersFunction) -> Iterator[str]:
+    torch.manual_seed(0)
+    small = torch.tensor([[1.0, 5.0], [3.0, 7.0]]), torch.tensor([0.0, 2.0])
+    cases = [("for the example", *small), ("for 7 rows of 5 numbers", torch.randn(7, 5) + 1, torch.randn(5))]
+    length = "Divide the direction by its length `direction.norm()` first."
+    for case, x, direction in cases:
+        unit = direction / direction.norm()
+        along = x @ unit
+        right = x - (along - along.mean())[:, None] * unit
+        as_it_is = "the direction is subtracted from each row as it is"
+        mean = "Along the direction all rows get the mean of the rows."
+        mistakes = [
+            (
+                x - (x - x.mean(dim=0)) @ direction[:, None] * direction,
+                "the direction has not the length 1",
+                length,
+            ),
+            (x - along[:, None] * unit, "the rows have 0 along the direction, not their mean", mean),
+            (
+                x - unit,
+                as_it_is,
+                "How far does each row lie along it?",
+            ),
+            (
+                x - direction,
+                as_it_is,
+                "How far does each row lie along it?",
+            ),
+            (
+                (along - along.mean())[:, None] * unit,
+                "only the part along the direction is left",
+                "Subtract it from x.",
+            ),
+            (
+                x - x.mean(dim=0) - (along - along.mean())[:, None] * unit,
+                "the mean of the rows is gone",
+                mean,
+            ),
+        ]
+        result = as_tensor(
+            answer(x, direction), "It has the shape of `x`.", shape=x.shape, name=f"{case}, the result"
+        )
+        expect_close(result, right, case, mean, name="the result", mistakes=mistakes)
+        yield f"{case} all rows are equal along the direction, and nothing else changes"
