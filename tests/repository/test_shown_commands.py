@@ -29,6 +29,7 @@ Command = tuple[str, ...]
 NOT_RUN = {
     "python tests/benchmarks/": "they measure for minutes, so only their options are read",
     "attention-course --install-completion": "it changes the settings of the user's shell",
+    "attention-course data get minilm": "it downloads 83 MB; tests/utils/corpus/test_weights.py tests it",
 }
 #: What a text writes in place of something that the reader chooses.
 PLACEHOLDERS = {"COMMAND": "train", "RUN": "runs/fr-en"}
