@@ -122,4 +122,4 @@ def test_without_a_mask_nothing_is_hatched():
     figure = Heads(lambda head, layer: ALL, {"head": [1, 2], "layer": [1]}, free=True, **FIVE_BY_FOUR)
     drawn = figure.draw()
     assert not marks(drawn, "path", "hatch")
-    assert "forbidden" not in drawn
+    assert "hatched: forbidden" not in drawn
