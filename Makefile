@@ -35,7 +35,7 @@ SETTINGS := $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)
 export MPLCONFIGDIR := $(SETTINGS)/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC
 test test-all notebooks: export IPYTHONDIR := $(SETTINGS)/ipython
-.PHONY: help book browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
+.PHONY: help book browser network test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -46,14 +46,19 @@ book: $(BOOK)/.built  ## make the environment and build the book; prints where i
 browser: $(INSTALLED)  # starts a browser, or gets one, before the tests begin
 	@$(BIN)/python tests/support/chromium.py
 
-test: browser lint  ## run the tests, about 10 minutes (CHAPTER=name for one chapter)
+# One chapter runs a network that others trained. Without the network its cells are skipped, and the summary says so.
+network: $(INSTALLED)
+	@$(BIN)/python -m utils data get minilm >/dev/null || echo "The cells of real_network will be skipped."
+NETWORK := $(if $(filter chapters/real_network.ipynb,$(SELECTED)),network)
+
+test: browser lint $(NETWORK)  ## run the tests, about 10 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER
 	ATTENTION_CHAPTER="$(CHAPTER)" $(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" -k "$(CHAPTER)" tests/book tests/chapters/test_*.py
 else
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" chapters/studies tests utils
 endif
 
-test-all: browser lint  ## run all tests, about 16 minutes: also killed processes, all figures, all solutions
+test-all: browser lint $(NETWORK)  ## run all tests, about 16 minutes: also killed processes, all figures, all solutions
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) chapters/studies tests utils
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters

@@ -275,6 +275,8 @@ def _same(left: object, right: object) -> bool:
     """Whether two arguments hold the same."""
     if isinstance(left, Tensor):
         return torch.equal(left, right)
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(_same(left[name], right[name]) for name in left)
     if isinstance(left, torch.nn.Module):
         return all(map(torch.equal, left.parameters(), right.parameters()))
     return callable(left) or left == right
@@ -296,7 +298,8 @@ def show(value: object, *, most: int = 24) -> str:
         inner = ", ".join(show(item, most=most) for item in value)
         text = f"[{inner}]" if isinstance(value, list) else f"({inner})"
     else:
-        plain = f"<{type(value).__name__}>" if isinstance(value, torch.nn.Module) else repr(value)
+        is_large = isinstance(value, torch.nn.Module | dict)
+        plain = f"<{type(value).__name__}>" if is_large else repr(value)
         text = getattr(value, "__name__", None) or plain
     return text if len(text) <= 160 else text[:157] + "..."
 

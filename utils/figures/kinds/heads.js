@@ -23,7 +23,8 @@ kinds.heads = {
 // Of each query the first key that it may look at, and the first one behind the last: those in a window around its own
 // place, those up to its own place, or all while the mask is off.
 const keysFor = (figure) => {
-  const { window } = figure.options;
+  const { window, free } = figure.options;
+  if (free) return () => [0, Infinity];
   if (!window) return (i) => [0, maskIsOff(figure) ? Infinity : i + 1];
   const reach = figure.value(window);
   return (i) => {

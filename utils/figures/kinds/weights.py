@@ -119,6 +119,7 @@ class Heads(_OfQueries):
             None if it always is.
         window: an axis whose value n forbids the keys more than n places away from a query's own place. Later keys
             within the window are allowed.
+        free: whether every query may look at all keys.
         options: as for ``Weights``, without panels and edge.
 
     Raises:
@@ -135,6 +136,7 @@ class Heads(_OfQueries):
         maps: Sequence[str] = ("head", "layer"),
         causal: tuple[str, object] | None = None,
         window: str | None = None,
+        free: bool = False,
         **options,
     ):
         if missing := [name for name in (*maps, window) if name is not None and name not in axes]:
@@ -143,7 +145,7 @@ class Heads(_OfQueries):
             check_value("causal", causal, axes)
             if window is not None:
                 raise ValueError("give causal or window, not both")
-        self.maps, self.causal, self.window = list(maps), causal, window
+        self.maps, self.causal, self.window, self.free = list(maps), causal, window, free
         super().__init__(compute, axes, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -152,5 +154,6 @@ class Heads(_OfQueries):
 
     @property
     def options(self) -> dict:
-        """The axes of the small maps, the axis and value of the causal mask, and the axis of the window."""
-        return {"maps": self.maps, "causal": self.causal, "window": self.window}
+        """The axes of the small maps, the axis and value of the causal mask, the axis of the window, and no mask."""
+        options = {"maps": self.maps, "causal": self.causal, "window": self.window}
+        return options | ({"free": True} if self.free else {})

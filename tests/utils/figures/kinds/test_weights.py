@@ -116,3 +116,10 @@ def test_a_lost_word_says_where_it_was_lost() -> None:
 def test_what_does_not_fit_is_refused(message: str, make: Callable) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_without_a_mask_nothing_is_hatched():
+    figure = Heads(lambda head, layer: ALL, {"head": [1, 2], "layer": [1]}, free=True, **FIVE_BY_FOUR)
+    drawn = figure.draw()
+    assert not marks(drawn, "path", "hatch")
+    assert "hatched: forbidden" not in drawn

@@ -1,0 +1,161 @@
+r"""A network that maps sentences to vectors, with weights that others published: all-MiniLM-L6-v2.
+
+Its layers are those of ``transformer``. How the files of the network get to this computer is in ``corpus.weights``.
+Explained in chapters/real_network.
+"""
+
+import copy
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, Int
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from utils.attention import length_mask
+from utils.seq2seq import check_lengths
+from utils.transformer import EncoderLayer
+
+#: What BERT adds to a variance before the root.
+_EPS = 1e-12
+#: Names of a layer's parts in a file of BERT's weights, and here.
+_PARTS = {
+    "attention.self.query": "self_attention.w_q",
+    "attention.self.key": "self_attention.w_k",
+    "attention.self.value": "self_attention.w_v",
+    "attention.output.dense": "self_attention.w_o",
+    "attention.output.LayerNorm": "residuals.0.norm",
+    "intermediate.dense": "feed_forward.0",
+    "output.dense": "feed_forward.3",
+    "output.LayerNorm": "residuals.1.norm",
+}
+
+
+class SentenceEncoder(nn.Module):
+    r"""BERT's encoder, with the mean over the pieces of a sentence as its vector, which has the length 1.
+
+    The layers are :class:`utils.transformer.EncoderLayer` with the norm after each part and GELU in place of ReLU. The
+    vectors of a piece and of its place are learned, and are added and normalised before the first layer.
+
+    Args:
+        tensors: the weights, by the names that a file of BERT has.
+        num_heads: of each layer, which no tensor tells.
+
+    Raises:
+        ValueError: tensors that are missing or are of another network, or a width that the heads cannot share.
+
+    Source: Devlin et al. (2019); the mean over the pieces is that of Reimers and Gurevych (2019). Explained in
+    chapters/real_network.
+    """
+
+    def __init__(self, tensors: Mapping[str, Tensor], *, num_heads: int = 12):
+        super().__init__()
+        tables = {name: tensors.get(f"embeddings.{name}_embeddings.weight") for name in ("word", "position")}
+        if missing := [name for name, table in tables.items() if table is None]:
+            raise ValueError(f"tensors must be those of a BERT, and have no {missing[0]}_embeddings")
+        d_model = tables["word"].shape[1]
+        numbers = [int(m[1]) for name in tensors if (m := re.match(r"encoder\.layer\.(\d+)\.", name))]
+        d_hidden = len(tensors.get("encoder.layer.0.intermediate.dense.bias", ()))
+        self.words = nn.Embedding(*tables["word"].shape)
+        self.places = nn.Embedding(*tables["position"].shape)
+        self.norm = nn.LayerNorm(d_model, eps=_EPS)
+        self.layers = nn.ModuleList(
+            EncoderLayer(d_model, num_heads, d_hidden, norm_first=False)
+            for _ in range(max(numbers, default=-1) + 1)
+        )
+        for layer in self.layers:
+            layer.feed_forward[1] = nn.GELU()
+            for residual in layer.residuals:
+                residual.norm.eps = _EPS
+        try:
+            self.load_state_dict(_renamed(tensors, len(self.layers)))
+        except (KeyError, RuntimeError) as error:
+            raise ValueError(f"tensors must be those of a BERT: {error}") from error
+
+    def forward(
+        self, ids: Int[Tensor, "batch n"], lens: Int[Tensor, " batch"], *, need_weights: bool = False
+    ) -> tuple[Float[Tensor, "batch n d"], list[Float[Tensor, "batch heads n n"]] | None]:
+        """The state of each piece after the last layer, and the weights of each layer's heads or None.
+
+        Args:
+            ids: numbers of the pieces; those beyond a sentence's length change no state of a real piece.
+            lens: number of pieces of each sentence, 1 to n.
+
+        Raises:
+            ValueError: ``lens`` does not hold one length per sentence, or a sentence has more pieces than there are
+                places.
+        """
+        check_lengths(ids, lens)
+        if ids.shape[1] > self.places.num_embeddings:
+            raise ValueError(f"a sentence may have {self.places.num_embeddings} pieces, got {ids.shape[1]}")
+        mask, weights = length_mask(lens, ids.shape[1]), []
+        h = self.norm(self.words(ids) + self.places.weight[: ids.shape[1]])
+        for layer in self.layers:
+            h, of_layer = layer(h, mask, need_weights=need_weights)
+            weights.append(of_layer)
+        return h, weights if need_weights else None
+
+    def without(self, heads: Iterable[tuple[int, int]]) -> "SentenceEncoder":
+        """A copy in which these heads write nothing; each is a layer and a head, counted from 0.
+
+        Only the columns of :math:`W_o` that read a hidden head become 0; the bias stays.
+        """
+        other = copy.deepcopy(self)
+        for layer, head in heads:
+            attention = other.layers[layer].self_attention
+            width = attention.w_o.in_features // attention.num_heads
+            with torch.no_grad():
+                attention.w_o.weight[:, head * width : (head + 1) * width] = 0
+        return other
+
+    @torch.no_grad()
+    def vectors(
+        self, sentences: Sequence[Sequence[int]], *, batch_size: int = 32
+    ) -> Float[Tensor, "sentences d"]:
+        """The vector of each sentence, which is given as the numbers of its pieces.
+
+        Sentences of equal length are computed together, which saves padding.
+        """
+        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+        result = torch.zeros(len(sentences), self.words.embedding_dim)
+        for first in range(0, len(order), batch_size):
+            rows = order[first : first + batch_size]
+            lens = torch.tensor([len(sentences[row]) for row in rows])
+            ids = torch.zeros(len(rows), int(lens.max()), dtype=torch.long)
+            for place, row in enumerate(rows):
+                ids[place, : lens[place]] = torch.tensor(sentences[row])
+            h, _ = self(ids, lens)
+            real = length_mask(lens, ids.shape[1]).to(h).transpose(1, 2)
+            result[rows] = normalize((h * real).sum(dim=1) / lens[:, None], dim=-1)
+        return result
+
+
+def read_network(folder: Path) -> tuple[SentenceEncoder, Tokenizer]:
+    """The network and its tokenizer, which neither cuts nor pads.
+
+    Args:
+        folder: holds ``model.safetensors`` and ``tokenizer.json``; see :func:`utils.corpus.weights.get_minilm`.
+    """
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return SentenceEncoder(load_file(folder / "model.safetensors")).eval(), tokenizer
+
+
+def _renamed(tensors: Mapping[str, Tensor], num_layers: int) -> dict[str, Tensor]:
+    """The tensors by our names; each sentence is of BERT's first type, whose vector is added to that of each place."""
+    kind = tensors["embeddings.token_type_embeddings.weight"][0]
+    renamed = {
+        "words.weight": tensors["embeddings.word_embeddings.weight"],
+        "places.weight": tensors["embeddings.position_embeddings.weight"] + kind,
+    }
+    for end in ("weight", "bias"):
+        renamed[f"norm.{end}"] = tensors[f"embeddings.LayerNorm.{end}"]
+        for layer in range(num_layers):
+            for theirs, ours in _PARTS.items():
+                renamed[f"layers.{layer}.{ours}.{end}"] = tensors[f"encoder.layer.{layer}.{theirs}.{end}"]
+    return renamed
