@@ -1,10 +1,10 @@
-"""The study of real sentences: what is reported of Tatoeba's files (chapters/chinese_english) and of the Hansards.
+"""The study of real sentences: what is reported of Tatoeba's Chinese file (chapters/chinese_english).
 
-Run as ``PYTHONPATH=chapters python -m studies.real_sentences``. It needs the data folder with ``tatoeba/cmn.txt``,
-``tatoeba/fra.txt`` and the two files ``hansards/enfr.*`` (book/data_and_licences), and about an hour on one core. The
-trainings stay in the folder ``runs/real_sentences``, so that a later call goes on where this one ended. With ``--only
-file`` only the parts that are named are measured, again if they are stored already. The results are stored beside this
-file. They hold numbers, and translations of sentences of our own, but no sentence of the files.
+Run as ``PYTHONPATH=chapters python -m studies.real_sentences``. It needs the data folder with ``tatoeba/cmn.txt``
+(book/data_and_licences), and three quarters of an hour on one core. The trainings stay in the folder
+``runs/real_sentences``, so that a later call goes on where this one ended. With ``--only file`` only the parts that are
+named are measured, again if they are stored already. The results are stored beside this file. They hold numbers, and
+translations of sentences of our own, but no sentence of the file.
 
 Models, training, search and scores come from ``utils``.
 """
@@ -16,7 +16,7 @@ import random
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
@@ -30,12 +30,11 @@ from opencc import OpenCC
 from safetensors.torch import load_file, save
 
 from studies.parts import run_parts
-from utils.corpus.batches import ShuffledBatches, make_batch, pad_ids
-from utils.corpus.grammar import triples
+from utils.corpus.batches import ShuffledBatches, pad_ids
 from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
-from utils.metrics import Links, Score, bleu, bleu_by_length, diagonal_links, links_from_weights
+from utils.metrics import Links, Score, bleu, bleu_by_length, links_from_weights
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.translator.models import Settings, build_model
@@ -44,27 +43,21 @@ from utils.translator.recovery import STATE, write_atomically
 from utils.translator.runs import Run, save_run
 from utils.translator.training.loop import Schedule, train_model
 from utils.translator.using.alignment import (
-    WordAlignment,
-    align_pairs,
     detokenise,
     forced_weights,
-    shares,
-    split_words,
-    text_for_model,
 )
-from utils.translator.using.gold_links import GoldLinks, alignment_score, read_gold
+from utils.translator.using.gold_links import GoldLinks, alignment_score
 from utils.translator.using.translating import translate_sentences
 from utils.unknown_words import learn_dictionary, replace_unknown
 
-CHINESE, FRENCH = "tatoeba/cmn.txt", "tatoeba/fra.txt"
-HANSARDS, HANSARDS_LINKS = "hansards/enfr.src-tgt", "hansards/enfr.gold"
+CHINESE = "tatoeba/cmn.txt"
 #: Where the results are stored.
 #:
 #: :meta hide-value:
 RESULTS = Path(__file__).with_suffix(".json")
 
-#: Longest sentences of the ranges of length: Chinese characters, and English words where words are linked.
-CHARACTERS, WORDS = (5, 10, 15), (7, 15)
+#: Longest sentences of the ranges of length, in Chinese characters.
+CHARACTERS = (5, 10, 15)
 #: Fewest occurrences in training of a sentence's rarest character, for each range.
 RARITIES = (0, 10, 50, 200)
 RESAMPLES = 300
@@ -77,16 +70,14 @@ class Study:
     Attributes:
         runs: folder in which trainings are kept.
         epochs: passes over the Chinese file.
-        epochs_french: passes over the French file, which has five times as many pairs.
         width: of embeddings and states.
         vocabulary_size: pieces per language.
-        num_test: groups to test on, and sentences of the grammar.
+        num_test: groups to test on.
         num_valid: groups whose loss chooses the weights.
     """
 
     runs: Path = Path("runs/real_sentences")
     epochs: int = 5
-    epochs_french: int = 1
     width: int = 192
     vocabulary_size: int = 6000
     num_test: int = 1000
@@ -537,10 +528,6 @@ def frequent_words(sentences: Iterable[Sequence[str]], num: int = 50) -> set[str
     return {word for word, _ in counts.most_common(num)}
 
 
-def _diagonal(alignments: Sequence[WordAlignment]) -> list[Links]:
-    return [diagonal_links(len(alignment.src_words), len(alignment.tgt_words)) for alignment in alignments]
-
-
 def aer_of(links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks]) -> dict[str, dict]:
     """The error rate of each list of links, with the interval of the bootstrap over sentences."""
     results = {}
@@ -583,52 +570,6 @@ def measure_mistakes(study: Study) -> dict:
     }
 
 
-def measure_links(study: Study) -> dict:
-    """Alignment error rates of attention, of the diagonal and of model 1, on two kinds of text and by length."""
-    split = study.split(FRENCH, "en", "fr")
-    src, tgt = (pieces(side, study.vocabulary_size) for side in zip(*split.train, strict=True))
-    settings = study.settings("en", "fr")
-    schedule = Schedule(epochs=study.epochs_french, batch_size=128)
-    model, facts = trained("en-fr", study, src, tgt, split, settings, schedule)
-    run = Run(settings, model, src.vocabulary, tgt.vocabulary, split.test)
-    save_run(run, study.runs / "en-fr")
-    sources, references = _test_of(split)
-    people = lower_pairs(split)
-    frequent = frequent_words(fr for _, fr in people)
-    return {
-        "training": facts,
-        "bleu": stored_score([t.text for t in translate_sentences(run, sources)], references, "fr"),
-    } | {
-        name: links_on(run, *text, people, frequent)
-        for name, text in texts_with_links(study.num_test).items()
-    }
-
-
-def measure_unseen(study: Study) -> dict:
-    """The error rate of a model 1 that has read only the pairs of training, as the translator of the links has."""
-    table = model_1(lower_pairs(study.split(FRENCH, "en", "fr")))
-    results = {}
-    for name, (pairs, gold) in texts_with_links(study.num_test).items():
-        links = [links_by_table(table, *pair) for pair in in_lower_case(pairs)]
-        results[name] = aer_of({"model 1": links}, gold)
-    return results
-
-
-def texts_with_links(num: int) -> dict[str, tuple[list, list[GoldLinks]]]:
-    """A number of sentences of the grammar and all of parliament as pairs of words, and their gold links."""
-    lines = find_file(HANSARDS).read_text("utf-8").splitlines()
-    hansards = [tuple(split_words(side) for side in line.split("|||")) for line in lines]
-    hansards_gold = read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in hansards], first=1)
-    grammar = triples(num, split="test", min_words=3, max_words=30)
-    return {
-        "grammar": (
-            [(capitalised(t.en), capitalised(t.fr)) for t in grammar],
-            [GoldLinks(t.en_fr, t.en_fr) for t in grammar],
-        ),
-        "hansards": (hansards, hansards_gold),
-    }
-
-
 def lower_pairs(split: Split) -> list[tuple[list[str], list[str]]]:
     """The English and French words of training, in lower case."""
     return [(_lower(en, "en"), _lower(fr, "fr")) for en, fr in split.train]
@@ -643,58 +584,7 @@ def _lower(text: str, lang: str) -> list[str]:
     return tokenise(text.lower(), lang)
 
 
-def links_on(
-    run: Run,
-    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
-    gold: Sequence[GoldLinks],
-    extra_pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
-    frequent: Container[str],
-) -> dict:
-    """The links of attention, of the diagonal and of model 1 in sentence pairs with gold links.
-
-    Args:
-        run: the translator whose attention is measured.
-        pairs: words of the source and of the target.
-        gold: their links.
-        extra_pairs: what model 1 reads besides these pairs, in lower case.
-        frequent: frequent words of the target language, in lower case.
-    """
-    lower = in_lower_case(pairs)
-    table = model_1([*extra_pairs, *lower])
-    alignments = align_pairs(run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
-    links = {
-        "attention": [alignment.links for alignment in alignments],
-        "diagonal": _diagonal(alignments),
-        "model 1": [links_by_table(table, *pair) for pair in lower],
-    }
-    by_length = []
-    for low, high in pairwise([0, *WORDS, math.inf]):
-        rows = [i for i, (src, _) in enumerate(pairs) if low < len(src) <= high]
-        if rows:
-            selection = {name: [all_[i] for i in rows] for name, all_ in links.items()}
-            by_length.append({"from": low + 1, "num": len(rows)} | aer_of(selection, [gold[i] for i in rows]))
-    is_frequent = [[word in frequent for word in tgt] for _, tgt in lower]
-    is_predicted = [predicted_words(run, alignment) for alignment in alignments]
-    src_lang, tgt_lang = run.settings.src, run.settings.tgt
-    translations = translate_sentences(run, [detokenise(src, src_lang)[0] for src, _ in pairs])
-    references = [[detokenise(tgt, tgt_lang)[0]] for _, tgt in pairs]
-    return {
-        "num": len(pairs),
-        "bleu": stored_score([translation.text for translation in translations], references, tgt_lang),
-        "aer": aer_of(links, gold),
-        "by_length": by_length,
-        "by_word": {
-            "frequent": _possible(links, gold, is_frequent),
-            "other": _possible(links, gold, [[not x for x in row] for row in is_frequent]),
-        },
-        "by_prediction": {
-            "predicted": _possible(links, gold, is_predicted),
-            "not predicted": _possible(links, gold, [[not x for x in row] for row in is_predicted]),
-        },
-    }
-
-
-def _possible(
+def possible_shares(
     links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks], is_counted: Sequence[Sequence[bool]]
 ) -> dict:
     """Of the links of the chosen target words, the share that is possible, for each list of links."""
@@ -710,20 +600,6 @@ def _possible(
     return results
 
 
-@torch.no_grad()
-def predicted_words(run: Run, alignment: WordAlignment) -> list[bool]:
-    """For each target word of an aligned pair: does the decoder give the highest probability to all its pieces?"""
-    (src, _), (tgt, ends) = (
-        text_for_model(words, lang)
-        for lang, words in ((run.settings.src, alignment.src_words), (run.settings.tgt, alignment.tgt_words))
-    )
-    ids = run.tgt_vocabulary.encode([tgt])
-    batch = make_batch(run.src_vocabulary.encode([src]), ids)
-    logits, _ = run.model(batch.src, batch.src_lens, batch.tgt_in)
-    wrong = (logits[0, :-1].argmax(dim=-1) != torch.tensor(ids[0])).float()
-    return (wrong @ shares(run.tgt_vocabulary.spans([tgt])[0], ends) == 0).tolist()
-
-
 #: The parts of the study, in the order in which they are measured.
 #:
 #: :meta hide-value:
@@ -733,14 +609,12 @@ PARTS: dict[str, Callable[[Study], dict]] = {
     "units": measure_units,
     "translator": measure_translator,
     "mistakes": measure_mistakes,
-    "links": measure_links,
-    "unseen": measure_unseen,
 }
 
 
 def head() -> dict:
     """The files and the versions that the results belong to."""
-    paths = (CHINESE, FRENCH, HANSARDS, HANSARDS_LINKS)
+    paths = (CHINESE,)
     return {
         "sha256": {path: hashlib.sha256(find_file(path).read_bytes()).hexdigest() for path in paths},
         "signature": bleu(["."], [["."]]).signature,

@@ -1,88 +1,209 @@
 """Checks of the exercises of chapters/alignment."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from utils.exercises.checking import (
     ReadersFunction,
+    Wrong,
+    as_number,
     exercise,
-    expect_numbers,
+    expect,
+    show,
 )
+
+Pairs = Sequence[tuple[Sequence[str], Sequence[str]]]
+Table = Mapping[tuple[str, str], float]
+
+_TWO = [(["the", "flower"], ["la", "fleur"]), (["the", "house"], ["la", "maison"])]
+_THREE = [
+    (["the", "white", "flower"], ["la", "fleur", "blanche"]),
+    (["the", "flower"], ["la", "fleur"]),
+    (["the", "flower", "and", "the", "house"], ["la", "fleur", "et", "la", "maison"]),
+]
+
+
+def _equal(pairs: Pairs) -> dict[tuple[str, str], float]:
+    """The table to begin with: all probabilities of words that meet are equal."""
+    return {(s, t): 1.0 for source, target in pairs for s in source for t in target}
+
+
+def _next_table(pairs: Pairs, table: Table, mistake: str = "") -> dict[tuple[str, str], float]:
+    """One round of model 1; or one with a mistake that learners make."""
+    votes: Counter = Counter()
+    for source, target in pairs:
+        for t in target:
+            norm = sum(table[s, t] for s in source)
+            best = max(table[s, t] for s in source)
+            for s in source:
+                share = table[s, t] / norm
+                if mistake == "no share":
+                    share = table[s, t]
+                elif mistake == "over the target words":
+                    share = table[s, t] / sum(table[s, other] for other in target)
+                elif mistake == "without the table":
+                    share = 1 / len(source)
+                elif mistake == "the best alone":
+                    share = float(table[s, t] == best)
+                elif mistake == "each pair once":
+                    share = max(share - votes[s, t], 0)
+                votes[s, t] += share
+    totals: Counter = Counter()
+    for (s, t), number in votes.items():
+        totals[t if mistake == "divided by t" else s] += number
+    if mistake == "votes":
+        return dict(votes)
+    return {(s, t): n / (totals[t if mistake == "divided by t" else s] or 1) for (s, t), n in votes.items()}
+
+
+_ROUND_MISTAKES = {
+    "votes": ("these are votes, not probabilities", "Divide the votes for a source word by all its votes."),
+    "divided by t": (
+        "the votes are divided by all votes of the target word",
+        "p(t | s) belongs to the source word s: divide by all votes for s.",
+    ),
+    "no share": (
+        "the votes of a target word do not add up to 1",
+        "Divide each p(t | s) by the sum over the source words of this sentence.",
+    ),
+    "over the target words": (
+        "the votes are shared among the target words",
+        "Each target word divides its vote among the source words of its sentence.",
+    ),
+    "without the table": (
+        "every source word gets the same share",
+        "After the first round the shares are in the ratio of the probabilities in `table`.",
+    ),
+    "the best alone": (
+        "each vote goes to one source word alone",
+        "A vote is divided: each source word gets a share.",
+    ),
+    "each pair once": (
+        "the votes of the sentences are not added up",
+        "A pair of words that meets in two sentences gets the votes of both: use `+=`.",
+    ),
+}
+
+
+def _same_table(answer: Table, right: Table) -> bool:
+    return all(
+        abs(answer.get(key, 0.0) - right.get(key, 0.0)) < 1e-6 for key in (answer.keys() | right.keys())
+    )
+
+
+def _as_table(result: object) -> dict[tuple[str, str], float]:
+    kind = "a dictionary from (source word, target word) to a probability"
+    if not isinstance(result, Mapping):
+        raise Wrong(f"the result is {show(result)}; expected {kind}.")
+    for key in result:
+        pair = isinstance(key, tuple) and len(key) == 2
+        expect(pair, f"a key is {show(key)}; expected {kind}.", "The key is `s, t`, the source word first.")
+    return {key: as_number(number, name=f"the number of {show(key)}") for key, number in result.items()}
 
 
 @exercise(
-    2,
-    "Each target word gives one vote for each pair. Its shares are in the ratio of the probabilities.",
-    "In a b / x y, x gives 0.75 / 1.25 to a, and y gives 0.25 / 0.75. Then divide the votes of a word by their sum.",
+    1,
+    "For each target word: add up `table[s, t]` over the source words of its sentence, then give each its share.",
+    "Keep two counters: the votes of each (s, t), and all votes for each s. At the end divide the first by the second.",
 )
-def second_round(p_x_a: object, p_y_b: object) -> Iterator[str]:
-    votes = "Add up the votes for the source word, and divide by all of its votes."
-    mistakes = (
-        (0.75, "this is the value of the first round", "Divide the votes anew, by the new probabilities."),
-        (1.6, "these are votes", votes),
-        (0.6, "this is the share of one vote in the first pair", votes),
-        (0.8, "the votes are divided by the number of votes of x", votes),
+def one_round(answer: ReadersFunction) -> Iterator[str]:
+    after_one = _next_table(_TWO, _equal(_TWO))
+    cases = (
+        (_TWO, _equal(_TWO), "for the two pairs of the page, from equal numbers"),
+        (_TWO, after_one, "for these pairs, from the table of the first round"),
+        (_THREE, _next_table(_THREE, _equal(_THREE)), "for three pairs, one with a word twice"),
     )
-    expect_numbers({"p_x_a": p_x_a}, [1.6 / (1.6 + 1 / 3)], mistakes, votes)
-    yield "a gets 1.6 votes from x and a third of a vote from y"
-    mistakes = (
-        (
-            0.5,
-            "p(y | b) had this value after the first round",
-            "Divide the votes anew, by the new probabilities.",
-        ),
-        (2 / 3, "this is the vote of y", votes),
-        (0.375, "this is p(x | b)", "The question is p(y | b)."),
-    )
-    expect_numbers({"p_y_b": p_y_b}, [2 / 3 / (2 / 3 + 0.4)], mistakes, votes)
-    yield "b gets two thirds of a vote from y and 0.4 from x"
+    results = [_as_table(answer(pairs, table)) for pairs, table, _ in cases]
+    for got, (pairs, table, case) in zip(results, cases, strict=True):
+        right = _next_table(pairs, table)
+        if {(t, s) for s, t in right} == got.keys():
+            raise Wrong(f"{case} the keys are (target word, source word).", "The source word comes first.")
+        if not _same_table(got, right):
+            for name, (what, hint) in _ROUND_MISTAKES.items():
+                wrong = [_next_table(*given, name) for *given, _ in cases]
+                if all(map(_same_table, results, wrong)):
+                    raise Wrong(f"{case}: {what}.", hint)
+            key = max(right, key=lambda k: abs(got.get(k, 0.0) - right[k]))
+            raise Wrong(
+                f"{case} p({key[1]} | {key[0]}) is {got.get(key, 0.0):.4g}; expected {right[key]:.4g}."
+            )
+        yield f"{case}: right"
+
+
+Links = set[tuple[int, int]]
+
+
+def _grown(forward: Links, backward: Links, mistake: str = "") -> Links:
+    """Grow the intersection into the union; or with a mistake that learners make."""
+    union, links = forward | backward, set(forward & backward)
+    if mistake == "union":
+        return union
+    if mistake == "nothing":
+        return links
+    while True:
+        before = len(links)
+        for i, j in sorted(union - links):
+            around = {
+                (i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1) if mistake != "sides" or not a * b
+            }
+            next_to = bool(around & links)
+            free_i, free_j = all(i != k for k, _ in links), all(j != k for _, k in links)
+            free = (free_i and free_j) if mistake == "both" else (free_i or free_j)
+            if (next_to or mistake == "anywhere") and (free or mistake == "any word"):
+                links.add((i, j))
+        if len(links) == before or mistake == "one pass":
+            return links
+
+
+_GROWN_MISTAKES = {
+    "union": ("this is the union", "Begin with the intersection, and add only links that pass both tests."),
+    "nothing": ("this is the intersection", "Add the links of the union that pass both tests."),
+    "one pass": (
+        "you go through the union once",
+        "An added link has neighbours of its own: repeat until nothing is added.",
+    ),
+    "sides": ("links that touch at a corner are left out", "(1, 1) and (2, 2) are neighbours, too."),
+    "both": (
+        "a link is added only if both of its words have no link",
+        "It is enough that one of its two words has no link yet.",
+    ),
+    "anywhere": ("a link is added far from all others", "It must be a neighbour of a link that is there."),
+    "any word": (
+        "a link is added although both of its words have links",
+        "At least one of its two words must have no link yet.",
+    ),
+}
+#: Links of two directions, and what the case has.
+_GROWN_CASES = (
+    ({(0, 0), (1, 1)}, {(0, 0), (2, 1)}, "a word with two links"),
+    ({(0, 0), (1, 1), (2, 2), (3, 3)}, {(0, 0)}, "a chain of corners"),
+    ({(0, 0), (1, 0), (2, 1), (5, 4)}, {(0, 0), (1, 1)}, "a link that stands alone"),
+    ({(0, 0), (1, 1), (0, 1)}, {(0, 0), (1, 1)}, "a link between two words that have links"),
+    ({(2, 2), (1, 1), (0, 0)}, {(2, 2)}, "a chain that grows backwards"),
+    ({(1, 0), (2, 3)}, {(0, 1), (4, 2)}, "nothing in common"),
+)
 
 
 @exercise(
     3,
-    "Count the links of the machine that are sure, and those that are sure or possible.",
-    "The rate is 1 - (len(links & sure) + len(links & (possible | sure))) / (len(links) + len(sure)).",
+    "Begin with `forward & backward`, and go through the rest of the union in sorted order.",
+    "Repeat the pass as long as the last one has added a link.",
 )
-def error_rate(answer: ReadersFunction) -> Iterator[str]:
-    sure_too = "P holds the sure links too: `possible | sure`."
-    bottom = "Divide by the number of links made plus the number of sure links."
-    cases = (
-        (
-            {(0, 0), (1, 1), (2, 2), (3, 1)},
-            {(0, 0), (1, 1), (2, 3)},
-            {(2, 2)},
-            "four links, two sure, one possible, one wrong",
-            5,
-            7,
-        ),
-        (
-            {(0, 0), (1, 2), (2, 2)},
-            {(0, 0), (1, 1)},
-            {(1, 2)},
-            "three links, one sure, one possible, one wrong",
-            3,
-            5,
-        ),
-    )
-    for links, sure, possible, case, agreed, total in cases:
-        in_sure, in_possible = len(links & sure), len(links & possible)
-        mistakes = (
-            (agreed / total, "this is the share of links that agree", "Subtract it from 1."),
-            (
-                1 - (in_sure + in_possible) / total,
-                "sure links are not counted among the possible ones",
-                sure_too,
-            ),
-            (
-                1 - agreed / (len(links) + len(sure | possible)),
-                "possible links are counted as required",
-                bottom,
-            ),
-            (1 - 2 * in_sure / total, "possible links are counted as wrong", sure_too),
-        )
-        expect_numbers(
-            {"the result": answer(set(links), set(sure), set(possible))}, [1 - agreed / total], mistakes
-        )
-        yield f"{case}: the rate is {1 - agreed / total:.2f}"
-    links = {(0, 0), (1, 1)}
-    expect_numbers({"the result": answer(set(links), {(0, 0)}, {(1, 1)})}, [0.0])
-    yield "without a mistake it is 0"
+def grow(answer: ReadersFunction) -> Iterator[str]:
+    results = [_as_links(answer(set(forward), set(backward))) for forward, backward, _ in _GROWN_CASES]
+    for got, (forward, backward, case) in zip(results, _GROWN_CASES, strict=True):
+        right = _grown(forward, backward)
+        if got != right:
+            call = f"{case} (forward {show(sorted(forward))}, backward {show(sorted(backward))})"
+            for name, (what, hint) in _GROWN_MISTAKES.items():
+                if results == [_grown(*given, name) for *given, _ in _GROWN_CASES]:
+                    raise Wrong(f"{call}: {what}.", hint)
+            raise Wrong(f"{call}: the links are {show(sorted(got))}; expected {show(sorted(right))}.")
+        yield f"{case}: {show(sorted(right))}"
+
+
+def _as_links(result: object) -> Links:
+    try:
+        return {(int(i), int(j)) for i, j in result}  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise Wrong(f"the result is {show(result)}; expected a set of pairs.") from None

@@ -2,7 +2,8 @@
 
 import pytest
 
-from studies.real_sentences import CHINESE, FRENCH, HANSARDS, HANSARDS_LINKS
+from studies.links_study import FRENCH, HANSARDS, HANSARDS_LINKS
+from studies.real_sentences import CHINESE
 from utils.corpus.grammar import join_words, triples
 from utils.translator.using.gold_links import format_links
 

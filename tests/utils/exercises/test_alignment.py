@@ -1,44 +1,74 @@
 """Answers to the exercises of chapters/alignment."""
 
+from collections import Counter, defaultdict
+from functools import partial
+
 from answers import Answers
 
 from utils.exercises import alignment as check
 
 answers = Answers()
+
+
+def one_round(pairs, table):
+    votes, totals = defaultdict(float), Counter()
+    for source, target in pairs:
+        for t in target:
+            norm = sum(table[s, t] for s in source)
+            for s in source:
+                votes[s, t] += table[s, t] / norm
+                totals[s] += table[s, t] / norm
+    return {(s, t): number / totals[s] for (s, t), number in votes.items()}
+
+
+def wrong_round(mistake):
+    return partial(check._next_table, mistake=mistake)
+
+
+def turned(pairs, table):
+    return {(t, s): number for (s, t), number in one_round(pairs, table).items()}
+
+
+def nested(pairs, table):
+    return {s: {t: number} for (s, t), number in one_round(pairs, table).items()}
+
+
 answers.add(
-    check.second_round,
-    [(0.83, 0.63), (1.6 / (1.6 + 1 / 3), "0.625")],
+    check.one_round,
+    [one_round, lambda *given: defaultdict(float, one_round(*given))],
     [
-        ((0.75, 0.625), "the value of the first round"),
-        ((0.6, 0.625), "the share of one vote"),
-        ((0.8, 0.625), "divided by the number of votes of x"),
-        ((0.83, 0.5), "had this value after the first round"),
-        ((0.83, 0.67), "this is the vote of y"),
-        ((0.83, 0.375), "this is p(x | b)"),
-        ((0.2, 0.625), "expected another number"),
+        (wrong_round("votes"), "votes, not probabilities"),
+        (wrong_round("divided by t"), "all votes of the target word"),
+        (wrong_round("no share"), "do not add up to 1"),
+        (wrong_round("over the target words"), "shared among the target words"),
+        (wrong_round("without the table"), "the same share"),
+        (wrong_round("the best alone"), "one source word alone"),
+        (wrong_round("each pair once"), "are not added up"),
+        (turned, "(target word, source word)"),
+        (nested, "a key is 'the'"),
+        (lambda pairs, table: [0.5, 0.25], "the result is [0.5"),
+        (lambda pairs, table: dict.fromkeys(table, 0.3), "expected 0.5"),
     ],
 )
 
 
-def rate(links, sure, possible):
-    return 1 - (len(links & sure) + len(links & (possible | sure))) / (len(links) + len(sure))
+def wrong_growth(mistake):
+    return partial(check._grown, mistake=mistake)
 
 
 answers.add(
-    check.error_rate,
-    [rate],
+    check.grow,
+    [check._grown, lambda f, b: sorted(check._grown(f, b))],
     [
-        (lambda *sets: 1 - rate(*sets), "share of links that agree"),
-        (
-            lambda a, s, p: 1 - (len(a & s) + len(a & p)) / (len(a) + len(s)),
-            "sure links are not counted among the possible ones",
-        ),
-        (
-            lambda a, s, p: 1 - (len(a & s) + len(a & (p | s))) / (len(a) + len(s | p)),
-            "possible links are counted as required",
-        ),
-        (lambda a, s, p: rate(a, s, set()), "possible links are counted as wrong"),
-        (lambda *sets: 0.5, "expected another number"),
+        (wrong_growth("union"), "this is the union"),
+        (wrong_growth("nothing"), "this is the intersection"),
+        (wrong_growth("one pass"), "go through the union once"),
+        (wrong_growth("sides"), "touch at a corner"),
+        (wrong_growth("both"), "both of its words have no link"),
+        (wrong_growth("anywhere"), "far from all others"),
+        (wrong_growth("any word"), "although both of its words have links"),
+        (lambda f, b: {(0, 0)}, "the links are"),
+        (lambda f, b: 3, "expected a set of pairs"),
     ],
 )
 test_right, test_wrong = answers.tests()

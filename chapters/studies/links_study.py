@@ -1,0 +1,216 @@
+"""The links study: how well the translator of the book links words, in three kinds of text.
+
+Run as ``PYTHONPATH=chapters python -m studies.links_study``. It needs the data folder with ``tatoeba/fra.txt`` and the
+sentences of parliament (book/data_and_licences), and five minutes on one core. The translator is the one that
+``book/translators.py`` has stored, from English to French. The results hold numbers and no sentence.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import torch
+import typer
+
+from studies.parts import run_parts
+from studies.real_sentences import (
+    aer_of,
+    capitalised,
+    frequent_words,
+    in_lower_case,
+    links_by_table,
+    lower_pairs,
+    model_1,
+    possible_shares,
+    stored_score,
+)
+from utils.corpus.grammar import triples
+from utils.corpus.pairs import find_file, read_pairs, tokenise
+from utils.corpus.splits import Split, group_split
+from utils.corpus.vocabulary import Vocabulary
+from utils.metrics import Links, diagonal_links, links_from_weights
+from utils.translator.models import Settings, build_model
+from utils.translator.page.html import read_page
+from utils.translator.page.stored_model import unpack_weights
+from utils.translator.runs import Run
+from utils.translator.using.alignment import WordAlignment, align_pairs, detokenise, split_words
+from utils.translator.using.gold_links import GoldLinks, read_gold
+from utils.translator.using.translating import translate_sentences
+
+FRENCH = "tatoeba/fra.txt"
+HANSARDS, HANSARDS_LINKS = "hansards/enfr.src-tgt", "hansards/enfr.gold"
+#: Where the results are stored.
+#:
+#: :meta hide-value:
+RESULTS = Path(__file__).with_suffix(".json")
+#: The page that holds the translator.
+#:
+#: :meta hide-value:
+PAGE = Path(__file__).parents[2] / "book" / "_assets" / "translators" / "en-fr.html"
+#: The sentences of the grammar.
+NUM_GRAMMAR = 1000
+
+Words = Sequence[str]
+Table = Mapping[tuple[str, str], float]
+
+
+class Reader(NamedTuple):
+    """What links the sentences.
+
+    Attributes:
+        run: the stored translator.
+        facts: what its page says of it.
+        forward: the table of a model 1 that has read the pairs of training.
+        backward: the same with the two languages exchanged.
+        frequent: the 50 most frequent French words of training, in lower case.
+    """
+
+    run: Run
+    facts: dict[str, str]
+    forward: Table
+    backward: Table
+    frequent: set[str]
+
+
+def stored_run(split: Split, page: Path = PAGE) -> tuple[Run, dict[str, str]]:
+    """The translator that a page holds, and the facts of the page.
+
+    The page holds no merges of its target, so the vocabularies are learned again.
+
+    Raises:
+        ValueError: they are not those of the page.
+    """
+    content, packed = read_page(page.read_text("utf-8"))
+    sizes = [len(content[side]["tokens"]) for side in ("src", "tgt")]
+    src, tgt = (
+        Vocabulary.bpe(side, size) for side, size in zip(zip(*split.train, strict=True), sizes, strict=True)
+    )
+    for name, vocabulary in (("src", src), ("tgt", tgt)):
+        if vocabulary.tokens(range(len(vocabulary))) != content[name]["tokens"]:
+            raise ValueError(f"{page} has learned its {name} vocabulary from other sentences")
+    weights = unpack_weights(content["layout"], packed)
+    width = weights["encoder.embedding.weight"].shape[1]
+    settings = Settings("en", "fr", max(sizes), d_embed=width, d_hidden=width)
+    model = build_model(settings, *sizes).eval()
+    model.load_state_dict(weights)
+    return Run(settings, model, src, tgt, split.test), content["facts"]
+
+
+@cache
+def french_split() -> Split:
+    """The pairs of Tatoeba as the command line splits them."""
+    return group_split(read_pairs(FRENCH, ("en", "fr")).between("en", "fr"), num_test=1000, num_valid=500)
+
+
+@cache
+def reader() -> Reader:
+    """The translator, and model 1 in both directions."""
+    run, facts = stored_run(french_split())
+    lower = lower_pairs(french_split())
+    backward = model_1([(french, english) for english, french in lower])
+    return Reader(run, facts, model_1(lower), backward, frequent_words(french for _, french in lower))
+
+
+def grammar() -> tuple[list, list[GoldLinks]]:
+    """Sentences of the grammar as pairs of words, and their links."""
+    drawn = triples(NUM_GRAMMAR, split="test", min_words=3, max_words=30)
+    pairs = [(capitalised(t.en), capitalised(t.fr)) for t in drawn]
+    return pairs, [GoldLinks(t.en_fr, t.en_fr) for t in drawn]
+
+
+def tatoeba() -> tuple[list, list[GoldLinks]]:
+    """The test sentences of Tatoeba, linked by model 1: sure in both directions, possible in one of them."""
+    read = reader()
+    pairs = [
+        (tokenise(example.source, "en"), tokenise(example.references[0], "fr"))
+        for example in french_split().test
+    ]
+    gold = []
+    for english, french in in_lower_case(pairs):
+        forward = links_by_table(read.forward, english, french)
+        backward = frozenset((i, j) for j, i in links_by_table(read.backward, french, english))
+        gold.append(GoldLinks(forward & backward, forward | backward))
+    return pairs, gold
+
+
+def hansards() -> tuple[list, list[GoldLinks]]:
+    """Sentences of parliament, and the links that people drew."""
+    lines = find_file(HANSARDS).read_text("utf-8").splitlines()
+    pairs = [tuple(split_words(side) for side in line.split("|||")) for line in lines]
+    return pairs, read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in pairs], first=1)
+
+
+#: The texts, in the order in which they are measured.
+#:
+#: :meta hide-value:
+TEXTS = {"grammar": grammar, "tatoeba": tatoeba, "hansards": hansards}
+
+
+def moved(alignment: WordAlignment, steps: int) -> Links:
+    """The links if each target word takes the weights of a later step."""
+    if alignment.weights is None:
+        return frozenset()
+    last = len(alignment.weights) - 1
+    rows = (torch.arange(last + 1) + steps).clamp(0, last)
+    return links_from_weights(alignment.weights[rows])
+
+
+def measure(name: str) -> dict:
+    """BLEU and error rates on a text, and the right links of frequent and of other words."""
+    read, (pairs, gold) = reader(), TEXTS[name]()
+    alignments = align_pairs(read.run, [(" ".join(src), " ".join(tgt)) for src, tgt in pairs])
+    lower = in_lower_case(pairs)
+    links = {
+        "attention": [alignment.links for alignment in alignments],
+        "diagonal": [diagonal_links(len(src), len(tgt)) for src, tgt in pairs],
+        "model 1": [links_by_table(read.forward, *pair) for pair in lower],
+    }
+    if name == "tatoeba":
+        del links["model 1"]  # it has made the links
+    is_frequent = [[word in read.frequent for word in french] for _, french in lower]
+    texts = [t.text for t in translate_sentences(read.run, [detokenise(en, "en")[0] for en, _ in pairs])]
+    steps = {
+        f"one step {how}": [moved(alignment, n) for alignment in alignments]
+        for how, n in (("earlier", -1), ("later", 1))
+    }
+    return {
+        "num": len(pairs),
+        "bleu": stored_score(texts, [[detokenise(french, "fr")[0]] for _, french in pairs], "fr"),
+        "aer": aer_of(links | steps, gold),
+        "by_word": {
+            "frequent": possible_shares(links, gold, is_frequent),
+            "other": possible_shares(links, gold, [[not flag for flag in row] for row in is_frequent]),
+        },
+    }
+
+
+def measure_training() -> dict:
+    """The pairs that the translator and model 1 have read, and what the page says of the translator."""
+    facts = {name: reader().facts[name] for name in ("training", "BLEU", "date")}
+    return {"pairs": len(french_split().train)} | facts
+
+
+def run_study(out: Path) -> None:
+    """Measure the parts that are not stored yet."""
+    head = {"sha256": {p: hashlib.sha256(find_file(p).read_bytes()).hexdigest() for p in (FRENCH, HANSARDS)}}
+    run_parts(
+        {"training": measure_training} | {name: partial(measure, name) for name in TEXTS},
+        out,
+        belongs_to=json.loads(json.dumps(head)),
+    )
+
+
+def _main(
+    out: Annotated[Path, typer.Option(help="results; parts that it holds are not measured again")] = RESULTS,
+) -> None:
+    """Link three kinds of text with the stored translator, and store the error rates."""
+    torch.set_num_threads(1)
+    run_study(out)
+    typer.echo(f"{out}: complete")
+
+
+if __name__ == "__main__":
+    typer.run(_main)
