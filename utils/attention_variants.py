@@ -1,7 +1,7 @@
-r"""Variants of attention: other scores, sparse and local weights, and decoders made of them.
+r"""Variants of attention: other scores, sparse weights, and decoders made of them.
 
-The decoders here let you choose the score and the query, keep account of where they have looked, or copy words of the
-source. Masks and the three layers of the course are in ``attention``, the recurrence is in ``seq2seq``.
+The decoders here let you choose the score and the query, or copy words of the source. Masks and the three layers of the
+course are in ``attention``, the recurrence is in ``seq2seq``.
 Explained in chapters/attention_variants.
 """
 
@@ -31,7 +31,7 @@ def masked_sparsemax(
 ) -> Float[Tensor, "*batch queries keys"]:
     r"""Sparsemax: of all weights that are not negative and sum to 1, those nearest to the scores; many are exactly 0.
 
-    .. math:: \alpha_{ij} = \max(s_{ij} - \tau_i, 0)
+    .. math:: \alpha_{ij} = \max(e_{ij} - \tau_i, 0)
 
     where :math:`\tau_i` makes :math:`\sum_j \alpha_{ij} = 1`.
 
@@ -183,60 +183,6 @@ class LocationAttention(Attention):
         """See :class:`utils.attention.Attention`."""
         check_width("queries", queries, self.w.in_features)
         return nn.functional.linear(queries, self.w.weight[: projected_keys.shape[-2]])
-
-
-class LocalAttention(GeneralAttention):
-    r"""Attention to a few words around a place that the query predicts.
-
-    .. math::
-        p &= (n - 1)\, \operatorname{sigmoid}(v_p^\top \tanh(W_p q)) \\
-        a_j &= \operatorname{softmax}_{|j - p| \le D}(q^\top W k_j) \\
-        \alpha_j &= a_j \; e^{-(j - p)^2 / (2 \sigma^2)}, \quad \sigma = D / 2
-
-    Places count from 0. As in the paper the weights are not divided by their sum after the factor, so a row sums to 1
-    or less.
-
-    Args:
-        d_query: width of the queries.
-        d_key: width of the keys.
-        reach: D, how many places to each side of p may have weight.
-        options: as for :class:`utils.attention.Attention`.
-
-    Raises:
-        ValueError: a reach below 1.
-
-    Source: Luong et al. (2015), section 3.2, *local-p* with the score *general*. Explained in
-    chapters/attention_variants.
-    """
-
-    def __init__(self, d_query: int, d_key: int, reach: float, **options: Any):
-        if reach < 1:
-            raise ValueError(f"reach must be at least 1, got {reach}")
-        super().__init__(d_query, d_key, **options)
-        self.w_p = nn.Linear(d_query, d_query, bias=False)
-        self.v_p = nn.Linear(d_query, 1, bias=False)
-        self.reach = reach
-
-    def centres(
-        self, queries: Float[Tensor, "*batch queries d_q"], num_keys: Int[Tensor, "*batch queries"] | int
-    ) -> Float[Tensor, "*batch queries"]:
-        """The place p of each query, from 0 to the number of keys minus 1, in float32 for narrower types."""
-        share = torch.sigmoid(self.v_p(torch.tanh(self.w_p(queries))).squeeze(-1))
-        return (num_keys - 1) * widened(share)
-
-    def weigh(
-        self,
-        queries: Float[Tensor, "*batch queries d_q"],
-        projected_keys: Float[Tensor, "*batch keys d_q"],
-        mask: Bool[Tensor, "..."] | None,
-    ) -> Float[Tensor, "*batch queries keys"]:
-        """See :class:`utils.attention.Attention`."""
-        scores = self.scores(queries, projected_keys)
-        allowed = _allowed(scores, mask)
-        centres = self.centres(queries, allowed.sum(dim=-1).clamp(min=1))
-        distances = torch.arange(scores.shape[-1], device=scores.device) - centres[..., None]
-        weights = self.normalise(scores, allowed & (distances.abs() <= self.reach))
-        return weights * torch.exp(-(distances**2) / (2 * (self.reach / 2) ** 2)).to(weights.dtype)
 
 
 #: The scores that :class:`AttentionDecoder` knows by name.
@@ -408,76 +354,6 @@ class AttentionDecoder(RecurrentDecoder):
         return *(torch.stack(parts, 1) for parts in zip(*steps, strict=True)), FeedingState(
             layers, context[None]
         )
-
-
-class CoverageState(NamedTuple):
-    """The state of :class:`CoverageDecoder`: the states of its layers, and the weight of each source word so far."""
-
-    layers: Float[Tensor, "layers batch h"]
-    coverage: Float[Tensor, "1 batch n"]
-
-
-class CoverageDecoder(AttentionDecoder):
-    r"""Additive attention whose score also reads the coverage of a source word, the sum of its weights so far.
-
-    .. math::
-        e_{ij} &= w_v^\top \tanh(W_q s_{i-1} \\
-            &\qquad\quad + W_k h_j + w_c\, u_{ij}) \\
-        u_{ij} &= \textstyle\sum_{l < i} \alpha_{lj}
-
-    Arguments as for :class:`AttentionDecoder`, except ``score``, ``query`` and ``input_feeding``.
-
-    Source: See et al. (2017), equations 10 and 11; Tu et al. (2016). Explained in chapters/attention_variants.
-    """
-
-    def __init__(self, vocab_size: int, d_embed: int, d_hidden: int, d_enc: int, **options: Any):
-        super().__init__(vocab_size, d_embed, d_hidden, d_enc, **options)
-        self.w_c = nn.Parameter(torch.zeros(self.attention.w_q.out_features))
-
-    def start(
-        self,
-        enc_outputs: Float[Tensor, "batch n d_enc"],
-        enc_state: Float[Tensor, "layers batch directions h"],
-        src_lens: Int[Tensor, " batch"],
-    ) -> tuple[Memory, CoverageState]:
-        """The memory, s_0, and a coverage of 0."""
-        memory, state = super().start(enc_outputs, enc_state, src_lens)
-        return memory, CoverageState(state, widened(enc_outputs).new_zeros(1, *enc_outputs.shape[:2]))
-
-    def features(
-        self, tgt_in: Int[Tensor, "batch t"], memory: Memory, state: CoverageState
-    ) -> tuple[Float[Tensor, "batch t d_features"], CoverageState, Float[Tensor, "batch t n"]]:
-        """``[s_i; y_{i-1}; c_i]`` at each step, the last state, and the weights."""
-        (layers, coverage), steps = state, []
-        for words in tgt_in.split(1, dim=1):
-            keys = memory.projected_keys + coverage[0, :, :, None].to(self.w_c.dtype) * self.w_c
-            memory_with_coverage = memory._replace(projected_keys=keys)
-            features, layers, weights = super().features(words, memory_with_coverage, layers)
-            coverage = coverage + weights.transpose(0, 1)
-            steps.append((features, weights))
-        features, weights = (torch.cat(parts, 1) for parts in zip(*steps, strict=True))
-        return features, CoverageState(layers, coverage), weights
-
-
-def overlap(
-    weights: Float[Tensor, "batch t n"], real: Bool[Tensor, "batch t"] | None = None
-) -> Float[Tensor, ""]:
-    r"""The coverage loss: how much of the weight of a step lies where earlier steps have looked already.
-
-    .. math:: \frac{1}{t} \sum_i \sum_j \min\Big(\alpha_{ij}, \sum_{l < i} \alpha_{lj}\Big)
-
-    Args:
-        weights: attention weights, one row per step.
-        real: True at the steps of real words; the others are not counted. None counts all.
-
-    >>> overlap(torch.tensor([[[1.0, 0.0], [0.7, 0.3]]]))  # 0 and 0.7
-    tensor(0.3500)
-
-    Source: See et al. (2017), equation 12. Explained in chapters/attention_variants.
-    """
-    coverage = widened(weights).cumsum(dim=1) - weights
-    steps = torch.minimum(weights, coverage).sum(dim=-1)
-    return steps.mean() if real is None else steps[real].mean()
 
 
 class PointerDecoder(AttentionDecoder):

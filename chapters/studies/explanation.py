@@ -1,7 +1,8 @@
 """The study of explanations: what chapters/explanation reports of several trainings.
 
-Run as ``PYTHONPATH=chapters python -m studies.explanation``, for about four minutes on one core. It needs no file. The
-results are stored beside this file. Models, training and scores come from ``utils``.
+Run as ``PYTHONPATH=chapters python -m studies.explanation``, for about six minutes on one core. It needs no file. The
+results are stored beside this file. Models, training and scores come from ``utils``; the chapter uses the measures here
+for the translators that it trains itself.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +22,8 @@ from torch import Tensor, nn
 from studies.parts import run_parts
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch
 from utils.corpus.grammar import Triple, join_words, triples
-from utils.corpus.vocabulary import PAD, Vocabulary
+from utils.corpus.grammar.lexicon import NAMES
+from utils.corpus.vocabulary import EOS, PAD, Vocabulary
 from utils.fast_training import attention_weights, fast_loss
 from utils.metrics import alignment_error_rate, bleu, links_from_weights
 from utils.search import greedy
@@ -81,29 +83,38 @@ def overlap(first: Float[Tensor, "*rows n"], second: Float[Tensor, "*rows n"]) -
 
 
 class Grammar(NamedTuple):
-    """Sentences to train and to test on, and the vocabularies of the two sides."""
+    """Sentences to train and to test on, and the vocabularies of English and of the language to write."""
 
     train: list[Triple]
     test: list[Triple]
     en: Vocabulary
-    fr: Vocabulary
+    tgt: Vocabulary
+    lang: str = "fr"
 
     def ids(self, sentences: Sequence[Triple]) -> tuple[list[list[int]], list[list[int]]]:
-        """The ids of the English and of the French sentences."""
-        return self.en.encode([t.en for t in sentences]), self.fr.encode([t.fr for t in sentences])
+        """The ids of the sentences in both languages."""
+        return self.en.encode([t.en for t in sentences]), self.tgt.encode(
+            [t.words(self.lang) for t in sentences]
+        )
 
-    def batches(self, size: int) -> ShuffledBatches:
-        """The sentences to train on."""
-        return ShuffledBatches(*self.ids(self.train), batch_size=size)
+    def batches(self, size: int, *, source: bool = True) -> ShuffledBatches:
+        """The sentences to train on; without their source each begins and ends with the same single token."""
+        src, tgt = self.ids(self.train)
+        return ShuffledBatches(src if source else [[EOS]] * len(src), tgt, batch_size=size)
+
+    def batch(self, sentences: Sequence[Triple], *, source: bool = True) -> Batch:
+        """Sentences with their references, as one batch."""
+        src, tgt = self.ids(sentences)
+        return make_batch(src if source else [[EOS]] * len(src), tgt)
 
 
-def grammar(study: Study) -> Grammar:
+def grammar(study: Study, lang: str = "fr") -> Grammar:
     """The sentences of the page: the first ones, and of the next ones those with a word of ``RARE``."""
     all_triples = triples(study.num_drawn, split="train", min_words=3, max_words=study.longest)
     train = all_triples[: study.num_train] + [t for t in all_triples[study.num_train :] if RARE & set(t.en)]
     test = triples(study.num_test, split="test", min_words=3, max_words=study.longest)
-    en, fr = Vocabulary.words(t.en for t in train), Vocabulary.words(t.fr for t in train)
-    return Grammar(train, test, en, fr)
+    en, tgt = Vocabulary.words(t.en for t in train), Vocabulary.words(t.words(lang) for t in train)
+    return Grammar(train, test, en, tgt, lang)
 
 
 class EvenDecoder(BahdanauDecoder):
@@ -131,13 +142,20 @@ def translator(study: Study, data: Grammar, decoder: type[BahdanauDecoder], seed
     with seeded(seed):
         d = study.width
         encoder = Encoder(len(data.en), d, d, dropout=0.1)
-        return EncoderDecoder(encoder, decoder(len(data.fr), d, d, 2 * d, dropout=0.1))
+        return EncoderDecoder(encoder, decoder(len(data.tgt), d, d, 2 * d, dropout=0.1))
 
 
 def misled(study: Study, data: Grammar, honest: EncoderDecoder) -> EncoderDecoder:
     """A copy of a translator, trained further to give the same words with other weights."""
     model, loss = deepcopy(honest), partial(misleading_loss, honest=honest)
     fit(model, data.batches(32), epochs=study.epochs_misled, lr=study.lr / 2, loss=loss)
+    return model
+
+
+def continued(study: Study, data: Grammar, honest: EncoderDecoder) -> EncoderDecoder:
+    """A copy that is trained as long as the misled one, to translate and for nothing else."""
+    model = deepcopy(honest)
+    fit(model, data.batches(32), epochs=study.epochs_misled, lr=study.lr / 2, loss=fast_loss)
     return model
 
 
@@ -178,7 +196,7 @@ def guided(study: Study, data: Grammar, weights_of: Callable[[Batch], Tensor], *
     Source: after Wiegreffe and Pinter (2019), section 3.4.
     """
     with seeded(0):
-        reader = SingleWords(len(data.en), len(data.fr), study.width)
+        reader = SingleWords(len(data.en), len(data.tgt), study.width)
     optimizer = torch.optim.Adam(reader.parameters(), lr=1e-2)
     train = data.batches(64)
     for batch in (batch for _ in range(epochs) for batch in train):
@@ -187,7 +205,7 @@ def guided(study: Study, data: Grammar, weights_of: Callable[[Batch], Tensor], *
         optimizer.zero_grad()
         nn.functional.cross_entropy(logits, batch.tgt_out[real]).backward()
         optimizer.step()
-    batch = make_batch(*data.ids(data.test))
+    batch = data.batch(data.test)
     real = batch.tgt_out != PAD
     with torch.no_grad():
         best = reader(batch.src, weights_of(batch)).argmax(dim=-1)
@@ -200,52 +218,290 @@ def weights_of(model: EncoderDecoder, batch: Batch) -> Float[Tensor, "batch t n"
         return model(batch.src, batch.src_lens, batch.tgt_in)[1]
 
 
+# What a translator needs
+
+
+@torch.no_grad()
+def read(
+    model: EncoderDecoder, batch: Batch
+) -> tuple[Float[Tensor, "batch t vocab"], Float[Tensor, "batch t n"]]:
+    """The probabilities of all words at each step of the reference, and the weights."""
+    logits, weights = model(batch.src, batch.src_lens, batch.tgt_in)
+    return logits.softmax(dim=-1), weights
+
+
+@torch.no_grad()
+def hidden_in_step(
+    model: EncoderDecoder, batch: Batch, hidden: Int[Tensor, "batch t"]
+) -> Float[Tensor, "batch t vocab"]:
+    """The probabilities of step i if attention may not see source word ``hidden[b, i]`` in this step alone."""
+    memory, state = model.start(batch.src, batch.src_lens)
+    rows, after = torch.arange(len(batch.src)), []
+    for i, word in enumerate(batch.tgt_in.unbind(dim=1)):
+        mask = memory.mask.clone()
+        mask[rows, 0, hidden[:, i]] = False
+        after.append(model.decoder(word[:, None], memory._replace(mask=mask), state)[0])
+        state = model.decoder(word[:, None], memory, state)[1]
+    return torch.cat(after, dim=1).softmax(dim=-1)
+
+
+@torch.no_grad()
+def each_left_out(model: EncoderDecoder, batch: Batch) -> Float[Tensor, "batch t n vocab"]:
+    """The probabilities of step i if source word j is left out of the sentence."""
+    after = []
+    for j in range(batch.src.shape[1]):
+        src = torch.cat([batch.src[:, :j], batch.src[:, j + 1 :]], dim=1)
+        lens = batch.src_lens - (j < batch.src_lens).long()
+        after.append(model(src, lens, batch.tgt_in)[0].softmax(dim=-1))
+    return torch.stack(after, dim=2)
+
+
+def gradient_times_input(
+    model: EncoderDecoder, batch: Batch, words: Int[Tensor, "batch t"]
+) -> Float[Tensor, "batch t n"]:
+    """Of the log-probability of each given word: its gradient at each source embedding, times this embedding."""
+    inputs: list[Tensor] = []
+    hook = model.encoder.embedding.register_forward_hook(lambda layer, ids, x: inputs.append(x))
+    logits, _ = model(batch.src, batch.src_lens, batch.tgt_in)
+    hook.remove()
+    (x,), products = inputs, []
+    log_p = logits.log_softmax(dim=-1).gather(-1, words[..., None]).squeeze(-1)
+    for step in log_p.unbind(dim=1):
+        (grad,) = torch.autograd.grad(step.sum(), x, retain_graph=True)
+        products.append((grad * x).sum(dim=-1).detach())
+    return torch.stack(products, dim=1)
+
+
+def other_words(batch: Batch, named: Int[Tensor, "batch t"], draw: torch.Generator) -> Int[Tensor, "batch t"]:
+    """For each step a random source word other than the named one."""
+    share = torch.rand(named.shape, generator=draw)
+    further = 1 + (share * (batch.src_lens[:, None] - 1)).long()
+    return (named + further) % batch.src_lens[:, None]
+
+
+def with_weights(model: EncoderDecoder, change: Callable[[Tensor, Tensor], Tensor]) -> EncoderDecoder:
+    """A translator whose weights are changed in every step, by a function of weights and mask."""
+    changed = deepcopy(model)
+
+    def attend(query: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+        weights = change(model.decoder.attend(query, memory)[1], memory.mask[:, 0])
+        return (weights[:, None] @ memory.values)[:, 0], weights
+
+    changed.decoder.attend = attend
+    return changed
+
+
+def shuffled(weights: Tensor, mask: Tensor, *, draw: torch.Generator) -> Tensor:
+    """The weights of each row in another order; padding keeps its 0."""
+    order = torch.rand(weights.shape, generator=draw).masked_fill(~mask, 2.0).argsort(dim=-1)
+    return weights.gather(-1, order)
+
+
+def link_errors(data: Grammar, importance: Tensor) -> float:
+    """The alignment error rate of the links that the largest number of each row makes."""
+    rows = zip(importance, data.test, strict=True)
+    links = [links_from_weights(row[: len(t.words(data.lang)), : len(t.en)]) for row, t in rows]
+    return alignment_error_rate(links, [t.links("en", data.lang) for t in data.test])
+
+
+def bleu_of(data: Grammar, model: EncoderDecoder) -> float:
+    """BLEU of greedy translations of the test sentences."""
+    batch = data.batch(data.test)
+    hypotheses = greedy(model, batch.src, batch.src_lens, max_len=50)
+    texts = [join_words(data.tgt.tokens(hypothesis.tokens), data.lang) for hypothesis in hypotheses]
+    references = [[join_words(t.words(data.lang), data.lang)] for t in data.test]
+    return bleu(texts, references, lang=data.lang).value
+
+
+def measure_needs(data: Grammar, model: EncoderDecoder) -> dict[str, float]:
+    """How often another word is written, by the way in which a word is hidden; and links from the three tables."""
+    batch, draw = data.batch(data.test), torch.Generator().manual_seed(0)
+    real = (batch.tgt_out != PAD) & (batch.tgt_out != EOS)
+    before, weights = read(model, batch)
+    written = before.argmax(dim=-1)
+    gradient = gradient_times_input(model, batch, written).abs()
+    attended = weights.argmax(dim=-1)
+    without = each_left_out(model, batch)
+    moved = without.argmax(dim=-1) != written[..., None]
+    results = {}
+    for name, word in {
+        "attention": attended,
+        "gradient": gradient.argmax(dim=-1),
+        "chance": other_words(batch, attended, draw),
+    }.items():
+        hidden = hidden_in_step(model, batch, word).argmax(dim=-1)
+        results[f"{name}, hidden"] = (hidden != written)[real].float().mean().item()
+        left_out = moved.gather(-1, word[..., None]).squeeze(-1)
+        results[f"{name}, left out"] = left_out[real].float().mean().item()
+    choice = written[:, :, None, None].expand(-1, -1, without.shape[2], 1)
+    lost = before.gather(-1, written[..., None]) - without.gather(-1, choice).squeeze(-1)
+    for name, table in ("attention", weights), ("gradient", gradient), ("left out", lost):
+        results[f"aer of {name}"] = link_errors(data, table)
+    for name, change in (
+        ("even", lambda w, mask: even_weights(mask)),
+        ("shuffled", partial(shuffled, draw=draw)),
+    ):
+        other = with_weights(model, change)
+        same = read(other, batch)[0].argmax(dim=-1) == written
+        results[f"same words, {name}"] = same[real].float().mean().item()
+        results[f"bleu, {name}"] = bleu_of(data, other)
+    return results
+
+
+# What a name at the beginning comes from, and words that look elsewhere
+
+
+@torch.no_grad()
+def first_word(
+    model: EncoderDecoder, batch: Batch, *, state_of: Int[Tensor, " batch"] | None = None, hide: bool = False
+) -> tuple[Int[Tensor, " batch"], Float[Tensor, "batch n"]]:
+    """The first word and its weights, if the first source word is hidden or s_0 is that of other sentences."""
+    memory, state = model.start(batch.src, batch.src_lens)
+    if hide:
+        mask = memory.mask.clone()
+        mask[:, 0, 0] = False
+        memory = memory._replace(mask=mask)
+    if state_of is not None:
+        state = state[:, state_of]
+    logits, _, weights = model.decoder(batch.tgt_in[:, :1], memory, state)
+    return logits[:, 0].argmax(dim=-1), weights[:, 0]
+
+
+def measure_names(data: Grammar, model: EncoderDecoder) -> dict[str, float]:
+    """Of the sentences that begin with a name in both languages: how often it is right, by what is changed."""
+    some = [t for t in data.test if t.en[0] in set(NAMES) and (0, 0) in t.links("en", data.lang)]
+    partner = torch.tensor(
+        [
+            next(row for row in [*range(k + 1, len(some)), *range(k)] if some[row].en[0] != t.en[0])
+            for k, t in enumerate(some)
+        ]
+    )
+    batch = data.batch(some)
+    own, other = batch.tgt_out[:, 0], batch.tgt_out[partner, 0]
+    plain, weights = first_word(model, batch)
+    swapped, _ = first_word(model, batch, state_of=partner)
+    results = {
+        "right": plain == own,
+        "weight on the name": weights[:, 0],
+        "right, name hidden": first_word(model, batch, hide=True)[0] == own,
+        "s_0 exchanged, our name": swapped == own,
+        "s_0 exchanged, the other name": swapped == other,
+    }
+    return {"sentences": len(some)} | {name: values.float().mean().item() for name, values in results.items()}
+
+
+def measure_elsewhere(data: Grammar, model: EncoderDecoder) -> dict[str, float]:
+    """Of the linked words whose largest weight is on a word without their link: what they need."""
+    batch, draw = data.batch(data.test), torch.Generator().manual_seed(0)
+    before, weights = read(model, batch)
+    written, looked_at = before.argmax(dim=-1), weights.argmax(dim=-1)
+    linked, hit = torch.zeros(2, *written.shape, dtype=torch.bool)
+    own = torch.zeros_like(written)
+    for row, t in enumerate(data.test):
+        for i, j in sorted(t.links("en", data.lang), reverse=True):
+            linked[row, j], own[row, j] = True, i
+            hit[row, j] |= bool(looked_at[row, j] == i)
+    wrong = linked & ~hit
+    moved = each_left_out(model, batch).argmax(dim=-1) != written[..., None]
+    results = {"look elsewhere": wrong.sum() / linked.sum(), "right": (written == batch.tgt_out)[wrong]}
+    for name, word in {
+        "the word looked at": looked_at,
+        "its own source": own,
+        "another word": other_words(batch, own, draw),
+    }.items():
+        results[f"{name}, in this step"] = (hidden_in_step(model, batch, word).argmax(dim=-1) != written)[
+            wrong
+        ]
+        results[f"{name}, left out"] = moved.gather(-1, word[..., None])[..., 0][wrong]
+    return {name: values.float().mean().item() for name, values in results.items()}
+
+
+# The trainings
+
+
+def trained(
+    study: Study, data: Grammar, seed: int, *, even: bool = False, source: bool = True
+) -> EncoderDecoder:
+    """A translator after training; with even weights, or without a source, it is the control of the page."""
+    model = translator(study, data, EvenDecoder if even else BahdanauDecoder, seed)
+    batches = data.batches(32, source=source)
+    fit(model, batches, epochs=study.epochs, lr=study.lr, loss=batch_loss if even else fast_loss, seed=seed)
+    return model
+
+
 def measure_seeds(study: Study) -> dict:
-    """Honest, misled and even translators from several seeds: their words and links, and what their weights guide."""
+    """Translators from several seeds: honest, misled, trained on, with even weights, and without a source."""
     data = grammar(study)
-    test = make_batch(*data.ids(data.test))
+    test = data.batch(data.test)
     real = test.tgt_out != PAD
-    models: dict[str, list[EncoderDecoder]] = {"honest": [], "misled": [], "even": []}
+    words = real & (test.tgt_out != EOS)
+    results: dict = {kind: [] for kind in ("honest", "misled", "continued", "even", "no source")}
+    rows: dict[str, list[Tensor]] = {kind: [] for kind in results if kind != "no source"}
     for seed in study.seeds:
-        for kind, decoder, loss in (
-            ("honest", BahdanauDecoder, fast_loss),
-            ("even", EvenDecoder, batch_loss),
-        ):
-            model = translator(study, data, decoder, seed)
-            fit(model, data.batches(32), epochs=study.epochs, lr=study.lr, loss=loss, seed=seed)
-            models[kind].append(model)
-        models["misled"].append(misled(study, data, models["honest"][-1]))
-    gold = [t.en_fr for t in data.test]
-    results: dict = {}
-    rows: dict[str, list[Tensor]] = {}
-    for kind, trained_models in models.items():
-        results[kind] = {"right": [], "bleu": [], "aer": [], "guided": []}
-        rows[kind] = []
-        for model in trained_models:
-            with torch.no_grad():
-                logits, weights = model(test.src, test.src_lens, test.tgt_in)
-            hypotheses = greedy(model, test.src, test.src_lens, max_len=50)
-            texts = [join_words(data.fr.tokens(hypothesis.tokens), "fr") for hypothesis in hypotheses]
-            score = bleu(texts, [[join_words(t.fr, "fr")] for t in data.test], lang="fr").value
-            links = [
-                links_from_weights(w[: len(t.fr), : len(t.en)])
-                for w, t in zip(weights, data.test, strict=True)
-            ]
+        honest = trained(study, data, seed)
+        blind = trained(study, data, seed, source=False)
+        written = read(honest, test)[0].argmax(dim=-1)
+        guess = read(blind, data.batch(data.test, source=False))[0].argmax(dim=-1)
+        results["no source"].append(
+            {
+                "right": (guess == test.tgt_out)[words].float().mean().item(),
+                "same words": (guess == written)[words].float().mean().item(),
+            }
+        )
+        for kind, model in {
+            "honest": honest,
+            "misled": misled(study, data, honest),
+            "continued": continued(study, data, honest),
+            "even": trained(study, data, seed, even=True),
+        }.items():
+            probabilities, weights = read(model, test)
             rows[kind].append(weights[real])
-            results[kind]["right"].append(
-                _rounded((logits.argmax(dim=-1) == test.tgt_out)[real].float().mean())
-            )
-            results[kind]["bleu"].append(round(score, 1))
-            results[kind]["aer"].append(round(alignment_error_rate(links, gold), 3))
-            results[kind]["guided"].append(round(guided(study, data, partial(weights_of, model)), 3))
-    pairs = combinations(rows["honest"], 2)
+            right = probabilities.argmax(dim=-1) == test.tgt_out
+            measured = {
+                "right": right[words].float().mean().item(),
+                "bleu": bleu_of(data, model),
+                "aer": link_errors(data, weights),
+                "guided": guided(study, data, partial(weights_of, model)),
+            }
+            if kind == "honest":
+                measured |= measure_needs(data, model)
+                measured |= {f"names: {name}": number for name, number in measure_names(data, model).items()}
+            results[kind].append(measured)
+    results = {kind: _columns(runs) for kind, runs in results.items()}
     results["overlap"] = {
-        "of two honest": [_rounded(overlap(a, b).mean()) for a, b in pairs],
-        "of honest and misled": [
-            _rounded(overlap(a, b).mean()) for a, b in zip(rows["honest"], rows["misled"], strict=True)
-        ],
+        "of two honest": [_rounded(overlap(a, b).mean()) for a, b in combinations(rows["honest"], 2)],
+        **{
+            f"of honest and {kind}": [
+                _rounded(overlap(a, b).mean()) for a, b in zip(rows["honest"], rows[kind], strict=True)
+            ]
+            for kind in ("misled", "continued")
+        },
     }
     return results
+
+
+def measure_chinese(study: Study) -> dict:
+    """Translators into Chinese from several seeds: names at the beginning, and words that look elsewhere."""
+    data = grammar(study, "zh")
+    test = data.batch(data.test)
+    words = (test.tgt_out != PAD) & (test.tgt_out != EOS)
+    runs = []
+    for seed in study.seeds:
+        model = trained(study, data, seed)
+        probabilities, weights = read(model, test)
+        right = (probabilities.argmax(dim=-1) == test.tgt_out)[words].float().mean().item()
+        measured = {"words right": right, "aer": link_errors(data, weights)}
+        runs.append(
+            measured
+            | {f"names: {name}": number for name, number in measure_names(data, model).items()}
+            | {f"elsewhere: {name}": number for name, number in measure_elsewhere(data, model).items()}
+        )
+    return _columns(runs)
+
+
+def _columns(runs: Sequence[dict[str, float]]) -> dict[str, list[float]]:
+    """One list for each measure, with a number for each seed."""
+    return {name: [round(run[name], 3) for run in runs] for name in runs[0]}
 
 
 def _rounded(number: Tensor) -> float:
@@ -255,7 +511,8 @@ def _rounded(number: Tensor) -> float:
 def run_study(study: Study, out: Path) -> None:
     """Measure and store it, unless the results are stored already."""
     belongs_to = {"versions": {"torch": version("torch")}, "settings": vars(study)}
-    run_parts({"seeds": partial(measure_seeds, study)}, out, belongs_to=belongs_to)
+    parts = {"seeds": partial(measure_seeds, study), "chinese": partial(measure_chinese, study)}
+    run_parts(parts, out, belongs_to=belongs_to)
 
 
 def _main(

@@ -1,9 +1,9 @@
 """The study of the variants: translators that differ in the score, in the query, or in what is added to them.
 
-``PYTHONPATH=chapters python -m studies.variants_study`` trains them with three seeds each, first for the same number of
-steps, then for the same processor time, and stores their scores beside this file; chapters/attention_variants reads
-them. It takes about a quarter of an hour on one core. Trainings that are stored are not repeated. Models and scores
-come from ``utils``.
+``PYTHONPATH=chapters python -m studies.variants_study`` trains them with three seeds each and stores their scores
+beside this file; chapters/attention_variants reads them. The learning rate of each is the one of three with the lowest
+loss on validation sentences. It takes about a quarter of an hour on one core. Trainings that are stored are not
+repeated. Models and scores come from ``utils``.
 """
 
 import json
@@ -11,7 +11,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
@@ -22,23 +22,15 @@ import torch
 import typer
 from torch import Tensor
 
-from utils.attention_variants import (
-    AttentionDecoder,
-    CoverageDecoder,
-    GeneralAttention,
-    LocalAttention,
-    PointerDecoder,
-    masked_sparsemax,
-    overlap,
-)
+from utils.attention import masked_softmax
+from utils.attention_variants import AttentionDecoder, GeneralAttention, PointerDecoder, masked_sparsemax
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import Triple, join_words, triples
-from utils.corpus.grammar.lexicon import NOUNS
-from utils.corpus.vocabulary import PAD, UNK, Vocabulary
+from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.metrics import alignment_error_rate, bleu, links_from_weights
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import Encoder, EncoderDecoder
-from utils.training import batch_loss, fit, seeded, sequence_loss
+from utils.training import History, batch_loss, fit, seeded
 from utils.translator.recovery import write_atomically
 from utils.unknown_words import point_at_source, read_pointers, replace_unknown
 
@@ -63,15 +55,15 @@ VARIANTS = {
     },
     "additive, fed": {"input_feeding": True} | _AFTER,
     "additive, before": {},
-    "general, local": {"local": True} | _AFTER,
     "general, sparse": {"sparse": True} | _AFTER,
+    "general, sparse late": {"sparse": True, "late": True} | _AFTER,
 }
 #: The translators that differ in score or query alone.
 COMPARED = tuple(VARIANTS)[:8]
-#: Those that are also trained for the same processor time: *concat* and *additive* are one function.
-TIMED = tuple(name for name in COMPARED if name != "concat")
-#: The translators of long sentences, with the share of the steps that train without the overlap; None has no coverage.
-LONG = {"plain": None, "coverage": 0.0, "coverage, late": 0.75}
+#: Those that are also trained to write Chinese.
+INTO_CHINESE = ("additive", "general", "location")
+#: A name whose learning rate another one uses: *concat* is the additive score, with other starting numbers.
+RATE_OF = {"concat": "additive", "general, sparse late": "general, sparse"}
 #: The translators of sentences with names that no vocabulary has, with the options of their decoders: two that write
 #: the unknown word, and two that point at the source.
 #:
@@ -90,39 +82,30 @@ class Study:
 
     Attributes:
         num_sentences: training sentences.
-        num_test: test sentences.
-        max_words: longest training sentence, in English words.
-        long_words: fewest and most words of the long sentences.
+        num_test: test sentences, and validation sentences.
+        max_words: longest sentence, in English words.
         width: of the embeddings, of the decoder's state and of both directions of the encoder together.
         batch_size: sentence pairs per step.
-        steps: steps of each training, except those in the same processor time.
-        seconds: processor seconds of those.
-        lr: highest learning rate.
-        seeds: a translator is trained with each.
-        reach: of local attention.
+        steps: steps of a training.
+        lrs: highest learning rates to choose from.
+        lr: highest learning rate of the translators of new names.
+        seeds: a translator is trained with each; the first chooses the learning rate.
     """
 
     num_sentences: int = 8000
     num_test: int = 300
     max_words: int = 12
-    long_words: tuple[int, int] = (16, 24)
     width: int = 64
     batch_size: int = 32
     steps: int = 400
-    seconds: float = 8.0
+    lrs: tuple[float, ...] = (6e-3, 12e-3, 24e-3)
     lr: float = 6e-3
     seeds: tuple[int, ...] = (0, 1, 2)
-    reach: float = 3.0
 
-    def sentences(self, split: str, *, long: bool = False) -> list[Triple]:
-        """Sentences of a split; no meaning of a training sentence is in the test."""
-        low, high = self.long_words if long else (3, self.max_words)
-        return triples(
-            self.num_test if split == "test" else self.num_sentences,
-            split=split,
-            min_words=low,
-            max_words=high,
-        )
+    def sentences(self, split: str) -> list[Triple]:
+        """Sentences of a split; no meaning of a training sentence is in another split."""
+        num = self.num_sentences if split == "train" else self.num_test
+        return triples(num, split=split, min_words=3, max_words=self.max_words)
 
     @cached_property
     def train(self) -> list[Triple]:
@@ -130,56 +113,45 @@ class Study:
         return self.sentences("train")
 
     @cached_property
+    def valid(self) -> list[Triple]:
+        """Sentences to choose the learning rate with."""
+        return self.sentences("valid")
+
+    @cached_property
     def test(self) -> list[Triple]:
         """Sentences to test on."""
         return self.sentences("test")
 
     @cached_property
-    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
-        """The English and the French words of training."""
-        return Vocabulary.words(t.en for t in self.train), Vocabulary.words(t.fr for t in self.train)
+    def vocabularies(self) -> dict[str, Vocabulary]:
+        """The words of training in each language."""
+        return {lang: Vocabulary.words(t.words(lang) for t in self.train) for lang in ("en", "fr", "zh")}
 
-    def encode(self, sentences: Sequence[Triple]) -> tuple[list[list[int]], list[list[int]]]:
-        """English and French ids."""
-        en, fr = self.vocabularies
-        return en.encode([t.en for t in sentences]), fr.encode([t.fr for t in sentences])
+    def encode(
+        self, sentences: Sequence[Triple], lang: str = "fr"
+    ) -> tuple[list[list[int]], list[list[int]]]:
+        """English ids, and those of the language to write."""
+        words = self.vocabularies
+        return words["en"].encode([t.en for t in sentences]), words[lang].encode(
+            [t.words(lang) for t in sentences]
+        )
 
 
-def build(study: Study, *, seed: int, local=False, sparse=False, coverage=False, **options) -> EncoderDecoder:
+def build(
+    study: Study, *, seed: int, lang: str = "fr", sparse=False, late=False, **options
+) -> EncoderDecoder:
     """A translator that was not trained; the options are those of a variant."""
-    num_src, num_tgt = map(len, study.vocabularies)
-    width = study.width
+    words, width = study.vocabularies, study.width
     with seeded(seed):
-        encoder = Encoder(num_src, width, width // 2)
-        if local:
-            options["score"] = LocalAttention(width, width, study.reach)
+        encoder = Encoder(len(words["en"]), width, width // 2)
         if sparse:
-            options["score"] = GeneralAttention(width, width, normalise=masked_sparsemax)
+            normalise = masked_softmax if late else masked_sparsemax
+            options["score"] = GeneralAttention(width, width, normalise=normalise)
         if options.get("score") == "location":
             options["max_len"] = MAX_LEN
-        decoder = (
-            PointerDecoder if "unknown" in options else CoverageDecoder if coverage else AttentionDecoder
-        )
-        sizes = (num_tgt, width, width, encoder.d_out)
+        decoder = PointerDecoder if "unknown" in options else AttentionDecoder
+        sizes = (len(words[lang]), width, width, encoder.d_out)
         return EncoderDecoder(encoder, decoder(*sizes, d_enc_state=width // 2, **options))
-
-
-class CoverageLoss:
-    """The loss of the words, plus the overlap of the weights with those of earlier steps.
-
-    Args:
-        start: number of calls without the overlap.
-    """
-
-    def __init__(self, start: int):
-        self._left = start
-
-    def __call__(self, model: EncoderDecoder, batch: Batch, *, label_smoothing: float = 0.0) -> Tensor:
-        """The loss of a batch."""
-        logits, weights = model(batch.src, batch.src_lens, batch.tgt_in)
-        loss = sequence_loss(logits, batch.tgt_out, label_smoothing=label_smoothing)
-        self._left -= 1
-        return loss if self._left >= 0 else loss + overlap(weights, batch.tgt_out != PAD)
 
 
 def train(
@@ -188,20 +160,19 @@ def train(
     ids: tuple[list[list[int]], list[list[int]]],
     *,
     steps: int,
+    lr: float,
     seed: int,
-    loss: Callable = batch_loss,
+    on_step: Callable | None = None,
 ) -> dict[str, float]:
-    """Train for a number of steps; return the processor seconds, and the target tokens of each."""
+    """Train for a number of steps; return them with the learning rate and the processor seconds."""
     batches = ShuffledBatches(*ids, batch_size=study.batch_size, seed=seed)
     chosen_batches: list[Batch] = []
     while len(chosen_batches) < steps:
         chosen_batches.extend(batches)
     chosen_batches = chosen_batches[:steps]
     start = time.process_time()
-    fit(model, chosen_batches, epochs=1, loss=loss, label_smoothing=0.0, lr=study.lr, seed=seed)
-    seconds = time.process_time() - start
-    tokens = sum(batch.num_tokens for batch in chosen_batches)
-    return {"steps": steps, "seconds": round(seconds, 2), "tokens_per_second": round(tokens / seconds)}
+    fit(model, chosen_batches, epochs=1, label_smoothing=0.0, lr=lr, seed=seed, on_step=on_step)
+    return {"steps": steps, "lr": lr, "seconds": round(time.process_time() - start, 2)}
 
 
 def translate(model: EncoderDecoder, src_ids: list[list[int]]) -> list[Hypothesis]:
@@ -215,81 +186,91 @@ def translate(model: EncoderDecoder, src_ids: list[list[int]]) -> list[Hypothesi
     return hypotheses
 
 
-def score_bleu(sentences: Sequence[Triple], words: Sequence[Sequence[str]]) -> float:
+def score_bleu(sentences: Sequence[Triple], words: Sequence[Sequence[str]], lang: str = "fr") -> float:
     """BLEU of translations, given as words."""
-    references = [[join_words(t.fr, "fr")] for t in sentences]
-    return round(bleu([join_words(w, "fr") for w in words], references, lang="fr").value, 2)
+    references = [[join_words(t.words(lang), lang)] for t in sentences]
+    return round(bleu([join_words(w, lang) for w in words], references, lang=lang).value, 2)
 
 
 @torch.no_grad()
-def forced_weights(study: Study, model: EncoderDecoder, sentences: Sequence[Triple]) -> list[Tensor]:
+def forced_weights(
+    study: Study, model: EncoderDecoder, sentences: Sequence[Triple], lang: str = "fr"
+) -> list[Tensor]:
     """The weights of each sentence while the decoder reads the reference."""
-    batch = make_batch(*study.encode(sentences))
+    batch = make_batch(*study.encode(sentences, lang))
     _, weights = model(batch.src, batch.src_lens, batch.tgt_in)
-    return [w[: len(t.fr), : len(t.en)] for w, t in zip(weights, sentences, strict=True)]
+    return [w[: len(t.words(lang)), : len(t.en)] for w, t in zip(weights, sentences, strict=True)]
 
 
-_FRENCH_NOUNS = {form for noun in NOUNS.values() for form in noun.fr}
+#: How many places after its source the largest weight of a word is looked for.
+OFFSETS = range(-2, 3)
 
 
-def count_errors(sentences: Sequence[Triple], words: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Nouns that are missing, nouns that are written too often, and sequences of three words that are repeated.
+def offsets(weights: Sequence[Tensor], gold: Sequence[Collection[tuple[int, int]]]) -> dict[str, float]:
+    """The share of the linked words whose largest weight is so many places after the nearest of their sources.
 
-    The first two are shares of the nouns of the references; the third is a share of all three-word sequences.
+    >>> offsets([torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.2, 0.6]])], [{(0, 0), (1, 1)}])
+    {'-2': 0.0, '-1': 0.0, '0': 0.5, '1': 0.5, '2': 0.0}
     """
-    num_nouns = num_missing = num_repeated = num_sequences = num_again = 0
-    for t, translation in zip(sentences, words, strict=True):
-        right = Counter(word for word in t.fr if word in _FRENCH_NOUNS)
-        written_counts = Counter(translation)
-        num_nouns += right.total()
-        num_missing += sum(max(0, count - written_counts[noun]) for noun, count in right.items())
-        num_repeated += sum(max(0, written_counts[noun] - count) for noun, count in right.items())
-        threes = Counter(zip(translation, translation[1:], translation[2:], strict=False))
-        num_sequences += threes.total()
-        num_again += threes.total() - len(threes)
-    shares = {
-        "missing": num_missing / num_nouns,
-        "repeated": num_repeated / num_nouns,
-        "again": num_again / max(1, num_sequences),
-    }
-    return {name: round(share, 4) for name, share in shares.items()}
+    found = []
+    for w, links in zip(weights, gold, strict=True):
+        best = w.argmax(dim=-1).tolist()
+        for j in {j for _, j in links}:
+            found.append(min((best[j] - i for i, k in links if k == j), key=abs))
+    return {str(offset): round(found.count(offset) / len(found), 4) for offset in OFFSETS}
 
 
-def measure(study: Study, model: EncoderDecoder, sentences: Sequence[Triple]) -> dict[str, float]:
-    """Size, BLEU, alignment error rate, and the errors of :func:`count_errors`."""
-    _, fr = study.vocabularies
-    words = [fr.tokens(hypothesis.tokens) for hypothesis in translate(model, study.encode(sentences)[0])]
-    links = [links_from_weights(w) for w in forced_weights(study, model, sentences)]
+@torch.no_grad()
+def measure(study: Study, model: EncoderDecoder, lang: str = "fr") -> dict:
+    """Size, BLEU, alignment error rate, and where the largest weights are."""
+    hypotheses = translate(model, study.encode(study.test, lang)[0])
+    words = [study.vocabularies[lang].tokens(hypothesis.tokens) for hypothesis in hypotheses]
+    weights, gold = forced_weights(study, model, study.test, lang), [t.links("en", lang) for t in study.test]
     return {
         "parameters": sum(p.numel() for p in model.parameters()),
-        "bleu": score_bleu(sentences, words),
-        "aer": round(alignment_error_rate(links, [t.en_fr for t in sentences]), 4),
-        **count_errors(sentences, words),
+        "bleu": score_bleu(study.test, words, lang),
+        "aer": round(alignment_error_rate([links_from_weights(w) for w in weights], gold), 4),
+        "offsets": offsets(weights, gold),
     }
 
 
-def run_variant(study: Study, name: str, seed: int, *, steps: int) -> dict:
-    """Train a variant and measure it; with the first seed also the weights on our sentence."""
-    model = build(study, seed=seed, **VARIANTS[name])
-    result = train(study, model, study.encode(study.train), steps=steps, seed=seed)
-    result |= measure(study, model, study.test)
-    if seed == study.seeds[0]:
+@torch.no_grad()
+def valid_loss(study: Study, model: EncoderDecoder, lang: str) -> float:
+    """The loss of the validation sentences."""
+    return round(batch_loss(model, make_batch(*study.encode(study.valid, lang))).item(), 4)
+
+
+def run_variant(
+    study: Study, name: str, seed: int, *, steps: int, lrs: Sequence[float], lang: str = "fr"
+) -> dict:
+    """Train a variant with each learning rate, and measure the one with the lowest loss on validation sentences.
+
+    With the first seed also the weights on our sentence are stored, for French.
+    """
+    runs = []
+    for lr in lrs:
+        model = build(study, seed=seed, lang=lang, **VARIANTS[name])
+
+        def sparse_from_half(history: History, model: EncoderDecoder = model) -> None:
+            if len(history.losses) == steps // 2:
+                model.decoder.attention.normalise = masked_sparsemax
+
+        late = VARIANTS[name].get("late")
+        ids = study.encode(study.train, lang)
+        result = train(
+            study, model, ids, steps=steps, lr=lr, seed=seed, on_step=sparse_from_half if late else None
+        )
+        runs.append((valid_loss(study, model, lang), result, model))
+    losses = [loss for loss, _, _ in runs]
+    _, result, model = runs[losses.index(min(losses))]
+    result |= {"valid": losses} | measure(study, model, lang)
+    if seed == study.seeds[0] and lang == "fr":
         none = frozenset()
         ours = Triple(tuple(ENGLISH), tuple(FRENCH), (), none, none, none, "")
         result["weights"] = [
             [round(w, 3) for w in row] for row in forced_weights(study, model, [ours])[0].tolist()
         ]
     return result
-
-
-def run_long(study: Study, kind: str, seed: int, *, steps: int) -> dict:
-    """Train on long sentences; score the translations, and count missing and repeated words."""
-    share = LONG[kind]
-    model = build(study, seed=seed, coverage=share is not None)
-    loss = batch_loss if share is None else CoverageLoss(round(share * steps))
-    ids = study.encode(study.sentences("train", long=True))
-    result = train(study, model, ids, steps=steps, seed=seed, loss=loss)
-    return result | measure(study, model, study.sentences("test", long=True))
 
 
 # ---- Names that the model has never seen ----
@@ -325,7 +306,7 @@ def with_new_names(
 
 def run_names(study: Study, kind: str, seed: int, *, steps: int) -> dict:
     """Train on sentences with new names and count those that are written right in sentences with other new names."""
-    en, fr = study.vocabularies
+    en, fr = study.vocabularies["en"], study.vocabularies["fr"]
     names = invented_names(400, seed=0)
     train_pairs = with_new_names(study.train, names[:300], share=0.7, seed=1)
     test_pairs = with_new_names(study.test, names[300:], share=1.0, seed=2)
@@ -338,7 +319,7 @@ def run_names(study: Study, kind: str, seed: int, *, steps: int) -> dict:
             point_at_source(ids, tgt, src, vocab_size=len(fr))
             for ids, (src, tgt) in zip(tgt_ids, train_pairs, strict=True)
         ]
-    result = train(study, model, (src_ids, tgt_ids), steps=steps, seed=seed)
+    result = train(study, model, (src_ids, tgt_ids), steps=steps, lr=study.lr, seed=seed)
     hypotheses = translate(model, en.encode([src for src, _ in test_pairs]))
     if pointer:
         translations = [
@@ -352,7 +333,26 @@ def run_names(study: Study, kind: str, seed: int, *, steps: int) -> dict:
         for words, f, (src, _) in zip(plain, hypotheses, test_pairs, strict=True)
     ]
     by_kind = {"left": plain, "copied": with_copies}
-    return result | {kind: score_names(words, test_pairs, names) for kind, words in by_kind.items()}
+    result |= {kind: score_names(words, test_pairs, names) for kind, words in by_kind.items()}
+    return result | {"offsets": name_offsets(study, model, test_pairs, names)}
+
+
+@torch.no_grad()
+def name_offsets(
+    study: Study,
+    model: EncoderDecoder,
+    test_pairs: Sequence[tuple[list[str], list[str]]],
+    names: Sequence[str],
+) -> dict[str, float]:
+    """Where the largest weight of each new name is, while the decoder reads the reference."""
+    en, fr = study.vocabularies["en"], study.vocabularies["fr"]
+    batch = make_batch(en.encode([src for src, _ in test_pairs]), fr.encode([tgt for _, tgt in test_pairs]))
+    weights = model(batch.src, batch.src_lens, batch.tgt_in)[1]
+    gold = [
+        {(i, j) for i, s in enumerate(src) for j, t in enumerate(tgt) if s == t and s in set(names)}
+        for src, tgt in test_pairs
+    ]
+    return offsets(list(weights), gold)
 
 
 def score_names(
@@ -389,20 +389,24 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, say: Calla
     if results["study"] != head:
         raise ValueError(f"{out} holds results with other settings: name another file")
     done = {(r["part"], r["name"], r["seed"]) for r in results["trainings"]}
-    parts = [("steps", VARIANTS), ("names", NAMES), ("seconds", TIMED), ("long", LONG)]
+    parts = [
+        ("steps", VARIANTS, study.seeds),
+        ("names", NAMES, study.seeds),
+        ("chinese", INTO_CHINESE, study.seeds),
+    ]
     todo = [
         (part, name, seed)
-        for part, names in parts
-        for seed, name in product(study.seeds, names)
+        for part, names, seeds in parts
+        for seed, name in product(seeds, names)
         if (part, name, seed) not in done
     ]
     for part, name, seed in todo[:at_most]:
-        if part in ("names", "long"):
-            run = run_names if part == "names" else run_long
-            result = run(study, name, seed, steps=study.steps)
+        if part == "names":
+            result = run_names(study, name, seed, steps=study.steps)
         else:
-            steps = study.steps if part == "steps" else steps_for(study, results["trainings"], name)
-            result = run_variant(study, name, seed, steps=steps)
+            lang = "zh" if part == "chinese" else "fr"
+            lrs = rates(study, results["trainings"], name)
+            result = run_variant(study, name, seed, steps=study.steps, lrs=lrs, lang=lang)
         results["trainings"].append({"part": part, "name": name, "seed": seed} | result)
         write_atomically(out, (json.dumps(results, indent=1, ensure_ascii=False) + "\n").encode())
         numbers = {k: v for k, v in result.items() if k != "weights"}
@@ -410,10 +414,13 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, say: Calla
     return max(0, len(todo) - len(todo[:at_most]))
 
 
-def steps_for(study: Study, trainings: Sequence[dict], name: str) -> int:
-    """The steps that the variant makes in the study's seconds, at the speed of its fastest training; at least two."""
-    times = [r["seconds"] / r["steps"] for r in trainings if (r["part"], r["name"]) == ("steps", name)]
-    return max(2, round(study.seconds / min(times)))
+def rates(study: Study, trainings: Sequence[dict], name: str) -> Sequence[float]:
+    """All learning rates for the first training of a variant, then the one that it chose."""
+    owner = RATE_OF.get(name, name)
+    chosen = [
+        r["lr"] for r in trainings if (r["part"], r["name"], r["seed"]) == ("steps", owner, study.seeds[0])
+    ]
+    return chosen or study.lrs
 
 
 def _main(

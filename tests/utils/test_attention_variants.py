@@ -14,14 +14,11 @@ from utils.attention_variants import (
     SCORES,
     AttentionDecoder,
     ConcatAttention,
-    CoverageDecoder,
     DotAttention,
     GeneralAttention,
-    LocalAttention,
     LocationAttention,
     PointerDecoder,
     masked_sparsemax,
-    overlap,
     score_layer,
 )
 from utils.corpus.batches import ShuffledBatches, make_batch
@@ -92,7 +89,6 @@ def test_each_score_is_that_of_a_loop(score):
         (score_layer("general", D, D), ["w.weight"]),
         (score_layer("concat", D, D), ["w.weight", "v.weight"]),
         (score_layer("location", D, D, max_len=KEYS), ["w.weight"]),
-        (LocalAttention(D, D, 2), ["w.weight", "w_p.weight", "v_p.weight"]),
     ],
 )
 def test_parameters_keep_the_names_of_stored_models(layer, names):
@@ -155,14 +151,6 @@ def test_sums_over_many_keys_are_right_in_narrow_types(dtype):
     weights = masked_sparsemax(torch.tensor([[0.0] + [-0.5] * (n - 1)], dtype=dtype))
     assert weights[0, 0].item() == pytest.approx(0.5001, rel=0.01)
     assert weights.sum().item() == pytest.approx(1, rel=0.01)
-    everywhere = torch.full((1, n, 1), 0.5, dtype=dtype)
-    assert overlap(everywhere).item() == pytest.approx(0.5 * (n - 1) / n, rel=0.01)
-    local = LocalAttention(3, 5, reach=1).to(dtype)
-    nn.init.constant_(local.v_p.weight, 200)
-    nn.init.constant_(local.w_p.weight, 1)
-    places = torch.arange(n)[None, :, None].expand(1, n, 5).to(dtype)
-    _, weights = local(torch.ones(1, 1, 3, dtype=dtype), places, places)
-    assert weights[0, 0].nonzero().flatten().tolist() == [n - 2, n - 1]  # the centre is the last place
 
 
 INF, NAN = math.inf, math.nan
@@ -209,26 +197,6 @@ def test_every_score_may_use_sparsemax(make):
     assert_close(context, weights @ values)
 
 
-# ---- Local attention ----
-
-
-def test_local_attention_is_that_of_a_loop():
-    queries, keys, values = tensors()
-    layer = randomised(LocalAttention(D, D, reach=1.5))
-    lens = torch.tensor([5, 3])
-    context, weights = layer(queries, keys, values, length_mask(lens, KEYS))
-    for b, i in itertools.product(range(BATCH), range(QUERIES)):
-        q, n = queries[b, i], int(lens[b])
-        p = (n - 1) * torch.sigmoid(layer.v_p.weight[0] @ torch.tanh(layer.w_p.weight @ q))
-        near = [j for j in range(n) if abs(j - p) <= 1.5]
-        align = torch.softmax(torch.stack([q @ layer.w.weight @ keys[b, j] for j in near]), dim=0)
-        expected = torch.zeros(KEYS)
-        for weight, j in zip(align, near, strict=True):
-            expected[j] = weight * torch.exp(-((j - p) ** 2) / (2 * 0.75**2))
-        assert_close(weights[b, i], expected)
-        assert_close(context[b, i], expected @ values[b])
-
-
 # ---- Decoders ----
 
 
@@ -256,7 +224,6 @@ EVERY = [
     {"layers": 2, "query": "after", "input_feeding": True},
     {"layers": 2, "query": "after"},
     {"cell": "context", "query": "after", "input_feeding": True},
-    {"decoder_type": CoverageDecoder},
     {"decoder_type": PointerDecoder, "unknown": UNK},
     {
         "decoder_type": PointerDecoder,
@@ -339,48 +306,6 @@ def test_your_own_layer_is_a_score_too():
     assert logits.isfinite().all()
 
 
-# ---- Coverage ----
-
-
-@torch.no_grad()
-def test_coverage_reads_the_sum_of_the_weights_before():
-    model = translator(CoverageDecoder)
-    randomised(model)
-    decoder = model.decoder
-    memory, state = model.start(SENTENCES.src, SENTENCES.src_lens)
-    s, y = state.layers, decoder.embedding(SENTENCES.tgt_in)
-    layer, covered = decoder.attention, torch.zeros(3, 5)
-    _, _, weights = decoder(SENTENCES.tgt_in, memory, state)
-    for i in range(y.shape[1]):
-        hidden = layer.w_q(s[0])[:, None] + layer.w_k(memory.values) + covered[:, :, None] * decoder.w_c
-        scores = layer.w_v(torch.tanh(hidden)).squeeze(-1).masked_fill(~memory.mask[:, 0], -torch.inf)
-        expected = scores.softmax(dim=-1)
-        assert_close(weights[:, i], expected)
-        context = (expected[:, :, None] * memory.values).sum(dim=1)
-        s = decoder.advance(y[:, i], context, s)
-        covered = covered + expected
-
-
-def test_without_its_vector_coverage_is_additive_attention():
-    plain, covered = translator(), translator(CoverageDecoder)
-    covered.load_state_dict(plain.state_dict() | {"decoder.w_c": torch.zeros(14)})
-    inputs = SENTENCES.src, SENTENCES.src_lens, SENTENCES.tgt_in
-    assert_close(covered(*inputs), plain(*inputs))
-
-
-def test_overlap_is_that_of_a_loop():
-    weights = torch.rand(2, 4, 3).softmax(dim=-1)
-    real = length_mask(torch.tensor([4, 2]), 4).squeeze(1)
-    steps = []
-    for b, t in ((0, 4), (1, 2)):
-        covered = [0.0] * 3
-        for i in range(t):
-            steps.append(sum(min(weights[b, i, j].item(), covered[j]) for j in range(3)))
-            covered = [covered[j] + weights[b, i, j].item() for j in range(3)]
-    assert overlap(weights, real).item() == pytest.approx(sum(steps) / 6)
-    assert_close(overlap(weights), overlap(weights, torch.ones(2, 4, dtype=torch.bool)))
-
-
 # ---- Pointers ----
 
 
@@ -444,7 +369,6 @@ def test_pointers_lead_to_the_first_equal_word():
         (lambda: score_layer("dot", 3, 4), "score 'dot' needs queries and keys of one width, got 3 and 4"),
         (lambda: score_layer("cosine", 3, 4), "score 'cosine' needs queries and keys of one width"),
         (lambda: score_layer("location", 3, 4), "'location' needs max_len"),
-        (lambda: LocalAttention(3, 4, reach=0.5), "reach must be at least 1, got 0.5"),
         (
             lambda: LocationAttention(3, 4).project_keys(torch.zeros(1, 5, 3)),
             "max_len = 4 places, got 5 keys",

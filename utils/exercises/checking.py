@@ -279,6 +279,8 @@ def _same(left: object, right: object) -> bool:
         return left.keys() == right.keys() and all(_same(left[name], right[name]) for name in left)
     if isinstance(left, torch.nn.Module):
         return all(map(torch.equal, left.parameters(), right.parameters()))
+    if isinstance(left, tuple | list):
+        return len(left) == len(right) and all(map(_same, left, right))
     return callable(left) or left == right
 
 

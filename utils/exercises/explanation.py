@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from utils.corpus.batches import Batch, make_batch
 from utils.exercises.checking import (
     ReadersFunction,
     as_tensor,
@@ -14,6 +15,79 @@ from utils.exercises.checking import (
     expect_distribution,
     show,
 )
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
+from utils.training import seeded
+
+
+@exercise(
+    1,
+    "In each step: a copy of the mask with one False in each row, a step with this mask for the probabilities, and a "
+    "step with the whole mask for the next state.",
+    "`mask[torch.arange(len(mask)), 0, hidden[:, i]] = False` hides one word in each sentence.",
+)
+@torch.no_grad()
+def hidden_in_step(answer: ReadersFunction) -> Iterator[str]:
+    with seeded(5):
+        model = EncoderDecoder(Encoder(11, 5, 5), BahdanauDecoder(13, 5, 7, 10, d_enc_state=5)).eval()
+        for parameter in model.parameters():
+            torch.nn.init.normal_(parameter, std=0.7)
+    for src, tgt, words in (
+        ([[4, 5, 6]], [[7, 8, 9]], [[2, 0, 1, 2]]),
+        ([[4, 5, 6, 7, 8], [9, 10, 4]], [[5, 6], [7, 8, 9, 10]], [[0, 4, 1, 1, 1], [2, 2, 0, 1, 0]]),
+    ):
+        batch, hidden = make_batch(src, tgt), torch.tensor(words)
+        case = f"for {len(src)} sentence{'s' * (len(src) > 1)}, the words {words} hidden"
+        right = _steps(model, batch, hidden, keep_state=True).softmax(dim=-1)
+        later = (
+            "What is hidden in one step must be seen again in the next: begin each step with the whole mask."
+        )
+        state = "The next state must be made with all words: take it from a second step, with the whole mask."
+        mistakes = (
+            (right.log(), "these are logarithms of the probabilities", "End with `.softmax(dim=-1)`."),
+            (
+                _steps(model, batch, hidden, keep_state=True),
+                "these are the logits",
+                "End with `.softmax(dim=-1)`.",
+            ),
+            (
+                model(batch.src, batch.src_lens, batch.tgt_in)[0].softmax(dim=-1),
+                "nothing is hidden",
+                "Set False.",
+            ),
+            (
+                _steps(model, batch, hidden, keep_state=False).softmax(dim=-1),
+                "the state did not see the word",
+                state,
+            ),
+            (
+                _steps(model, batch, hidden, keep_state=True, for_good=True).softmax(dim=-1),
+                "a hidden word stays hidden in all later steps",
+                later,
+            ),
+            (
+                _steps(model, batch, hidden, keep_state=False, for_good=True).softmax(dim=-1),
+                "a hidden word stays hidden for output and state",
+                later,
+            ),
+        )
+        wanted = "Return the probabilities of all steps: (sentences, steps, words of the vocabulary)."
+        expect_close(answer(model, batch, hidden), right, case, wanted, mistakes=mistakes)
+        yield f"{case}, the probabilities are right"
+
+
+def _steps(
+    model: EncoderDecoder, batch: Batch, hidden: Tensor, *, keep_state: bool, for_good: bool = False
+) -> Tensor:
+    """The logits of all steps; the right ones keep the state and hide nothing for good."""
+    memory, state = model.start(batch.src, batch.src_lens)
+    whole, mask, after = memory, memory.mask.clone(), []
+    for i, word in enumerate(batch.tgt_in.split(1, dim=1)):
+        mask = mask.clone() if for_good else whole.mask.clone()
+        mask[torch.arange(len(mask)), 0, hidden[:, i]] = False
+        logits, hidden_state, _ = model.decoder(word, whole._replace(mask=mask), state)
+        state = model.decoder(word, whole, state)[1] if keep_state else hidden_state
+        after.append(logits)
+    return torch.cat(after, dim=1)
 
 
 @exercise(

@@ -7,26 +7,16 @@ import pytest
 import torch
 
 from studies import variants_study
-from studies.variants_study import LONG, NAMES, RESULTS, TIMED, VARIANTS, Study, run_study
+from studies.variants_study import INTO_CHINESE, NAMES, RESULTS, VARIANTS, Study, run_study
 from utils.corpus.grammar import Triple
 from utils.corpus.vocabulary import UNK
 
 NONE = frozenset()
-TINY = Study(num_sentences=120, num_test=7, long_words=(13, 16), width=10, steps=2, seconds=0.01, seeds=(0,))
+TINY = Study(num_sentences=120, num_test=7, width=10, steps=2, seeds=(0,))
 
 
 def sentence(fr: str, en: str = "a cat") -> Triple:
     return Triple(tuple(en.split()), tuple(fr.split()), (), NONE, NONE, NONE, "")
-
-
-def test_missing_and_repeated_nouns_are_counted_by_hand():
-    references = [sentence("le chat voit la fleur ."), sentence("la fleur et le chat .")]
-    written = [["le", "chat", "voit", "le", "chat", "."], ["la", "fleur", "et", "le", "chat", "."]]
-    errors = variants_study.count_errors(references, written)
-    # Of four nouns one is missing and one comes twice; no three words in a row come again.
-    assert errors == {"missing": 0.25, "repeated": 0.25, "again": 0.0}
-    again = variants_study.count_errors(references[:1], [["a", "b", "c", "a", "b", "c"]])
-    assert again["again"] == 0.25
 
 
 def test_new_names_replace_a_person_in_both_languages():
@@ -37,8 +27,15 @@ def test_new_names_replace_a_person_in_both_languages():
     assert {en[0], en[2]} < {"Zora", "Bodi", "Kel", "Tam"}
     names = variants_study.invented_names(400, seed=0)
     assert len(set(names)) == 400
-    en, fr = TINY.vocabularies
+    en, fr = TINY.vocabularies["en"], TINY.vocabularies["fr"]
     assert en.encode([names]) == fr.encode([names]) == [[UNK] * 400]
+
+
+def test_where_the_largest_weight_is_counted_by_hand():
+    weights = [torch.eye(4)[[1, 1, 3, 0]], torch.eye(3)[[2]]]  # the largest weights are at 1, 1, 3, 0 and 2
+    gold = [{(0, 0), (1, 1), (2, 1), (1, 2)}, {(0, 0)}]
+    found = variants_study.offsets(weights, gold)
+    assert found == {"-2": 0.0, "-1": 0.0, "0": 0.25, "1": 0.25, "2": 0.5}
 
 
 def test_names_are_scored_by_hand():
@@ -50,11 +47,9 @@ def test_names_are_scored_by_hand():
 
 
 def test_results_grow_one_training_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        variants_study, "VARIANTS", {name: VARIANTS[name] for name in ("dot", "general, local")}
-    )
-    monkeypatch.setattr(variants_study, "TIMED", ("dot",))
-    monkeypatch.setattr(variants_study, "LONG", {"coverage": LONG["coverage"]})
+    names = ("dot", "general, sparse", "general, sparse late")
+    monkeypatch.setattr(variants_study, "VARIANTS", {name: VARIANTS[name] for name in names})
+    monkeypatch.setattr(variants_study, "INTO_CHINESE", ("dot",))
     some = {name: NAMES[name] for name in ("general, pointer", "additive, before, unknown")}
     monkeypatch.setattr(variants_study, "NAMES", some)
     out = tmp_path / "results.json"
@@ -63,24 +58,28 @@ def test_results_grow_one_training_at_a_time(tmp_path, monkeypatch):
     assert run_study(TINY, out, say=lambda *_: None) == 0
     results = json.loads(out.read_text("utf-8"))
     assert results["trainings"][0] == first["trainings"][0]
-    made = [(r["part"], r["name"]) for r in results["trainings"]]
-    assert made == [
+    assert [(r["part"], r["name"]) for r in results["trainings"]] == [
         ("steps", "dot"),
-        ("steps", "general, local"),
+        ("steps", "general, sparse"),
+        ("steps", "general, sparse late"),
         ("names", "general, pointer"),
         ("names", "additive, before, unknown"),
-        ("seconds", "dot"),
-        ("long", "coverage"),
+        ("chinese", "dot"),
     ]
     assert torch.tensor(first["trainings"][0]["weights"]).shape == (9, 8)
+    made = {(r["part"], r["name"]): r for r in results["trainings"]}
+    for name, num_rates in {"dot": 3, "general, sparse": 3, "general, sparse late": 1}.items():
+        assert len(made["steps", name]["valid"]) == num_rates
+    best = made["steps", "dot"]["valid"]
+    assert made["steps", "dot"]["lr"] == TINY.lrs[best.index(min(best))] == made["chinese", "dot"]["lr"]
     with pytest.raises(ValueError, match="other settings"):
-        run_study(replace(TINY, steps=3), out)
+        run_study(replace(TINY, steps=5), out)
 
 
 def test_the_stored_results_are_whole():
     results = json.loads(RESULTS.read_text("utf-8"))
     made = {(r["part"], r["name"], r["seed"]) for r in results["trainings"]}
-    parts = {"steps": VARIANTS, "long": LONG, "names": NAMES, "seconds": TIMED}
+    parts = {"steps": VARIANTS, "names": NAMES, "chinese": INTO_CHINESE}
     assert made == {
         (part, name, seed) for part, names in parts.items() for name in names for seed in (0, 1, 2)
     }

@@ -8,6 +8,42 @@ from utils.exercises import explanation as check
 answers = Answers()
 
 
+def hide(model, batch, hidden, *, copy=True, all_for_state=True):
+    memory, state = model.start(batch.src, batch.src_lens)
+    after, mask = [], memory.mask.clone()
+    whole = memory._replace(mask=memory.mask.clone())
+    for i, word in enumerate(batch.tgt_in.unbind(dim=1)):
+        mask = whole.mask.clone() if copy else mask
+        for row, place in enumerate(hidden[:, i]):
+            mask[row, 0, place] = False
+        logits, hidden_state, _ = model.decoder(word[:, None], memory._replace(mask=mask), state)
+        state = model.decoder(word[:, None], whole, state)[1] if all_for_state else hidden_state
+        after.append(logits)
+    return torch.cat(after, dim=1)
+
+
+def not_hidden(model, batch, hidden):
+    return model(batch.src, batch.src_lens, batch.tgt_in)[0].softmax(dim=-1)
+
+
+answers.add(
+    check.hidden_in_step,
+    [lambda *given: hide(*given).softmax(dim=-1)],
+    [
+        (hide, "these are the logits"),
+        (lambda *given: hide(*given).log_softmax(dim=-1), "these are logarithms"),
+        (not_hidden, "nothing is hidden"),
+        (lambda *given: hide(*given, all_for_state=False).softmax(dim=-1), "the state did not see the word"),
+        (lambda *given: hide(*given, copy=False).softmax(dim=-1), "stays hidden in all later steps"),
+        (
+            lambda *given: hide(*given, copy=False, all_for_state=False).softmax(dim=-1),
+            "stays hidden for output and state",
+        ),
+        (lambda *given: hide(*given).softmax(dim=-1)[:, 0], "has the shape (1, 13)"),
+    ],
+)
+
+
 def along(f, x, shares):
     total = torch.zeros_like(x)
     for share in shares:
