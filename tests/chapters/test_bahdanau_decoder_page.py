@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from bs4 import BeautifulSoup
 from page_engine import Engine
 from playwright.sync_api import Browser, Page, expect
@@ -13,8 +14,9 @@ from windows import DESK, Visit
 
 from utils.corpus.batches import make_batch
 from utils.corpus.grammar import join_words, triples
-from utils.search import greedy
+from utils.search import beam_search, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
+from utils.translator.models import Settings, build_model
 from utils.translator.page.html import read_page
 from utils.translator.page.stored_model import unpack_weights
 
@@ -55,6 +57,25 @@ def test_the_stored_weights_write_the_printed_translations(engine):
     found = greedy(model, batch.src, batch.src_lens, max_len=50)
     words = [[FACTS["tgt"]["tokens"][i] for i in hypothesis.tokens] for hypothesis in found]
     assert [join_words(row, "fr") for row in words] == [*printed, of_dog.strip()]
+
+
+def test_the_table_holds_what_the_stored_translator_writes():
+    page = ROOT / "book" / "_assets" / "translators" / "en-fr.html"
+    facts, packed = read_page(page.read_text("utf-8"))
+    weights = unpack_weights(facts["layout"], packed)
+    width = weights["encoder.embedding.weight"].shape[1]
+    sizes = (len(facts[side]["tokens"]) for side in ("src", "tgt"))
+    model = build_model(Settings("en", "fr", d_embed=width, d_hidden=width), *sizes).eval()
+    model.load_state_dict(weights)
+    engine = Engine()
+    engine.call("reads", {"vocabulary": facts["src"], "language": facts["language"]})
+    engine.call("writes", facts["tgt"])
+    rows = re.findall(r"^\| ([A-Z].+[.?]) \| (.+) \|$", CELLS["bd-real-m"].source, re.MULTILINE)
+    assert len(rows) == 5
+    for english, french in rows:
+        ids = engine.call("read", [english])[0]["ids"]
+        [[best, *_]] = beam_search(model, torch.tensor([ids]), torch.tensor([len(ids)]), beam=5, max_len=100)
+        assert engine.call("decode", [best.tokens])[0].replace("\u202f", " ") == french
 
 
 # In a browser, opened from the disk

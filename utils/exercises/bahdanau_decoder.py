@@ -7,6 +7,7 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
+from utils.attention import AdditiveAttention
 from utils.exercises.checking import (
     ReadersFunction,
     Wrong,
@@ -19,34 +20,81 @@ from utils.exercises.checking import (
     show,
 )
 from utils.search import greedy
-from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
+from utils.seq2seq import BahdanauDecoder, ContextGRUCell, Encoder, EncoderDecoder
 
 
 @exercise(
     1,
-    "Subtract in the state first: 0.2 - 1.6 = -1.4. Then in each word: -1, -1 and 1.",
-    "Add the two, take the tanh, multiply by 2. Then come the exponentials, each divided by their sum.",
+    "The order is: query plus keys, tanh, `w_v`, the masked softmax, the average of `h`, and the cell.",
+    "`features = torch.tanh(layer.w_q(s)[:, None] + keys)` has the shape (b, n, d_s). What does `w_v` make of it?",
 )
-def another_query(flower_score: object, small: object, white: object, flower: object) -> Iterator[str]:
-    add = "Additive attention adds the number of the state to that of each word: -1.4 - 1 and -1.4 + 1."
-    factor = "The score of flower is 2 tanh(-1.4 + 1)."
-    weights = {"w_small": small, "w_white": white, "w_flower": flower}
-    mistakes = (
-        ((0.073, 0.073, 0.853), "these are for the state (1.5, 0.8)", "Here it is (0.2, 1.6)."),
-        ((0.626, 0.187, 0.187), "the order is wrong", "The order is small, white, flower."),
-        ((0.493, 0.493, 0.014), "the numbers of state and word are multiplied", add),
-        ((0.018, 0.018, 0.965), "the tanh is missing", factor),
-        ((0.261, 0.261, 0.478), "the factor 2 is missing, which is w_v", factor),
+def one_step(answer: ReadersFunction) -> Iterator[str]:
+    torch.manual_seed(0)
+    layer, cell = AdditiveAttention(7, 10, 7), ContextGRUCell(3, 10, 7)
+    lens = [5, 3]
+    mask = torch.arange(5) < torch.tensor(lens)[:, None]
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            nn.init.normal_(parameter)
+        y, s, h = torch.randn(2, 3), torch.randn(2, 7), torch.randn(2, 5, 10)
+        keys = layer.w_k(h)
+        state, context, weights = as_parts(
+            answer(layer, cell, y, s, h, keys, mask), "the new state", "the context", "the weights"
+        )
+        queries = layer.w_q(s)
+        scores = torch.stack(
+            [
+                torch.stack([layer.w_v(torch.tanh(q + k)).squeeze() for k in row])
+                for q, row in zip(queries, keys, strict=True)
+            ]
+        )
+
+        def over_words(numbers: Tensor, hidden: Tensor = ~mask) -> Tensor:
+            return torch.softmax(numbers.masked_fill(hidden, -math.inf), dim=-1)
+
+        right = over_words(scores)
+        average = torch.einsum("bn,bnd->bd", right, h)
+        expected = cell(y, average, s)
+        no_query = layer.w_v(torch.tanh(s[:, None] + keys)).squeeze(-1)
+        no_tanh = layer.w_v(queries[:, None] + keys).squeeze(-1)
+        only_keys = layer.w_v(torch.tanh(keys)).squeeze(-1)
+    case = "for two sentences of 5 and 3 words"
+    order = "End with `return state, context, weights`."
+    shapes = [tuple(getattr(part, "shape", ())) for part in (state, context, weights)]
+    expect(
+        sorted(shapes) != [(2, 5), (2, 7), (2, 10)] or shapes == [(2, 7), (2, 10), (2, 5)],
+        f"{case}, the three results have the shapes {show(shapes)}: they come in another order.",
+        order,
     )
-    expect_numbers(weights, [0.187, 0.187, 0.626], mistakes, weights=True)
-    yield "small and white have the same weight, because both have the difference -1, and flower is still first"
     mistakes = (
-        (1.871, "this is for the state (1.5, 0.8) of the page", "Here the state is (0.2, 1.6)."),
-        (-0.8, "the tanh is missing", factor),
-        (-0.38, "the factor 2 is missing, which is w_v", factor),
+        (over_words(scores, mask & False), "the padding has weight", "Give the mask to `masked_softmax`."),
+        (
+            over_words(no_query),
+            "the state was added to the keys as it is",
+            "Call `layer.w_q` first: it makes the query.",
+        ),
+        (over_words(no_tanh), "the tanh is missing", "It comes after the sum of query and keys."),
+        (over_words(only_keys), "the state is not in the scores", "Add the query to the keys."),
+        (scores, "these are the scores", "Turn them into weights with the masked softmax."),
     )
-    expect_numbers({"e_flower": flower_score}, [-0.760], mistakes, factor)
-    yield "its score is that of the state (0.2, 1.6)"
+    words = "The weights of one sentence sum to 1, over its words."
+    expect_close(weights, right, case, words, name="the weights", mistakes=mistakes)
+    yield "the weights are those of the real words"
+    means = torch.stack([row[:length].mean(dim=0) for row, length in zip(h, lens, strict=True)])
+    mistakes = (
+        (means, "all words have the same share", "Multiply each `h` with its weight."),
+        (h.sum(dim=1), "the weights are not used", "Multiply each `h` with its weight."),
+    )
+    average_of = "The context is the sum of the `h`, each times its weight: `weights[:, :, None] * h`."
+    expect_close(context, average, case, average_of, name="the context", mistakes=mistakes)
+    yield "the context is the average of the vectors with these weights"
+    given = "Call `cell(y, context, s)` with the context of this step and the state before."
+    mistakes = (
+        (s, "this is the old state", given),
+        (cell(y, torch.zeros(2, 10), s).detach(), "the cell got no context", given),
+    )
+    expect_close(state, expected, case, given, name="the new state", mistakes=mistakes)
+    yield "the new state is that of the gated unit"
 
 
 @exercise(

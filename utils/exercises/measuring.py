@@ -1,15 +1,97 @@
 """Checks of the exercises of chapters/measuring."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 from utils.exercises.checking import (
     ReadersFunction,
+    as_tensor,
     exercise,
     expect,
+    expect_close,
     expect_numbers,
     show,
 )
+
+
+def _ngrams(words: list[str], n: int) -> list[tuple[str, ...]]:
+    return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+
+
+def _eight(written: list[str], reference: list[str]) -> list[int]:
+    """How many n-grams are right and how many there are, for n from 1 to 4."""
+    numbers = []
+    for n in (1, 2, 3, 4):
+        ours, theirs = Counter(_ngrams(written, n)), Counter(_ngrams(reference, n))
+        numbers += [sum(min(count, theirs[gram]) for gram, count in ours.items()), sum(ours.values())]
+    return numbers
+
+
+@exercise(
+    1,
+    "`Counter(zip(words, words[1:]))` counts the pairs. How do you get triples?",
+    "For each n-gram of the translation add the smaller one of its count there and its count in the reference.",
+)
+def clipped_counts(answer: ReadersFunction) -> Iterator[str]:
+    def ten(written: str, reference: str) -> tuple[list[str], list[str], list[int]]:
+        ours, theirs = written.split(), reference.split()
+        return ours, theirs, [*_eight(ours, theirs), len(ours), len(theirs)]
+
+    def case(ours: list[str], theirs: list[str]) -> str:
+        return f"for the translation “{' '.join(ours)}” and the reference “{' '.join(theirs)}”"
+
+    ours, theirs, right = ten("la petite petite fleur dort", "la petite fleur blanche dort bien")
+    where = case(ours, theirs)
+    shape = "Return ten numbers: right and all n-grams for n = 1, 2, 3 and 4, and then the two lengths."
+    numbers = as_tensor(answer(ours, theirs), shape, shape=(10,), name=f"{where}, the result")
+    grams = [(_ngrams(ours, n), _ngrams(theirs, n)) for n in (1, 2, 3, 4)]
+    clip = "“petite” is twice in the translation and once in the reference: it counts once."
+    lengths = right[8:]
+    unclipped = [x for a, b in grams for x in (sum(g in b for g in a), len(a))]
+    distinct = [x for a, b in grams for x in (len(set(a) & set(b)), len(set(a)))]
+    of_reference = [x for k, (_, b) in enumerate(grams) for x in (right[2 * k], len(b))]
+    too_few = [x for n in (1, 2, 3, 4) for x in (right[2 * n - 2], len(ours) - n)]
+    mistakes = (
+        ([*unclipped, *lengths], "the counts are not clipped", clip),
+        (
+            [*distinct, *lengths],
+            "an n-gram that comes twice is counted once among all n-grams",
+            "Keep all counts.",
+        ),
+        (
+            [*of_reference, *lengths],
+            "you counted all n-grams of the reference",
+            "Divide by those of the translation.",
+        ),
+        ([*too_few, *lengths], "one n-gram is missing each time", "Five words have 4 pairs."),
+        (
+            [*right[:8], *lengths[::-1]],
+            "the two lengths are exchanged",
+            "That of the translation comes first.",
+        ),
+        ([*right[0:8:2], *right[1:8:2], *lengths], "the eight numbers have another order", shape),
+        (
+            [right[i ^ 1] for i in range(8)] + lengths,
+            "right and all n-grams are exchanged",
+            "The right ones come first.",
+        ),
+    )
+    expect_close(numbers, right, where, "Write the 5 words down and count by hand.", mistakes=mistakes)
+    yield "a word that is repeated counts as often as the reference has it"
+    ours, theirs, right = ten("le le le le", "le chat voit le chien .")
+    once = ([1, *right[1:]], "an n-gram counts once here", "The reference has “le” twice, so two count.")
+    expect_close(answer(ours, theirs), right, case(ours, theirs), "Count “le” by hand.", mistakes=[once])
+    yield "a word that the reference has twice may count twice"
+    for pair in (
+        ("le chat", "le chat"),
+        ("il dort", "elle dort très bien ici ."),
+        ("a b a b a b c", "b a b a b c a"),
+    ):
+        ours, theirs, right = ten(*pair)
+        short = "Count all n-grams by hand; a text of two words has no triple: 0 of 0."
+        expect_close(answer(ours, theirs), right, case(ours, theirs), short)
+    yield "shorter and longer texts have the right counts, too"
 
 
 @exercise(

@@ -5,25 +5,71 @@ import math
 import torch
 from answers import Answers
 
+from utils.attention import masked_softmax
 from utils.exercises import bahdanau_decoder as check
 from utils.search import greedy
 
 answers = Answers()
-WEIGHTS = (0.19, 0.19, 0.63)
+
+
+def bahdanau(layer, cell, y, s, h, keys, mask):
+    weights = masked_softmax(layer.w_v(torch.tanh(layer.w_q(s)[:, None] + keys)).squeeze(-1), mask)
+    context = (weights[:, :, None] * h).sum(dim=1)
+    return cell(y, context, s), context, weights
+
+
+def word_by_word(layer, cell, y, s, h, keys, mask):
+    scores = [layer.w_v(torch.tanh(layer.w_q(s) + keys[:, j])) for j in range(keys.shape[1])]
+    weights = torch.cat(scores, dim=-1).masked_fill(~mask, -math.inf).softmax(dim=-1)
+    context = torch.einsum("bn,bnd->bd", weights, h)
+    return cell(y, context, s), context, weights
+
+
+def with_scores(score, weigh=masked_softmax):
+    def step(layer, cell, y, s, h, keys, mask):
+        weights = weigh(score(layer, s, keys).squeeze(-1), mask)
+        context = (weights[:, :, None] * h).sum(dim=1)
+        return cell(y, context, s), context, weights
+
+    return step
+
+
+def additive(layer, s, keys):
+    return layer.w_v(torch.tanh(layer.w_q(s)[:, None] + keys))
+
+
+def changed(change):
+    def step(layer, cell, y, s, h, keys, mask):
+        return change(cell, y, s, h, mask, *bahdanau(layer, cell, y, s, h, keys, mask))
+
+    return step
+
+
+def of_equal_weights(cell, y, s, h, mask, new, context, weights):
+    return new, (h * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True), weights
+
+
 answers.add(
-    check.another_query,
-    [(-0.76, *WEIGHTS), ("-0.7599", torch.tensor(0.187), "18.7 %", [0.626])],
+    check.one_step,
+    [bahdanau, word_by_word],
     [
-        ((-0.76, 0.073, 0.073, 0.853), "these are for the state"),
-        ((-0.76, 0.63, 0.19, 0.19), "the order is wrong"),
-        ((-0.76, 0.49, 0.49, 0.01), "are multiplied"),
-        ((-0.76, 0.02, 0.02, 0.96), "w_flower is 0.96: the tanh"),
-        ((-0.76, -1.97, -1.97, -0.76), "expected numbers from 0 to 1"),
-        ((-0.76, 0.14, 0.14, 0.47), "with the sum 0.75"),
-        ((-0.8, *WEIGHTS), "e_flower is -0.8: the tanh"),
-        ((1.871, *WEIGHTS), "(1.5, 0.8) of the page"),
-        ((-0.38, *WEIGHTS), "factor 2 is missing"),
-        ((0.5, *WEIGHTS), "expected another number"),
+        (with_scores(additive, lambda scores, mask: scores.softmax(dim=-1)), "the padding has weight"),
+        (with_scores(lambda layer, s, keys: layer.w_v(torch.tanh(s[:, None] + keys))), "as it is"),
+        (with_scores(lambda layer, s, keys: layer.w_v(layer.w_q(s)[:, None] + keys)), "tanh is missing"),
+        (with_scores(lambda layer, s, keys: layer.w_v(torch.tanh(keys))), "the state is not in the scores"),
+        (with_scores(additive, lambda scores, mask: scores), "these are the scores"),
+        (
+            with_scores(additive, lambda scores, mask: masked_softmax(scores.T, mask.T).T),
+            "the weights at [0, 0]",
+        ),
+        (changed(of_equal_weights), "the same share"),
+        (changed(lambda cell, y, s, h, mask, new, c, w: (new, h.sum(dim=1), w)), "the weights are not used"),
+        (changed(lambda cell, y, s, h, mask, new, c, w: (s, c, w)), "the new state: this is the old state"),
+        (
+            changed(lambda cell, y, s, h, mask, new, c, w: (cell(y, 0 * c, s), c, w)),
+            "the cell got no context",
+        ),
+        (changed(lambda cell, y, s, h, mask, new, c, w: (c, w, new)), "in another order"),
     ],
 )
 

@@ -1,6 +1,7 @@
 """Answers to the exercises of chapters/measuring."""
 
 import math
+from collections import Counter
 
 import torch
 from answers import Answers
@@ -8,6 +9,79 @@ from answers import Answers
 from utils.exercises import measuring as check
 
 answers = Answers()
+
+
+def grams(words, n):
+    return [*zip(*(words[i:] for i in range(n)), strict=False)]
+
+
+def with_counters(written, reference, *, lengths=True):
+    numbers = []
+    for n in (1, 2, 3, 4):
+        ours, theirs = Counter(grams(written, n)), Counter(grams(reference, n))
+        numbers += [(ours & theirs).total(), ours.total()]
+    return [*numbers, len(written), len(reference)] if lengths else numbers
+
+
+def by_removing(written, reference):
+    numbers = []
+    for n in (1, 2, 3, 4):
+        left, right = grams(reference, n), 0
+        for gram in grams(written, n):
+            if gram in left:
+                left.remove(gram)
+                right += 1
+        numbers += [right, len(grams(written, n))]
+    return torch.tensor([*numbers, len(written), len(reference)])
+
+
+def not_clipped(written, reference):
+    each = [(grams(written, n), grams(reference, n)) for n in (1, 2, 3, 4)]
+    return [x for a, b in each for x in (sum(g in b for g in a), len(a))] + [len(written), len(reference)]
+
+
+def as_sets(written, reference):
+    each = [({*grams(written, n)}, {*grams(reference, n)}) for n in (1, 2, 3, 4)]
+    return [x for a, b in each for x in (len(a & b), len(a))] + [len(written), len(reference)]
+
+
+def one_for_each_kind(written, reference):
+    each = [(grams(written, n), grams(reference, n)) for n in (1, 2, 3, 4)]
+    return [x for a, b in each for x in (len({*a} & {*b}), len(a))] + [len(written), len(reference)]
+
+
+def in_the_order(*order):
+    return lambda *texts: [with_counters(*texts)[i] for i in order]
+
+
+def all_of_the_reference(written, reference):
+    numbers = with_counters(written, reference)
+    numbers[1:8:2] = [len(grams(reference, n)) for n in (1, 2, 3, 4)]
+    return numbers
+
+
+def one_too_few(written, reference):
+    numbers = with_counters(written, reference)
+    numbers[1:8:2] = [len(written) - n for n in (1, 2, 3, 4)]
+    return numbers
+
+
+answers.add(
+    check.clipped_counts,
+    [with_counters, by_removing],
+    [
+        (not_clipped, "are not clipped"),
+        (as_sets, "is counted once among all"),
+        (one_for_each_kind, "counts once here"),
+        (all_of_the_reference, "all n-grams of the reference"),
+        (one_too_few, "is missing each time"),
+        (in_the_order(*range(8), 9, 8), "the two lengths are exchanged"),
+        (in_the_order(0, 2, 4, 6, 1, 3, 5, 7, 8, 9), "have another order"),
+        (in_the_order(1, 0, 3, 2, 5, 4, 7, 6, 8, 9), "right and all n-grams are exchanged"),
+        (lambda *texts: with_counters(*texts, lengths=False), "has the shape (8,)"),
+        (lambda a, b: [float(x + (len(a) == 7)) for x in with_counters(a, b)], "“a b a b a b c”"),
+    ],
+)
 PENALTY = math.exp(-0.2)
 answers.add(
     check.score_by_hand,

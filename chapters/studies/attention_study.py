@@ -1,0 +1,174 @@
+"""The attention study: a translator with attention and one without, on two amounts of data, with three seeds.
+
+Run as ``PYTHONPATH=chapters python -m studies.attention_study``. It trains on the grammar corpus and needs about 15
+minutes on one core. The results are stored beside this file; chapters/bahdanau_decoder reads them. Models, training
+and search come from ``utils``.
+"""
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import chain, islice, repeat
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import torch
+import typer
+
+from studies.parts import run_parts
+from utils.corpus.batches import ShuffledBatches, pad_ids
+from utils.corpus.grammar import Triple, join_words, triples
+from utils.corpus.vocabulary import Vocabulary
+from utils.fast_training import fast_loss
+from utils.search import greedy
+from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
+from utils.training import fit, seeded
+
+#: Where the results are stored.
+#:
+#: :meta hide-value:
+RESULTS = Path(__file__).with_suffix(".json")
+#: The two decoders; all else is the same.
+KINDS = {"with": BahdanauDecoder, "without": FixedContextDecoder}
+#: The sentence that the chapters follow.
+RUNNING = "Mary found the small white flower yesterday ."
+
+
+class Setup(NamedTuple):
+    """The settings of the study.
+
+    Attributes:
+        sizes: sentence pairs for training; each smaller set is the beginning of the larger one, whose rows are
+            drawn at random.
+        steps: batches of 64 pairs that every translator reads.
+        more: as many times the steps for a translator without attention that trains at least as long as one with it.
+        lrs: learning rates; each decoder has the one with the most right sentences of validation, by the first seed.
+        seeds: of the weights, the dropout and the order of the batches.
+        num_test: sentences for validation, and as many to test.
+    """
+
+    sizes: tuple[int, ...] = (6_000, 24_000)
+    steps: int = 750
+    more: int = 2
+    lrs: tuple[float, ...] = (4e-3, 8e-3, 1.6e-2)
+    seeds: tuple[int, ...] = (0, 1, 2)
+    num_test: int = 500
+
+
+class Corpus(NamedTuple):
+    """Sentences to train on, to choose by and to test on, and the words of the first."""
+
+    train: list[Triple]
+    valid: list[Triple]
+    test: list[Triple]
+    en: Vocabulary
+    fr: Vocabulary
+
+    def translate(self, model: EncoderDecoder, sentences: list[list[str]]) -> list[list[str]]:
+        """The greedy translations of English sentences."""
+        ids = self.en.encode(sentences)
+        found = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50)
+        return [self.fr.tokens(hypothesis.tokens) for hypothesis in found]
+
+    def right(self, model: EncoderDecoder, sentences: list[Triple]) -> list[bool]:
+        """Which translations equal the reference, word for word."""
+        written = self.translate(model, [t.en for t in sentences])
+        return [words == list(t.fr) for words, t in zip(written, sentences, strict=True)]
+
+
+def corpus_of(size: int, num_test: int) -> Corpus:
+    """A number of sentence pairs, and the sentences for validation and test."""
+    train, valid, test = (
+        triples(n, split=split, min_words=3, max_words=16)
+        for n, split in ((size, "train"), (num_test, "valid"), (num_test, "test"))
+    )
+    return Corpus(
+        train, valid, test, Vocabulary.words(t.en for t in train), Vocabulary.words(t.fr for t in train)
+    )
+
+
+def train(kind: str, corpus: Corpus, *, steps: int, lr: float, seed: int) -> tuple[EncoderDecoder, dict]:
+    """Train a translator, and say how long it took and how low its loss is at the end."""
+    ids = corpus.en.encode([t.en for t in corpus.train]), corpus.fr.encode([t.fr for t in corpus.train])
+    batches = ShuffledBatches(*ids, batch_size=64, seed=seed)
+    with seeded(seed):
+        encoder = Encoder(len(corpus.en), 64, 64, dropout=0.1)
+        decoder = KINDS[kind](len(corpus.fr), 64, 96, 128, dropout=0.1, cell="context")
+        model = EncoderDecoder(encoder, decoder)
+    start = time.process_time()
+    selection = list(islice(chain.from_iterable(repeat(batches)), steps))
+    history = fit(model, selection, epochs=1, lr=lr, loss=fast_loss, seed=seed)
+    return model, {
+        "seed": seed,
+        "steps": steps,
+        "processor_seconds": round(time.process_time() - start, 1),
+        "loss": round(statistics.mean(history.losses[-50:]), 3),
+    }
+
+
+def tested(model: EncoderDecoder, corpus: Corpus) -> dict:
+    """How many test sentences are right, how many of the long ones, and the running sentence."""
+    right = corpus.right(model, corpus.test)
+    return {
+        "right": sum(right),
+        "long_right": sum(ok for ok, t in zip(right, corpus.test, strict=True) if len(t.en) >= 12),
+        "running": join_words(corpus.translate(model, [RUNNING.split()])[0], "fr"),
+    }
+
+
+def measure(kind: str, size: int, setup: Setup) -> dict:
+    """Choose a learning rate on the sentences of validation, then train with every seed and test."""
+    corpus = corpus_of(size, setup.num_test)
+    trials, first = [], {}
+    for lr in setup.lrs:
+        model, about = train(kind, corpus, steps=setup.steps, lr=lr, seed=setup.seeds[0])
+        trials.append({"lr": lr, "right": sum(corpus.right(model, corpus.valid))})
+        first[lr] = model, about
+    lr = max(trials, key=lambda trial: trial["right"])["lr"]
+    runs = [first[lr], *(train(kind, corpus, steps=setup.steps, lr=lr, seed=s) for s in setup.seeds[1:])]
+    return {"lr": lr, "validation": trials, "runs": [about | tested(model, corpus) for model, about in runs]}
+
+
+def measure_more(size: int, setup: Setup, lr: Callable[[], float]) -> dict:
+    """Train the translator without attention for more steps, with every seed, and test."""
+    corpus, rate = corpus_of(size, setup.num_test), lr()
+    runs = [train("without", corpus, steps=setup.more * setup.steps, lr=rate, seed=s) for s in setup.seeds]
+    return {"lr": rate, "runs": [about | tested(model, corpus) for model, about in runs]}
+
+
+def words_of(size: int, setup: Setup) -> dict:
+    """How many of the sentences have each word of the running sentence, and how many test sentences there are."""
+    corpus = corpus_of(size, setup.num_test)
+    counts = {word: sum(word in t.en for t in corpus.train) for word in RUNNING.split()}
+    return {"sentences_with": counts, "long": sum(len(t.en) >= 12 for t in corpus.test)}
+
+
+def _main(
+    parts: Annotated[
+        list[str] | None, typer.Argument(help="parts to measure; by default those missing")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="the results")] = RESULTS,
+) -> None:
+    """Train both translators on both amounts of data; store the results."""
+    torch.set_num_threads(1)  # as for the results in the book
+    setup = Setup()
+    measures: dict[str, Callable[[], dict]] = {
+        f"words {size}": partial(words_of, size, setup) for size in setup.sizes
+    }
+    for size in setup.sizes:
+        measures |= {f"{kind} {size}": partial(measure, kind, size, setup) for kind in KINDS}
+    largest = f"without {max(setup.sizes)}"
+    measures[f"{largest}, more steps"] = partial(
+        measure_more,
+        max(setup.sizes),
+        setup,
+        lambda: json.loads(out.read_text("utf-8"))["parts"][largest]["lr"],
+    )
+    belongs_to = {"torch": torch.__version__, **setup._asdict()}
+    run_parts(measures, out, belongs_to=belongs_to, only=parts)
+
+
+if __name__ == "__main__":
+    typer.run(_main)
