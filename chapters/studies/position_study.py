@@ -2,7 +2,7 @@
 
 *next* is the next word of the grammar corpus, where near words are enough. *recall* asks for a letter that stood beside
 a mark far back. Run as ``PYTHONPATH=chapters python -m studies.position_study``, for about ten minutes on one core;
-chapters/fast_decoding reads those of *next*, which are stored beside this file. The models come from ``utils``.
+chapters/fast_decoding reads the results, which are stored beside this file. The models come from ``utils``.
 """
 
 import math

@@ -65,4 +65,4 @@ def test_it_is_measured_once(tmp_path):
 def test_the_stored_results_are_those_of_these_settings():
     stored = json.loads(RESULTS.read_text("utf-8"))
     assert stored["settings"] == json.loads(json.dumps(vars(Study())))
-    assert set(stored["parts"]) >= {f"next, {kind}" for kind in POSITIONS}
+    assert set(stored["parts"]) == {f"{task}, {kind}" for task in ("next", "recall") for kind in POSITIONS}
