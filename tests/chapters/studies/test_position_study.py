@@ -18,14 +18,14 @@ from utils.fast_decoding import GPT, POSITIONS
 pytestmark = pytest.mark.trains
 
 SMALL = Study(
-    n=16, steps=(2, 2), further_steps=1, batch_size=(3, 4), seeds=(5,), width=16, sentences=61, marks=2
+    n=16, steps=(2, 2), further_steps=1, batch_size=(3, 4), seeds=(5,), width=32, sentences=61, marks=2
 )
 
 
 @pytest.mark.parametrize("kind", POSITIONS)
 def test_without_a_change_the_logits_are_those_of_the_model(kind):
     torch.manual_seed(0)
-    model = GPT(11, 16, num_heads=8, num_layers=2, positions=kind)
+    model = GPT(11, 32, num_heads=8, num_layers=2, positions=kind)
     ids = torch.randint(11, (3, 13))
     for changes in ({}, {"window": 13}, {"clip": 12}):
         torch.testing.assert_close(logits_of(model, ids, **changes), model(ids)[0], atol=1e-4, rtol=1e-4)
