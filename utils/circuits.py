@@ -36,7 +36,7 @@ class CausalHeads(nn.Module):
     r"""The heads of a layer, which look back; each has four matrices and a number for each distance.
 
     .. math::
-        s_{ij} &= \frac{x_i W_q \cdot x_j W_k}{\sqrt d} + b_{i - j} \\
+        e_{ij} &= \frac{x_i W_q \cdot x_j W_k}{\sqrt{d_k}} + b_{i - j} \\
         \text{output}_i &= \sum_{j \le i} \alpha_{ij}\, x_j W_v W_o
 
     The vectors are rows, so that :math:`x W` is the code. There are no other biases: the two products of
@@ -236,8 +236,8 @@ def query_key_circuit(
     r"""What a head asks for: the part of a score that depends on the word at the query and on a word at the key.
 
     .. math::
-        & E W_q W_k^\top E^\top / \sqrt d \quad\text{or} \\
-        & E W_q W_k^\top (E W_v' W_o')^\top / \sqrt d
+        & E W_q W_k^\top E^\top / \sqrt{d_k} \quad\text{or} \\
+        & E W_q W_k^\top (E W_v' W_o')^\top / \sqrt{d_k}
 
     Args:
         through: layer and number of an earlier head, with the matrices :math:`W_v'` and :math:`W_o'`. Then the column

@@ -23,7 +23,7 @@ Past = tuple[Float[Tensor, "*_batch _key_heads _n _d"], Float[Tensor, "*_batch _
 def cache_bytes(num_layers: int, num_key_heads: int, d_head: int, *, bytes_per_number: int = 2) -> int:
     r"""Bytes that a cache keeps of each word: a key and a value for each key head of each layer.
 
-    .. math:: 2 \cdot L \cdot G \cdot d_h \cdot b
+    .. math:: 2 \cdot L \cdot G \cdot d_k \cdot b
 
     Args:
         num_layers: L.

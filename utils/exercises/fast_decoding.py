@@ -4,72 +4,112 @@ import math
 from collections.abc import Iterator
 
 import torch
+from torch import Tensor
 
 from utils.exercises.checking import (
     LargestTensor,
     ReadersFunction,
+    as_parts,
     exercise,
     expect,
     expect_close,
-    expect_numbers,
-    expect_written,
     show,
 )
-from utils.fast_decoding import cache_bytes
+from utils.fast_decoding import rotate
+
+
+def _look(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    return torch.softmax(keys @ query / math.sqrt(len(query)), dim=0) @ values
 
 
 @exercise(
     1,
-    "Each word leaves a key and a value in each key head of each layer, and each number takes 2 bytes.",
-    "2 · 32 · 8 · 128 · 2 bytes for a word. Multiply by the words of all texts, and divide by 10⁹.",
+    "The new word gives one query, one key and one value. The key and the value become the last rows of the cache.",
+    "`keys = torch.cat([keys, (new @ w_k)[None]])`, the same for the values, and then `look(new @ w_q, keys, values)`.",
 )
-def bytes_of_a_cache(per_word: object, gigabytes: object) -> Iterator[str]:
-    expect_written(per_word, gigabytes)
-    right = cache_bytes(32, 8, 128)
-    shared = "Only the 8 key heads have keys and values. The 32 heads share them."
-    mistakes = (
-        (cache_bytes(32, 32, 128), "this counts a key for each of the 32 heads that ask", shared),
-        (
-            right / 2,
-            "a factor of 2 is missing",
-            "A word leaves a key and a value, and a number takes 2 bytes.",
-        ),
-        (right / 32, "the layers are missing", "Each of the 32 layers has a cache of its own."),
-        (right / 1000, "this is in kilobytes", "Give bytes."),
-    )
-    expect_numbers({"per_word": per_word}, [right], mistakes)
-    yield "per_word: the bytes of one word"
-    total = right * 16 * 4000 / 1e9
-    mistakes = (
-        (total / 16, "this is the cache of one text", "Each of the 16 texts has a cache of its own."),
-        (total * 1e9, "this is in bytes", "A gigabyte has 10⁹ bytes."),
-    )
-    expect_numbers({"gigabytes": gigabytes}, [total], mistakes)
-    yield "gigabytes: 16 texts of 4,000 words"
+def step(answer: ReadersFunction) -> Iterator[str]:
+    torch.manual_seed(0)
+    for n, says in ((4, "with four words in the cache"), (0, "with an empty cache")):
+        w_q, w_k, w_v = torch.randn(3, 7, 5) / 7**0.5
+        keys, values, new = torch.randn(n, 5), torch.randn(n, 5), torch.randn(7)
+        result = as_parts(answer(new, keys, values, w_q, w_k, w_v), "context", "keys", "values")
+        own = {"keys": (new @ w_k)[None], "values": (new @ w_v)[None]}
+        longer = {"keys": torch.cat([keys, own["keys"]]), "values": torch.cat([values, own["values"]])}
+        for name, got, old in (("keys", result[1], keys), ("values", result[2], values)):
+            last = "The new row is the last one: a word comes after the words before it."
+            mistakes = [(torch.cat([own[name], old]), "the new row stands first", last)]
+            added = "The cache has one row more than before: what the new word leaves."
+            expect_close(got, longer[name], says, added, name=f"the new {name}", mistakes=mistakes)
+        query = new @ w_q
+        right = _look(query, **longer)
+        itself = "A word also looks at itself, so add its key and value to the cache first."
+        mistakes = [
+            (
+                _look(query, longer["values"], longer["keys"]),
+                "keys and values are exchanged",
+                "Keys are compared.",
+            ),
+            (_look(new @ w_k, **longer), "the key is used as the query", "The query is `new @ w_q`."),
+            (
+                torch.softmax(longer["keys"] @ query, dim=0) @ longer["values"],
+                "the scale is missing",
+                "Use `look`.",
+            ),
+        ]
+        if n:
+            mistakes.append((_look(query, keys, values), "the word does not look at itself", itself))
+        expect_close(result[0], right, says, itself, name="the context", mistakes=mistakes)
+        yield f"{says} the context is right, and the cache has one row more"
+
+
+def _turned(x: Tensor, place: int, *, way: int = 1, first: int = 0, halves: bool = False) -> Tensor:
+    d = len(x)
+    angles = place * 10_000 ** (-torch.arange(first, first + d, 2) / d)
+    cos, sin = angles.cos(), way * angles.sin()
+    a, b = (x[: d // 2], x[d // 2 :]) if halves else (x[0::2], x[1::2])
+    parts = [a * cos - b * sin, a * sin + b * cos]
+    return torch.cat(parts) if halves else torch.stack(parts, dim=-1).flatten()
 
 
 @exercise(
     2,
-    "Both vectors are turned. Draw the two arrows after the turn, and take the angle between them.",
-    "The dot product is the product of the lengths times the cosine of the angle between the arrows.",
+    "A pair (a, b) turned by an angle is (a cos − b sin, a sin + b cos). Begin with a vector of two numbers.",
+    "`10_000 ** (-torch.arange(0, d, 2) / d)` are the angles of one place; `x[0::2]` and `x[1::2]` are the pairs.",
 )
-def turned_by_hand(first: object, second: object, third: object) -> Iterator[str]:
-    expect_written(first, second, third)
-    not_turned = "A place t turns a vector by t · 30 degrees. Turn both vectors before you multiply."
-    mistakes = ((6.0, "nothing is turned", not_turned), (-3.0, "only the query is turned", not_turned))
-    expect_numbers({"first": first}, [3.0], mistakes)
-    yield "first: two places are an angle of 60 degrees"
-    way = "Against the clock: the vector (2, 0) at place 3 becomes (0, 2)."
-    mistakes = (
-        (0.0, "nothing is turned", not_turned),
-        (-4.0, "the vectors are turned with the clock", way),
-    )
-    expect_numbers({"second": second}, [4.0], mistakes)
-    yield "second: the angle of the key's own vector counts, too"
-    later = "The key now stands one place after the query, and no longer one place before it."
-    mistakes = ((4.0, "the direction of the distance is missing", later),)
-    expect_numbers({"third": third}, [-4.0], mistakes)
-    yield "third: a key after the query has another score than a key before it"
+def turn(answer: ReadersFunction) -> Iterator[str]:
+    torch.manual_seed(0)
+    for d, place in ((2, 1), (6, 1), (10, 13), (4, 0)):
+        x = torch.randn(d)
+        case = f"for a vector of {d} numbers at place {place}"
+        right = rotate(x[None], start=place)[0]
+        against = "The first number becomes a cos − b sin, and the second a sin + b cos."
+        rates = "The pair i, counted from 0, has the rate 10,000 to the power of −2i/d."
+        pairs = "Pair the neighbours: the first number with the second, the third with the fourth."
+        mistakes = [
+            (_turned(x, place, way=-1), "the pairs turn the other way", against),
+            (_turned(x, place, first=2), "the rates begin with the second one", rates),
+            (_turned(x, place, halves=True), "other numbers are paired", pairs),
+            (
+                x.unflatten(0, (-1, 2)).flatten() * 0 + x,
+                "nothing is turned",
+                "Multiply the rates by the place.",
+            ),
+        ]
+        if place > 1:
+            mistakes.insert(
+                0, (_turned(x, 1), "it is turned as at place 1", "Multiply the rates by the place.")
+            )
+        result = answer(x, place)
+        expect_close(
+            result,
+            right,
+            case,
+            rates,
+            against,
+            name="the turned vector",
+            mistakes=mistakes[: 3 + (place > 0)],
+        )
+        yield f"{case} all pairs are turned"
 
 
 @exercise(
@@ -109,34 +149,37 @@ def latent_scores(answer: ReadersFunction) -> Iterator[str]:
 
 @exercise(
     4,
-    "Compare word by word from the left, and stop at the first place where the two differ.",
-    "The words of `chosen` up to the first difference, the word at this place included, are the answer.",
+    "Where q is at most p, every draft is kept. Where q is too large, keep the share p / q of the drafts.",
+    "`accept = (p / q).clamp(max=1)`, and `rest` is `(p - q).clamp(min=0)`, divided by its sum.",
 )
-def keep(answer: ReadersFunction) -> Iterator[str]:
+def drawn_words(answer: ReadersFunction) -> Iterator[str]:
     cases = (
-        ("the third draft is the first wrong one", list("abcd"), list("abxyz"), list("abx")),
-        ("the first draft is wrong", list("abc"), list("xbcd"), list("x")),
-        ("all drafts are right", list("abc"), list("abcd"), list("abcd")),
-        ("a draft is right after a wrong one", list("abcd"), list("axcde"), list("ax")),
-        ("there is one draft", list("a"), list("ab"), list("ab")),
+        ("for two words", [0.9, 0.1], [0.6, 0.4]),
+        ("for four words", [0.5, 0.25, 0.2, 0.05], [0.2, 0.5, 0.1, 0.2]),
+        ("for a word that the large model never writes", [0.0, 0.75, 0.25], [0.5, 0.25, 0.25]),
     )
-    for says, drafts, chosen, right in cases:
-        case = f"if {says}, for {''.join(drafts)} and {''.join(chosen)}, your function"
-        result = answer(drafts, chosen)
-        expect(
-            isinstance(result, list | tuple | str),
-            f"{case} returns {show(result)}; expected a list of words.",
-            "`chosen[:n]` is a list.",
+    for case, large, small in cases:
+        p, q = torch.tensor(large), torch.tensor(small)
+        accept, rest = as_parts(answer(p, q), "accept", "rest")
+        below, above = (p / q).clamp(max=1), (p - q).clamp(min=0)
+        most = (
+            "A probability is at most 1. Where the small model proposes a word too seldom, keep every draft."
         )
-        words, matched = list(result), right[:-1]
-        free = "The model has also chosen the word after the last right draft. It costs no further call."
-        expect(words != matched, f"{case} leaves out the model's own next word.", free)
-        wrong = "At the first difference take the model's word, not the draft."
-        expect(words != drafts[: len(right)] or words == right, f"{case} keeps a wrong draft.", wrong)
-        every = matched + [c for c in chosen[len(matched) :] if c in drafts]
-        after = "A draft after a wrong one continues another text, so it is thrown away."
-        expect(words == right or words not in (every, chosen), f"{case} goes on after a wrong draft.", after)
-        expect(
-            words == right, f"{case} returns {''.join(map(str, words))}; expected {''.join(right)}.", after
-        )
-        yield f"{says}: right"
+        mistakes = [
+            (p / q, "some are above 1", most),
+            ((q / p).clamp(max=1), "large and small are exchanged", "Keep less where q is larger than p."),
+            (
+                p,
+                "these are the probabilities of the large model",
+                "The small model has drawn the word already.",
+            ),
+        ]
+        expect_close(accept, below, case, most, name="accept", mistakes=mistakes)
+        missing = "Drafts give the word j with the probability q_j · accept_j. What is missing to p_j?"
+        mistakes = [
+            (above, "this is not yet divided by its sum", "Probabilities sum to 1."),
+            (p, "this is p itself", "The drafts that are kept have given a part of p already."),
+            ((q - p).clamp(min=0) / above.sum(), "the difference has the wrong sign", missing),
+        ]
+        expect_close(rest, above / above.sum(), case, missing, name="rest", mistakes=mistakes)
+        yield f"{case} each word is written with the probability of the large model"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from utils.circuits import CausalHeads
 from utils.exercises.checking import (
     ReadersFunction,
     as_tensor,
@@ -15,8 +16,69 @@ from utils.exercises.checking import (
 )
 
 
+def _layer(
+    x: Tensor, heads: CausalHeads, kept: list[int], *, distance: bool = True, mask: bool = True, scale=True
+) -> Tensor:
+    """The states after a layer of which some heads are kept, with parts left out."""
+    back = torch.arange(len(x))[:, None] - torch.arange(len(x))
+    result = x
+    for head in kept:
+        q, k, v = (x @ w[head] for w in (heads.w_q, heads.w_k, heads.w_v))
+        scores = q @ k.T / (q.shape[-1] ** 0.5 if scale else 1)
+        if distance:
+            scores = scores + heads.distance[head][back.clamp(min=0)]
+        if mask:
+            scores = scores.masked_fill(back < 0, -torch.inf)
+        result = result + scores.softmax(dim=-1) @ v @ heads.w_o[head]
+    return result
+
+
 @exercise(
-    2,
+    1,
+    "For each head that is not in `off`: queries, keys, values, scores with the distances, a mask, a softmax, and w_o.",
+    "`layer.distance[head][back.clamp(min=0)]` with `back = places[:, None] - places` are the numbers of all pairs.",
+)
+def layer(answer: ReadersFunction) -> Iterator[str]:
+    torch.manual_seed(0)
+    heads = CausalHeads(6, 3, max_len=11).requires_grad_(False)
+    for name in ("w_q", "w_k", "w_v", "w_o"):
+        getattr(heads, name).mul_(4)
+    heads.distance.copy_(torch.randn(3, 11))
+    for off, n in (((), 5), ((1,), 7), ((0, 2), 5), ((0, 1, 2), 3)):
+        x = torch.randn(n, 6)
+        case = "with all heads" if not off else f"with off={off}"
+        kept, every = [head for head in range(3) if head not in off], [0, 1, 2]
+        right = _layer(x, heads, kept)
+        hide = "Leave out the heads whose numbers are in `off`, counted from 0."
+        mistakes = [
+            (right - x, "the states that the layer reads are missing", "Each head adds to x."),
+            (
+                _layer(x, heads, kept, mask=False),
+                "places look at later places",
+                "Hide the keys with i - j < 0.",
+            ),
+            (
+                _layer(x, heads, kept, distance=False),
+                "the numbers of the distances are missing",
+                "Add b to the scores.",
+            ),
+            (
+                _layer(x, heads, kept, scale=False),
+                "the scale is missing",
+                "Divide by the root of the width of a head.",
+            ),
+        ]
+        if off:
+            mistakes += [
+                (_layer(x, heads, every), "no head is hidden", hide),
+                (_layer(x, heads, list(off)), "the heads in off are kept and the others hidden", hide),
+            ]
+        expect_close(answer(x, heads, off), right, case, hide, name="the states", mistakes=mistakes)
+        yield f"{case} the states are right"
+
+
+@exercise(
+    3,
     "The earlier head writes (0, 3) where it has looked at a, and (3, 0) where it has looked at b.",
     "Each entry is a query times M times what was written, divided by the square root of 4.",
 )
@@ -35,7 +97,7 @@ def circuit_by_hand(a_a: object, a_b: object, b_a: object, b_b: object) -> Itera
     yield "each word asks for the place after its own like"
 
 
-#: Texts of exercise 3, by what is special about them.
+#: Texts of exercise 4, by what is special about them.
 TEXTS = {
     "of a block that stands twice": [3, 1, 2, 3, 1, 2],
     "without a word that stands twice": [4, 0, 2],
@@ -55,7 +117,7 @@ def _perfect(tokens: list[int], *, place: int = 1, last: bool = True, rest: str 
 
 
 @exercise(
-    3,
+    4,
     "For each place i: at which earlier places j does `tokens[j] == tokens[i]` hold? Take the last of them.",
     "The 1 stands in row i and column j + 1; a row without such a j has it in column 0.",
 )

@@ -2,35 +2,78 @@
 
 import math
 
+import torch
 from answers import Answers
 
 from utils.exercises import fast_decoding as check
+from utils.fast_decoding import rotate
 
 answers = Answers()
+
+
+def look(query, keys, values):
+    return torch.softmax(keys @ query / len(query) ** 0.5, dim=0) @ values
+
+
+def step(new, keys, values, w_q, w_k, w_v):
+    keys, values = torch.cat([keys, (new @ w_k)[None]]), torch.cat([values, (new @ w_v)[None]])
+    return look(new @ w_q, keys, values), keys, values
+
+
+def in_front(new, keys, values, w_q, w_k, w_v):
+    context, _, _ = step(new, keys, values, w_q, w_k, w_v)
+    return context, torch.cat([(new @ w_k)[None], keys]), torch.cat([(new @ w_v)[None], values])
+
+
 answers.add(
-    check.bytes_of_a_cache,
-    [(131_072, 8.39), ("131072", 8.388608), (131_000, 8.4)],
+    check.step,
+    [step, lambda new, k, v, w_q, w_k, w_v: list(step(new, k, v, w_q, w_k, w_v))],
     [
-        ((524_288, 33.6), "for each of the 32 heads that ask"),
-        ((65_536, 4.2), "a factor of 2 is missing"),
-        ((4096, 0.26), "the layers are missing"),
-        ((131.072, 8.39), "in kilobytes"),
-        ((100_000, 8.39), "per_word is 100000; expected another"),
-        ((131_072, 0.524), "the cache of one text"),
-        ((131_072, 8_388_608_000), "in bytes"),
-        ((131_072, 1), "gigabytes is 1; expected another"),
+        (lambda *given: step(*given)[0], "returns one thing; expected context, keys, values"),
+        (in_front, "the new row stands first"),
+        (lambda new, k, v, *w: (step(new, k, v, *w)[0], k, v), "the new keys has the shape (4, 5)"),
+        (
+            lambda new, k, v, *w: (look(new @ w[0], k, v), *step(new, k, v, *w)[1:]),
+            "the word does not look at itself",
+        ),
+        (
+            lambda new, k, v, *w: (look(new @ w[0], *step(new, k, v, *w)[:0:-1]), *step(new, k, v, *w)[1:]),
+            "keys and values are exchanged",
+        ),
+        (
+            lambda new, k, v, *w: (look(new @ w[1], *step(new, k, v, *w)[1:]), *step(new, k, v, *w)[1:]),
+            "the key is used as the query",
+        ),
+        (
+            lambda new, k, v, *w: (
+                torch.softmax(step(new, k, v, *w)[1] @ (new @ w[0]), dim=0) @ step(new, k, v, *w)[2],
+                *step(new, k, v, *w)[1:],
+            ),
+            "the scale is missing",
+        ),
     ],
 )
+
+
+def turn(x, place, way=1, halves=False, first=0):
+    d = len(x)
+    angles = place * 10_000 ** (-torch.arange(first, first + d, 2) / d)
+    cos, sin = angles.cos(), way * angles.sin()
+    a, b = (x[: d // 2], x[d // 2 :]) if halves else (x[0::2], x[1::2])
+    parts = [a * cos - b * sin, a * sin + b * cos]
+    return torch.cat(parts) if halves else torch.stack(parts, dim=-1).flatten()
+
+
 answers.add(
-    check.turned_by_hand,
-    [(3, 4, -4), ("3.0", 4.0, [-4])],
+    check.turn,
+    [turn, lambda x, place: rotate(x[None], start=place)[0]],
     [
-        ((6, 4, -4), "first is 6: nothing is turned"),
-        ((-3, 4, -4), "only the query is turned"),
-        ((1, 4, -4), "first is 1; expected another"),
-        ((3, 0, -4), "second is 0: nothing is turned"),
-        ((3, -4, 4), "turned with the clock"),
-        ((3, 4, 4), "direction of the distance is missing"),
+        (lambda x, place: turn(x, place, way=-1), "turn the other way"),
+        (lambda x, place: turn(x, place, halves=True), "other numbers are paired"),
+        (lambda x, place: turn(x, place, first=2), "the rates begin with the second one"),
+        (lambda x, place: x, "nothing is turned"),
+        (lambda x, place: turn(x, min(place, 1)), "turned as at place 1"),
+        (lambda x, place: turn(x, place)[:-1], "has the shape (1,)"),
     ],
 )
 
@@ -54,38 +97,22 @@ answers.add(
 )
 
 
-def keep(drafts, chosen):
-    for n, (draft, word) in enumerate(zip(drafts, chosen, strict=False)):
-        if draft != word:
-            return chosen[: n + 1]
-    return chosen
-
-
-def matched(drafts, chosen):
-    return keep(drafts, chosen)[:-1]
-
-
-def with_draft(drafts, chosen):
-    n = len(keep(drafts, chosen))
-    return drafts[:n] if n <= len(drafts) else chosen
-
-
-def all_matches(drafts, chosen):
-    pairs = list(zip(drafts, chosen, strict=False))
-    return (
-        keep(drafts, chosen) if pairs[0][0] != pairs[0][1] else [w for d, w in pairs if d == w] + chosen[-1:]
-    )
+def drawn(p, q):
+    rest = (p - q).clamp(min=0)
+    return (p / q).clamp(max=1), rest / rest.sum()
 
 
 answers.add(
-    check.keep,
-    [keep, lambda drafts, chosen: tuple(keep(drafts, chosen)), lambda d, c: "".join(keep(d, c))],
+    check.drawn_words,
+    [drawn, lambda p, q: (torch.minimum(p, q) / q, torch.relu(p - q) / torch.relu(p - q).sum())],
     [
-        (matched, "leaves out the model's own next word"),
-        (with_draft, "keeps a wrong draft"),
-        (lambda drafts, chosen: chosen, "goes on after a wrong draft"),
-        (all_matches, "returns abz; expected abx"),
-        (lambda drafts, chosen: 3, "expected a list of words"),
+        (lambda p, q: drawn(p, q)[0], "returns one thing; expected accept, rest"),
+        (lambda p, q: (p / q, drawn(p, q)[1]), "some are above 1"),
+        (lambda p, q: ((q / p).clamp(max=1), drawn(p, q)[1]), "large and small are exchanged"),
+        (lambda p, q: (p, drawn(p, q)[1]), "these are the probabilities of the large model"),
+        (lambda p, q: (drawn(p, q)[0], (p - q).clamp(min=0)), "not yet divided by its sum"),
+        (lambda p, q: (drawn(p, q)[0], p), "this is p itself"),
+        (lambda p, q: (drawn(p, q)[0], drawn(q, p)[1]), "the difference has the wrong sign"),
     ],
 )
 test_right, test_wrong = answers.tests()

@@ -1,0 +1,68 @@
+"""The study of positions, with a small training; and its stored results."""
+
+import json
+
+import pytest
+import torch
+
+from studies.position_study import (
+    RESULTS,
+    Study,
+    logits_of,
+    recall_texts,
+    run_study,
+    scaled_rates,
+)
+from utils.fast_decoding import GPT, POSITIONS
+
+pytestmark = pytest.mark.trains
+
+SMALL = Study(
+    n=16, steps=(2, 2), further_steps=1, batch_size=(3, 4), seeds=(5,), width=32, sentences=61, marks=2
+)
+
+
+@pytest.mark.parametrize("kind", POSITIONS)
+def test_without_a_change_the_logits_are_those_of_the_model(kind):
+    torch.manual_seed(0)
+    model = GPT(11, 32, num_heads=8, num_layers=2, positions=kind)
+    ids = torch.randint(11, (3, 13))
+    for changes in ({}, {"window": 13}, {"clip": 12}):
+        torch.testing.assert_close(logits_of(model, ids, **changes), model(ids)[0], atol=1e-4, rtol=1e-4)
+    near = logits_of(model, ids, window=5)
+    other = ids.clone()
+    other[:, 0] = (ids[:, 0] + 1) % 11
+    torch.testing.assert_close(near[:, 9:], logits_of(model, other, window=5)[:, 9:])
+
+
+def test_the_letter_after_both_marks_is_the_same():
+    study = Study()
+    ids, second, distance = recall_texts(study, 17, 32, torch.Generator().manual_seed(0))
+    first = second - distance
+    assert (distance >= 2).all()
+    assert torch.equal(ids.gather(1, first), ids.gather(1, second))
+    assert torch.equal(ids.gather(1, first + 1), ids.gather(1, second + 1))
+    assert ((ids >= study.letters).sum(dim=1) == 2 * study.marks).all()
+
+
+def test_scaled_rates():
+    rates = scaled_rates(8, 32)
+    torch.testing.assert_close(rates["as trained"] / rates["interpolated"], torch.full((4,), 4.0))
+    base = rates["as trained"] / rates["larger base"]
+    assert base[0] == 1
+    assert base[3].item() == pytest.approx(4)
+    torch.testing.assert_close(rates["as trained"] / rates["slow pairs"], torch.tensor([1.0, 4, 4, 4]))
+
+
+def test_it_is_measured_once(tmp_path):
+    out = tmp_path / "study.json"
+    run_study(SMALL, out, ["recall, rotary", "next, none"])
+    stored = json.loads(out.read_text("utf-8"))["parts"]
+    assert list(stored) == ["recall, rotary", "next, none"]
+    assert len(stored["recall, rotary"]["further, interpolated"]) == 1
+
+
+def test_the_stored_results_are_those_of_these_settings():
+    stored = json.loads(RESULTS.read_text("utf-8"))
+    assert stored["settings"] == json.loads(json.dumps(vars(Study())))
+    assert set(stored["parts"]) == {f"{task}, {kind}" for task in ("next", "recall") for kind in POSITIONS}
