@@ -27,16 +27,14 @@ WRITTEN = ("README.md", "chapters/README.md", "CITATION.cff")
 
 
 def small_course(folder: Path, url: str) -> Path:
-    """The course with this address; its chapters have only their titles."""
+    """The course with this address, without its code."""
     for name in ("_toc.yml", "book/references.bib", *WRITTEN):
         (folder / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
     text = (ROOT / "_config.yml").read_text("utf-8")
     (folder / "_config.yml").write_text(re.sub(r"^  url:.*$", f'  url: "{url}"', text, flags=re.M), "utf-8")
     for page in CHAPTERS:
-        notebook = nbformat.read(ROOT / f"{page}.ipynb", as_version=4)
-        notebook.cells = [nbformat.v4.new_markdown_cell(notebook.cells[0].source.partition("\n")[0])]
-        nbformat.write(notebook, folder / f"{page}.ipynb")
+        shutil.copy(ROOT / f"{page}.ipynb", folder / f"{page}.ipynb")
     return folder
 
 
@@ -116,12 +114,12 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     (course / "_toc.yml").write_text(contents.replace(line, f"{line}      - file: chapters/new\n"), "utf-8")
     about = {"question": "Why?", "needs": ["masked_softmax", "additive_attention"], "gives": "a reason"}
     about |= {"goals": "say why"}
-    # 10 minutes for 1,300 words, 2 for 16 lines and 1 for a question; what is folded takes none.
-    texts = ["# A new one\n\n" + "word " * 1296, f"<details>{'folded ' * 900}</details>"]
+    # 10 minutes for 600 words, 3 for 18 lines and 1 for a question; what is folded takes none.
+    texts = ["# A new one\n\n" + "word " * 596, f"<details>{'folded ' * 900}</details>"]
     texts += ["<!-- quiz a -->\nWhy?\n<details><summary>Answers</summary>\n</details>"]
     texts += ["## Exercises", "### Exercise 1: one (4 minutes)", "### Exercise 2: two (7 minutes)"]
     cells = [new_markdown_cell(text) for text in texts]
-    cells[1:1] = [new_code_cell("x = 1\n" * 16), new_code_cell("y\n" * 99, metadata={"tags": ["hide-input"]})]
+    cells[1:1] = [new_code_cell("x = 1\n" * 18), new_code_cell("y\n" * 99, metadata={"tags": ["hide-input"]})]
     notebook = nbformat.v4.new_notebook(metadata={"course": about}, cells=cells)
     nbformat.write(notebook, course / "chapters" / "new.ipynb")
 

@@ -18,7 +18,7 @@ def visit(request, browser: Browser) -> Iterator[Visit]:
 
 def opened(visit: Visit, page: str = "book/index") -> FrameLocator:
     """The translator of a page, by default that which opens the book, after it has translated its example."""
-    frame = visit.page(page).locator("iframe.translator")
+    frame = visit.page(page).locator("iframe.translator").first
     frame.scroll_into_view_if_needed()
     inside = frame.content_frame
     inside.locator("#result[data-beam='5']").wait_for()
@@ -35,7 +35,7 @@ def test_the_first_page_translates(visit):
 @pytest.mark.parametrize("name", ["book/index", "chapters/bahdanau_decoder"])
 def test_the_frame_is_as_high_as_its_page(visit, name):
     inside = opened(visit, name)
-    frame = visit.page(name).locator("iframe.translator")
+    frame = visit.page(name).locator("iframe.translator").first
     overflow = "document.documentElement.scrollHeight - innerHeight"
     visit.page(name).wait_for_function(
         "height => document.querySelector('iframe.translator').clientHeight >= height",
@@ -63,7 +63,7 @@ def test_a_folded_translator_loads_when_it_is_unfolded(visit):
 
 def test_a_sentence_grows_in_its_chapter(visit):
     page = visit.page("chapters/encoder_decoder")
-    frame = page.locator("iframe.translator")
+    frame = page.locator("iframe.translator").first
     frame.scroll_into_view_if_needed()
     inside = frame.content_frame
     inside.get_by_role("button", name="Longer").click()
@@ -84,7 +84,7 @@ def test_the_frame_has_the_colours_and_the_typeface_of_the_book(visit, name):
         expect(inside.locator("html")).to_have_attribute("style", re.compile(f"color-scheme: {theme}"))
         colours.append(inside.locator("body").evaluate("body => getComputedStyle(body).backgroundColor"))
     assert colours == ["rgb(255, 255, 255)", "rgb(18, 18, 18)"]
-    box = visit.page(name).locator(":has(> iframe.translator)")
+    box = visit.page(name).locator(":has(> iframe.translator)").first
     assert box.evaluate("box => getComputedStyle(box).backgroundColor") == "rgba(0, 0, 0, 0)"
     family = (
         "body => [getComputedStyle(body).fontFamily.split(',')[0], document.fonts.check('16px Course Sans')]"

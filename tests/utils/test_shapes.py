@@ -25,7 +25,6 @@ from utils.attention_variants import (
     ConcatAttention,
     DotAttention,
     GeneralAttention,
-    LocalAttention,
     LocationAttention,
     masked_sparsemax,
 )
@@ -54,7 +53,6 @@ LAYERS = {
     "general": GeneralAttention(D, D),
     "concat": ConcatAttention(D, D, 13),
     "location": LocationAttention(D, KEYS),
-    "local": LocalAttention(D, D, 2),
 }
 
 
