@@ -122,6 +122,7 @@ def joined_task(
     num_test: int = 100,
     edges: Sequence[int] = EDGES,
     longest: int = LONGEST,
+    single: bool = False,
 ) -> Task:
     """Sentences of a pair file, two to six put one after the other, so that there are long ones.
 
@@ -135,6 +136,7 @@ def joined_task(
         num_test: test sentences in each bucket.
         edges: longest sentences of the buckets.
         longest: longest sentence of the test.
+        single: draw one to six sentences, few of them more often, so that short ones are frequent.
 
     Raises:
         ValueError: as :func:`utils.corpus.splits.group_split`.
@@ -151,9 +153,9 @@ def joined_task(
     def num_subwords(pair: tuple[str, str]) -> int:
         return len(fr.encode([pair[1]])[0]) + 1
 
-    short = (pair for pair in _joined(split.train, seed=0) if num_words(pair) <= max_words)
+    short = (pair for pair in _joined(split.train, seed=0, single=single) if num_words(pair) <= max_words)
     train = _until(short, num_tokens, length=num_subwords)
-    held_out = _joined([(source, references[0]) for source, references in split.test], seed=1)
+    held_out = _joined([(source, references[0]) for source, references in split.test], seed=1, single=single)
     test = _spread(held_out, num_test, [*edges, longest], length=num_words)
     return Task(
         en.encode([source for source, _ in train]),
@@ -168,11 +170,15 @@ def joined_task(
     )
 
 
-def _joined(pairs: Sequence[tuple[str, str]], *, seed: int) -> Iterator[tuple[str, str]]:
-    """Join two to six random pairs into one, again and again without end."""
+def _joined(pairs: Sequence[tuple[str, str]], *, seed: int, single: bool) -> Iterator[tuple[str, str]]:
+    """Join two to six random pairs into one, or n = 1 to 6 in proportion to 1/n, again and again without end."""
     draw = random.Random(seed)
     while True:
-        parts = draw.choices(pairs, k=draw.randint(2, 6))
+        if single:
+            [num] = draw.choices(range(1, 7), [1 / n for n in range(1, 7)])
+        else:
+            num = draw.randint(2, 6)
+        parts = draw.choices(pairs, k=num)
         yield " ".join(source for source, _ in parts), " ".join(target for _, target in parts)
 
 
@@ -241,6 +247,7 @@ class LengthScore(NamedTuple):
         num_sentences: number of these sentences.
         bleu: BLEU of all their translations together.
         length_ratio: words of the translations per word of the references.
+        interval: as for :class:`utils.metrics.Score`.
     """
 
     low: int
@@ -248,10 +255,17 @@ class LengthScore(NamedTuple):
     num_sentences: int
     bleu: float
     length_ratio: float
+    interval: tuple[float, float] | None = None
 
 
-def score(model: EncoderDecoder, task: Task, *, edges: Sequence[int] = EDGES) -> list[LengthScore]:
+def score(
+    model: EncoderDecoder, task: Task, *, edges: Sequence[int] = EDGES, resamples: int = 0
+) -> list[LengthScore]:
     """Translate the test sentences of a task greedily and score them by length.
+
+    Args:
+        edges: longest sentences of the buckets.
+        resamples: as for :func:`utils.metrics.bleu`.
 
     Explained in chapters/sentence_length.
     """
@@ -260,12 +274,29 @@ def score(model: EncoderDecoder, task: Task, *, edges: Sequence[int] = EDGES) ->
     hypotheses = greedy(model, pad_ids(task.test_ids), src_lens, max_len=max_len)
     texts = [task.write(hypothesis.tokens) for hypothesis in hypotheses]
     scores = []
-    for bucket in bleu_by_length(texts, task.references, task.lengths, edges=edges, lang="fr"):
+    options = {"edges": edges, "lang": "fr", "resamples": resamples}
+    for bucket in bleu_by_length(texts, task.references, task.lengths, **options):
         rows = [row for row, length in enumerate(task.lengths) if bucket.low <= length <= bucket.high]
         num_words = sum(len(texts[row].split()) for row in rows)
         num_reference_words = sum(len(task.references[row][0].split()) for row in rows)
-        scores.append(LengthScore(*bucket[:3], bucket.score.value, num_words / num_reference_words))
+        ratio = num_words / num_reference_words
+        scores.append(LengthScore(*bucket[:3], bucket.score.value, ratio, bucket.score.interval))
     return scores
+
+
+#: The settings of the longer training on sentences by people; one seed.
+#:
+#: :meta hide-value:
+LONGER = {
+    "limits": (50,),
+    "seeds": (0,),
+    "num_tokens": 1_500_000,
+    "num_test": 200,
+    "batch_size": 48,
+    "single": True,
+    "vocabulary_size": 2000,
+    "resamples": 300,
+}
 
 
 @dataclass(frozen=True)
@@ -280,6 +311,9 @@ class Study:
         num_test: test sentences in each bucket.
         width: as for :func:`train`.
         batch_size: as for :func:`train`.
+        single: as for :func:`joined_task`.
+        vocabulary_size: as for :func:`joined_task`.
+        resamples: as for :func:`score`; without them no interval is stored.
     """
 
     corpus: str = GRAMMAR
@@ -289,13 +323,22 @@ class Study:
     num_test: int = 100
     width: int = 128
     batch_size: int = 20
+    single: bool = False
+    vocabulary_size: int = 3000
+    resamples: int = 0
 
     def task(self, max_words: int) -> Task:
         """The sentences on which the translators with this limit are trained and tested."""
         options = {"num_tokens": self.num_tokens, "num_test": self.num_test}
         if self.corpus == GRAMMAR:
             return grammar_task(max_words, **options)
+        options |= {"single": self.single, "vocabulary_size": self.vocabulary_size}
         return joined_task(read_pairs(self.corpus).between("en", "fr"), max_words, **options)
+
+    @property
+    def name(self) -> str:
+        """Where the results of this study stand in the file."""
+        return f"{self.corpus}, longer" if self.single else self.corpus
 
     def head(self) -> dict:
         """The settings and versions that are stored with the results."""
@@ -324,11 +367,11 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: 
         ValueError: the file holds results of this corpus that were made with other settings.
     """
     results = json.loads(out.read_text("utf-8")) if out.exists() else {}
-    study_results = results.setdefault(study.corpus, study.head() | {"trainings": []})
+    study_results = results.setdefault(study.name, study.head() | {"trainings": []})
     if {
         name: value for name, value in study_results.items() if name not in ("buckets", "trainings")
     } != study.head():
-        raise ValueError(f"{out} holds results for {study.corpus} with other settings: name another file")
+        raise ValueError(f"{out} holds results for {study.name} with other settings: name another file")
     done = {(result["limit"], result["decoder"], result["seed"]) for result in study_results["trainings"]}
     todo = [
         (seed, limit, decoder)
@@ -342,7 +385,7 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: 
             task, decoder, width=study.width, batch_size=study.batch_size, seed=seed, progress=progress
         )
         seconds = time.process_time() - start
-        scores = score(model, task)
+        scores = score(model, task, resamples=study.resamples)
         study_results["buckets"] = [
             [bucket.low, min(bucket.high, LONGEST), bucket.num_sentences] for bucket in scores
         ]
@@ -357,6 +400,9 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: 
                 "length_ratio": [round(bucket.length_ratio, 3) for bucket in scores],
             }
         )
+        if study.resamples:
+            intervals = [[round(end, 2) for end in bucket.interval] for bucket in scores]
+            study_results["trainings"][-1]["interval"] = intervals
         write_atomically(out, (json.dumps(results, indent=1) + "\n").encode())
     return len(todo[at_most:]) if at_most is not None else 0
 
@@ -367,13 +413,13 @@ def _main(
     ] = GRAMMAR,
     out: Annotated[Path, typer.Option(help="results; trainings that it holds are not done again")] = RESULTS,
     num_tokens: Annotated[int, typer.Option(min=1, help="French tokens of each training")] = Study.num_tokens,
+    longer: Annotated[bool, typer.Option(help="the longer training on a pair file, with one seed")] = False,
     at_most: Annotated[int | None, typer.Option(min=1, help="largest number of trainings to run")] = None,
 ) -> None:
     """Train with and without attention, on short and on longer sentences; store BLEU by length."""
     torch.set_num_threads(1)  # as for the results in the book
-    num_left = run_study(
-        Study(corpus, num_tokens=num_tokens), out, at_most=at_most, progress=sys.stderr.isatty()
-    )
+    study = Study(corpus, **LONGER) if longer else Study(corpus, num_tokens=num_tokens)
+    num_left = run_study(study, out, at_most=at_most, progress=sys.stderr.isatty())
     typer.echo(f"{out}: {f'{num_left} trainings left' if num_left else 'complete'}")
 
 

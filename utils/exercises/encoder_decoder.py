@@ -1,10 +1,12 @@
 """Checks of the exercises of chapters/encoder_decoder."""
 
+import math
 from collections.abc import Iterator
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from utils.corpus.vocabulary import PAD
 from utils.exercises.checking import (
     ReadersFunction,
     as_tensor,
@@ -17,7 +19,103 @@ from utils.seq2seq import Encoder
 
 
 @exercise(
+    1,
+    "The parts of `cell.weight_ih @ x + cell.bias_ih` belong to r, z and the candidate, as do those of the state.",
+    "r multiplies the part of the state within the tanh, and z is the share of the old state.",
+)
+def gru_step(answer: ReadersFunction) -> Iterator[str]:
+    generator = torch.Generator().manual_seed(3)
+    for d_in, d_h in ((3, 5), (7, 2)):
+        cell = nn.GRUCell(d_in, d_h)
+        with torch.no_grad():
+            for parameter in cell.parameters():
+                parameter.copy_(torch.randn(parameter.shape, generator=generator))
+            x, state = torch.randn(d_in, generator=generator), torch.randn(d_h, generator=generator)
+            expected = cell(x, state)
+            mistakes = list(_mistakes_of_a_step(cell, x, state))
+            result = answer(cell, x, state)
+        result = as_tensor(result, "The new state has one number for each of the old one.", shape=(d_h,))
+        case = f"for an input of {d_in} numbers and a state of {d_h}"
+        expect_close(result.detach(), expected, case, name="the new state", mistakes=mistakes)
+        yield f"{case} the new state is that of `nn.GRUCell`"
+
+
+def _mistakes_of_a_step(cell: nn.GRUCell, x: Tensor, state: Tensor) -> Iterator[tuple[Tensor, str, str]]:
+    from_x = (cell.weight_ih @ x + cell.bias_ih).chunk(3)
+    from_state = (cell.weight_hh @ state + cell.bias_hh).chunk(3)
+    first, second = (torch.sigmoid(from_x[i] + from_state[i]) for i in range(2))
+
+    def step(r: Tensor, z: Tensor, of_state: Tensor) -> Tensor:
+        return (1 - z) * torch.tanh(from_x[2] + of_state) + z * state
+
+    hidden = cell.weight_hh.chunk(3)[2], cell.bias_hh.chunk(3)[2]
+    yield (
+        step(first, 1 - second, first * from_state[2]),
+        "the shares of the candidate and of the old state are exchanged",
+        "z is the share of the old state.",
+    )
+    yield (
+        step(second, first, second * from_state[2]),
+        "r and z are exchanged",
+        "The first rows are those of r.",
+    )
+    yield (
+        step(first, second, hidden[0] @ (first * state) + hidden[1]),
+        "r multiplies the state before the product",
+        "PyTorch multiplies the product by r: r ⊙ (U s + b).",
+    )
+    yield (
+        step(first, second, from_state[2]),
+        "the candidate does not use r",
+        "Multiply the part of the state by r.",
+    )
+    yield (
+        (1 - second) * (from_x[2] + first * from_state[2]) + second * state,
+        "the candidate has no tanh",
+        "The candidate is a tanh of the sum.",
+    )
+
+
+@exercise(
     2,
+    "Take the logarithm of the probability of each right word, leave out those at pads, and take minus their mean.",
+)
+def loss(answer: ReadersFunction) -> Iterator[str]:
+    generator = torch.Generator().manual_seed(5)
+    for targets in ([[4, 2, PAD, PAD, PAD], [5, 6, 4, 5, 2]], [[3, 4, 2], [2, PAD, PAD], [6, 2, PAD]]):
+        tgt_out = torch.tensor(targets)
+        logits = 2 * torch.randn(*tgt_out.shape, 7, generator=generator)
+        places = -logits.log_softmax(-1).gather(-1, tgt_out[..., None]).squeeze(-1)
+        real = tgt_out != PAD
+        sentences = (places * real).sum(1) / real.sum(1)
+        mistakes = (
+            (places.mean(), "the pads are in the mean", "`tgt_out != PAD` says which places are words."),
+            (
+                -places[real].mean(),
+                "this is the mean of log p, without the minus",
+                "A loss grows with the mistake.",
+            ),
+            (places[real].sum(), "this is the sum over the words", "Divide by the number of real words."),
+            (
+                (places * real).sum() / real.numel(),
+                "the sum over real words is divided by the number of all places",
+                "Divide by the number of real words.",
+            ),
+            (
+                sentences.mean(),
+                "this is the mean of the means of the sentences",
+                "Each word counts the same, in a long sentence too.",
+            ),
+            (places[real].mean() / math.log(2), "this is in bits", "Take the natural logarithm."),
+        )
+        case = f"for a batch of {len(targets)} sentences"
+        result = answer(logits, tgt_out)
+        expect_close(result, places[real].mean(), case, name="the loss", mistakes=mistakes)
+        yield f"{case} the loss is the mean over its real words"
+
+
+@exercise(
+    3,
     "In a sentence of n words the new place j holds the word of the old place n - 1 - j.",
     "A loop over the sentences is enough: `embedded[b, :n].flip(0)` turns the n words of one sentence around.",
 )
@@ -53,7 +151,7 @@ def reverse_words(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    3,
+    4,
     "Add the vectors of the real words, and divide by the number of real words.",
     "Equal scores give equal weights: `masked_softmax` of zeros, with the mask of the lengths, gives them.",
 )
@@ -80,7 +178,7 @@ def mean_context(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    4,
+    5,
     "Run the encoder on both sentences, subtract the outputs, and take absolute values.",
     "`unflatten(-1, (2, 16))` cuts the 32 numbers into the two halves, and `amax(dim=-1)` takes the largest of each.",
 )

@@ -47,7 +47,7 @@ TINY = Study(limits=(5, 7), seeds=(3,), num_tokens=200, num_test=2, width=7)
 def test_a_study_goes_on_where_it_stopped(tmp_path, monkeypatch):
     out = tmp_path / "study.json"
     monkeypatch.setattr(
-        length_study, "score", lambda model, task: [length_study.LengthScore(0, 10, 2, 1.234, 0.5)]
+        length_study, "score", lambda model, task, **_: [length_study.LengthScore(0, 10, 2, 1.234, 0.5)]
     )
     assert run_study(TINY, out, at_most=1) == 3
     first = json.loads(out.read_text())["grammar"]

@@ -1,13 +1,61 @@
 """Answers to the exercises of chapters/encoder_decoder."""
 
+from functools import partial
+from math import log
+
 import torch
 from answers import Answers
+from torch.nn.functional import cross_entropy
 
 from utils.attention import length_mask, masked_softmax
+from utils.corpus.vocabulary import PAD
 from utils.exercises import encoder_decoder as check
 from utils.seq2seq import Encoder
 
 answers = Answers()
+
+
+def step(cell, x, state, *, exchanged=False, before=False, order=(0, 1), squash=torch.tanh):
+    from_x = (cell.weight_ih @ x + cell.bias_ih).chunk(3)
+    from_state = (cell.weight_hh @ state + cell.bias_hh).chunk(3)
+    r, z = (torch.sigmoid(from_x[i] + from_state[i]) for i in order)
+    of_state = r * from_state[2]
+    if before:
+        of_state = cell.weight_hh.chunk(3)[2] @ (r * state) + cell.bias_hh.chunk(3)[2]
+    candidate = squash(from_x[2] + of_state)
+    return z * candidate + (1 - z) * state if exchanged else (1 - z) * candidate + z * state
+
+
+answers.add(
+    check.gru_step,
+    [step, lambda cell, x, state: cell(x[None], state[None])[0]],
+    [
+        (partial(step, exchanged=True), "the shares of the candidate"),
+        (partial(step, before=True), "before the product"),
+        (partial(step, order=(1, 0)), "r and z are exchanged"),
+        (partial(step, squash=lambda a: a), "has no tanh"),
+        (lambda cell, x, state: cell(x[None], state[None]), "shape"),
+    ],
+)
+
+
+def of_words(logits, tgt_out):
+    return cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD)
+
+
+answers.add(
+    check.loss,
+    [of_words, lambda logits, tgt_out: of_words(logits, tgt_out).item()],
+    [
+        (lambda logits, tgt: cross_entropy(logits.mT, tgt), "the pads are in the mean"),
+        (lambda logits, tgt: -of_words(logits, tgt), "without the minus"),
+        (
+            lambda logits, tgt: cross_entropy(logits.mT, tgt, ignore_index=PAD, reduction="sum"),
+            "sum over the words",
+        ),
+        (lambda logits, tgt: of_words(logits, tgt) / log(2), "in bits"),
+    ],
+)
 
 
 def row_by_row(embedded, lens):
