@@ -1,6 +1,6 @@
 """The exercises that a reader has done: one small JSON file in the folder of the notebooks, which is sent nowhere.
 
-Explained in book/teaching.
+Explained in book/problems.
 """
 
 import contextlib
