@@ -9,7 +9,7 @@ With hidden vectors :math:`m_i`, scores :math:`x_i = W m_i + b`, true words :mat
 
 .. math::
     L &= \frac1N \sum_i L_i \\
-    L_i &= \log \sum_v e^{x_{iv}} - (1 - \varepsilon)\, x_{i y_i} \\
+    L_i &= \log \sum_v \exp(x_{iv}) - (1 - \varepsilon)\, x_{i y_i} \\
         &\qquad - \frac{\varepsilon}{V} \sum_v x_{iv} .
 
 The gradient of the first term is the softmax, those of the others are constants:

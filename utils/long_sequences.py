@@ -30,12 +30,12 @@ def online_attention(
     r"""Scaled dot-product attention that reads the keys block by block and never holds all scores.
 
     Each query keeps the largest score so far *m*, the sum *t* of the exponentials, and the weighted sum *c* of the
-    values. A block with the scores *s* changes them to
+    values. A block with the scores *e* changes them to
 
     .. math::
-        m' &= \max(m, \max_j s_j) \\
-        t' &= e^{m - m'}\, t + \textstyle\sum_j e^{s_j - m'} \\
-        c' &= e^{m - m'}\, c + \textstyle\sum_j e^{s_j - m'} v_j
+        m' &= \max(m, \max_j e_j) \\
+        t' &= \exp(m - m')\, t + \textstyle\sum_j \exp(e_j - m') \\
+        c' &= \exp(m - m')\, c + \textstyle\sum_j \exp(e_j - m')\, v_j
 
     and after the last block the context is *c / t*. This is the softmax itself and not an approximation.
 
