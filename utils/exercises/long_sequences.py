@@ -7,43 +7,77 @@ import torch
 from torch import Tensor
 
 from utils.exercises.checking import (
+    LargestTensor,
     ReadersFunction,
     as_parts,
     as_tensor,
     exercise,
+    expect,
     expect_close,
-    expect_numbers,
 )
 
 
 @exercise(
-    2,
-    "In the first block m is 2, so its exponentials are those of 2 - 2 and 0 - 2.",
-    "The second block raises m to 3. Multiply the first sum by the exponential of 2 - 3, and add that of 3 - 3.",
+    1,
+    "When a block brings a larger score, multiply both old sums by exp(m - m') before you add those of the block.",
+    "Subtract the new maximum from the scores of the block, and divide by the total once, at the end.",
 )
-def two_blocks(sum_1: object, sum_2: object, weight_1: object) -> Iterator[str]:
-    one = 1 + math.exp(-2)
-    two = math.exp(-1) * one + 1
-    right = [one, two, math.exp(-1) / two]
-    relative = "Subtract the largest score so far before you take the exponential."
-    mistakes = (
-        ((8.389, 28.475, 0.259), "these sums have no maximum subtracted", relative),
-        ((one, one + 1, 1 / (one + 1)), "the first sum keeps its old maximum", "Multiply it by exp(2 - 3)."),
-        (
-            (one, math.e * one + 1, math.e / (math.e * one + 1)),
-            "the old sum has grown",
-            "A larger maximum makes the old exponentials smaller.",
-        ),
-        ((one, two, math.exp(-1)), "the last number is not yet divided", "A weight is divided by the sum."),
-        (
-            (one, two, 1 / two),
-            "the first key has the exponential of its own block",
-            "At the end m is 3, so the exponential of the first key is that of 2 - 3.",
-        ),
-    )
-    answers = {"sum_1": sum_1, "sum_2": sum_2, "weight_1": weight_1}
-    expect_numbers(answers, right, mistakes, tolerance=0.0075)
-    yield "the weight is that of the softmax over all three keys"
+def online(answer: ReadersFunction) -> Iterator[str]:
+    generator = torch.Generator().manual_seed(11)
+    for num_keys, block, shift, says in (
+        (7, 7, 0.0, "with all keys in one block"),
+        (7, 3, 0.0, "with blocks of 3 for 7 keys"),
+        (11, 2, 1000.0, "with scores near 1,000"),
+        (13, 1, -1000.0, "with scores near -1,000"),
+    ):
+        q, k = torch.randn(3, 5, generator=generator), torch.randn(num_keys, 5, generator=generator)
+        q[:, 0], k[:, 0] = 1.0, k[:, 0] + shift * math.sqrt(5)
+        v = torch.randn(num_keys, 2, generator=generator)
+        scores = q @ k.T / math.sqrt(5)
+        expected = scores.softmax(-1) @ v
+        parts = (scores - scores.amax(-1, keepdim=True)).exp()
+        mistakes = [
+            (parts @ v, "c is not divided by t", "At the end the context is c / t."),
+            (
+                (q @ k.T).softmax(-1) @ v,
+                "the scores are not divided by √d",
+                "Divide them by `math.sqrt(q.shape[1])`.",
+            ),
+            (v.mean(0).expand(3, 2), "each key has the same weight", "Use the scores of the block."),
+        ]
+        first = scores[:, :block].softmax(-1) @ v[:block]
+        last = scores[:, (num_keys - 1) // block * block :]
+        mistakes += [
+            (first, "only the first block counts", "Add the sums of every block."),
+            (last.softmax(-1) @ v[-last.shape[1] :], "only the last block counts", "Keep the old sums."),
+            (
+                _unshrunk(scores, v, block),
+                "the old sums keep their old maximum",
+                "Multiply both by exp(m - m').",
+            ),
+        ]
+        mistakes = [each for each in mistakes if not torch.allclose(each[0], expected, atol=1e-3)]
+        with LargestTensor() as largest:
+            result = answer(q, k, v, block)
+        result = as_tensor(result, "There is a context for each query.", shape=(3, 2))
+        hint = "Exponentials of large scores are infinite: subtract the largest score so far first."
+        expect_close(result, expected, says, hint, name="the contexts", mistakes=mistakes)
+        expect(
+            block == num_keys or (3, num_keys) not in largest.shapes,
+            f"{says} your function makes a tensor of all {3 * num_keys} scores.",
+            "Compute the scores of one block inside the loop.",
+        )
+        yield f"{says} the contexts are those of the softmax"
+
+
+def _unshrunk(scores: Tensor, values: Tensor, block: int) -> Tensor:
+    """The contexts if the sums of earlier blocks keep the maximum that they were made with."""
+    total = context = torch.zeros(())
+    for start in range(0, scores.shape[1], block):
+        top = scores[:, : start + block].amax(-1, keepdim=True)
+        parts = (scores[:, start : start + block] - top).exp()
+        total, context = total + parts.sum(-1, keepdim=True), context + parts @ values[start : start + block]
+    return context / total
 
 
 def _read(scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:

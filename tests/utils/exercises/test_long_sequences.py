@@ -1,21 +1,41 @@
 """Answers to the exercises of chapters/long_sequences."""
 
+from functools import partial
+
 import torch
 from answers import Answers
 
 from utils.exercises import long_sequences as check
 
 answers = Answers()
+
+
+def online(q, k, v, block, *, shrink=True, divided=True, scaled=True, relative=True):
+    m = torch.full((len(q), 1), -torch.inf)
+    t, c = torch.zeros(len(q), 1), torch.zeros(len(q), v.shape[1])
+    for start in range(0, len(k), block):
+        scores = q @ k[start : start + block].T / (q.shape[1] ** 0.5 if scaled else 1)
+        higher = torch.maximum(m, scores.amax(1, keepdim=True)) if relative else torch.zeros_like(m)
+        factor = (m - higher).exp() if shrink and relative else 1
+        parts = (scores - higher).exp()
+        t, c, m = (
+            factor * t + parts.sum(1, keepdim=True),
+            factor * c + parts @ v[start : start + block],
+            higher,
+        )
+    return c / t if divided else c
+
+
 answers.add(
-    check.two_blocks,
-    [(1.135, 1.418, 0.259), (1.14, 1.42, 0.26), ("1.13", torch.tensor(1.42), [0.26])],
+    check.online,
+    [online],
     [
-        ((8.39, 28.47, 0.26), "no maximum subtracted"),
-        ((1.14, 2.14, 0.47), "keeps its old maximum"),
-        ((1.14, 4.09, 0.67), "the old sum has grown"),
-        ((1.14, 1.42, 0.37), "not yet divided"),
-        ((1.14, 1.42, 0.71), "the exponential of its own block"),
-        ((1.14, 1.2, 0.26), "sum_2 is 1.2; expected another"),
+        (partial(online, shrink=False), "keep their old maximum"),
+        (partial(online, divided=False), "is not divided by t"),
+        (partial(online, scaled=False), "are not divided by √d"),
+        (partial(online, relative=False), "with scores near 1,000"),
+        (lambda q, k, v, block: online(q, k[:block], v[:block], block), "only the first block counts"),
+        (lambda q, k, v, block: (q @ k.T / q.shape[1] ** 0.5).softmax(-1) @ v, "a tensor of all 21 scores"),
     ],
 )
 
