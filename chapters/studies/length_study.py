@@ -290,7 +290,7 @@ def score(
 LONGER = {
     "limits": (50,),
     "seeds": (0,),
-    "num_tokens": 1_500_000,
+    "num_tokens": 4_000_000,
     "num_test": 200,
     "batch_size": 48,
     "single": True,
