@@ -34,8 +34,9 @@ def online_attention(
 
     .. math::
         m' &= \max(m, \max_j e_j) \\
-        t' &= \exp(m - m')\, t + \textstyle\sum_j \exp(e_j - m') \\
-        c' &= \exp(m - m')\, c + \textstyle\sum_j \exp(e_j - m')\, v_j
+        p_j &= \exp(e_j - m') \\
+        t' &= \exp(m - m')\, t + \textstyle\sum_j p_j \\
+        c' &= \exp(m - m')\, c + \textstyle\sum_j p_j v_j
 
     and after the last block the context is *c / t*. This is the softmax itself and not an approximation.
 

@@ -2,7 +2,7 @@
 
 The loop that the chapters explain is :func:`utils.training.fit`; without these options both give the same weights up
 to rounding.
-Explained in book/your_translator and book/your_translator.
+Explained in book/your_translator.
 """
 
 import copy
