@@ -24,14 +24,18 @@ from utils.exercises.checking import (
 )
 def online(answer: ReadersFunction) -> Iterator[str]:
     generator = torch.Generator().manual_seed(11)
-    for num_keys, block, shift, says in (
-        (7, 7, 0.0, "with all keys in one block"),
-        (7, 3, 0.0, "with blocks of 3 for 7 keys"),
-        (11, 2, 1000.0, "with scores near 1,000"),
-        (13, 1, -1000.0, "with scores near -1,000"),
+    low = -1000.0
+    for shifts, block, says in (
+        ([0.0] * 7, 7, "with all keys in one block"),
+        ([0.0] * 7, 3, "with blocks of 3 for 7 keys"),
+        ([1000.0] * 11, 2, "with scores near 1,000"),
+        ([low] * 13, 1, "with scores near -1,000"),
+        ([0.0] * 4 + [low] * 2, 2, "with a last block of scores near -1,000"),
+        ([low] * 2 + [0.0] * 4, 2, "with a first block of scores near -1,000"),
     ):
+        num_keys = len(shifts)
         q, k = torch.randn(3, 5, generator=generator), torch.randn(num_keys, 5, generator=generator)
-        q[:, 0], k[:, 0] = 1.0, k[:, 0] + shift * math.sqrt(5)
+        q[:, 0], k[:, 0] = 1.0, k[:, 0] + torch.tensor(shifts) * math.sqrt(5)
         v = torch.randn(num_keys, 2, generator=generator)
         scores = q @ k.T / math.sqrt(5)
         expected = scores.softmax(-1) @ v
@@ -55,12 +59,17 @@ def online(answer: ReadersFunction) -> Iterator[str]:
                 "the old sums keep their old maximum",
                 "Multiply both by exp(m - m').",
             ),
+            (
+                scores[:, : num_keys // block * block].softmax(-1) @ v[: num_keys // block * block],
+                "the last block, which is shorter, is left out",
+                "`range(0, len(k), block)` begins the last block too.",
+            ),
         ]
         mistakes = [each for each in mistakes if not torch.allclose(each[0], expected, atol=1e-3)]
         with LargestTensor() as largest:
             result = answer(q, k, v, block)
         result = as_tensor(result, "There is a context for each query.", shape=(3, 2))
-        hint = "Exponentials of large scores are infinite: subtract the largest score so far first."
+        hint = "m is the largest score of all keys so far, and both old sums get the factor exp(m - m')."
         expect_close(result, expected, says, hint, name="the contexts", mistakes=mistakes)
         expect(
             block == num_keys or (3, num_keys) not in largest.shapes,
@@ -80,6 +89,46 @@ def _unshrunk(scores: Tensor, values: Tensor, block: int) -> Tensor:
     return context / total
 
 
+@exercise(
+    2,
+    "Begin with S = 0 and z = 0. A word adds the outer product of its key and its value to S, and its key to z.",
+    "First add the word, then answer: each word also averages over itself.",
+)
+def recurrent(answer: ReadersFunction) -> Iterator[str]:
+    generator = torch.Generator().manual_seed(13)
+    for num, d, d_v in ((1, 3, 2), (7, 5, 2), (11, 2, 3)):
+        q, k = (torch.rand(num, d, generator=generator) + 0.1 for _ in range(2))
+        v = torch.randn(num, d_v, generator=generator)
+        kernel = q @ k.T
+        causal = kernel.tril()
+        expected = causal @ v / causal.sum(1, keepdim=True)
+        before = kernel.tril(-1)
+        mistakes = [
+            (causal @ v, "it is not divided by q · z", "z is the sum of the keys so far."),
+            (causal @ v / kernel.diagonal()[:, None], "z holds the last key alone", "Add each key to z."),
+            (
+                causal @ v / kernel.sum(1, keepdim=True),
+                "z holds the keys of later words",
+                "Add one key at each word.",
+            ),
+            (
+                kernel @ v / kernel.sum(1, keepdim=True),
+                "each word also reads the later words",
+                "Answer inside the loop, with the state of this word.",
+            ),
+            (
+                before @ v / before.sum(1, keepdim=True).clamp(min=1e-9),
+                "a word answers before it is added",
+                "Each word also averages over itself.",
+            ),
+        ]
+        mistakes = [each for each in mistakes if not torch.allclose(each[0], expected, atol=1e-3)]
+        case = f"for {num} word{'s' * (num > 1)}"
+        result = as_tensor(answer(q, k, v), "There is a context for each word.", shape=(num, d_v))
+        expect_close(result, expected, case, name="the contexts", mistakes=mistakes)
+        yield f"{case} the contexts are those of the average"
+
+
 def _read(scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     top = scores.max()
     parts = (scores - top).exp()
@@ -87,7 +136,7 @@ def _read(scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @exercise(
-    3,
+    4,
     "Every exponential must have the new maximum subtracted: a half with the maximum m1 gets the factor exp(m1 - m).",
     "`m = torch.maximum(m1, m2)`, then multiply t1 and c1 by one factor, t2 and c2 by the other, and add.",
 )
@@ -124,7 +173,7 @@ def merge(answer: ReadersFunction) -> Iterator[str]:
 
 
 @exercise(
-    4,
+    5,
     "First ask the state: `key @ state`. The difference from the value is what must be added.",
     "`state + torch.outer(key, value - key @ state)`",
 )

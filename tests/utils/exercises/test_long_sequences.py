@@ -10,12 +10,14 @@ from utils.exercises import long_sequences as check
 answers = Answers()
 
 
-def online(q, k, v, block, *, shrink=True, divided=True, scaled=True, relative=True):
+def online(q, k, v, block, *, shrink=True, divided=True, scaled=True, relative=True, own=False):
     m = torch.full((len(q), 1), -torch.inf)
     t, c = torch.zeros(len(q), 1), torch.zeros(len(q), v.shape[1])
     for start in range(0, len(k), block):
         scores = q @ k[start : start + block].T / (q.shape[1] ** 0.5 if scaled else 1)
         higher = torch.maximum(m, scores.amax(1, keepdim=True)) if relative else torch.zeros_like(m)
+        if own:  # the largest score of the block alone
+            higher = scores.amax(1, keepdim=True)
         factor = (m - higher).exp() if shrink and relative else 1
         parts = (scores - higher).exp()
         t, c, m = (
@@ -33,9 +35,42 @@ answers.add(
         (partial(online, shrink=False), "keep their old maximum"),
         (partial(online, divided=False), "is not divided by t"),
         (partial(online, scaled=False), "are not divided by √d"),
-        (partial(online, relative=False), "with scores near 1,000"),
+        (partial(online, relative=False), "with scores near 1,000, the contexts at"),
         (lambda q, k, v, block: online(q, k[:block], v[:block], block), "only the first block counts"),
+        (partial(online, own=True), "last block of scores near -1,000, the contexts at"),
+        (
+            lambda q, k, v, block: online(
+                q, k[: len(k) // block * block], v[: len(k) // block * block], block
+            ),
+            "which is shorter, is left out",
+        ),
         (lambda q, k, v, block: (q @ k.T / q.shape[1] ** 0.5).softmax(-1) @ v, "a tensor of all 21 scores"),
+    ],
+)
+
+
+def recurrent(q, k, v, *, add_first=True, divided=True, all_keys=True, turned=False):
+    state, z, contexts = torch.zeros(q.shape[1], v.shape[1]), torch.zeros(q.shape[1]), []
+    for one, key, value in zip(q, k, v, strict=True):
+        old = state, z
+        state, z = state + torch.outer(key, value), z + key if all_keys else key
+        if turned:
+            state = state + torch.outer(value, key)
+        used, total = (state, z) if add_first else old
+        contexts.append(one @ used / ((one @ total).clamp(min=1e-9) if divided else 1))
+    return torch.stack(contexts)
+
+
+answers.add(
+    check.recurrent,
+    [recurrent, lambda q, k, v: (q @ k.T).tril() @ v / (q @ k.T).tril().sum(1, keepdim=True)],
+    [
+        (partial(recurrent, divided=False), "not divided by q"),
+        (partial(recurrent, all_keys=False), "the last key alone"),
+        (partial(recurrent, add_first=False), "before it is added"),
+        (lambda q, k, v: (q @ k.T) @ v / (q @ k.T).sum(1, keepdim=True), "also reads the later words"),
+        (lambda q, k, v: (q @ k.T).tril() @ v / (q @ k.T).sum(1, keepdim=True), "the keys of later words"),
+        (partial(recurrent, turned=True), "raised RuntimeError"),
     ],
 )
 
