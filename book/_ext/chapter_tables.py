@@ -50,11 +50,17 @@ def size(notebook: NotebookNode) -> dict[str, int]:
     }
 
 
+def page_minutes(notebook: NotebookNode) -> float:
+    """How long the page takes somebody who thinks."""
+    seen = size(notebook)
+    return seen["words"] / 60 + seen["lines"] / 6 + seen["questions"] + 2 * seen["figures"]
+
+
 def minutes(notebook: NotebookNode) -> tuple[int, int]:
     """About how long the page takes, to five minutes, and the sum of what its exercises say."""
-    seen = size(notebook)
-    page = seen["words"] / 60 + seen["lines"] / 6 + seen["questions"] + 2 * seen["figures"]
-    return 5 * round(page / 5), sum(int(n) for cell in notebook.cells for n in EXERCISE.findall(cell.source))
+    return 5 * round(page_minutes(notebook) / 5), sum(
+        int(n) for cell in notebook.cells for n in EXERCISE.findall(cell.source)
+    )
 
 
 def hours(found: list[dict]) -> int:

@@ -217,7 +217,7 @@ def cells_are_short_and_explained(notebook: NotebookNode) -> Iterator[str]:
 @rule
 def it_fits_into_one_sitting(notebook: NotebookNode) -> Iterator[str]:
     exercises = sum(cell.source.startswith("### Exercise ") for cell in notebook.cells)
-    page, _ = chapter_tables.minutes(notebook)
+    page = chapter_tables.page_minutes(notebook)
     found = chapter_tables.size(notebook) | {"exercises": exercises, "minutes": page}
     for what, most in SITTING.items():
         if found[what] > most:

@@ -111,10 +111,11 @@ def architecture(lit: str | Sequence[str] = PARTS) -> Architecture:
 
 
 _ALT = (
-    "The translator after it has written “Marie a trouvé la petite”. At the top left the encoder reads the eight words "
-    "of “Mary found the small white flower yesterday .” in both directions, into n vectors of 2h numbers. They are the "
-    "keys and the values. To the right of it is attention: the query, the decoder's state of h numbers, meets each key "
-    "and gives n scores; a softmax makes n weights of them, the largest at “flower”; the average of the values with "
-    "these weights is the context, one vector of 2h numbers. At the bottom is the decoder: a GRU makes the next state "
-    "from the state, the word “petite” and the context, and a readout of the same three writes “fleur”."
+    "The translator after it has written “Marie a trouvé la petite”. At the top left the encoder reads the eight "
+    "words of “Mary found the small white flower yesterday .” in both directions, into n vectors of 2 d_h numbers. "
+    "They are the keys and the values. To the right of it is attention: the query, the decoder's state of d_h "
+    "numbers, meets each key and gives n scores; a softmax makes n weights of them, the largest at “flower”; the "
+    "average of the values with these weights is the context, one vector of 2 d_h numbers. At the bottom is the "
+    "decoder: a GRU makes the next state from the state, the word “petite” and the context, and a readout of the same"
+    " three writes “fleur”."
 )
