@@ -18,9 +18,9 @@ import torch
 import typer
 
 from studies.parts import run_parts
-from utils.corpus.batches import ShuffledBatches, pad_ids
-from utils.corpus.grammar import Triple, join_words, triples
-from utils.corpus.vocabulary import Vocabulary
+from studies.transformer_study import Corpus, corpus_of_the_chapter
+from utils.corpus.batches import pad_ids
+from utils.corpus.grammar import Triple, join_words
 from utils.fast_training import fast_loss
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
@@ -57,42 +57,22 @@ class Setup(NamedTuple):
     num_test: int = 500
 
 
-class Corpus(NamedTuple):
-    """Sentences to train on, to choose by and to test on, and the words of the first."""
-
-    train: list[Triple]
-    valid: list[Triple]
-    test: list[Triple]
-    en: Vocabulary
-    fr: Vocabulary
-
-    def translate(self, model: EncoderDecoder, sentences: list[list[str]]) -> list[list[str]]:
-        """The greedy translations of English sentences."""
-        ids = self.en.encode(sentences)
-        found = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50)
-        return [self.fr.tokens(hypothesis.tokens) for hypothesis in found]
-
-    def right(self, model: EncoderDecoder, sentences: list[Triple]) -> list[bool]:
-        """Which translations equal the reference, word for word."""
-        written = self.translate(model, [t.en for t in sentences])
-        return [words == list(t.fr) for words, t in zip(written, sentences, strict=True)]
+def translate(model: EncoderDecoder, corpus: Corpus, sentences: list[list[str]]) -> list[list[str]]:
+    """The greedy translations of English sentences."""
+    ids = corpus.en.encode(sentences)
+    found = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50)
+    return [corpus.fr.tokens(hypothesis.tokens) for hypothesis in found]
 
 
-def corpus_of(size: int, num_test: int) -> Corpus:
-    """A number of sentence pairs, and the sentences for validation and test."""
-    train, valid, test = (
-        triples(n, split=split, min_words=3, max_words=16)
-        for n, split in ((size, "train"), (num_test, "valid"), (num_test, "test"))
-    )
-    return Corpus(
-        train, valid, test, Vocabulary.words(t.en for t in train), Vocabulary.words(t.fr for t in train)
-    )
+def which_right(model: EncoderDecoder, corpus: Corpus, sentences: list[Triple]) -> list[bool]:
+    """Which translations equal the reference, word for word."""
+    written = translate(model, corpus, [t.en for t in sentences])
+    return [words == list(t.fr) for words, t in zip(written, sentences, strict=True)]
 
 
 def train(kind: str, corpus: Corpus, *, steps: int, lr: float, seed: int) -> tuple[EncoderDecoder, dict]:
     """Train a translator, and say how long it took and how low its loss is at the end."""
-    ids = corpus.en.encode([t.en for t in corpus.train]), corpus.fr.encode([t.fr for t in corpus.train])
-    batches = ShuffledBatches(*ids, batch_size=64, seed=seed)
+    batches = corpus.batches(seed, batch_size=64)
     with seeded(seed):
         encoder = Encoder(len(corpus.en), 64, 64, dropout=0.1)
         decoder = KINDS[kind](len(corpus.fr), 64, 96, 128, dropout=0.1, cell="context")
@@ -110,21 +90,21 @@ def train(kind: str, corpus: Corpus, *, steps: int, lr: float, seed: int) -> tup
 
 def tested(model: EncoderDecoder, corpus: Corpus) -> dict:
     """How many test sentences are right, how many of the long ones, and the running sentence."""
-    right = corpus.right(model, corpus.test)
+    right = which_right(model, corpus, corpus.test)
     return {
         "right": sum(right),
         "long_right": sum(ok for ok, t in zip(right, corpus.test, strict=True) if len(t.en) >= 12),
-        "running": join_words(corpus.translate(model, [RUNNING.split()])[0], "fr"),
+        "running": join_words(translate(model, corpus, [RUNNING.split()])[0], "fr"),
     }
 
 
 def measure(kind: str, size: int, setup: Setup) -> dict:
     """Choose a learning rate on the sentences of validation, then train with every seed and test."""
-    corpus = corpus_of(size, setup.num_test)
+    corpus = corpus_of_the_chapter(size, setup.num_test)
     trials, first = [], {}
     for lr in setup.lrs:
         model, about = train(kind, corpus, steps=setup.steps, lr=lr, seed=setup.seeds[0])
-        trials.append({"lr": lr, "right": sum(corpus.right(model, corpus.valid))})
+        trials.append({"lr": lr, "right": sum(which_right(model, corpus, corpus.valid))})
         first[lr] = model, about
     lr = max(trials, key=lambda trial: trial["right"])["lr"]
     runs = [first[lr], *(train(kind, corpus, steps=setup.steps, lr=lr, seed=s) for s in setup.seeds[1:])]
@@ -133,14 +113,14 @@ def measure(kind: str, size: int, setup: Setup) -> dict:
 
 def measure_more(size: int, setup: Setup, lr: Callable[[], float]) -> dict:
     """Train the translator without attention for more steps, with every seed, and test."""
-    corpus, rate = corpus_of(size, setup.num_test), lr()
+    corpus, rate = corpus_of_the_chapter(size, setup.num_test), lr()
     runs = [train("without", corpus, steps=setup.more * setup.steps, lr=rate, seed=s) for s in setup.seeds]
     return {"lr": rate, "runs": [about | tested(model, corpus) for model, about in runs]}
 
 
 def words_of(size: int, setup: Setup) -> dict:
     """How many of the sentences have each word of the running sentence, and how many test sentences there are."""
-    corpus = corpus_of(size, setup.num_test)
+    corpus = corpus_of_the_chapter(size, setup.num_test)
     counts = {word: sum(word in t.en for t in corpus.train) for word in RUNNING.split()}
     return {"sentences_with": counts, "long": sum(len(t.en) >= 12 for t in corpus.test)}
 

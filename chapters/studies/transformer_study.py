@@ -167,10 +167,10 @@ class Corpus(NamedTuple):
     en: Vocabulary
     fr: Vocabulary
 
-    def batches(self, seed: int) -> ShuffledBatches:
-        """The batches that both models read."""
+    def batches(self, seed: int, *, batch_size: int = 32) -> ShuffledBatches:
+        """The batches that all models of a seed read."""
         ids = self.en.encode([t.en for t in self.train]), self.fr.encode([t.fr for t in self.train])
-        return ShuffledBatches(*ids, batch_size=32, seed=seed)
+        return ShuffledBatches(*ids, batch_size=batch_size, seed=seed)
 
 
 def corpus_of_the_chapter(num: int = 10_000, num_test: int = 500) -> Corpus:
