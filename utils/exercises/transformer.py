@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import torch
+from torch import Tensor, nn
 
 from utils.exercises.checking import (
     ReadersFunction,
@@ -61,6 +63,64 @@ def all_heads(answer: ReadersFunction) -> Iterator[str]:
 
 @exercise(
     2,
+    "Each part reads norm(x) and computes a change; the change is added to x, which has no norm.",
+    "Two lines are enough: x = x + attention(norms[0](x)), and the same with the network and the other norm.",
+)
+def layer(answer: ReadersFunction) -> Iterator[str]:
+    generator = torch.Generator().manual_seed(17)
+    for shape in ((2, 5, 3), (1, 7, 5)):
+        x, mixed = (
+            torch.randn(shape, generator=generator),
+            torch.randn(shape[-1], shape[-1], generator=generator),
+        )
+        factors = torch.rand(2, shape[-1], generator=generator) + 0.5
+
+        def attention(y: Tensor) -> Tensor:
+            return y.cumsum(1) / 3
+
+        def network(y: Tensor, mixed: Tensor = mixed) -> Tensor:
+            return (y @ mixed).tanh()
+
+        def normed(y: Tensor, number: int, factors: Tensor = factors) -> Tensor:
+            return nn.functional.layer_norm(y, y.shape[-1:]) * factors[number]
+
+        norms = [partial(normed, number=number) for number in range(2)]
+        first, second = norms
+        read = x + attention(first(x))
+        own = "Add the change to `x` itself."
+        mistakes = (
+            (
+                second(first(x + attention(x)) + network(first(x + attention(x)))),
+                "the norms stand after the sums",
+                own,
+            ),
+            (read + network(read), "the network reads vectors without a norm", "Its input is `norms[1](x)`."),
+            (network(second(read)), "nothing is added to what the network computes", own),
+            (
+                read + network(second(x)),
+                "the network reads what stood before attention",
+                "Let it read the new x.",
+            ),
+            (
+                first(x) + attention(first(x)) + network(second(first(x) + attention(first(x)))),
+                "the change of attention is added to norm(x)",
+                own,
+            ),
+            (read + network(first(read)), "both parts have the same norm", "The second part has `norms[1]`."),
+            (
+                x + attention(x) + network(second(x + attention(x))),
+                "attention reads vectors without a norm",
+                "Its input is `norms[0](x)`.",
+            ),
+        )
+        case = f"for vectors of shape {shape}"
+        result = as_tensor(answer(x, attention, network, norms), "A layer keeps the shape.", shape=shape)
+        expect_close(result, read + network(second(read)), case, name="the layer's result", mistakes=mistakes)
+        yield f"{case} both parts add their change"
+
+
+@exercise(
+    3,
     "The query of white is (2, 0). Its dot products with white, flower and found are 0, 4 and -2.",
     "Divide by the square root of 2: 0, 2.83 and -1.41. Then come the exponentials, each divided by their sum.",
 )
@@ -76,42 +136,6 @@ def exchanged_query(white: object, flower: object, found: object) -> Iterator[st
     weights = {"w_white": white, "w_flower": flower, "w_found": found}
     expect_numbers(weights, [0.055, 0.931, 0.013], mistakes, tolerance=0.0075, weights=True)
     yield "white looks at flower, because it asks for a thing"
-
-
-@exercise(
-    3,
-    "The new word may look at itself, too: its key and its value join the others before the scores are computed.",
-    "`torch.cat([past_keys, key[None]])` has one row more. The rest is the attention of a single query.",
-)
-def one_more_word(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(0)
-    for num_past, d, d_value in ((0, 2, 3), (1, 2, 3), (5, 3, 2)):
-        case = f"with {num_past} word{'' if num_past == 1 else 's'} in the cache"
-        query, key, value = 2 * torch.randn(d), torch.randn(d), torch.randn(d_value)
-        past = torch.randn(num_past, d), torch.randn(num_past, d_value)
-        context, *cache = as_parts(answer(query, key, value, *past), "context", "keys", "values")
-        keys, values = (torch.cat([old, new[None]]) for old, new in zip(past, (key, value), strict=True))
-        for name, part, old, right in zip(("keys", "values"), cache, past, (keys, values), strict=True):
-            rows = as_tensor(part, name=f"{case}, `{name}`")
-            expect(
-                rows.shape != old.shape,
-                f"{case}, `{name}` still has {num_past} rows; expected one more.",
-                "The next word must find the new one in the cache.",
-            )
-            behind = "The old rows stay as they are, and the new one comes behind them: `torch.cat`."
-            first = (right.roll(1, dims=0), "the new row stands before the others", behind)
-            expect_close(rows, right, case, behind, name=f"`{name}`", mistakes=[first])
-        yield f"{case} the new cache is right"
-        scores = keys @ query
-        scaled, cached = scores / math.sqrt(d), "Put its key and value into the cache first."
-        mistakes = [
-            (scores.softmax(0) @ values, "the scale is missing", "Divide by √d."),
-            ((scores / d).softmax(0) @ values, "the scores are divided by d", "Divide by √d."),
-            (scaled[:-1].softmax(0) @ values[:-1], "the new word does not look at itself", cached),
-        ]
-        steps = "Compute scores, weights and the average of the values in turn."
-        expect_close(context, scaled.softmax(0) @ values, case, steps, name="the context", mistakes=mistakes)
-        yield f"{case} the context is that of causal attention"
 
 
 #: Places of exercise 4: how fast they turn, and how many there are.

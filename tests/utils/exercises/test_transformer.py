@@ -1,6 +1,7 @@
 """Answers to the exercises of chapters/transformer."""
 
 import math
+from functools import partial
 
 import torch
 from answers import Answers
@@ -62,32 +63,37 @@ answers.add(
 )
 
 
-def step(query, key, value, past_keys, past_values, scale=math.sqrt):
-    keys, values = torch.cat([past_keys, key[None]]), torch.cat([past_values, value[None]])
-    return torch.softmax(keys @ query / scale(len(query)), dim=0) @ values, keys, values
+def layer(x, attention, network, norms, *, after=False, bare=(False, False), second=1, kept=True):
+    parts = (attention, norms[0]), (network, norms[second])
+    for (part, norm), is_bare in zip(parts, bare, strict=True):
+        if after:
+            x = norm(x + part(x))
+        else:
+            x = (x if kept or part is attention else 0) + part(x if is_bare else norm(x))
+    return x
 
 
-def not_itself(query, key, value, past_keys, past_values):
-    context, keys, values = step(query, key, value, past_keys, past_values)
-    weights = torch.softmax(past_keys @ query / math.sqrt(len(query)), dim=0)
-    return weights @ past_values if len(past_keys) else context, keys, values
+def from_the_beginning(x, attention, network, norms):
+    return x + attention(norms[0](x)) + network(norms[1](x))
 
 
-def in_front(query, key, value, past_keys, past_values):
-    context, *_ = step(query, key, value, past_keys, past_values)
-    return context, torch.cat([key[None], past_keys]), torch.cat([value[None], past_values])
+def added_to_the_norm(x, attention, network, norms):
+    y = norms[0](x)
+    x = y + attention(y)
+    return x + network(norms[1](x))
 
 
 answers.add(
-    check.one_more_word,
-    [step],
+    check.layer,
+    [layer],
     [
-        (lambda *inputs: step(*inputs, scale=lambda d: 1), "the scale is missing"),
-        (lambda *inputs: step(*inputs, scale=lambda d: d), "divided by d"),
-        (not_itself, "does not look at itself"),
-        (lambda *inputs: (step(*inputs)[0], *inputs[3:]), "`keys` still has 0 rows"),
-        (in_front, "stands before the others"),
-        (lambda *inputs: (step(*inputs)[0], *step(*inputs)[:0:-1]), "`keys` has the shape (1, 3)"),
+        (partial(layer, after=True), "stand after the sums"),
+        (partial(layer, bare=(False, True)), "the network reads vectors without"),
+        (partial(layer, bare=(True, False)), "attention reads vectors without"),
+        (partial(layer, kept=False), "nothing is added"),
+        (partial(layer, second=0), "the same norm"),
+        (from_the_beginning, "what stood before attention"),
+        (added_to_the_norm, "is added to norm(x)"),
     ],
 )
 
