@@ -15,11 +15,11 @@ from utils.seq2seq import Encoder
 answers = Answers()
 
 
-def step(cell, x, state, *, exchanged=False, before=False, order=(0, 1), squash=torch.tanh):
+def step(cell, x, state, *, exchanged=False, before=False, order=(0, 1), squash=torch.tanh, reset=True):
     from_x = (cell.weight_ih @ x + cell.bias_ih).chunk(3)
     from_state = (cell.weight_hh @ state + cell.bias_hh).chunk(3)
     r, z = (torch.sigmoid(from_x[i] + from_state[i]) for i in order)
-    of_state = r * from_state[2]
+    of_state = r * from_state[2] if reset else from_state[2]
     if before:
         of_state = cell.weight_hh.chunk(3)[2] @ (r * state) + cell.bias_hh.chunk(3)[2]
     candidate = squash(from_x[2] + of_state)
@@ -34,6 +34,7 @@ answers.add(
         (partial(step, before=True), "before the product"),
         (partial(step, order=(1, 0)), "r and z are exchanged"),
         (partial(step, squash=lambda a: a), "has no tanh"),
+        (partial(step, reset=False), "does not use r"),
         (lambda cell, x, state: cell(x[None], state[None]), "shape"),
     ],
 )
@@ -41,6 +42,10 @@ answers.add(
 
 def of_words(logits, tgt_out):
     return cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD)
+
+
+def of_places(logits, tgt_out):
+    return cross_entropy(logits.mT, tgt_out, ignore_index=PAD, reduction="none")
 
 
 answers.add(
@@ -54,6 +59,11 @@ answers.add(
             "sum over the words",
         ),
         (lambda logits, tgt: of_words(logits, tgt) / log(2), "in bits"),
+        (lambda logits, tgt: of_places(logits, tgt).mean(), "divided by the number of all places"),
+        (
+            lambda logits, tgt: (of_places(logits, tgt).sum(1) / (tgt != PAD).sum(1)).mean(),
+            "the mean of the means of the sentences",
+        ),
     ],
 )
 
