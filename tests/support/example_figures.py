@@ -122,7 +122,7 @@ def heads(name: str = "heads") -> Heads:
 
 
 def windows(name: str = "windows") -> Heads:
-    """Small maps of one axis, and a window around each query's place."""
+    """Small maps of one axis, without a mask."""
     return Heads(
         lambda reach, score: {
             "weights": _weights(reach + len(score), 9, 8),
@@ -133,7 +133,7 @@ def windows(name: str = "windows") -> Heads:
         queries=FRENCH,
         keys=ENGLISH,
         maps=["score"],
-        window="reach",
+        free=True,
         play="reach",
         labels={"share": ["weight on gold links"], "gold": ["gold link"]},
         name=name,

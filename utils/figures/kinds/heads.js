@@ -3,11 +3,11 @@ kinds.heads = {
   draw(figure, width) {
     const wide = isWide(width);
     const beside = wide ? 240 : width;
-    const masked = allowedKeys(figure, keysFor(figure));
+    const isOff = maskIsOff(figure);
+    const masked = allowedKeys(figure, (i) => (figure.options.free || isOff ? Infinity : i + 1));
     const dashed = figure.has("gold") && `dashed: ${goldName(figure)}`;
     const forbidden = "hatched: forbidden";
     const { causal } = figure.options;
-    const isOff = maskIsOff(figure);
     const behind = causal && `right of the line: forbidden with ${causal.join(" ")}`;
     const large = heatMaps(figure, wide ? width - beside - 28 : width, {
       ...{ panels: [["weights", ""]], masked },
@@ -18,19 +18,6 @@ kinds.heads = {
     });
     return withSmallMaps(width, large, smallMaps(figure, beside, wide, large.height - 20));
   },
-};
-
-// Of each query the first key that it may look at, and the first one behind the last: those in a window around its own
-// place, those up to its own place, or all while the mask is off.
-const keysFor = (figure) => {
-  const { window, free } = figure.options;
-  if (free) return () => [0, Infinity];
-  if (!window) return (i) => [0, maskIsOff(figure) ? Infinity : i + 1];
-  const reach = figure.value(window);
-  return (i) => {
-    const place = Math.min(i, figure.labels.keys.length - 1);
-    return [Math.max(0, place - reach), place + reach + 1];
-  };
 };
 
 const maskIsOff = (figure) => {

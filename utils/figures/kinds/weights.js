@@ -7,7 +7,7 @@ kinds.weights = {
     const wide = isWide(width);
     const picture = squares && pictureLookedAt(figure, wide ? 212 : 132);
     const limit = edge ? figure.value(edge) : Infinity;
-    const masked = allowedKeys(figure, () => [0, limit]);
+    const masked = allowedKeys(figure, () => limit);
     const forbidden = edge && "hatched: forbidden";
     const beside = written && besideRows(figure, wide);
     const least = !wide ? 24 : panels.length > 1 ? 32 : 26;

@@ -117,13 +117,11 @@ class Heads(_OfQueries):
             and in a column for each value of the second one.
         causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place;
             None if it always is.
-        window: an axis whose value n forbids the keys more than n places away from a query's own place. Later keys
-            within the window are allowed.
         free: whether every query may look at all keys.
         options: as for ``Weights``, without panels and edge.
 
     Raises:
-        ValueError: ``maps``, ``causal`` or ``window`` that name no axis, or both of the last two.
+        ValueError: ``maps`` or ``causal`` that name no axis.
     """
 
     kind = "heads"
@@ -135,17 +133,14 @@ class Heads(_OfQueries):
         *,
         maps: Sequence[str] = ("head", "layer"),
         causal: tuple[str, object] | None = None,
-        window: str | None = None,
         free: bool = False,
         **options,
     ):
-        if missing := [name for name in (*maps, window) if name is not None and name not in axes]:
-            raise ValueError(f"maps and window must name axes, got {missing[0]!r}")
+        if missing := [name for name in maps if name not in axes]:
+            raise ValueError(f"maps must name axes, got {missing[0]!r}")
         if causal is not None:
             check_value("causal", causal, axes)
-            if window is not None:
-                raise ValueError("give causal or window, not both")
-        self.maps, self.causal, self.window, self.free = list(maps), causal, window, free
+        self.maps, self.causal, self.free = list(maps), causal, free
         super().__init__(compute, axes, **options)
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
@@ -154,6 +149,6 @@ class Heads(_OfQueries):
 
     @property
     def options(self) -> dict:
-        """The axes of the small maps, the axis and value of the causal mask, the axis of the window, and no mask."""
-        options = {"maps": self.maps, "causal": self.causal, "window": self.window}
+        """The axes of the small maps, the axis and value of the causal mask, and no mask."""
+        options = {"maps": self.maps, "causal": self.causal}
         return options | ({"free": True} if self.free else {})

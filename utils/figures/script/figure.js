@@ -223,8 +223,8 @@ const makeTable = (figure) => {
 const pageBody = (view) => {
   const { figure, picture, words, table, rows } = view;
   const panel = controlPanel(view);
-  // The axis of a causal mask or of a window stands above the picture.
-  const above = figure.options.causal?.[0] ?? figure.options.window;
+  // The axis of a causal mask stands above the picture.
+  const above = figure.options.causal?.[0];
   return element(
     "div",
     { class: "xp-body", style: `--room: ${roomForValues(figure)}` },

@@ -1,10 +1,10 @@
 // Heat maps of queries by keys, which several kinds draw.
 
-// Of each query the first key that it may look at and the first one behind the last, which `endsOf` says.
-const allowedKeys = (figure, endsOf) => {
+// How many keys each query may look at, always the first ones.
+const allowedKeys = (figure, numberOf) => {
   const { queries, keys } = figure.labels;
-  const allowed = queries.map((_, i) => endsOf(i).map((at) => Math.min(at, keys.length)));
-  return { allowed, hatched: allowed.some(([from, to]) => from > 0 || to < keys.length) };
+  const allowed = queries.map((_, i) => Math.min(numberOf(i), keys.length));
+  return { allowed, hatched: allowed.some((number) => number < keys.length) };
 };
 
 const joined = (signs) => signs.filter(Boolean).join(", ");
@@ -108,8 +108,7 @@ const numbersInCells = (figure, k, { panels, allowed, everywhere, step }, xOf, m
   const stored = figure.array(panels[k][0]);
   const inCell = (i, j) => numberInCell(stored[i * keys.length + j], xOf(j + 0.5), middle(i), step);
   const isWritten = (i, j) =>
-    j >= allowed[i][0] &&
-    j < allowed[i][1] &&
+    j < allowed[i] &&
     stored[i * keys.length + j] >= 0.045 &&
     (i === figure.place.query || everywhere);
   return [

@@ -90,13 +90,6 @@ const hatch = (x, y, width, height, step = 6) => {
   return path(d, { class: "hatch" });
 };
 
-// Hatches the columns that are not allowed.
-const hatchBeside = ([from, to], columns, left, top, step, height) =>
-  [
-    [0, from],
-    [to, columns],
-  ].map(([a, b]) => a < b && hatch(left + a * step, top, (b - a) * step, height, 8));
-
 // Lines and numbers at 0, 0.5 and 1 of an axis of weights.
 const weightAxis = (left, right, base, height) =>
   [0, 0.5, 1].map((value) => [
@@ -138,8 +131,8 @@ const columnLabels = (words, left, step, top) => {
   });
 };
 
-// A heat map of rows by columns: the larger a number, the darker its cell. `allowed` has of each row the first allowed
-// column and the first one behind the last; all others are hatched.
+// A heat map of rows by columns: the larger a number, the darker its cell. `allowed` has of each row the
+// number of allowed columns; all behind them are hatched.
 const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
   const rows = numbers.length / columns;
   const filled = [...numbers].map((number, at) => {
@@ -153,7 +146,10 @@ const cells = (numbers, columns, { left, top, step, height, allowed = [] }) => {
       "fill-opacity": number < 0.015 ? 0 : Math.min(1, round(number)),
     });
   });
-  const forbidden = allowed.map((ends, i) => hatchBeside(ends, columns, left, top + i * height, step, height));
+  const forbidden = allowed.map((number, i) => {
+    const x = left + number * step;
+    return number < columns && hatch(x, top + i * height, (columns - number) * step, height, 8);
+  });
   const lattice = [
     ...Array.from(
       { length: columns + 1 },

@@ -64,16 +64,10 @@ ALL = {"weights": EQUAL, "share": 0}
             [3, 2, 1, 0, 0],
         ),
         (Heads(lambda head, layer: ALL, {"head": [1, 2], "layer": [1]}, **FIVE_BY_FOUR), [3, 2, 1, 0, 0]),
-        (
-            Heads(
-                lambda reach, score: ALL, {"reach": [1], "score": ["dot"]}, maps=["score"], window="reach",
-                **FIVE_BY_FOUR,
-            ),
-            [2, 1, 1, 2, 2],  # the fifth query stands at the place of the last key
-        ),
+        (Heads(lambda score: ALL, {"score": ["dot"]}, maps=["score"], free=True, **FIVE_BY_FOUR), [0] * 5),
     ],
-    ids=["length", "mask", "always", "window"],
-)  # fmt: skip
+    ids=["length", "mask", "always", "free"],
+)
 def test_what_is_forbidden_is_hatched(figure: Figure, forbidden: list[int]) -> None:
     drawn = figure.draw()
     step, height = (sizes(marks(drawn, "rect", "cell"), side)[0] + 1 for side in ("width", "height"))
@@ -106,11 +100,7 @@ def test_a_lost_word_says_where_it_was_lost() -> None:
             "causal must name an axis and one of its values",
             lambda: Heads(dict, {"head": [1], "layer": [1], "mask": ["on"]}, causal=("mask", "off")),
         ),
-        ("maps and window must name axes, got 'layer'", lambda: Heads(dict, {"head": [1]})),
-        (
-            "give causal or window, not both",
-            lambda: Heads(dict, {"head": [1]}, maps=["head"], causal=("head", 1), window="head"),
-        ),
+        ("maps must name axes, got 'layer'", lambda: Heads(dict, {"head": [1]})),
     ],
 )
 def test_what_does_not_fit_is_refused(message: str, make: Callable) -> None:
