@@ -1,24 +1,120 @@
 """Checks of the exercises of chapters/sentence_length."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import torch
+from torch import Tensor
 
 from utils.exercises.checking import (
+    Mistake,
     ReadersFunction,
     Wrong,
     as_number,
+    as_tensor,
     exercise,
     expect,
     expect_close,
     expect_numbers,
     show,
 )
+from utils.metrics import bleu
 
 
 @exercise(
     1,
+    "Choose the sentences of a bucket with `low < length <= high`. Count over all of them, and divide then.",
+    "`pairwise([0, *edges, math.inf])` gives `low` and `high` of each bucket.",
+)
+def my_by_length(answer: ReadersFunction) -> Iterator[str]:
+    hypotheses = [
+        "il dort .", "elle danse .", "Marie a un chat .", "Paul aime le grand chien noir .",
+        "Luc a vu la petite maison .", "les enfants ont vu le chat noir et le chien .",
+        "Anne a trouvé une fleur dans le jardin .",
+    ]  # fmt: skip
+    references = [
+        "il dort .", "elle danse bien .", "Marie a un chat blanc .", "Paul aime le grand chien noir .",
+        "Luc a vu la petite maison hier soir .", "les enfants ont vu un chat noir et un chien .",
+        "Anne a trouvé une petite fleur rouge dans le jardin .",
+    ]  # fmt: skip
+    lengths = [3, 4, 5, 7, 8, 11, 7]
+    for edges in ((5, 8), (4,), (3, 7, 9)):
+        right = _by_length(hypotheses, references, lengths, edges)
+        case = f"for seven sentences of {show(lengths)} English words and the edges {show(edges)}"
+        result = answer(hypotheses, references, lengths, edges)
+        pairs = as_tensor(result, "Return a list with a pair for each bucket.", shape=(len(edges) + 1, 2))
+        expect_close(
+            pairs, right, case, mistakes=list(_mistakes_by_length(hypotheses, references, lengths, edges))
+        )
+        yield f"{case} both numbers of each bucket are right"
+
+
+def _rows(lengths: Sequence[int], edges: Sequence[int]) -> list[list[int]]:
+    return [
+        [i for i, n in enumerate(lengths) if low < n <= high] for low, high in pairwise([0, *edges, math.inf])
+    ]
+
+
+def _by_length(
+    hypotheses: list[str], references: list[str], lengths: list[int], edges: tuple[int, ...]
+) -> Tensor:
+    """BLEU and length ratio of each bucket."""
+    pairs = []
+    for rows in _rows(lengths, edges):
+        written, wanted = [hypotheses[i] for i in rows], [references[i] for i in rows]
+        ratio = sum(len(text.split()) for text in written) / sum(len(text.split()) for text in wanted)
+        pairs.append((bleu(written, [[text] for text in wanted], lang="fr").value, ratio))
+    return torch.tensor(pairs)
+
+
+def _mistakes_by_length(
+    hypotheses: list[str], references: list[str], lengths: list[int], edges: tuple[int, ...]
+) -> Iterator[Mistake]:
+    right = _by_length(hypotheses, references, lengths, edges)
+    single = torch.cat(
+        [
+            _by_length([text], [reference], [1], ())
+            for text, reference in zip(hypotheses, references, strict=True)
+        ]
+    )
+    means = torch.stack([single[rows].mean(dim=0) for rows in _rows(lengths, edges)])
+    together = "Give `bleu` all texts of a bucket at once, and divide the sums of their words."
+    yield means, "these are means over the sentences", together
+    yield (
+        torch.stack([means[:, 0], right[:, 1]], 1),
+        "this is the mean of the BLEU of single sentences",
+        together,
+    )
+    yield (
+        torch.stack([right[:, 0], means[:, 1]], 1),
+        "this is the mean of the ratios of single sentences",
+        together,
+    )
+    yield (
+        torch.stack([right[:, 0], 1 / right[:, 1]], 1),
+        "the ratio is upside down",
+        "Divide by the references.",
+    )
+    yield right.flip(1), "the two numbers of a pair are exchanged", "BLEU comes first."
+    own = [len(text.split()) for text in references]
+    if all(_rows(own, edges)):
+        yield (
+            _by_length(hypotheses, references, own, edges),
+            "the buckets are those of the French lengths",
+            "`lengths` has the English ones.",
+        )
+    before = tuple(edge - 1 for edge in edges)
+    if all(_rows(lengths, before)):
+        yield (
+            _by_length(hypotheses, references, lengths, before),
+            "a sentence as long as an edge is in the next bucket",
+            "An edge is the largest length of its bucket: `low < length <= high`.",
+        )
+
+
+@exercise(
+    2,
     "If all n-grams are right, the four shares are 1, and BLEU is 100 times the brevity penalty.",
     "r/c is 1/0.6, so the penalty is e to the power -0.667.",
 )
@@ -44,36 +140,6 @@ def too_short(highest: object, precision: object) -> Iterator[str]:
     share = share / 100 if abs(share - 100 * mean) < 0.6 else share
     expect_numbers({"precision": share}, [mean], mistakes, divide)
     yield f"the geometric mean of the shares is {mean:.2f}: many of the n-grams that it writes are wrong, too"
-
-
-@exercise(
-    2,
-    "`attention > one_vector` compares the same seed and bucket of both. Count along the axis of the seeds.",
-    "The first axis is that of the seeds: `.sum(dim=0)`.",
-)
-def wins(answer: ReadersFunction) -> Iterator[str]:
-    attention = torch.tensor([[90.0, 20.0], [90.0, 40.0], [10.0, 30.0]])
-    one_vector = torch.tensor([[80.0, 28.0], [80.0, 45.0], [60.0, 10.0]])
-    case = f"for three seeds and two buckets, attention {show(attention)} and one vector {show(one_vector)}"
-    mistakes = (
-        ((3, 3), "attention does not win with every seed", "Compute the answer from the two tensors."),
-        ((1, 2), "this counts the wins of one vector", "Attention wins where it is larger."),
-        ((0, 1), "this compares the means over the seeds", "Compare each seed by itself."),
-        ((2 / 3, 1 / 3), "this is the share of the seeds", "Use the sum, not the mean."),
-    )
-    columns = "Rows are seeds and columns are buckets: sum over the seeds, and nothing else."
-    expect_close(answer(attention, one_vector), [2, 1], case, columns, mistakes=mistakes)
-    yield "each seed of one is compared with the same seed of the other"
-    tie = torch.tensor([[7.0]])
-    expect_close(answer(tie, tie), [0], "for one seed and one bucket, 7 against 7", "A tie is no win.")
-    yield "a tie is no win"
-    torch.manual_seed(5)
-    any_number = "It must work for any number of seeds and buckets."
-    for num_seeds, num_buckets in ((5, 7), (2, 3), (7, 1)):
-        a, b = torch.randint(0, 9, (2, num_seeds, num_buckets)).float()
-        case = f"for {num_seeds} seeds and {num_buckets} buckets"
-        expect_close(answer(a, b), (a > b).sum(dim=0), case, any_number)
-    yield "it works for any number of seeds and buckets"
 
 
 @exercise(

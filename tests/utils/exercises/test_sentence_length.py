@@ -1,12 +1,14 @@
 """Answers to the exercises of chapters/sentence_length."""
 
 import math
+from functools import partial
 from itertools import pairwise
 
 import torch
 from answers import Answers
 
 from utils.exercises import sentence_length as check
+from utils.metrics import bleu, bleu_by_length
 
 answers = Answers()
 answers.add(
@@ -25,18 +27,56 @@ answers.add(
 )
 
 
+def by_length(hypotheses, references, lengths, edges, *, include=True, mean=(), lens=None):
+    lengths = lens(references) if lens else lengths
+    pairs = []
+    for low, high in pairwise([0, *edges, 10**9]):
+        rows = [i for i, n in enumerate(lengths) if (low < n <= high if include else low <= n < high)]
+        groups = [[[i] for i in rows], [rows]]
+        values = [mean_bleu(hypotheses, references, groups["bleu" not in mean])]
+        values.append(mean_ratio(hypotheses, references, groups["ratio" not in mean]))
+        pairs.append(values)
+    return pairs
+
+
+def mean_bleu(hypotheses, references, groups):
+    values = [
+        bleu([hypotheses[i] for i in group], [[references[i]] for i in group], lang="fr").value
+        for group in groups
+    ]
+    return sum(values) / len(values)
+
+
+def mean_ratio(hypotheses, references, groups):
+    def count(texts, group):
+        return len(" ".join(texts[i] for i in group).split())
+
+    return sum(count(hypotheses, group) / count(references, group) for group in groups) / len(groups)
+
+
+def with_the_tool(hypotheses, references, lengths, edges):
+    buckets = bleu_by_length(hypotheses, [[text] for text in references], lengths, edges=edges, lang="fr")
+    ratios = by_length(hypotheses, references, lengths, edges)
+    return [(bucket.score.value, ratio) for bucket, (_, ratio) in zip(buckets, ratios, strict=True)]
+
+
+def french(references):
+    return [len(text.split()) for text in references]
+
+
 answers.add(
-    check.wins,
-    [lambda a, o: (a > o).sum(dim=0), lambda a, o: (a.numpy() > o.numpy()).sum(axis=0)],
+    check.my_by_length,
+    [by_length, with_the_tool, lambda *args: torch.tensor(by_length(*args))],
     [
-        (lambda a, o: [3] * a.shape[1], "does not win with every seed"),
-        (lambda a, o: a.mean(dim=0) > o.mean(dim=0), "compares the means"),
-        (lambda a, o: (a > o).sum(dim=1), "has the shape (3,)"),
-        (lambda a, o: a > o, "has the shape (3, 2)"),
-        (lambda a, o: (a < o).sum(dim=0), "the wins of one vector"),
-        (lambda a, o: (a > o).float().mean(dim=0), "share of the seeds"),
-        (lambda a, o: (a >= o).sum(dim=0), "7 against 7"),
-        (lambda a, o: (a[:3] > o[:3]).sum(dim=0), "for 5 seeds and 7 buckets"),
+        (partial(by_length, mean=("bleu", "ratio")), "means over the sentences"),
+        (partial(by_length, mean=("bleu",)), "the mean of the BLEU of single sentences"),
+        (partial(by_length, mean=("ratio",)), "the mean of the ratios of single sentences"),
+        (partial(by_length, include=False), "as long as an edge is in the next bucket"),
+        (partial(by_length, lens=french), "those of the French lengths"),
+        (lambda *args: [(value, 1 / ratio) for value, ratio in by_length(*args)], "upside down"),
+        (lambda *args: [(ratio, value) for value, ratio in by_length(*args)], "are exchanged"),
+        (lambda *args: by_length(*args)[:-1], "has the shape (2, 2)"),
+        (lambda *args: [value for value, _ in by_length(*args)], "has the shape (3,)"),
     ],
 )
 
