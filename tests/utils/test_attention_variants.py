@@ -264,6 +264,7 @@ def test_single_words_give_the_numbers_of_all(options):
     assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:2]))
 
 
+@pytest.mark.trains
 @EVERY_DECODER
 def test_every_decoder_learns(options):
     src = [[4, 5, 6], [7, 8], [9], [5, 9, 4, 7], [6, 6]]
@@ -330,6 +331,7 @@ def test_a_pointer_is_read_as_the_unknown_word():
     assert_close(model.decoder(pointers, memory, state), model.decoder(unknown, memory, state))
 
 
+@pytest.mark.trains
 def test_it_learns_to_copy_unknown_words():
     """Sentences "a <unk> b" become "b <pointer> a". Only the pointer says which word <unk> stands for."""
     generator = torch.Generator().manual_seed(5)

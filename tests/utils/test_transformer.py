@@ -153,6 +153,7 @@ def test_a_word_is_predicted_from_earlier_words_alone():
     assert not torch.allclose(logits[:, 2:], others[:, 2:])
 
 
+@pytest.mark.trains
 def test_it_learns_to_reverse_by_both_searches():
     generator = torch.Generator().manual_seed(4)
     sources = [torch.randint(4, 11, (n,), generator=generator).tolist() for n in (1, 2, 3) * 40]
