@@ -25,46 +25,46 @@ _THREE = [
 
 def _equal(pairs: Pairs) -> dict[tuple[str, str], float]:
     """The table to begin with: all probabilities of words that meet are equal."""
-    return {(s, t): 1.0 for source, target in pairs for s in source for t in target}
+    return {(x, y): 1.0 for source, target in pairs for x in source for y in target}
 
 
 def _next_table(pairs: Pairs, table: Table, mistake: str = "") -> dict[tuple[str, str], float]:
     """One round of model 1; or one with a mistake that learners make."""
     votes: Counter = Counter()
     for source, target in pairs:
-        for t in target:
-            norm = sum(table[s, t] for s in source)
-            best = max(table[s, t] for s in source)
-            for s in source:
-                share = table[s, t] / norm
+        for y in target:
+            norm = sum(table[x, y] for x in source)
+            best = max(table[x, y] for x in source)
+            for x in source:
+                share = table[x, y] / norm
                 if mistake == "no share":
-                    share = table[s, t]
+                    share = table[x, y]
                 elif mistake == "over the target words":
-                    share = table[s, t] / sum(table[s, other] for other in target)
+                    share = table[x, y] / sum(table[x, other] for other in target)
                 elif mistake == "without the table":
                     share = 1 / len(source)
                 elif mistake == "the best alone":
-                    share = float(table[s, t] == best)
+                    share = float(table[x, y] == best)
                 elif mistake == "each pair once":
-                    share = max(share - votes[s, t], 0)
-                votes[s, t] += share
+                    share = max(share - votes[x, y], 0)
+                votes[x, y] += share
     totals: Counter = Counter()
-    for (s, t), number in votes.items():
-        totals[t if mistake == "divided by t" else s] += number
+    for (x, y), number in votes.items():
+        totals[y if mistake == "divided by y" else x] += number
     if mistake == "votes":
         return dict(votes)
-    return {(s, t): n / (totals[t if mistake == "divided by t" else s] or 1) for (s, t), n in votes.items()}
+    return {(x, y): n / (totals[y if mistake == "divided by y" else x] or 1) for (x, y), n in votes.items()}
 
 
 _ROUND_MISTAKES = {
     "votes": ("these are votes, not probabilities", "Divide the votes for a source word by all its votes."),
-    "divided by t": (
+    "divided by y": (
         "the votes are divided by all votes of the target word",
-        "p(t | s) belongs to the source word s: divide by all votes for s.",
+        "p(y | x) belongs to the source word x: divide by all votes for x.",
     ),
     "no share": (
         "the votes of a target word do not add up to 1",
-        "Divide each p(t | s) by the sum over the source words of this sentence.",
+        "Divide each p(y | x) by the sum over the source words of this sentence.",
     ),
     "over the target words": (
         "the votes are shared among the target words",
@@ -97,14 +97,14 @@ def _as_table(result: object) -> dict[tuple[str, str], float]:
         raise Wrong(f"the result is {show(result)}; expected {kind}.")
     for key in result:
         pair = isinstance(key, tuple) and len(key) == 2
-        expect(pair, f"a key is {show(key)}; expected {kind}.", "The key is `s, t`, the source word first.")
+        expect(pair, f"a key is {show(key)}; expected {kind}.", "The key is `x, y`, the source word first.")
     return {key: as_number(number, name=f"the number of {show(key)}") for key, number in result.items()}
 
 
 @exercise(
     1,
-    "For each target word: add up `table[s, t]` over the source words of its sentence, then give each its share.",
-    "Keep two counters: the votes of each (s, t), and all votes for each s. At the end divide the first by the second.",
+    "For each target word: add up `table[x, y]` over the source words of its sentence, then give each its share.",
+    "Keep two counters: the votes of each (x, y), and all votes for each x. At the end divide the first by the second.",
 )
 def one_round(answer: ReadersFunction) -> Iterator[str]:
     after_one = _next_table(_TWO, _equal(_TWO))

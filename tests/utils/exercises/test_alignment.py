@@ -38,7 +38,7 @@ answers.add(
     [one_round, lambda *given: defaultdict(float, one_round(*given))],
     [
         (wrong_round("votes"), "votes, not probabilities"),
-        (wrong_round("divided by t"), "all votes of the target word"),
+        (wrong_round("divided by y"), "all votes of the target word"),
         (wrong_round("no share"), "do not add up to 1"),
         (wrong_round("over the target words"), "shared among the target words"),
         (wrong_round("without the table"), "the same share"),
