@@ -1,6 +1,7 @@
 """Training: the loss by hand and against a loop, a fit that learns and stops."""
 
 import math
+import time
 
 import pytest
 import torch
@@ -64,7 +65,9 @@ def copier() -> tuple[EncoderDecoder, list[float]]:
     trained = model(dropout=0.0, d_hidden=32)
     src = sentences(397)
     batches = ShuffledBatches(src, src, batch_size=32)
+    start = time.perf_counter()
     history = fit(trained, batches, epochs=25, loss=fast_loss, lr=2e-2, label_smoothing=0.0)
+    assert history.seconds[-1] <= time.perf_counter() - start
     return trained, history
 
 
