@@ -121,25 +121,25 @@ def heads(name: str = "heads") -> Heads:
     )
 
 
-def windows(name: str = "windows") -> Heads:
+def scores(name: str = "scores") -> Heads:
     """Small maps of one axis, without a mask."""
     return Heads(
-        lambda reach, score: {
-            "weights": _weights(reach + len(score), 9, 8),
+        lambda step, score: {
+            "weights": _weights(step + len(score), 9, 8),
             "gold": torch.eye(9, 8, dtype=torch.bool),
-            "share": len(score) / 10 / (1 + reach),
+            "share": len(score) / 10 / (1 + step),
         },
-        {"reach": [0, 1, 5], "score": ["dot", "cosine", "additive"]},
+        {"step": [0, 1, 5], "score": ["dot", "cosine", "additive"]},
         queries=FRENCH,
         keys=ENGLISH,
         maps=["score"],
         free=True,
-        play="reach",
+        play="step",
         labels={"share": ["weight on gold links"], "gold": ["gold link"]},
         name=name,
         alt="A heat map, and a small one by each of three scores.",
-        say="{query} by the {score} score within {reach}.",
-        start={"reach": 1, "query": "fleur"},
+        say="{query} by the {score} score at step {step}.",
+        start={"step": 1, "query": "fleur"},
     )
 
 
@@ -315,7 +315,7 @@ def examples() -> dict[str, Figure]:
         two_maps(),
         lost(),
         heads(),
-        windows(),
+        scores(),
         bars(),
         curve(),
         alignment(),

@@ -1,8 +1,7 @@
 """Checks of the exercises of chapters/sentence_length."""
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -19,7 +18,7 @@ from utils.exercises.checking import (
     expect_numbers,
     show,
 )
-from utils.metrics import bleu
+from utils.metrics import bleu_by_length
 
 
 @exercise(
@@ -50,67 +49,47 @@ def my_by_length(answer: ReadersFunction) -> Iterator[str]:
         yield f"{case} both numbers of each bucket are right"
 
 
-def _rows(lengths: Sequence[int], edges: Sequence[int]) -> list[list[int]]:
-    return [
-        [i for i, n in enumerate(lengths) if low < n <= high] for low, high in pairwise([0, *edges, math.inf])
-    ]
-
-
 def _by_length(
     hypotheses: list[str], references: list[str], lengths: list[int], edges: tuple[int, ...]
 ) -> Tensor:
     """BLEU and length ratio of each bucket."""
     pairs = []
-    for rows in _rows(lengths, edges):
-        written, wanted = [hypotheses[i] for i in rows], [references[i] for i in rows]
-        ratio = sum(len(text.split()) for text in written) / sum(len(text.split()) for text in wanted)
-        pairs.append((bleu(written, [[text] for text in wanted], lang="fr").value, ratio))
+    accepted = [[text] for text in references]
+    for bucket in bleu_by_length(hypotheses, accepted, lengths, edges=edges, lang="fr"):
+        rows = [i for i, n in enumerate(lengths) if bucket.low <= n <= bucket.high]
+        written, wanted = (sum(len(texts[i].split()) for i in rows) for texts in (hypotheses, references))
+        pairs.append((bucket.score.value, written / wanted))
     return torch.tensor(pairs)
 
 
 def _mistakes_by_length(
     hypotheses: list[str], references: list[str], lengths: list[int], edges: tuple[int, ...]
 ) -> Iterator[Mistake]:
-    right = _by_length(hypotheses, references, lengths, edges)
-    single = torch.cat(
-        [
-            _by_length([text], [reference], [1], ())
-            for text, reference in zip(hypotheses, references, strict=True)
-        ]
-    )
-    means = torch.stack([single[rows].mean(dim=0) for rows in _rows(lengths, edges)])
+    value, ratio = _by_length(hypotheses, references, lengths, edges).unbind(1)
+    single = [
+        _by_length([text], [other], [1], ()) for text, other in zip(hypotheses, references, strict=True)
+    ]
+    bucket = torch.bucketize(torch.tensor(lengths), torch.tensor(edges))
+    means = torch.stack([torch.cat(single)[bucket == number].mean(dim=0) for number in range(len(value))])
     together = "Give `bleu` all texts of a bucket at once, and divide the sums of their words."
-    yield means, "these are means over the sentences", together
-    yield (
-        torch.stack([means[:, 0], right[:, 1]], 1),
-        "this is the mean of the BLEU of single sentences",
-        together,
-    )
-    yield (
-        torch.stack([right[:, 0], means[:, 1]], 1),
-        "this is the mean of the ratios of single sentences",
-        together,
-    )
-    yield (
-        torch.stack([right[:, 0], 1 / right[:, 1]], 1),
-        "the ratio is upside down",
-        "Divide by the references.",
-    )
-    yield right.flip(1), "the two numbers of a pair are exchanged", "BLEU comes first."
-    own = [len(text.split()) for text in references]
-    if all(_rows(own, edges)):
-        yield (
-            _by_length(hypotheses, references, own, edges),
-            "the buckets are those of the French lengths",
-            "`lengths` has the English ones.",
-        )
-    before = tuple(edge - 1 for edge in edges)
-    if all(_rows(lengths, before)):
-        yield (
-            _by_length(hypotheses, references, lengths, before),
+    for numbers, says, hint in (
+        ((means[:, 0], means[:, 1]), "these are means over the sentences", together),
+        ((means[:, 0], ratio), "this is the mean of the BLEU of single sentences", together),
+        ((value, means[:, 1]), "this is the mean of the ratios of single sentences", together),
+        ((value, 1 / ratio), "the ratio is upside down", "Divide by the references."),
+        ((ratio, value), "the two numbers of a pair are exchanged", "BLEU comes first."),
+    ):
+        yield torch.stack(numbers, dim=1), says, hint
+    own, longer = [len(text.split()) for text in references], [n + 1 for n in lengths]
+    for others, says, hint in (
+        (own, "the buckets are those of the French lengths", "`lengths` has the English ones."),
+        (
+            longer,
             "a sentence as long as an edge is in the next bucket",
             "An edge is the largest length of its bucket: `low < length <= high`.",
-        )
+        ),
+    ):
+        yield _by_length(hypotheses, references, others, edges), says, hint
 
 
 @exercise(
