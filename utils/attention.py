@@ -431,13 +431,11 @@ def check_mask(mask: Tensor, shape: Sequence[int]) -> None:
     if mask.dtype != torch.bool:
         raise ValueError(f"mask must be boolean (True = may attend), got dtype {mask.dtype}")
     try:
-        fits = torch.broadcast_shapes(mask.shape, shape) == tuple(shape)
-    except RuntimeError:
-        fits = False
-    if not fits:
+        mask.expand(*shape)  # far faster than torch.broadcast_shapes
+    except RuntimeError as error:
         raise ValueError(
             f"mask of shape {tuple(mask.shape)} does not broadcast to scores of shape {tuple(shape)}"
-        )
+        ) from error
 
 
 def _check_dot_product(queries: Tensor, keys: Tensor) -> None:
@@ -481,6 +479,8 @@ def _check_same_length(num_keys: int, values: Tensor) -> None:
 def _leading_axes(**tensors: Tensor) -> tuple[int, ...]:
     """The axes before the last two, broadcast against each other."""
     leading = {name: tuple(tensor.shape[:-2]) for name, tensor in tensors.items()}
+    if len(set(leading.values())) == 1:  # torch.broadcast_shapes takes long
+        return next(iter(leading.values()))
     try:
         return tuple(torch.broadcast_shapes(*leading.values()))
     except RuntimeError as error:
