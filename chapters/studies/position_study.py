@@ -1,8 +1,9 @@
 """The study of positions: five kinds of a small GPT, trained on short texts and tested on long ones, in two tasks.
 
 *next* is the next word of the grammar corpus, where near words are enough. *recall* asks for a letter that stood beside
-a mark far back. Run as ``PYTHONPATH=chapters python -m studies.position_study``, for about ten minutes on one core;
-chapters/fast_decoding reads the results, which are stored beside this file. The models come from ``utils``.
+a mark far back. Heads that share keys are compared too, in *next*. Run as
+``PYTHONPATH=chapters python -m studies.position_study``, for about twelve minutes on one core; chapters/fast_decoding
+reads the results, which are stored beside this file. The models come from ``utils``.
 """
 
 import math
@@ -31,6 +32,8 @@ from utils.transformer import causal_mask
 RESULTS = Path(__file__).with_suffix(".json")
 #: Texts are tested with this many times the words of training, and angles are scaled for it.
 FACTOR = 4
+#: Of eight heads, how many have keys of their own.
+KEY_HEADS = (8, 2, 1)
 #: The angles by which each pair of numbers turns from one place to the next.
 Rates = Float[Tensor, " pairs"]
 
@@ -144,6 +147,7 @@ def logits_of(
         attention = layer.attention
         parts = (linear(first.read(x)) for linear in (attention.w_q, attention.w_k, attention.w_v))
         q, k, v = (part.unflatten(-1, (-1, attention.d_head)).transpose(1, 2) for part in parts)
+        k, v = (part.repeat_interleave(q.shape[1] // part.shape[1], dim=1) for part in (k, v))
         q = q / math.sqrt(attention.d_head)
         if model.positions == "rotary":
             own = scaled_rates(attention.d_head, n)["as trained"] if rates is None else rates
@@ -302,6 +306,30 @@ def measure_kind(study: Study, name: str, kind: str) -> dict:
     return found
 
 
+def measure_shared(study: Study, num_key_heads: int) -> dict:
+    """Train models whose eight heads share keys for the next word, with each seed, and test them on short texts.
+
+    Where keys are few the feed-forward network is wider, so that all models have nearly equally many parameters.
+    """
+    task, steps, batch_size = next_task(study), study.steps[0], study.batch_size[0]
+    sizes = {"num_key_heads": num_key_heads, "d_hidden": 5 * study.width - study.width // 8 * num_key_heads}
+
+    def fresh(lr: float, seed: int) -> GPT:
+        torch.manual_seed(seed)
+        model = GPT(task.num_words, study.width, num_heads=8, num_layers=2, **sizes)
+        return train(model, task, steps=steps, batch_size=batch_size, n=study.n, lr=lr, seed=seed).eval()
+
+    lr, first = chosen(
+        study.rates[0], lambda lr: fresh(lr, study.seeds[0]), lambda m: mean_loss(m, task, study.n)
+    )
+    models = [first] + [fresh(lr, seed) for seed in study.seeds[1:]]
+    return {
+        "lr": lr,
+        "parameters": sum(p.numel() for p in first.parameters()),
+        "losses": [round(sum(measure(model, task, study.n)[0]) / 4, 4) for model in models],
+    }
+
+
 def run_study(study: Study, out: Path, only: Sequence[str] | None = None) -> None:
     """Measure what is not stored yet, and store it."""
     parts = {
@@ -309,6 +337,7 @@ def run_study(study: Study, out: Path, only: Sequence[str] | None = None) -> Non
         for task in ("recall", "next")
         for kind in POSITIONS
     }
+    parts |= {f"keys of {number} heads": partial(measure_shared, study, number) for number in KEY_HEADS}
     settings = {name: value for name, value in vars(study).items() if name != "words"}
     run_parts(
         parts, out, belongs_to={"versions": {"torch": version("torch")}, "settings": settings}, only=only

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from studies.position_study import (
+    KEY_HEADS,
     RESULTS,
     Study,
     logits_of,
@@ -35,6 +36,14 @@ def test_without_a_change_the_logits_are_those_of_the_model(kind):
     torch.testing.assert_close(near[:, 9:], logits_of(model, other, window=5)[:, 9:])
 
 
+@pytest.mark.parametrize("num_key_heads", KEY_HEADS)
+def test_heads_that_share_keys_give_the_logits_of_the_model(num_key_heads):
+    torch.manual_seed(0)
+    model = GPT(11, 32, num_heads=8, num_layers=2, num_key_heads=num_key_heads)
+    ids = torch.randint(11, (3, 13))
+    torch.testing.assert_close(logits_of(model, ids), model(ids)[0], atol=1e-4, rtol=1e-4)
+
+
 def test_the_letter_after_both_marks_is_the_same():
     study = Study()
     ids, second, distance = recall_texts(study, 17, 32, torch.Generator().manual_seed(0))
@@ -56,13 +65,18 @@ def test_scaled_rates():
 
 def test_it_is_measured_once(tmp_path):
     out = tmp_path / "study.json"
-    run_study(SMALL, out, ["recall, rotary", "next, none"])
+    parts = ["recall, rotary", "next, none", "keys of 2 heads", "keys of 1 heads"]
+    run_study(SMALL, out, parts)
     stored = json.loads(out.read_text("utf-8"))["parts"]
-    assert list(stored) == ["recall, rotary", "next, none"]
+    assert list(stored) == parts
     assert len(stored["recall, rotary"]["further, interpolated"]) == 1
+    few, one = (stored[f"keys of {number} heads"] for number in (2, 1))
+    assert len(few["losses"]) == 1
+    assert abs(few["parameters"] - one["parameters"]) < 100
 
 
 def test_the_stored_results_are_those_of_these_settings():
     stored = json.loads(RESULTS.read_text("utf-8"))
     assert stored["settings"] == json.loads(json.dumps(vars(Study())))
-    assert set(stored["parts"]) == {f"{task}, {kind}" for task in ("next", "recall") for kind in POSITIONS}
+    positions = {f"{task}, {kind}" for task in ("next", "recall") for kind in POSITIONS}
+    assert set(stored["parts"]) == positions | {f"keys of {number} heads" for number in KEY_HEADS}
