@@ -10,6 +10,7 @@ pytestmark = pytest.mark.trains
 TINY = Setup(sizes=(67,), steps=3, lrs=(4e-3, 8e-3), seeds=(0, 1), num_test=11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["with", "without"])
 def test_each_seed_has_the_chosen_learning_rate(kind):
     found = measure(kind, 67, TINY)

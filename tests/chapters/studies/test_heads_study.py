@@ -11,6 +11,7 @@ pytestmark = pytest.mark.trains
 SMALL = Study(seeds=(3, 5), steps=25, batch_size=7, other_rates=(0.01,), num_test=11, length=5)
 
 
+@pytest.mark.slow
 def test_it_is_measured_once(tmp_path):
     out = tmp_path / "study.json"
     run_study(SMALL, out)

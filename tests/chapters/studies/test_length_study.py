@@ -44,6 +44,7 @@ def test_joined_training_sentences_hold_no_test_sentence(pairs, monkeypatch):
 TINY = Study(limits=(5, 7), seeds=(3,), num_tokens=200, num_test=2, width=7)
 
 
+@pytest.mark.slow
 def test_a_study_goes_on_where_it_stopped(tmp_path, monkeypatch):
     out = tmp_path / "study.json"
     monkeypatch.setattr(

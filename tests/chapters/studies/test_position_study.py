@@ -63,6 +63,7 @@ def test_scaled_rates():
     torch.testing.assert_close(rates["as trained"] / rates["slow pairs"], torch.tensor([1.0, 4, 4, 4]))
 
 
+@pytest.mark.slow
 def test_it_is_measured_once(tmp_path):
     out = tmp_path / "study.json"
     parts = ["recall, rotary", "next, none", "keys of 2 heads", "keys of 1 heads"]

@@ -17,6 +17,7 @@ def test_no_merge_leaves_characters():
     assert vocabulary.decode(vocabulary.encode(["水猫"])[0]) == "水猫"
 
 
+@pytest.mark.slow
 def test_it_measures_each_number_of_pairs_once(folder, tmp_path, monkeypatch):
     monkeypatch.setenv(DATA_VARIABLE, str(folder))
     monkeypatch.setattr(size_study, "NUM_TEST", 23)

@@ -46,6 +46,7 @@ def test_names_are_scored_by_hand():
     assert score["right"] == pytest.approx(2 / 3, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.trains
 def test_results_grow_one_training_at_a_time(tmp_path, monkeypatch):
     names = ("dot", "general, sparse", "general, sparse late")
