@@ -1,6 +1,6 @@
 """The attention study: a translator with attention and one without, on two amounts of data, with three seeds.
 
-Run as ``PYTHONPATH=chapters python -m studies.attention_study``. It trains on the grammar corpus and needs about 15
+Run as ``PYTHONPATH=chapters python -m studies.attention_study``. It trains on the grammar corpus and needs about 20
 minutes on one core. The results are stored beside this file; chapters/bahdanau_decoder reads them. Models, training
 and search come from ``utils``.
 """
@@ -52,7 +52,7 @@ class Setup(NamedTuple):
     sizes: tuple[int, ...] = (6_000, 24_000)
     steps: int = 750
     more: int = 2
-    lrs: tuple[float, ...] = (4e-3, 8e-3, 1.6e-2)
+    lrs: tuple[float, ...] = (4e-3, 8e-3, 1.6e-2, 3.2e-2)
     seeds: tuple[int, ...] = (0, 1, 2)
     num_test: int = 500
 

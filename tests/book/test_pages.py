@@ -1,6 +1,7 @@
 """The pages in a browser, opened from the disk: what they load, how they look, who cannot use them."""
 
 import gzip
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,10 +21,15 @@ PAPER = {"width": 643, "height": 970}
 KILOBYTES = 900
 FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.DOTALL)
 DRAWN_ICONS = {chr(code) for font in fonts_in("icons.css") for code in font.getBestCmap()}
-#: Pages that between them have every kind of thing that a page has.
+#: Pages that between them have every kind of thing that a page has, and the chapter of `make test CHAPTER=name`.
 KINDS = {CHAPTERS[0], "book/index", "book/playground", "book/glossary", "book/references"}
+KINDS |= {f"chapters/{os.environ.get('ATTENTION_CHAPTER')}"}
 #: Pages of the reference, which one program writes; one of them stands for all.
 ALIKE = {name for name in PAGES if name.startswith("book/api/")} - {"book/api/models"}
+
+ONE_OF_EACH_KIND = pytest.mark.parametrize(
+    "name", [name if name in KINDS else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
+)
 
 
 @pytest.fixture(scope="module")
@@ -125,8 +131,10 @@ def obstacles(page: Page) -> list[str]:
     ]
 
 
-def check_on_paper(page: Page, name: str) -> None:
-    """Nothing is cut, the title has its number, and a link to another site shows its address."""
+@ONE_OF_EACH_KIND
+def test_on_paper_nothing_is_cut(reader: Visit, name: str) -> None:
+    """The title has its number there, and a link to another site shows its address."""
+    page = reader.open(name)
     page.emulate_media(media="print")
     page.set_viewport_size(PAPER)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -140,9 +148,7 @@ def check_on_paper(page: Page, name: str) -> None:
         "links => links.map(link => getComputedStyle(link, '::after').content)"
     )
     assert all("attr(href)" in address or "://" in address for address in addresses), addresses
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
-    page.set_viewport_size(LAPTOP)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +166,6 @@ def test_page(reader: Visit, name: str) -> None:
     assert page.locator("mjx-container:is([tabindex], :has([tabindex]))").count() == 0
     assert set(page.evaluate(ICONS)) <= DRAWN_ICONS
     assert page.evaluate(MISSING) == []
-    check_on_paper(page, name)
 
     unfold(page)
     assert width_of(page) <= LAPTOP["width"]
@@ -178,9 +183,7 @@ def test_page(reader: Visit, name: str) -> None:
         assert smallest >= 10
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in KINDS else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
-)
+@ONE_OF_EACH_KIND
 def test_axe_finds_no_obstacle(reader: Visit, name: str) -> None:
     """None on a phone in the dark, and none on a laptop in the light, with all that is folded unfolded."""
     unfold(reader.open(name))
