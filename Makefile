@@ -58,7 +58,7 @@ else
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) -m "not slow" chapters/studies tests utils
 endif
 
-test-all: browser lint $(NETWORK)  ## run all tests, about 16 minutes: also killed processes, all figures, all solutions
+test-all: browser lint $(NETWORK)  ## run all tests, about 16 minutes: also killed processes, all pages, all solutions
 	$(PYTEST) $(IN_PARALLEL) $(NOTEBOOKS) chapters/studies tests utils
 
 check: lint  ## run before each commit: style, tests of the code without training or a browser, form of the chapters

@@ -22,11 +22,15 @@ KILOBYTES = 900
 FIGURE_NUMBERS = re.compile(rb'<script type="application/json".*?</script>', re.DOTALL)
 DRAWN_ICONS = {chr(code) for font in fonts_in("icons.css") for code in font.getBestCmap()}
 #: Pages that between them have every kind of thing that a page has, and the chapter of `make test CHAPTER=name`.
-KINDS = {CHAPTERS[0], "book/index", "book/playground", "book/glossary", "book/references"}
+KINDS = {
+    CHAPTERS[0],
+    "chapters/bahdanau_decoder",
+    "book/index",
+    "book/playground",
+    "book/glossary",
+    "book/references",
+}
 KINDS |= {f"chapters/{os.environ.get('ATTENTION_CHAPTER')}"}
-#: Pages of the reference, which one program writes; one of them stands for all.
-ALIKE = {name for name in PAGES if name.startswith("book/api/")} - {"book/api/models"}
-
 ONE_OF_EACH_KIND = pytest.mark.parametrize(
     "name", [name if name in KINDS else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
 )
@@ -151,9 +155,7 @@ def test_on_paper_nothing_is_cut(reader: Visit, name: str) -> None:
     page.emulate_media(media="screen")
 
 
-@pytest.mark.parametrize(
-    "name", [name if name not in ALIKE else pytest.param(name, marks=pytest.mark.slow) for name in PAGES]
-)
+@ONE_OF_EACH_KIND
 def test_page(reader: Visit, name: str) -> None:
     page = reader.open(name)
     assert reader.complaints == []
