@@ -29,6 +29,8 @@ FILES: Mapping[str, str] = MappingProxyType(
     }
 )
 #: The published edition at the hub.
+#:
+#: :meta hide-value:
 HUB = (
     "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/"
     "c9745ed1d9f207416be6d2e6f8de32d1f16199bf/"
