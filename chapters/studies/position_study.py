@@ -267,25 +267,32 @@ def mean_loss(model: GPT, task: Task, n: int, **changes) -> float:
     return sum(losses) / 4
 
 
-def measure_kind(study: Study, name: str, kind: str) -> dict:
-    """Train one kind of positions for one task with each seed, and test it."""
-    task = {"next": next_task, "recall": recall_task}[name](study)
+def trained_with_each_seed(study: Study, name: str, task: Task, **options) -> tuple[float, list[GPT]]:
+    """The best learning rate for a GPT with these options, by the first seed, and a model of each seed."""
     number = ("next", "recall").index(name)
-    steps, rates, batch_size = study.steps[number], study.rates[number], study.batch_size[number]
-    long = FACTOR * study.n
 
     def fresh(lr: float, seed: int) -> GPT:
         torch.manual_seed(seed)
-        model = GPT(task.num_words, study.width, num_heads=8, num_layers=2, positions=kind)
-        sizes = {"batch_size": batch_size, "n": study.n}
-        return train(model, task, steps=steps, lr=lr, seed=seed, **sizes).eval()
+        model = GPT(task.num_words, study.width, num_heads=8, num_layers=2, **options)
+        sizes = {"steps": study.steps[number], "batch_size": study.batch_size[number], "n": study.n}
+        return train(model, task, lr=lr, seed=seed, **sizes).eval()
+
+    lr, first = chosen(
+        study.rates[number], lambda lr: fresh(lr, study.seeds[0]), lambda m: mean_loss(m, task, study.n)
+    )
+    return lr, [first] + [fresh(lr, seed) for seed in study.seeds[1:]]
+
+
+def measure_kind(study: Study, name: str, kind: str) -> dict:
+    """Train one kind of positions for one task with each seed, and test it."""
+    task = {"next": next_task, "recall": recall_task}[name](study)
+    long = FACTOR * study.n
 
     def further(model: GPT, lr: float, seed: int, rates: Rates | None) -> GPT:
-        sizes = {"batch_size": batch_size // FACTOR, "n": long, "steps": study.further_steps}
+        sizes = {"batch_size": study.batch_size[1] // FACTOR, "n": long, "steps": study.further_steps}
         return train(deepcopy(model), task, lr=lr, seed=seed + 100, rates=rates, **sizes)
 
-    lr, first = chosen(rates, lambda lr: fresh(lr, study.seeds[0]), lambda m: mean_loss(m, task, study.n))
-    models = [first] + [fresh(lr, seed) for seed in study.seeds[1:]]
+    lr, models = trained_with_each_seed(study, name, task, positions=kind)
     scaled = scaled_rates(study.width // 8, study.n)
     changes: dict[str, dict] = {"unchanged": {}, "window": {"window": study.n}}
     if kind == "rotary":
@@ -311,21 +318,12 @@ def measure_shared(study: Study, num_key_heads: int) -> dict:
 
     Where keys are few the feed-forward network is wider, so that all models have nearly equally many parameters.
     """
-    task, steps, batch_size = next_task(study), study.steps[0], study.batch_size[0]
-    sizes = {"num_key_heads": num_key_heads, "d_hidden": 5 * study.width - study.width // 8 * num_key_heads}
-
-    def fresh(lr: float, seed: int) -> GPT:
-        torch.manual_seed(seed)
-        model = GPT(task.num_words, study.width, num_heads=8, num_layers=2, **sizes)
-        return train(model, task, steps=steps, batch_size=batch_size, n=study.n, lr=lr, seed=seed).eval()
-
-    lr, first = chosen(
-        study.rates[0], lambda lr: fresh(lr, study.seeds[0]), lambda m: mean_loss(m, task, study.n)
-    )
-    models = [first] + [fresh(lr, seed) for seed in study.seeds[1:]]
+    task = next_task(study)
+    d_hidden = 5 * study.width - study.width // 8 * num_key_heads
+    lr, models = trained_with_each_seed(study, "next", task, num_key_heads=num_key_heads, d_hidden=d_hidden)
     return {
         "lr": lr,
-        "parameters": sum(p.numel() for p in first.parameters()),
+        "parameters": sum(p.numel() for p in models[0].parameters()),
         "losses": [round(sum(measure(model, task, study.n)[0]) / 4, 4) for model in models],
     }
 
