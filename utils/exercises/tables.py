@@ -1,0 +1,198 @@
+"""Checks that are tables: a right program, wrong programs that learners write, and the cases that tell them apart.
+
+A check runs the reader's answer on each case. Where its result is not that of the right program, the wrong programs
+run on the cases so far, and the first with the same results has the message. Numbers have tables of their own.
+The tables are in the modules named after the chapters; ``checking`` makes the report.
+
+Explained in book/teaching.
+"""
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from utils.exercises.checking import (
+    Check,
+    ReadersFunction,
+    Wrong,
+    as_parts,
+    exercise,
+    expect_close,
+    expect_numbers,
+    show,
+)
+
+#: What a mistake is and a hint, with a bar between them, and the wrong program.
+Programs = Mapping[str, Callable]
+
+
+class Case(NamedTuple):
+    """What the right program, the wrong ones and the reader's function are called with."""
+
+    says: str  #: the inputs, as they stand in a message: "for the scores [0, 1]"
+    inputs: tuple | Callable[[], tuple]  #: the arguments, or a function that makes them
+    point: str = ""  #: what is right, once this case is
+    hint: str = ""  #: for a result that no wrong program has
+
+
+def against(
+    number: int,
+    *hints: str,
+    cases: Sequence[Case],
+    mistakes: Programs,
+    parts: Sequence[str] = ("the result",),
+    tolerance: float = 1e-4,
+    also: Callable[..., Iterator[str]] | None = None,
+) -> Callable[[Callable], Check]:
+    """Make the right program of exercise ``number`` into the check of an answer.
+
+    Args:
+        hints: of the exercise, the first one first; the hint of a mistake or of a case comes before them.
+        mistakes: a wrong program is named where it gives what the answer gives, in this case and those before it.
+        parts: names of the things that the function returns. They are compared in this order.
+        tolerance: relative or absolute.
+        also: yields points that no case can show, such as the memory that an answer takes. It gets the function and
+            what else the reader answers.
+
+    >>> @against(1, cases=[Case("for 3", (3.0,), "3 is right")], mistakes={"squared | Add.": lambda x: x * x})
+    ... def double(x):
+    ...     return x + x
+    >>> double(lambda x: 2 * x, record=False)
+    Exercise 1: Right
+      ✓ 3 is right
+    >>> double(lambda x: x**2, record=False)
+    Exercise 1: Not right yet
+      ✗ for 3, the result is 9: squared. Expected 6.
+      Hint: Add.
+
+    Explained in book/teaching.
+    """
+
+    def decorate(right: Callable) -> Check:
+        def examine(answer: ReadersFunction, *others: object) -> Iterator[str]:
+            so_far: list[tuple[tuple, list]] = []  # inputs, and what the answer returned
+            for case in cases:
+                inputs = case.inputs() if callable(case.inputs) else case.inputs
+                found, hints = _found(answer, inputs, parts, case), filter(None, [case.hint])
+                so_far.append((inputs, []))
+                for name, own, expected in zip(parts, found, _parts(right, inputs, parts), strict=True):
+                    so_far[-1][1].append(own)
+                    if _same(own, expected, tolerance):
+                        continue
+                    for says, wrong in mistakes.items():
+                        if _gives(wrong, so_far, parts, tolerance):
+                            raise _mistake(f"{case.says}, {name}", own, expected, says)
+                    if isinstance(expected, Tensor | float | int):
+                        expect_close(own, expected, case.says, *hints, name=name, tolerance=tolerance)
+                    raise Wrong(f"{case.says}, {name} is {show(own)}; expected {show(expected)}.", *hints)
+                if case.point:
+                    yield case.point
+            if also:
+                yield from also(answer, *others)
+
+        return _named(examine, right, number, hints, {says: (wrong,) for says, wrong in mistakes.items()})
+
+    return decorate
+
+
+def _parts(program: Callable, inputs: tuple, names: Sequence[str]) -> Sequence[Any]:
+    result = program(*copy.deepcopy(inputs))
+    return as_parts(result, *names) if len(names) > 1 else [result]
+
+
+def _found(answer: ReadersFunction, inputs: tuple, names: Sequence[str], case: Case) -> Sequence[Any]:
+    try:
+        return _parts(answer, inputs, names)
+    except Wrong as error:  # it raises, changes its inputs, or returns more or fewer things
+        raise Wrong(f"{case.says}, {error}", *filter(None, [case.hint]), *error.hints) from None
+
+
+def _gives(
+    program: Callable, so_far: Sequence[tuple[tuple, list]], names: Sequence[str], tolerance: float
+) -> bool:
+    """Whether a program gives the same results as the answer in all cases so far."""
+    try:
+        return all(
+            _same(own, result, tolerance)
+            for inputs, found in so_far
+            for own, result in zip(found, _parts(program, inputs, names), strict=False)
+        )
+    except Exception:  # a wrong program need not be able to take every case
+        return False
+
+
+def _mistake(case: str, own: object, expected: object, text: str) -> Wrong:
+    says, _, hint = text.partition(" | ")
+    is_small = not isinstance(own, Tensor) or own.numel() <= 8
+    shown, wanted = (f" is {show(own)}", f" Expected {show(expected)}.") if is_small else ("", "")
+    return Wrong(f"{case}{shown}: {says}.{wanted}", *filter(None, [hint]))
+
+
+def _same(found: object, expected: object, tolerance: float) -> bool:
+    """Whether two results are equal: numbers up to the tolerance, and everything else exactly."""
+    try:
+        numbers, others = (torch.as_tensor(result).detach().double() for result in (found, expected))
+    except (TypeError, ValueError, RuntimeError):
+        return found == expected
+    close = {"rtol": tolerance, "atol": tolerance, "equal_nan": True}
+    return numbers.shape == others.shape and torch.allclose(numbers, others, **close)
+
+
+class Row(NamedTuple):
+    """One or more numbers that belong together."""
+
+    answers: Mapping[str, float]  #: the reader's name of each number, and the number
+    point: str  #: what is right, once these are
+    mistakes: Mapping[
+        str, float | Sequence[float]
+    ]  #: what a mistake is and a hint, with a bar between; the numbers
+    tolerance: float = 0.0065  #: absolute below 1, and relative above
+    weights: bool = False  #: whether the numbers must lie between 0 and 1 and sum to 1
+
+
+def numbers(number: int, *hints: str) -> Callable[[Callable[[], Sequence[Row]]], Check]:
+    """Make a function that returns rows of right numbers into the check of exercise ``number``.
+
+    >>> @numbers(2)
+    ... def half():
+    ...     return [Row({"p": 0.5}, "p is a half", {"this is per cent | Divide by 100.": 50})]
+    >>> half(50, record=False)
+    Exercise 2: Not right yet
+      ✗ p is 50: this is per cent.
+      Hint: Divide by 100.
+    """
+
+    def decorate(rows: Callable[[], Sequence[Row]]) -> Check:
+        def examine(*found: object) -> Iterator[str]:
+            left = list(found)
+            for row in rows():
+                own = {name: left.pop(0) for name in row.answers}
+                wrong = [(value, *says.split(" | ")) for says, value in row.mistakes.items()]
+                right = list(row.answers.values())
+                expect_numbers(own, right, wrong, tolerance=row.tolerance, weights=row.weights)
+                yield row.point
+
+        all_rows = rows()
+        right = [value for row in all_rows for value in row.answers.values()]
+        wrong, first = {}, 0
+        for row in all_rows:
+            last = first + len(row.answers)
+            for says, value in row.mistakes.items():
+                wrong[says] = (*right[:first], *torch.as_tensor(value).reshape(-1).tolist(), *right[last:])
+            first = last
+        return _named(examine, rows, number, hints, wrong)
+
+    return decorate
+
+
+def _named(
+    examine: Callable, right: Callable, number: int, hints: Sequence[str], wrong: Mapping[str, tuple]
+) -> Check:
+    """The check, with the name and the chapter of the right program, and with the wrong answers, which tests read."""
+    examine.__name__, examine.__module__, examine.__doc__ = right.__name__, right.__module__, right.__doc__
+    check = exercise(number, *hints)(examine)
+    check.wrong_answers = wrong  # type: ignore[attr-defined]
+    return check
