@@ -5,7 +5,10 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import ReadersFunction, as_parts, as_tensor, exercise, expect, expect_close
+from utils.exercises.checking import ReadersFunction, as_parts, as_tensor, exercise, expect
+from utils.exercises.tables import Case, against
+
+_SEED = torch.Generator().manual_seed(0)
 
 
 @exercise(
@@ -73,52 +76,48 @@ def _expect_share(hits: Tensor, share: float, what: str, hint: str) -> None:
     expect(abs(found - share) < room, f"{found:.0%} {what}; expected about {share:.0%}.", hint)
 
 
-@exercise(
+def _rows(x: Tensor, direction: Tensor, *, length: bool = True, mean: bool = True) -> Tensor:
+    """The part of each row along the direction, of which the mean of the rows is taken away."""
+    unit = direction / direction.norm() if length else direction
+    along = x @ unit
+    return torch.outer(along - along.mean() if mean else along, unit)
+
+
+@against(
     2,
     "With a direction of length 1, `x @ unit` says how far each row lies along it.",
     "Subtract from each row `along[:, None] * unit`, where `along` is that number minus its mean over the rows.",
+    cases=[
+        Case(
+            "for two rows",
+            (torch.tensor([[1.0, 5.0], [3.0, 7.0]]), torch.tensor([0.0, 2.0])),
+            "both rows of the example are equal along the direction",
+        ),
+        Case(
+            "for 7 rows of 5 numbers",
+            (torch.randn(7, 5, generator=_SEED) + 1, torch.randn(5, generator=_SEED)),
+            "all rows are equal along the direction, and nothing else changes",
+            "Along the direction all rows get the mean of the rows.",
+        ),
+    ],
+    mistakes={
+        "the direction has not the length 1 | Divide it by its length `direction.norm()` first.": (
+            lambda x, v: x - _rows(x, v, length=False)
+        ),
+        "the rows have 0 along the direction | Along the direction all rows get the mean of the rows.": (
+            lambda x, v: x - _rows(x, v, mean=False)
+        ),
+        "the direction is subtracted from each row as it is | How far does each row lie along it?": lambda x, v: (
+            x - v
+        ),
+        "a unit is subtracted from each row | How far does each row lie along it?": lambda x, v: (
+            x - v / v.norm()
+        ),
+        "only the part along the direction is left | Subtract it from x.": _rows,
+        "the mean of the rows is gone | Subtract only what lies along the direction.": (
+            lambda x, v: x - x.mean(dim=0) - _rows(x, v)
+        ),
+    },
 )
-def removal(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(0)
-    small = torch.tensor([[1.0, 5.0], [3.0, 7.0]]), torch.tensor([0.0, 2.0])
-    cases = [("for the example", *small), ("for 7 rows of 5 numbers", torch.randn(7, 5) + 1, torch.randn(5))]
-    length = "Divide the direction by its length `direction.norm()` first."
-    for case, x, direction in cases:
-        unit = direction / direction.norm()
-        along = x @ unit
-        right = x - (along - along.mean())[:, None] * unit
-        as_it_is = "the direction is subtracted from each row as it is"
-        mean = "Along the direction all rows get the mean of the rows."
-        mistakes = [
-            (
-                x - (x - x.mean(dim=0)) @ direction[:, None] * direction,
-                "the direction has not the length 1",
-                length,
-            ),
-            (x - along[:, None] * unit, "the rows have 0 along the direction, not their mean", mean),
-            (
-                x - unit,
-                as_it_is,
-                "How far does each row lie along it?",
-            ),
-            (
-                x - direction,
-                as_it_is,
-                "How far does each row lie along it?",
-            ),
-            (
-                (along - along.mean())[:, None] * unit,
-                "only the part along the direction is left",
-                "Subtract it from x.",
-            ),
-            (
-                x - x.mean(dim=0) - (along - along.mean())[:, None] * unit,
-                "the mean of the rows is gone",
-                mean,
-            ),
-        ]
-        result = as_tensor(
-            answer(x, direction), "It has the shape of `x`.", shape=x.shape, name=f"{case}, the result"
-        )
-        expect_close(result, right, case, mean, name="the result", mistakes=mistakes)
-        yield f"{case} all rows are equal along the direction, and nothing else changes"
+def removal(x: Tensor, direction: Tensor) -> Tensor:
+    return x - _rows(x, direction)

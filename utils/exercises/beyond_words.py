@@ -1,104 +1,108 @@
 """Checks of the exercises of chapters/beyond_words."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
+from torch import Tensor
 
-from utils.exercises.checking import (
-    ReadersFunction,
-    as_number,
-    as_parts,
-    exercise,
-    expect,
-    expect_close,
-)
+from utils.exercises.checking import as_number, exercise, expect
+from utils.exercises.tables import Case, against
+
+_Map = Callable[[Tensor], Tensor]
 
 
-@exercise(
+def _cut(image: Tensor, size: int, order: tuple[int, ...] = (0, 1, 2, 3, 4)) -> Tensor:
+    """The patches, by the axes rows of patches, columns of patches, channels, rows of pixels, columns of pixels."""
+    c, h, w = image.shape
+    axes = image.reshape(c, h // size, size, w // size, size).permute(1, 3, 0, 2, 4)
+    return axes.permute(order).reshape(-1, c * size * size)
+
+
+@against(
     1,
     "Two loops will do: over the rows of patches, and over the patches of a row.",
     "`image[:, size * row : size * (row + 1), size * column : size * (column + 1)].flatten()` is one patch.",
+    cases=[
+        Case(
+            "for one channel of 4 by 6 pixels, numbered 0, 1, 2, …, and size 2",
+            (torch.arange(24.0).reshape(1, 4, 6), 2),
+            "the patches come row by row, and so do the pixels of a patch",
+        ),
+        Case(
+            "for three channels of 8 by 12 pixels and size 4",
+            (torch.arange(288.0).reshape(3, 8, 12), 4),
+            "each patch has its red pixels, then the green ones, then the blue ones",
+            "All pixels of red come first, then those of green, then those of blue: `flatten` does this.",
+        ),
+    ],
+    mistakes={
+        "each patch has four pixels of one row | The first one holds 0, 1, 6 and 7.": (
+            lambda image, size: image.reshape(-1, len(image) * size * size)
+        ),
+        "the patches go down the columns | Go through a row from left to right, then to the next row.": (
+            lambda image, size: _cut(image, size, (1, 0, 2, 3, 4))
+        ),
+        "the pixels of a patch go down its columns | Go through a row from left to right, then to the next row.": (
+            lambda image, size: _cut(image, size, (0, 1, 2, 4, 3))
+        ),
+        "the three channels of a pixel stand side by side | `flatten` puts all pixels of red first.": (
+            lambda image, size: _cut(image, size, (0, 1, 3, 4, 2))
+        ),
+    },
+    parts=["the patch"],
 )
-def cut_one(answer: ReadersFunction) -> Iterator[str]:
-    image = torch.arange(24.0).reshape(1, 4, 6)
-    right = torch.nn.functional.unfold(image[None], 2, stride=2)[0].T
-    grid, rows = right.reshape(2, 3, 4), "Go through a row from left to right, then to the next row."
-    mistakes = (
-        (image, "each patch has four pixels of one row", "The first one holds 0, 1, 6 and 7."),
-        (grid.transpose(0, 1), "the patches go down the columns", rows),
-        (right.reshape(6, 2, 2).mT, "the pixels of a patch go down its columns", rows),
-    )
-    case = "for one channel of 4 by 6 pixels, numbered 0, 1, 2, …, and size 2"
-    expect_close(answer(image, 2), right, case, name="the patch", mistakes=mistakes)
-    yield "the patches come row by row, and so do the pixels of a patch"
-    image = torch.arange(288.0).reshape(3, 8, 12)
-    right = torch.nn.functional.unfold(image[None], 4, stride=4)[0].T
-    flatten = "All pixels of red come first, then those of green, then those of blue: `flatten` does this."
-    by_pixel = (right.reshape(6, 3, 16).mT, "the three channels of a pixel stand side by side", flatten)
-    case = "for three channels of 8 by 12 pixels and size 4"
-    expect_close(answer(image, 4), right, case, flatten, name="the patch", mistakes=[by_pixel])
-    yield "each patch has its red pixels, then the green ones, then the blue ones"
+def cut_one(image: Tensor, size: int) -> Tensor:
+    return torch.nn.functional.unfold(image[None], size, stride=size)[0].T
 
 
-@exercise(
+def _seen(
+    patches: Tensor, to_vector: _Map, places: Tensor, layer: _Map, head: _Map, *, pool=None, late=False
+):
+    """What the network sees; the places are added after the layer if ``late``."""
+    x = to_vector(patches)
+    new, weights = layer(x if late else x + places)
+    new = new + places if late else new
+    return head(new.mean(dim=1) if pool is None else pool(new)), weights
+
+
+@against(
     2,
     "Add the places to the vectors, call the layer, take the mean over the patches, and call `head`.",
     "`new, weights = layer(x)`, then `new.mean(dim=1)`.",
+    cases=[
+        Case(
+            "for two pictures of three patches",
+            (
+                torch.arange(30.0).reshape(2, 3, 5) / 10,
+                lambda x: x @ torch.linspace(-1, 1, 10).reshape(5, 2),
+                torch.tensor([[1.0, -1.0], [0.5, 2.0], [-2.0, 0.25]]),
+                lambda x: (x * x, torch.full((2, 3, 3), 1 / 3)),
+                lambda x: x @ torch.tensor([[1.0, 0.0, 2.0, -1.0], [0.5, 1.0, 0.0, 3.0]]),
+            ),
+            "the scores come from the mean of the new vectors, and the weights from the layer",
+            "One row of scores for each picture: the mean is over the patches, the second axis.",
+        ),
+    ],
+    mistakes={
+        "the places are not added | Add them to the vectors.": (
+            lambda patches, turn, places, layer, head: _seen(patches, turn, 0 * places, layer, head)
+        ),
+        "the places are added after the layer | Add them before: the layer should see them.": (
+            partial(_seen, late=True)
+        ),
+        "the layer is left out | Its first result are new vectors.": (
+            lambda patches, turn, places, layer, head: _seen(patches, turn, places, lambda x: (x, None), head)
+        ),
+        "this is a sum over the patches | Take the mean.": partial(_seen, pool=lambda new: new.sum(dim=1)),
+        "this is the first patch alone | Take the mean of all patches.": partial(
+            _seen, pool=lambda new: new[:, 0]
+        ),
+    },
+    parts=["the scores", "the weights"],
 )
-def see(answer: ReadersFunction) -> Iterator[str]:
-    patches = torch.arange(30.0).reshape(2, 3, 5) / 10
-    places, turn = (
-        torch.tensor([[1.0, -1.0], [0.5, 2.0], [-2.0, 0.25]]),
-        torch.linspace(-1, 1, 10).reshape(5, 2),
-    )
-    weights, out = torch.full((2, 3, 3), 1 / 3), torch.tensor([[1.0, 0.0, 2.0, -1.0], [0.5, 1.0, 0.0, 3.0]])
-
-    def to_vector(x: torch.Tensor) -> torch.Tensor:
-        return x @ turn
-
-    def layer(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return x * x, weights
-
-    def head(x: torch.Tensor) -> torch.Tensor:
-        return x @ out
-
-    right = head(layer(to_vector(patches) + places)[0].mean(dim=1))
-    given = answer(patches, to_vector, places, layer, head)
-    scores, returned = as_parts(given, "scores", "weights")
-    mistakes = (
-        (
-            head(layer(to_vector(patches))[0].mean(dim=1)),
-            "the places are not added",
-            "Add them to the vectors.",
-        ),
-        (
-            head((layer(to_vector(patches))[0] + places).mean(dim=1)),
-            "the places are added after the layer",
-            "Add them before: the layer should see them.",
-        ),
-        (
-            head((to_vector(patches) + places).mean(dim=1)),
-            "the layer is left out",
-            "Its first result are new vectors.",
-        ),
-        (
-            head(layer(to_vector(patches) + places)[0].sum(dim=1)),
-            "this is a sum over the patches",
-            "Take the mean.",
-        ),
-        (
-            head(layer(to_vector(patches) + places)[0][:, 0]),
-            "this is the first patch alone",
-            "Take the mean of all patches.",
-        ),
-    )
-    axes = "One row of scores for each picture: the mean is over the patches, the second axis."
-    expect_close(
-        scores, right, "for two pictures of three patches", axes, name="the scores", mistakes=mistakes
-    )
-    yield "the scores come from the mean of the new vectors"
-    expect_close(returned, weights, "for two pictures of three patches", name="the weights")
-    yield "the weights are those of the layer"
+def see(*given: object) -> tuple[Tensor, Tensor]:
+    return _seen(*given)
 
 
 #: How red and how round four things are.
