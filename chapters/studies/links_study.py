@@ -38,6 +38,7 @@ from utils.translator.page.stored_model import unpack_weights
 from utils.translator.runs import Run
 from utils.translator.using.alignment import WordAlignment, align_pairs, detokenise, split_words
 from utils.translator.using.gold_links import GoldLinks, read_gold
+from utils.translator.using.input_lines import read_lines
 from utils.translator.using.translating import translate_sentences
 
 FRENCH = "tatoeba/fra.txt"
@@ -138,8 +139,8 @@ def tatoeba() -> tuple[list, list[GoldLinks]]:
 
 def hansards() -> tuple[list, list[GoldLinks]]:
     """Sentences of parliament, and the links that people drew."""
-    lines = find_file(HANSARDS).read_text("utf-8").splitlines()
-    pairs = [tuple(split_words(side) for side in line.split("|||")) for line in lines]
+    with find_file(HANSARDS).open("rb") as file:
+        pairs = [tuple(map(split_words, line.split("|||"))) for line in read_lines(file, HANSARDS)]
     return pairs, read_gold(HANSARDS_LINKS, [(len(en), len(fr)) for en, fr in pairs], first=1)
 
 

@@ -34,12 +34,13 @@ from utils.corpus.batches import ShuffledBatches, pad_ids
 from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import Split, folded, group_split
 from utils.corpus.vocabulary import UNK, Vocabulary
+from utils.corpus.whole_files import write_whole
 from utils.metrics import Links, Score, bleu, bleu_by_length, links_from_weights
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.translator.models import Settings, build_model
 from utils.translator.options import Search
-from utils.translator.recovery import STATE, write_atomically
+from utils.translator.recovery import STATE
 from utils.translator.runs import Run, save_run
 from utils.translator.training.loop import Schedule, train_model
 from utils.translator.using.alignment import (
@@ -47,6 +48,7 @@ from utils.translator.using.alignment import (
     forced_weights,
 )
 from utils.translator.using.gold_links import GoldLinks, alignment_score
+from utils.translator.using.input_lines import read_lines
 from utils.translator.using.translating import translate_sentences
 from utils.unknown_words import learn_dictionary, replace_unknown
 
@@ -177,8 +179,8 @@ def links_by_table(
 
 def measure_file(study: Study) -> dict:
     """Facts about the Chinese file, and the shares of its test that a random split also has in training."""
-    lines = find_file(CHINESE).read_text("utf-8").splitlines()
-    raw = [tuple(line.split("\t")[:2]) for line in lines if line]
+    with find_file(CHINESE).open("rb") as file:
+        raw = [tuple(line.split("\t")[:2]) for line in read_lines(file, CHINESE) if line]
     pairs = read_pairs(CHINESE, ("en", "zh")).between("zh", "en")
     to_simplified, to_traditional = OpenCC("t2s").convert, OpenCC("s2t").convert
     characters = {character for _, zh in raw for character in zh}
@@ -305,8 +307,8 @@ def trained(
         "minutes": round((time.process_time() - start) / 60, 1),
         "held_out_losses": [round(loss, 3) for loss in history.valid_losses],
     }
-    write_atomically(weights, save(model.state_dict()))
-    write_atomically(facts, json.dumps(facts_of_training).encode())
+    write_whole(weights, save(model.state_dict()))
+    write_whole(facts, json.dumps(facts_of_training).encode())
     (folder / STATE).unlink()
     return Trained(model, facts_of_training)
 

@@ -12,7 +12,8 @@ from importlib.resources import files
 
 from utils.corpus.pairs import find_file, tokenise
 from utils.corpus.splits import groups_of_rows
-from utils.translator.recovery import write_atomically
+from utils.corpus.whole_files import write_whole
+from utils.translator.using.input_lines import read_lines
 
 SOURCE = "tatoeba/cmn.txt"
 SAMPLE = files("utils.corpus").joinpath("sample", "cmn.txt")
@@ -65,8 +66,9 @@ def choose(
 
 def main() -> None:
     """Write the sample."""
-    lines = find_file(SOURCE).read_text("utf-8").splitlines()
-    write_atomically(SAMPLE, ("\n".join(choose(lines)) + "\n").encode("utf-8"))
+    with find_file(SOURCE).open("rb") as file:
+        lines = choose(read_lines(file, SOURCE))
+    write_whole(SAMPLE, ("\n".join(lines) + "\n").encode("utf-8"))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from io import BufferedIOBase
+from io import BufferedIOBase, BytesIO
 from itertools import chain
 
 from charset_normalizer import from_bytes
@@ -51,20 +51,26 @@ _HEAD, _NUM_LINES, _WIDTH = 1 << 20, 20, 5000
 def text_lines(file: BufferedIOBase, name: str) -> Iterator[str | ValueError]:
     """The lines of a text without their line ends; in place of a line that cannot be read, an error that says why.
 
-    A line ends with a line feed, a carriage return or both, and with no other character. It is given as soon as its
-    end has been read, and memory never holds more than ``MAX_LINE`` bytes of it. The text is UTF-8, with or without a
-    byte-order mark, or UTF-16 with one.
+    A line ends with a line feed, or with a carriage return and a line feed. Any other carriage return is a blank, and
+    no other character ends a line. Only a text without line feeds has lines that end with carriage returns.
+
+    A line is given as soon as its line feed has been read, and memory never holds more than ``MAX_LINE`` bytes of it.
+    If the text begins with carriage returns alone, its lines are given at its end, or when so many bytes have come
+    without a line feed. The text is UTF-8, with or without a byte-order mark, or UTF-16 with one.
 
     Args:
         file: opened for bytes.
         name: of the file, for error messages.
 
     Raises:
-        ValueError: the file is compressed or otherwise not text.
+        ValueError: the file is compressed or otherwise not text; or line feeds come after ``MAX_LINE`` bytes with
+            carriage returns alone.
 
     >>> from io import BytesIO
     >>> list(text_lines(BytesIO(b"a\\rb\\r\\n\\n" + b"c" * 3_000_000 + b"\\nd"), "file"))
-    ['a', 'b', '', ValueError('more than 1,048,576 bytes'), 'd']
+    ['a b', '', ValueError('more than 1,048,576 bytes'), 'd']
+    >>> list(text_lines(BytesIO(b"a\\rb\\r"), "file"))
+    ['a', 'b']
 
     Explained in book/data_and_licences.
     """
@@ -79,7 +85,7 @@ def text_lines(file: BufferedIOBase, name: str) -> Iterator[str | ValueError]:
             raise ValueError(f"{name} looks like {kind}: {remedy} first")
     chunks = chain([start.removeprefix(codecs.BOM_UTF8)], iter(partial(file.read1, _CHUNK), b""))
     is_utf16 = start.startswith(_UTF16_MARKS)
-    for line in _split(_from_utf16(chunks) if is_utf16 else chunks):
+    for line in _split(_from_utf16(chunks) if is_utf16 else chunks, name):
         yield _decoded(line, is_utf16)
 
 
@@ -92,23 +98,30 @@ def _from_utf16(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\xff"
 
 
-def _split(chunks: Iterable[bytes]) -> Iterator[bytes | None]:
-    """The lines with their line ends; None in place of a line that is too long."""
-    line, is_long, after_return = bytearray(), False, False
-    for chunk in chunks:
-        for piece in chunk.splitlines(keepends=True):  # of bytes, which have no other line ends
-            if after_return and piece == b"\n":  # the line feed of a line end that two chunks share
-                after_return = False
-                continue
-            after_return = piece.endswith(b"\r")
+def _split(chunks: Iterator[bytes], name: str) -> Iterator[bytes | None]:
+    """The lines, of which those that ended with both characters keep the return; None for a line that is too long."""
+    start = b""
+    for chunk in chunks:  # to the first line feed: without any, carriage returns end the lines
+        start += chunk
+        if b"\n" in chunk or len(start) > MAX_LINE:
+            break
+    # A return that is the last byte may be half of a line end.
+    end = b"\r" if b"\r" in start[:-1] and b"\n" not in start else b"\n"
+    line, is_long = bytearray(), False
+    for chunk in chain([start], chunks):
+        if end == b"\r" and b"\n" in chunk:
+            raise ValueError(
+                f"{name} has lines that end with carriage returns, and then line feeds: save it with line feeds"
+            )
+        for number, piece in enumerate(chunk.split(end)):
+            if number:  # the piece before this one ended a line
+                if not is_long:
+                    yield bytes(line)
+                line, is_long = bytearray(), False
             if not is_long:
                 line += piece
                 if is_long := len(line) > MAX_LINE:
                     yield None
-            if piece.endswith((b"\n", b"\r")):
-                if not is_long:
-                    yield bytes(line)
-                line, is_long = bytearray(), False
     if line and not is_long:
         yield bytes(line)
 
@@ -117,7 +130,7 @@ def _decoded(line: bytes | None, is_utf16: bool) -> str | ValueError:
     if line is None:
         return ValueError(f"more than {MAX_LINE:,} bytes")
     try:
-        text = line.rstrip(b"\r\n").decode("utf-8")
+        text = line.removesuffix(b"\r").replace(b"\r", b" ").decode("utf-8")
     except UnicodeDecodeError as error:
         if is_utf16:
             return ValueError(f"character {len(line[: error.start].decode()) + 1} is not UTF-16")
@@ -181,11 +194,12 @@ def _is_utf8(line: bytes) -> bool:
 
 def _shape(head: bytes) -> str | None:
     """Text that is not two columns with a tab between them."""
-    text = head.decode("utf-16" if head.startswith(_UTF16_MARKS) else "utf-8-sig", "replace").strip()
+    readable = [line for line in text_lines(BytesIO(head), "head") if isinstance(line, str) and line.strip()]
+    text = "\n".join(readable[:_NUM_LINES]).strip()
     for pattern, kind in _MARKUP:
         if re.match(pattern, text, re.IGNORECASE):
             return kind
-    lines = [line[:_WIDTH] for line in text.splitlines(keepends=True) if line.strip()][:_NUM_LINES]
+    lines = [f"{line[:_WIDTH]}\n" for line in readable[:_NUM_LINES]]
     if not any("\t" in line for line in lines):
         return _separator(lines)
     rows = list(csv.reader(lines, delimiter="\t"))[:-1]  # the last one may be cut
@@ -201,8 +215,7 @@ def _separator(lines: Sequence[str]) -> str | None:
     if all("|||" in line for line in lines):
         return "columns with ||| between them"
     for delimiter, name in ((",", "commas"), (";", "semicolons")):
-        widths = {len(row) for row in csv.reader(lines, delimiter=delimiter)}
         # Within a sentence a blank follows the mark.
-        if len(widths) == 1 and min(widths) > 1 and all(re.search(rf"{delimiter}\S", line) for line in lines):
+        if sum(bool(re.search(rf"{delimiter}\S", line)) for line in lines) > len(lines) / 2:
             return f"CSV with {name}"
     return _HALF

@@ -101,6 +101,22 @@ def test_unicode_line_separators_are_part_of_a_sentence(tmp_path):
     assert read_pairs(path).rows == [("one two three four", "un deux")]
 
 
+@pytest.mark.parametrize("mark", "\r\u2028\x85\x0b\x0c")
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_only_a_line_feed_ends_a_line(tmp_path, mark, encoding):
+    """Two files with 1,000 lines stay side by side, and so do the columns of one."""
+    english, french = ([f"{side} {number}" for number in range(1000)] for side in ("line", "ligne"))
+    english[300], french[700] = f"line{mark}300", f"ligne 700{mark}"
+    rows = [(f"line {number}", f"ligne {number}") for number in range(1000)]
+    paths = [tmp_path / "a.en", tmp_path / "b.fr", tmp_path / "both.txt"]
+    both = ["\t".join(row) for row in zip(english, french, strict=True)]
+    for path, lines in zip(paths, (english, french, both), strict=True):
+        path.write_bytes("\n".join(lines).encode(encoding))
+    for pairs in (paths[:2], paths[2]):
+        read = read_pairs(pairs)
+        assert (read.rows, read.bad_rows) == (rows, {})
+
+
 def test_rows_are_turned_round(tmp_path):
     pairs = read_pairs(write(tmp_path / "p.txt", "Hi.\t你好。\n"), ("en", "zh"))
     assert pairs.between("en", "zh") == [("Hi.", "你好。")]

@@ -71,6 +71,8 @@ def test_another_encoding_is_named(text, encoding, form):
         (TABS.replace("\t", ","), "CSV with commas"),
         (TABS.replace("\t", ";"), "CSV with semicolons"),
         ('"a, b","c"\n"d","e, f"\n', "CSV with commas"),
+        ("a,b\nYes,I do,Oui\nalone\nc,d,e,f\n", "CSV with commas"),  # rows of different length
+        ("a\u2028b;c\nYes;I do;Oui\n", "CSV with semicolons"),
         (TABS.replace("\t", ",").encode("utf-16"), "CSV with commas"),
         (TABS.replace("\t", " ||| "), "columns with ||| between them"),
         ('<?xml version="1.0"?>\n<!DOCTYPE tmx>\n<tmx>\n', "TMX"),
@@ -91,7 +93,8 @@ def test_another_form_of_pairs_is_named(content, form):
 
 
 @pytest.mark.parametrize(
-    "content", ["Yes, I do.\nNo, I go.\n", "I see; he said.\nWe go; they said\n", "one\ntwo\n"]
+    "content",
+    ["Yes, I do.\nNo, I go.\n", "I see; he said.\nWe go; they said\n", "one\ntwo\n", "1,5 m\n2 m\n"],
 )
 def test_a_list_of_sentences_is_no_csv(content):
     told = looks_like(io.BytesIO(content.encode()), columns=True)

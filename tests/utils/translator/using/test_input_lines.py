@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny import trained_run
 
-from utils.corpus.text_files import MAX_LINE
+from utils.corpus.text_files import MAX_LINE, text_lines
 from utils.translator.options import GREEDY
 from utils.translator.using.alignment import align_lines
 from utils.translator.using.input_lines import Text, open_text, read_lines, read_pair_lines
@@ -31,18 +31,61 @@ class Pieces(io.RawIOBase):
         return len(piece)
 
 
-@given(st.text(alphabet="a\r\né\u2028", max_size=17), st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))
+def lines_of(text: str) -> list[str]:
+    """The lines of a whole text, which needs no guess about what comes later."""
+    end = "\n" if "\n" in text else "\r"
+    *ended, last = text.split(end)
+    return [line.removesuffix("\r").replace("\r", " ") for line in ended + [last] * bool(last)]
+
+
+@given(
+    st.text(alphabet="a\r\né\u2028\x85\x0b\x0c\ufeff", max_size=17),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
 def test_lines_do_not_depend_on_how_bytes_arrive(text, encoding):
-    """The oracle is Python's own reading of text, which takes the same three line ends."""
+    if encoding == "utf-8":
+        text = text.removeprefix("\ufeff")
     content = text.encode(encoding)
-    expected = io.TextIOWrapper(
-        io.BytesIO(content), encoding.removesuffix("-sig") + "-sig" * ("8" in encoding)
-    )
-    lines = [line.removesuffix("\n") for line in expected]
     pipe = Pieces([content[i : i + 1] for i in range(len(content))])
-    assert (
-        list(read_lines(io.BufferedReader(pipe), "x")) == list(read_lines(io.BytesIO(content), "x")) == lines
-    )
+    for file in (io.BufferedReader(pipe), io.BytesIO(content)):
+        assert list(read_lines(file, "x")) == lines_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a\rb\nc\n", ["a b", "c"]),
+        ("a\nb\rc", ["a", "b c"]),
+        ("a\r\nb\rc\nd\r\r\n", ["a", "b c", "d "]),
+        ("\ra\n\r\n", [" a", ""]),
+        ("a\r\rb\r", ["a", "", "b"]),  # an old Macintosh
+        ("a\tb\r", ["a\tb"]),
+        ("\n\n", ["", ""]),
+        ("", []),
+    ],
+)
+def test_a_return_within_a_line_is_a_blank(text, lines):
+    assert list(read_lines(io.BytesIO(text.encode()), "x")) == lines
+    assert list(read_lines(io.BytesIO(text.encode("utf-16")), "x")) == lines
+
+
+def test_a_line_is_given_before_the_next_one_is_sent():
+    pieces = [b"a\rb\r", b"\n", b"c\n"]
+    lines = read_lines(io.BufferedReader(Pieces(pieces)), "x")
+    assert (next(lines), pieces) == ("a b", [b"c\n"])
+
+
+def test_a_long_text_with_returns_alone_has_lines():
+    row = "7 cats\t7 chats"
+    num = 2 * MAX_LINE // len(row)
+    content = f"{row}\r".encode() * num
+    assert list(read_lines(io.BytesIO(content), "x")) == [row] * num
+    with pytest.raises(ValueError, match="x has lines that end with carriage returns, and then line feeds"):
+        list(read_lines(io.BytesIO(content + b"\n"), "x"))
+    # A first line that is too long is one line, also where its two ends come apart.
+    for length in (MAX_LINE + 1, MAX_LINE + 8191):
+        file = io.BytesIO(b"b" * length + b"\r\nc\rd\r\n")
+        assert list(map(str, text_lines(file, "x"))) == [f"more than {MAX_LINE:,} bytes", "c d"]
 
 
 def test_another_encoding_is_named_with_its_remedy(tmp_path):
