@@ -44,6 +44,7 @@ def against(
     cases: Sequence[Case],
     mistakes: Programs,
     parts: Sequence[str] = ("the result",),
+    last_first: bool = False,
     tolerance: float = 1e-4,
     also: Callable[..., Iterator[str]] | None = None,
 ) -> Callable[[Callable], Check]:
@@ -53,6 +54,7 @@ def against(
         hints: of the exercise, the first one first; the hint of a mistake or of a case comes before them.
         mistakes: a wrong program is named where it gives what the answer gives, in this case and those before it.
         parts: names of the things that the function returns. They are compared in this order.
+        last_first: whether the parts are compared from the last to the first, because the last was computed first.
         tolerance: relative or absolute.
         also: yields points that no case can show, such as the memory that an answer takes. It gets the function and
             what else the reader answers.
@@ -73,13 +75,14 @@ def against(
 
     def decorate(right: Callable) -> Check:
         def examine(answer: ReadersFunction, *others: object) -> Iterator[str]:
-            so_far: list[tuple[tuple, list]] = []  # inputs, and what the answer returned
+            so_far: list[tuple[tuple, dict]] = []  # inputs, and the parts that the answer returned
             for case in cases:
                 inputs = case.inputs() if callable(case.inputs) else case.inputs
                 found, hints = _found(answer, inputs, parts, case), filter(None, [case.hint])
-                so_far.append((inputs, []))
-                for name, own, expected in zip(parts, found, _parts(right, inputs, parts), strict=True):
-                    so_far[-1][1].append(own)
+                so_far.append((inputs, {}))
+                compared = list(zip(parts, found, _parts(right, inputs, parts), strict=True))
+                for name, own, expected in reversed(compared) if last_first else compared:
+                    so_far[-1][1][name] = own
                     if _same(own, expected, tolerance):
                         continue
                     for says, wrong in mistakes.items():
@@ -111,14 +114,15 @@ def _found(answer: ReadersFunction, inputs: tuple, names: Sequence[str], case: C
 
 
 def _gives(
-    program: Callable, so_far: Sequence[tuple[tuple, list]], names: Sequence[str], tolerance: float
+    program: Callable, so_far: Sequence[tuple[tuple, dict]], names: Sequence[str], tolerance: float
 ) -> bool:
     """Whether a program gives the same results as the answer in all cases so far."""
     try:
         return all(
-            _same(own, result, tolerance)
+            _same(found[name], result, tolerance)
             for inputs, found in so_far
-            for own, result in zip(found, _parts(program, inputs, names), strict=False)
+            for name, result in zip(names, _parts(program, inputs, names), strict=True)
+            if name in found
         )
     except Exception:  # a wrong program need not be able to take every case
         return False
