@@ -2,64 +2,67 @@
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import (
-    LargestTensor,
-    ReadersFunction,
-    as_parts,
-    exercise,
-    expect,
-    expect_close,
-    show,
-)
+from utils.exercises.checking import LargestTensor, ReadersFunction, expect, show
+from utils.exercises.tables import Case, against
 from utils.fast_decoding import rotate
 
-
-def _look(query: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    return torch.softmax(keys @ query / math.sqrt(len(query)), dim=0) @ values
+_RANDOM = torch.Generator().manual_seed(0)
 
 
-@exercise(
+def _step(new, keys, values, w_q, w_k, w_v, *, itself=True, swapped=False, scaled=True, first=False):
+    """The context of a new word and the longer cache, right or with one of the mistakes."""
+    own_key, own_value = (new @ w_k)[None], (new @ w_v)[None]
+    longer = [torch.cat([own_key, keys] if first else [keys, own_key])]
+    longer += [torch.cat([own_value, values] if first else [values, own_value])]
+    looked = longer if itself else [keys, values]
+    k, v = looked[::-1] if swapped else looked
+    query = new @ w_q
+    weights = torch.softmax(k @ query / (math.sqrt(len(query)) if scaled else 1), dim=0)
+    return weights @ v, *longer
+
+
+def _cache(n: int, says: str) -> Case:
+    w_q, w_k, w_v = torch.randn(3, 7, 5, generator=_RANDOM) / 7**0.5
+    keys, values = torch.randn(2, n, 5, generator=_RANDOM)
+    point = f"{says} the context is right, and the cache has one row more"
+    return Case(
+        says,
+        (torch.randn(7, generator=_RANDOM), keys, values, w_q, w_k, w_v),
+        point,
+        "A word also looks at itself, so add its key and value to the cache first: one row more than before.",
+    )
+
+
+@against(
     1,
     "The new word gives one query, one key and one value. The key and the value become the last rows of the cache.",
     "`keys = torch.cat([keys, (new @ w_k)[None]])`, the same for the values, and then `look(new @ w_q, keys, values)`.",
+    cases=[_cache(4, "with four words in the cache"), _cache(0, "with an empty cache")],
+    mistakes={
+        "the word does not look at itself | Add its key and value to the cache first.": partial(
+            _step, itself=False
+        ),
+        "keys and values are exchanged | Keys are compared.": partial(_step, swapped=True),
+        "the key is used as the query | The query is `new @ w_q`.": (
+            lambda new, k, v, w_q, w_k, w_v: _step(new, k, v, w_k, w_k, w_v)
+        ),
+        "the scale is missing | Use `look`.": partial(_step, scaled=False),
+        "the new row stands first | It is the last one: a word comes after the words before it.": (
+            partial(_step, first=True)
+        ),
+        "the cache has not grown | The new word leaves its key and its value.": (
+            lambda new, k, v, *matrices: (_step(new, k, v, *matrices)[0], k, v)
+        ),
+    },
+    parts=["the context", "the new keys", "the new values"],
 )
-def step(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(0)
-    for n, says in ((4, "with four words in the cache"), (0, "with an empty cache")):
-        w_q, w_k, w_v = torch.randn(3, 7, 5) / 7**0.5
-        keys, values, new = torch.randn(n, 5), torch.randn(n, 5), torch.randn(7)
-        result = as_parts(answer(new, keys, values, w_q, w_k, w_v), "context", "keys", "values")
-        own = {"keys": (new @ w_k)[None], "values": (new @ w_v)[None]}
-        longer = {"keys": torch.cat([keys, own["keys"]]), "values": torch.cat([values, own["values"]])}
-        for name, got, old in (("keys", result[1], keys), ("values", result[2], values)):
-            last = "The new row is the last one: a word comes after the words before it."
-            mistakes = [(torch.cat([own[name], old]), "the new row stands first", last)]
-            added = "The cache has one row more than before: what the new word leaves."
-            expect_close(got, longer[name], says, added, name=f"the new {name}", mistakes=mistakes)
-        query = new @ w_q
-        right = _look(query, **longer)
-        itself = "A word also looks at itself, so add its key and value to the cache first."
-        mistakes = [
-            (
-                _look(query, longer["values"], longer["keys"]),
-                "keys and values are exchanged",
-                "Keys are compared.",
-            ),
-            (_look(new @ w_k, **longer), "the key is used as the query", "The query is `new @ w_q`."),
-            (
-                torch.softmax(longer["keys"] @ query, dim=0) @ longer["values"],
-                "the scale is missing",
-                "Use `look`.",
-            ),
-        ]
-        if n:
-            mistakes.append((_look(query, keys, values), "the word does not look at itself", itself))
-        expect_close(result[0], right, says, itself, name="the context", mistakes=mistakes)
-        yield f"{says} the context is right, and the cache has one row more"
+def step(*given: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return _step(*given)
 
 
 def _turned(x: Tensor, place: int, *, way: int = 1, first: int = 0, halves: bool = False) -> Tensor:
@@ -71,108 +74,128 @@ def _turned(x: Tensor, place: int, *, way: int = 1, first: int = 0, halves: bool
     return torch.cat(parts) if halves else torch.stack(parts, dim=-1).flatten()
 
 
-@exercise(
+def _place(d: int, place: int) -> Case:
+    case = f"for a vector of {d} numbers at place {place}"
+    rates = "The pair i, counted from 0, has the rate 10,000 to the power of −2i/d."
+    return Case(case, (torch.randn(d, generator=_RANDOM), place), f"{case} all pairs are turned", rates)
+
+
+@against(
     2,
     "A pair (a, b) turned by an angle is (a cos − b sin, a sin + b cos). Begin with a vector of two numbers.",
     "`10_000 ** (-torch.arange(0, d, 2) / d)` are the angles of one place; `x[0::2]` and `x[1::2]` are the pairs.",
+    cases=[_place(6, 1), _place(2, 1), _place(10, 13), _place(4, 0)],
+    mistakes={
+        "nothing is turned | Multiply the rates by the place.": lambda x, place: x,
+        "it is turned as at place 1 | Multiply the rates by the place.": lambda x, place: _turned(
+            x, min(place, 1)
+        ),
+        "the pairs turn the other way | The first number becomes a cos − b sin, and the second a sin + b cos.": (
+            partial(_turned, way=-1)
+        ),
+        "the rates begin with the second one | The pair i, counted from 0, has the rate 10,000 to the power −2i/d.": (
+            partial(_turned, first=2)
+        ),
+        "other numbers are paired | Pair the neighbours: the first with the second, the third with the fourth.": (
+            partial(_turned, halves=True)
+        ),
+    },
+    parts=["the turned vector"],
 )
-def turn(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(0)
-    for d, place in ((2, 1), (6, 1), (10, 13), (4, 0)):
-        x = torch.randn(d)
-        case = f"for a vector of {d} numbers at place {place}"
-        right = rotate(x[None], start=place)[0]
-        against = "The first number becomes a cos − b sin, and the second a sin + b cos."
-        rates = "The pair i, counted from 0, has the rate 10,000 to the power of −2i/d."
-        pairs = "Pair the neighbours: the first number with the second, the third with the fourth."
-        mistakes = [
-            (_turned(x, 1), "it is turned as at place 1", "Multiply the rates by the place."),
-            (_turned(x, place, way=-1), "the pairs turn the other way", against),
-            (_turned(x, place, first=2), "the rates begin with the second one", rates),
-            (_turned(x, place, halves=True), "other numbers are paired", pairs),
-            (x, "nothing is turned", "Multiply the rates by the place."),
-        ]
-        result = answer(x, place)
-        expect_close(
-            result,
-            right,
-            case,
-            rates,
-            against,
-            name="the turned vector",
-            mistakes=mistakes,
-        )
-        yield f"{case} all pairs are turned"
+def turn(x: Tensor, place: int) -> Tensor:
+    return rotate(x[None], start=place)[0]
 
 
-@exercise(
-    3,
-    "q · (U c) = (Uᵀ q) · c: move the matrix to the query, once, before you look at the words.",
-    "`latents @ (up.T @ query)` are the dot products. Divide by the square root of the width of the query.",
-)
-def latent_scores(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(0)
-    for n, rank, d in ((5, 2, 3), (31, 3, 37)):
-        query, latents, up = torch.randn(d), torch.randn(n, rank), torch.randn(d, rank)
-        case = f"for {n} words, latent vectors of width {rank} and keys of width {d}"
-        with LargestTensor() as tensors:
-            result = answer(query, latents, up)
-        dots = latents @ up.T @ query
-        mistakes = (
-            (dots, "the scale is missing", "Divide by √d."),
-            (dots / d, "the scores are divided by d", "Divide by √d."),
-            (dots / math.sqrt(rank), "the scale is that of the latent vectors", "d is the width of a key."),
-            (
-                (dots / math.sqrt(d)).softmax(0),
-                "these are the weights",
-                "Return the scores, before the softmax.",
-            ),
-        )
-        steps = "Build the keys first, to see what is right. Then do without them."
-        expect_close(result, dots / math.sqrt(d), case, steps, name="the scores", mistakes=mistakes)
-        yield f"{case} the scores are right"
+def _scores(query: Tensor, latents: Tensor, up: Tensor) -> Tensor:
+    return latents @ (up.T @ query)
+
+
+def _latents(n: int, rank: int, d: int) -> Case:
+    case = f"for {n} words, latent vectors of width {rank} and keys of width {d}"
+    shapes = (d,), (n, rank), (d, rank)
+    inputs = tuple(torch.randn(shape, generator=_RANDOM) for shape in shapes)
+    steps = "Build the keys first, to see what is right. Then do without them."
+    return Case(case, inputs, f"{case} the scores are right", steps)
+
+
+_MANY = _latents(31, 3, 37)
+
+
+def _builds_no_keys(answer: ReadersFunction) -> Iterator[str]:
+    with LargestTensor() as tensors:
+        answer(*_MANY.inputs)
     built = {(31, 37), (37, 31)} & tensors.shapes
     expect(
         not built,
-        f"{case} your function builds all keys: a tensor of shape {show(min(built, default=()))}.",
+        f"{_MANY.says} your function builds all keys: a tensor of shape {show(min(built, default=()))}.",
         "`up.T @ query` has only 3 numbers.",
     )
     yield "the keys are never built together"
 
 
-@exercise(
+@against(
+    3,
+    "q · (U c) = (Uᵀ q) · c: move the matrix to the query, once, before you look at the words.",
+    "`latents @ (up.T @ query)` are the dot products. Divide by the square root of the width of the query.",
+    cases=[_latents(5, 2, 3), _MANY],
+    mistakes={
+        "the scale is missing | Divide by √d.": _scores,
+        "the scores are divided by d | Divide by √d.": lambda q, c, up: _scores(q, c, up) / len(q),
+        "the scale is that of the latent vectors | d is the width of a key.": (
+            lambda q, c, up: _scores(q, c, up) / math.sqrt(c.shape[1])
+        ),
+        "these are the weights | Return the scores, before the softmax.": (
+            lambda q, c, up: (_scores(q, c, up) / math.sqrt(len(q))).softmax(dim=0)
+        ),
+    },
+    parts=["the scores"],
+    also=_builds_no_keys,
+)
+def latent_scores(query: Tensor, latents: Tensor, up: Tensor) -> Tensor:
+    return _scores(query, latents, up) / math.sqrt(len(query))
+
+
+def _probabilities(case: str, large: list[float], small: list[float]) -> Case:
+    missing = "Drafts give the word j with the probability q_j · accept_j. What is missing to p_j?"
+    point = f"{case} each word is written with the probability of the large model"
+    return Case(case, (torch.tensor(large), torch.tensor(small)), point, missing)
+
+
+def _draws(p: Tensor, q: Tensor, *, accept: Tensor | None = None, rest: Tensor | None = None):
+    above = (p - q).clamp(min=0)
+    return (p / q).clamp(max=1) if accept is None else accept, above / above.sum() if rest is None else rest
+
+
+@against(
     4,
     "Where q is at most p, every draft is kept. Where q is too large, keep the share p / q of the drafts.",
     "`accept = (p / q).clamp(max=1)`, and `rest` is `(p - q).clamp(min=0)`, divided by its sum.",
+    cases=[
+        _probabilities("for two words", [0.9, 0.1], [0.6, 0.4]),
+        _probabilities("for four words", [0.5, 0.25, 0.2, 0.05], [0.2, 0.5, 0.1, 0.2]),
+        _probabilities("for a word that the large model never writes", [0.0, 0.75, 0.25], [0.5, 0.25, 0.25]),
+    ],
+    mistakes={
+        "some are above 1 | A probability is at most 1. Keep every draft of a word that is proposed too seldom.": (
+            lambda p, q: _draws(p, q, accept=p / q)
+        ),
+        "large and small are exchanged | Keep less where q is larger than p.": (
+            lambda p, q: _draws(p, q, accept=(q / p).clamp(max=1))
+        ),
+        "these are the probabilities of the large model | The small model has drawn the word already.": (
+            lambda p, q: _draws(p, q, accept=p)
+        ),
+        "this is not yet divided by its sum | Probabilities sum to 1.": (
+            lambda p, q: _draws(p, q, rest=(p - q).clamp(min=0))
+        ),
+        "this is p itself | The drafts that are kept have given a part of p already.": lambda p, q: _draws(
+            p, q, rest=p
+        ),
+        "the difference has the wrong sign | What do the drafts leave missing to p?": (
+            lambda p, q: _draws(p, q, rest=_draws(q, p)[1])
+        ),
+    },
+    parts=["accept", "rest"],
 )
-def drawn_words(answer: ReadersFunction) -> Iterator[str]:
-    cases = (
-        ("for two words", [0.9, 0.1], [0.6, 0.4]),
-        ("for four words", [0.5, 0.25, 0.2, 0.05], [0.2, 0.5, 0.1, 0.2]),
-        ("for a word that the large model never writes", [0.0, 0.75, 0.25], [0.5, 0.25, 0.25]),
-    )
-    for case, large, small in cases:
-        p, q = torch.tensor(large), torch.tensor(small)
-        accept, rest = as_parts(answer(p, q), "accept", "rest")
-        below, above = (p / q).clamp(max=1), (p - q).clamp(min=0)
-        most = (
-            "A probability is at most 1. Where the small model proposes a word too seldom, keep every draft."
-        )
-        mistakes = [
-            (p / q, "some are above 1", most),
-            ((q / p).clamp(max=1), "large and small are exchanged", "Keep less where q is larger than p."),
-            (
-                p,
-                "these are the probabilities of the large model",
-                "The small model has drawn the word already.",
-            ),
-        ]
-        expect_close(accept, below, case, most, name="accept", mistakes=mistakes)
-        missing = "Drafts give the word j with the probability q_j · accept_j. What is missing to p_j?"
-        mistakes = [
-            (above, "this is not yet divided by its sum", "Probabilities sum to 1."),
-            (p, "this is p itself", "The drafts that are kept have given a part of p already."),
-            ((q - p).clamp(min=0) / above.sum(), "the difference has the wrong sign", missing),
-        ]
-        expect_close(rest, above / above.sum(), case, missing, name="rest", mistakes=mistakes)
-        yield f"{case} each word is written with the probability of the large model"
+def drawn_words(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return _draws(p, q)

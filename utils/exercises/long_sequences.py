@@ -2,195 +2,218 @@
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import (
-    LargestTensor,
-    ReadersFunction,
-    as_parts,
-    as_tensor,
-    exercise,
-    expect,
-    expect_close,
-)
+from utils.exercises.checking import LargestTensor, ReadersFunction, expect
+from utils.exercises.tables import Case, against
+
+_RANDOM = torch.Generator().manual_seed(11)
+_LOW = -1000.0
 
 
-@exercise(
+def _online(
+    q: Tensor, k: Tensor, v: Tensor, block: int, *, shrunk=True, divided=True, scaled=True, top="so far"
+) -> Tensor:
+    """The contexts, block by block; ``top`` is what is subtracted from the scores of a block."""
+    m = torch.full((len(q), 1), -torch.inf)
+    total, context = torch.zeros(len(q), 1), torch.zeros(len(q), v.shape[1])
+    for start in range(0, len(k), block):
+        scores = q @ k[start : start + block].T / (q.shape[1] ** 0.5 if scaled else 1)
+        highest = scores.amax(1, keepdim=True)
+        new = {"so far": torch.maximum(m, highest), "of the block": highest, "none": torch.zeros_like(m)}[top]
+        factor = (m - new).exp() if shrunk and start and top != "none" else 1
+        parts = (scores - new).exp()
+        total = factor * total + parts.sum(1, keepdim=True)
+        context, m = factor * context + parts @ v[start : start + block], new
+    return context / total if divided else context
+
+
+def _keys(says: str, shifts: list[float], block: int) -> Case:
+    """Three queries, and keys whose scores lie near these numbers."""
+    q, k = torch.randn(3, 5, generator=_RANDOM), torch.randn(len(shifts), 5, generator=_RANDOM)
+    q[:, 0], k[:, 0] = 1.0, k[:, 0] + torch.tensor(shifts) * math.sqrt(5)
+    v = torch.randn(len(shifts), 2, generator=_RANDOM)
+    hint = "m is the largest score of all keys so far, and both old sums get the factor exp(m - m')."
+    return Case(says, (q, k, v, block), f"{says} the contexts are those of the softmax", hint)
+
+
+_BLOCKS = _keys("with blocks of 3 for 7 keys", [0.0] * 7, 3)
+
+
+def _one_block_at_a_time(answer: ReadersFunction) -> Iterator[str]:
+    with LargestTensor() as largest:
+        answer(*_BLOCKS.inputs)
+    expect(
+        (3, 7) not in largest.shapes,
+        f"{_BLOCKS.says} your function makes a tensor of all 21 scores.",
+        "Compute the scores of one block inside the loop.",
+    )
+    yield "it never has the scores of all keys"
+
+
+@against(
     1,
     "When a block brings a larger score, multiply both old sums by exp(m - m') before you add those of the block.",
     "Subtract the new maximum from the scores of the block, and divide by the total once, at the end.",
+    cases=[
+        _keys("with all keys in one block", [0.0] * 7, 7),
+        _BLOCKS,
+        _keys("with scores near 1,000", [1000.0] * 11, 2),
+        _keys("with scores near -1,000", [_LOW] * 13, 1),
+        _keys("with a last block of scores near -1,000", [0.0] * 4 + [_LOW] * 2, 2),
+        _keys("with a first block of scores near -1,000", [_LOW] * 2 + [0.0] * 4, 2),
+    ],
+    mistakes={
+        "c is not divided by t | At the end the context is c / t.": partial(_online, divided=False),
+        "the scores are not divided by √d | Divide by `math.sqrt(q.shape[1])`.": partial(
+            _online, scaled=False
+        ),
+        "each key has the same weight | Use the scores of the block.": (
+            lambda q, k, v, block: v.mean(0).expand(len(q), -1)
+        ),
+        "only the first block counts | Add the sums of every block.": (
+            lambda q, k, v, block: _online(q, k[:block], v[:block], block)
+        ),
+        "only the last block counts | Keep the old sums.": (
+            lambda q, k, v, block: _online(q, k.split(block)[-1], v.split(block)[-1], block)
+        ),
+        "the old sums keep their old maximum | Multiply both by exp(m - m').": partial(_online, shrunk=False),
+        "the last block, which is shorter, is left out | `range(0, len(k), block)` begins the last block too.": (
+            lambda q, k, v, block: _online(
+                q, k[: len(k) // block * block], v[: len(k) // block * block], block
+            )
+        ),
+        "no maximum is subtracted, and exp(1,000) is infinite | Subtract the largest so far.": (
+            partial(_online, top="none")
+        ),
+        "the maximum is that of the block alone | Take the larger of it and of the one so far.": (
+            partial(_online, top="of the block")
+        ),
+    },
+    parts=["the contexts"],
+    also=_one_block_at_a_time,
 )
-def online(answer: ReadersFunction) -> Iterator[str]:
-    generator = torch.Generator().manual_seed(11)
-    low = -1000.0
-    for shifts, block, says in (
-        ([0.0] * 7, 7, "with all keys in one block"),
-        ([0.0] * 7, 3, "with blocks of 3 for 7 keys"),
-        ([1000.0] * 11, 2, "with scores near 1,000"),
-        ([low] * 13, 1, "with scores near -1,000"),
-        ([0.0] * 4 + [low] * 2, 2, "with a last block of scores near -1,000"),
-        ([low] * 2 + [0.0] * 4, 2, "with a first block of scores near -1,000"),
-    ):
-        num_keys = len(shifts)
-        q, k = torch.randn(3, 5, generator=generator), torch.randn(num_keys, 5, generator=generator)
-        q[:, 0], k[:, 0] = 1.0, k[:, 0] + torch.tensor(shifts) * math.sqrt(5)
-        v = torch.randn(num_keys, 2, generator=generator)
-        scores = q @ k.T / math.sqrt(5)
-        expected = scores.softmax(-1) @ v
-        parts = (scores - scores.amax(-1, keepdim=True)).exp()
-        mistakes = [
-            (parts @ v, "c is not divided by t", "At the end the context is c / t."),
-            (
-                (q @ k.T).softmax(-1) @ v,
-                "the scores are not divided by √d",
-                "Divide them by `math.sqrt(q.shape[1])`.",
-            ),
-            (v.mean(0).expand(3, 2), "each key has the same weight", "Use the scores of the block."),
-        ]
-        first = scores[:, :block].softmax(-1) @ v[:block]
-        last = scores[:, (num_keys - 1) // block * block :]
-        mistakes += [
-            (first, "only the first block counts", "Add the sums of every block."),
-            (last.softmax(-1) @ v[-last.shape[1] :], "only the last block counts", "Keep the old sums."),
-            (
-                _unshrunk(scores, v, block),
-                "the old sums keep their old maximum",
-                "Multiply both by exp(m - m').",
-            ),
-            (
-                scores[:, : num_keys // block * block].softmax(-1) @ v[: num_keys // block * block],
-                "the last block, which is shorter, is left out",
-                "`range(0, len(k), block)` begins the last block too.",
-            ),
-        ]
-        with LargestTensor() as largest:
-            result = answer(q, k, v, block)
-        result = as_tensor(result, "There is a context for each query.", shape=(3, 2))
-        hint = "m is the largest score of all keys so far, and both old sums get the factor exp(m - m')."
-        expect_close(result, expected, says, hint, name="the contexts", mistakes=mistakes)
-        expect(
-            block == num_keys or (3, num_keys) not in largest.shapes,
-            f"{says} your function makes a tensor of all {3 * num_keys} scores.",
-            "Compute the scores of one block inside the loop.",
-        )
-        yield f"{says} the contexts are those of the softmax"
+def online(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
+    return _online(q, k, v, block)
 
 
-def _unshrunk(scores: Tensor, values: Tensor, block: int) -> Tensor:
-    """The contexts if the sums of earlier blocks keep the maximum that they were made with."""
-    total = context = torch.zeros(())
-    for start in range(0, scores.shape[1], block):
-        top = scores[:, : start + block].amax(-1, keepdim=True)
-        parts = (scores[:, start : start + block] - top).exp()
-        total, context = total + parts.sum(-1, keepdim=True), context + parts @ values[start : start + block]
-    return context / total
+def _causal(q: Tensor, k: Tensor, v: Tensor, *, seen=0, divided=0) -> Tensor:
+    """The averages of the values; the sum and what divides it see the diagonals up to these numbers."""
+    kernel = q @ k.T
+    return kernel.tril(seen) @ v / kernel.tril(divided).sum(1, keepdim=True).clamp(min=1e-9)
 
 
-@exercise(
+def _words(num: int, d: int, d_v: int) -> Case:
+    q, k = (torch.rand(num, d, generator=_RANDOM) + 0.1 for _ in range(2))
+    says = f"for {num} word{'s' * (num > 1)}"
+    inputs = q, k, torch.randn(num, d_v, generator=_RANDOM)
+    return Case(says, inputs, f"{says} the contexts are those of the average", "Each word has a context.")
+
+
+@against(
     2,
     "Begin with S = 0 and z = 0. A word adds the outer product of its key and its value to S, and its key to z.",
     "First add the word, then answer: each word also averages over itself.",
+    cases=[_words(1, 3, 2), _words(7, 5, 2), _words(11, 2, 3)],
+    mistakes={
+        "it is not divided by q · z | z is the sum of the keys so far.": lambda q, k, v: (q @ k.T).tril() @ v,
+        "z holds the last key alone | Add each key to z.": (
+            lambda q, k, v: (q @ k.T).tril() @ v / (q * k).sum(1, keepdim=True)
+        ),
+        "z holds the keys of later words | Add one key at each word.": partial(_causal, divided=99),
+        "each word also reads the later words | Answer inside the loop, with the state of this word.": (
+            partial(_causal, seen=99, divided=99)
+        ),
+        "a word answers before it is added | Each word also averages over itself.": (
+            partial(_causal, seen=-1, divided=-1)
+        ),
+    },
+    parts=["the contexts"],
 )
-def recurrent(answer: ReadersFunction) -> Iterator[str]:
-    generator = torch.Generator().manual_seed(13)
-    for num, d, d_v in ((1, 3, 2), (7, 5, 2), (11, 2, 3)):
-        q, k = (torch.rand(num, d, generator=generator) + 0.1 for _ in range(2))
-        v = torch.randn(num, d_v, generator=generator)
-        kernel = q @ k.T
-        causal = kernel.tril()
-        expected = causal @ v / causal.sum(1, keepdim=True)
-        before = kernel.tril(-1)
-        mistakes = [
-            (causal @ v, "it is not divided by q · z", "z is the sum of the keys so far."),
-            (causal @ v / kernel.diagonal()[:, None], "z holds the last key alone", "Add each key to z."),
-            (
-                causal @ v / kernel.sum(1, keepdim=True),
-                "z holds the keys of later words",
-                "Add one key at each word.",
-            ),
-            (
-                kernel @ v / kernel.sum(1, keepdim=True),
-                "each word also reads the later words",
-                "Answer inside the loop, with the state of this word.",
-            ),
-            (
-                before @ v / before.sum(1, keepdim=True).clamp(min=1e-9),
-                "a word answers before it is added",
-                "Each word also averages over itself.",
-            ),
-        ]
-        case = f"for {num} word{'s' * (num > 1)}"
-        result = as_tensor(answer(q, k, v), "There is a context for each word.", shape=(num, d_v))
-        expect_close(result, expected, case, name="the contexts", mistakes=mistakes)
-        yield f"{case} the contexts are those of the average"
+def recurrent(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return _causal(q, k, v)
 
 
-def _read(scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    top = scores.max()
-    parts = (scores - top).exp()
-    return top, parts.sum(), parts @ values
+def _halves(says: str, first: float, second: float) -> Case:
+    """What two halves of the keys have left, of which the scores lie near these numbers."""
+    scores = torch.randn(7, generator=_RANDOM) + torch.tensor([first] * 3 + [second] * 4)
+    values, inputs = torch.randn(7, 3, generator=_RANDOM), []
+    for half in (slice(0, 3), slice(3, 7)):
+        parts = (scores[half] - scores[half].max()).exp()
+        inputs += [scores[half].max(), parts.sum(), parts @ values[half]]
+    both = "Multiply each half by the exponential of its own maximum minus m."
+    return Case(says, tuple(inputs), f"{says} m, t and c are those of all keys", both)
 
 
-@exercise(
+def _merged(
+    m1: Tensor, t1: Tensor, c1: Tensor, m2: Tensor, t2: Tensor, c2: Tensor, *, crossed=False
+) -> tuple[Tensor, Tensor, Tensor]:
+    m = torch.maximum(m1, m2)
+    one, two = (m1 - m).exp(), (m2 - m).exp()
+    one, two = (two, one) if crossed else (one, two)
+    return m, one * t1 + two * t2, one * c1 + two * c2
+
+
+@against(
     4,
     "Every exponential must have the new maximum subtracted: a half with the maximum m1 gets the factor exp(m1 - m).",
     "`m = torch.maximum(m1, m2)`, then multiply t1 and c1 by one factor, t2 and c2 by the other, and add.",
+    cases=[
+        _halves("with the larger score in the first half", 3.0, 0.0),
+        _halves("with the larger score in the second half", 0.0, 3.0),
+        _halves("with scores near 200", 200.0, 198.0),
+    ],
+    mistakes={
+        "m is that of the first half | It is the larger of m1 and m2.": (
+            lambda m1, *others: (m1, *_merged(m1, *others)[1:])
+        ),
+        "the sums are added as they are | Multiply each half by exp(its maximum - m).": (
+            lambda m1, t1, c1, m2, t2, c2: (torch.maximum(m1, m2), t1 + t2, c1 + c2)
+        ),
+        "each half has the factor of the other | Multiply each half by exp(its maximum - m).": (
+            partial(_merged, crossed=True)
+        ),
+        "the contexts are added as they are | They get the same factors as t.": (
+            lambda m1, t1, c1, m2, t2, c2: (*_merged(m1, t1, c1, m2, t2, c2)[:2], c1 + c2)
+        ),
+        "c is already divided by t | Return the sum; the division comes at the end.": (
+            lambda *halves: (*_merged(*halves)[:2], _merged(*halves)[2] / _merged(*halves)[1])
+        ),
+    },
+    parts=["m", "t", "c"],
 )
-def merge(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(0)
-    cases = (
-        ("with the larger score in the first half", 3.0, 0.0),
-        ("with the larger score in the second half", 0.0, 3.0),
-        ("with scores near 200", 200.0, 198.0),
-    )
-    for case, first, second in cases:
-        scores, values = torch.randn(7), torch.randn(7, 3)
-        scores = scores + torch.tensor([first] * 3 + [second] * 4)
-        one, two = _read(scores[:3], values[:3]), _read(scores[3:], values[3:])
-        m, t, c = as_parts(answer(*one, *two), "m", "t", "c")
-        expect_close(m, scores.max(), case, "It is the larger of m1 and m2.", name="m")
-        _, total, context = _read(scores, values)
-        both = "Multiply each half by the exponential of its own maximum minus m."
-        swapped = (two[0] - scores.max()).exp() * one[1] + (one[0] - scores.max()).exp() * two[1]
-        mistakes = [
-            (one[1] + two[1], "the sums are added as they are", both),
-            (swapped, "each half has the factor of the other", both),
-        ]
-        expect_close(t, total, case, both, name="t", mistakes=mistakes)
-        same = "It gets the same factors as t."
-        plain = (one[2] + two[2], "the contexts are added as they are", same)
-        divided = (
-            context / total,
-            "c is already divided by t",
-            "Return the sum; the division comes at the end.",
-        )
-        expect_close(c, context, case, same, name="c", mistakes=[plain, divided])
-        yield f"{case} m, t and c are those of all keys"
+def merge(*halves: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    return _merged(*halves)
 
 
-@exercise(
+def _state(d: int, d_value: int) -> Case:
+    state, value = torch.randn(d, d_value, generator=_RANDOM), torch.randn(d_value, generator=_RANDOM)
+    key = torch.nn.functional.normalize(torch.randn(d, generator=_RANDOM), dim=0)
+    point = f"with d = {d} the key gets the new value, and a key at right angles its old answer"
+    rest = "Change the state by an outer product of the key, and leave the rest as it is."
+    return Case(f"with d = {d}", (state, key, value), point, rest)
+
+
+@against(
     5,
     "First ask the state: `key @ state`. The difference from the value is what must be added.",
     "`state + torch.outer(key, value - key @ state)`",
+    cases=[_state(3, 2), _state(5, 7)],
+    mistakes={
+        "the old value is still in the answer to the key | What does the state answer before you write?": (
+            lambda state, key, value: state + torch.outer(key, value)
+        ),
+        "the change has the wrong sign | The difference is the value minus the answer.": (
+            lambda state, key, value: state - torch.outer(key, value - key @ state)
+        ),
+        "all other answers are gone | Add to the old state.": lambda state, key, value: torch.outer(
+            key, value
+        ),
+    },
+    parts=["the new state"],
 )
-def replace(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(0)
-    for d, d_value in ((3, 2), (5, 7)):
-        case = f"with d = {d}"
-        state, value = torch.randn(d, d_value), torch.randn(d_value)
-        axes = torch.linalg.qr(torch.randn(d, d))[0]
-        key, other = axes[0], axes[1]
-        right = state + torch.outer(key, value - key @ state)
-        result = as_tensor(answer(state, key, value), shape=(d, d_value), name="the new state").float()
-        ask = "What does the state answer to the key before you write?"
-        mistakes = [
-            (key @ (state + torch.outer(key, value)), "the old value is still in the answer", ask),
-            (key @ (state - torch.outer(key, value - key @ state)), "the change has the wrong sign", ask),
-        ]
-        expect_close(key @ result, value, case, ask, name="the answer to the key", mistakes=mistakes)
-        yield f"{case} the state answers the new value"
-        rest = "Change the state by an outer product of the key, and leave the rest as it is."
-        expect_close(other @ result, other @ right, case, rest, name="the answer to an orthogonal key")
-        yield f"{case} it answers to an orthogonal key as before"
+def replace(state: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    return state + torch.outer(key, value - key @ state)

@@ -1,28 +1,29 @@
 """Checks of the exercises of chapters/real_network."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from utils.exercises.checking import (
-    ReadersFunction,
-    as_parts,
-    as_tensor,
-    exercise,
-    expect,
-    expect_close,
-)
+from utils.exercises.tables import Case, against
 
+_RANDOM = torch.Generator().manual_seed(0)
 _PARTS = ("query", "key", "value")
+_Embed = Callable[[Sequence[str]], Tensor]
 
 
 def _layer(d: int) -> dict[str, Tensor]:
     """Random matrices with the names that a layer of the file has."""
-    names = [f"attention.self.{part}" for part in _PARTS]
-    return {f"{name}.weight": torch.randn(d, d) for name in names} | {
-        f"{name}.bias": torch.randn(d) for name in names
+    return {
+        f"attention.self.{part}.{kind}": torch.randn(shape, generator=_RANDOM)
+        for part in _PARTS
+        for kind, shape in (("weight", (d, d)), ("bias", (d,)))
     }
+
+
+def _changed(layer: dict[str, Tensor], part: str, change: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
+    return {name: change(tensor) if name.endswith(part) else tensor for name, tensor in layer.items()}
 
 
 def _heads(
@@ -32,123 +33,116 @@ def _heads(
     num_heads: int,
     *,
     width: int | None = None,
-    turned: bool = False,
-    bias: bool = True,
-    masked: bool = True,
     axis: int = -1,
     viewed: bool = False,
+    mixed: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """The context and the weights, right or with one of the mistakes."""
     parts = []
     for part in _PARTS:
-        matrix = layer[f"attention.self.{part}.weight"]
-        x = h @ (matrix if turned else matrix.T) + (layer[f"attention.self.{part}.bias"] if bias else 0)
+        x = h @ layer[f"attention.self.{part}.weight"].T + layer[f"attention.self.{part}.bias"]
         batch, n, _ = x.shape
-        split = (
+        parts += [
             x.view(batch, num_heads, n, -1) if viewed else x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
-        )
-        parts.append(split)
+        ]
     q, k, v = parts
-    scores = q @ k.transpose(-2, -1) / (width or q.shape[-1]) ** 0.5
-    if masked:
-        scores = scores.masked_fill(~real[:, None, None], float("-inf"))
+    scores = (q @ k.mT / (width or q.shape[-1]) ** 0.5).masked_fill(~real[:, None, None], float("-inf"))
     weights = scores.softmax(dim=axis)
-    return (weights @ v).transpose(1, 2).flatten(2), weights
+    context = weights @ v
+    return (context.reshape(h.shape) if mixed else context.transpose(1, 2).flatten(2)), weights
 
 
-@exercise(
+def _sentences(says: str, num_heads: int, d: int, lens: tuple[int, int]) -> Case:
+    h, real = torch.randn(2, 5, d, generator=_RANDOM), torch.arange(5) < torch.tensor(lens)[:, None]
+    joined = "Move the axis of the heads back, and join the last two: `.transpose(1, 2).flatten(2)`."
+    return Case(
+        says, (h, _layer(d), real, num_heads), f"{says} the weights and the context are right", joined
+    )
+
+
+@against(
     1,
     "Split the last axis into the heads, `unflatten(-1, (num_heads, -1))`, and move the axis of the heads before that "
     "of the pieces with `transpose(1, 2)`.",
     "Divide the scores by the root of the width of **one head**, and give the columns where `real` is False the score "
     "minus infinity: `masked_fill(~real[:, None, None], float('-inf'))`.",
+    cases=[
+        _sentences("for two sentences of 5 pieces", 3, 6, (5, 5)),
+        _sentences("for sentences of 5 and of 2 pieces", 2, 14, (5, 2)),
+    ],
+    mistakes={
+        "the matrices are not transposed | The file has W with a row for each output: x @ W.T + b.": (
+            lambda h, layer, *rest: _heads(h, _changed(layer, "weight", lambda w: w.T), *rest)
+        ),
+        "the biases are missing | Each of the three has a bias.": (
+            lambda h, layer, *rest: _heads(h, _changed(layer, "bias", torch.zeros_like), *rest)
+        ),
+        "the scores are divided by the root of the width of all heads | The dot product is one of a head.": (
+            lambda h, *rest: _heads(h, *rest, width=h.shape[-1])
+        ),
+        "the scores are not scaled | Divide by the square root of the width of a head.": partial(
+            _heads, width=1
+        ),
+        "the softmax runs over the queries | Each row sums to 1: softmax(dim=-1).": partial(_heads, axis=-2),
+        "padding gets weight | Where `real` is False, no piece may look.": (
+            lambda h, layer, real, num: _heads(h, layer, torch.ones_like(real), num)
+        ),
+        "the heads are cut out of the pieces | Split the last axis first, and then exchange two axes.": (
+            partial(_heads, viewed=True)
+        ),
+        "the heads are joined in the wrong order | Move their axis back first: `.transpose(1, 2).flatten(2)`.": (
+            partial(_heads, mixed=True)
+        ),
+    },
+    parts=["the context", "the weights"],
 )
-def heads_of_layer(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(0)
-    for case, num_heads, d, lens in (
-        ("for two sentences of 5 pieces", 3, 6, (5, 5)),
-        ("for sentences of 5 and of 2 pieces", 2, 14, (5, 2)),
-    ):
-        h, layer = torch.randn(2, 5, d), _layer(d)
-        real = torch.arange(5) < torch.tensor(lens)[:, None]
-        context, weights = as_parts(answer(h, layer, real, num_heads), "context", "weights")
-        right_context, right_weights = _heads(h, layer, real, num_heads)
-        mistakes = (
-            (
-                {"turned": True},
-                "the matrices are not transposed",
-                "The file has W with a row for each output: x @ W.T + b.",
-            ),
-            ({"bias": False}, "the biases are missing", "Each of the three has a bias."),
-            (
-                {"width": d},
-                "the scores are divided by the root of the width of all heads",
-                "The dot product is one of a head.",
-            ),
-            (
-                {"width": 1},
-                "the scores are not scaled",
-                "Divide by the square root of the width of a head.",
-            ),
-            ({"axis": -2}, "the softmax runs over the queries", "Each row sums to 1: softmax(dim=-1)."),
-            ({"masked": False}, "padding gets weight", "Where `real` is False, no piece may look."),
-            (
-                {"viewed": True},
-                "the heads are cut out of the pieces",
-                "Split the last axis first, and then exchange two axes.",
-            ),
-        )
-        wrong = [(_heads(h, layer, real, num_heads, **how), says, hint) for how, says, hint in mistakes]
-        of_weights = [(result[1], says, hint) for result, says, hint in wrong]
-        expect_close(weights, right_weights, case, name="the weights", mistakes=of_weights)
-        of_context = [(result[0], says, hint) for result, says, hint in wrong]
-        heads_apart = right_context.unflatten(-1, (num_heads, -1)).transpose(1, 2)
-        joined = "Move the axis of the heads back, and join the last two: `.transpose(1, 2).flatten(2)`."
-        of_context.append((heads_apart.flatten(), "the heads are joined in the wrong order", joined))
-        expect(
-            as_tensor(context).dim() == 3,
-            f"{case}, the context has {as_tensor(context).dim()} axes.",
-            joined,
-        )
-        expect_close(context, right_context, case, joined, name="the context", mistakes=of_context)
-        yield f"{case} the weights and the context are right"
+def heads_of_layer(
+    h: Tensor, layer: dict[str, Tensor], real: Tensor, num_heads: int
+) -> tuple[Tensor, Tensor]:
+    return _heads(h, layer, real, num_heads)
 
 
-@exercise(
+def _hidden(matrix: Tensor, rows: slice = slice(None), columns: slice = slice(None)) -> Tensor:
+    other = matrix.clone()
+    other[rows, columns] = 0
+    return other
+
+
+def _head(matrix: Tensor, head: int, num_heads: int) -> slice:
+    width = len(matrix) // num_heads
+    return slice(head * width, (head + 1) * width)
+
+
+@against(
     2,
-    "The context is joined of the heads: the first head has the first d / num_heads numbers.",
+    "The context is joined of the heads: head 0 has the first d / num_heads numbers.",
     "`W_o` has a row for each output and a column for each number of the context: set columns to 0, in a copy.",
+    cases=[
+        Case(
+            f"for head {head} of {num_heads}",
+            (torch.randn(d, d, generator=_RANDOM), head, num_heads),
+            f"for head {head} of {num_heads} the right columns are 0",
+        )
+        for num_heads, d, head in ((3, 6, 1), (5, 35, 0), (2, 6, 1))
+    ],
+    mistakes={
+        "rows are 0 | A row makes one number of the output, from all heads.": (
+            lambda matrix, *head: _hidden(matrix, rows=_head(matrix, *head))
+        ),
+        "all other heads are hidden | Hide this head, and keep the others.": (
+            lambda matrix, *head: matrix - _hidden(matrix, columns=_head(matrix, *head))
+        ),
+        "each of these columns is of another head | The numbers of a head stand side by side.": (
+            lambda matrix, head, num_heads: _hidden(matrix, columns=slice(head, None, num_heads))
+        ),
+        "one column is 0 | A head has d / num_heads columns.": (
+            lambda matrix, head, num_heads: _hidden(matrix, columns=slice(head, head + 1))
+        ),
+    },
+    parts=["the matrix"],
 )
-def hide_head(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(0)
-    for num_heads, d, head in ((3, 6, 1), (5, 35, 0), (2, 6, 1)):
-        case = f"for head {head} of {num_heads}"
-        matrix, width = torch.randn(d, d), d // num_heads
-        ours = slice(head * width, (head + 1) * width)
-
-        def hidden(rows: slice, columns: slice, matrix: Tensor = matrix) -> Tensor:
-            other = matrix.clone()
-            other[rows, columns] = 0
-            return other
-
-        every = slice(None)
-        kept = torch.zeros_like(matrix)
-        kept[:, ours] = matrix[:, ours]
-        strided = slice(head, None, num_heads)
-        mistakes = (
-            (hidden(ours, every), "rows are 0", "A row makes one number of the output, from all heads."),
-            (kept, "all other heads are hidden", "Hide this head, and keep the others."),
-            (
-                hidden(every, strided),
-                "each of these columns is of another head",
-                "The numbers of a head stand side by side.",
-            ),
-            (hidden(every, slice(head, head + 1)), "one column is 0", "A head has d / num_heads columns."),
-        )
-        expect_close(
-            answer(matrix, head, num_heads), hidden(every, ours), case, name="the matrix", mistakes=mistakes
-        )
-        yield f"{case} the right columns are 0"
+def hide_head(matrix: Tensor, head: int, num_heads: int) -> Tensor:
+    return _hidden(matrix, columns=_head(matrix, head, num_heads))
 
 
 #: Lines and their vectors for exercise 4.
@@ -164,31 +158,37 @@ def _embed(texts: Sequence[str]) -> Tensor:
     return torch.nn.functional.normalize(torch.stack([known[text] for text in texts]), dim=1)
 
 
-@exercise(
+def _search(
+    question: str, lines: list[str], embed: _Embed, num: int, *, farthest=False, places=False
+) -> list:
+    order = (embed(lines) @ embed([question])[0]).argsort(descending=not farthest, stable=True)[:num].tolist()
+    return order if places else [lines[i] for i in order]
+
+
+@against(
     4,
     "`embed([question])[0]` is the vector of the question. What do you get from `embed(lines) @` this vector?",
     "`topk(num)` gives the largest cosines and their places. Return the lines at these places.",
+    cases=[
+        Case(
+            f"for the question {question!r} and {num} lines",
+            (question, list(_LINES), _embed, num),
+            f"for the question {question!r} and {num} lines the nearest lines are found",
+            "The vectors have the length 1, so their dot product is the cosine. Return as many lines as `num` says.",
+        )
+        for question, num in (("food", 3), ("sea", 2))
+    ],
+    mistakes={
+        "these are places | Return the lines that stand there.": partial(_search, places=True),
+        "these are the farthest lines | Take the largest cosines.": partial(_search, farthest=True),
+        "the order is wrong | The nearest line comes first.": lambda *given: _search(*given)[::-1],
+        "this is one line | Return as many as `num` says.": lambda question, lines, embed, num: _search(
+            question, lines, embed, 1
+        ),
+        "these are the first lines of the list | Sort by the cosine.": lambda question, lines, embed, num: (
+            lines[:num]
+        ),
+    },
 )
-def search(answer: ReadersFunction) -> Iterator[str]:
-    for question, num in (("food", 3), ("sea", 2)):
-        case = f"for the question {question!r} and {num} lines"
-        cosines = _embed(_LINES) @ _embed([question])[0]
-        order = cosines.argsort(descending=True, stable=True).tolist()
-        right = [_LINES[i] for i in order[:num]]
-        found = answer(question, list(_LINES), _embed, num)
-        expect(isinstance(found, list | tuple), f"{case}, the result is no list.", "Return a list of lines.")
-        found = [line.item() if isinstance(line, Tensor) else line for line in found]
-        places = all(isinstance(line, int) for line in found) and len(found) > 0
-        expect(not places, f"{case}, the result has places.", "Return the lines that stand there.")
-        expect(
-            len(found) == num, f"{case}, the result has {len(found)} lines.", "Return as many as `num` says."
-        )
-        farthest = [_LINES[i] for i in order[::-1][:num]]
-        expect(list(found) != farthest, f"{case}, these are the farthest lines.", "Take the largest cosines.")
-        expect(
-            set(found) == set(right),
-            f"{case}, the result is {found}; expected {right}.",
-            "The vectors have the length 1, so their dot product is the cosine.",
-        )
-        expect(list(found) == right, f"{case}, the order is wrong.", "The nearest line comes first.")
-        yield f"{case} the nearest lines are found"
+def search(question: str, lines: list[str], embed: _Embed, num: int) -> list[str]:
+    return _search(question, lines, embed, num)

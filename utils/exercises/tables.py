@@ -140,7 +140,7 @@ def _same(found: object, expected: object, tolerance: float) -> bool:
     try:
         numbers, others = (torch.as_tensor(result).detach().double() for result in (found, expected))
     except (TypeError, ValueError, RuntimeError):
-        return found == expected
+        return found == expected or (isinstance(found, tuple) and list(found) == expected)
     close = {"rtol": tolerance, "atol": tolerance, "equal_nan": True}
     return numbers.shape == others.shape and torch.allclose(numbers, others, **close)
 
