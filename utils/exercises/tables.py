@@ -38,6 +38,12 @@ class Case(NamedTuple):
     hint: str = ""  #: for a result that no wrong program has
 
 
+def normal(*shapes: tuple[int, ...], seed: int = 5) -> tuple[Tensor, ...]:
+    """Normal tensors of these shapes, the same in each call."""
+    generator = torch.Generator().manual_seed(seed)
+    return tuple(torch.randn(shape, generator=generator) for shape in shapes)
+
+
 def against(
     number: int,
     *hints: str,
