@@ -1,7 +1,6 @@
 """The imports within `utils` follow the data: a module knows nothing of what is made from it."""
 
 import ast
-import pkgutil
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,24 +56,6 @@ def test_imports_follow_the_data(module: Path) -> None:
     allowed = {here} if here in ALONE else {here}.union(*LAYERS[:row])
     for name in imported(module):
         assert name in allowed, f"{here} imports {name}"
-
-
-#: Files that a reader or a command makes.
-MADE_LATER = ("NAME", "pie", "chapters/.exercises.json")
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("book/**/*.md"))]
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_files_and_functions_that_a_page_names_exist(page: Path) -> None:
-    pieces = re.findall(r"`([^`\n]+)`", page.read_text("utf-8"))
-    files = [
-        piece for piece in pieces if re.fullmatch(r"(book|chapters|tests|utils|\.github)/[\w./-]+", piece)
-    ]
-    missing = [name for name in files if not (ROOT / name).exists()]
-    assert [name for name in missing if not any(made in name for made in MADE_LATER)] == []
-    for piece in pieces:
-        if re.fullmatch(r"utils\.[\w.]+", piece) and piece != "utils.py":
-            assert pkgutil.resolve_name(piece)
 
 
 def test_the_messages_that_a_page_explains_are_those_of_the_code() -> None:
