@@ -12,6 +12,7 @@ from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib import instancer
 
+from utils.corpus.whole_files import write_whole
 from utils.figures.chinese import font_face
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +46,7 @@ def face(family: str, font: TTFont, codes: set[int], weights: tuple[int, int], s
 
 def write(name: str, origin: str, *faces: str) -> None:
     rights = f"/* From {origin}, SIL Open Font License 1.1. */\n"
-    (ROOT / "book" / "_assets" / "fonts" / name).write_text(rights + "".join(faces), "utf-8")
+    write_whole(ROOT / "book" / "_assets" / "fonts" / name, rights + "".join(faces))
 
 
 def main() -> None:

@@ -5,10 +5,11 @@ from itertools import chain
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
 from studies.length_study import DECODERS, Task, grammar_task, score, train
 from utils.corpus.grammar.lexicon import ADJECTIVES, NAMES, NOUNS, VERBS
+from utils.corpus.whole_files import write_whole
 from utils.metrics import bleu
 from utils.seq2seq import Encoder, EncoderDecoder
 from utils.translator.page.growing_sentence import Step, growing_content
@@ -116,7 +117,7 @@ def trained(task: Task, name: str) -> EncoderDecoder:
     path = RUN / f"{name}.safetensors"
     if not path.exists():
         RUN.mkdir(parents=True, exist_ok=True)
-        save_file(train(task, name, width=WIDTH, progress=True).state_dict(), path)
+        write_whole(path, save(train(task, name, width=WIDTH, progress=True).state_dict()))
     encoder = Encoder(len(task.src_vocabulary), WIDTH, WIDTH)
     model = EncoderDecoder(encoder, DECODERS[name](len(task.tgt_vocabulary), WIDTH, WIDTH, encoder.d_out))
     model.load_state_dict(load_file(path))

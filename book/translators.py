@@ -16,10 +16,10 @@ import growing
 import nbformat
 from bs4 import BeautifulSoup
 
+from utils.corpus.whole_files import write_whole
 from utils.translator.page.frame import Frame, upright
 from utils.translator.page.growing_sentence import growing_page
 from utils.translator.page.html import held, page_of, read_page
-from utils.translator.recovery import write_atomically
 
 ASSETS = Path(__file__).parent / "_assets"
 #: A notebook that holds a page.
@@ -73,13 +73,13 @@ def main() -> None:
         path = PAGES / f"{name}.html"
         if not path.exists():
             make_page(name, path)
-        write_atomically(path, written_anew(path).encode())
+        write_whole(path, written_anew(path).encode())
     path = PAGES / "bottleneck.html"
-    write_atomically(path, growing_anew(path).encode())
+    write_whole(path, growing_anew(path).encode())
     notebook = nbformat.read(CHAPTER, as_version=4)
     [output] = [cell.outputs[0] for cell in notebook.cells if cell.id == "bd-live"]
     output.data["text/html"] = frame_anew(output.data["text/html"])
-    nbformat.write(notebook, CHAPTER)
+    write_whole(CHAPTER, nbformat.writes(notebook) + "\n")
 
 
 def written_anew(path: Path) -> str:
@@ -116,7 +116,7 @@ def make_page(name: str, path: Path) -> None:
         course("train", "--pairs", source, *shlex.split(options), "--out", run)
     course("evaluate", run, "--beam", 5)
     listed = run.with_suffix(".txt")
-    listed.write_text("\n".join(examples) + "\n", "utf-8")
+    write_whole(listed, "\n".join(examples) + "\n")
     course("export", run, "--out", path, "--examples", listed)
 
 

@@ -16,6 +16,8 @@ import yaml
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from utils.corpus.whole_files import write_whole
+
 
 def site(url: str) -> str:
     """The address on GitHub Pages of the book whose repository has this address."""
@@ -72,7 +74,7 @@ def write_marked_lines(root: Path) -> None:
         text = (root / name).read_text("utf-8")
         begin = text.index("\n", text.index(f" {mark}: ")) + 1
         end = text.rindex("\n", 0, text.index(f" end of {mark}")) + 1
-        (root / name).write_text(text[:begin] + lines + text[end:], "utf-8")
+        write_whole(root / name, text[:begin] + lines + text[end:])
 
 
 def _follow(app: Sphinx, config: Config) -> None:

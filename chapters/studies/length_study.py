@@ -25,12 +25,12 @@ from utils.corpus.grammar import LONGEST, join_words, split_of, triple
 from utils.corpus.pairs import find_file, read_pairs, tokenise
 from utils.corpus.splits import group_split
 from utils.corpus.vocabulary import Vocabulary
+from utils.corpus.whole_files import write_whole
 from utils.fast_training import fast_loss
 from utils.metrics import bleu, bleu_by_length
 from utils.search import greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder, FixedContextDecoder
 from utils.training import Ids, fit, seeded
-from utils.translator.recovery import write_atomically
 
 #: The decoders that are compared, by their names in the results.
 #:
@@ -403,7 +403,7 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: 
         if study.resamples:
             intervals = [[round(end, 2) for end in bucket.interval] for bucket in scores]
             study_results["trainings"][-1]["interval"] = intervals
-        write_atomically(out, (json.dumps(results, indent=1) + "\n").encode())
+        write_whole(out, (json.dumps(results, indent=1) + "\n").encode())
     return len(todo[at_most:]) if at_most is not None else 0
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from utils.translator.recovery import write_atomically
+from utils.corpus.whole_files import write_whole
 
 
 def run_parts(
@@ -38,4 +38,4 @@ def run_parts(
         result = measures[name]()
         results["parts"][name] = result | {"minutes": round((time.process_time() - start) / 60, 1)}
         results["parts"] = {part: results["parts"][part] for part in measures if part in results["parts"]}
-        write_atomically(out, (json.dumps(results, ensure_ascii=False, indent=1) + "\n").encode())
+        write_whole(out, (json.dumps(results, ensure_ascii=False, indent=1) + "\n").encode())

@@ -27,13 +27,13 @@ from utils.attention import DotProductAttention
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import Triple, join_words, triples
 from utils.corpus.vocabulary import BOS, Vocabulary
+from utils.corpus.whole_files import write_whole
 from utils.fast_training import fast_loss
 from utils.metrics import alignment_error_rate, bleu, diagonal_links, links_from_weights
 from utils.search import DecoderSteps, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import fit, seeded
 from utils.transformer import TransformerDecoder, TransformerEncoder
-from utils.translator.recovery import write_atomically
 
 #: Where the results of the whole study are stored.
 #:
@@ -431,7 +431,7 @@ def _main(
     }
     for part in parts or measures:
         results[part] = measures[part]()
-        write_atomically(out, (json.dumps(results, indent=1) + "\n").encode())
+        write_whole(out, (json.dumps(results, indent=1) + "\n").encode())
 
 
 if __name__ == "__main__":

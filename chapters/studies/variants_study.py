@@ -27,11 +27,11 @@ from utils.attention_variants import AttentionDecoder, GeneralAttention, Pointer
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import Triple, join_words, triples
 from utils.corpus.vocabulary import UNK, Vocabulary
+from utils.corpus.whole_files import write_whole
 from utils.metrics import alignment_error_rate, bleu, links_from_weights
 from utils.search import Hypothesis, greedy
 from utils.seq2seq import Encoder, EncoderDecoder
 from utils.training import History, batch_loss, fit, seeded
-from utils.translator.recovery import write_atomically
 from utils.unknown_words import point_at_source, read_pointers, replace_unknown
 
 #: Where the results are stored.
@@ -408,7 +408,7 @@ def run_study(study: Study, out: Path, *, at_most: int | None = None, say: Calla
             lrs = rates(study, results["trainings"], name)
             result = run_variant(study, name, seed, steps=study.steps, lrs=lrs, lang=lang)
         results["trainings"].append({"part": part, "name": name, "seed": seed} | result)
-        write_atomically(out, (json.dumps(results, indent=1, ensure_ascii=False) + "\n").encode())
+        write_whole(out, (json.dumps(results, indent=1, ensure_ascii=False) + "\n").encode())
         numbers = {k: v for k, v in result.items() if k != "weights"}
         say(part, name, seed, numbers)
     return max(0, len(todo) - len(todo[:at_most]))

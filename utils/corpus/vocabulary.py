@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tokenizers import Encoding, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from utils.corpus.whole_files import write_whole
+
 #: Ids that all vocabularies share: padding, beginning and end of sentence, and the unknown word.
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
@@ -178,7 +180,7 @@ class Vocabulary:
 
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as JSON."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        write_whole(path, self.to_json())
 
     def to_json(self) -> str:
         """The whole vocabulary as JSON, which :meth:`load` reads from a file."""

@@ -1,4 +1,4 @@
-"""Nothing is lost half-way: files and runs that are whole or not there, Ctrl-C, and the state of a training.
+"""Nothing is lost half-way: runs that are whole or not there, Ctrl-C, and the state of a training.
 
 What is in a run is decided in ``runs``, what is in a state in ``loop``. Explained in book/your_translator.
 """
@@ -17,8 +17,12 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from utils.corpus.whole_files import write_whole
+
 #: The file of the state of a training.
 STATE = "state.pt"
+#: A file in every folder in which a run is made.
+_MARK = ".unfinished"
 #: Ctrl-C, the request of a scheduler or of ``kill``, and a terminal that was closed.
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -65,38 +69,13 @@ def _handled_by(handler: Callable[[int, FrameType | None], object]) -> Iterator[
             signal.signal(number, old)
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader sees the old content or the new, never a part of it, whatever ends the writing."""
-    part = path.with_name(path.name + ".part")
-    try:
-        with naming(part), part.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Add the file name to an OSError of this block that has none, such as the error of a full disk."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is not None and error.filename is None:
-            error.filename = str(path)
-        raise
-
-
 def save_state(folder: Path, state: dict[str, Any]) -> None:
     """Write the state of a training in place of the one before."""
     import torch  # here, because every command imports this module, and --help should take little time
 
     content = io.BytesIO()
     torch.save(state, content)
-    write_atomically(folder / STATE, content.getvalue())
+    write_whole(folder / STATE, content.getvalue())
 
 
 def load_state(folder: Path) -> dict[str, Any]:
@@ -118,8 +97,9 @@ def training_folder(place: str | Path) -> Path:
 def made_whole(place: str | Path, *, resume: bool = False) -> Iterator[Path]:
     """The folder in which a run is made, under a lock; it is renamed to the run's place at the end of this block.
 
-    After an error it stays only if it holds a state. FileExistsError if the place is taken, if another process makes a
-    run for it, or if an interrupted training left its state and ``resume`` is False.
+    After an error it stays only if it holds a state. FileExistsError if the place is taken, if the folder beside it is
+    not of a training, if another process makes a run for it, or if an interrupted training left its state and
+    ``resume`` is False.
     """
     place, folder = Path(os.path.realpath(place)), training_folder(place)
     is_taken = place.is_file() or (place.is_dir() and any(place.iterdir()))
@@ -134,13 +114,22 @@ def made_whole(place: str | Path, *, resume: bool = False) -> Iterator[Path]:
                     f"a training into {place} was interrupted: continue it with --resume, or remove {folder}"
                 )
             if not is_interrupted:
+                if folder.is_dir() and any(folder.iterdir()) and not (folder / _MARK).exists():
+                    raise FileExistsError(
+                        f"a run is made in {folder}, which holds something else: rename this folder, "
+                        "or name another one for the run"
+                    )
                 shutil.rmtree(folder, ignore_errors=True)
                 folder.mkdir()
+                (folder / _MARK).touch()
             try:
                 yield folder
                 with hold_signals():
                     folder.rename(place)
-                    (place / STATE).unlink(missing_ok=True)
+                    for name in (STATE, _MARK):
+                        (place / name).unlink(missing_ok=True)
+                    for part in place.glob(".*.part"):  # of a process that was killed
+                        part.unlink()
             finally:
                 if not (folder / STATE).exists():
                     shutil.rmtree(folder, ignore_errors=True)

@@ -27,10 +27,11 @@ from torch import Tensor
 from utils.corpus.pairs import find_files
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
+from utils.corpus.whole_files import write_whole
 from utils.seq2seq import EncoderDecoder
 from utils.translator.devices import CPU, check_memory, fastest_products
 from utils.translator.models import Settings, build_model
-from utils.translator.recovery import STATE, made_whole, training_folder, write_atomically
+from utils.translator.recovery import STATE, made_whole, training_folder
 from utils.translator.training.data import Notify, PairData, Rows, prepare, silent
 from utils.translator.training.distributed import ALONE, Processes
 from utils.translator.training.loop import FullHistory, Schedule, train_model
@@ -40,6 +41,7 @@ RECORD, SETTINGS, SRC, TGT, TEST, WEIGHTS, EVALUATION = (
     "run.json", "settings.json", "src.vocabulary.json", "tgt.vocabulary.json", "test.json", "weights.safetensors",
     "evaluation.json",
 )  # fmt: skip
+FILES = (RECORD, SETTINGS, SRC, TGT, TEST, WEIGHTS, EVALUATION)
 #: The folder of the ids of the sentences, while a run is made.
 _IDS = "ids"
 #: The most points of the curve of the loss in a record.
@@ -119,7 +121,7 @@ def train_run(
             if resume and not (folder / STATE).exists():  # not an error: a cluster starts a job always alike
                 warnings.warn(f"no training into {out} was interrupted: this one begins anew", stacklevel=2)
             record = _planned(data, settings, schedule, folder / RECORD)
-            write_atomically(folder / RECORD, _to_json(record).encode())
+            write_whole(folder / RECORD, _to_json(record).encode())
             prepare(data, settings, folder / _IDS, **options)
         processes.sum(0)  # the others wait until the first has read the file
         training_data = prepare(data, settings, folder / _IDS, **options)
@@ -248,9 +250,9 @@ def save_run(run: Run, folder: str | Path) -> None:
         texts[RECORD] = _to_json(run.record)
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        write_atomically(folder / name, text.encode())
+        write_whole(folder / name, text.encode())
     metadata = {"digest": digest([text.encode() for text in texts.values()], weights)}
-    write_atomically(folder / WEIGHTS, save(weights, metadata=metadata))
+    write_whole(folder / WEIGHTS, save(weights, metadata=metadata))
 
 
 def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:

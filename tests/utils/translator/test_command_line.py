@@ -114,7 +114,11 @@ MISTAKES = [
     (f"{EN_FR} --pairs none.txt", "none.txt"),
     ("translate nowhere a", "holds no trained run"),
     ("translate {run} a \udcff", "error: sentence 2 is not UTF-8"),
-    ("translate {run} --input {pairs} --output {pairs}", "pairs.txt is the input: name another file"),
+    ("translate {run} --input {pairs} --output {pairs}", "pairs.txt: name another file"),
+    ("translate {run} a --output {run}/run.json", "own/run.json: name another file"),
+    ("translate {run} a --heatmap own/src.vocabulary.json", "src.vocabulary.json: name another file"),
+    ("translate {run} a --heatmap new.svg --output ./new.svg", "new.svg would be written over new.svg: name"),
+    ("export {run} --examples {pairs} --out {pairs}", "pairs.txt: name another file"),
     (f"translate {{run}} '{'dogs ' * 1001}'", "tokens, the limit is 1000: split 'dogs dogs"),
     (f"translate {{run}} {'x' * 100_001}", "a sentence has 100001 characters"),
     ("translate {run} '' --heatmap new.png", "no attention weights"),
@@ -332,6 +336,18 @@ def test_sentences_are_translated_one_line_each(tmp_path):
     assert target.read_bytes().decode() == "\n".join(texts) + "\n"
 
 
+def test_translations_replace_a_file_when_they_are_complete(tmp_path):
+    source, target = tmp_path / "source.txt", tmp_path / "target.txt"
+    target.write_text("mine")
+    source.write_bytes(b"I see two dogs.\n\xff\n")
+    result = invoke("translate", STORED_RUN, "--input", source, "--output", target)
+    assert (result.exit_code, target.read_text()) == (1, "mine")
+    source.write_bytes(b"\n")
+    assert output("translate", STORED_RUN, "--input", source, "--output", target) == ""
+    assert target.read_text() == "\n"
+    assert {path.name for path in tmp_path.iterdir()} == {"source.txt", "target.txt"}
+
+
 def test_the_options_of_a_search_reach_it(folder):
     sentences = ["They want three keys and two dogs.", ""]
     search = Search(beam=3, length_penalty=0.0, no_repeat_ngram=1)
@@ -435,7 +451,7 @@ def test_evaluate_prints_what_it_stores(folder, monkeypatch):
     printed = output("evaluate", folder, "--beam", "2", "--json")
     assert json.loads(printed) == json.loads((folder / "evaluation.json").read_text())
     denied = PermissionError(13, "Permission denied")
-    monkeypatch.setattr("utils.translator.using.evaluation.write_atomically", raising(denied))
+    monkeypatch.setattr("utils.translator.using.evaluation.write_whole", raising(denied))
     result = invoke("evaluate", folder)
     assert (result.exit_code, result.stdout.splitlines()) == (0, lines)
     assert result.stderr.splitlines()[-1].startswith(f"warning: nothing can be written to {folder}")

@@ -1,12 +1,9 @@
-"""Files that are whole or not there, signals that are obeyed or held, and folders in which a run is made."""
+"""Signals that are obeyed or held, states of trainings, and folders in which a run is made."""
 
 import os
-import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,7 +18,6 @@ from utils.translator.recovery import (
     obey_signals,
     save_state,
     training_folder,
-    write_atomically,
 )
 
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -54,47 +50,7 @@ def test_a_signal_that_is_ignored_stays_ignored():
         signal.signal(signal.SIGHUP, before)
 
 
-# Files
-
-
-@contextmanager
-def largest_file(size: int) -> Iterator[None]:
-    """Within this block the system refuses to make a file larger than this, as if the disk were full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def test_a_full_disk_keeps_the_old_file(tmp_path):
-    write_atomically(tmp_path / "x", b"old")
-    with largest_file(7), pytest.raises(OSError) as error:  # noqa: PT011
-        write_atomically(tmp_path / "x", b"longer than before")
-    assert error.value.filename == str(tmp_path / "x.part")
-    assert (tmp_path / "x").read_bytes() == b"old"
-    assert [path.name for path in tmp_path.iterdir()] == ["x"]
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from utils.translator.recovery import write_atomically
-
-os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
-write_atomically(Path(sys.argv[1]), b"new")
-"""
-
-
-def test_a_kill_in_the_middle_keeps_the_old_file(tmp_path):
-    write_atomically(tmp_path / "x", b"old")
-    result = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "x"], check=False)
-    assert result.returncode == -signal.SIGKILL
-    assert (tmp_path / "x").read_bytes() == b"old"
-    assert (tmp_path / "x.part").exists()
-    write_atomically(tmp_path / "x", b"newer")
-    assert not (tmp_path / "x.part").exists()
+# States
 
 
 class Code:
@@ -170,3 +126,37 @@ def test_what_is_in_the_place_stays(tmp_path, monkeypatch):
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "empty" / "x").exists()
     assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "weights.safetensors", "folder/notes.txt"])
+def test_a_folder_beside_the_place_that_is_not_of_a_training_stays(tmp_path, name):
+    mine = training_folder(tmp_path / "run") / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    for resume in (False, True, False):
+        with pytest.raises(FileExistsError, match=r"run\.training, which holds something else: rename"):
+            made_whole(tmp_path / "run", resume=resume).__enter__()
+    assert mine.read_text() == "mine"
+
+
+KILLED = """
+import os, signal, sys
+from utils.corpus.whole_files import open_whole
+from utils.translator.recovery import made_whole
+
+with made_whole(sys.argv[1]) as folder, open_whole(folder / "x") as file:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("has_state", [True, False])
+def test_nothing_of_a_killed_training_is_in_the_run(tmp_path, has_state):
+    result = subprocess.run([sys.executable, "-c", KILLED, tmp_path / "run"], check=False)
+    assert result.returncode == -signal.SIGKILL
+    folder = training_folder(tmp_path / "run")
+    assert [path.suffix for path in folder.iterdir()].count(".part") == 1
+    if has_state:
+        (folder / STATE).touch()
+    with made_whole(tmp_path / "run", resume=has_state):
+        (folder / "x").touch()
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["x"]

@@ -18,8 +18,8 @@ from tiny import (
     write_pairs,
 )
 
+from utils.corpus.whole_files import write_whole
 from utils.translator.models import build_model
-from utils.translator.recovery import write_atomically
 from utils.translator.runs import load_run, save_run, train_run
 from utils.translator.training.data import PairData, Rows, prepare
 from utils.translator.training.loop import Schedule
@@ -149,11 +149,11 @@ def test_a_full_disk_keeps_the_training(tmp_path, monkeypatch, name):
     def full_for_one(path: Path, content: bytes) -> None:
         if path.name == name:
             raise OSError(errno.ENOSPC, "No space left on device")
-        write_atomically(path, content)
+        write_whole(path, content)
 
     train = partial(train_run, tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "run")
     with monkeypatch.context() as patch:
-        patch.setattr("utils.translator.runs.write_atomically", full_for_one)
+        patch.setattr("utils.translator.runs.write_whole", full_for_one)
         with pytest.raises(OSError, match="No space left"):
             train()
     assert not (tmp_path / "run").exists()

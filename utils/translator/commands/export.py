@@ -40,6 +40,7 @@ def export(
     from utils.translator.runs import load_run
     from utils.translator.using.evaluation import stored_evaluation
 
+    shared.check_output(out, folder, examples)
     sentences = _sentences(examples) if examples else []
     run = load_run(folder)
     check_export(run, out, sentences)

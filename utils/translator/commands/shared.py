@@ -88,6 +88,16 @@ def require_text(path: Path | None, command: str, ways: str) -> None:
         raise typer.BadParameter(f"nothing to {command}: give {ways}, or text on standard input")
 
 
+def check_output(path: Path | None, folder: Path, *others: Path | None) -> None:
+    """Raise ValueError if the file to write is one of the run, or another one that the command reads or writes."""
+    from utils.translator.runs import FILES
+
+    for other in [*(folder / name for name in FILES), *filter(None, others)]:
+        is_linked = path and path.exists() and other.exists() and path.samefile(other)
+        if is_linked or (path and path.absolute() == other.absolute()):
+            raise ValueError(f"{path} would be written over {other}: name another file")
+
+
 def open_lines(path: Path | None) -> AbstractContextManager["Text"]:
     """Open a file, or standard input if none is named; the lines are counted if a progress bar shows their number."""
     from utils.translator.using.input_lines import open_text

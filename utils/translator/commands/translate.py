@@ -67,6 +67,7 @@ def translate(
 
     Example: attention-course translate runs/fr-en --beam 5 --input french.txt --output english.txt
     """
+    from utils.corpus.whole_files import open_whole
     from utils.translator.devices import choose_device, computing
     from utils.translator.runs import load_run
     from utils.translator.using.heatmaps import save_heatmap
@@ -88,8 +89,8 @@ def translate(
             raise ValueError("a heat map shows one sentence, and there are more")
         if not heatmap.suffix:
             raise ValueError(f"{heatmap} must end in a format of pictures, such as .png or .svg")
-    if input and output and output.exists() and output.samefile(input):
-        raise ValueError(f"{output} is the input: name another file for the translations")
+    shared.check_output(output, folder, input)
+    shared.check_output(heatmap, folder, input, output)
     run = load_run(folder, device=choose_device(device))
     if sentences:
         lines = nullcontext(Text(iter(sentences), "arguments", len(sentences)))
@@ -97,7 +98,7 @@ def translate(
         lines = shared.open_lines(input)
     with (
         lines as text,
-        output.open("w", encoding="utf-8", newline="\n") if output else nullcontext() as file,
+        open_whole(output, "w", encoding="utf-8", newline="\n") if output else nullcontext() as file,
         computing(threads),
         shared.with_progress(
             translate_lines(run, text.lines, search, keep_weights=heatmap is not None), text.num_lines

@@ -9,9 +9,9 @@ from typing import Any
 
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
+from utils.corpus.whole_files import write_whole
 from utils.translator.options import Model, Search
 from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, content_of, page_of, stored_example
-from utils.translator.recovery import write_atomically
 from utils.translator.runs import Run
 from utils.translator.using.translating import source_ids, translate_sentences
 
@@ -98,7 +98,7 @@ def export(
         longestInTraining=(run.record or {}).get("data", {}).get("max_tokens"),
     )
     page = page_of(content, weights).encode()
-    write_atomically(out, page)
+    write_whole(out, page)
     return len(page)
 
 

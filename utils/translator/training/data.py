@@ -19,9 +19,9 @@ from utils.corpus.pair_warnings import shortened, warnings_about
 from utils.corpus.pairs import PairFiles, check_share, choose_languages, find_files, read_rows
 from utils.corpus.splits import TEST, TRAIN, VALID, Example, examples_of, parts_of_rows
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
+from utils.corpus.whole_files import naming, write_whole
 from utils.training import Ids
 from utils.translator.models import Settings
-from utils.translator.recovery import naming, write_atomically
 
 #: The vocabularies are learned from at most so many pairs, which are spread evenly over the file.
 LEARNED_FROM = 200_000
@@ -203,7 +203,7 @@ def _write(data: PairData, settings: Settings, folder: Path, notify: Notify) -> 
     }
     src.save(folder / _SRC)
     tgt.save(folder / _TGT)
-    write_atomically(folder / _FACTS, json.dumps(facts, ensure_ascii=False).encode())
+    write_whole(folder / _FACTS, json.dumps(facts, ensure_ascii=False).encode())
 
 
 def _copy_good_rows(data: PairData, settings: Settings, copy: Path) -> tuple[int, int, dict[int, str]]:

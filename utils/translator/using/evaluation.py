@@ -15,6 +15,7 @@ from typing import NamedTuple
 from utils.corpus.languages import name, primary
 from utils.corpus.pairs import choose_languages, normalise, read_pairs, tokenise
 from utils.corpus.splits import Example, examples_of
+from utils.corpus.whole_files import write_whole
 from utils.metrics import (
     Bucket,
     Difference,
@@ -26,7 +27,6 @@ from utils.metrics import (
     paired_bootstrap,
 )
 from utils.translator.options import GREEDY, Search
-from utils.translator.recovery import write_atomically
 from utils.translator.runs import EVALUATION, Run, digest
 from utils.translator.training.data import Notify, show_pairs, silent
 from utils.translator.using.translating import translate_sentences
@@ -90,7 +90,7 @@ class Evaluation(NamedTuple):
 
     def save(self, folder: str | Path) -> None:
         """Write the evaluation into the folder of its run, as ``evaluation.json``."""
-        write_atomically(Path(folder) / EVALUATION, self.to_json().encode())
+        write_whole(Path(folder) / EVALUATION, self.to_json().encode())
 
 
 def digests(run: Run, test: Sequence[Example]) -> dict[str, str]:

@@ -6,6 +6,7 @@ Explained in book/your_translator.
 
 from pathlib import Path
 
+from utils.corpus.whole_files import open_whole
 from utils.translator.using.translating import Translation
 
 
@@ -31,4 +32,5 @@ def save_heatmap(translation: Translation, path: Path) -> None:
     figure, [ax] = panels(1, width=max(SIZE[0], 2 + num_src / 4), height=max(SIZE[1], 1.5 + num_tgt / 4))
     labels = {"queries": translation.tgt_tokens, "keys": translation.src_tokens}
     heatmap(translation.weights, **labels, ax=ax, xlabel="source token", ylabel="target token")
-    figure.savefig(path)
+    with open_whole(path) as file:
+        figure.savefig(file, format=path.suffix[1:])
