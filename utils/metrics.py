@@ -8,6 +8,7 @@ Explained in chapters/measuring and chapters/alignment.
 import math
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
+from operator import index
 from typing import Any, NamedTuple
 
 from jaxtyping import Float
@@ -15,6 +16,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
 from utils.corpus.languages import has_blanks, primary, script
+from utils.corpus.text_files import refuse_text
 
 Links = Iterable[tuple[int, int]]
 References = Sequence[Sequence[str]]
@@ -59,7 +61,8 @@ def bleu(
         resamples: number of bootstrap resamples for the interval; 0 for no interval. A few hundred are enough.
 
     Raises:
-        ValueError: no hypothesis, different numbers of hypotheses and lists of references, or an empty list.
+        ValueError: no hypothesis, different numbers of hypotheses and lists of references, an empty list, a text in
+            place of a list, or a number of resamples that cannot be.
 
     >>> round(bleu(["a cat sat on the mat"], [["a dog", "a cat sat on the mat"]]).value)
     100
@@ -113,6 +116,7 @@ def chrf(
 def _corpus_score(
     metric: BLEU | CHRF, hypotheses: Sequence[str], references: References, resamples: int
 ) -> Score:
+    refuse_text(hypotheses=hypotheses, references=references)
     if not hypotheses:
         raise ValueError("hypotheses must hold at least one text, got none")
     if len(hypotheses) != len(references):
@@ -125,6 +129,7 @@ def _corpus_score(
             raise ValueError(f"references[{row}] must be a list of at least one text, got {accepted!r}")
     streams = reference_streams(references)
     score = metric.corpus_score(list(hypotheses), streams)
+    _check_count(0, resamples=resamples)
     interval = None
     if resamples:
         # A test of one system only bootstraps it. corpus_score has n_bootstrap too, but fails where a resample scores
@@ -155,11 +160,17 @@ def reference_streams(references: References) -> list[list[str | None]]:
 
     A sentence with fewer references has None in the last lists.
 
+    Raises:
+        ValueError: a text in place of a list.
+
     >>> reference_streams([["a cat", "one cat"], ["a dog"]])
     [['a cat', 'a dog'], ['one cat', None]]
 
     Explained in book/your_translator.
     """
+    refuse_text(references=references)
+    for row, accepted in enumerate(references):
+        refuse_text(**{f"references[{row}]": accepted})
     return [
         [accepted[i] if i < len(accepted) else None for accepted in references]
         for i in range(max(map(len, references)))
@@ -195,10 +206,16 @@ def bleu_by_length(
         The buckets that are not empty, in order of length.
 
     Raises:
-        ValueError: edges that do not ascend, different numbers of lengths and hypotheses, or as for :func:`bleu`.
+        ValueError: edges that do not ascend, a negative length or edge, different numbers of lengths and hypotheses, or
+            as for :func:`bleu`.
     """
+    for length in lengths:
+        _check_count(0, lengths=length)
+    for edge in edges:
+        _check_count(0, edges=edge)
     if list(edges) != sorted(set(edges)):
         raise ValueError(f"edges must ascend, got {list(edges)}")
+    refuse_text(hypotheses=hypotheses, references=references)
     if not len(lengths) == len(hypotheses) == len(references):
         raise ValueError(
             "hypotheses, references and lengths must have the same length, "
@@ -256,6 +273,7 @@ def paired_bootstrap(
 
     Source: Koehn (2004); as implemented in sacrebleu. Explained in chapters/measuring.
     """
+    _check_count(1, resamples=resamples)
     for system in (first, second):
         bleu(system, references, lang=lang)  # checks them
     metrics = {
@@ -297,7 +315,7 @@ def alignment_error_rate(
         possible: for each sentence the links that are allowed; P is these and the sure ones.
 
     Raises:
-        ValueError: different numbers of sentences, or no link at all.
+        ValueError: different numbers of sentences, something else than a pair of positions, or no link at all.
 
     >>> alignment_error_rate([{(0, 0), (1, 1)}], [{(0, 0)}], [{(1, 2)}])  # 1 - (1 + 1) / (2 + 1)
     0.33333333333333337
@@ -310,13 +328,41 @@ def alignment_error_rate(
             "predicted, sure and possible must have the same length, "
             f"got {len(predicted)}, {len(sure)} and {len(possible)}"
         )
+    sides = {"predicted": predicted, "sure": sure, "possible": possible}
+    refuse_text(**sides)
+    sets = [
+        [link_set(links, name=f"{name}[{row}]") for row, links in enumerate(side)]
+        for name, side in sides.items()
+    ]
     agreed = total = 0
-    for a, s, p in zip(map(set, predicted), map(set, sure), map(set, possible), strict=True):
+    for a, s, p in zip(*sets, strict=True):
         agreed += len(a & s) + len(a & (p | s))
         total += len(a) + len(s)
     if not total:
         raise ValueError("predicted and sure must hold at least one link, got none")
     return 1 - agreed / total
+
+
+def link_set(links: Links, *, name: str = "links") -> frozenset[tuple[int, int]]:
+    """The links of a sentence as a set; a link may also be a list, as in JSON.
+
+    Args:
+        name: of the argument, for the error message.
+
+    Raises:
+        ValueError: something else than pairs of whole numbers.
+
+    >>> sorted(link_set([[1, 0], [0, 1]]))
+    [(0, 1), (1, 0)]
+
+    Explained in chapters/alignment.
+    """
+    try:
+        return frozenset((index(i), index(j)) for i, j in links)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be pairs of positions, such as [(0, 0), (1, 2)], got {str(links)[:60]!r}"
+        ) from error
 
 
 def links_from_weights(
@@ -331,12 +377,17 @@ def links_from_weights(
     Returns:
         Pairs (source position, target position), one per target word.
 
+    Raises:
+        ValueError: more target words than there are rows, or a negative number of them.
+
     >>> import torch
     >>> sorted(links_from_weights(torch.tensor([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]]), num_tgt=2))
     [(0, 1), (1, 0)]
 
     Explained in chapters/alignment.
     """
+    if num_tgt is not None:
+        _check_count(0, len(weights), num_tgt=num_tgt)
     return frozenset((i, j) for j, i in enumerate(weights[:num_tgt].argmax(1).tolist()))
 
 
@@ -346,9 +397,24 @@ def diagonal_links(num_src: int, num_tgt: int) -> frozenset[tuple[int, int]]:
     The middle of target word j is at the fraction (j + ½) / num_tgt of its sentence. The source word at that fraction
     of the source sentence gets the link.
 
+    Raises:
+        ValueError: a negative number of words, or target words without a source word.
+
     >>> sorted(diagonal_links(2, 4))
     [(0, 0), (0, 1), (1, 2), (1, 3)]
 
     Explained in chapters/alignment.
     """
+    _check_count(0, num_tgt=num_tgt)
+    _check_count(min(num_tgt, 1), num_src=num_src)
     return frozenset(((2 * j + 1) * num_src // (2 * num_tgt), j) for j in range(num_tgt))
+
+
+def _check_count(low: int, high: float = math.inf, /, **counts: int) -> None:
+    # As check_count of utils.attention, which needs torch.
+    for name, count in counts.items():
+        if isinstance(count, bool) or not hasattr(count, "__index__"):
+            raise ValueError(f"{name} must be a whole number, got {count!r}")
+        if not low <= count <= high:
+            limits = f"from {low} to {high}" if high < math.inf else f"at least {low}"
+            raise ValueError(f"{name} must be {limits}, got {count}")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from jaxtyping import Float
 from torch import Tensor
 
+from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import SPECIAL_TOKENS, UNK
 
 
@@ -29,7 +30,7 @@ def learn_dictionary(
             :func:`utils.metrics.links_from_weights`.
 
     Raises:
-        ValueError: different numbers of sources, targets and sets of links.
+        ValueError: different numbers of sources, targets and sets of links, or a text in place of a list.
 
     >>> learn_dictionary([["le", "chat"], ["chat", "noir"]], [["the", "cat"], ["black", "cat"]],
     ...                  [{(0, 0), (1, 1)}, {(0, 1), (1, 0)}])
@@ -37,6 +38,7 @@ def learn_dictionary(
 
     Source: Luong et al. (2015b), section 3; there the links come from a separate word aligner.
     """
+    refuse_text(sources=sources, targets=targets, links=links)
     if not len(sources) == len(targets) == len(links):
         raise ValueError(
             "sources, targets and links must have the same length, "
@@ -44,6 +46,7 @@ def learn_dictionary(
         )
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for source, target, pairs in zip(sources, targets, links, strict=True):
+        refuse_text(source=source, target=target, links=pairs)
         for i, j in sorted(pairs):
             counts[source[i]][target[j]] += 1
     return {word: translations.most_common(1)[0][0] for word, translations in counts.items()}
@@ -71,7 +74,8 @@ def replace_unknown(
         unknown: the token that stands for an unknown word.
 
     Raises:
-        ValueError: fewer rows than tokens, or a number of columns that is not the number of source words.
+        ValueError: fewer rows than tokens, a number of columns that is not the number of source words, or a text in
+            place of words.
 
     >>> import torch
     >>> weights = torch.tensor([[0.9, 0.1, 0.0], [0.1, 0.7, 0.2], [0.0, 0.2, 0.8]])
@@ -80,6 +84,7 @@ def replace_unknown(
 
     Source: Jean et al. (2015), who take the position from the attention weights; Luong et al. (2015b), section 3.
     """
+    refuse_text(tokens=tokens, src_words=src_words)
     num_rows, num_columns = weights.shape
     if num_rows < len(tokens) or num_columns != len(src_words):
         raise ValueError(
@@ -106,6 +111,7 @@ def point_at_source(
 
     Explained in chapters/attention_variants.
     """
+    refuse_text(tgt_words=tgt_words, src_words=src_words)
     places = {word: j for j, word in reversed(list(enumerate(src_words)))}
     return [
         vocab_size + places[word] if token == UNK and word in places else token
@@ -127,4 +133,5 @@ def read_pointers(
 
     Explained in chapters/attention_variants.
     """
+    refuse_text(src_words=src_words)
     return [src_words[i - vocab_size] if i >= vocab_size else tokens([i])[0] for i in ids]

@@ -208,6 +208,18 @@ def test_numbers_of_sentences_must_agree():
         alignment_error_rate([{(0, 0)}], [{(0, 0)}, {(0, 0)}])
 
 
+@pytest.mark.usefixtures("unchecked_shapes")
+def test_links_of_align_are_taken_and_its_lines_are_named():
+    line = '{"source": ["le", "chat"], "target": ["the", "cat"], "links": [[0, 0], [1, 1]]}'
+    gold = [[(0, 0), (1, 0)]]
+    assert alignment_error_rate([json.loads(line)["links"]], gold) == 1 - 2 / 4
+    for wrong in (json.loads(line), "0-0 1-1", line, (0, 0), [(0, 0, 1)], [(0.5, 1)]):
+        with pytest.raises(ValueError, match=r"predicted\[0\] must be pairs of positions, .* got "):
+            alignment_error_rate([wrong], gold)
+        with pytest.raises(ValueError, match=r"sure\[0\] must be pairs of positions"):
+            alignment_error_rate(gold, [wrong])
+
+
 def test_each_target_word_is_linked_with_its_maximum():
     weights = torch.tensor(
         [[0.1, 0.7, 0.2], [0.6, 0.3, 0.1], [0.2, 0.2, 0.6], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]

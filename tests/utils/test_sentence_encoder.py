@@ -1,5 +1,7 @@
 """The sentence encoder on small random weights, against torch's own layers; and the published one, where it is."""
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -116,6 +118,15 @@ def test_a_hidden_head_writes_nothing(encoder):
     assert torch.equal(encoder.vectors(SENTENCES), before)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "atol"), [(torch.float16, 3e-3), (torch.bfloat16, 3e-2), (torch.float64, 1e-6)]
+)
+def test_another_precision_gives_the_same_vectors(encoder, dtype, atol):
+    vectors = copy.deepcopy(encoder).to(dtype).vectors(SENTENCES)
+    assert vectors.dtype == dtype
+    assert_close(vectors.float(), encoder.vectors(SENTENCES), rtol=0, atol=atol)
+
+
 def test_errors_name_what_is_wrong(encoder):
     with pytest.raises(ValueError, match="have no word_embeddings"):
         SentenceEncoder({})
@@ -125,6 +136,8 @@ def test_errors_name_what_is_wrong(encoder):
         SentenceEncoder(TENSORS, num_heads=4)
     with pytest.raises(ValueError, match="may have 7 pieces, got 8"):
         encoder(torch.ones(1, 8, dtype=torch.long), torch.tensor([8]))
+    with pytest.raises(ValueError, match=r"sentences\[1\] must hold at least one piece, got none"):
+        encoder.vectors([[1, 2], []])
 
 
 def test_the_published_network_gives_the_published_numbers():

@@ -193,6 +193,11 @@ def test_impossible_source_lengths_are_named(lens):
         model(BahdanauDecoder).encoder(tokens(2, 5), torch.tensor(lens))
 
 
+def test_sentences_without_tokens_are_named():
+    with pytest.raises(ValueError, match="src must have at least one token per sentence, got none"):
+        model(BahdanauDecoder).encoder(tokens(2, 0), torch.tensor([0, 0]))
+
+
 def test_unknown_cell_and_unequal_depths_are_named():
     with pytest.raises(ValueError, match=r"cell must be .*'lstm'"):
         BahdanauDecoder(5, 2, 3, 4, cell="lstm")

@@ -16,6 +16,7 @@ from babel.core import Locale
 from babel.localedata import locale_identifiers
 
 from utils.corpus.languages import name, primary, script
+from utils.corpus.text_files import refuse_text
 
 #: The scripts of Unicode that are mixed in a way of writing; all others have one of their own.
 _MIXED = {"Hans": ["Hani"], "Hant": ["Hani"], "Jpan": ["Hani", "Hira", "Kana"], "Kore": ["Hang", "Hani"]}
@@ -53,6 +54,7 @@ def warnings_about(
 
     Explained in book/your_translator.
     """
+    refuse_text(languages=languages, first=first, sample=sample)
     if _is_header(first, languages):
         yield f"the first row looks like a header, which is no pair: {', '.join(first)}"
     for code, column in zip(languages, zip(*sample, strict=True), strict=True):

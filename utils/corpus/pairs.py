@@ -18,7 +18,7 @@ import regex
 from opencc import OpenCC
 
 from utils.corpus.languages import canonical, has_blanks, primary, script
-from utils.corpus.text_files import looks_like, text_lines
+from utils.corpus.text_files import looks_like, refuse_text, text_lines
 
 #: Name of the environment variable that names the data folder.
 DATA_VARIABLE = "ATTENTION_DATA"
@@ -179,6 +179,7 @@ def choose_languages(
 
 
 def _checked_columns(columns: Sequence[str]) -> tuple[str, str]:
+    refuse_text(columns=columns)
     names = ",".join(columns) or "none"
     try:
         columns = [canonical(column) for column in columns]

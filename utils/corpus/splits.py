@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import regex
 
+from utils.corpus.text_files import refuse_text
+
 #: The parts of a split.
 TRAIN, VALID, TEST = range(3)
 #: Groups to test and to validate on if no number is given: at most so many, and at most a tenth of all.
@@ -57,7 +59,8 @@ def group_split(
         seed: seed of the random choice of groups.
 
     Raises:
-        ValueError: a negative number of groups, or no group left to train on.
+        ValueError: a negative number of groups, no group left to train on, or a text in place of the pairs or of a
+            pair.
     """
     parts = parts_of_rows(pairs, num_test=num_test, num_valid=num_valid, seed=seed)
     train, valid, test = (
@@ -107,8 +110,10 @@ def groups_of_rows(pairs: Iterable[tuple[str, str]]) -> np.ndarray:
 
     Explained in book/data_and_licences.
     """
+    refuse_text(pairs=pairs)
     sides = array("Q"), array("Q")
     for pair in pairs:
+        refuse_text(pair=pair)
         for hashes, sentence in zip(sides, pair, strict=True):
             digest = hashlib.blake2b(folded(sentence).encode("utf-8", "surrogatepass"), digest_size=8)
             hashes.append(int.from_bytes(digest.digest()))
@@ -138,8 +143,11 @@ def examples_of(pairs: Iterable[tuple[str, str]]) -> list[Example]:
 
     Explained in book/data_and_licences.
     """
+    refuse_text(pairs=pairs)
     references: dict[str, dict[str, None]] = {}  # a dictionary as an ordered set
-    for source, target in pairs:
+    for pair in pairs:
+        refuse_text(pair=pair)
+        source, target = pair
         references.setdefault(source, {})[target] = None
     return [Example(source, tuple(targets)) for source, targets in references.items()]
 

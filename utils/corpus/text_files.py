@@ -1,7 +1,7 @@
 """Lines of text from files and pipes, and what a file looks like that is not text of the kind that is wanted.
 
 All text of a user is read here: UTF-8 with or without a byte-order mark, and UTF-16 with one. ``pairs`` makes rows of
-the lines.
+the lines. Functions of texts check here that they got a list.
 Explained in book/data_and_licences.
 """
 
@@ -136,6 +136,24 @@ def _decoded(line: bytes | None, is_utf16: bool) -> str | ValueError:
             return ValueError(f"character {len(line[: error.start].decode()) + 1} is not UTF-16")
         return ValueError(f"byte {error.start + 1} is not UTF-8")
     return ValueError("a NUL byte") if "\0" in text else text
+
+
+def refuse_text(**arguments: object) -> None:
+    """Raise an error if an argument is a text where a list is meant: each of its characters would count as an item.
+
+    Raises:
+        ValueError: with the name of the argument.
+
+    >>> refuse_text(sentences=["I see."])
+    >>> refuse_text(sentences="I see.")
+    Traceback (most recent call last):
+    ValueError: sentences must be a list, got the text 'I see.'
+
+    Explained in book/your_translator.
+    """
+    for name, value in arguments.items():
+        if isinstance(value, str):
+            raise ValueError(f"{name} must be a list, got the text {value[:40]!r}")
 
 
 def looks_like(file: BufferedIOBase, *, columns: bool) -> str:

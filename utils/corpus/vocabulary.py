@@ -5,10 +5,12 @@ The other modules of ``corpus`` read and clean the text.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 from tokenizers import Encoding, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
+from utils.corpus.text_files import refuse_text
 from utils.corpus.whole_files import write_whole
 
 #: Ids that all vocabularies share: padding, beginning and end of sentence, and the unknown word.
@@ -58,13 +60,14 @@ class Vocabulary:
             min_count: rarer words become the unknown word.
 
         Raises:
-            ValueError: no word at all, or a text in place of a sequence of words.
+            ValueError: no word at all, a text in place of a list, or a word with half of a surrogate pair.
         """
+        refuse_text(sentences=sentences)
         counts: Counter[str] = Counter()
-        for sentence in sentences:
-            if isinstance(sentence, str):
-                raise ValueError(f"a sentence must be a sequence of words, got the text {sentence!r}")
+        for row, sentence in enumerate(sentences):
+            refuse_text(**{f"sentences[{row}]": sentence})
             counts.update(sentence)
+        _check_characters(counts)
         if not counts:
             raise ValueError("sentences must hold at least one word, got none")
         frequent = sorted((-count, word) for word, count in counts.items() if count >= min_count)
@@ -85,10 +88,14 @@ class Vocabulary:
             size: number of tokens, the 4 special ones and 256 bytes included. A short text gives fewer.
 
         Raises:
-            ValueError: no text, or a size that leaves no room for the text's own characters.
+            ValueError: no text, a text in place of a list, half of a surrogate pair, or a size that leaves no room for
+                the text's own characters.
 
         Source: Sennrich et al. (2016), section 3.2.
         """
+        refuse_text(texts=texts)
+        texts = list(texts)
+        _check_characters(texts)
         tokenizer = Tokenizer(models.BPE(unk_token=SPECIAL_TOKENS[UNK], byte_fallback=True))
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
             [pre_tokenizers.Metaspace(), pre_tokenizers.Split(Regex(r"▁?[^\w▁']"), "isolated")]
@@ -101,7 +108,6 @@ class Vocabulary:
                 decoders.Strip(" ", 1, 0),  # the blank that opens the first word
             ]
         )
-        texts = list(texts)
         characters = len({"▁", *"".join(texts).replace(" ", "▁")})
         smallest = len(SPECIAL_TOKENS) + len(_BYTES) + characters
         if not any(texts):
@@ -126,12 +132,15 @@ class Vocabulary:
             sentences: texts for a vocabulary of subwords, sequences of words for one of words.
 
         Raises:
-            ValueError: texts for a vocabulary of words, or words for one of subwords.
+            ValueError: texts for a vocabulary of words, words for one of subwords, a single text, or half of a
+                surrogate pair.
         """
+        refuse_text(sentences=sentences)
         for sentence in sentences:
             if isinstance(sentence, str) == self.of_words:
                 kind = "sequences of words" if self.of_words else "texts"
                 raise ValueError(f"this vocabulary encodes {kind}, got {sentence!r}")
+        _check_characters(chain.from_iterable(sentences) if self.of_words else sentences)
         # A word that is spelled like a special token is an unknown word, not padding.
         if self.of_words:
             encodings = self._tokenizer.encode_batch(list(sentences), is_pretokenized=True)
@@ -145,8 +154,10 @@ class Vocabulary:
         A blank belongs to the subword after it; the bytes of one character share its span.
 
         Raises:
-            ValueError: a vocabulary of words.
+            ValueError: a vocabulary of words, a single text, or half of a surrogate pair.
         """
+        refuse_text(texts=texts)
+        _check_characters(texts)
         if self.of_words:
             raise ValueError("only a vocabulary of subwords has spans, got one of words")
         return [encoding.offsets for encoding in self._encodings(texts)]
@@ -204,6 +215,18 @@ class Vocabulary:
         return cls(tokenizer)
 
 
+def _check_characters(texts: Iterable[str]) -> None:
+    """Raise ValueError for half of a surrogate pair, which is no character: no UTF-8 text has it."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            half = f"U+{ord(text[error.start]):04X}"
+            raise ValueError(
+                f"a text must hold whole characters, got {half}, half of a surrogate pair, in {text[:40]!r}"
+            ) from None
+
+
 def encode_pairs(
     pairs: Sequence[tuple[Sequence[str], Sequence[str]]], src: Vocabulary, tgt: Vocabulary, *, max_tokens: int
 ) -> tuple[list[list[int]], list[list[int]]]:
@@ -215,12 +238,18 @@ def encode_pairs(
         tgt: vocabulary of the targets.
         max_tokens: largest number of tokens of a source or a target.
 
+    Raises:
+        ValueError: a text in place of the pairs or of a pair, or as for :meth:`Vocabulary.encode`.
+
     >>> words = Vocabulary.words([["a", "b"]])
     >>> encode_pairs([(["a"], ["b"]), (["a", "b"], ["a"])], words, words, max_tokens=1)
     ([[4]], [[5]])
 
     Explained in book/your_translator.
     """
+    refuse_text(pairs=pairs)
+    for row, pair in enumerate(pairs):
+        refuse_text(**{f"pairs[{row}]": pair})
     sources, targets = (
         src.encode([source for source, _ in pairs]),
         tgt.encode([target for _, target in pairs]),

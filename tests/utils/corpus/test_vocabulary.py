@@ -106,11 +106,22 @@ def test_what_was_saved_is_loaded(make, tmp_path):
     assert loaded.to_json() == vocabulary.to_json()
 
 
+@pytest.mark.parametrize("text", ["a\ud83d", "\ude00b", "\ude00\ud83d"])
+def test_half_of_a_character_is_named(bpe, text):
+    for call in (bpe.encode, bpe.spans, lambda texts: Vocabulary.bpe(texts, 300)):
+        with pytest.raises(ValueError, match=r"got U\+D[8E]\w\w, half of a surrogate pair, in '"):
+            call(["le chat", text])
+    for call in (Vocabulary.words(WORDS).encode, Vocabulary.words):
+        with pytest.raises(ValueError, match=r"got U\+D[8E]\w\w, half of a surrogate pair, in '"):
+            call([["le", text]])
+    assert bpe.decode(bpe.encode(["\U0001f600"])[0]) == "\U0001f600"
+
+
 def test_mistakes_are_named(bpe, tmp_path):
     words = Vocabulary.words(WORDS)
     with pytest.raises(ValueError, match="sentences must hold at least one word, got none"):
         Vocabulary.words([])
-    with pytest.raises(ValueError, match="sequence of words, got the text 'le chat'"):
+    with pytest.raises(ValueError, match=r"sentences\[0\] must be a list, got the text 'le chat'"):
         Vocabulary.words(["le chat"])
     with pytest.raises(ValueError, match="texts must hold at least one character, got none"):
         Vocabulary.bpe(["", ""], 400)

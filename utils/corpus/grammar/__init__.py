@@ -16,6 +16,7 @@ from typing import NamedTuple
 from utils.corpus.grammar.parts import Run
 from utils.corpus.grammar.phrases import elide
 from utils.corpus.grammar.sentences import SentenceSampler
+from utils.corpus.text_files import refuse_text
 
 LANGUAGES = ("en", "fr", "zh")
 SPLITS = ("train", "valid", "test")
@@ -158,7 +159,7 @@ def join_words(words: Sequence[str], lang: str) -> str:
     """Join words to text: no blank after an apostrophe or before a punctuation mark, and none in Chinese.
 
     Raises:
-        ValueError: a language that is not ``en``, ``fr`` or ``zh``.
+        ValueError: a language that is not ``en``, ``fr`` or ``zh``, or a text in place of words.
 
     >>> join_words(["l'", "ami", "de", "Paul", "n'", "est", "pas", "fatigué", "."], "fr")
     "L'ami de Paul n'est pas fatigué."
@@ -168,6 +169,7 @@ def join_words(words: Sequence[str], lang: str) -> str:
     '玛丽在家睡觉。'
     """
     _check_language("lang", lang)
+    refuse_text(words=words)
     if lang == "zh":
         return "".join(words)
     text = ""

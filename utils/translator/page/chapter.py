@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import torch
 
 from utils.corpus.grammar import join_words
+from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import BOS, EOS, Vocabulary
 from utils.search import beam_search
 from utils.seq2seq import BahdanauDecoder, EncoderDecoder
@@ -44,10 +45,11 @@ def live_translator(
             them it offers none.
 
     Raises:
-        ValueError: another decoder, vocabularies of subwords, or no example.
+        ValueError: another decoder, vocabularies of subwords, no example, or a text in place of a list.
 
     Explained in chapters/bahdanau_decoder.
     """
+    refuse_text(examples=examples, sentences=sentences)
     if not isinstance(model.decoder, BahdanauDecoder):
         raise ValueError(f"the page runs a BahdanauDecoder, got a {type(model.decoder).__name__}")
     if not (src_vocabulary.of_words and tgt_vocabulary.of_words):

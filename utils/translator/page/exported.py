@@ -9,6 +9,7 @@ from typing import Any
 
 from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
+from utils.corpus.text_files import refuse_text
 from utils.corpus.whole_files import write_whole
 from utils.translator.options import Model, Search
 from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, content_of, page_of, stored_example
@@ -29,9 +30,10 @@ def check_export(run: Run, out: Path, examples: Sequence[str]) -> None:
 
     Raises:
         ValueError: a Transformer, a name that does not end in .html or is a folder's, no examples and no test
-            sentences, or an example that the page does not translate.
+            sentences, a text in place of the examples, or an example that the page does not translate.
         FileNotFoundError: a folder that does not exist.
     """
+    refuse_text(examples=examples)
     if run.settings.model != Model.RECURRENT:
         raise ValueError(
             f"only a recurrent translator can be exported, this run is a {run.settings.model}: "

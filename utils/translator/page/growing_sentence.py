@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import torch
 
+from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import UNK, Vocabulary
 from utils.search import greedy
 from utils.seq2seq import EncoderDecoder
@@ -90,6 +91,8 @@ def right_places(words: Sequence[str], reference: Sequence[str]) -> list[int]:
     >>> right_places(["la", "fleur", "blanche", "la"], ["la", "petite", "fleur"])
     [0, 1]
     """
+
+    refuse_text(words=words, reference=reference)
 
     @cache
     def longest(i: int, j: int) -> tuple[int, ...]:

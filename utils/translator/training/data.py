@@ -18,6 +18,7 @@ from utils.corpus.batches import ShuffledBatches
 from utils.corpus.pair_warnings import shortened, warnings_about
 from utils.corpus.pairs import PairFiles, check_share, choose_languages, find_files, read_rows
 from utils.corpus.splits import TEST, TRAIN, VALID, Example, examples_of, parts_of_rows
+from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
 from utils.corpus.whole_files import naming, write_whole
 from utils.training import Ids
@@ -260,6 +261,7 @@ def show_pairs(
         pairs: of the file, in the order of ``languages``.
         notify: gets each message.
     """
+    refuse_text(columns=columns, pairs=pairs)
     notify("  " + "  ".join(f"column {n} is {columns[n - 1]}: {shortened(first[n - 1], 60)}" for n in (1, 2)))
     examples = pairs[:: len(pairs) // 1000 + 1]
     for source, target in examples[:: len(examples) // 3 or 1][:3]:
