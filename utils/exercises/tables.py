@@ -9,6 +9,7 @@ Explained in book/teaching.
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -51,6 +52,7 @@ def against(
     mistakes: Programs,
     parts: Sequence[str] = ("the result",),
     last_first: bool = False,
+    compared: Callable[[Any], Any] = lambda part: part,
     tolerance: float = 1e-4,
     also: Callable[..., Iterator[str]] | None = None,
 ) -> Callable[[Callable], Check]:
@@ -61,6 +63,7 @@ def against(
         mistakes: a wrong program is named where it gives what the answer gives, in this case and those before it.
         parts: names of the things that the function returns. They are compared in this order.
         last_first: whether the parts are compared from the last to the first, because the last was computed first.
+        compared: what is compared of a part, where there are several right ones; it may raise :class:`Wrong`.
         tolerance: relative or absolute.
         also: yields points that no case can show, such as the memory that an answer takes. It gets the function and
             what else the reader answers.
@@ -79,20 +82,31 @@ def against(
     Explained in book/teaching.
     """
 
+    def run(program: Callable, inputs: tuple) -> dict[str, Any]:
+        """What is compared, by the names of the parts."""
+        result = program(*copy.deepcopy(inputs))
+        all_parts = as_parts(result, *parts) if len(parts) > 1 else [result]
+        return {name: compared(part) for name, part in zip(parts, all_parts, strict=True)}
+
     def decorate(right: Callable) -> Check:
         def examine(answer: ReadersFunction, *others: object) -> Iterator[str]:
             so_far: list[tuple[tuple, dict]] = []  # inputs, and the parts that the answer returned
             for case in cases:
                 inputs = case.inputs() if callable(case.inputs) else case.inputs
-                found, hints = _found(answer, inputs, parts, case), filter(None, [case.hint])
+                hints = [case.hint] if case.hint else []
+                try:
+                    found = run(answer, inputs)
+                except Wrong as error:  # it raises, changes its inputs, or returns more or fewer things
+                    raise Wrong(f"{case.says}, {error}", *hints, *error.hints) from None
                 so_far.append((inputs, {}))
-                compared = list(zip(parts, found, _parts(right, inputs, parts), strict=True))
-                for name, own, expected in reversed(compared) if last_first else compared:
+                right_parts = run(right, inputs)
+                for name in reversed(parts) if last_first else parts:
+                    own, expected = found[name], right_parts[name]
                     so_far[-1][1][name] = own
                     if _same(own, expected, tolerance):
                         continue
                     for says, wrong in mistakes.items():
-                        if _gives(wrong, so_far, parts, tolerance):
+                        if _gives(partial(run, wrong), so_far, tolerance):
                             raise _mistake(f"{case.says}, {name}", own, expected, says)
                     if isinstance(expected, Tensor | float | int):
                         expect_close(own, expected, case.says, *hints, name=name, tolerance=tolerance)
@@ -107,28 +121,14 @@ def against(
     return decorate
 
 
-def _parts(program: Callable, inputs: tuple, names: Sequence[str]) -> Sequence[Any]:
-    result = program(*copy.deepcopy(inputs))
-    return as_parts(result, *names) if len(names) > 1 else [result]
-
-
-def _found(answer: ReadersFunction, inputs: tuple, names: Sequence[str], case: Case) -> Sequence[Any]:
-    try:
-        return _parts(answer, inputs, names)
-    except Wrong as error:  # it raises, changes its inputs, or returns more or fewer things
-        raise Wrong(f"{case.says}, {error}", *filter(None, [case.hint]), *error.hints) from None
-
-
-def _gives(
-    program: Callable, so_far: Sequence[tuple[tuple, dict]], names: Sequence[str], tolerance: float
-) -> bool:
-    """Whether a program gives the same results as the answer in all cases so far."""
+def _gives(program: Callable[[tuple], dict], so_far: Sequence[tuple[tuple, dict]], tolerance: float) -> bool:
+    """Whether a program gives the same parts as the answer in all cases so far."""
     try:
         return all(
-            _same(found[name], result, tolerance)
+            _same(own, result[name], tolerance)
             for inputs, found in so_far
-            for name, result in zip(names, _parts(program, inputs, names), strict=True)
-            if name in found
+            for result in [program(inputs)]  # run it once
+            for name, own in found.items()
         )
     except Exception:  # a wrong program need not be able to take every case
         return False
