@@ -1,4 +1,4 @@
-"""A translator with attention in about fifty lines: from a file of sentence pairs to a translation, with PyTorch alone.
+"""A translator with attention in fifty lines of code, with PyTorch alone; twenty more read a file of sentence pairs.
 
     python fifty_lines.py pairs.txt "What time is it?"
 
@@ -63,14 +63,34 @@ def train(pairs, steps=1000):
 
 
 def translate(model, src, tgt, sentence):  # greedy search
-    known = [src[word] for word in words(sentence) if word in src]
-    read, state, written = model.read(torch.tensor([known])), torch.zeros(1, 128), [START]
+    numbers = [src[word] for word in words(sentence)]
+    read, state, written = model.read(torch.tensor([numbers])), torch.zeros(1, 128), [START]
     while written[-1] != END and len(written) < 50:
         scores, state = model.step(torch.tensor(written[-1:]), state, *read)
         written.append(END + scores[0, END:].argmax().item())  # never padding, never the start
     return " ".join(tgt[number - 3] for number in written if number > END)
 
 
+def read_pairs(path):
+    text, pairs = Path(path).read_bytes().decode("utf-8-sig"), []
+    for number, line in enumerate(text.split("\n" if "\n" in text else "\r"), start=1):
+        pair = [words(side) for side in line.split("\t")[:2]]
+        if len(pair) == 2 and all(pair):
+            pairs.append(pair)
+        elif line.strip():
+            sys.exit(f"{path}, line {number}: wanted a sentence, a tab and its translation, got {line!r}")
+    return pairs
+
+
 if __name__ == "__main__":
-    rows = [row.split("\t")[:2] for row in Path(sys.argv[1]).read_text("utf-8-sig").strip().split("\n")]
-    print(translate(*train([[words(side) for side in row] for row in rows]), sys.argv[2]))
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    pairs, sentence = read_pairs(sys.argv[1]), sys.argv[2]
+    known = {word for source, _ in pairs for word in source}
+    if unknown := [word for word in words(sentence) if word not in known]:
+        sys.exit(
+            f"{sys.argv[1]} has no sentence with {', '.join(unknown)}: only words of the file are translated"
+        )
+    if not words(sentence):
+        sys.exit(f"the sentence has no word: {sentence!r}")
+    print(translate(*train(pairs), sentence))

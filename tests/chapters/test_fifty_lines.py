@@ -1,6 +1,7 @@
 """The translator in fifty lines: it runs alone and learns, in three languages."""
 
 import random
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,54 @@ def test_it_learns_a_small_file(source, target):
     written = [fifty_lines.translate(model, src, tgt, text[source]) for text in texts]
     right = sum(w == " ".join(t) for w, (_, t) in zip(written, pairs, strict=True))
     assert right >= 17
+
+
+def test_the_translator_has_fifty_lines():
+    _, _, code = FILE.read_text("utf-8").split('"""')
+    counts = [sum(bool(line.strip()) for line in part.split("\n")) for part in code.split("def read_pairs")]
+    assert [round(count, -1) for count in counts] == [50, 20]
+
+
+@pytest.mark.parametrize(
+    ("content", "pairs"),
+    [
+        ("\ufeffGo.\tVa !\tCC-BY\r\n\r\n \nStop.\t停下。", [["go", "."], ["stop", "."]]),
+        ("Go\rhome.\tVa !\nStop\u2028now.\tArrête !\n", [["go", "home", "."], ["stop", "now", "."]]),
+        ("Go.\tVa !\rStop.\tArrête !\r", [["go", "."], ["stop", "."]]),
+    ],
+)
+def test_lines_are_those_of_the_course(tmp_path, content, pairs):
+    (tmp_path / "pairs.txt").write_bytes(content.encode())
+    assert [source for source, _ in fifty_lines.read_pairs(tmp_path / "pairs.txt")] == pairs
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        ("Go.\tVa !\n", [], 'python fifty_lines.py pairs.txt "What time is it?"'),
+        ("Go.\tVa !\n", ["pairs.txt", "Go", "home."], 'python fifty_lines.py pairs.txt "What time is it?"'),
+        (
+            "Go.\tVa !\n",
+            ["pairs.txt", "Go home now."],
+            "pairs.txt has no sentence with home, now: only words of",
+        ),
+        ("\n", ["pairs.txt", "Go."], "pairs.txt has no sentence with go, .: only words of the file"),
+        ("Go.\tVa !\n", ["pairs.txt", " "], "the sentence has no word: ' '"),
+        (
+            "Go.\tVa !\nStop.\n",
+            ["pairs.txt", "Go."],
+            "pairs.txt, line 2: wanted a sentence, a tab and its tr",
+        ),
+        ("Go.\t \n", ["pairs.txt", "Go."], "pairs.txt, line 1: wanted a sentence, a tab and its translation"),
+    ],
+)
+def test_a_mistake_is_named(tmp_path, monkeypatch, content, arguments, message):
+    (tmp_path / "pairs.txt").write_text(content, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(FILE), *arguments])
+    with pytest.raises(SystemExit) as error:
+        runpy.run_path(str(FILE), run_name="__main__")
+    assert message in error.value.code
 
 
 @pytest.mark.trains
