@@ -35,7 +35,7 @@ SETTINGS := $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)
 export MPLCONFIGDIR := $(SETTINGS)/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC
 test test-all notebooks: export IPYTHONDIR := $(SETTINGS)/ipython
-.PHONY: help book browser network test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts translators clean
+.PHONY: help book browser network test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts picture translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -99,6 +99,8 @@ readme: $(INSTALLED)  ## write the links and the tables of chapters in README.md
 	$(BIN)/python book/_ext/publishing.py
 fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got a new Chinese character
 	$(BIN)/python book/fonts.py
+picture: $(BOOK)/.built browser  ## take the picture of the first page again, for the README and other sites
+	PYTHONPATH=tests/support $(BIN)/python book/picture.py $(BOOK)/index.html
 translators: $(INSTALLED)  ## write the pages of the translators with today's scripts; trains those that have no page
 	PYTHONPATH=chapters $(BIN)/python book/translators.py
 
