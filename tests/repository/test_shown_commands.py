@@ -28,7 +28,7 @@ Command = tuple[str, ...]
 #: How the commands begin that are not run, and why not.
 NOT_RUN = {
     "python tests/benchmarks/": "they measure for minutes, so only their options are read",
-    "attention-course data get minilm": "it downloads 83 MB; tests/utils/corpus/test_weights.py tests it",
+    "attention-course data get minilm": "it downloads 83 to 91 MB; tests/utils/corpus/test_weights.py tests it",
 }
 #: What a text writes in place of something that the reader chooses.
 PLACEHOLDERS = {"COMMAND": "train", "RUN": "runs/fr-en"}
