@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from utils.exercises.progress import record_result
+from utils.exercises.progress import add_exercise, record_result
 
 #: Seconds after which a check says that a reader's function does not come to an end.
 TIME_LIMIT = 30.0
@@ -124,6 +124,7 @@ def exercise(number: int, *hints: str) -> Callable[[Examine], Check]:
 
     def decorate(examine: Examine) -> Check:
         chapter = examine.__module__.split(".")[-1]
+        add_exercise(chapter, number)
 
         @functools.wraps(examine)
         def check(*answers: object, hint: int = 1, record: bool = True) -> Report:
@@ -147,7 +148,6 @@ def exercise(number: int, *hints: str) -> Callable[[Examine], Check]:
                 record_result(chapter, number, status, wrong or "; ".join(right))
             return report
 
-        check.number = number  # type: ignore[attr-defined]
         return check
 
     return decorate
@@ -244,17 +244,19 @@ class ReadersFunction:
 class LargestTensor(TorchFunctionMode):
     """Notes the floating-point tensors that functions of torch make within its block.
 
-    ``shapes`` are their shapes, and ``peak`` is the largest number of numbers that they held at the same time.
+    ``shapes`` are their shapes, ``peak`` is the largest number of numbers that they held at the same time, and
+    ``calls`` says how many functions ran.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.shapes: set[tuple[int, ...]] = set()
-        self.peak = 0
+        self.peak = self.calls = 0
         self._made: list[weakref.ref[Tensor]] = []
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         result = function(*args, **(kwargs or {}))
+        self.calls += 1
         for item in result if isinstance(result, tuple | list) else [result]:
             if isinstance(item, Tensor) and item.is_floating_point():
                 self._keep(torch.func.debug_unwrap(item))  # within torch.vmap, the tensor of all calls

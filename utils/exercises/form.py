@@ -27,6 +27,7 @@ class ExerciseCells(NamedTuple):
         check_name: name of the check in the chapter's module, or "" if the exercise has none.
         names: the arguments of the check, which the stub defines.
         explanation: or the points of a good answer.
+        in_page: whether it stands before the section *Exercises*, so that the page goes on with its solution.
     """
 
     number: int
@@ -37,6 +38,7 @@ class ExerciseCells(NamedTuple):
     names: list[str]
     solution: NotebookNode | None
     explanation: NotebookNode | None
+    in_page: bool
 
 
 def kind_of(cell: NotebookNode) -> str:
@@ -62,6 +64,7 @@ def exercises_of(notebook: NotebookNode) -> Iterator[ExerciseCells]:
             missing), solution and explanation; or the check is not one call.
     """
     cells, kinds = notebook.cells, [kind_of(cell) for cell in notebook.cells]
+    section = next((i for i, cell in enumerate(cells) if cell.source.startswith("## Exercises")), len(cells))
     for first in (i for i, kind in enumerate(kinds) if kind in ("task", "question")):
         number = int(_HEADING.search(cells[first].source)[1])
         ends = ("task", "question", "")
@@ -83,6 +86,7 @@ def exercises_of(notebook: NotebookNode) -> Iterator[ExerciseCells]:
             names,
             by_kind.get("solution"),
             by_kind.get("explanation") or by_kind.get("points"),
+            in_page=first < section,
         )
 
 

@@ -7,15 +7,20 @@ Explained in book/teaching.
 
 import argparse
 import copy
-import shutil
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from utils.exercises.form import ExerciseCells, exercises_of
+from utils.corpus.whole_files import write_whole
+from utils.exercises.form import exercises_of
+
+#: The file of checksums in a folder of handouts.
+RECORD = ".handout"
 
 
 def handout(notebook: NotebookNode) -> NotebookNode:
@@ -23,16 +28,15 @@ def handout(notebook: NotebookNode) -> NotebookNode:
 
     Solutions before the section *Exercises* stay, since the page goes on with them.
 
-    The cell that the reader of an exercise fills is marked as the answer. In place of the solution is a cell that only
-    nbgrader needs: its value, 1 or 0, is the number of points. An exercise without a check gets a cell for a text, for
-    which the teacher gives the points.
+    The cell that the reader of an exercise fills is marked as the answer. After the check is a cell that only nbgrader
+    needs: its value, 1 or 0, is the number of points. An exercise without a check gets a cell for a text, for which
+    the teacher gives the points.
 
     Raises:
         ValueError: the exercises of the notebook do not have their form.
     """
     new_notebook = copy.deepcopy(notebook)
     cells = new_notebook.cells
-    section = next(cell for cell in cells if cell.source.startswith("## Exercises"))
     for exercise in list(exercises_of(new_notebook)):
         name = f"exercise-{exercise.number}"
         if exercise.check is None:
@@ -44,22 +48,21 @@ def handout(notebook: NotebookNode) -> NotebookNode:
             _tell_nbgrader(exercise.stub, name, solution=True)
             _tell_nbgrader(exercise.check, f"check-{exercise.number}", locked=True)
             exercise.check.outputs = []
-            cells.insert(cells.index(exercise.check) + 1, _points(exercise))
-        if cells.index(exercise.task) > cells.index(section):
+            cells.insert(cells.index(exercise.check) + 1, _points(exercise.number))
+        if not exercise.in_page:
             for answer in filter(None, (exercise.solution, exercise.explanation)):
                 cells.remove(answer)
     return new_notebook
 
 
-def _points(exercise: ExerciseCells) -> NotebookNode:
-    names = ", ".join(exercise.names)
+def _points(number: int) -> NotebookNode:
     cell = new_code_cell(
-        f"# The points for nbgrader: 1 if the answer is right.\n"
-        f"float(bool(check.{exercise.check_name}({names}, record=False)))",
-        id=f"points-{exercise.number}",
+        "# The points for nbgrader: 1 if the check above found the answer right.\n"
+        f"from utils.exercises.progress import points\n\npoints(check, {number})",
+        id=f"points-{number}",
         metadata={"tags": ["hide-cell"], "jupyter": {"source_hidden": True}},
     )
-    _tell_nbgrader(cell, f"points-{exercise.number}", grade=True, locked=True)
+    _tell_nbgrader(cell, f"points-{number}", grade=True, locked=True)
     return cell
 
 
@@ -71,18 +74,62 @@ def _tell_nbgrader(
     cell.metadata["nbgrader"] = {"schema_version": 3, "task": False} | told
 
 
+def write_unless_edited(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files into a folder; those that are there are replaced if they are as this function has written them.
+
+    The file ``.handout`` of the folder has the checksums of all that was written into it.
+
+    Args:
+        files: names, relative to the folder, and contents.
+        folder: made if it does not exist.
+
+    Raises:
+        FileExistsError: there are other files with these names. Nothing is written then.
+    """
+    record = folder / RECORD
+    sums = set(record.read_text("utf-8").split()) if record.is_file() else set()
+    edited = []
+    for name, content in files.items():
+        if (folder / name).exists():
+            found = (folder / name).read_bytes() if (folder / name).is_file() else None
+            if found is None or (found != content and sha256(found).hexdigest() not in sums):
+                edited.append(str(folder / name))
+    if edited:
+        raise FileExistsError(
+            f"{', '.join(edited)} would be replaced, and is not as this command has written it: "
+            "move it to another place, or name another folder"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    sums |= {sha256(content).hexdigest() for content in files.values()}
+    write_whole(record, "".join(f"{checksum}\n" for checksum in sorted(sums)))
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / name, content)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Write chapters without their solutions.")
     parser.add_argument("folder", type=Path, help="where to write them")
     parser.add_argument("chapters", type=Path, nargs="+", help="notebooks of the course")
     options = parser.parse_args(arguments)
-    options.folder.mkdir(parents=True, exist_ok=True)
+    files: dict[str, bytes] = {}
+    written = []
     for path in options.chapters:
-        target = options.folder / path.name
-        nbformat.write(handout(nbformat.read(path, as_version=4)), target)
-        print(target)
-        if (studies := path.parent / "studies").is_dir():  # stored runs that chapters read
-            shutil.copytree(studies, options.folder / "studies", dirs_exist_ok=True)
+        if path.name in files:
+            parser.error(f"two chapters are called {path.name}")
+        notebook = nbformat.read(path, as_version=4)
+        files[path.name] = (nbformat.writes(handout(notebook)) + "\n").encode()
+        given = [str(each.number) for each in exercises_of(notebook) if each.check and each.in_page]
+        kept = f", with the solution of exercise {' and '.join(given)}" if given else ""
+        written.append(f"{options.folder / path.name}{kept}")
+        # Stored runs that chapters read.
+        for study in filter(Path.is_file, (path.parent / "studies").glob("*")):
+            files[f"studies/{study.name}"] = study.read_bytes()
+    try:
+        write_unless_edited(files, options.folder)
+    except FileExistsError as error:
+        sys.exit(str(error))
+    print(*written, sep="\n")
 
 
 if __name__ == "__main__":

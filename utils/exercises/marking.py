@@ -5,7 +5,8 @@ It is no protection against somebody who wants to do harm. Explained in book/tea
 
 import asyncio
 import csv
-import importlib
+import io
+import itertools
 import json
 import os
 import re
@@ -13,17 +14,34 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import nbclient
 import nbformat
 from tqdm import tqdm
 
-from utils.exercises.progress import VARIABLE, numbers_of, stored_results
+from utils.corpus.whole_files import write_whole
+from utils.exercises.form import ExerciseCells, exercises_of
+from utils.exercises.progress import VARIABLE, stored_results
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 #: Seconds after which a cell is interrupted, so that the next ones run, and after which a notebook is stopped.
 CELL_LIMIT, NOTEBOOK_LIMIT = 600, 3600
+#: The encoding of tables that spreadsheet programs read as UTF-8.
+_ENCODING = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
+
+
+class Mark(NamedTuple):
+    """A row of the table of marks."""
+
+    file: str
+    chapter: str  #: empty if the file could not be run as a notebook
+    exercise: str
+    solution: str  #: whether it was "handed out" with the exercise or "kept back"
+    result: str
+    message: str
 
 
 class _Quiet(nbclient.NotebookClient):
@@ -36,54 +54,138 @@ class _Quiet(nbclient.NotebookClient):
         """Keep no outputs: they may be without end."""
 
 
-def run(notebook: nbformat.NotebookNode, results: Path) -> str:
-    """Run a notebook in a folder of its own, where its checks write ``results``; return why some are missing."""
+def run(notebook: nbformat.NotebookNode, results: Path) -> tuple[dict[int, str], str]:
+    """Run a notebook in a folder of its own, where its checks write ``results``.
+
+    Returns:
+        What happened to the cells that did not come to their end, by place, and what ended the notebook, if anything.
+    """
+    happened: dict[int, str] = {}
+
+    def note(cell: nbformat.NotebookNode, cell_index: int, execute_reply: dict) -> None:
+        name, text = (str(execute_reply["content"].get(part, "")) for part in ("ename", "evalue"))
+        raised = f"raised {name}: {' '.join(text.split())[:200]}"
+        is_stopped = name == "KeyboardInterrupt"
+        happened[cell_index] = f"was stopped after {CELL_LIMIT} seconds" if is_stopped else raised
+
     options = {"kernel_name": "python3", "allow_errors": True, "interrupt_on_timeout": True}
+    # The kernel would warn for each notebook that other users of this computer may listen.
+    options |= {"on_cell_error": note, "extra_arguments": ["--IPKernelApp.log_level=ERROR"]}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         shutil.copytree(CHAPTERS / "studies", Path(place) / "studies")  # stored runs that chapters read
         client = _Quiet(notebook, timeout=CELL_LIMIT, **options)
         running = client.async_execute(cwd=place, env=os.environ | {VARIABLE: str(results)})
         try:
             asyncio.run(asyncio.wait_for(running, NOTEBOOK_LIMIT))
-        except (TimeoutError, nbclient.exceptions.DeadKernelError):
-            return f"the kernel died, or was stopped after {NOTEBOOK_LIMIT} seconds, before this check"
-    return "this check did not run"
+        except TimeoutError:
+            return happened, f"the notebook was stopped after {NOTEBOOK_LIMIT} seconds, before this check"
+        except nbclient.exceptions.DeadKernelError:
+            return happened, "the kernel died before this check"
+    return happened, ""
 
 
-def marks_of(path: Path) -> list[tuple[str, ...]]:
-    """Chapter, exercise, result and message of each exercise of a notebook; one row if it cannot be marked."""
+def why_unchecked(
+    notebook: nbformat.NotebookNode, exercise: ExerciseCells, happened: dict[int, str], end: str
+) -> str:
+    """Why the check of an exercise has stored no result, ``happened`` and ``end`` being what :func:`run` returns."""
+    calls = re.compile(rf"\.{exercise.check_name}\b(?!.*record=False)", re.DOTALL)
+    sources = [cell.source if cell.cell_type == "code" else "" for cell in notebook.cells]
+    places = [place for place, source in enumerate(sources) if calls.search(source)]
+    if not places:
+        return "the notebook does not call its check"
+    why = f"its check {happened.get(places[-1], 'stored no result')}"
+    first = min(happened, default=places[-1])
+    if first < places[-1]:
+        number = sum(cell.cell_type == "code" for cell in notebook.cells[: first + 1])
+        why += f"; before it, code cell {number} {happened[first]}"
+    return end if end and places[-1] not in happened else why
+
+
+def marks_of(path: Path, file: str) -> list[Mark]:
+    """The marks of the exercises of a notebook, which the table calls ``file``; one row if it cannot be marked."""
     try:
         notebook = nbformat.reads(json.dumps(json.loads(path.read_bytes())), as_version=4)
         source = "\n".join(cell.source for cell in notebook.cells)
         imported = re.findall(r"from utils\.exercises import (\w+)", source)
         chapter = next((name for name in imported if (CHAPTERS / f"{name}.ipynb").exists()), None)
         if chapter is None:
-            return [("", "", "failed", "it imports the checks of no chapter")]
-        numbers = numbers_of(importlib.import_module(f"utils.exercises.{chapter}"))
+            return [Mark(file, "", "", "", "failed", "it imports the checks of no chapter")]
         with tempfile.TemporaryDirectory() as place:
-            why = run(notebook, Path(place) / "results.json")
+            happened, end = run(notebook, Path(place) / "results.json")
             found = stored_results(Path(place) / "results.json").get(chapter, {})
-        return [(chapter, str(n), *found.get(str(n), ["not checked", why])) for n in numbers]
+        marks = []
+        for exercise in exercises_of(nbformat.read(CHAPTERS / f"{chapter}.ipynb", as_version=4)):
+            if exercise.check is not None:
+                why = why_unchecked(notebook, exercise, happened, end)
+                result = found.get(str(exercise.number), ["not checked", why])
+                solution = "handed out" if exercise.in_page else "kept back"
+                marks.append(Mark(file, chapter, str(exercise.number), solution, *result))
+        return marks
     except Exception as error:  # a file can be broken in more ways than nbformat has names for
-        return [("", "", "failed", f"it cannot be run as a notebook: {error!r}"[:300])]
+        return [Mark(file, "", "", "", "failed", f"it cannot be run as a notebook: {error!r}"[:300])]
+
+
+def totals_of(marks: Iterable[Mark]) -> list[tuple[str | int, ...]]:
+    """For each student, by the first folder of the files, or the file where it lies in none, in alphabetical order:
+    how many exercises are right and how many there are, the same for those whose solution was kept back, and how many
+    files failed. An exercise that is in several files counts once, and is right if it is right in one of them.
+
+    >>> row = Mark("ann/x.ipynb", "bert", "1", "handed out", "right", "")
+    >>> wrong = row._replace(file="ann/y.ipynb", result="wrong")
+    >>> totals_of([row, wrong, row._replace(exercise="3", solution="kept back")])
+    [('ann', 2, 2, 1, 1, 0)]
+    """
+    students: dict[str, list[Mark]] = {}
+    for mark in marks:
+        students.setdefault(Path(mark.file).parts[0], []).append(mark)
+    totals = []
+    for student, own in sorted(students.items()):
+        asked = {mark[1:4] for mark in own if mark.chapter}
+        right = {mark[1:4] for mark in own if mark.result == "right"}
+        alone = [{each for each in some if each[2] == "kept back"} for some in (right, asked)]
+        failed = sum(not mark.chapter for mark in own)
+        totals.append((student, len(right), len(asked), *map(len, alone), failed))
+    return totals
+
+
+def free_names(folder: Path) -> tuple[Path, Path]:
+    """Names for the two tables that no file has yet: a teacher may have written into earlier ones."""
+    for number in itertools.count(1):
+        end = f"-{number}" if number > 1 else ""
+        names = folder / f"marks{end}.csv", folder / f"totals{end}.csv"
+        if not any(name.exists() for name in names):
+            return names
+    raise AssertionError
+
+
+def _plain(row: Iterable[object]) -> list[str]:
+    """The cells of a row; a spreadsheet program would compute a text that begins like a formula."""
+    return [re.sub(r"^(?=[=+\-@\t\r])", "'", str(cell)) for cell in row]
 
 
 def main(folder: Path) -> None:
-    """Write marks.csv into the folder: the rows of each notebook below it, as soon as the notebook has run."""
+    """Write two tables into the folder: the marks of each notebook below it as soon as it has run, and the totals."""
     files = [path for path in sorted(folder.rglob("*")) if ".ipynb" in path.name.lower() and path.is_file()]
     names = [path.relative_to(folder) for path in files]
     copies = (".", "__MACOSX")  # Jupyter and macOS add them by themselves
     names = [name for name in names if not any(part.startswith(copies) for part in name.parts)]
     if not names:
         sys.exit(f"there is no notebook in {folder}")
-    encoding = {"encoding": "utf-8-sig", "errors": "backslashreplace", "newline": ""}
-    with (folder / "marks.csv").open("w", buffering=1, **encoding) as table:
+    place, place_of_totals = free_names(folder)
+    marks: list[Mark] = []
+    with place.open("x", buffering=1, **_ENCODING) as table:
         rows = csv.writer(table)
-        rows.writerow(("file", "chapter", "exercise", "result", "message"))
+        rows.writerow(Mark._fields)
         for name in tqdm(names):
-            for mark in marks_of(folder / name):
-                # A spreadsheet program would compute a text that begins like a formula.
-                rows.writerow([re.sub(r"^(?=[=+\-@\t\r])", "'", text) for text in (str(name), *mark)])
+            marks += (found := marks_of(folder / name, str(name)))
+            rows.writerows(map(_plain, found))
+    heads = ("student", "right", "of", "right without solution", "of these", "failed files")
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(map(_plain, [heads, *totals_of(marks)]))
+    write_whole(place_of_totals, text.getvalue().encode(_ENCODING["encoding"], _ENCODING["errors"]))
+    print(
+        f"The result of each exercise is in {place}, and the totals of each student are in {place_of_totals}."
+    )
 
 
 if __name__ == "__main__":

@@ -3,10 +3,13 @@
 Explained in book/problems.
 """
 
-import contextlib
+import itertools
 import json
 import os
+import warnings
 from pathlib import Path
+
+from utils.corpus.whole_files import write_whole
 
 #: Environment variable with the path of the file; empty: store nothing, as in tests and in `make notebooks`.
 VARIABLE = "ATTENTION_PROGRESS"
@@ -15,17 +18,35 @@ FILE = ".exercises.json"
 #: Chapter -> number of the exercise -> status and message of its last check.
 Results = dict[str, dict[str, list[str]]]
 
+#: The numbers of the exercises that have a check, by chapter.
+_numbers: dict[str, set[int]] = {}
+#: The statuses of the checks that have run in this process, by chapter and number; the last one counts.
+_statuses: dict[tuple[str, int], str] = {}
+
 
 def stored_results(path: Path) -> Results:
-    """The results in a file; empty if there is none that can be read."""
+    """The results in a file; empty if there is no file.
+
+    Raises:
+        ValueError: the file holds something else.
+        OSError: it cannot be read.
+    """
     try:
-        results = json.loads(path.read_text("utf-8"))
-        return {
-            chapter: {number: [status, message] for number, (status, message) in checked.items()}
-            for chapter, checked in results.items()
-        }
-    except (OSError, ValueError, TypeError, AttributeError):  # no file, no JSON, or JSON of another form
+        results = json.loads(path.read_bytes())
+    except FileNotFoundError:
         return {}
+    except RecursionError as error:
+        raise ValueError(f"{path} is no file of results: {error}") from error
+    if not _has_form(results):
+        raise ValueError(f"{path} is no file of results")
+    return results
+
+
+def _has_form(results: object) -> bool:
+    if not isinstance(results, dict) or not all(isinstance(of, dict) for of in results.values()):
+        return False
+    entries = [entry for of_chapter in results.values() for entry in of_chapter.values()]
+    return all(isinstance(entry, list) and [*map(type, entry)] == [str, str] for entry in entries)
 
 
 def _path() -> Path | None:
@@ -34,12 +55,27 @@ def _path() -> Path | None:
 
 
 def record_result(chapter: str, number: int, status: str, message: str) -> None:
-    """Store the last result of an exercise; if the folder cannot be written to, store nothing."""
+    """Store the last result of an exercise; warn if it cannot be stored.
+
+    A file that holds something else gets another name, for it may hold what the reader has done.
+    """
+    _statuses[chapter, number] = status
     if path := _path():
-        results = stored_results(path)
-        results.setdefault(chapter, {})[str(number)] = [status, message]
-        with contextlib.suppress(OSError):
-            path.write_text(json.dumps(results, indent=1, sort_keys=True), "utf-8")
+        try:
+            try:
+                results = stored_results(path)
+            except ValueError:
+                path.rename(_free_name(path))
+                results = {}
+            results.setdefault(chapter, {})[str(number)] = [status, message]
+            write_whole(path, json.dumps(results, indent=1, sort_keys=True))
+        except OSError as error:
+            warnings.warn(f"this result is not stored: {error}", stacklevel=2)
+
+
+def _free_name(path: Path) -> Path:
+    names = (path.with_name(f"{path.name}.broken-{number}") for number in itertools.count(1))
+    return next(name for name in names if not name.exists())
 
 
 class Progress(str):
@@ -48,15 +84,35 @@ class Progress(str):
     __repr__ = str.__str__
 
 
+def add_exercise(chapter: str, number: int) -> None:
+    """Note that an exercise has a check."""
+    _numbers.setdefault(chapter, set()).add(number)
+
+
 def numbers_of(checks: object) -> list[int]:
     """The numbers of the exercises that have a check, ``checks`` being the module of a chapter's checks."""
-    return sorted(check.number for check in vars(checks).values() if hasattr(check, "number"))
+    return sorted(_numbers.get(_chapter(checks), ()))
+
+
+def _chapter(checks: object) -> str:
+    return checks.__name__.split(".")[-1]
+
+
+def points(checks: object, number: int) -> float:
+    """For nbgrader: 1 if the last check of an exercise found it right, in this process, and 0 otherwise."""
+    return float(_statuses.get((_chapter(checks), number)) == "right")
 
 
 def progress(checks: object) -> Progress:
     """Which checked exercises of a chapter are done, ``checks`` being the module of its checks."""
-    path = _path()
-    results = stored_results(path).get(checks.__name__.split(".")[-1], {}) if path else {}
+    path, results, unread = _path(), {}, []
+    if path:
+        unread = sorted(path.parent.glob(f"{path.name}.broken-*"))
+        try:
+            results = stored_results(path).get(_chapter(checks), {})
+        except (OSError, ValueError):
+            unread = [path, *unread]
     done = {number: results.get(str(number), [""])[0] == "right" for number in numbers_of(checks)}
     marks = "   ".join(f"{number} {'✓' if is_done else '–'}" for number, is_done in done.items())
-    return Progress(f"Checked exercises done: {sum(done.values())} of {len(done)}   ({marks})")
+    note = f"\nResults that cannot be read are in {', '.join(map(str, unread))}." if unread else ""
+    return Progress(f"Checked exercises done: {sum(done.values())} of {len(done)}   ({marks}){note}")

@@ -1,10 +1,13 @@
 """Handouts have no solutions, and nbgrader finds the exercises in them."""
 
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 
+from utils.exercises import masked_softmax
 from utils.exercises.form import exercises_of
 from utils.exercises.handout import handout, main
 
@@ -20,9 +23,9 @@ def test_a_handout_has_checks_and_no_solutions(path: Path) -> None:
     sources = [cell.source for cell in copied.cells]
     section = next(cell for cell in stored.cells if cell.source.startswith("## Exercises"))
     for exercise in exercises_of(stored):
-        in_the_page = stored.cells.index(exercise.task) < stored.cells.index(section)
+        assert exercise.in_page == (stored.cells.index(exercise.task) < stored.cells.index(section))
         for answer in filter(None, (exercise.solution, exercise.explanation)):
-            assert (answer.source in sources) == in_the_page
+            assert (answer.source in sources) == exercise.in_page
         if exercise.check is None:
             task = exercise.task.source.partition("<details>")[0].rstrip()
             assert sources[sources.index(task) + 1] == "*Write your answer here.*"
@@ -44,10 +47,109 @@ def test_nbgrader_knows_answers_and_points() -> None:
     for name, kind in kinds.items():
         assert told[name].metadata.nbgrader == form | {"grade_id": name} | kind
     assert "points-4" not in told
-    assert told["points-2"].source.endswith("float(bool(check.causal_lens(causal_lens, record=False)))")
+    assert told["points-2"].source.endswith("points(check, 2)")
 
 
-def test_the_command_writes_handouts_and_their_studies(tmp_path: Path) -> None:
-    main([str(tmp_path / "new" / "folder"), str(MASKED)])
-    written = sorted(path.name for path in (tmp_path / "new" / "folder").iterdir())
-    assert written == ["masked_softmax.ipynb", "studies"]
+@pytest.mark.parametrize("is_right", [True, False])
+def test_the_cell_of_the_points_does_not_run_the_answer_again(
+    is_right: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("utils.exercises.progress._statuses", {})
+    cells = handout(nbformat.read(MASKED, as_version=4)).cells
+    place = next(place for place, cell in enumerate(cells) if cell.id == "points-2")
+    calls = []
+
+    def causal_lens(valid_lens, num_queries):
+        calls.append(num_queries)
+        return torch.minimum(torch.arange(1, num_queries + is_right), valid_lens[:, None])
+
+    names = {"check": masked_softmax, "causal_lens": causal_lens}
+    exec(cells[place - 1].source, names)
+    num_calls = len(calls)
+    *lines, last = cells[place].source.splitlines()
+    exec("\n".join(lines), names)
+    assert eval(last, names) == is_right
+    assert len(calls) == num_calls > 0
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A folder of chapters with two of them, and what they read."""
+    (tmp_path / "chapters" / "studies").mkdir(parents=True)
+    for name in ("masked_softmax", "bert"):
+        shutil.copy(MASKED, tmp_path / "chapters" / f"{name}.ipynb")
+    (tmp_path / "chapters" / "studies" / "study.json").write_text("{}")
+    (tmp_path / "chapters" / "studies" / "__pycache__").mkdir()
+    return tmp_path
+
+
+def write(course: Path, folder: str, *names: str) -> None:
+    main([str(course / folder), *(str(course / "chapters" / f"{name}.ipynb") for name in names)])
+
+
+def test_the_command_writes_handouts_and_what_they_read(course: Path, capsys: pytest.CaptureFixture) -> None:
+    write(course, "new/folder", "masked_softmax", "bert")
+    files = contents(course / "new" / "folder")
+    assert files.keys() == {"masked_softmax.ipynb", "bert.ipynb", "studies/study.json", ".handout"}
+    assert nbformat.reads(files["bert.ipynb"].decode(), as_version=4) == handout(
+        nbformat.read(MASKED, as_version=4)
+    )
+    assert capsys.readouterr().out.splitlines() == [
+        f"{course}/new/folder/{name}.ipynb, with the solution of exercise 1"
+        for name in ("masked_softmax", "bert")
+    ]
+
+
+def test_a_handout_that_nobody_has_edited_is_replaced(course: Path) -> None:
+    write(course, "out", "masked_softmax", "bert")
+    first = contents(course / "out")
+    chapter = nbformat.read(MASKED, as_version=4)
+    chapter.cells[0].source += "changed"
+    nbformat.write(chapter, course / "chapters" / "bert.ipynb")
+    (course / "chapters" / "studies" / "study.json").write_text("[1]")
+    write(course, "out", "bert")
+    second = contents(course / "out")
+    assert b"changed" in second["bert.ipynb"]
+    assert second["studies/study.json"] == b"[1]"
+    assert second["masked_softmax.ipynb"] == first["masked_softmax.ipynb"]
+    write(course, "out", "masked_softmax", "bert")
+    assert contents(course / "out") == second
+
+
+@pytest.mark.parametrize("edited", ["bert.ipynb", "studies/study.json"])
+def test_a_handout_that_somebody_has_edited_stays(course: Path, edited: str) -> None:
+    write(course, "out", "masked_softmax", "bert")
+    path = course / "out" / edited
+    path.write_bytes(path.read_bytes().replace(b"{", b"{ ", 1))
+    before = contents(course / "out")
+    with pytest.raises(
+        SystemExit, match=rf"out/{edited} would be replaced.*: move it .*, or name another folder"
+    ):
+        write(course, "out", "masked_softmax", "bert")
+    assert contents(course / "out") == before
+    path.unlink()
+    write(course, "out", "masked_softmax", "bert")
+
+
+@pytest.mark.parametrize("folder", ["chapters", "chapters/../chapters", "link", "links", "hard links"])
+def test_a_handout_does_not_replace_its_chapter(course: Path, folder: str) -> None:
+    chapter = course / "chapters" / "bert.ipynb"
+    (course / "link").symlink_to(course / "chapters")
+    for name, link in (("links", Path.symlink_to), ("hard links", Path.hardlink_to)):
+        (course / name).mkdir()
+        link(course / name / "bert.ipynb", chapter)
+    before = contents(course)
+    with pytest.raises(SystemExit, match=r"bert\.ipynb would be replaced"):
+        write(course, folder, "bert")
+    assert contents(course) == before
+
+
+def test_two_chapters_of_one_name_are_told(course: Path, capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit):
+        write(course, "out", "bert", "../chapters/bert")
+    assert "two chapters are called bert.ipynb" in capsys.readouterr().err
+    assert not (course / "out").exists()

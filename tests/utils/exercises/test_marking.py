@@ -33,11 +33,15 @@ def source_of(*cells: str) -> str:
 def marks(folder: Path) -> list[list[str]]:
     """File, exercise and result of each row that the command writes for a folder."""
     marking.main(folder)
-    with (folder / "marks.csv").open(encoding="utf-8-sig", newline="") as table:
-        head, *rows = csv.reader(table)
-    assert head == ["file", "chapter", "exercise", "result", "message"]
+    head, *rows = rows_of(folder / "marks.csv")
+    assert head == ["file", "chapter", "exercise", "solution", "result", "message"]
     assert all(message for *_, message in rows)
-    return [[file, exercise, result] for file, _, exercise, result, _ in rows]
+    return [[file, exercise, result] for file, _, exercise, _, result, _ in rows]
+
+
+def rows_of(table: Path) -> list[list[str]]:
+    with table.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
 
 
 def with_second_cell(change: Callable[[dict], object]) -> bytes:
@@ -101,14 +105,25 @@ def test_copies_that_programs_make_are_left_out(tmp_path: Path) -> None:
 
 
 ENDLESS = "while True: pass"
-#: A cell between the two checks, and the results of exercises 1 and 2.
+#: A cell between the two checks, the results of exercises 1 and 2, and words of the last message.
 CELLS = {
-    "uses a name again": ("my_softmax = 3", "right", "wrong"),
-    "raises": ("raise RuntimeError", "right", "wrong"),
-    "does not end": (ENDLESS, "right", "wrong"),
-    "prints much": ("for _ in range(2000): print('x' * 10_000)", "right", "wrong"),
-    "removes its folder": ("import os, shutil; shutil.rmtree(os.getcwd())", "right", "wrong"),
-    "kills its process": ("import os; os.kill(os.getpid(), 9)", "right", "not checked"),
+    "uses a name again": ("my_softmax = 3", "right", "wrong", "expected"),
+    "raises": ("raise RuntimeError('so')", "right", "wrong", "expected"),
+    "makes the check raise": (
+        "del check",
+        "right",
+        "not checked",
+        "its check raised NameError: name 'check' is not",
+    ),
+    "does not end": (ENDLESS, "right", "wrong", "expected"),
+    "prints much": ("for _ in range(2000): print('x' * 10_000)", "right", "wrong", "expected"),
+    "removes its folder": ("import os, shutil; shutil.rmtree(os.getcwd())", "right", "wrong", "expected"),
+    "kills its process": (
+        "import os; os.kill(os.getpid(), 9)",
+        "right",
+        "not checked",
+        "the kernel died before",
+    ),
 }
 FIRST, *OTHERS = CELLS
 
@@ -116,9 +131,9 @@ FIRST, *OTHERS = CELLS
 @pytest.mark.trains  # each starts a kernel
 @pytest.mark.parametrize("does", [FIRST, *(pytest.param(does, marks=pytest.mark.slow) for does in OTHERS)])
 def test_a_check_counts_as_it_stood_when_it_ran(
-    does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    does: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
 ) -> None:
-    cell, *results = CELLS[does]
+    cell, *results, says = CELLS[does]
     (tmp_path / "ann").mkdir()
     returned = source_of(IMPORTS, *ANSWERS[:2], cell, *ANSWERS[2:])
     (tmp_path / "ann" / "x.ipynb").write_text(returned, "utf-8")
@@ -129,11 +144,13 @@ def test_a_check_counts_as_it_stood_when_it_ran(
     )
     wanted = zip("123", [*results, "not checked"], strict=True)
     assert marks(tmp_path) == [["ann/x.ipynb", *row] for row in wanted]
+    assert says in rows_of(tmp_path / "marks.csv")[2][-1]
+    assert "WARNING" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_students_may_use_one_name(tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marking, "run", lambda notebook, results: f"{len(notebook.cells)} cells")
+    monkeypatch.setattr(marking, "run", lambda notebook, results: ({}, f"{len(notebook.cells)} cells"))
     for student in ("Müller, Ann", "Ben"):
         (tmp_path / student).mkdir()
         (tmp_path / student / "x.ipynb").write_text(source_of(IMPORTS, *ANSWERS), encoding)
@@ -146,17 +163,101 @@ def test_students_may_use_one_name(tmp_path: Path, encoding: str, monkeypatch: p
 
 
 def test_the_table_is_written_as_it_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stops_at_b(path: Path) -> list[tuple[str, ...]]:
+    def stops_at_b(path: Path, file: str) -> list[marking.Mark]:
         if path.stem == "b":
             raise KeyboardInterrupt
-        return [("c", "1", "right", "so")]
+        return [marking.Mark(file, "c", "1", "kept back", "right", "so")]
 
     monkeypatch.setattr(marking, "marks_of", stops_at_b)
     for name in "abc":
         (tmp_path / f"{name}.ipynb").touch()
     with pytest.raises(KeyboardInterrupt):
         marking.main(tmp_path)
-    assert (tmp_path / "marks.csv").read_text("utf-8-sig").splitlines()[1:] == ["a.ipynb,c,1,right,so"]
+    assert (tmp_path / "marks.csv").read_text("utf-8-sig").splitlines()[1:] == [
+        "a.ipynb,c,1,kept back,right,so"
+    ]
+
+
+def test_what_a_teacher_has_written_into_the_tables_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(marking, "run", lambda notebook, results: ({}, ""))
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann" / "x.ipynb").write_text(source_of(IMPORTS, *ANSWERS), "utf-8")
+    (tmp_path / "totals.csv").write_text("ann,very good")
+    marking.main(tmp_path)
+    assert f"is in {tmp_path}/marks-2.csv, and" in capsys.readouterr().out
+    (tmp_path / "marks-2.csv").write_text("mine")
+    marking.main(tmp_path)
+    assert f"are in {tmp_path}/totals-3.csv." in capsys.readouterr().out
+    assert (tmp_path / "totals.csv").read_text() == "ann,very good"
+    assert (tmp_path / "marks-2.csv").read_text() == "mine"
+    names = {"marks-2.csv", "totals-2.csv", "marks-3.csv", "totals-3.csv", "totals.csv", "ann"}
+    assert {path.name for path in tmp_path.iterdir()} == names
+
+
+def test_the_totals_of_a_student_count_each_exercise_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {
+        "=ann/masked_softmax.ipynb": ["right", "wrong", "right"],
+        "=ann/bert.ipynb": ["right", "right"],
+        "=ann/bert-Copy1.ipynb": ["wrong", "unfinished"],
+        "ben.ipynb": ["wrong", "right", "not checked"],
+        "eve/x.ipynb": [],
+    }
+    of_page = {"masked_softmax": ["handed out", "kept back", "kept back"], "bert": ["handed out"] * 2}
+
+    def marks_of(path: Path, file: str) -> list[marking.Mark]:
+        chapter = "bert" if "bert" in file else "masked_softmax"
+        rows = zip(of_page[chapter], found[file], strict=False)
+        marks = [marking.Mark(file, chapter, str(n), *row, "so") for n, row in enumerate(rows, start=1)]
+        return marks or [marking.Mark(file, "", "", "", "failed", "so")]
+
+    monkeypatch.setattr(marking, "marks_of", marks_of)
+    for name in found:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    marking.main(tmp_path)
+    assert rows_of(tmp_path / "totals.csv") == [
+        ["student", "right", "of", "right without solution", "of these", "failed files"],
+        ["'=ann", "4", "5", "1", "2", "0"],
+        ["ben.ipynb", "1", "3", "1", "2", "0"],
+        ["eve", "0", "0", "0", "0", "1"],
+    ]
+
+
+ENDED = "the kernel died before this check"
+#: Cells, what happened to some of them and to the notebook, and why the check of exercise 1 has no result.
+UNCHECKED = {
+    "removed": (["x = 1"], {0: "raised E: x"}, ENDED, "the notebook does not call its check"),
+    "solution alone": (
+        ["assert check.my_softmax(\n    a, record=False)"],
+        {},
+        "",
+        "the notebook does not call its check",
+    ),
+    "other check": (["check.my_softmax_2(a)"], {}, "", "the notebook does not call its check"),
+    "raised": (["check.my_softmax (a)"], {0: "raised E: x"}, ENDED, "its check raised E: x"),
+    "silent": (["check.my_softmax(a)", "1 / 0"], {1: "raised E: x"}, "", "its check stored no result"),
+    "dead": (["pass", "check.my_softmax(a)"], {0: "raised E: x"}, ENDED, ENDED),
+    "first cell": (
+        ["a", "b", "check.my_softmax(a)"],
+        {1: "was stopped after 600 seconds", 2: "raised E: x"},
+        "",
+        "its check raised E: x; before it, code cell 2 was stopped after 600 seconds",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNCHECKED)
+def test_the_table_says_why_a_check_has_no_result(case: str) -> None:
+    sources, happened, end, why = UNCHECKED[case]
+    chapter = nbformat.read(marking.CHAPTERS / "masked_softmax.ipynb", as_version=4)
+    first = next(marking.exercises_of(chapter))
+    assert first.check_name == "my_softmax"
+    notebook = new_notebook(cells=[new_code_cell(source) for source in sources])
+    assert marking.why_unchecked(notebook, first, happened, end) == why
 
 
 @pytest.mark.slow

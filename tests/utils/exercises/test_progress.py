@@ -1,13 +1,23 @@
 """The line of progress, and the file behind it, which stops no check whatever it holds."""
 
 import json
+import resource
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
 
 from utils.exercises import masked_softmax
-from utils.exercises.progress import FILE, VARIABLE, progress
+from utils.exercises.progress import FILE, VARIABLE, numbers_of, points, progress
+
+#: Of results that no version of the course has stored.
+OF_ANOTHER_FORM = [
+    '{"masked_softmax": 3}',
+    '{"masked_softmax": {"2": "ok"}}',
+    '{"masked_softmax": {"2": ["right"]}}',
+    '{"masked_softmax": {"2": ["right", 3]}}',
+]
 
 
 def smaller_of_both(valid_lens, num_queries):
@@ -35,20 +45,78 @@ def test_progress_tells_what_is_done(kept: Path) -> None:
     assert {number: status for number, (status, _) in stored.items()} == {"1": "wrong", "2": "right"}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "\0", "[]", "null", '{"masked_softmax": 3}', '{"masked_softmax": {"2": "right"}}']
-)
-def test_a_broken_file_is_begun_anew(kept: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["", "{", "\0", "[]", "null", "[" * 100_000, *OF_ANOTHER_FORM])
+def test_a_file_that_cannot_be_read_is_kept(kept: Path, text: str) -> None:
     kept.write_text(text, "utf-8")
-    assert "0 of 3" in progress(masked_softmax)
+    assert str(progress(masked_softmax)).endswith(f"\nResults that cannot be read are in {FILE}.")
+    for number in (1, 2):
+        answer_exercise_2()
+        assert "1 of 3" in progress(masked_softmax)
+        assert kept.with_name(f"{FILE}.broken-{number}").read_text("utf-8") == text
+        kept.write_text(text, "utf-8")
+
+
+def test_results_of_other_chapters_stay_on_a_full_disk(kept: Path) -> None:
+    stored = {"chapter": {str(number): ["right", "x" * 100] for number in range(28)}}
+    kept.write_text(json.dumps(stored))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
+    try:
+        with pytest.warns(UserWarning, match=rf"this result is not stored: .*too large: '{FILE}'"):
+            answer_exercise_2()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert json.loads(kept.read_text()) == stored
     answer_exercise_2()
-    assert "1 of 3" in progress(masked_softmax)
+    assert json.loads(kept.read_text()).keys() == {"chapter", "masked_softmax"}
+    assert list(kept.parent.iterdir()) == [kept]
 
 
 def test_a_folder_that_cannot_be_written_stops_nothing(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(kept.parent / "missing" / FILE))
-    answer_exercise_2()
+    with pytest.warns(UserWarning, match="this result is not stored: .* No such file or directory"):
+        answer_exercise_2()
     assert "0 of 3" in progress(masked_softmax)
+
+
+def test_a_chapter_has_the_exercises_whose_checks_it_defines() -> None:
+    module = ModuleType("some.chapter")
+    source = """
+from unittest.mock import call as anything
+from utils.exercises import masked_softmax as check
+from utils.exercises.checking import exercise
+from utils.exercises.masked_softmax import my_softmax
+
+class Counts:
+    number = 0
+
+def seven(): ...
+seven.number = 7
+
+for number in (5, 2):
+    exercise(number)(lambda answer: iter(()))
+
+@exercise(3)
+def examine(answer):
+    yield "it is right"
+
+again = examine
+counts = Counts()
+"""
+    exec(source, vars(module))
+    assert numbers_of(module) == [2, 3, 5]
+    assert str(progress(module)) == "Checked exercises done: 0 of 3   (2 –   3 –   5 –)"
+
+
+def test_the_points_are_those_of_the_last_check_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("utils.exercises.progress._statuses", {})
+    assert points(masked_softmax, 2) == 0
+    answer_exercise_2(record=False)  # a solution of the chapter
+    assert points(masked_softmax, 2) == 0
+    answer_exercise_2()
+    assert (points(masked_softmax, 2), points(masked_softmax, 1)) == (1, 0)
+    masked_softmax.causal_lens(lambda valid_lens, num_queries: valid_lens)
+    assert points(masked_softmax, 2) == 0
 
 
 def test_progress_can_be_turned_off(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
