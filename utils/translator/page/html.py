@@ -134,10 +134,11 @@ def page_of(content: Content, weights: bytes, *, font: str = "") -> str:
         f'<button type="button" lang="{escape(src)}" dir="auto" translate="no">{escape(text)}</button>'
         for text in content["examples"]
     )
-    tokens = [
-        *(content["src"]["tokens"] if script(src) == "Hans" else []),
-        *(content["tgt"]["tokens"] if script(tgt) == "Hans" else []),
-    ]
+    # Examples and what the page says of itself may have characters that no token has.
+    chinese = [side for side in ("src", "tgt") if script(content["names"][side][0]) == "Hans"]
+    written = [token for side in chinese for token in content[side]["tokens"]]
+    written += content["examples"] if "src" in chinese else []
+    written += [content["title"], content["about"], *content["facts"].values()] if chinese else []
     return Template(read("page.html")).substitute(
         title=escape(content["title"]),
         about=escape(content["about"]),
@@ -149,7 +150,7 @@ def page_of(content: Content, weights: bytes, *, font: str = "") -> str:
         translation=escape(stored["translation"]),
         picture=_still_picture(stored),
         facts=facts_html(content["facts"]),
-        style=style("page.css", font=font + font_face("Chinese", "".join(tokens))),
+        style=style("page.css", font=font + font_face("Chinese", "".join(written))),
         data=as_json(content),
         weights=base64.b64encode(weights).decode(),
         worker=read("forward.js", "tokenizer.js", "worker.js"),

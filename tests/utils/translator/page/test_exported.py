@@ -1,5 +1,7 @@
 """The exported page as a file: what it holds, what it says, how it is written anew, and what cannot be exported."""
 
+import base64
+import io
 import json
 import re
 from dataclasses import replace
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
 from page_engine import random_model
 from tiny import SETTINGS, TRANSFORMER, trained_run
 
@@ -91,8 +94,11 @@ def test_chinese_brings_its_font(tmp_path):
     words = Vocabulary.words([["我", "们", "睡", "。"]])
     model = random_model(len(words))
     run = Run(Settings("zh", "en"), model, words, words, [Example("我们睡。", ("x",))])
-    page = exported(run, tmp_path)
-    assert "@font-face" in page.select_one("style").text
+    page = exported(run, tmp_path, title="小译者", examples=["我们睡。", "狐狸睡。"])
+    # Also the characters of an example and of the title, which are in no token of the vocabulary.
+    [font] = re.findall(r"base64,([\w+/=]+)", page.select_one("style").text)
+    drawn = TTFont(io.BytesIO(base64.b64decode(font))).getBestCmap()
+    assert {chr(code) for code in drawn} == set("我们睡。狐狸小译者")
     assert content_in(page)["language"]["simplified"]["們"] == "们"
     assert "@font-face" not in exported(trained_run(), tmp_path).select_one("style").text
 
