@@ -30,7 +30,8 @@ def length_mask(
         A mask whose query axis is 1 for one-dimensional lengths, so that it broadcasts over queries.
 
     Raises:
-        ValueError: lengths that are not integers, negative, larger than ``num_keys``, or not 1-D or 2-D.
+        ValueError: lengths that are not integers, negative, larger than ``num_keys``, or not 1-D or 2-D; or a number
+            of keys that cannot be.
 
     >>> length_mask(torch.tensor([1, 3]), 3).int()
     tensor([[[1, 0, 0]],
@@ -39,6 +40,7 @@ def length_mask(
 
     Explained in chapters/masked_softmax.
     """
+    check_count(0, num_keys=num_keys)
     _check_lengths(valid_lens, num_keys)
     if valid_lens.dim() == 1:
         valid_lens = valid_lens[:, None]
@@ -56,6 +58,21 @@ def widened(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     2049.0
     """
     return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def largest_component(vectors: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch 1"]:
+    """The size of the largest component of each vector, without a gradient; 1 where it is 0, infinite or NaN.
+
+    The squares of a vector that is divided by it are neither too large nor too small for their type.
+
+    :meta private:
+
+    >>> largest_component(torch.tensor([[3.0, -4.0], [0.0, 0.0]]))
+    tensor([[4.],
+            [1.]])
+    """
+    largest = vectors.detach().abs().amax(dim=-1, keepdim=True)
+    return torch.where((largest > 0) & largest.isfinite(), largest, 1.0)
 
 
 def masked_softmax(
@@ -195,11 +212,15 @@ class Attention(nn.Module):
         dropout: probability of dropping a weight in training mode.
         normalise: turns scores and mask into weights.
 
+    Raises:
+        ValueError: a dropout that is not from 0 to 1.
+
     Explained in chapters/attention_variants.
     """
 
     def __init__(self, *, dropout: float = 0.0, normalise: Normalise = masked_softmax):
         super().__init__()
+        check_number(0, 1, dropout=dropout)
         self.dropout = nn.Dropout(dropout)
         self.normalise = normalise
 
@@ -311,15 +332,14 @@ class CosineAttention(Attention):
         options: as for :class:`Attention`.
 
     Raises:
-        ValueError: a scale that is not positive.
+        ValueError: a scale that is not positive and finite.
 
     Source: Graves et al. (2014), section 3.3.1. Explained in chapters/additive_attention.
     """
 
     def __init__(self, *, scale: float = 10.0, **options: Any):
         super().__init__(**options)
-        if not scale > 0:
-            raise ValueError(f"scale must be positive, got {scale}")
+        check_positive(scale=scale)
         self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
 
     def scores(
@@ -340,11 +360,15 @@ class AdditiveAttention(Attention):
         d_hidden: width d_h of the hidden layer.
         options: as for :class:`Attention`.
 
+    Raises:
+        ValueError: a width below 1.
+
     Source: Bahdanau et al. (2015), appendix A.1.2. Explained in chapters/additive_attention.
     """
 
     def __init__(self, d_query: int, d_key: int, d_hidden: int, **options: Any):
         super().__init__(**options)
+        check_count(1, d_query=d_query, d_key=d_key, d_hidden=d_hidden)
         self.w_q = nn.Linear(d_query, d_hidden, bias=False)
         self.w_k = nn.Linear(d_key, d_hidden, bias=False)
         self.w_v = nn.Linear(d_hidden, 1, bias=False)
@@ -381,8 +405,8 @@ def weighted_sum(
 
 
 def _unit(vectors: Tensor) -> Tensor:
-    # The default eps of 1e-12 is 0 in float16, where a vector of zeros would become 0/0.
-    return nn.functional.normalize(vectors, dim=-1, eps=max(1e-12, torch.finfo(vectors.dtype).tiny))
+    # Divided by its largest component a vector has at least the length 1, and only one of zeros is shorter.
+    return nn.functional.normalize(vectors / largest_component(vectors), dim=-1, eps=1.0)
 
 
 def _fused_attention(
@@ -468,6 +492,52 @@ def check_width(name: str, tensor: Tensor, width: int) -> None:
     check_axes(**{name: tensor})
     if tensor.shape[-1] != width:
         raise ValueError(f"{name} must have width {width}, got {tensor.shape[-1]}")
+
+
+def check_count(low: int, high: float = math.inf, /, **counts: int | None) -> None:
+    """Raise ValueError with the name of a count that is not a whole number from ``low`` to ``high``.
+
+    None is allowed: it stands for an argument that was left out.
+
+    :meta private:
+
+    >>> check_count(0, 11, head=12)
+    Traceback (most recent call last):
+    ValueError: head must be from 0 to 11, got 12
+    """
+    for name, count in counts.items():
+        if isinstance(count, bool) or not (count is None or hasattr(count, "__index__")):
+            raise ValueError(f"{name} must be a whole number, got {count!r}")
+    check_number(low, high, **counts)
+
+
+def check_number(low: float, high: float = math.inf, /, **numbers: float | None) -> None:
+    """Raise ValueError with the name of a number that is infinite, NaN, or not from ``low`` to ``high``.
+
+    None is allowed: it stands for an argument that was left out.
+
+    :meta private:
+
+    >>> check_number(0, length_penalty=-0.5)
+    Traceback (most recent call last):
+    ValueError: length_penalty must be at least 0, got -0.5
+    """
+    limits = f"from {low} to {high}" if high < math.inf else f"at least {low}"
+    for name, number in numbers.items():
+        if number is not None and not low <= number <= high:
+            raise ValueError(f"{name} must be {limits}, got {number}")
+        if number == math.inf:
+            raise ValueError(f"{name} must be finite, got {number}")
+
+
+def check_positive(**numbers: float | None) -> None:
+    """Raise ValueError with the name of a number that is neither None nor positive and finite.
+
+    :meta private:
+    """
+    for name, number in numbers.items():
+        if number is not None and not 0 < number < math.inf:
+            raise ValueError(f"{name} must be positive and finite, got {number}")
 
 
 def _check_same_length(num_keys: int, values: Tensor) -> None:

@@ -17,6 +17,7 @@ from utils.attention import (
     CosineAttention,
     additive_scores,
     check_axes,
+    check_count,
     check_mask,
     check_width,
     dot_scores,
@@ -101,6 +102,7 @@ class GeneralAttention(Attention):
 
     def __init__(self, d_query: int, d_key: int, **options: Any):
         super().__init__(**options)
+        check_count(1, d_query=d_query, d_key=d_key)
         self.w = nn.Linear(d_key, d_query, bias=False)
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys d_q"]:
@@ -131,6 +133,7 @@ class ConcatAttention(Attention):
 
     def __init__(self, d_query: int, d_key: int, d_hidden: int, **options: Any):
         super().__init__(**options)
+        check_count(1, d_query=d_query, d_key=d_key, d_hidden=d_hidden)
         self.w = nn.Linear(d_query + d_key, d_hidden, bias=False)
         self.v = nn.Linear(d_hidden, 1, bias=False)
         self.d_query = d_query
@@ -162,6 +165,7 @@ class LocationAttention(Attention):
 
     def __init__(self, d_query: int, max_len: int, **options: Any):
         super().__init__(**options)
+        check_count(1, d_query=d_query, max_len=max_len)
         self.w = nn.Linear(d_query, max_len, bias=False)
 
     def project_keys(self, keys: Float[Tensor, "*batch keys d_k"]) -> Float[Tensor, "*batch keys d_k"]:
@@ -202,11 +206,12 @@ def score_layer(
         max_len: largest number of keys of *location*.
 
     Raises:
-        ValueError: another score, widths that differ where they must not, or no ``max_len`` for *location*.
+        ValueError: another score, widths below 1 or that differ where they must not, or no ``max_len`` for *location*.
 
     Explained in chapters/attention_variants.
     """
-    d_hidden = d_hidden or d_query
+    check_count(1, d_query=d_query, d_key=d_key, d_hidden=d_hidden, max_len=max_len)
+    d_hidden = d_query if d_hidden is None else d_hidden
     if score not in SCORES:
         raise ValueError(f"score must be one of {', '.join(SCORES)}, got {score!r}")
     if score in ("dot", "cosine") and d_query != d_key:
@@ -377,6 +382,7 @@ class PointerDecoder(AttentionDecoder):
         self, vocab_size: int, d_embed: int, d_hidden: int, d_enc: int, *, unknown: int, **options: Any
     ):
         super().__init__(vocab_size, d_embed, d_hidden, d_enc, **options)
+        check_count(0, vocab_size - 1, unknown=unknown)
         self.gate = nn.Linear(d_hidden + d_embed + d_enc, 1)
         self.unknown = unknown
 

@@ -12,8 +12,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_width, masked_softmax
-from utils.transformer import causal_mask
+from utils.attention import check_count, check_width, masked_softmax
+from utils.transformer import causal_mask, check_heads
 
 #: A layer, or a layer and one of its heads; both are counted from 0.
 Place = int | tuple[int, int]
@@ -56,8 +56,8 @@ class CausalHeads(nn.Module):
 
     def __init__(self, d_model: int, num_heads: int, *, max_len: int):
         super().__init__()
-        if num_heads < 1 or d_model % num_heads:
-            raise ValueError(f"d_model must be a multiple of num_heads, got {d_model} and {num_heads}")
+        check_heads(d_model, num_heads)
+        check_count(1, max_len=max_len)
         d_head, spread = d_model // num_heads, 0.5 * d_model**-0.5
         shapes = {"w_q": (d_model, d_head), "w_k": (d_model, d_head), "w_v": (d_model, d_head)}
         for name, shape in (shapes | {"w_o": (d_head, d_model)}).items():
@@ -106,6 +106,8 @@ class AttentionOnly(nn.Module):
 
     def __init__(self, vocab_size: int, d_model: int, *, num_heads: int, num_layers: int = 2, max_len: int):
         super().__init__()
+        check_count(1, vocab_size=vocab_size, d_model=d_model, num_heads=num_heads, max_len=max_len)
+        check_count(0, num_layers=num_layers)
         self.embedding = nn.Embedding(vocab_size, d_model)
         nn.init.normal_(self.embedding.weight, std=d_model**-0.5)
         self.layers = nn.ModuleList(
@@ -165,8 +167,11 @@ def at_place(
 ) -> Float[Tensor, "*batch n d"]:
     """Our vectors, but at one place theirs: what :class:`AttentionOnly` needs to patch a run in one place.
 
+    Args:
+        place: counted from 0, or from the end: -1 is the last.
+
     Raises:
-        ValueError: tensors of different shapes.
+        ValueError: tensors of different shapes, or a place that they do not have.
 
     >>> at_place(torch.zeros(3, 1), torch.ones(3, 1), 1).flatten()
     tensor([0., 1., 0.])
@@ -175,6 +180,7 @@ def at_place(
     """
     if ours.shape != theirs.shape:
         raise ValueError(f"theirs must have the shape {tuple(ours.shape)}, got {tuple(theirs.shape)}")
+    check_count(-ours.shape[-2], ours.shape[-2] - 1, place=place)
     mixed = ours.clone()
     mixed[..., place, :] = theirs[..., place, :]
     return mixed
@@ -224,8 +230,14 @@ def induction_score(
     return found.movedim(1, 0)[:, asked].mean(dim=-1)
 
 
+def _check_head(model: AttentionOnly, layer: int, head: int) -> None:
+    check_count(0, len(model.layers) - 1, layer=layer)
+    check_count(0, len(model.layers[layer].w_q) - 1, head=head)
+
+
 def _written(model: AttentionOnly, layer: int, head: int) -> Float[Tensor, "vocab d_model"]:
     """What a head adds to the state of a place that looks at one word alone, for each word."""
+    _check_head(model, layer, head)
     heads = model.layers[layer]
     return model.embedding.weight @ heads.w_v[head] @ heads.w_o[head]
 
@@ -247,10 +259,11 @@ def query_key_circuit(
         A row for each word at the query, a column for each word at the key.
 
     Raises:
-        ValueError: a head in ``through`` that is not in an earlier layer.
+        ValueError: a head that the model does not have, or one in ``through`` that is not in an earlier layer.
 
     Source: Elhage et al. (2021), "QK circuit" and "K-composition". Explained in chapters/inside_heads.
     """
+    _check_head(model, layer, head)
     heads = model.layers[layer]
     if through is not None and through[0] >= layer:
         raise ValueError(f"through must name a head of a layer before {layer}, got {through}")
@@ -263,6 +276,9 @@ def output_value_circuit(model: AttentionOnly, layer: int, head: int) -> Float[T
     r"""What a head writes: how far it moves the logit of each word (columns) if it looks at one word alone (rows).
 
     .. math:: E W_v W_o U
+
+    Raises:
+        ValueError: a head that the model does not have.
 
     Source: Elhage et al. (2021), "OV circuit". Explained in chapters/inside_heads.
     """

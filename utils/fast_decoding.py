@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_width
-from utils.transformer import FeedForward, Residual, causal_mask, sinusoids
+from utils.attention import check_count, check_positive, check_width
+from utils.transformer import FeedForward, Residual, causal_mask, check_heads, sinusoids
 
 #: How a :class:`GPT` knows the places of its words: two ways add vectors to the words, two change the scores.
 POSITIONS = ("sinusoids", "learned", "rotary", "alibi", "none")
@@ -31,11 +31,16 @@ def cache_bytes(num_layers: int, num_key_heads: int, d_head: int, *, bytes_per_n
         d_head: the width of a key and of a value.
         bytes_per_number: b, by default that of float16 and bfloat16.
 
+    Raises:
+        ValueError: a number below 1.
+
     >>> cache_bytes(2, 8, 8, bytes_per_number=4)  # 2 layers of 8 keys and 8 values of 8 numbers
     1024
 
     Source: Pope et al. (2023), section 2.1. Explained in chapters/fast_decoding.
     """
+    counts = {"num_layers": num_layers, "num_key_heads": num_key_heads, "d_head": d_head}
+    check_count(1, **counts, bytes_per_number=bytes_per_number)
     return 2 * num_layers * num_key_heads * d_head * bytes_per_number
 
 
@@ -60,7 +65,7 @@ def rotate(
             neighbour, as in the paper. A trained model needs the convention of its training.
 
     Raises:
-        ValueError: an odd width, or fewer than two axes.
+        ValueError: an odd width, fewer than two axes, a place below 0, or a base that is not positive and finite.
 
     >>> rotate(torch.tensor([[1.0, 0.0]]), start=1)  # cos 1 and sin 1
     tensor([[0.5403, 0.8415]])
@@ -70,6 +75,8 @@ def rotate(
     d = x.shape[-1]
     if x.dim() < 2 or d % 2:
         raise ValueError(f"x must have at least two axes and an even width, got shape {tuple(x.shape)}")
+    check_count(0, start=start)
+    check_positive(base=base)
     # Places and angles are float32, whatever the default type is: float16 has no place 2049.
     exact = {"dtype": torch.float32, "device": x.device}
     rates = base ** (-torch.arange(0, d, 2, **exact) / d)
@@ -95,13 +102,14 @@ def alibi(
         num_keys: number of places; ``num_queries`` if None.
 
     Raises:
-        ValueError: more queries than keys.
+        ValueError: more queries than keys, or a number that cannot be.
 
     >>> alibi(8, 1, 3)[1]  # the second of 8 heads has the slope 1/4
     tensor([[-0.5000, -0.2500,  0.0000]])
 
     Source: Press et al. (2022), section 3. Explained in chapters/fast_decoding.
     """
+    check_count(1, num_heads=num_heads)
     num_keys = num_queries if num_keys is None else num_keys
     mask = causal_mask(num_queries, num_keys)
     distance = torch.arange(num_keys - num_queries, num_keys)[:, None] - torch.arange(num_keys)
@@ -136,9 +144,9 @@ class GroupedQueryAttention(nn.Module):
     ):
         super().__init__()
         num_key_heads = num_heads if num_key_heads is None else num_key_heads
-        if d_model % num_heads:
-            raise ValueError(f"d_model must be a multiple of num_heads, got {d_model} and {num_heads}")
-        if num_key_heads < 1 or num_heads % num_key_heads:
+        check_heads(d_model, num_heads)
+        check_count(1, num_key_heads=num_key_heads)
+        if num_heads % num_key_heads:
             raise ValueError(
                 f"num_heads must be a multiple of num_key_heads, got {num_heads}, {num_key_heads}"
             )
@@ -225,7 +233,7 @@ class GPT(nn.Module):
         max_len: the longest text, for learned positions alone, which have a row for each place.
 
     Raises:
-        ValueError: unknown positions, or numbers that do not divide each other.
+        ValueError: unknown positions, numbers below 1, or numbers that do not divide each other.
 
     Source: Radford et al. (2019), section 2.3. Explained in chapters/fast_decoding.
     """
@@ -245,6 +253,8 @@ class GPT(nn.Module):
         super().__init__()
         if positions not in POSITIONS:
             raise ValueError(f"positions must be one of {', '.join(POSITIONS)}, got {positions!r}")
+        sizes = {"vocab_size": vocab_size, "d_model": d_model, "num_layers": num_layers, "d_hidden": d_hidden}
+        check_count(1, **sizes, max_len=max_len)
         self.positions = positions
         self.table = nn.Embedding(vocab_size, d_model)
         nn.init.normal_(self.table.weight, std=d_model**-0.5)
@@ -260,8 +270,9 @@ class GPT(nn.Module):
         """The vectors of the words, plus those of their places if the positions are added.
 
         Raises:
-            ValueError: a place beyond ``max_len``, for learned positions.
+            ValueError: a place below 0, or beyond ``max_len`` for learned positions.
         """
+        check_count(0, start=start)
         num_words, d_model = ids.shape[-1], self.table.embedding_dim
         x = self.table(ids) * math.sqrt(d_model)
         if self.positions == "sinusoids":
@@ -298,7 +309,11 @@ def generate(
 
     Args:
         cache: keep keys and values. Without it the model reads all words again for each new one; the words are equal.
+
+    Raises:
+        ValueError: an empty prompt, after which no word is the most probable, or a negative number of words.
     """
+    _check_prompt(prompt, num_words)
     words, unread, past = prompt, prompt, None
     for _ in range(num_words):
         logits, past = model(unread, past) if cache else model(words)
@@ -322,12 +337,14 @@ def speculative(
         num_drafts: how many words the draft model proposes at a time.
 
     Raises:
-        ValueError: more than one text, or no draft.
+        ValueError: more than one text, an empty one, a negative number of words, or no draft.
 
     Source: Leviathan et al. (2023), algorithm 1, for the most probable word. Explained in chapters/fast_decoding.
     """
-    if len(prompt) != 1 or num_drafts < 1:
-        raise ValueError(f"one prompt and a draft are wanted, got {len(prompt)} and num_drafts {num_drafts}")
+    if len(prompt) != 1:
+        raise ValueError(f"prompt must be one text, got {len(prompt)}")
+    check_count(1, num_drafts=num_drafts)
+    _check_prompt(prompt, num_words)
     words, end, calls = prompt, prompt.shape[1] + num_words, 0
     past = draft_past = None
     while words.shape[1] < end:
@@ -346,6 +363,12 @@ def speculative(
         words = torch.cat([words, chosen[:, : num_kept + 1]], dim=1)
         past, draft_past = (_first(cache, words.shape[1] - 1) for cache in (past, draft_past))
     return words, calls
+
+
+def _check_prompt(prompt: Tensor, num_words: int) -> None:
+    if not prompt.shape[1]:
+        raise ValueError(f"prompt must have at least one word, got shape {tuple(prompt.shape)}")
+    check_count(0, num_words=num_words)
 
 
 def _unread(words: Tensor, past: list[Past] | None) -> Tensor:

@@ -30,6 +30,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from utils.attention import check_count, check_number
 from utils.corpus.batches import Batch
 from utils.corpus.vocabulary import PAD
 from utils.seq2seq import EncoderDecoder, RecurrentDecoder
@@ -103,15 +104,19 @@ def vocabulary_loss(
         chunk: tokens at a time; memory grows with ``chunk * vocab``.
 
     Raises:
-        ValueError: no token, or a chunk below 1.
+        ValueError: no token, a true word that the vocabulary does not have, a share that is not from 0 to 1, or a chunk
+            below 1.
 
     >>> vocabulary_loss(torch.zeros(3, 5), torch.ones(8, 5), torch.zeros(8), torch.tensor([0, 7, 7]))  # log 8
     tensor(2.0794)
     """
     if len(hidden) == 0:
         raise ValueError("hidden must hold at least one token, got none")
-    if chunk < 1:
-        raise ValueError(f"chunk must be at least 1, got {chunk}")
+    smallest, largest = (int(word) for word in target.aminmax())
+    if smallest < 0 or largest >= len(weight):
+        raise ValueError(f"target must have words from 0 to {len(weight) - 1}, got {smallest} to {largest}")
+    check_number(0, 1, label_smoothing=label_smoothing)
+    check_count(1, chunk=chunk)
     # Inside a Function, gradients are always disabled, so whether they are needed is decided here.
     needs_gradient = torch.is_grad_enabled() and any(
         tensor.requires_grad for tensor in (hidden, weight, bias)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from utils.attention import masked_softmax, widened
+from utils.attention import largest_component, masked_softmax, widened
 
 
 def gaussian(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
@@ -94,12 +94,17 @@ def nadaraya_watson(
     """
     _check(queries, keys, values, bandwidth, mask)
     difference = queries[:, None] - keys[None]
-    distance = difference.abs() if difference.dim() == 2 else difference.norm(dim=-1)
+    distance = difference.abs() if difference.dim() == 2 else _length(difference)
     if kernel is gaussian:
         weights = _gaussian_weights(distance, bandwidth, mask)
     else:
         weights = _kernel_weights(kernel(distance / bandwidth), mask)
     return torch.tensordot(weights, values, dims=1), weights
+
+
+def _length(vectors: Tensor) -> Tensor:
+    largest = largest_component(vectors)
+    return (vectors / largest).norm(dim=-1) * largest.squeeze(-1)
 
 
 def _gaussian_weights(distance: Tensor, bandwidth: float | Tensor, mask: Tensor | None) -> Tensor:

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from utils.attention import check_axes, check_mask, scaled_dot_scores, widened
+from utils.attention import check_axes, check_count, check_mask, largest_component, scaled_dot_scores, widened
 from utils.transformer import causal_mask
 
 #: A function that makes the features of queries and keys, none of them negative.
@@ -58,8 +58,7 @@ def online_attention(
     chapters/long_sequences.
     """
     _check_sequence(queries, keys, values)
-    if block < 1:
-        raise ValueError(f"block must be at least 1, got {block}")
+    check_count(1, block=block)
     shape = (*torch.broadcast_shapes(queries.shape[:-2], keys.shape[:-2]), queries.shape[-2], keys.shape[-2])
     if mask is not None:
         check_mask(mask, shape)
@@ -106,8 +105,8 @@ def window_mask(
     Source: Beltagy, Peters and Cohan (2020), section 3.1, for the window; Xiao et al. (2023), section 3.2, for the
     sinks. Explained in chapters/long_sequences.
     """
-    if window < 1 or sinks < 0:
-        raise ValueError(f"window must be at least 1 and sinks at least 0, got {window} and {sinks}")
+    check_count(1, window=window)
+    check_count(0, sinks=sinks)
     mask = causal_mask(num_queries, num_keys, device=device)
     positions = torch.arange(mask.shape[1], device=device)
     near = positions > positions[mask.shape[1] - num_queries :, None] - window
@@ -156,7 +155,9 @@ def linear_attention(
     Source: Katharopoulos et al. (2020), section 3.3. Explained in chapters/long_sequences.
     """
     _check_pairs(queries, keys, values)
-    kernel = widened(features(queries)) @ widened(features(keys)).mT
+    asking = widened(features(queries))
+    # The weights do not depend on the length of a query's features, but the products may be too large.
+    kernel = (asking / largest_component(asking)) @ widened(features(keys)).mT
     kernel = kernel.masked_fill(~causal_mask(keys.shape[-2], device=keys.device), 0.0)
     total = kernel.sum(dim=-1, keepdim=True)
     weights = kernel / total.masked_fill(total == 0, 1.0)

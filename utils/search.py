@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from utils.attention import check_count, check_number
 from utils.corpus.vocabulary import BOS, EOS, PAD
 from utils.seq2seq import EncoderDecoder
 
@@ -40,8 +41,13 @@ class Hypothesis:
 
         The length counts the tokens and, if finished, the end. With the exponent 1 the score is the mean
         log-probability of a token. With 0 it is the log-probability itself, which favours short sentences.
+
+        Raises:
+            ValueError: an exponent that is negative or not finite.
         """
-        return self.log_prob / max(1, len(self.tokens) + self.finished) ** length_penalty
+        check_number(0, length_penalty=length_penalty)
+        # A power with a negative exponent may become 0, where the power itself would be too large for a number.
+        return self.log_prob * max(1, len(self.tokens) + self.finished) ** -length_penalty
 
 
 @runtime_checkable
@@ -141,8 +147,8 @@ def greedy(
 
     Explained in chapters/encoder_decoder.
     """
-    _check_at_least(1, max_len=max_len)
-    _check_at_least(0, no_repeat_ngram=no_repeat_ngram)
+    check_count(1, max_len=max_len)
+    check_count(0, no_repeat_ngram=no_repeat_ngram)
     runner = steps(model, src, src_lens)
     batch = len(src)
     rows = torch.arange(batch, device=src.device)  # the sentence of each row of the shrinking batch
@@ -217,8 +223,9 @@ def beam_search(
     Source: Graves (2012), algorithm 1, and Bahdanau et al. (2015), section 4.2. Explained in
     chapters/beam_search.
     """
-    _check_at_least(1, beam=beam, max_len=max_len)
-    _check_at_least(0, length_penalty=length_penalty, no_repeat_ngram=no_repeat_ngram)
+    check_count(1, beam=beam, max_len=max_len)
+    check_count(0, no_repeat_ngram=no_repeat_ngram)
+    check_number(0, length_penalty=length_penalty)
     runner = steps(model, src, src_lens)
     batch = len(src)
     rows = torch.arange(batch, device=src.device)  # the sentence of each row of the shrinking batch
@@ -244,8 +251,8 @@ def beam_search(
         # A hypothesis that has ended is one candidate, not one per word.
         candidates[..., 1:].masked_fill_(unchanged, -torch.inf)
         new_lengths = lengths[rows, :, None] + ~unchanged
-        scores = candidates / new_lengths.clamp(min=1) ** length_penalty
-        best = scores.flatten(1).topk(beam, dim=1).indices
+        ranks = _ranks(candidates, new_lengths, length_penalty)
+        best = ranks.flatten(1).topk(beam, dim=1).indices
         origin = best // choices.shape[-1]
         log_probs[rows] = candidates.flatten(1).gather(1, best)
         lengths[rows] = new_lengths.squeeze(2).gather(1, origin)
@@ -263,10 +270,30 @@ def beam_search(
         rows, words = rows[unfinished], words[unfinished].clamp(min=0)
         runner.keep(unfinished, origin[unfinished])
     tokens, row_weights = _trace_back(word_steps, origins, weight_steps, identity)
+    ranks = _ranks(log_probs.cpu().double(), lengths.cpu().double(), length_penalty).tolist()
     return [
-        _best_first(zip(*sentence, strict=True), length, length_penalty)
-        for *sentence, length in zip(tokens, log_probs.tolist(), row_weights, src_lens.tolist(), strict=True)
+        _best_first(zip(*sentence, strict=True), length)
+        for *sentence, length in zip(
+            ranks, tokens, log_probs.tolist(), row_weights, src_lens.tolist(), strict=True
+        )
     ]
+
+
+def _ranks(
+    log_probs: Float[Tensor, "batch beam *words"],
+    lengths: Float[Tensor, "batch beam *#words"],
+    length_penalty: float,
+) -> Float[Tensor, "batch beam *words"]:
+    """Numbers in the order of the scores log p / m^γ; minus infinity for what is impossible.
+
+    They are γ log m - log(-log p), since powers may be too large for a number. The longest length is the unit: its
+    logarithm is 0, so that the probabilities decide between hypotheses of this length, however large γ is.
+    (From 1e30 on it would be infinite in float32, and with less the longest is the best already.)
+    """
+    lengths = lengths.clamp(min=1)
+    return (
+        min(length_penalty, 1e30) * (lengths / lengths.amax(dim=1, keepdim=True)).log() - (-log_probs).log()
+    )
 
 
 def _log_probs(
@@ -303,11 +330,13 @@ def next_word_probabilities(
 
     Args:
         logits: unnormalised log-probabilities of each next word; minus infinity excludes a word.
-        temperature: below 1, the probable words become more probable; above 1, the improbable ones do.
+        temperature: below 1, the probable words become more probable; above 1, the improbable ones do. With infinity
+            all words that are not excluded are equally probable.
         top_p: probability that the kept words reach together; with 1 all words stay. At least one word is kept.
 
     Raises:
-        ValueError: a temperature that is not positive, or a ``top_p`` that is not above 0 and at most 1.
+        ValueError: a temperature that is not positive, a ``top_p`` that is not above 0 and at most 1, or logits among
+            which the largest is not finite, as where all words are excluded.
 
     >>> logits = torch.tensor([0.5, 0.25, 0.125, 0.125]).log()
     >>> next_word_probabilities(logits, top_p=0.75)
@@ -324,8 +353,15 @@ def next_word_probabilities(
     eps = max(torch.finfo(logits.dtype).eps, torch.finfo(torch.float32).eps)
     # In float64 so that no rounding of ours decides, and on the CPU because some GPUs have no float64.
     exact = logits.cpu().double()
+    largest = exact.amax(dim=-1, keepdim=True)
+    if not largest.isfinite().all():
+        raise ValueError(
+            "logits must allow a word, and none may be infinite or NaN: a largest one is not finite"
+        )
     # The largest logit becomes 0. A very small temperature makes the others minus infinity, but none plus infinity.
-    probabilities = ((exact - exact.amax(dim=-1, keepdim=True)) / temperature).softmax(dim=-1)
+    # An infinite one would make minus infinity NaN.
+    scaled = ((exact - largest) / temperature).masked_fill(exact == -torch.inf, -torch.inf)
+    probabilities = scaled.softmax(dim=-1)
     if top_p < 1:
         ordered, words = probabilities.sort(dim=-1, descending=True, stable=True)
         # A word stays if those before it do not reach top_p, so the first always stays.
@@ -374,13 +410,8 @@ def _hypothesis(words: list[int], log_prob: float, weights: Tensor | None, src_l
     return Hypothesis(tokens[:-1] if finished else tokens, log_prob, weights, finished)
 
 
-def _best_first(parts: Iterable[tuple], src_len: int, length_penalty: float) -> list[Hypothesis]:
-    """The hypotheses of a sentence: finished ones first, then by score. Impossible ones are left out."""
-    hypotheses = [_hypothesis(*of_one, src_len) for of_one in parts if of_one[1] > -torch.inf]
-    return sorted(hypotheses, key=lambda h: (h.finished, h.score(length_penalty)), reverse=True)
-
-
-def _check_at_least(least: int, **numbers: float) -> None:
-    for name, number in numbers.items():
-        if not number >= least:
-            raise ValueError(f"{name} must be at least {least}, got {number}")
+def _best_first(parts: Iterable[tuple], src_len: int) -> list[Hypothesis]:
+    """The hypotheses of a sentence: finished ones first, then by rank. Impossible ones are left out."""
+    ranked = [(rank, _hypothesis(*of_one, src_len)) for rank, *of_one in parts if of_one[1] > -torch.inf]
+    ranked.sort(key=lambda pair: (pair[1].finished, pair[0]), reverse=True)
+    return [hypothesis for _, hypothesis in ranked]

@@ -16,7 +16,9 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from utils.attention import length_mask
+from utils.attention import check_count, length_mask
+from utils.corpus.batches import pad_ids
+from utils.corpus.text_files import refuse_text
 from utils.seq2seq import check_lengths
 from utils.transformer import EncoderLayer
 
@@ -103,9 +105,14 @@ class SentenceEncoder(nn.Module):
         """A copy in which these heads write nothing; each is a layer and a head, counted from 0.
 
         Only the columns of :math:`W_o` that read a hidden head become 0; the bias stays.
+
+        Raises:
+            ValueError: a head that the network does not have.
         """
         other = copy.deepcopy(self)
         for layer, head in heads:
+            check_count(0, len(other.layers) - 1, layer=layer)
+            check_count(0, other.layers[layer].self_attention.num_heads - 1, head=head)
             attention = other.layers[layer].self_attention
             width = attention.w_o.in_features // attention.num_heads
             with torch.no_grad():
@@ -116,18 +123,25 @@ class SentenceEncoder(nn.Module):
     def vectors(
         self, sentences: Sequence[Sequence[int]], *, batch_size: int = 32
     ) -> Float[Tensor, "sentences d"]:
-        """The vector of each sentence, which is given as the numbers of its pieces.
+        """The vector of each sentence, which is given as the numbers of its pieces, in the network's dtype.
 
         Sentences of equal length are computed together, which saves padding.
+
+        Raises:
+            ValueError: a batch size below 1, a text in place of numbers, or a sentence without pieces.
         """
+        check_count(1, batch_size=batch_size)
+        refuse_text(sentences=sentences)
+        for row, pieces in enumerate(sentences):
+            refuse_text(**{f"sentences[{row}]": pieces})
+            if not len(pieces):
+                raise ValueError(f"sentences[{row}] must hold at least one piece, got none")
         order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
-        result = torch.zeros(len(sentences), self.words.embedding_dim)
+        result = self.words.weight.new_zeros(len(sentences), self.words.embedding_dim)
         for first in range(0, len(order), batch_size):
             rows = order[first : first + batch_size]
-            lens = torch.tensor([len(sentences[row]) for row in rows])
-            ids = torch.zeros(len(rows), int(lens.max()), dtype=torch.long)
-            for place, row in enumerate(rows):
-                ids[place, : lens[place]] = torch.tensor(sentences[row])
+            lens = torch.tensor([len(sentences[row]) for row in rows], device=result.device)
+            ids = pad_ids([sentences[row] for row in rows]).to(result.device)
             h, _ = self(ids, lens)
             real = length_mask(lens, ids.shape[1]).to(h).transpose(1, 2)
             result[rows] = normalize((h * real).sum(dim=1) / lens[:, None], dim=-1)

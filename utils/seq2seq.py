@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from utils.attention import AdditiveAttention, length_mask
+from utils.attention import AdditiveAttention, check_count, check_number, length_mask
 
 
 class Encoder(nn.Module):
@@ -43,6 +43,8 @@ class Encoder(nn.Module):
         bidirectional: bool = True,
     ):
         super().__init__()
+        check_count(1, vocab_size=vocab_size, d_embed=d_embed, d_hidden=d_hidden, num_layers=num_layers)
+        check_number(0, 1, dropout=dropout)
         self.embedding = nn.Embedding(vocab_size, d_embed)
         self.dropout = nn.Dropout(dropout)
         self.gru = nn.GRU(
@@ -89,6 +91,8 @@ def check_lengths(src: Tensor, src_lens: Tensor) -> None:
         raise ValueError(
             f"src_lens must hold one length per sentence, got shape {tuple(src_lens.shape)} for {len(src)} sentences"
         )
+    if not src.shape[1]:
+        raise ValueError("src must have at least one token per sentence, got none")
     low, high = int(src_lens.min()), int(src_lens.max())
     if low < 1 or high > src.shape[1]:
         raise ValueError(f"src_lens must lie between 1 and {src.shape[1]}, got {low} to {high}")
@@ -118,6 +122,8 @@ class ContextGRUCell(nn.Module):
 
     def __init__(self, d_input: int, d_context: int, d_hidden: int):
         super().__init__()
+        check_count(1, d_input=d_input, d_hidden=d_hidden)
+        check_count(0, d_context=d_context)
         # One product per input, with the gates side by side in the order r, z, candidate.
         self.from_input = nn.Linear(d_input, 3 * d_hidden)
         self.from_context = nn.Linear(d_context, 3 * d_hidden, bias=False)
@@ -207,15 +213,20 @@ class RecurrentDecoder(nn.Module):
         super().__init__()
         if cell not in ("gru", "context"):
             raise ValueError(f"cell must be 'gru' or 'context', got {cell!r}")
+        sizes = {"vocab_size": vocab_size, "d_embed": d_embed, "d_hidden": d_hidden, "d_enc": d_enc}
+        check_count(1, **sizes, d_enc_state=d_enc_state, num_layers=num_layers)
+        check_count(0, d_read=d_read)
+        check_number(0, 1, dropout=dropout)
+        d_enc_state = d_enc // 2 if d_enc_state is None else d_enc_state
+        d_read = d_enc if d_read is None else d_read
         self.embedding = nn.Embedding(vocab_size, d_embed)
         self.dropout = nn.Dropout(dropout)
         first_class = ContextGRUCell if cell == "context" else _ConcatGRUCell
         upper_cells = [nn.GRUCell(d_hidden, d_hidden) for _ in range(num_layers - 1)]
-        d_read = d_enc if d_read is None else d_read
         self.cells = nn.ModuleList([first_class(d_embed, d_read, d_hidden), *upper_cells])
         for upper_cell in upper_cells:
             _orthogonal_recurrence(upper_cell)
-        self.start_state = nn.Linear(d_enc_state or d_enc // 2, d_hidden)
+        self.start_state = nn.Linear(d_enc_state, d_hidden)
         self.readout = nn.Linear(d_hidden + d_embed + d_enc, 2 * d_hidden)
         self.output = nn.Linear(d_hidden, vocab_size)
 
@@ -327,7 +338,8 @@ class BahdanauDecoder(RecurrentDecoder):
         **options,
     ):
         super().__init__(vocab_size, d_embed, d_hidden, d_enc, **options)
-        self.attention = AdditiveAttention(d_hidden, d_enc, d_attention or d_hidden)
+        d_attention = d_hidden if d_attention is None else d_attention
+        self.attention = AdditiveAttention(d_hidden, d_enc, d_attention)
 
     def start(
         self,

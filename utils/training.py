@@ -5,7 +5,6 @@ processes, is in ``translator.training.loop``.
 Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
 """
 
-import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from utils.attention import check_count, check_number, check_positive
 from utils.corpus.batches import Batch
 from utils.corpus.vocabulary import PAD
 from utils.seq2seq import EncoderDecoder
@@ -52,11 +52,17 @@ def sequence_loss(
         tgt_out: the true next tokens, followed by PAD in shorter sentences.
         label_smoothing: share of the target probability that is spread evenly over the vocabulary.
 
+    Raises:
+        ValueError: no token that is not PAD, of which there is no mean, or a share that is not from 0 to 1.
+
     >>> sequence_loss(torch.zeros(1, 3, 8), torch.tensor([[5, 2, PAD]]))  # log 8
     tensor(2.0794)
 
     Explained in chapters/encoder_decoder.
     """
+    check_number(0, 1, label_smoothing=label_smoothing)
+    if not (tgt_out != PAD).any():
+        raise ValueError("tgt_out must hold at least one token that is not padding, got none")
     return nn.functional.cross_entropy(
         logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=label_smoothing
     )
@@ -125,12 +131,14 @@ def fit(
         on_step: called with the history after each step.
 
     Raises:
-        ValueError: no batch, a number out of its range, or a single step, whose learning rate would be 0.
+        ValueError: no batch, a batch without a real target token, a number out of its range, or a single step, whose
+            learning rate would be 0.
         FloatingPointError: a loss or gradient that is not finite; the weights are those before that step.
 
     Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
     """
-    check_positive(epochs=epochs, lr=lr, clip=clip, batches=len(batches))
+    check_count(1, epochs=epochs)
+    check_positive(lr=lr, clip=clip, batches=len(batches))
     if not 0 < warmup < 1:
         raise ValueError(f"warmup must be a share between 0 and 1, got {warmup}")
     optimizer = torch.optim.Adam(model.parameters())
@@ -160,20 +168,15 @@ def check_finite(loss: Tensor, norm: Tensor, *, step: int) -> None:
     """Raise FloatingPointError with the number of the step if the loss or its gradient norm is not finite."""
     if not (loss.isfinite() and norm.isfinite()):
         raise FloatingPointError(
-            f"step {step}: loss {loss.item():.4g} with gradient norm {norm.item():.4g}; try a smaller lr"
+            f"step {step}: loss {loss.item():.4g} with gradient norm {norm.item():.4g}; try a smaller lr, "
+            "and look whether each batch has a word to predict"
         )
-
-
-def check_positive(**numbers: float | None) -> None:
-    """Raise ValueError with the name of a number that is neither None nor positive and finite."""
-    for name, number in numbers.items():
-        if number is not None and not 0 < number < math.inf:
-            raise ValueError(f"{name} must be positive and finite, got {number}")
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Seed torch's global generator, from which dropout and initial weights draw, and restore it afterwards."""
+    check_count(-(2**63), 2**63 - 1, seed=seed)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         yield

@@ -12,7 +12,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from utils.attention import DotProductAttention, check_mask, check_width, length_mask
+from utils.attention import (
+    DotProductAttention,
+    check_count,
+    check_mask,
+    check_number,
+    check_width,
+    length_mask,
+)
 from utils.seq2seq import check_lengths
 
 
@@ -26,7 +33,7 @@ def causal_mask(
         num_keys: length of the sequence; ``num_queries`` if None.
 
     Raises:
-        ValueError: more queries than keys.
+        ValueError: more queries than keys, or a negative number.
 
     >>> causal_mask(3).int()
     tensor([[1, 0, 0],
@@ -36,6 +43,7 @@ def causal_mask(
     Source: Vaswani et al. (2017), section 3.2.3. Explained in chapters/transformer.
     """
     num_keys = num_queries if num_keys is None else num_keys
+    check_count(0, num_queries=num_queries, num_keys=num_keys)
     if num_queries > num_keys:
         raise ValueError(f"there must be a key for each query, got {num_queries} queries and {num_keys} keys")
     queries = torch.arange(num_keys - num_queries, num_keys, device=device)
@@ -55,16 +63,28 @@ def sinusoids(num_positions: int, d_model: int, *, start: int = 0) -> Float[Tens
         start: the first position.
 
     Raises:
-        ValueError: an odd width.
+        ValueError: an odd width, or a negative number of vectors or first position.
 
     Source: Vaswani et al. (2017), section 3.5. Explained in chapters/transformer.
     """
     if d_model % 2:
         raise ValueError(f"d_model must be even, got {d_model}")
+    check_count(1, d_model=d_model)
+    check_count(0, num_positions=num_positions, start=start)
     # Places and angles are float32, whatever the default type is: float16 has no place 2049.
     rates = torch.exp(torch.arange(0, d_model, 2, dtype=torch.float32) * (-math.log(10_000) / d_model))
     angles = torch.arange(start, start + num_positions, dtype=torch.float32)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+def check_heads(d_model: int, num_heads: int) -> None:
+    """Raise ValueError unless the heads can share the width evenly.
+
+    :meta private:
+    """
+    check_count(1, d_model=d_model, num_heads=num_heads)
+    if d_model % num_heads:
+        raise ValueError(f"d_model must be a multiple of num_heads, got {d_model} and {num_heads}")
 
 
 class MultiHeadAttention(nn.Module):
@@ -89,8 +109,7 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d_model: int, num_heads: int, *, dropout: float = 0.0):
         super().__init__()
-        if num_heads < 1 or d_model % num_heads:
-            raise ValueError(f"d_model must be a multiple of num_heads, got {d_model} and {num_heads}")
+        check_heads(d_model, num_heads)
         self.num_heads = num_heads
         self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in range(4))
         self.attention = DotProductAttention(dropout=dropout)
@@ -153,6 +172,8 @@ class FeedForward(nn.Sequential):
     """
 
     def __init__(self, d_model: int, d_hidden: int, *, dropout: float = 0.0):
+        check_count(1, d_model=d_model, d_hidden=d_hidden)
+        check_number(0, 1, dropout=dropout)
         super().__init__(
             nn.Linear(d_model, d_hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_hidden, d_model)
         )
@@ -172,6 +193,8 @@ class Residual(nn.Module):
 
     def __init__(self, d_model: int, *, dropout: float = 0.0, norm_first: bool = True):
         super().__init__()
+        check_count(1, d_model=d_model)
+        check_number(0, 1, dropout=dropout)
         self.norm = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
         self.norm_first = norm_first
@@ -322,6 +345,9 @@ class TransformerEncoder(nn.Module):
         norm_first: bool = True,
     ):
         super().__init__()
+        check_count(1, vocab_size=vocab_size, d_model=d_model, num_heads=num_heads, d_hidden=d_hidden)
+        check_count(0, num_layers=num_layers)
+        check_number(0, 1, dropout=dropout)
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.dropout = nn.Dropout(dropout)
         options = {"dropout": dropout, "norm_first": norm_first}
@@ -354,6 +380,17 @@ class TransformerEncoder(nn.Module):
         for layer in self.layers:
             x, _ = layer(x, mask)
         return self.norm(x), None
+
+
+def head_name(layer: int, head: int) -> str:
+    """The name of a head of attention, with layer and head counted from 0.
+
+    >>> head_name(0, 2)
+    'L0H2'
+
+    Explained in chapters/transformer.
+    """
+    return f"L{layer}H{head}"
 
 
 class SourceMemory(NamedTuple):
@@ -397,6 +434,8 @@ class TransformerDecoder(nn.Module):
         norm_first: bool = True,
     ):
         super().__init__()
+        check_count(1, vocab_size=vocab_size, d_model=d_model, num_layers=num_layers, d_hidden=d_hidden)
+        check_number(0, 1, dropout=dropout)
         self.dropout = nn.Dropout(dropout)
         options = {"dropout": dropout, "norm_first": norm_first}
         self.layers = nn.ModuleList(
@@ -424,6 +463,7 @@ class TransformerDecoder(nn.Module):
         self, tgt_in: Int[Tensor, "batch t"], memory: SourceMemory, past: Past, *, need_weights: bool = True
     ) -> tuple[Float[Tensor, "batch t d_model"], Past, Float[Tensor, "batch heads t n"] | None]:
         """The input of the output layer at each step, the new past, and the weights of each head or None."""
+        check_count(0, len(self.layers) - 1, weights_of=self.weights_of)
         x = self.dropout(_embed(tgt_in, self.output.weight, start=past.keys.shape[3]))
         pasts, weights = [], None
         for number, layer in enumerate(self.layers):

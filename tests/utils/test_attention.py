@@ -371,9 +371,9 @@ def test_cosine_attention_learns_its_scale():
     assert layer.log_scale.grad != 0
 
 
-@pytest.mark.parametrize("scale", [0.0, -1.0, NAN])
+@pytest.mark.parametrize("scale", [0.0, -1.0, NAN, math.inf])
 def test_the_scale_must_be_positive(scale):
-    with pytest.raises(ValueError, match=f"scale must be positive, got {scale}"):
+    with pytest.raises(ValueError, match=f"scale must be positive and finite, got {scale}"):
         CosineAttention(scale=scale)
 
 

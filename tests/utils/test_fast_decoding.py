@@ -253,12 +253,11 @@ def test_drafts_fill_the_last_places_of_a_model():
         (lambda: alibi(2, 3, 2), "got 3 queries and 2 keys"),
         (lambda: GroupedQueryAttention(12, 5), "multiple of num_heads, got 12 and 5"),
         (lambda: GroupedQueryAttention(12, 6, 4), "multiple of num_key_heads, got 6, 4"),
-        (lambda: GroupedQueryAttention(12, 6, 0), "multiple of num_key_heads, got 6, 0"),
+        (lambda: GroupedQueryAttention(12, 6, 0), "num_key_heads must be at least 1, got 0"),
         (lambda: GroupedQueryAttention(12, 6, positions="none"), "or None, got 'none'"),
         (lambda: GroupedQueryAttention(12, 6)(torch.zeros(2, 3, 7)), "x must have width 12, got 7"),
         (lambda: gpt(positions="absolute"), "one of sinusoids, learned, .* got 'absolute'"),
         (lambda: gpt(positions="learned")(ids(32)), "end at place 31, .* got 32"),
-        (lambda: speculative(gpt(), gpt(), ids(batch=1), 3, num_drafts=0), "got 1 and num_drafts 0"),
     ],
 )
 def test_errors_say_what_they_want(call, message):

@@ -218,7 +218,7 @@ def test_the_delta_rule_replaces_a_value():
         (lambda q, k, v: online_attention(q, k, v, torch.ones(QUERIES, KEYS)), "mask must be boolean"),
         (lambda q, k, v: online_attention(q, k, v, causal_mask(3)), "does not broadcast"),
         (lambda q, k, v: window_mask(3, window=0), "window must be at least 1"),
-        (lambda q, k, v: window_mask(3, window=1, sinks=-1), "sinks at least 0, got 1 and -1"),
+        (lambda q, k, v: window_mask(3, window=1, sinks=-1), "sinks must be at least 0, got -1"),
         (lambda q, k, v: window_mask(3, 2, window=1), "got 3 queries and 2 keys"),
         (lambda q, k, v: linear_attention(q, k, v), "got 5 queries and 11 keys"),
         (lambda q, k, v: recurrent_attention(k, k, v, gates=torch.ones(3)), "gates must have one number"),

@@ -173,7 +173,7 @@ def test_it_learns_to_reverse_by_both_searches():
     ("make", "message"),
     [
         (lambda: MultiHeadAttention(12, 5), "d_model must be a multiple of num_heads, got 12 and 5"),
-        (lambda: MultiHeadAttention(12, 0), "d_model must be a multiple of num_heads, got 12 and 0"),
+        (lambda: MultiHeadAttention(12, 0), "num_heads must be at least 1, got 0"),
         (lambda: sinusoids(4, 5), "d_model must be even, got 5"),
         (lambda: causal_mask(4, 3), "there must be a key for each query, got 4 queries and 3 keys"),
     ],

@@ -117,6 +117,8 @@ def batches(
     """
     _check_pairs(src_ids, tgt_ids)
     for name, number in (("batch_size", batch_size), ("pool", pool)):
+        if isinstance(number, bool) or not hasattr(number, "__index__"):
+            raise ValueError(f"{name} must be a whole number, got {number!r}")
         if number < 1:
             raise ValueError(f"{name} must be at least 1, got {number}")
     if generator is None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from utils.attention import check_count
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import seeded
 from utils.transformer import TransformerDecoder, TransformerEncoder
@@ -32,7 +33,7 @@ class Settings:
         num_heads: of each attention of a Transformer; None for a recurrent translator.
 
     Raises:
-        ValueError: another model, or a number of heads that it cannot have.
+        ValueError: another model, or a width or a number of heads that it cannot have.
     """
 
     src: str
@@ -54,6 +55,7 @@ class Settings:
                 "a Transformer needs a number of heads, and a recurrent translator has none, "
                 f"got {self.num_heads} for {self.model}"
             )
+        check_count(1, d_embed=self.d_embed, d_hidden=self.d_hidden, num_heads=self.num_heads)
         if self.num_heads is not None and (self.d_embed % 2 or self.d_embed % self.num_heads):
             raise ValueError(
                 "the width of a Transformer must be even and a multiple of the number of its heads, "

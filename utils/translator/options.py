@@ -35,6 +35,8 @@ class Search:
         limits = {"beam": (1, 100), "length_penalty": (0, 10), "no_repeat_ngram": (0, 1000)}
         for name, (least, most) in limits.items():
             number = getattr(self, name)
+            if name != "length_penalty" and (isinstance(number, bool) or not isinstance(number, int)):
+                raise ValueError(f"{name} must be a whole number, got {number!r}")
             if not least <= number <= most:
                 raise ValueError(f"{name} must be from {least} to {most}, got {number}")
 

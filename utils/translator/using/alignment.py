@@ -12,9 +12,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from utils.attention import check_count
 from utils.corpus.batches import make_batch
 from utils.corpus.languages import has_blanks, primary
 from utils.corpus.pairs import clean, in_one_script, normalise, tokenise
+from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import Vocabulary
 from utils.fast_training import attention_weights
 from utils.metrics import diagonal_links, links_from_weights
@@ -53,10 +55,12 @@ def forced_weights(
         For each pair one row per target token and one more for the end of sentence.
 
     Raises:
-        ValueError: a model without attention, an empty source, or different numbers of sources and targets.
+        ValueError: a model without attention, an empty source, different numbers of sources and targets, or a batch
+            size below 1.
 
     Source: Bahdanau et al. (2015), section 3.1.
     """
+    check_count(1, batch_size=batch_size)
     if len(src_ids) != len(tgt_ids):
         raise ValueError(
             f"src_ids and tgt_ids must have the same length, got {len(src_ids)} and {len(tgt_ids)}"
@@ -122,7 +126,7 @@ def shares(spans: Sequence[tuple[int, int]], ends: Sequence[int]) -> Float[Tenso
     word_end = torch.tensor(ends, dtype=piece_start.dtype)
     word_start = torch.cat([word_end.new_zeros(1), word_end])[:-1]
     overlap = (piece_end.minimum(word_end) - piece_start.maximum(word_start)).clamp(min=0)
-    return overlap / (piece_end - piece_start)
+    return overlap / (piece_end - piece_start).clamp(min=1)  # a piece without characters has no shares
 
 
 class WordAlignment(NamedTuple):
@@ -167,8 +171,12 @@ def align_pairs(
         batch_size: sentence pairs per batch.
 
     Raises:
-        ValueError: a sentence of more than ``MAX_TOKENS`` subwords, or a run without attention.
+        ValueError: a sentence of more than ``MAX_TOKENS`` subwords, a text in place of the pairs or of a pair, or a
+            run without attention.
     """
+    refuse_text(pairs=pairs)
+    for row, pair in enumerate(pairs):
+        refuse_text(**{f"pairs[{row}]": pair})
     src, tgt = (
         _read_side([pair[side] for pair in pairs], lang, vocabulary, tokenised=tokenised)
         for side, (lang, vocabulary) in enumerate(
@@ -196,6 +204,7 @@ def align_lines(
     Raises:
         ValueError: as :func:`align_pairs`.
     """
+    refuse_text(pairs=pairs)
     for batch in in_batches(pairs):
         yield from align_pairs(run, batch, tokenised=tokenised)
 
@@ -234,9 +243,13 @@ def detokenise(words: Sequence[str], lang: str) -> tuple[str, list[int]]:
     Returns:
         The text, and the end of each word in it.
 
+    Raises:
+        ValueError: a text in place of words.
+
     >>> detokenise(["l'", "homme", "."], "fr")
     ("l'homme.", [2, 7, 8])
     """
+    refuse_text(words=words)
     language = primary(lang)
     before = _NO_BLANK_BEFORE.get(language, _NO_BLANK_BEFORE[None])
     after = _NO_BLANK_AFTER.get(language, _NO_BLANK_AFTER[None])
@@ -265,6 +278,7 @@ def text_for_model(words: Sequence[str], lang: str) -> tuple[str, list[int]]:
     >>> text_for_model(["名", "著", "看", "著"], "zh")
     ('名著看着', [1, 2, 3, 4])
     """
+    refuse_text(words=words)
     text, ends = detokenise([clean(word, lang) for word in words], lang)
     # What a Chinese character becomes can depend on its neighbours; their number stays.
     return in_one_script(text, lang), ends

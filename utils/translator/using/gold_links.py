@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from utils.corpus.pairs import find_file
-from utils.metrics import Links, alignment_error_rate
+from utils.metrics import Links, alignment_error_rate, link_set
 from utils.translator.using.input_lines import read_lines
 
 
@@ -31,7 +31,7 @@ def format_links(links: Links) -> str:
     >>> format_links({(1, 0), (0, 1)})
     '0-1 1-0'
     """
-    return " ".join(f"{i}-{j}" for i, j in sorted(links))
+    return " ".join(f"{i}-{j}" for i, j in sorted(link_set(links)))
 
 
 def parse_links(line: str, *, first: int = 0) -> GoldLinks:
@@ -41,11 +41,13 @@ def parse_links(line: str, *, first: int = 0) -> GoldLinks:
         first: the number of the first word in the file, 0 or 1; the result always counts from 0.
 
     Raises:
-        ValueError: a link of another form, or a number below ``first``.
+        ValueError: a link of another form, a number below ``first``, or a ``first`` that is neither 0 nor 1.
 
     >>> parse_links("1-1 2p1", first=1).sure
     frozenset({(0, 0)})
     """
+    if first not in (0, 1):
+        raise ValueError(f"first must be 0 or 1, got {first}")
     sure, possible = set(), set()
     for text in line.split():
         match = re.fullmatch(r"(\d+)([-p])(\d+)", text)
@@ -127,7 +129,7 @@ def alignment_score(predicted: Sequence[Links], gold: Sequence[GoldLinks]) -> Al
     Source: Och and Ney (2003), section 5.
     """
     aer = alignment_error_rate(predicted, [links.sure for links in gold], [links.possible for links in gold])
-    pairs = [(frozenset(links), gold_links) for links, gold_links in zip(predicted, gold, strict=True)]
+    pairs = [(link_set(links), gold_links) for links, gold_links in zip(predicted, gold, strict=True)]
     num_links, num_sure = sum(len(a) for a, _ in pairs), sum(len(gold_links.sure) for gold_links in gold)
     num_possible = sum(len(a & (gold_links.possible | gold_links.sure)) for a, gold_links in pairs)
     num_recalled = sum(len(a & gold_links.sure) for a, gold_links in pairs)

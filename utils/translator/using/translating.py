@@ -11,8 +11,10 @@ from typing import NamedTuple
 from jaxtyping import Float
 from torch import Tensor, tensor
 
+from utils.attention import check_count
 from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import MAX_CHARACTERS, normalise, tokenise
+from utils.corpus.text_files import refuse_text
 from utils.search import Hypothesis, beam_search, greedy
 from utils.translator.options import GREEDY, Search
 from utils.translator.runs import Run
@@ -54,8 +56,10 @@ def check_sizes(texts: Sequence[str], ids: Sequence[Sequence[int]] | None = None
         ids: their tokens, at most ``MAX_TOKENS`` each.
 
     Raises:
-        ValueError: with the length and the first words of the first sentence that is too long.
+        ValueError: with the length and the first words of the first sentence that is too long; or a text in place of
+            sentences.
     """
+    refuse_text(sentences=texts)
     unit, limit = ("characters", MAX_CHARACTERS) if ids is None else ("tokens", MAX_TOKENS)
     for text, parts in zip(texts, texts if ids is None else ids, strict=True):
         if len(parts) > limit:
@@ -66,6 +70,7 @@ def check_sizes(texts: Sequence[str], ids: Sequence[Sequence[int]] | None = None
 
 def source_ids(run: Run, sentences: Sequence[str]) -> list[list[int]]:
     """The token ids of plain text, which is normalised first and, for a vocabulary of words, cut into words."""
+    refuse_text(sentences=sentences)
     lang = run.settings.src
     texts = [normalise(sentence, lang) for sentence in sentences]
     if run.src_vocabulary.of_words:
@@ -91,7 +96,8 @@ def translate_sentences(
         One translation per sentence, in the same order; no translation has a line break.
 
     Raises:
-        ValueError: a sentence of more than ``MAX_CHARACTERS`` characters or ``MAX_TOKENS`` subwords.
+        ValueError: a sentence of more than ``MAX_CHARACTERS`` characters or ``MAX_TOKENS`` subwords, a text in place of
+            sentences, or a batch size below 1.
     """
     return [best[0] for best in n_best(run, sentences, search, batch_size=batch_size)]
 
@@ -106,6 +112,7 @@ def translate_lines(
     Raises:
         ValueError: as :func:`translate_sentences`.
     """
+    refuse_text(lines=lines)
     for batch in in_batches(lines):
         yield from zip(batch, n_best(run, batch, search, keep_weights=keep_weights), strict=True)
 
@@ -126,6 +133,7 @@ def n_best(
     Args:
         keep_weights: if False, the translations come without their attention weights, which take the most memory.
     """
+    check_count(1, batch_size=batch_size)
     check_sizes(sentences)
     device = next(run.model.parameters()).device
     ids = source_ids(run, sentences)
