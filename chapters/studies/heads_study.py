@@ -5,7 +5,6 @@ chapters/inside_heads reads the results, which are stored beside this file, and 
 scores come from ``utils``.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -20,6 +19,7 @@ from torch import Tensor, nn
 
 from studies.parts import run_parts
 from utils.circuits import AttentionOnly, induction_score, previous_token_score
+from utils.transformer import head_name
 
 #: Where the results are stored.
 #:
@@ -91,11 +91,8 @@ def right_and_loss(model: AttentionOnly, texts: Tensor, replace: dict) -> list[f
     return [round(hits, 4), round(nn.functional.cross_entropy(logits.transpose(1, 2), words).item(), 3)]
 
 
-def groups_of_heads() -> Iterator[tuple[str, list[tuple[int, int]]]]:
-    """Each head, and both heads of layer 2, with a name; heads are counted from 0 here and from 1 in the name."""
-    for layer, head in product(range(2), repeat=2):
-        yield f"head {head + 1} of layer {layer + 1}", [(layer, head)]
-    yield "both of layer 2", [(1, 0), (1, 1)]
+#: Pairs of layer and head, counted from 0: each head alone, and both heads of layer 1.
+GROUPS = [[place] for place in product(range(2), repeat=2)] + [[(1, 0), (1, 1)]]
 
 
 def measure_two_layers(study: Study, seed: int) -> dict:
@@ -104,12 +101,12 @@ def measure_two_layers(study: Study, seed: int) -> dict:
     texts = repeated(study.num_test, torch.Generator().manual_seed(9), length=study.length)
     run = model(texts)
     off = {"nothing": {"zeros": right_and_loss(model, texts, {})}}
-    for name, heads in groups_of_heads():
+    for heads in GROUPS:
         means = {
             (layer, head): run.outputs[layer][:, head].mean(dim=(0, 1)).expand(*texts.shape, -1)
             for layer, head in heads
         }
-        off[name] = {
+        off[" and ".join(head_name(*place) for place in heads)] = {
             "zeros": right_and_loss(model, texts, dict.fromkeys(heads, 0)),
             "means": right_and_loss(model, texts, means),
         }

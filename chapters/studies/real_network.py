@@ -25,6 +25,7 @@ from utils.attention import length_mask
 from utils.corpus.batches import pad_ids
 from utils.corpus.weights import FILES, get_minilm
 from utils.sentence_encoder import SentenceEncoder, read_network
+from utils.transformer import head_name
 
 #: Where the results are stored.
 #:
@@ -419,7 +420,7 @@ def changes(before: Tensor, after: Tensor) -> dict:
 
 
 def measure_parts(meter: Meter) -> dict:
-    """The whole network, without each layer, with the first layer alone, and without any head."""
+    """The whole network, without each layer, with layer 0 alone, and without any head."""
     hidden = {"whole": [], "no head": HEADS, "layer 0 alone": [place for place in HEADS if place[0]]} | {
         f"without layer {n}": [place for place in HEADS if place[0] == n] for n in range(NUM_LAYERS)
     }
@@ -448,7 +449,7 @@ def measure_sets(meter: Meter) -> dict:
             costly = sorted(HEADS, key=lambda place: alone[place][half].mean().item())[:size]
             right, _ = meter.meaning_right(costly)
             change = round((right - word)[~half].mean().item(), 4)
-            chosen.append({"heads": [f"{layer}.{head}" for layer, head in costly], "change": change})
+            chosen.append({"heads": [head_name(layer, head) for layer, head in costly], "change": change})
         at_random = []
         for _ in range(meter.settings.sets):
             right, _ = meter.meaning_right(draw.sample(HEADS, size))
@@ -464,7 +465,7 @@ def measure_each(meter: Meter) -> dict:
     for layer, head in HEADS:
         other_word, other_sentence = meter.meaning_right([(layer, head)])
         order = meter.order_right([(layer, head)])
-        heads[f"{layer}.{head}"] = {
+        heads[head_name(layer, head)] = {
             "paraphrases": changes(found, meter.paraphrase_found([(layer, head)])),
             "word": changes(word, other_word),
             "sentence": changes(sentence, other_sentence),
@@ -484,7 +485,7 @@ def measure_not_again(meter: Meter) -> dict:
         return (cosines[:, 0] > cosines[:, 1]) & (cosines[:, 2] > cosines[:, 3])
 
     whole = both([])
-    heads = {f"{layer}.{head}": changes(whole, both([(layer, head)])) for layer, head in HEADS}
+    heads = {head_name(layer, head): changes(whole, both([(layer, head)])) for layer, head in HEADS}
     return {
         "whole": round(whole.double().mean().item(), 4),
         "no head": round(both(HEADS).double().mean().item(), 4),

@@ -33,7 +33,7 @@ from utils.metrics import alignment_error_rate, bleu, diagonal_links, links_from
 from utils.search import DecoderSteps, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import fit, seeded
-from utils.transformer import TransformerDecoder, TransformerEncoder
+from utils.transformer import TransformerDecoder, TransformerEncoder, head_name
 
 #: Where the results of the whole study are stored.
 #:
@@ -203,10 +203,8 @@ def alignment_errors(model: EncoderDecoder, corpus: Corpus) -> dict[str, float]:
         for layer in range(len(model.decoder.layers)):
             model.decoder.weights_of = layer
             weights = model.decoder.features(batch.tgt_in, memory, past)[2]
-            weights_by_name |= {
-                f"layer {layer + 1}, head {h + 1}": weights[:, h] for h in range(weights.shape[1])
-            }
-            weights_by_name[f"layer {layer + 1}, mean"] = weights.mean(dim=1)
+            weights_by_name |= {head_name(layer, h): weights[:, h] for h in range(weights.shape[1])}
+            weights_by_name[f"layer {layer}, mean"] = weights.mean(dim=1)
     else:
         weights_by_name["attention"] = model(batch.src, batch.src_lens, batch.tgt_in)[1]
     gold = [t.links("en", "fr") for t in corpus.test]

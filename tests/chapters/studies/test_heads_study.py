@@ -19,7 +19,7 @@ def test_it_is_measured_once(tmp_path):
     parts = json.loads(stored)["parts"]
     assert list(parts) == ["seed 3", "seed 5", "one layer"]
     assert len(parts["seed 3"]["losses"]) == 1
-    assert set(parts["seed 3"]["off"]) > {"nothing", "head 1 of layer 1", "both of layer 2"}
+    assert list(parts["seed 3"]["off"]) == ["nothing", "L0H0", "L0H1", "L1H0", "L1H1", "L1H0 and L1H1"]
     run_study(SMALL, out)
     assert out.read_text("utf-8") == stored
 

@@ -38,7 +38,7 @@ def test_all_train_equally_long_and_each_head_counts(monkeypatch):
             "validation"
         ]
         assert 0 <= one["bleu"] <= 100
-        heads = ["layer 1, head 1", "layer 1, head 2", "layer 1, mean"]
+        heads = ["L0H0", "L0H1", "layer 0, mean"]
         found = ["attention"] if one["model"] == "recurrent" else heads
         assert list(one["alignment_errors"]) == [*found, "diagonal"]
         assert all(0 <= rate <= 1 for rate in one["alignment_errors"].values())
