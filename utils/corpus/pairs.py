@@ -75,7 +75,7 @@ PARTICLE = regex.compile(
     rf"(?!(?<=(?:^|\p{{P}}){_AUTHOR}著)(?:$|\p{{P}}))"
 )
 #: A line before the rows of Anki's text export, such as "#separator:tab".
-_ANKI_HEAD = re.compile(r"#[a-z ]+:\S*")
+ANKI_HEAD = re.compile(r"#[a-z ]+:\S*")
 #: The largest share of bad rows; a file with more is probably of another kind.
 MAX_BAD_SHARE = 0.01
 #: The largest number of characters in a sentence; a word of ten million would be cut into subwords for hours.
@@ -268,7 +268,7 @@ def _sides_of_one(path: Path) -> Iterator[tuple[int, list[str | ValueError]]]:
             if isinstance(line, ValueError):
                 yield number, [line]
                 continue
-            is_head = is_head and bool(_ANKI_HEAD.fullmatch(line))
+            is_head = is_head and bool(ANKI_HEAD.fullmatch(line))
             if line.strip() and not is_head:
                 yield number, line.split("\t")
 

@@ -22,6 +22,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 from typer.testing import CliRunner
 
 from utils.corpus.download import CORPORA, get_corpus
+from utils.corpus.pairs import read_pairs
 from utils.translator.commands import NAME, app
 from utils.translator.devices import computing
 from utils.translator.models import build_model
@@ -139,7 +140,8 @@ def test_a_mistake_is_one_line(arguments, tmp_path, command, message):
 
 
 WRONG_OPTIONS = [
-    (f"{EN_FR} --minutes=-1", "--minutes"),
+    (f"{EN_FR} --minutes 0", "minutes must be positive and finite, got 0.0"),
+    (f"{EN_FR} --minutes nan", "minutes must be positive and finite, got nan"),
     (f"{EN_FR} --steps=1", "--steps"),
     (f"{EN_FR} --model=lstm", "--model"),
     (f"{EN_FR} --steps 2 --minutes 2", "give --minutes or --steps, not both"),
@@ -382,6 +384,14 @@ def test_lines_before_a_bad_line_are_translated():
     assert result.stderr.startswith("error: standard input, line 2: byte 1 is not UTF-8")
 
 
+def test_a_return_within_a_line_makes_no_line():
+    """Two sentences, each with a carriage return, are two lines."""
+    expected = output("translate", STORED_RUN, "I see two dogs.", "They want six books.")
+    text = b"I see\rtwo dogs.\nThey want six\r\rbooks.\r\n"
+    assert output("translate", STORED_RUN, stdin=text) == expected
+    assert output("translate", STORED_RUN, stdin=text.decode().encode("utf-16")) == expected
+
+
 def test_a_heat_map_shows_one_sentence(tmp_path):
     path = tmp_path / "map.png"
     output("translate", STORED_RUN, "--heatmap", path, stdin="They want three keys.\n")
@@ -406,6 +416,20 @@ def test_pairs_are_aligned_one_line_each(gold_files):
     assert {tuple(link) for link in objects[0]["links"]} == alignments[0].links
     tokenised = output("align", STORED_RUN, "--tokenise", stdin="I see two dogs.\tJe vois deux chiens.\n")
     assert parse_links(tokenised) == links[0]
+
+
+def test_align_takes_a_file_that_train_takes(tmp_path, gold_files):
+    """A byte that is not UTF-8 makes one line empty, and the lines of links stay beside the pairs."""
+    good = gold_files[0].read_bytes().splitlines(keepends=True)
+    links = output("align", STORED_RUN, gold_files[0]).split("\n")[:-1]
+    path = tmp_path / "pairs.txt"
+    path.write_bytes(b"".join([good[0], b"one \xff\tun\n", *good[1:] * 61]))
+    assert read_pairs(path).bad_rows == {2: "byte 5 is not UTF-8"}
+    for arguments, stdin, name in (([path], None, str(path)), ([], path.read_bytes(), "standard input")):
+        result = invoke("align", STORED_RUN, *arguments, stdin=stdin)
+        assert result.exit_code == 0
+        assert result.stdout.split("\n")[:-1] == [links[0], "", *links[1:] * 61]
+        assert result.stderr == f"warning: {name}, line 2: byte 5 is not UTF-8; its words get no links\n"
 
 
 def test_gold_links_give_scores_beside_the_diagonal(gold_files):

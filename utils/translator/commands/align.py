@@ -50,7 +50,8 @@ def align(
 
     A pair is two sentences separated by a tab or by |||. A link i-j joins word i of the first column and word j of the
     second, counted from 0: each target word is linked with the one source word that gets the largest weight. The
-    weights are those of the step that predicts the target word, given the true words before it.
+    weights are those of the step that predicts the target word, given the true words before it. A line that is no pair
+    gets an empty line and a warning; if more than one line in a hundred is none, this is an error.
 
     With --gold prints the alignment error rate, precision and recall of the links, and those of the diagonal. The gold
     file has i-j for sure links and ipj for possible ones.
@@ -86,7 +87,7 @@ def _alignments(
     if path is not None and not path.is_fifo():  # a pipe is read once, as standard input is
         path = find_file(path)
     with shared.open_lines(path) as text:
-        pairs: Iterable[tuple[str, str]] = read_pair_lines(text)
+        pairs: Iterable[tuple[str, str]] = read_pair_lines(text.file, text.name, shared.tell)
         if swapped:
             pairs = ((source, target) for target, source in pairs)
         with shared.with_progress(align_lines(run, pairs, tokenised=tokenised), text.num_lines) as results:

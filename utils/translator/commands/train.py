@@ -39,7 +39,7 @@ Target = Annotated[
 Minutes = Annotated[
     float | None,
     typer.Option(
-        help="Time to train for, in minutes of wall time from the first batch; by default 3.", min=0
+        help="Time to train for, in minutes of wall time from the first batch, more than 0; by default 3.",
     ),
 ]
 Steps = Annotated[
@@ -139,12 +139,19 @@ def train(
 
 
 def _schedule(minutes: float | None, steps: int | None, model: Model, *, batch_size: int) -> "Schedule":
-    """The length of the training, 3 minutes if none is given, and the rates that suit the model."""
+    """The length of the training, 3 minutes if none is given, and the rates that suit the model.
+
+    Raises:
+        typer.BadParameter: minutes that are not more than 0.
+    """
     from utils.translator.training.loop import Schedule
 
     if minutes is None and steps is None:
         minutes = 3.0
-    return Schedule(minutes=minutes, steps=steps, batch_size=batch_size, **_RATES[model])
+    try:
+        return Schedule(minutes=minutes, steps=steps, batch_size=batch_size, **_RATES[model])
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def _settings(

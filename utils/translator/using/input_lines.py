@@ -5,12 +5,13 @@ Sentences are translated in ``translating`` and aligned in ``alignment``; pair f
 Explained in book/your_translator.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from utils.corpus.pairs import ANKI_HEAD, MAX_BAD_SHARE, MAX_CHARACTERS
 from utils.corpus.text_files import looks_like, text_lines
 
 #: Lines that are read before they are translated or aligned. With 64 the batches are of less similar length, and a line
@@ -78,25 +79,67 @@ def open_text(
         yield Text(read_lines(file, str(path)), str(path), num_lines, file)
 
 
-def read_pair_lines(text: Text) -> Iterator[tuple[str, str]]:
-    """Split each line into two sentences at a tab or at ``|||``; an empty line gives two empty sentences.
+def read_pair_lines(
+    file: BufferedIOBase, name: str, notify: Callable[[str], object]
+) -> Iterator[tuple[str, str]]:
+    """The two sentences of each line, with a tab or ``|||`` between them; an empty line gives two empty sentences.
+
+    So does a line that is no pair, which is told, and the head of Anki's text export.
+
+    Args:
+        file: opened for bytes.
+        name: of the file, for messages.
+        notify: gets a warning for each line that is no pair.
 
     Raises:
-        ValueError: a line that is not empty and has only one column, with its number, and what the file looks like.
+        ValueError: the file is not text; or more than ``MAX_BAD_SHARE`` of the lines that are not empty are no pairs,
+            with the first of them and what the file looks like: before the first line of a file, and after the last
+            one of a pipe, which cannot be read twice.
 
-    >>> list(read_pair_lines(Text(iter(["I see .\\tJe vois .", "", "a ||| b"]), "file")))
+    >>> from io import BytesIO
+    >>> list(read_pair_lines(BytesIO(b"I see .\\tJe vois .\\n\\na ||| b\\n"), "file", print))
     [('I see .', 'Je vois .'), ('', ''), ('a', 'b')]
     """
-    for number, line in enumerate(text.lines, start=1):
-        fields = line.split("\t") if "\t" in line else line.split("|||")
-        if len(fields) < 2 and line.strip():
-            form = looks_like(text.file, columns=True) if text.file and number == 1 else ""
-            raise ValueError(
-                f"{text.name}, line {number}: a line must have two columns, separated by a tab or by |||, "
-                f"got one{form}"
-            )
-        first, second, *_ = (field.strip(" ") for field in [*fields, ""])
-        yield first, second
+    if file.seekable():
+        start = file.tell()
+        for _ in _pairs_of(file, name, lambda _message: None):
+            pass
+        file.seek(start)
+    yield from _pairs_of(file, name, notify)
+
+
+def _pairs_of(file: BufferedIOBase, name: str, notify: Callable[[str], object]) -> Iterator[tuple[str, str]]:
+    """What :func:`read_pair_lines` gives, in one reading."""
+    is_head, num_rows, bad = True, 0, []
+    for number, line in enumerate(text_lines(file, name), start=1):
+        is_head = is_head and isinstance(line, str) and bool(ANKI_HEAD.fullmatch(line))
+        if is_head or (isinstance(line, str) and not line.strip()):
+            yield "", ""
+            continue
+        num_rows += 1
+        try:
+            yield _two_sentences(line)
+        except ValueError as error:
+            bad.append(f"{name}, line {number}: {error}")
+            notify(f"warning: {bad[-1]}; its words get no links")
+            yield "", ""
+    if len(bad) > MAX_BAD_SHARE * num_rows:
+        raise ValueError(
+            f"{bad[0]}{looks_like(file, columns=True)} "
+            f"({len(bad)} of {num_rows} lines are bad, and {MAX_BAD_SHARE:.0%} may be)"
+        )
+
+
+def _two_sentences(line: str | ValueError) -> tuple[str, str]:
+    """The sentences of a line; raise ValueError with what is wrong with it."""
+    if isinstance(line, ValueError):
+        raise line
+    sides = [side.strip(" ") for side in (line.split("\t") if "\t" in line else line.split("|||"))]
+    if len(sides) < 2:
+        raise ValueError("a line must have two columns, separated by a tab or by |||, got one")
+    if (longest := max(map(len, sides[:2]))) > MAX_CHARACTERS:
+        raise ValueError(f"a side has {longest} characters, more than {MAX_CHARACTERS}")
+    return sides[0], sides[1]
 
 
 def in_batches(items: Iterable[Any]) -> Iterator[list[Any]]:
