@@ -104,15 +104,24 @@ def points(checks: object, number: int) -> float:
 
 
 def progress(checks: object) -> Progress:
-    """Which checked exercises of a chapter are done, ``checks`` being the module of its checks."""
-    path, results, unread = _path(), {}, []
+    """Which checked exercises of a chapter are done, and how many in all chapters.
+
+    Args:
+        checks: the module of the chapter's checks.
+    """
+    path, stored, unread = _path(), {}, []
     if path:
         unread = sorted(path.parent.glob(f"{path.name}.broken-*"))
         try:
-            results = stored_results(path).get(_chapter(checks), {})
+            stored = stored_results(path)
         except (OSError, ValueError):
             unread = [path, *unread]
-    done = {number: results.get(str(number), [""])[0] == "right" for number in numbers_of(checks)}
+    right = {
+        chapter: {number for number, (status, _) in results.items() if status == "right"}
+        for chapter, results in stored.items()
+    }
+    done = {number: str(number) in right.get(_chapter(checks), ()) for number in numbers_of(checks)}
     marks = "   ".join(f"{number} {'✓' if is_done else '–'}" for number, is_done in done.items())
+    whole = f"\nIn all chapters: {sum(map(len, right.values()))}" if len(right) > 1 else ""
     note = f"\nResults that cannot be read are in {', '.join(map(str, unread))}." if unread else ""
-    return Progress(f"Checked exercises done: {sum(done.values())} of {len(done)}   ({marks}){note}")
+    return Progress(f"Checked exercises done: {sum(done.values())} of {len(done)}   ({marks}){whole}{note}")

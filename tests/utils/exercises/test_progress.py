@@ -45,6 +45,18 @@ def test_progress_tells_what_is_done(kept: Path) -> None:
     assert {number: status for number, (status, _) in stored.items()} == {"1": "wrong", "2": "right"}
 
 
+def test_progress_counts_all_chapters_after_the_first(kept: Path) -> None:
+    others = {
+        "gpt": {"1": ["right", ""], "3": ["wrong", ""]},
+        "bert": {"1": ["right", ""], "2": ["right", ""]},
+    }
+    kept.write_text(json.dumps(others), "utf-8")
+    answer_exercise_2()
+    line, whole = progress(masked_softmax).splitlines()
+    assert line == "Checked exercises done: 1 of 3   (1 –   2 ✓   3 –)"
+    assert whole == "In all chapters: 4"
+
+
 @pytest.mark.parametrize("text", ["", "{", "\0", "[]", "null", "[" * 100_000, *OF_ANOTHER_FORM])
 def test_a_file_that_cannot_be_read_is_kept(kept: Path, text: str) -> None:
     kept.write_text(text, "utf-8")
