@@ -14,7 +14,6 @@ from utils.figures.kinds import (
     Weights,
     record_decoding,
 )
-from utils.figures.live import play
 
 __all__ = [
     "Alignment",
@@ -25,6 +24,5 @@ __all__ = [
     "Heads",
     "Plane",
     "Weights",
-    "play",
     "record_decoding",
 ]

@@ -1,9 +1,8 @@
-"""What a figure needs in a page or a notebook: script, style and control; and sliders for a reader's own function.
+"""What a figure needs in a page or a notebook: script, style and control.
 
 Nothing here knows what a figure is. Explained in book/explorables.
 """
 
-import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, runtime_checkable
@@ -94,30 +93,3 @@ def control(spec: Mapping, point: Mapping[str, object], check: Callable[[str, ob
     members = {name: GridValue(value).tag(sync=True) for name, value in point.items()}
     members |= {"_esm": script(), "_css": style(), "spec": traitlets.Dict().tag(sync=True)}
     return type("ExplorableWidget", (anywidget.AnyWidget,), members)(spec=spec)
-
-
-def play(function: Callable, **axes: Sequence | Mapping):
-    """Sliders for your own function, which runs again at each move: ``play(f, d=[1, 64], valid_length=range(9))``.
-
-    Args:
-        function: takes the axes as keyword arguments; its printed output, its drawing and its result are displayed.
-        axes: the values of each control; numbers make a slider, texts a choice.
-
-    Returns:
-        The ipywidgets box; its ``kwargs`` are the positions of the sliders, its ``result`` is that of the last run.
-
-    Raises:
-        ValueError: an axis that the function does not take, or one without values.
-    """
-    import ipywidgets
-
-    parameters = inspect.signature(function).parameters
-    controls = {}
-    for name, values in axes.items():
-        if name not in parameters:
-            raise ValueError(f"{function.__name__} takes no argument {name!r}, only {list(parameters)}")
-        if not len(values):
-            raise ValueError(f"axis {name!r} needs at least one value")
-        kind = ipywidgets.ToggleButtons if isinstance(values[0], str) else ipywidgets.SelectionSlider
-        controls[name] = kind(options=list(values), description=name.replace("_", " "))
-    return ipywidgets.interactive(function, **controls)

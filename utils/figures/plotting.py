@@ -12,7 +12,7 @@ import io
 import itertools
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -96,13 +96,6 @@ def use_style() -> None:
         # The backend of notebooks registers its own PNG when it is first used, so it is used before ours is registered.
         plt.switch_backend(mpl.get_backend())
         shell.display_formatter.formatters["image/png"].for_type(Figure, png)
-
-
-def letters_without_font(texts: Iterable[str]) -> list[str]:
-    """The characters, each once, that the fonts set by :func:`use_style` lack: a figure has boxes in their place."""
-    fonts = [font_manager.get_font(font_manager.findfont(name)) for name in mpl.rcParams["font.family"]]
-    letters = dict.fromkeys("".join(texts))
-    return [letter for letter in letters if not any(font.get_char_index(ord(letter)) for font in fonts)]
 
 
 #: If a page names its theme, the drawing has no background of its own, and it has dark colours if the page has.

@@ -18,7 +18,7 @@ import torch
 from example_figures import examples
 from fontTools.ttLib import TTFont
 
-from utils.figures import Bars, Weights, play
+from utils.figures import Bars, Weights
 from utils.figures.packing import pack
 from utils.figures.still import Stage
 
@@ -256,19 +256,6 @@ def test_each_axis_is_a_trait_of_the_widget():
     assert widget.query == 2
     with pytest.raises(traitlets.TraitError, match="valid_length has no value 8"):
         widget.valid_length = 8
-
-
-def test_play_runs_the_function_again_at_each_move():
-    calls = []
-    box = play(lambda d, kernel: calls.append((d, kernel)), d=[1, 2, 8], kernel=["boxcar", "triangular"])
-    box.update()
-    box.children[0].value = 8
-    box.children[1].value = "triangular"
-    assert calls[-2:] == [(8, "boxcar"), (8, "triangular")]
-    with pytest.raises(ValueError, match="takes no argument 'e', only \\['d'\\]"):
-        play(lambda d: d, e=[1])
-    with pytest.raises(ValueError, match="axis 'd' needs at least one value"):
-        play(lambda d: d, d=[])
 
 
 def test_a_still_picture_brings_its_chinese_characters():

@@ -49,15 +49,10 @@ def labels(axis):
 
 
 def test_the_fonts_have_the_letters_of_all_languages(style):
-    letters = set(CHINESE) | set("àâçéèêëîïôùûüœÀÉ’«»αβθλσ√·→←≤≥")
-    assert plotting.letters_without_font(letters) == []
-    plotting.heatmap(weights(2, len(CHINESE)), queries=["été", "Noël"], keys=list(CHINESE))
+    plotting.heatmap(
+        weights(2, len(CHINESE)), queries=["été", "àâçèêëîïôùûüœÀÉ’«»αβθλσ√·→←≤≥"], keys=list(CHINESE)
+    )
     plt.gcf().canvas.draw()
-
-
-def test_letters_without_a_font_are_found(style):
-    assert plotting.letters_without_font(["▁the", "我看", "Ελλάδα", "שלום", "مرحبا", "한국어"]) == []
-    assert plotting.letters_without_font(["aนa", "ก", "नน"]) == ["น", "ก", "न"]
 
 
 # -- heat maps ------------------------------------------------------------------------------------------------
