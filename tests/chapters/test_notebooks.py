@@ -33,8 +33,11 @@ OPENING = ["What you will learn", "Before you start"]
 CLOSING = ["Summary", "Exercises", "Where this comes from"]
 #: A question: its name, and all that stands below the name.
 QUIZ = re.compile(r"^<!-- quiz (\S+) -->\n(.*?)^</details>$", re.MULTILINE | re.DOTALL)
-#: A number that a question asks for, and its tolerance.
-ASKED_NUMBER = re.compile(r"\*\*Right: ([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?\.\*\*")
+#: A number that a question asks for or warns of, and its tolerance: an answer's, or that with which a choice begins.
+STATED_NUMBER = re.compile(
+    r"^(?:- \*\*(?:Right|No): |\d\. (?:At most )?)([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?(?:\.\*\*|\.$|: )",
+    re.MULTILINE,
+)
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 Rule = Callable[[NotebookNode], Iterator[str]]
@@ -189,17 +192,20 @@ def exercises_have_their_form(notebook: NotebookNode) -> Iterator[str]:
 
 @rule
 def numbers_of_questions_are_computed(notebook: NotebookNode) -> Iterator[str]:
-    # A cell prints "name: 0.25", with the name of the question.
+    # A cell prints "name: 0.25 0.5 3", with the name of the question: the wrong numbers are computed by their mistakes.
     shown = "\n".join(text for cell in code_cells(notebook) for text in output_texts(cell))
     printed = dict(re.findall(r"^([a-z][a-z0-9-]*): (.+)$", shown, re.MULTILINE))
     for name, text in quizzes(notebook):
-        numbers = printed.get(name, "").split()
-        if asked := ASKED_NUMBER.search(text):
-            if not numbers:
-                yield f"no cell prints '{name}: ' and the number that this question asks for"
-            elif abs(float(numbers[0]) - float(asked[1].replace("−", "-"))) > float(asked[2] or 0):
-                yield f"a cell prints {numbers[0]} for the question {name}, whose right answer is {asked[1]}"
-        elif missing := set(numbers) - set(re.findall(r"-?\d+(?:\.\d+)?", text)):
+        computed = printed.get(name, "").split()
+        if stated := STATED_NUMBER.findall(text.replace("−", "-")):
+            fits = len(computed) == len(stated) and all(
+                abs(float(number) - float(of_page)) <= float(within or 0)
+                for number, (of_page, within) in zip(computed, stated, strict=True)
+            )
+            if not fits:
+                wanted = " ".join(number for number, _ in stated)
+                yield f"a cell must compute the numbers of {name} and print '{name}: {wanted}', got {computed}"
+        elif missing := set(computed) - set(re.findall(r"-?\d+(?:\.\d+)?", text)):
             yield f"a cell prints numbers for the question {name} that are not in it: {sorted(missing)}"
 
 
