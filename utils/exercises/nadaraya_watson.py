@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/nadaraya_watson."""
 
 import math
-from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor, arange, tensor
@@ -12,14 +12,9 @@ from utils.kernels import gaussian, nadaraya_watson, triangular
 _GAUSSIAN = "The Gaussian is exp(−u²/2)."
 
 
-def _shares(kernel: Callable, width: Callable = lambda bandwidth: bandwidth) -> Callable:
-    """The program that divides each value of this kernel by their sum, with u in this width."""
-
-    def weights(query: float, keys: Tensor, bandwidth: float) -> Tensor:
-        closeness = kernel((query - keys) / width(bandwidth))
-        return closeness / closeness.sum()
-
-    return weights
+def _shares(query: float, keys: Tensor, bandwidth: float, kernel=gaussian, width=lambda h: h) -> Tensor:
+    closeness = kernel((query - keys) / width(bandwidth))
+    return closeness / closeness.sum()
 
 
 @against(
@@ -38,13 +33,13 @@ def _shares(kernel: Callable, width: Callable = lambda bandwidth: bandwidth) -> 
     mistakes={
         "they do not sum to 1 | Divide by the sum.": lambda q, k, h: torch.exp(-(((q - k) / h) ** 2) / 2),
         "the Gaussians do not sum to 1 | Divide by the sum.": lambda q, k, h: gaussian((q - k) / h),
-        "far keys get more than near ones | Mind the minus.": _shares(lambda u: 1 / gaussian(u)),
-        f"this is the triangular kernel | {_GAUSSIAN}": _shares(triangular),
-        f"the factor 1/2 is missing | {_GAUSSIAN}": _shares(lambda u: gaussian(u) ** 2),
-        "the bandwidth has no effect | u is the difference divided by it.": _shares(gaussian, lambda h: 1),
-        "the differences are multiplied by the bandwidth | Divide by it.": _shares(gaussian, lambda h: 1 / h),
-        f"u is not squared | {_GAUSSIAN}": _shares(lambda u: torch.exp(-u / 2)),
-        "this is the mean: all weights are equal | Let the weights depend on u.": _shares(torch.ones_like),
+        "far keys get more | Mind the minus.": partial(_shares, kernel=lambda u: 1 / gaussian(u)),
+        f"this is the triangular kernel | {_GAUSSIAN}": partial(_shares, kernel=triangular),
+        f"the factor 1/2 is missing | {_GAUSSIAN}": partial(_shares, kernel=lambda u: gaussian(u) ** 2),
+        "the bandwidth has no effect | Divide the difference by it.": partial(_shares, width=lambda h: 1),
+        "the differences are multiplied by the bandwidth | Divide.": partial(_shares, width=lambda h: 1 / h),
+        f"u is not squared | {_GAUSSIAN}": partial(_shares, kernel=lambda u: torch.exp(-u / 2)),
+        "this is the mean | Let the weights depend on u.": partial(_shares, kernel=torch.ones_like),
     },
     parts=["the weights"],
 )
@@ -52,14 +47,9 @@ def my_weights(query: float, keys: Tensor, bandwidth: float) -> Tensor:
     return nadaraya_watson(tensor([query]), keys, keys, bandwidth=bandwidth)[1][0]
 
 
-def _attends(share: Callable = lambda scores: scores.softmax(1), width: Callable = lambda h: h) -> Callable:
-    """The program that makes weights of the scores in this way, with the differences in this width."""
-
-    def attend(queries: Tensor, keys: Tensor, values: Tensor, bandwidths: Tensor) -> tuple[Tensor, Tensor]:
-        weights = share(-((queries[:, None] - keys) / width(bandwidths)).square().sum(dim=-1) / 2)
-        return weights @ values, weights
-
-    return attend
+def _attend(queries, keys, values, bandwidths, share=lambda scores: scores.softmax(1), width=lambda h: h):
+    weights = share(-((queries[:, None] - keys) / width(bandwidths)).square().sum(dim=-1) / 2)
+    return weights @ values, weights
 
 
 @against(
@@ -85,14 +75,14 @@ def _attends(share: Callable = lambda scores: scores.softmax(1), width: Callable
         ),
     ],
     mistakes={
-        "the softmax runs over the queries | A row is a query: `dim=1`.": _attends(lambda e: e.softmax(0)),
-        "they do not sum to 1 | Divide each exponential by the sum of its row.": _attends(torch.exp),
-        "the sign of the scores is wrong | Near keys have high scores.": _attends(lambda e: (-e).softmax(1)),
-        "the bandwidths have no effect | Divide by them.": _attends(width=torch.ones_like),
-        "it is divided by the bandwidth, not by its square | First divide.": _attends(width=torch.sqrt),
-        f"the factor 1/2 is missing | {_GAUSSIAN}": _attends(lambda e: (2 * e).softmax(1)),
-        "every exponential rounds to 0 | `torch.softmax` subtracts the highest score first.": _attends(
-            lambda e: e.exp() / e.exp().sum(dim=1, keepdim=True)
+        "the softmax runs over the queries | Take `dim=1`.": partial(_attend, share=lambda e: e.softmax(0)),
+        "they do not sum to 1 | Divide each exponential by the sum.": partial(_attend, share=torch.exp),
+        "their signs are wrong | Near keys score high.": partial(_attend, share=lambda e: (-e).softmax(1)),
+        "the bandwidths have no effect | Divide by them.": partial(_attend, width=torch.ones_like),
+        "only the square is divided by the bandwidth | Divide first.": partial(_attend, width=torch.sqrt),
+        f"the factor 1/2 is missing | {_GAUSSIAN}": partial(_attend, share=lambda e: (2 * e).softmax(1)),
+        "every exponential rounds to 0 | `torch.softmax` subtracts the highest score first.": (
+            partial(_attend, share=lambda e: e.exp() / e.exp().sum(dim=1, keepdim=True))
         ),
     },
     parts=["the context", "the row of weights"],
@@ -136,7 +126,7 @@ _ROOTS = "A function that multiplies the *errors* by `w` needs the square roots 
     ],
     mistakes={
         f"this is the weighted average | {_WAY}": lambda q, k, v, h: nadaraya_watson(q, k, v, bandwidth=h)[0],
-        f"this is the slope of the line | {_WAY}": lambda *inputs: _line(*inputs, slope_alone=True),
+        f"this is the slope of the line | {_WAY}": partial(_line, slope_alone=True),
         "all readings have the same weight | Each has its own.": lambda q, k, v, h: _line(q, k, v, 1e6),
         f"each weight counts with its square | {_ROOTS}": lambda q, k, v, h: _line(q, k, v, h / math.sqrt(2)),
         "the bandwidth has no effect | Pass `bandwidth` on.": lambda q, k, v, h: _line(q, k, v, 1.0),
