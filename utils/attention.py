@@ -60,19 +60,20 @@ def widened(x: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
-def largest_component(vectors: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch 1"]:
-    """The size of the largest component of each vector, without a gradient; 1 where it is 0, infinite or NaN.
+def power_below(vectors: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch 1"]:
+    """The power of two at or just below the largest component of each vector, without a gradient.
 
-    The squares of a vector that is divided by it are neither too large nor too small for their type.
+    A vector that is divided by it keeps all its digits, and its squares are neither too large nor too small. For a
+    vector of zeros, or with infinity or NaN, it is some finite number.
 
     :meta private:
 
-    >>> largest_component(torch.tensor([[3.0, -4.0], [0.0, 0.0]]))
-    tensor([[4.],
-            [1.]])
+    >>> power_below(torch.tensor([[3.0, -5.0], [0.25, 0.0]]))
+    tensor([[4.0000],
+            [0.2500]])
     """
     largest = vectors.detach().abs().amax(dim=-1, keepdim=True)
-    return torch.where((largest > 0) & largest.isfinite(), largest, 1.0)
+    return torch.ldexp(torch.ones_like(largest), torch.frexp(largest).exponent - 1)
 
 
 def masked_softmax(
@@ -405,8 +406,8 @@ def weighted_sum(
 
 
 def _unit(vectors: Tensor) -> Tensor:
-    # Divided by its largest component a vector has at least the length 1, and only one of zeros is shorter.
-    return nn.functional.normalize(vectors / largest_component(vectors), dim=-1, eps=1.0)
+    # Divided by that power, each vector but one of zeros has at least the length 1.
+    return nn.functional.normalize(vectors / power_below(vectors), dim=-1, eps=1.0)
 
 
 def _fused_attention(

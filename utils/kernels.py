@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from utils.attention import largest_component, masked_softmax, widened
+from utils.attention import masked_softmax, power_below, widened
 
 
 def gaussian(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
@@ -103,8 +103,8 @@ def nadaraya_watson(
 
 
 def _length(vectors: Tensor) -> Tensor:
-    largest = largest_component(vectors)
-    return (vectors / largest).norm(dim=-1) * largest.squeeze(-1)
+    scale = power_below(vectors)
+    return (vectors / scale).norm(dim=-1) * scale.squeeze(-1)
 
 
 def _gaussian_weights(distance: Tensor, bandwidth: float | Tensor, mask: Tensor | None) -> Tensor:

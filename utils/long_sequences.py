@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from utils.attention import check_axes, check_count, check_mask, largest_component, scaled_dot_scores, widened
+from utils.attention import check_axes, check_count, check_mask, power_below, scaled_dot_scores, widened
 from utils.transformer import causal_mask
 
 #: A function that makes the features of queries and keys, none of them negative.
@@ -157,7 +157,7 @@ def linear_attention(
     _check_pairs(queries, keys, values)
     asking = widened(features(queries))
     # The weights do not depend on the length of a query's features, but the products may be too large.
-    kernel = (asking / largest_component(asking)) @ widened(features(keys)).mT
+    kernel = (asking / power_below(asking)) @ widened(features(keys)).mT
     kernel = kernel.masked_fill(~causal_mask(keys.shape[-2], device=keys.device), 0.0)
     total = kernel.sum(dim=-1, keepdim=True)
     weights = kernel / total.masked_fill(total == 0, 1.0)
