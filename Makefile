@@ -1,11 +1,21 @@
-# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and Python 3.11 to 3.13.
+# The course's commands; a bare `make` lists them. They need make (GNU 3.81 or newer), git and one of these Pythons.
+PYTHONS := python3.11 python3.12 python3.13 python3.14
 
 # The environment is the folder .venv. With PYTHON=python3.13 it is one of its own, .venv-3.13.
 PYTHON ?= python3
 VERSION := $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 VENV := .venv$(if $(filter command environment,$(origin PYTHON)),-$(VERSION))
-BIN := $(VENV)/bin
+BIN = $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+
+# An environment keeps the path that it was made for. It is made anew where its pip does not answer, and in a folder that
+# was moved or copied, since its programs would run the code of the old folder.
+HERE = $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)
+NEW := $(shell test "$$(cat $(INSTALLED) 2>/dev/null)" = "$(HERE)" && $(BIN)/python -c 'import pip' 2>/dev/null || echo new)
+
+# Packages come into the environment, also where the user's settings of pip name another place. They would count again
+# where pip makes a place of its own to build a package, so the course is built in the environment.
+PIP = $(BIN)/python -m pip install --quiet --no-user --target= --root=/ --prefix="$(HERE)" --no-build-isolation
 
 # A file with a blank in its name, such as a copy that a file manager has made, does not belong to the course.
 CHAPTERS := $(sort $(filter chapters/%.ipynb,$(wildcard chapters/*.ipynb)))
@@ -31,11 +41,10 @@ ANEW = $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/figure
 # Notebooks run with the Python of the environment and without the user's settings for Jupyter, matplotlib and text encoding.
 export JUPYTER_PREFER_ENV_PATH := 1
 export PYTHONUTF8 := 1
-SETTINGS := $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)
-export MPLCONFIGDIR := $(SETTINGS)/matplotlib
-unexport MPLBACKEND MATPLOTLIBRC
-test test-all notebooks: export IPYTHONDIR := $(SETTINGS)/ipython
-.PHONY: help book browser network test test-all check coverage lint lab notebooks handout mark bench linkcheck readme fonts picture translators clean
+export MPLCONFIGDIR := $(HERE)/matplotlib
+unexport MPLBACKEND MATPLOTLIBRC PYTHONPATH PYTHONOPTIMIZE PIP_PYTHON
+test test-all notebooks: export IPYTHONDIR := $(HERE)/ipython
+.PHONY: new help book browser network test test-all check coverage lint lab notebooks handout mark bench linkcheck readme pins fonts picture translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -97,6 +106,15 @@ linkcheck: $(INSTALLED)  ## check every outside link of the book (needs the netw
 
 readme: $(INSTALLED)  ## write the links and the tables of chapters in README.md, chapters/README.md and CITATION.cff
 	$(BIN)/python book/_ext/publishing.py
+# With the oldest Python, since the newest release of a package may not support it.
+pins: VENV := _build/pins
+pins:  ## write today's releases into constraints.txt, but for the lines that say why they stay
+	$(firstword $(PYTHONS)) -m venv --clear $(VENV)
+	grep '#' constraints.txt >_build/stay.txt
+	$(PIP) -c _build/stay.txt --upgrade setuptools
+	$(PIP) -c _build/stay.txt -e '.[dev]'
+	$(BIN)/python -m pip freeze --all --exclude pip --exclude-editable | awk -F= '/^(cuda|nvidia|triton)/ { next } \
+		NR == FNR { stays[$$1] = $$0; next } { print $$1 in stays ? stays[$$1] : $$0 }' _build/stay.txt - >constraints.txt
 fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got a new Chinese character
 	$(BIN)/python book/fonts.py
 picture: $(BOOK)/.built browser  ## take the picture of the first page again, for the README and other sites
@@ -118,10 +136,20 @@ $(TESTED)/.built $(TESTED)/.updated: $(INSTALLED) $(BOOK_SOURCES)
 	$(BUILD) --path-output _build/tested -W -n --keep-going
 	@touch $@ $(TESTED)/.updated
 
-$(INSTALLED): pyproject.toml constraints.txt
-	@case "$(VERSION)" in 3.11|3.12|3.13) ;; *) echo "$(PYTHON) is $(if $(VERSION),Python $(VERSION),not there):" \
-		"install Python 3.11 to 3.13, or name one with make PYTHON=python3.12" >&2; exit 1;; esac
-	test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+# Why no environment can be made, in one line.
+FOUND = $(strip $(shell for name in $(PYTHONS); do if $$name -c ''; then echo $$name; fi; done 2>/dev/null))
+TYPE = make $(MAKECMDGOALS) PYTHON=
+WRONG = $(PYTHON) is $(if $(VERSION),Python $(VERSION),not there): $(if $(FOUND),$(FOUND) $(if $(word 2,$(FOUND)),are,is) \
+	on the path: $(TYPE)$(lastword $(FOUND)),install $(lastword $(PYTHONS)) and type $(TYPE)$(lastword $(PYTHONS)))
+NO_PIP = $(PYTHON) cannot make an environment: install python$(VERSION)-venv (sudo apt install python$(VERSION)-venv)
+
+$(INSTALLED): pyproject.toml constraints.txt $(NEW)
+ifdef NEW
+	$(if $(filter python$(VERSION),$(PYTHONS)),,$(error $(WRONG)))
+	$(if $(shell "$(PYTHON)" -c 'import ensurepip; print(1)' 2>/dev/null),,$(error $(NO_PIP)))
+	"$(PYTHON)" -m venv --clear $(VENV)
+endif
+	$(PIP) -c constraints.txt setuptools
+	$(PIP) -c constraints.txt -e '.[dev]'
 	@$(BIN)/python -c 'import matplotlib.font_manager'  # lists the fonts now: it may take long, and then it says so
-	@touch $@
+	@echo "$(HERE)" >$@

@@ -69,6 +69,8 @@ def test_the_messages_that_a_page_explains_are_those_of_the_code() -> None:
         "cannot import",
         "from 'utils'",
         "No module",
+        "No matching",
+        "jupyter-book: not",
         "no space",
     )
     rows = re.findall(r"^(.+)\n: ", (ROOT / "book" / "problems.md").read_text("utf-8"), re.MULTILINE)

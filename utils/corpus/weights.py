@@ -45,14 +45,26 @@ Way = Callable[[Path], None]
 
 
 def minilm_folder() -> Path:
-    """The folder of the network: ``minilm`` in the course's cache, whatever the variable ATTENTION_DATA names."""
-    return platformdirs.user_cache_path("attention-course") / "minilm"
+    """The folder of the network: ``minilm`` in the course's cache, whatever the variable ATTENTION_DATA names.
+
+    Raises:
+        FileNotFoundError: this user has no home folder, and so no cache.
+    """
+    try:
+        return platformdirs.user_cache_path("attention-course") / "minilm"
+    except RuntimeError:
+        raise FileNotFoundError(
+            "this user has no home folder for the network: set HOME to a folder"
+        ) from None
 
 
 def has_minilm(folder: Path | None = None) -> bool:
-    """Whether both files are there, and whole."""
-    folder = minilm_folder() if folder is None else folder
-    return all((folder / name).is_file() and _sha256(folder / name) == FILES[name] for name in FILES)
+    """Whether both files are there, and whole. They are not where a user has no home, or may not read them."""
+    try:
+        folder = minilm_folder() if folder is None else folder
+        return all(_sha256(folder / name) == FILES[name] for name in FILES)
+    except OSError:
+        return False
 
 
 def get_minilm(

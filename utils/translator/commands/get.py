@@ -72,13 +72,14 @@ def get(
 
 
 def _get_network(path: Path | None, replace: bool, as_json: bool) -> None:
-    from utils.corpus.weights import FILES, LICENCE, get_minilm, has_minilm
+    from utils.corpus.weights import FILES, LICENCE, get_minilm, has_minilm, minilm_folder
 
     if replace:
         raise typer.BadParameter(
             "minilm has one edition, and a file with another checksum is always replaced"
         )
     if path is None and not has_minilm():
+        minilm_folder().mkdir(parents=True, exist_ok=True)  # an error comes before anything is said
         shared.tell("getting the network all-MiniLM-L6-v2, 83 to 91 MB")
     folder = get_minilm(path=path, progress=shared.at_terminal())
     if as_json:
