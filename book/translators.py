@@ -25,6 +25,9 @@ ASSETS = Path(__file__).parent / "_assets"
 #: A notebook that holds a page.
 CHAPTER = Path("chapters", "bahdanau_decoder.ipynb")
 PAGES = ASSETS / "translators"
+#: The sentence with which the page from English to French opens: its translation and weights, which a chapter shows.
+#: It lies in the package, which readers have where they have no book.
+SENTENCE = Path("utils", "translator", "page", "en-fr.json")
 RUNS = Path("_build") / "translators"
 #: What the pages say of their sentences, as the licence asks.
 SENTENCES = "of Tatoeba (tatoeba.org), CC BY 2.0 FR, collected by ManyThings (manythings.org/anki)"
@@ -74,6 +77,7 @@ def main() -> None:
         if not path.exists():
             make_page(name, path)
         write_whole(path, written_anew(path).encode())
+    write_whole(SENTENCE, sentence_anew())
     path = PAGES / "bottleneck.html"
     write_whole(path, growing_anew(path).encode())
     notebook = nbformat.read(CHAPTER, as_version=4)
@@ -87,6 +91,12 @@ def written_anew(path: Path) -> str:
     content, weights = read_page(path.read_text("utf-8"))
     content["facts"]["sentences"] = SENTENCES
     return page_of(content, weights, font=font())
+
+
+def sentence_anew() -> str:
+    """The first sentence of the page from English to French, as JSON."""
+    content, _ = read_page((PAGES / "en-fr.html").read_text("utf-8"))
+    return json.dumps(content["stored"], ensure_ascii=False, indent=1) + "\n"
 
 
 def growing_anew(path: Path) -> str:

@@ -50,6 +50,9 @@ def test_the_stored_pages_have_the_scripts_of_today(path):
 
 
 def test_the_other_stored_pages_have_the_scripts_of_today():
+    assert translators.sentence_anew() == (ROOT / translators.SENTENCE).read_text("utf-8"), (
+        "run make translators"
+    )
     page = translators.PAGES / "bottleneck.html"
     assert translators.growing_anew(page) == page.read_text("utf-8"), "run make translators"
     notebook = nbformat.read(ROOT / translators.CHAPTER, as_version=4)
