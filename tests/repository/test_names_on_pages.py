@@ -48,7 +48,9 @@ OTHERS = {
     "mathematics that a task asks for, and the end of a name": {"latent", "_known"},
 }
 #: Files that a reader or a command makes, or that stand for others.
-MADE_LATER = re.compile(r"marks\.csv|(_build|runs|source|ANN|hansards)/.*|.*(NAME|\bpie|test_pie|\.exercises)\b.*")
+MADE_LATER = re.compile(
+    r"marks\.csv|(_build|runs|source|ANN|hansards)/.*|.*(NAME|\bpie|test_pie|\.exercises)\b.*"
+)
 
 
 def names_in(tree: ast.AST) -> Iterator[str]:
