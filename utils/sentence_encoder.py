@@ -41,7 +41,7 @@ class SentenceEncoder(nn.Module):
     r"""BERT's encoder, with the mean over the pieces of a sentence as its vector, which has the length 1.
 
     The layers are :class:`utils.transformer.EncoderLayer` with the norm after each part and GELU in place of ReLU. The
-    vectors of a piece and of its place are learned, and are added and normalised before the first layer.
+    vectors of a piece and of its place are learned, and are added and normalised before layer 0.
 
     Args:
         tensors: the weights, by the names that a file of BERT has.
