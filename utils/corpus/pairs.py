@@ -18,7 +18,7 @@ import regex
 from opencc import OpenCC
 
 from utils.corpus.languages import canonical, has_blanks, primary, script
-from utils.corpus.text_files import looks_like, refuse_text, text_lines
+from utils.corpus.text_files import check_characters, looks_like, refuse_text, text_lines
 
 #: Name of the environment variable that names the data folder.
 DATA_VARIABLE = "ATTENTION_DATA"
@@ -387,11 +387,15 @@ def in_one_script(text: str, lang: str) -> str:
     that has traditional characters already stays as it is. Other languages with Chinese characters, such as
     Cantonese ("yue"), are not converted: OpenCC's tables are those of Mandarin.
 
+    Raises:
+        ValueError: a Chinese text with half of a surrogate pair.
+
     >>> in_one_script("我睡不著。", "zh"), in_one_script("我睡不着。", "zh-Hant"), in_one_script("里面", "zh-HK")
     ('我睡不着。', '我睡不著。', '裏面')
     """
     if primary(lang) != "zh":
         return text
+    check_characters([text])
     # The tables convert a few results again, such as 薴 by way of 苧 to 苎.
     return _converted(_converted(text, lang), lang)
 

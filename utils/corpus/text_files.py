@@ -1,7 +1,7 @@
 """Lines of text from files and pipes, and what a file looks like that is not text of the kind that is wanted.
 
 All text of a user is read here: UTF-8 with or without a byte-order mark, and UTF-16 with one. ``pairs`` makes rows of
-the lines. Functions of texts check here that they got a list.
+the lines. Functions of texts check here that they got a list, and whole characters.
 Explained in book/data_and_licences.
 """
 
@@ -154,6 +154,25 @@ def refuse_text(**arguments: object) -> None:
     for name, value in arguments.items():
         if isinstance(value, str):
             raise ValueError(f"{name} must be a list, got the text {value[:40]!r}")
+
+
+def check_characters(texts: Iterable[str]) -> None:
+    """Raise ValueError for half of a surrogate pair, which is no character: no text in UTF-8 has it.
+
+    >>> check_characters(["a\\ud83d"])
+    Traceback (most recent call last):
+    ValueError: a text must hold whole characters, got U+D83D, half of a surrogate pair, in 'a\\ud83d'
+
+    Explained in book/your_translator.
+    """
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            half = f"U+{ord(text[error.start]):04X}"
+            raise ValueError(
+                f"a text must hold whole characters, got {half}, half of a surrogate pair, in {text[:40]!r}"
+            ) from None
 
 
 def looks_like(file: BufferedIOBase, *, columns: bool) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tokenizers import Encoding, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from utils.corpus.text_files import refuse_text
+from utils.corpus.text_files import check_characters, refuse_text
 from utils.corpus.whole_files import write_whole
 
 #: Ids that all vocabularies share: padding, beginning and end of sentence, and the unknown word.
@@ -67,7 +67,7 @@ class Vocabulary:
         for row, sentence in enumerate(sentences):
             refuse_text(**{f"sentences[{row}]": sentence})
             counts.update(sentence)
-        _check_characters(counts)
+        check_characters(counts)
         if not counts:
             raise ValueError("sentences must hold at least one word, got none")
         frequent = sorted((-count, word) for word, count in counts.items() if count >= min_count)
@@ -95,7 +95,7 @@ class Vocabulary:
         """
         refuse_text(texts=texts)
         texts = list(texts)
-        _check_characters(texts)
+        check_characters(texts)
         tokenizer = Tokenizer(models.BPE(unk_token=SPECIAL_TOKENS[UNK], byte_fallback=True))
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
             [pre_tokenizers.Metaspace(), pre_tokenizers.Split(Regex(r"▁?[^\w▁']"), "isolated")]
@@ -140,7 +140,7 @@ class Vocabulary:
             if isinstance(sentence, str) == self.of_words:
                 kind = "sequences of words" if self.of_words else "texts"
                 raise ValueError(f"this vocabulary encodes {kind}, got {sentence!r}")
-        _check_characters(chain.from_iterable(sentences) if self.of_words else sentences)
+        check_characters(chain.from_iterable(sentences) if self.of_words else sentences)
         # A word that is spelled like a special token is an unknown word, not padding.
         if self.of_words:
             encodings = self._tokenizer.encode_batch(list(sentences), is_pretokenized=True)
@@ -157,7 +157,7 @@ class Vocabulary:
             ValueError: a vocabulary of words, a single text, or half of a surrogate pair.
         """
         refuse_text(texts=texts)
-        _check_characters(texts)
+        check_characters(texts)
         if self.of_words:
             raise ValueError("only a vocabulary of subwords has spans, got one of words")
         return [encoding.offsets for encoding in self._encodings(texts)]
@@ -213,18 +213,6 @@ class Vocabulary:
         if tuple(map(tokenizer.id_to_token, range(len(SPECIAL_TOKENS)))) != SPECIAL_TOKENS:
             raise ValueError(f"{path} does not hold a vocabulary of this course: ids 0 to 3 differ")
         return cls(tokenizer)
-
-
-def _check_characters(texts: Iterable[str]) -> None:
-    """Raise ValueError for half of a surrogate pair, which is no character: no UTF-8 text has it."""
-    for text in texts:
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            half = f"U+{ord(text[error.start]):04X}"
-            raise ValueError(
-                f"a text must hold whole characters, got {half}, half of a surrogate pair, in {text[:40]!r}"
-            ) from None
 
 
 def encode_pairs(

@@ -348,6 +348,12 @@ def test_normalise(text, lang, expected):
     assert normalise(text, lang) == expected
 
 
+def test_half_of_a_character_is_named():
+    assert normalise("\U0001f600", "zh") == "\U0001f600"
+    with pytest.raises(ValueError, match=r"got U\+DE00, half of a surrogate pair, in '我"):
+        normalise("我\ude00", "zh")
+
+
 @pytest.mark.parametrize("emoji", EMOJI)
 def test_an_emoji_stays_whole_and_is_one_word(emoji):
     assert normalise(f"a{emoji} {emoji}\u200e", "en") == f"a{emoji} {emoji}"

@@ -72,6 +72,7 @@ def test_source_pieces_are_summed_and_target_pieces_averaged():
     weights = torch.tensor([[0.2, 0.3, 0.5], [0.0, 0.1, 0.9], [0.3, 0.3, 0.4]])
     expected = torch.tensor([[0.5, 0.5], [0.35, 0.65]])
     torch.testing.assert_close(word_weights(weights, tgt, src), expected)
+    torch.testing.assert_close(word_weights(weights.half(), tgt, src), expected, rtol=1e-3, atol=1e-3)
 
 
 def test_a_word_without_a_piece_gets_no_link():
