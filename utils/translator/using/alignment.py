@@ -106,7 +106,9 @@ def word_weights(
     Source: Clark et al. (2019), section 4.1.
     """
     pieces = tgt_shares.sum(dim=0)[:, None]
-    return (tgt_shares.T @ weights.to(tgt_shares.dtype) @ src_shares) / pieces.clamp(min=torch.finfo(pieces.dtype).tiny)
+    return (tgt_shares.T @ weights.to(tgt_shares.dtype) @ src_shares) / pieces.clamp(
+        min=torch.finfo(pieces.dtype).tiny
+    )
 
 
 def shares(spans: Sequence[tuple[int, int]], ends: Sequence[int]) -> Float[Tensor, "pieces words"]:
