@@ -168,8 +168,7 @@ def check_finite(loss: Tensor, norm: Tensor, *, step: int) -> None:
     """Raise FloatingPointError with the number of the step if the loss or its gradient norm is not finite."""
     if not (loss.isfinite() and norm.isfinite()):
         raise FloatingPointError(
-            f"step {step}: loss {loss.item():.4g} with gradient norm {norm.item():.4g}; try a smaller lr, "
-            "and look whether each batch has a word to predict"
+            f"step {step}: loss {loss.item():.4g} with gradient norm {norm.item():.4g}; try a smaller lr"
         )
 
 
