@@ -81,7 +81,7 @@ lint: $(INSTALLED)  ## check style and formatting with ruff
 
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter trust chapters/*.ipynb  # otherwise it shows no SVG and no styles
-	$(BIN)/jupyter lab chapters
+	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters  # a chapter shows pages of the book
 
 # One thread for each, since the last digits of what is trained depend on the number of threads. The second pass joins
 # outputs that were stored in pieces. Figures are stored as a page shows them, since controls end with their kernel.

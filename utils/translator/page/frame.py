@@ -15,7 +15,7 @@ class Frame:
 
     Args:
         title: what the frame holds, for a screen reader, and in place of it where no HTML is shown.
-        src: the address of the page.
+        src: the address of the page; without it and without ``srcdoc``, the output says that the page is in the book.
         srcdoc: the page itself, in place of an address.
         folded: the reader unfolds the title to see the page; the book loads an address only then.
     """
@@ -25,10 +25,12 @@ class Frame:
         # In one line, so that a notebook holds it in one; and a page has more of the other quotation marks.
         stored = srcdoc.replace("&", "&amp;").replace("'", "&#39;").replace("\n", "&#10;")
         name = "data-src" if folded and _in_book() else "src"
-        self._page = f'{name}="{escape(src)}"' if src else f"srcdoc='{stored}'"
+        self._page = f'{name}="{escape(src)}"' if src else f"srcdoc='{stored}'" if srcdoc else ""
 
     def _repr_html_(self) -> str:
         title = escape(self.title)
+        if not self._page:
+            return f"<p>{title}: this page is in the book, which does not lie beside this notebook.</p>"
         frame = (
             f'<iframe class="translator" title="{title}" loading="lazy" '
             f'style="width:100%;height:40rem;border:0" {self._page}></iframe>'
@@ -46,6 +48,8 @@ class Frame:
 def stored_translator(name: str, title: str, *, folded: bool = False) -> Frame:
     """A page that `make translators` has written, in a frame; a notebook stored for the book shows the book's copy.
 
+    A handout comes without the pages, and says so.
+
     Args:
         name: of the file, without its ending.
         title: as for :class:`Frame`.
@@ -53,8 +57,10 @@ def stored_translator(name: str, title: str, *, folded: bool = False) -> Frame:
 
     Explained in chapters/encoder_decoder.
     """
-    folder = "_static" if _in_book() else "book/_assets"
-    return Frame(title, src=f"../{folder}/translators/{name}.html", folded=folded)
+    if _in_book():
+        return Frame(title, src=f"../_static/translators/{name}.html", folded=folded)
+    page = Path("..", "book", "_assets", "translators", f"{name}.html")
+    return Frame(title, src=page.as_posix() if page.is_file() else "", folded=folded)
 
 
 def _in_book() -> bool:
