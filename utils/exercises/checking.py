@@ -339,10 +339,20 @@ def as_tensor(
         tensor = answer.detach() if isinstance(answer, Tensor) else torch.as_tensor(_plain(answer))
     except (TypeError, ValueError, RuntimeError):
         kinds = "A tensor will do, and so will a number or lists of numbers of equal length."
-        raise Wrong(f"{name} is {_kind(answer)}, not numbers.", kinds) from None
+        raise Wrong(f"{name} {verb(name)} {_kind(answer)}, not numbers.", kinds) from None
     if shape is not None and tuple(tensor.shape) != shape:
-        raise Wrong(f"{name} has the shape {tuple(tensor.shape)}; expected {shape}.", *hints)
+        has = verb(name, "has", "have")
+        raise Wrong(f"{name} {has} the shape {tuple(tensor.shape)}; expected {shape}.", *hints)
     return tensor if tensor.dtype == torch.bool else tensor.double()
+
+
+def verb(name: str, one: str = "is", many: str = "are") -> str:
+    """The verb for what a message names: "the weight is", "the new keys are", "weights is" for the reader's own name.
+
+    >>> verb("for two sentences, the weights"), verb("the loss"), verb("w_s")
+    ('are', 'is', 'is')
+    """
+    return many if re.search(r"\bthe (new )?\w*[^s]s$", name) else one
 
 
 def _plain(answer: object) -> object:
@@ -390,12 +400,14 @@ def expect_close(
         wrong = torch.as_tensor(result).double()
         if wrong.numel() == numbers.numel() and near(wrong.reshape(numbers.shape)).all():
             small = numbers.numel() <= 8
-            shown, wanted = (f" is {show(numbers)}", f" Expected {show(expected)}.") if small else ("", "")
+            shown, wanted = (
+                (f" {verb(name)} {show(numbers)}", f" Expected {show(expected)}.") if small else ("", "")
+            )
             raise Wrong(f"{case}, {name}{shown}: {says}.{wanted}", hint)
     place = tuple((~near(expected)).nonzero()[0].tolist())
     where = f" at {list(place)}" if place else ""
     number, right = show(numbers[place].item()), show(expected[place].item())
-    raise Wrong(f"{case}, {name}{where} is {number}; expected {right}.", *hints)
+    raise Wrong(f"{case}, {name}{where} {verb(name)} {number}; expected {right}.", *hints)
 
 
 def expect_numbers(

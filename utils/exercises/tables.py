@@ -24,6 +24,7 @@ from utils.exercises.checking import (
     expect_close,
     expect_numbers,
     show,
+    verb,
 )
 
 #: What a mistake is and a hint, with a bar between them, and the wrong program.
@@ -110,7 +111,8 @@ def against(
                             raise _mistake(f"{case.says}, {name}", own, expected, says)
                     if isinstance(expected, Tensor | float | int):
                         expect_close(own, expected, case.says, *hints, name=name, tolerance=tolerance)
-                    raise Wrong(f"{case.says}, {name} is {show(own)}; expected {show(expected)}.", *hints)
+                    shown = f"{name} {verb(name)} {show(own)}"
+                    raise Wrong(f"{case.says}, {shown}; expected {show(expected)}.", *hints)
                 if case.point:
                     yield case.point
             if also:
@@ -137,7 +139,7 @@ def _gives(program: Callable[[tuple], dict], so_far: Sequence[tuple[tuple, dict]
 def _mistake(case: str, own: object, expected: object, text: str) -> Wrong:
     says, _, hint = text.partition(" | ")
     is_small = not isinstance(own, Tensor) or own.numel() <= 8
-    shown, wanted = (f" is {show(own)}", f" Expected {show(expected)}.") if is_small else ("", "")
+    shown, wanted = (f" {verb(case)} {show(own)}", f" Expected {show(expected)}.") if is_small else ("", "")
     return Wrong(f"{case}{shown}: {says}.{wanted}", *filter(None, [hint]))
 
 

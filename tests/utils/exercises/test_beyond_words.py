@@ -29,7 +29,7 @@ answers.add(
     check.see,
     [see, lambda *given: [*see(*given)]],
     [
-        (lambda *given: see(*given, axis=0), "the scores has the shape"),
+        (lambda *given: see(*given, axis=0), "the scores have the shape"),
         (lambda *given: see(*given)[0], "expected the scores, the weights"),
     ],
 )

@@ -35,8 +35,8 @@ answers.add(
     [lambda q, c, u: (q @ u) @ c.T / len(q) ** 0.5],
     [
         (lambda q, c, u: (c @ u.T) @ q / math.sqrt(len(q)), "your function builds all keys"),
-        (lambda q, c, u: u @ c.T / math.sqrt(len(q)), "has the shape (3, 5)"),
-        (lambda q, c, u: -c @ (u.T @ q) / math.sqrt(len(q)), "the scores at [0] is"),
+        (lambda q, c, u: u @ c.T / math.sqrt(len(q)), "have the shape (3, 5)"),
+        (lambda q, c, u: -c @ (u.T @ q) / math.sqrt(len(q)), "the scores at [0] are"),
     ],
 )
 answers.add(

@@ -12,7 +12,7 @@ def layer(x, heads, off=()):
     return x + sum((heads(x)[0][head] for head in range(3) if head not in off), torch.zeros(6))
 
 
-answers.add(check.layer, [layer], [(lambda x, heads, off=(): layer(x, heads, off)[0], "has the shape (6,)")])
+answers.add(check.layer, [layer], [(lambda x, heads, off=(): layer(x, heads, off)[0], "have the shape (6,)")])
 answers.add(
     check.circuit_by_hand,
     [(1.5, 0, 0, 3), (torch.tensor(1.5), 0.0, [0], "3")],
@@ -31,6 +31,6 @@ def perfect(tokens):
 answers.add(
     check.perfect_head,
     [perfect, lambda tokens: perfect(tokens.tolist()), lambda tokens: perfect(tokens).bool()],
-    [(lambda tokens: perfect(tokens)[0], "has the shape (6,)")],
+    [(lambda tokens: perfect(tokens)[0], "have the shape (6,)")],
 )
 test_right, test_wrong = answers.tests()

@@ -15,7 +15,7 @@ def by_softmax(query, keys, bandwidth):
 answers.add(
     check.my_weights,
     [by_softmax, lambda *inputs: by_softmax(*inputs).tolist()],
-    [(lambda *inputs: by_softmax(*inputs)[None], "has the shape (1, 3)")],
+    [(lambda *inputs: by_softmax(*inputs)[None], "have the shape (1, 3)")],
 )
 
 
