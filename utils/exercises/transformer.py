@@ -1,141 +1,129 @@
 """Checks of the exercises of chapters/transformer."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from utils.exercises.checking import (
-    ReadersFunction,
-    as_parts,
-    as_tensor,
-    exercise,
-    expect,
-    expect_close,
-    expect_numbers,
-    show,
-)
+from utils.exercises.checking import as_tensor, exercise, expect, show
+from utils.exercises.tables import Case, Row, against, normal, numbers
 
 
-@exercise(
+def _split(x: Tensor, num_heads: int) -> Tensor:
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+
+
+def _join(heads: Tensor) -> Tensor:
+    return heads.transpose(1, 2).flatten(2)
+
+
+def _heads(*inputs, split: Callable = _split, join: Callable = _join, whole_width=False) -> tuple:
+    *qkv, num_heads = inputs
+    q, k, v = (split(x, num_heads) for x in qkv)
+    weights = torch.softmax(q @ k.mT / math.sqrt((qkv[0] if whole_width else q).shape[-1]), dim=-1)
+    return join(weights @ v), weights
+
+
+def _sizes(batch: int, n: int, m: int, d: int, num_heads: int) -> Case:
+    says = f"for {n} queries, {m} keys, width {d} and {num_heads} head{'s' * (num_heads > 1)}"
+    inputs = (*normal((batch, n, d), (batch, m, d), (batch, m, d)), num_heads)
+    return Case(says, inputs, f"{says} each head has its weights, and the heads stand side by side", _CUT)
+
+
+_CUT = "A word has d numbers, the first d / H of which are those of head 0: cut the last axis."
+_AXES = "The axes are batch, heads, queries, keys. Change the places of heads and words before `attend`."
+_BACK = "Before `flatten`, the axis of the heads goes back behind that of the words: `transpose(1, 2)`."
+
+
+@against(
     1,
     "`x.unflatten(-1, (num_heads, -1)).transpose(1, 2)` has the axes batch, heads, words, numbers of a head.",
     "Join with `heads.transpose(1, 2).flatten(2)`.",
+    cases=[_sizes(1, 5, 3, 4, 2), _sizes(2, 5, 3, 12, 3), _sizes(3, 4, 4, 5, 1)],
+    mistakes={
+        "the scores are divided by √d | The width of a head is d / H.": partial(_heads, whole_width=True),
+        f"a head has numbers of several words | {_CUT}": (
+            partial(_heads, split=lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1))
+        ),
+        f"the axes of words and heads are exchanged | {_AXES}": (
+            lambda *inputs: (_heads(*inputs)[0], _heads(*inputs)[1].transpose(1, 2))
+        ),
+        f"words and heads are mixed when they are joined | {_BACK}": (
+            partial(_heads, join=lambda heads: heads.reshape(len(heads), heads.shape[2], -1))
+        ),
+        f"the heads are not joined | {_BACK}": partial(_heads, join=lambda heads: heads),
+    },
+    parts=["the contexts", "the weights"],
+    last_first=True,
 )
-def all_heads(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(0)
-    for batch, n, m, d, num_heads in ((1, 5, 3, 4, 2), (2, 5, 3, 12, 3), (3, 4, 4, 5, 1)):
-        case = f"for {n} queries, {m} keys, width {d} and {num_heads} head{'s' * (num_heads > 1)}"
-        q, k, v = 2 * torch.randn(batch, n, d), torch.randn(batch, m, d), torch.randn(batch, m, d)
-        context, weights = as_parts(answer(q, k, v, num_heads), "context", "weights")
-        width = d // num_heads
-        cuts = [slice(width * h, width * (h + 1)) for h in range(num_heads)]
-
-        def attention(scale: float, cuts=cuts, q=q, k=k, v=v) -> tuple[torch.Tensor, torch.Tensor]:
-            each = [(q[..., cut] @ k[..., cut].mT / scale).softmax(dim=-1) for cut in cuts]
-            contexts = [w @ v[..., cut] for w, cut in zip(each, cuts, strict=True)]
-            return torch.cat(contexts, dim=-1), torch.stack(each, dim=1)
-
-        right, right_weights = attention(math.sqrt(width))
-        heads = torch.stack([right[..., cut] for cut in cuts], dim=1)  # (b, heads, n, width)
-        back = (
-            "Before `flatten`, the axis of the heads goes back behind that of the words: `transpose(1, 2)`."
-        )
-        axes = (
-            "The axes are batch, heads, queries, keys. Change the places of heads and words before `attend`."
-        )
-        given = as_tensor(weights, axes, shape=tuple(right_weights.shape), name=f"{case}, the weights")
-        shape = "The heads of a word stand side by side, so the width is that of `q`."
-        result = as_tensor(context, shape, shape=tuple(right.shape), name=f"{case}, the contexts")
-        part = "A word has d numbers, the first d / H of which are those of head 1: cut the last axis."
-        wrong_scale = attention(math.sqrt(d))[1] if num_heads > 1 else None
-        mistakes = [(wrong_scale, "the scores are divided by √d", "The width of a head is d / H.")]
-        mistakes = mistakes if num_heads > 1 else []
-        expect_close(given, right_weights, case, part, name="the weights", mistakes=mistakes)
-        yield f"{case} each head has its weights"
-        joined = (heads.reshape(right.shape), "words and heads are mixed when they are joined", back)
-        mistakes = [joined] if num_heads > 1 else []
-        expect_close(result, right, case, back, name="the contexts", mistakes=mistakes)
-        yield f"{case} the heads stand side by side"
+def all_heads(q: Tensor, k: Tensor, v: Tensor, num_heads: int) -> tuple[Tensor, Tensor]:
+    return _heads(q, k, v, num_heads)
 
 
-@exercise(
+def _vectors(*shape: int) -> Case:
+    """Vectors of this shape, and two parts and two norms that can be told apart."""
+    width = shape[-1:]
+    x, mixed, *factors = normal(shape, width * 2, width, width)
+    norms = [lambda y, f=f: nn.functional.layer_norm(y, width) * f.exp() for f in factors]
+    parts = (lambda y: y.cumsum(1) / 3, lambda y: (y @ mixed).tanh())
+    says = f"for vectors of shape {shape}"
+    return Case(says, (x, *parts, norms), f"{says} both parts add their change", "A layer keeps the shape.")
+
+
+_ITSELF = "Add the change to `x` itself."
+
+
+@against(
     2,
     "Each part reads norm(x) and computes a change; the change is added to x, which has no norm.",
     "Two lines are enough: x = x + attention(norms[0](x)), and the same with the network and the other norm.",
+    cases=[_vectors(2, 5, 3), _vectors(1, 7, 5)],
+    mistakes={
+        f"the norms stand after the sums | {_ITSELF}": lambda x, a, f, n: n[1]((y := n[0](x + a(x))) + f(y)),
+        "the network reads vectors without a norm | Its input is `norms[1](x)`.": (
+            lambda x, a, f, n: (y := x + a(n[0](x))) + f(y)
+        ),
+        f"nothing is added to what the network computes | {_ITSELF}": (
+            lambda x, a, f, n: f(n[1](x + a(n[0](x))))
+        ),
+        "the network reads what stood before attention | Let it read the new x.": (
+            lambda x, a, f, n: x + a(n[0](x)) + f(n[1](x))
+        ),
+        f"the change of attention is added to norm(x) | {_ITSELF}": (
+            lambda x, a, f, n: (y := n[0](x) + a(n[0](x))) + f(n[1](y))
+        ),
+        "both parts have the same norm | The second part has `norms[1]`.": (
+            lambda x, a, f, n: (y := x + a(n[0](x))) + f(n[0](y))
+        ),
+        "attention reads vectors without a norm | Its input is `norms[0](x)`.": (
+            lambda x, a, f, n: (y := x + a(x)) + f(n[1](y))
+        ),
+    },
 )
-def layer(answer: ReadersFunction) -> Iterator[str]:
-    generator = torch.Generator().manual_seed(17)
-    for shape in ((2, 5, 3), (1, 7, 5)):
-        x, mixed = (
-            torch.randn(shape, generator=generator),
-            torch.randn(shape[-1], shape[-1], generator=generator),
-        )
-        factors = torch.rand(2, shape[-1], generator=generator) + 0.5
-
-        def attention(y: Tensor) -> Tensor:
-            return y.cumsum(1) / 3
-
-        def network(y: Tensor, mixed: Tensor = mixed) -> Tensor:
-            return (y @ mixed).tanh()
-
-        def normed(y: Tensor, number: int, factors: Tensor = factors) -> Tensor:
-            return nn.functional.layer_norm(y, y.shape[-1:]) * factors[number]
-
-        norms = [partial(normed, number=number) for number in range(2)]
-        first, second = norms
-        read = x + attention(first(x))
-        own = "Add the change to `x` itself."
-        mistakes = (
-            (
-                second(first(x + attention(x)) + network(first(x + attention(x)))),
-                "the norms stand after the sums",
-                own,
-            ),
-            (read + network(read), "the network reads vectors without a norm", "Its input is `norms[1](x)`."),
-            (network(second(read)), "nothing is added to what the network computes", own),
-            (
-                read + network(second(x)),
-                "the network reads what stood before attention",
-                "Let it read the new x.",
-            ),
-            (
-                first(x) + attention(first(x)) + network(second(first(x) + attention(first(x)))),
-                "the change of attention is added to norm(x)",
-                own,
-            ),
-            (read + network(first(read)), "both parts have the same norm", "The second part has `norms[1]`."),
-            (
-                x + attention(x) + network(second(x + attention(x))),
-                "attention reads vectors without a norm",
-                "Its input is `norms[0](x)`.",
-            ),
-        )
-        case = f"for vectors of shape {shape}"
-        result = as_tensor(answer(x, attention, network, norms), "A layer keeps the shape.", shape=shape)
-        expect_close(result, read + network(second(read)), case, name="the layer's result", mistakes=mistakes)
-        yield f"{case} both parts add their change"
+def layer(x: Tensor, attention: Callable, network: Callable, norms: list[Callable]) -> Tensor:
+    x = x + attention(norms[0](x))
+    return x + network(norms[1](x))
 
 
-@exercise(
+_SCALE = "Divide each dot product by the square root of the width 2."
+
+
+@numbers(
     3,
     "The query of white is (2, 0). Its dot products with white, flower and found are 0, 4 and -2.",
     "Divide by the square root of 2: 0, 2.83 and -1.41. Then come the exponentials, each divided by their sum.",
 )
-def exchanged_query(white: object, flower: object, found: object) -> Iterator[str]:
-    scale = "Divide each dot product by the square root of the width 2."
-    order = "The order is white, flower, found."
-    mistakes = (
-        ((0.018, 0.980, 0.002), "the scale is missing", scale),
-        ((0.114, 0.844, 0.042), "the scores are divided by 2", scale),
-        ((0.931, 0.055, 0.013), "white asks with its own vector", "The query of white is (2, 0)."),
-        ((0.055, 0.013, 0.931), "the order is wrong", order),
-    )
-    weights = {"w_white": white, "w_flower": flower, "w_found": found}
-    expect_numbers(weights, [0.055, 0.931, 0.013], mistakes, tolerance=0.0075, weights=True)
-    yield "white looks at flower, because it asks for a thing"
+def exchanged_query() -> list[Row]:
+    right = {"w_white": 0.055, "w_flower": 0.931, "w_found": 0.013}
+    mistakes = {
+        f"the scale is missing | {_SCALE}": (0.018, 0.980, 0.002),
+        f"the scores are divided by 2 | {_SCALE}": (0.114, 0.844, 0.042),
+        "white asks with its own vector | The query of white is (2, 0).": (0.931, 0.055, 0.013),
+        "the order is wrong | The order is white, flower, found.": (0.055, 0.013, 0.931),
+    }
+    return [Row(right, "white looks at flower, because it asks for a thing", mistakes, 0.0075, weights=True)]
 
 
 #: Places of exercise 4: how fast they turn, and how many there are.
@@ -153,11 +141,9 @@ def word_before(w_q: object) -> Iterator[str]:
     places = torch.stack([angles.cos(), angles.sin()], dim=-1)
     weights = torch.softmax(places @ matrix.T @ places.T / math.sqrt(2), dim=-1)
     best, rows = weights.argmax(dim=-1), torch.arange(1, PLACES)
-    expect(
-        (weights.amax(dim=-1) - weights.amin(dim=-1)).max() > 1e-3,
-        "all weights of a word are nearly equal, so it looks nowhere in particular.",
-        "Do not make the numbers of the matrix so small.",
-    )
+    flat = (weights.amax(dim=-1) - weights.amin(dim=-1)).max() <= 1e-3
+    small = "Do not make the numbers of the matrix so small."
+    expect(not flat, "all weights of a word are nearly equal, so it looks nowhere in particular.", small)
     yield "the words look at some places more than at others"
     for shift, says, hint in (
         (0, "itself", "The query must be turned. By which angle does the place before differ?"),
@@ -171,9 +157,6 @@ def word_before(w_q: object) -> Iterator[str]:
         expect(best[word] == word - 1, f"{looked}; expected word {word - 1}.", circle)
     yield "each word looks most at the word before it"
     least = weights[rows, rows - 1].min().item()
-    expect(
-        least > 0.5,
-        f"a word gives only {show(least)} of its weight to the word before it; expected more than 0.5.",
-        "Make the queries longer: multiply the matrix by a number.",
-    )
+    gives = f"a word gives only {show(least)} of its weight to the word before it; expected more than 0.5."
+    expect(least > 0.5, gives, "Make the queries longer: multiply the matrix by a number.")
     yield "it gives this word more than half of its weight"
