@@ -8,6 +8,8 @@ from chromium import launch
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
+from utils.corpus.whole_files import open_whole
+
 PICTURE = Path(__file__).parent / "_assets" / "page.png"
 WINDOW = {"width": 1280, "height": 860}
 #: The word of the first translation that the picture explains; the alt texts name it too.
@@ -23,7 +25,8 @@ def main(first_page: Path) -> None:
         translator.get_by_role("radio", name=WORD, exact=True).check()
         page.evaluate("document.fonts.ready")
         photograph = Image.open(io.BytesIO(page.screenshot()))
-    photograph.convert("RGB").quantize(256).save(PICTURE, optimize=True)
+    with open_whole(PICTURE) as file:
+        photograph.convert("RGB").quantize(256).save(file, format="PNG", optimize=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a class gets: the package, installed as the page for teachers says, and handouts with nothing else beside them."""
+"""What a class gets: the package, as the page for teachers installs it, and handouts with nothing else beside them."""
 
 import os
 import re
