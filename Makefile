@@ -13,6 +13,11 @@ INSTALLED := $(VENV)/.installed
 HERE = $(if $(filter /%,$(VENV)),,$(CURDIR)/)$(VENV)
 NEW := $(shell test "$$(cat $(INSTALLED) 2>/dev/null)" = "$(HERE)" && $(BIN)/python -c 'import pip' 2>/dev/null || echo new)
 
+# As in a container of a user without a home, or with one that cannot be written to.
+ifneq ($(shell test -w "$$HOME" && echo home),home)
+export HOME := $(HERE)/home
+endif
+
 # Packages come into the environment, also where the user's settings of pip name another place. They would count again
 # where pip makes a place of its own to build a package, so the course is built in the environment.
 PIP = $(BIN)/python -m pip install --quiet --no-user --target= --root=/ --prefix="$(HERE)" --no-build-isolation

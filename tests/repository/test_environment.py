@@ -153,10 +153,13 @@ def test_a_python_without_its_package_for_environments_is_told(course, tmp_path)
 
 @pytest.fixture
 def variables(tmp_path) -> dict[str, str]:
-    """A user whose settings of pip, as variables and in its file, lead packages to other places."""
+    """A user without a home, whose settings of pip, as variables and in its file, lead packages to other places."""
     (packages := tmp_path / "packages").mkdir()
     write_wheel(packages / "setuptools-99-py3-none-any.whl", {})
-    write_wheel(packages / "matplotlib-1-py3-none-any.whl", {"matplotlib/font_manager.py": ""})
+    write_wheel(
+        packages / "matplotlib-1-py3-none-any.whl",
+        {"matplotlib/font_manager.py": "print(__import__('os').environ['HOME'])"},
+    )
     (tmp_path / "mine" / "pip").mkdir(parents=True)  # a package that hides pip
     places = {name: f"{tmp_path}/elsewhere/{name}" for name in ("prefix", "root", "target")}
     lines = ["[global]", "no-index = 1", f"find-links = {packages}", "user = true"]
@@ -164,7 +167,7 @@ def variables(tmp_path) -> dict[str, str]:
     (tmp_path / "pip.conf").write_text("\n".join(lines))
     found = {f"PIP_{name.upper()}": place for name, place in places.items()}
     found |= {"PIP_CONFIG_FILE": f"{tmp_path}/pip.conf", "PIP_USER": "1", "PIP_PYTHON": "/nowhere/python"}
-    return found | {"PYTHONPATH": f"{tmp_path}/mine"}
+    return found | {"PYTHONPATH": f"{tmp_path}/mine", "HOME": "/nowhere"}
 
 
 def test_the_environment_is_made_whatever_the_user_has_set_and_again_in_another_folder(
@@ -181,6 +184,7 @@ def test_the_environment_is_made_whatever_the_user_has_set_and_again_in_another_
     assert anew(course)
     made = make(course, f"PYTHON={sys.executable}", "VENV=.venv", ".venv/.installed", **variables)
     assert made.returncode == 0, made.stderr
+    assert made.stdout.endswith(f"{course}/.venv/home\n")
     shown = subprocess.check_output([course / ".venv/bin/course"], text=True)
     assert shown == f"{course / 'course.py'}\n"
     assert not (tmp_path / "elsewhere").exists()
