@@ -130,6 +130,7 @@ MISTAKES = [
     ("evaluate {run} --on {pairs} --columns de,en", "must be the two columns"),
     ("export {run} --out new.txt", "the name of the page must end in .html, got 'new.txt'"),
     ("export {run} --out new.html --examples /dev/null", "/dev/null holds no sentence"),
+    ("export {run} --out new.html --title \udcff", "a text must hold whole characters, got U+DCFF"),
 ]
 
 

@@ -35,12 +35,14 @@ def export(
 
     Example: attention-course export runs/fr-en --out fr-en.html
     """
+    from utils.corpus.text_files import check_characters
     from utils.translator.page.exported import check_export
     from utils.translator.page.exported import export as write_page
     from utils.translator.runs import load_run
     from utils.translator.using.evaluation import stored_evaluation
 
     shared.check_output(out, folder, examples)
+    check_characters([title, about])
     sentences = _sentences(examples) if examples else []
     run = load_run(folder)
     check_export(run, out, sentences)
