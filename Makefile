@@ -81,8 +81,8 @@ check: lint  ## run before each commit: style, tests of the code without trainin
 coverage: $(INSTALLED)  ## list the lines of utils that no test runs; at least 95 % must be run
 	$(PYTEST) $(IN_PARALLEL) --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 -m "not browser" --ignore=tests/book tests utils
 
-lint: $(INSTALLED)  ## check style and formatting with ruff
-	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+lint: $(INSTALLED)  ## check style and formatting with ruff, and types with pyright
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/basedpyright --pythonpath $(BIN)/python
 
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter trust chapters/*.ipynb  # otherwise it shows no SVG and no styles

@@ -273,10 +273,10 @@ class Attention(nn.Module):
         return weighted_sum(self.dropout(weights), values), weights
 
     def _projected(self, keys: Tensor | None, projected_keys: Tensor | None) -> Tensor:
-        if (keys is None) == (projected_keys is None):
-            raise ValueError("give exactly one of keys and projected_keys")
-        if projected_keys is not None:
+        if projected_keys is not None and keys is None:
             return projected_keys
+        if projected_keys is not None or keys is None:
+            raise ValueError("give exactly one of keys and projected_keys")
         check_axes(keys=keys)
         return self.project_keys(keys)
 
@@ -421,10 +421,10 @@ def _fused_attention(
     # PyTorch's fused function takes only (batch, heads, length, width). With fewer axes torch computes the formula
     # step by step without a warning, in three times the time and with all weights in memory.
     rank = max(4, len(leading) + 2)
-    inputs = [_add_leading_axes(tensor.expand(*leading, -1, -1), rank) for tensor in (queries, keys, values)]
+    q, k, v = (_add_leading_axes(tensor.expand(*leading, -1, -1), rank) for tensor in (queries, keys, values))
     if mask is not None:
         mask = _add_leading_axes(mask, rank)
-    context = nn.functional.scaled_dot_product_attention(*inputs, mask, dropout)
+    context = nn.functional.scaled_dot_product_attention(q, k, v, mask, dropout)
     return context.reshape(*leading, *context.shape[-2:])
 
 

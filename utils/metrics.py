@@ -12,7 +12,8 @@ from operator import index
 from typing import Any, NamedTuple
 
 from jaxtyping import Float
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 
 from utils.corpus.languages import has_blanks, primary, script
@@ -134,7 +135,7 @@ def _corpus_score(
     if resamples:
         # A test of one system only bootstraps it. corpus_score has n_bootstrap too, but fails where a resample scores
         # exactly 0, and keeps the interval private.
-        test = PairedTest([("", hypotheses)], {"": metric}, streams, test_type="bs", n_samples=resamples)
+        test: Any = PairedTest([("", hypotheses)], {"": metric}, streams, test_type="bs", n_samples=resamples)
         [result] = test()[1][score.name]
         mean, half = float(result.mean), float(result.ci)
         # It is symmetric about the mean, so a few bad translations could take it out of the range of scores.
@@ -155,7 +156,7 @@ def within_range(score: float) -> float:
     return min(100.0, max(0.0, round(score, 10)))
 
 
-def reference_streams(references: References) -> list[list[str | None]]:
+def reference_streams(references: References) -> list[list[Any]]:
     """The references as sacrebleu takes them: first the first reference of every sentence, then the second, and so on.
 
     A sentence with fewer references has None in the last lists.
@@ -280,10 +281,15 @@ def paired_bootstrap(
         "BLEU": BLEU(lowercase=True, tokenize=bleu_tokenizer(lang)),
         "chrF2": CHRF(lowercase=True),
     }
-    systems = [("first", list(first)), ("second", list(second))]
-    signatures, results = PairedTest(
-        systems, metrics, reference_streams(references), test_type="bs", n_samples=resamples
-    )()
+    streams = reference_streams(references)
+    test: Any = PairedTest(
+        [("first", list(first)), ("second", list(second))],
+        metrics,
+        streams,
+        test_type="bs",
+        n_samples=resamples,
+    )
+    signatures, results = test()
     # sacrebleu counts the resamples in which the systems differ by more than they do on all sentences. For identical
     # systems there are none, so sacrebleu gives them the p-value of very different ones.
     same = list(first) == list(second)

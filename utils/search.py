@@ -58,6 +58,7 @@ class Steps(Protocol):
         self, words: Int[Tensor, "batch beam"]
     ) -> tuple[Float[Tensor, "batch beam vocab"], Float[Tensor, "batch beam n"] | None]:
         """Read the last word of each hypothesis; return the logits of the next word, and the weights or None."""
+        ...
 
     def keep(self, sentences: Int[Tensor, " rows"], origin: Int[Tensor, "rows beam"]) -> None:
         """Continue some of the sentences; hypothesis b of each continues its former hypothesis ``origin[:, b]``."""
@@ -412,6 +413,10 @@ def _hypothesis(words: list[int], log_prob: float, weights: Tensor | None, src_l
 
 def _best_first(parts: Iterable[tuple], src_len: int) -> list[Hypothesis]:
     """The hypotheses of a sentence: finished ones first, then by rank. Impossible ones are left out."""
-    ranked = [(rank, _hypothesis(*of_one, src_len)) for rank, *of_one in parts if of_one[1] > -torch.inf]
+    ranked = [
+        (rank, _hypothesis(words, log_prob, weights, src_len))
+        for rank, words, log_prob, weights in parts
+        if log_prob > -torch.inf
+    ]
     ranked.sort(key=lambda pair: (pair[1].finished, pair[0]), reverse=True)
     return [hypothesis for _, hypothesis in ranked]

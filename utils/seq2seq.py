@@ -170,11 +170,13 @@ class Decoder(Protocol):
         src_lens: Int[Tensor, " batch"],
     ) -> tuple[Any, Any]:
         """The memory and the first state, from what the encoder returns."""
+        ...
 
     def __call__(
         self, tgt_in: Int[Tensor, "batch t"], memory: Any, state: Any
     ) -> tuple[Float[Tensor, "batch t vocab"], Any, Float[Tensor, "batch t n"] | None]:
         """Logits of the next word after each word of ``tgt_in``, the last state, and the weights or None."""
+        ...
 
 
 class Memory(NamedTuple):
@@ -422,7 +424,8 @@ class EncoderDecoder(nn.Module):
 
     def start(self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"]) -> tuple[Any, Any]:
         """Read the source once: the decoder's memory and its first state."""
-        return self.decoder.start(*self.encoder(src, src_lens), src_lens)
+        enc_outputs, enc_state = self.encoder(src, src_lens)
+        return self.decoder.start(enc_outputs, enc_state, src_lens)
 
 
 def _orthogonal_recurrence(module: nn.GRU | nn.GRUCell) -> None:

@@ -6,7 +6,8 @@ Explained in chapters/transformer.
 """
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -252,7 +253,7 @@ class EncoderLayer(nn.Module):
             ValueError: axes that do not fit, or a mask that is not boolean.
         """
         check_width("x", x, self.self_attention.w_q.in_features)
-        first, second = self.residuals
+        first, second = cast(Iterable[Residual], self.residuals)
         y = first.read(x)
         change, weights = self.self_attention(
             y, *self.self_attention.project(y, y), mask, need_weights=need_weights
@@ -305,7 +306,7 @@ class DecoderLayer(nn.Module):
             ValueError: fewer than two axes of ``x``, another width than ``d_model``, or a source that does not fit.
         """
         check_width("x", x, self.self_attention.w_q.in_features)
-        first, second, third = self.residuals
+        first, second, third = cast(Iterable[Residual], self.residuals)
         y = first.read(x)
         new = self.self_attention.project(y, y)
         keys, values = (torch.cat(pair, dim=-2) for pair in zip(past, new, strict=True))
@@ -454,7 +455,8 @@ class TransformerDecoder(nn.Module):
     ) -> tuple[SourceMemory, Past]:
         """The keys and values of the source in each layer, computed once, and an empty past."""
         mask = length_mask(src_lens, enc_outputs.shape[1])
-        projected = [layer.cross_attention.project(enc_outputs, enc_outputs) for layer in self.layers]
+        layers = cast(Iterable[DecoderLayer], self.layers)
+        projected = [layer.cross_attention.project(enc_outputs, enc_outputs) for layer in layers]
         keys, values = (torch.stack(tensors, dim=1) for tensors in zip(*projected, strict=True))
         no_words = keys.transpose(0, 1)[..., :0, :]
         return SourceMemory(keys, values, mask), Past(no_words, no_words)
@@ -489,6 +491,7 @@ class TransformerDecoder(nn.Module):
             state: the words so far, from :meth:`start` or from the previous call.
         """
         features, past, weights = self.features(tgt_in, memory, state)
+        assert weights is not None  # they are those of the layer ``weights_of``
         return self.output(features), past, weights.mean(dim=1)
 
 
