@@ -140,6 +140,26 @@ def test_errors_name_what_is_wrong(encoder):
         encoder.vectors([[1, 2], []])
 
 
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ((1, 3), "head must be from 0 to 2, got 3"),
+        ((1, -1), "head must be from 0 to 2, got -1"),
+        ((2, 0), "layer must be from 0 to 1, got 2"),
+        ((-1, 0), "layer must be from 0 to 1, got -1"),
+    ],
+)
+def test_a_head_that_is_not_there_cannot_be_hidden(encoder, head, message):
+    with pytest.raises(ValueError, match=message):
+        encoder.without([(0, 0), head])
+
+
+@pytest.mark.parametrize("batch_size", [0, -1])
+def test_a_batch_has_a_sentence(encoder, batch_size):
+    with pytest.raises(ValueError, match=f"batch_size must be at least 1, got {batch_size}"):
+        encoder.vectors(SENTENCES, batch_size=batch_size)
+
+
 def test_the_published_network_gives_the_published_numbers():
     if not has_minilm():
         pytest.skip("the network is not there: attention-course data get minilm")

@@ -28,6 +28,12 @@ def test_translations_come_in_order_whatever_the_batch():
         assert [t.text for t in translate_sentences(run, sentences)] == [t.text for t in together]
 
 
+@pytest.mark.parametrize("batch_size", [0, -1])
+def test_a_batch_has_a_sentence(batch_size):
+    with pytest.raises(ValueError, match=f"batch_size must be at least 1, got {batch_size}"):
+        translate_sentences(trained_run(), ["a b"], batch_size=batch_size)
+
+
 def test_the_length_limit_is_independent_of_batches():
     run = trained_run()
     model = deepcopy(run.model)
