@@ -22,7 +22,7 @@ from utils.corpus.pairs import SOURCE_PAGE, data_folder, find_file, read_pairs
 LICENCE = "CC BY 2.0 FR, https://creativecommons.org/licenses/by/2.0/fr/"
 ATTRIBUTION = "tatoeba.org and www.manythings.org/anki"
 #: ManyThings answers the default names of programming libraries with status 406.
-_HEADERS = {"User-Agent": "attention-course/unreleased (sentence pairs for teaching)"}
+_HEADERS = {"User-Agent": "attention-course (sentence pairs for teaching)"}
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def test_the_pinned_edition_is_downloaded_once(server, get, tmp_path, capfd):
     assert (found.sha256, found.num_rows, found.is_pinned) == (hashlib.sha256(TEXT).hexdigest(), 53, True)
     assert get() == found
     # The publisher's server refuses the default names of programming libraries.
-    assert server.asked == [("/pinned", "attention-course/unreleased (sentence pairs for teaching)")]
+    assert server.asked == [("/pinned", "attention-course (sentence pairs for teaching)")]
     assert stored(tmp_path) == ["fra.txt"]
     assert capfd.readouterr() == ("", "")
 
