@@ -2,179 +2,170 @@
 
 import math
 from collections.abc import Iterator
+from functools import partial
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, arange, nn, tensor
+from torch.nn.functional import cross_entropy
 
 from utils.corpus.vocabulary import PAD
-from utils.exercises.checking import (
-    ReadersFunction,
-    as_tensor,
-    exercise,
-    expect,
-    expect_close,
-    expect_written,
-)
+from utils.exercises.checking import as_tensor, exercise, expect, expect_close, expect_written
+from utils.exercises.tables import Case, against, normal
 from utils.seq2seq import Encoder
+from utils.training import sequence_loss
 
 
-@exercise(
+def _cell(d_in: int, d_h: int) -> tuple[nn.GRUCell, Tensor, Tensor]:
+    """A cell with random parameters, an input and a state."""
+    torch.manual_seed(3)  # the check puts the old state back
+    return nn.GRUCell(d_in, d_h).requires_grad_(False), *normal((d_in,), (d_h,))
+
+
+def _step(cell: nn.GRUCell, x: Tensor, state: Tensor, wrong: str) -> Tensor:
+    """One step of a GRU with a mistake."""
+    from_x = (cell.weight_ih @ x + cell.bias_ih).chunk(3)
+    from_state = (cell.weight_hh @ state + cell.bias_hh).chunk(3)
+    r, z = (torch.sigmoid(from_x[i] + from_state[i]) for i in ((1, 0) if wrong == "gates" else (0, 1)))
+    before = cell.weight_hh.chunk(3)[2] @ (r * state) + cell.bias_hh.chunk(3)[2]
+    within = {"before": before, "no r": from_state[2]}.get(wrong, r * from_state[2])
+    candidate = from_x[2] + within if wrong == "no tanh" else torch.tanh(from_x[2] + within)
+    return z * candidate + (1 - z) * state if wrong == "shares" else (1 - z) * candidate + z * state
+
+
+@against(
     1,
     "The parts of `cell.weight_ih @ x + cell.bias_ih` belong to r, z and the candidate, as do those of the state.",
     "r multiplies the part of the state within the tanh, and z is the share of the old state.",
+    cases=[
+        Case(
+            f"for an input of {d_in} numbers and a state of {d_h}",
+            partial(_cell, d_in, d_h),
+            f"for an input of {d_in} numbers and a state of {d_h} the new state is that of `nn.GRUCell`",
+            "The new state has one number for each of the old one.",
+        )
+        for d_in, d_h in ((3, 5), (7, 2))
+    ],
+    mistakes={
+        "the two shares are exchanged | z is the share of the old state.": partial(_step, wrong="shares"),
+        "r and z are exchanged | The first rows are those of r.": partial(_step, wrong="gates"),
+        "r multiplies the state before the product | It is r ⊙ (U s + b).": partial(_step, wrong="before"),
+        "the candidate does not use r | Multiply its part of the state by r.": partial(_step, wrong="no r"),
+        "the candidate has no tanh | The candidate is a tanh of the sum.": partial(_step, wrong="no tanh"),
+    },
+    parts=["the new state"],
 )
-def gru_step(answer: ReadersFunction) -> Iterator[str]:
-    generator = torch.Generator().manual_seed(3)
-    for d_in, d_h in ((3, 5), (7, 2)):
-        cell = nn.GRUCell(d_in, d_h)
-        with torch.no_grad():
-            for parameter in cell.parameters():
-                parameter.copy_(torch.randn(parameter.shape, generator=generator))
-            x, state = torch.randn(d_in, generator=generator), torch.randn(d_h, generator=generator)
-            expected = cell(x, state)
-            mistakes = list(_mistakes_of_a_step(cell, x, state))
-            result = answer(cell, x, state)
-        result = as_tensor(result, "The new state has one number for each of the old one.", shape=(d_h,))
-        case = f"for an input of {d_in} numbers and a state of {d_h}"
-        expect_close(result.detach(), expected, case, name="the new state", mistakes=mistakes)
-        yield f"{case} the new state is that of `nn.GRUCell`"
+def gru_step(cell: nn.GRUCell, x: Tensor, state: Tensor) -> Tensor:
+    return cell(x, state)
 
 
-def _mistakes_of_a_step(cell: nn.GRUCell, x: Tensor, state: Tensor) -> Iterator[tuple[Tensor, str, str]]:
-    from_x = (cell.weight_ih @ x + cell.bias_ih).chunk(3)
-    from_state = (cell.weight_hh @ state + cell.bias_hh).chunk(3)
-    first, second = (torch.sigmoid(from_x[i] + from_state[i]) for i in range(2))
-
-    def step(r: Tensor, z: Tensor, of_state: Tensor) -> Tensor:
-        return (1 - z) * torch.tanh(from_x[2] + of_state) + z * state
-
-    hidden = cell.weight_hh.chunk(3)[2], cell.bias_hh.chunk(3)[2]
-    yield (
-        step(first, 1 - second, first * from_state[2]),
-        "the shares of the candidate and of the old state are exchanged",
-        "z is the share of the old state.",
-    )
-    yield (
-        step(second, first, second * from_state[2]),
-        "r and z are exchanged",
-        "The first rows are those of r.",
-    )
-    yield (
-        step(first, second, hidden[0] @ (first * state) + hidden[1]),
-        "r multiplies the state before the product",
-        "PyTorch multiplies the product by r: r ⊙ (U s + b).",
-    )
-    yield (
-        step(first, second, from_state[2]),
-        "the candidate does not use r",
-        "Multiply the part of the state by r.",
-    )
-    yield (
-        (1 - second) * (from_x[2] + first * from_state[2]) + second * state,
-        "the candidate has no tanh",
-        "The candidate is a tanh of the sum.",
-    )
+def _of_real(logits: Tensor, tgt_out: Tensor) -> Tensor:
+    """The loss of each word, and 0 at each pad."""
+    return cross_entropy(logits.mT, tgt_out, ignore_index=PAD, reduction="none")
 
 
-@exercise(
+@against(
     2,
     "Take the logarithm of the probability of each right word, leave out those at pads, and take minus their mean.",
-)
-def loss(answer: ReadersFunction) -> Iterator[str]:
-    generator = torch.Generator().manual_seed(5)
-    for targets in ([[4, 2, PAD, PAD, PAD], [5, 6, 4, 5, 2]], [[3, 4, 2], [2, PAD, PAD], [6, 2, PAD]]):
-        tgt_out = torch.tensor(targets)
-        logits = 2 * torch.randn(*tgt_out.shape, 7, generator=generator)
-        places = -logits.log_softmax(-1).gather(-1, tgt_out[..., None]).squeeze(-1)
-        real = tgt_out != PAD
-        sentences = (places * real).sum(1) / real.sum(1)
-        mistakes = (
-            (places.mean(), "the pads are in the mean", "`tgt_out != PAD` says which places are words."),
-            (
-                -places[real].mean(),
-                "this is the mean of log p, without the minus",
-                "A loss grows with the mistake.",
-            ),
-            (places[real].sum(), "this is the sum over the words", "Divide by the number of real words."),
-            (
-                (places * real).sum() / real.numel(),
-                "the sum over real words is divided by the number of all places",
-                "Divide by the number of real words.",
-            ),
-            (
-                sentences.mean(),
-                "this is the mean of the means of the sentences",
-                "Each word counts the same, in a long sentence too.",
-            ),
-            (places[real].mean() / math.log(2), "this is in bits", "Take the natural logarithm."),
+    cases=[
+        Case(
+            f"for a batch of {len(targets)} sentences",
+            (2 * normal((len(targets), len(targets[0]), 7))[0], tensor(targets)),
+            f"for a batch of {len(targets)} sentences the loss is the mean over its real words",
         )
-        case = f"for a batch of {len(targets)} sentences"
-        result = answer(logits, tgt_out)
-        expect_close(result, places[real].mean(), case, name="the loss", mistakes=mistakes)
-        yield f"{case} the loss is the mean over its real words"
+        for targets in ([[4, 2, PAD, PAD, PAD], [5, 6, 4, 5, 2]], [[3, 4, 2], [2, PAD, PAD], [6, 2, PAD]])
+    ],
+    mistakes={
+        "the pads are in the mean | Take `tgt_out != PAD`.": lambda x, y: cross_entropy(x.mT, y),
+        "the minus is missing | A loss grows with the mistake.": lambda x, y: -sequence_loss(x, y),
+        "this is the sum over the words | Divide by their number.": lambda x, y: _of_real(x, y).sum(),
+        "you divided by the number of all places | Count real words.": lambda x, y: _of_real(x, y).mean(),
+        "this is the mean of the means of the sentences | Each word counts the same, in a long sentence too.": (
+            lambda x, y: (_of_real(x, y).sum(dim=1) / (y != PAD).sum(dim=1)).mean()
+        ),
+        "this is in bits | Take the natural logarithm.": lambda x, y: sequence_loss(x, y) / math.log(2),
+    },
+    parts=["the loss"],
+)
+def loss(logits: Tensor, tgt_out: Tensor) -> Tensor:
+    return sequence_loss(logits, tgt_out)
 
 
-@exercise(
+def _turned(embedded: Tensor, lens: Tensor, start: int = 0) -> Tensor:
+    """Each sentence turned around, from this place on."""
+    turned = embedded.clone()
+    for row, length in enumerate(lens.tolist()):
+        turned[row, :length] = embedded[row, start : start + length].flip(0)
+    return turned
+
+
+@against(
     3,
     "In a sentence of n words the new place j holds the word of the old place n - 1 - j.",
     "A loop over the sentences is enough: `embedded[b, :n].flip(0)` turns the n words of one sentence around.",
+    cases=[
+        Case(
+            "for the vectors [1, 10], [2, 20], [3, 30] of three words and two pads of zeros",
+            (tensor([[[1.0, 10], [2, 20], [3, 30], [0, 0], [0, 0]]]), tensor([3])),
+            "the words of one sentence are turned around, and the pads stay behind them",
+            "The last word comes first, and the result has the shape of `embedded`.",
+        ),
+        Case(
+            "for a batch with the lengths [5, 2, 3]",
+            ((arange(5) < tensor([[5], [2], [3]]))[..., None] * normal((3, 5, 7))[0], tensor([5, 2, 3])),
+            "each sentence of a batch has its own length",
+            "Each sentence has a length of its own, and stays in its row.",
+        ),
+    ],
+    mistakes={
+        "the pads come first | Turn the words around, and leave the pads.": lambda words, lens: words.flip(1),
+        "nothing is turned around | The words are along axis 1.": lambda words, lens: words.flip(0),
+        "you start one place too late | The last word is at `lens - 1`.": partial(_turned, start=1),
+        "the last word stays | The n words are `[:n]`.": lambda words, lens: _turned(words, lens - 1),
+        "the numbers inside each vector are turned | Turn the words.": lambda words, lens: words.flip(-1),
+        "all have one length | Each has its own.": lambda words, lens: _turned(words, 0 * lens + max(lens)),
+    },
 )
-def reverse_words(answer: ReadersFunction) -> Iterator[str]:
-    vectors = torch.tensor([1.0, 2, 3, 8, 9])[:, None] * torch.tensor([1.0, 10])
-    case = "for the vectors [1, 10], [2, 20], [3, 30] of three words and [8, 80], [9, 90] of two pads"
-    same = "The result has the shape of `embedded`."
-    result = answer(vectors[None], torch.tensor([3]))
-    result = as_tensor(result, same, shape=(1, 5, 2), name=f"{case}, the result")
-    pads, last = "Turn the words around, and leave the pads where they are.", "The last word comes first."
-    mistakes = [
-        (vectors[order], says, hint)
-        for order, says, hint in (
-            ([4, 3, 2], "the pads come first", pads),
-            ([3, 4, 2], "the pads come first", pads),
-            ([0, 1, 2], "nothing is turned around", "The words are along axis 1."),
-            ([3, 2, 1], "you start one place too late", "The last word is at the place `lens - 1`."),
-            ([1, 0, 2], "the last word stays where it is", "The n words of a sentence are `[:n]`."),
-        )
-    ]
-    mistakes.append((vectors[:3].flip(1), "the numbers inside each vector are turned", "Turn the words."))
-    expect_close(result[0, :3], vectors[:3].flip(0), case, last, name="the beginning", mistakes=mistakes)
-    yield "the words of one sentence are turned around, and the pads stay behind them"
-    torch.manual_seed(2)
-    own = "Each sentence has a length of its own, and stays in its row."
-    for num_places, lens in ((5, [5, 2, 3]), (7, [1, 7])):
-        batch = torch.randn(len(lens), num_places, 3)
-        result = as_tensor(answer(batch, torch.tensor(lens)), same, shape=tuple(batch.shape))
-        for row, length in enumerate(lens):
-            case = f"for a batch with the lengths {lens}, in sentence {row} of {length} words"
-            expect_close(result[row, :length], batch[row, :length].flip(0), case, own)
-    yield "each sentence of a batch has its own length"
+def reverse_words(embedded: Tensor, lens: Tensor) -> Tensor:
+    return _turned(embedded, lens)
 
 
-@exercise(
+def _sum(enc_outputs: Tensor, src_lens: Tensor) -> Tensor:
+    return torch.stack([row[:length].sum(dim=0) for row, length in zip(enc_outputs, src_lens, strict=True)])
+
+
+@against(
     4,
     "Add the vectors of the real words, and divide by the number of real words.",
     "Equal scores give equal weights: `masked_softmax` of zeros, with the mask of the lengths, gives them.",
+    cases=[
+        Case(
+            "for the vectors [2] and [5] of two words and [30] of a pad",
+            (tensor([[[2.0], [5], [30]]]), tensor([2])),
+            "the pad is not in the mean",
+            "Divide by the number of real words, 2.",
+        ),
+        Case(
+            "for a batch with the lengths [5, 2, 3]",
+            (normal((3, 5, 2))[0], tensor([5, 2, 3])),
+            "each sentence of a batch has a mean of its own",
+            "Each sentence has a mean of its own: divide by its own length.",
+        ),
+    ],
+    mistakes={
+        "the pad is in the mean | Only the first `src_lens` places are words.": lambda h, lens: h.mean(dim=1),
+        "the sum of the two words is divided by 3 | Divide by 2.": lambda h, lens: _sum(h, lens) / h.shape[1],
+        "this is the sum | Divide by the number of real words.": _sum,
+        "this is the last word, or the largest | All real words have the same weight.": (
+            lambda h, lens: h[arange(len(h)), lens - 1]
+        ),
+        "all sentences have one mean | Each has a mean of its own.": (
+            lambda h, lens: (_sum(h, lens).sum(dim=0) / lens.sum()).expand(len(h), -1)
+        ),
+    },
+    parts=["the context"],
 )
-def mean_context(answer: ReadersFunction) -> Iterator[str]:
-    case = "for the vectors [2] and [5] of two words and [30] of a pad"
-    divide = "Divide by the number of real words, 2."
-    mistakes = (
-        (37 / 3, "the pad is in the mean", "Only the first `src_lens` places are words."),
-        (7 / 3, "the sum of the two words is divided by 3", divide),
-        (7.0, "this is the sum", divide),
-        (5.0, "this is the last word, or the largest", "All real words have the same weight."),
-    )
-    context = answer(torch.tensor([[[2.0], [5.0], [30.0]]]), torch.tensor([2]))
-    expect_close(context, [[3.5]], case, divide, name="the context", mistakes=mistakes)
-    yield "the pad is not in the mean"
-    torch.manual_seed(5)
-    own = "Each sentence has a mean of its own: divide by its own length."
-    for lens, num_places in (([5, 2, 3], 5), ([1, 7], 11)):
-        batch = torch.randn(len(lens), num_places, 2)
-        means = torch.stack([batch[row, :length].mean(dim=0) for row, length in enumerate(lens)])
-        case = f"for a batch with the lengths {lens}"
-        expect_close(answer(batch, torch.tensor(lens)), means, case, own, name="the context")
-    yield "each sentence of a batch has a mean of its own"
+def mean_context(enc_outputs: Tensor, src_lens: Tensor) -> Tensor:
+    return _sum(enc_outputs, src_lens) / src_lens[:, None]
 
 
 @exercise(
