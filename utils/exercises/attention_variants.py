@@ -1,157 +1,136 @@
 """Checks of the exercises of chapters/attention_variants."""
 
-from collections.abc import Iterator, Sequence
+import operator
+from functools import partial
 from itertools import combinations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn, tensor
 
 from utils.attention_variants import masked_sparsemax
-from utils.exercises.checking import (
-    ReadersFunction,
-    as_number,
-    as_tensor,
-    exercise,
-    expect,
-    expect_close,
-    show,
-)
+from utils.exercises.checking import show
+from utils.exercises.tables import Case, against, normal
+
+_AS_IT_IS = nn.Identity()
 
 
-@exercise(
+def _concat(q, keys, w, v, *, inner=torch.tanh, outer=_AS_IT_IS, key_first=False) -> Tensor:
+    """The scores, or what comes out with other functions before and after the product with v."""
+    pair = [q.expand(len(keys), -1), keys]
+    return outer(inner(torch.cat(pair[::-1] if key_first else pair, dim=-1) @ w.T) @ v)
+
+
+def _sizes(n: int, d_q: int, d_k: int, d_hidden: int) -> Case:
+    says = f"for n = {n}, d_q = {d_q} and d_k = {d_k}"
+    inputs = normal((d_q,), (n, d_k), (d_hidden, d_q + d_k), (d_hidden,))
+    return Case(says, inputs, f"{says}, the scores are right", "There is one number for each key.")
+
+
+_TANH = "It comes before the product with `v`."
+
+
+@against(
     1,
     "`q` must stand before each key: `q.expand(n, -1)` repeats it n times, and `torch.cat(..., dim=-1)` joins rows.",
     "Multiply the n pairs by `w.T`, take the tanh, and multiply by `v`.",
+    cases=[_sizes(7, 3, 2, 5), _sizes(1, 2, 3, 11)],
+    mistakes={
+        "the key stands before q | Put q first.": partial(_concat, key_first=True),
+        f"the tanh is missing | {_TANH}": partial(_concat, inner=_AS_IT_IS),
+        f"the tanh comes too late | {_TANH}": partial(_concat, inner=_AS_IT_IS, outer=torch.tanh),
+        "these are weights | The exercise asks for the scores, before the softmax.": (
+            partial(_concat, outer=partial(torch.softmax, dim=0))
+        ),
+        "`v` is missing | Multiply the hidden numbers by `v`.": (
+            lambda q, keys, w, v: _concat(q, keys, w, torch.ones_like(v))
+        ),
+        "these are the hidden numbers | Multiply them by `v`.": (
+            lambda q, keys, w, v: _concat(q, keys, w, torch.eye(len(v)))
+        ),
+    },
+    parts=["the scores"],
 )
-def concat(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(1)
-    for n, d_q, d_k, d_hidden in (7, 3, 2, 5), (1, 2, 3, 11):
-        q, keys, w, v = (
-            torch.randn(shape) for shape in ((d_q,), (n, d_k), (d_hidden, d_q + d_k), (d_hidden,))
-        )
-        repeated = q.expand(n, -1)
-        hidden = torch.cat([repeated, keys], dim=-1) @ w.T
-        right = torch.tanh(hidden) @ v
-        mistakes = (
-            (
-                torch.tanh(torch.cat([keys, repeated], dim=-1) @ w.T) @ v,
-                "the key stands before q",
-                "Put q first.",
-            ),
-            (hidden @ v, "the tanh is missing", "It comes before the product with `v`."),
-            (torch.tanh(hidden @ v), "the tanh comes too late", "It comes before the product with `v`."),
-            (
-                right.softmax(dim=0),
-                "these are weights",
-                "The exercise asks for the scores, before the softmax.",
-            ),
-            (torch.tanh(hidden).sum(dim=-1), "`v` is missing", "Multiply the hidden numbers by `v`."),
-        )
-        case = f"for n = {n}, d_q = {d_q} and d_k = {d_k}"
-        one = "There is one number for each key."
-        expect_close(answer(q, keys, w, v), right, case, one, mistakes=mistakes)
-        yield f"{case}, the {'score is' if n == 1 else 'scores are'} right"
+def concat(q: Tensor, keys: Tensor, w: Tensor, v: Tensor) -> Tensor:
+    return _concat(q, keys, w, v)
 
 
-@exercise(
+def _of_all(scores: Tensor) -> Tensor:
+    return scores - (scores.sum() - 1) / len(scores)
+
+
+@against(
     2,
     "Sort the scores from the highest to the lowest. With the k highest, τ is (their sum - 1) / k.",
     "The largest k with `ordered[k - 1] > τ` is the right one; then `(scores - τ).clamp(min=0)`.",
+    cases=[
+        Case(says, (scores,), f"{says}, the weights are right", "There is a weight for each score.")
+        for says, scores in {
+            "for the scores 1.5, 0.9 and −0.4": tensor([1.5, 0.9, -0.4]),
+            "for the scores −0.4, 0.9 and 1.5": tensor([-0.4, 0.9, 1.5]),
+            "for four equal scores": torch.full((4,), 0.2),
+            "for the scores 3, 1 and 0": tensor([3.0, 1, 0]),
+            "for eleven random scores": normal((11,))[0],
+        }.items()
+    ],
+    mistakes={
+        "they are sorted | Sort only to find τ, and subtract it from the scores as they came.": (
+            lambda scores: masked_sparsemax(scores[None])[0].sort(descending=True).values
+        ),
+        "this is the softmax | Subtract the same number from all scores.": partial(torch.softmax, dim=0),
+        "τ was made of all scores | A score below τ must not count in the sum that makes τ.": _of_all,
+        "τ was made of all scores, then what is negative was cut | The sum must stay 1.": (
+            lambda scores: _of_all(scores).clamp(min=0)
+        ),
+        "the scores were divided by their sum | Subtract the same number from all.": (
+            lambda scores: scores.clamp(min=0) / scores.clamp(min=0).sum()
+        ),
+        "the highest score gets all | Others get weight if they lie above τ.": (
+            lambda scores: (scores == scores.max()).float()
+        ),
+    },
+    parts=["the weights"],
 )
-def sparsemax(answer: ReadersFunction) -> Iterator[str]:
-    torch.manual_seed(2)
-    for scores, case in (
-        (torch.tensor([1.5, 0.9, -0.4]), "for the scores 1.5, 0.9 and −0.4"),
-        (torch.tensor([-0.4, 0.9, 1.5]), "for the scores −0.4, 0.9 and 1.5"),
-        (torch.tensor([0.2, 0.2, 0.2, 0.2]), "for four equal scores"),
-        (torch.tensor([3.0, 1.0, 0.0]), "for the scores 3, 1 and 0"),
-        (torch.randn(11), "for eleven random scores"),
-    ):
-        right = masked_sparsemax(scores[None])[0]
-        expect_close(
-            answer(scores), right, case, "There is a weight for each score.", mistakes=_not_sparse(scores)
-        )
-        yield f"{case}, the weights are right"
+def sparsemax(scores: Tensor) -> Tensor:
+    return masked_sparsemax(scores[None])[0]
 
 
-def _not_sparse(scores: Tensor) -> list[tuple[Tensor, str, str]]:
-    right, positive = masked_sparsemax(scores[None])[0], scores.clamp(min=0)
-    of_all = scores - (scores.sum() - 1) / len(scores)
-    ordered = right.sort(descending=True).values
-    order = "Sort only to find τ, and subtract it from the scores as they came."
-    return [
-        (ordered, "the weights are sorted", order),
-        (
-            scores.softmax(dim=0),
-            "these are the weights of the softmax",
-            "Subtract the same number from all scores.",
-        ),
-        (of_all, "τ was made of all scores", "A score below τ must not count in the sum that makes τ."),
-        (
-            of_all.clamp(min=0),
-            "τ was made of all scores, then what is negative was cut",
-            "The sum must stay 1.",
-        ),
-        (
-            positive / positive.sum(),
-            "the scores were divided by their sum",
-            "Subtract the same number from all.",
-        ),
-        (
-            (scores == scores.max()).float(),
-            "the highest score gets all",
-            "Others get weight if they lie above τ.",
-        ),
-    ]
+def _share(first, second, *, counts=operator.ge, size=abs, divide=True) -> float:
+    """The share of the ways to give out the results whose distance of the means is at least the real one."""
+    everything, n = [*first, *second], len(first)
+    gaps = []
+    for chosen in combinations(everything, n):
+        rest = sum(everything) - sum(chosen)
+        gaps.append(round(sum(chosen) / n - rest / len(second), 9))
+    real = gaps[0]  # the first way is the real one
+    ways = sum(counts(size(gap if real > 0 else -gap), abs(real)) for gap in gaps)
+    return ways / len(gaps) if divide else ways
 
 
-@exercise(
+@against(
     4,
     "`itertools.combinations(range(n), k)` gives all ways to choose the places of the first model's results.",
     "For each way: is the distance of the two means at least that of the real split? Count these, and divide.",
+    cases=[
+        Case(f"for the results {show(first)} and {show(second)}", (first, second), point)
+        for first, second, point in (
+            ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], "the share is right where one model is always ahead"),
+            ([5.0, 6.0, 9.0], [4.0, 7.0, 8.0], "the share is right where their results are mixed"),
+            ([2.0, 2.0], [2.0, 3.0, 5.0], "the share is right where results are equal"),
+        )
+    ],
+    mistakes={
+        "this is the number of ways | Divide it by the number of all ways.": partial(_share, divide=False),
+        "smaller distances count | Count those of at least the real one.": partial(
+            _share, counts=operator.lt
+        ),
+        "only larger distances count | An equal distance counts too, also that of the real split.": (
+            partial(_share, counts=operator.gt)
+        ),
+        "one side counts | Luck could also put the other model ahead: compare distances without a sign.": (
+            partial(_share, size=float)
+        ),
+    },
+    tolerance=1e-6,
 )
-def luck(answer: ReadersFunction) -> Iterator[str]:
-    for first, second in (
-        ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]),
-        ([5.0, 6.0, 9.0], [4.0, 7.0, 8.0]),
-        ([2.0, 2.0], [2.0, 3.0, 5.0]),
-    ):
-        case = f"for the results {show(first)} and {show(second)}"
-        gaps, real = _gaps(first, second)
-        share = sum(abs(gap) >= abs(real) - 1e-9 for gap in gaps) / len(gaps)
-        found = as_number(answer(list(first), list(second)), name=f"{case}, the result")
-        strict = sum(abs(gap) > abs(real) + 1e-9 for gap in gaps) / len(gaps)
-        ways = share * len(gaps)
-        for wrong, says, hint in (
-            (
-                ways,
-                f"is the number of ways, {show(ways)}",
-                f"Divide it by {len(gaps)}, the number of all ways.",
-            ),
-            (1 - share, "counts the ways with a smaller distance", "Count those with at least the real one."),
-            (
-                strict,
-                "counts only larger distances",
-                "An equal distance counts too, also that of the real split.",
-            ),
-            (
-                sum(gap * real >= abs(real) ** 2 - 1e-9 for gap in gaps) / len(gaps),
-                "counts one side only",
-                "Luck could also put the other model ahead: compare distances without a sign.",
-            ),
-        ):
-            expect(
-                abs(found - wrong) > 1e-6 or abs(found - share) < 1e-6, f"{case}, the result {says}.", hint
-            )
-        expect(abs(found - share) < 1e-6, f"{case}, the result is {show(found)}; expected {show(share)}.")
-        yield f"{case}, the share is {show(share)}"
-
-
-def _gaps(first: Sequence[float], second: Sequence[float]) -> tuple[list[float], float]:
-    """The distance of the means for each way to give out the results, and for the real one."""
-    everything, n = as_tensor([*first, *second]).tolist(), len(first)
-    gaps = []
-    for chosen in combinations(range(len(everything)), n):
-        rest = [value for place, value in enumerate(everything) if place not in chosen]
-        gaps.append(sum(everything[place] for place in chosen) / n - sum(rest) / len(rest))
-    return gaps, gaps[0]
+def luck(first: list[float], second: list[float]) -> float:
+    return _share(first, second)
