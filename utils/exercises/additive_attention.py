@@ -9,7 +9,7 @@ from torch import Tensor, tensor
 from torch.nn.functional import pad
 
 from utils.attention import additive_scores
-from utils.exercises.checking import as_tensor, exercise, expect, expect_written
+from utils.exercises.checking import as_number, as_tensor, exercise, expect, expect_written
 from utils.exercises.tables import Case, against, normal
 
 
@@ -32,6 +32,7 @@ def _scale(weight: float, num_others: int) -> float:
         "this is right for 2 keys alone | The score −β comes n − 1 times.": lambda p, n: _scale(p, 1),
     },
     parts=["the scale"],
+    compared=as_number,
     tolerance=1e-3,
 )
 def scale_for(weight: float, num_keys: int) -> float:
