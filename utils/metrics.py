@@ -19,7 +19,8 @@ from sacrebleu.significance import PairedTest
 from utils.corpus.languages import has_blanks, primary, script
 from utils.corpus.text_files import refuse_text
 
-Links = Iterable[tuple[int, int]]
+#: Pairs of positions; in JSON a pair is a list.
+Links = Iterable[Sequence[int]]
 References = Sequence[Sequence[str]]
 
 

@@ -165,6 +165,7 @@ def check_characters(texts: Iterable[str]) -> None:
 
     Explained in book/your_translator.
     """
+    refuse_text(texts=texts)
     for text in texts:
         try:
             text.encode()

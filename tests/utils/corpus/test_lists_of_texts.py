@@ -12,7 +12,7 @@ import torch
 from tiny import trained_run
 
 import utils
-from utils.corpus import grammar, pair_warnings, pairs, splits, vocabulary
+from utils.corpus import grammar, pair_warnings, pairs, splits, text_files, vocabulary
 from utils.figures import Alignment
 from utils.metrics import (
     alignment_error_rate,
@@ -23,7 +23,7 @@ from utils.metrics import (
     reference_streams,
 )
 from utils.sentence_encoder import SentenceEncoder
-from utils.translator.page import exported, growing_sentence, html
+from utils.translator.page import exported, html
 from utils.translator.page.chapter import live_translator
 from utils.translator.training import data
 from utils.translator.using import alignment, evaluation, translating
@@ -60,6 +60,7 @@ TABLE = {
     ),
     "corpus.splits.groups_of_rows pairs": both(splits.groups_of_rows),
     "corpus.splits.examples_of pairs": both(splits.examples_of),
+    "corpus.text_files.check_characters texts": [lambda: text_files.check_characters(TEXT)],
     "corpus.vocabulary.Vocabulary.words sentences": both(vocabulary.Vocabulary.words),
     "corpus.vocabulary.Vocabulary.bpe texts": [lambda: vocabulary.Vocabulary.bpe(TEXT, 300)],
     "corpus.vocabulary.Vocabulary.encode sentences": [
@@ -100,6 +101,9 @@ TABLE = {
     "translator.page.exported.export examples": [
         lambda: exported.export(trained_run(), Path("x.html"), examples=TEXT)
     ],
+    "translator.page.exported.run_content examples": [
+        lambda: exported.run_content(trained_run(), examples=TEXT)
+    ],
     "translator.page.chapter.live_translator examples": [
         lambda: live_translator(trained_run().model, OF_WORDS, OF_WORDS, title="", examples=TEXT)
     ],
@@ -107,12 +111,6 @@ TABLE = {
         lambda: live_translator(
             trained_run().model, OF_WORDS, OF_WORDS, title="", examples=[WORDS], sentences=TEXT
         )
-    ],
-    "translator.page.growing_sentence.right_places words": [
-        lambda: growing_sentence.right_places(TEXT, WORDS)
-    ],
-    "translator.page.growing_sentence.right_places reference": [
-        lambda: growing_sentence.right_places(WORDS, TEXT)
     ],
     "translator.page.html.content_of examples": [lambda: html.content_of(None, {}, TEXT, {}, facts={})],
     "translator.page.html.stored_example src_tokens": [
