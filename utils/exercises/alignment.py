@@ -2,18 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
-from utils.exercises.checking import (
-    ReadersFunction,
-    Wrong,
-    as_number,
-    exercise,
-    expect,
-    show,
-)
+from utils.exercises.checking import ReadersFunction, Wrong, as_number, exercise, expect, show
+from utils.exercises.tables import Case, against
 
 Pairs = Sequence[tuple[Sequence[str], Sequence[str]]]
 Table = Mapping[tuple[str, str], float]
+Links = set[tuple[int, int]]
 
 _TWO = [(["the", "flower"], ["la", "fleur"]), (["the", "house"], ["la", "maison"])]
 _THREE = [
@@ -28,60 +24,42 @@ def _equal(pairs: Pairs) -> dict[tuple[str, str], float]:
     return {(x, y): 1.0 for source, target in pairs for x in source for y in target}
 
 
-def _next_table(pairs: Pairs, table: Table, mistake: str = "") -> dict[tuple[str, str], float]:
+def _next_table(pairs: Pairs, table: Table, wrong: str = "") -> dict[tuple[str, str], float]:
     """One round of model 1; or one with a mistake that learners make."""
     votes: Counter = Counter()
     for source, target in pairs:
         for y in target:
-            norm = sum(table[x, y] for x in source)
-            best = max(table[x, y] for x in source)
             for x in source:
-                share = table[x, y] / norm
-                if mistake == "no share":
-                    share = table[x, y]
-                elif mistake == "over the target words":
-                    share = table[x, y] / sum(table[x, other] for other in target)
-                elif mistake == "without the table":
-                    share = 1 / len(source)
-                elif mistake == "the best alone":
-                    share = float(table[x, y] == best)
-                elif mistake == "each pair once":
-                    share = max(share - votes[x, y], 0)
-                votes[x, y] += share
+                p, all_p = table[x, y], [table[other, y] for other in source]
+                if wrong == "one sentence":
+                    votes[x, y] = 0
+                votes[x, y] += {
+                    "no share": p,
+                    "target words": p / sum(table[x, other] for other in target),
+                    "equal shares": 1 / len(source),
+                    "best alone": float(p == max(all_p)),
+                }.get(wrong, p / sum(all_p))
     totals: Counter = Counter()
-    for (x, y), number in votes.items():
-        totals[y if mistake == "divided by y" else x] += number
-    if mistake == "votes":
+    for pair, number in votes.items():
+        totals[pair[wrong == "divided by y"]] += number
+    if wrong == "votes":
         return dict(votes)
-    return {(x, y): n / (totals[y if mistake == "divided by y" else x] or 1) for (x, y), n in votes.items()}
+    return {pair: number / (totals[pair[wrong == "divided by y"]] or 1) for pair, number in votes.items()}
 
 
 _ROUND_MISTAKES = {
-    "votes": ("these are votes, not probabilities", "Divide the votes for a source word by all its votes."),
-    "divided by y": (
-        "the votes are divided by all votes of the target word",
-        "p(y | x) belongs to the source word x: divide by all votes for x.",
-    ),
-    "no share": (
-        "the votes of a target word do not add up to 1",
-        "Divide each p(y | x) by the sum over the source words of this sentence.",
-    ),
-    "over the target words": (
-        "the votes are shared among the target words",
-        "Each target word divides its vote among the source words of its sentence.",
-    ),
-    "without the table": (
-        "every source word gets the same share",
-        "After the first round the shares are in the ratio of the probabilities in `table`.",
-    ),
-    "the best alone": (
-        "each vote goes to one source word alone",
-        "A vote is divided: each source word gets a share.",
-    ),
-    "each pair once": (
-        "the votes of the sentences are not added up",
-        "A pair of words that meets in two sentences gets the votes of both: use `+=`.",
-    ),
+    "votes": "these are votes, not probabilities | Divide the votes for a source word by all its votes.",
+    "divided by y": "the votes are divided by those of the target word | Divide by all votes for the source word x.",
+    "no share": "the votes of a target word do not add up to 1 | Divide by the sum over the source words.",
+    "target words": "the votes are shared among the target words | A target word shares its vote among source words.",
+    "equal shares": "every source word gets the same share | The shares are in the ratio of the numbers in `table`.",
+    "best alone": "each vote goes to one source word alone | A vote is divided: each source word gets a share.",
+    "one sentence": "the votes of the sentences are not added up | Words that meet twice get both votes: use `+=`.",
+}
+_ROUNDS = {
+    "for the two pairs of the page, from equal numbers": (_TWO, _equal(_TWO)),
+    "for these pairs, from the table of the first round": (_TWO, _next_table(_TWO, _equal(_TWO))),
+    "for three pairs, one with a word twice": (_THREE, _next_table(_THREE, _equal(_THREE))),
 }
 
 
@@ -107,103 +85,89 @@ def _as_table(result: object) -> dict[tuple[str, str], float]:
     "Keep two counters: the votes of each (x, y), and all votes for each x. At the end divide the first by the second.",
 )
 def one_round(answer: ReadersFunction) -> Iterator[str]:
-    after_one = _next_table(_TWO, _equal(_TWO))
-    cases = (
-        (_TWO, _equal(_TWO), "for the two pairs of the page, from equal numbers"),
-        (_TWO, after_one, "for these pairs, from the table of the first round"),
-        (_THREE, _next_table(_THREE, _equal(_THREE)), "for three pairs, one with a word twice"),
-    )
-    results = [_as_table(answer(pairs, table)) for pairs, table, _ in cases]
-    for got, (pairs, table, case) in zip(results, cases, strict=True):
-        right = _next_table(pairs, table)
-        if {(t, s) for s, t in right} == got.keys():
+    results = [_as_table(answer(*inputs)) for inputs in _ROUNDS.values()]
+    for (case, inputs), got in zip(_ROUNDS.items(), results, strict=True):
+        right = _next_table(*inputs)
+        if {(y, x) for x, y in right} == got.keys():
             raise Wrong(f"{case} the keys are (target word, source word).", "The source word comes first.")
         if not _same_table(got, right):
-            for name, (what, hint) in _ROUND_MISTAKES.items():
-                wrong = [_next_table(*given, name) for *given, _ in cases]
-                if all(map(_same_table, results, wrong)):
+            for wrong, says in _ROUND_MISTAKES.items():
+                if all(
+                    map(_same_table, results, (_next_table(*inputs, wrong) for inputs in _ROUNDS.values()))
+                ):
+                    what, hint = says.split(" | ", maxsplit=1)
                     raise Wrong(f"{case}: {what}.", hint)
-            key = max(right, key=lambda k: abs(got.get(k, 0.0) - right[k]))
-            raise Wrong(
-                f"{case} p({key[1]} | {key[0]}) is {got.get(key, 0.0):.4g}; expected {right[key]:.4g}."
-            )
+            x, y = max(right, key=lambda pair: abs(got.get(pair, 0.0) - right[pair]))
+            raise Wrong(f"{case} p({y} | {x}) is {got.get((x, y), 0.0):.4g}; expected {right[x, y]:.4g}.")
         yield f"{case}: right"
 
 
-Links = set[tuple[int, int]]
-
-
-def _grown(forward: Links, backward: Links, mistake: str = "") -> Links:
+def _grown(forward: Links, backward: Links, wrong: str = "") -> Links:
     """Grow the intersection into the union; or with a mistake that learners make."""
-    union, links = forward | backward, set(forward & backward)
-    if mistake == "union":
-        return union
-    if mistake == "nothing":
-        return links
+    union, links = forward | backward, forward & backward
     while True:
         before = len(links)
         for i, j in sorted(union - links):
-            around = {
-                (i + a, j + b) for a in (-1, 0, 1) for b in (-1, 0, 1) if mistake != "sides" or not a * b
-            }
-            next_to = bool(around & links)
-            free_i, free_j = all(i != k for k, _ in links), all(j != k for _, k in links)
-            free = (free_i and free_j) if mistake == "both" else (free_i or free_j)
-            if (next_to or mistake == "anywhere") and (free or mistake == "any word"):
-                links.add((i, j))
-        if len(links) == before or mistake == "one pass":
+            near = any(
+                max(abs(i - a), abs(j - b)) <= 1 and (wrong != "corners" or i == a or j == b)
+                for a, b in links
+            )
+            free = [all(i != a for a, _ in links), all(j != b for _, b in links)]
+            is_free = wrong == "any word" or (all(free) if wrong == "both" else any(free))
+            if (near or wrong == "anywhere") and is_free:
+                links = links | {(i, j)}
+        if len(links) == before or wrong == "one pass":
             return links
 
 
-_GROWN_MISTAKES = {
-    "union": ("this is the union", "Begin with the intersection, and add only links that pass both tests."),
-    "nothing": ("this is the intersection", "Add the links of the union that pass both tests."),
-    "one pass": (
-        "you go through the union once",
-        "An added link has neighbours of its own: repeat until nothing is added.",
-    ),
-    "sides": ("links that touch at a corner are left out", "(1, 1) and (2, 2) are neighbours, too."),
-    "both": (
-        "a link is added only if both of its words have no link",
-        "It is enough that one of its two words has no link yet.",
-    ),
-    "anywhere": ("a link is added far from all others", "It must be a neighbour of a link that is there."),
-    "any word": (
-        "a link is added although both of its words have links",
-        "At least one of its two words must have no link yet.",
-    ),
-}
-#: Links of two directions, and what the case has.
-_GROWN_CASES = (
-    ({(0, 0), (1, 1)}, {(0, 0), (2, 1)}, "a word with two links"),
-    ({(0, 0), (1, 1), (2, 2), (3, 3)}, {(0, 0)}, "a chain of corners"),
-    ({(0, 0), (1, 0), (2, 1), (5, 4)}, {(0, 0), (1, 1)}, "a link that stands alone"),
-    ({(0, 0), (1, 1), (0, 1)}, {(0, 0), (1, 1)}, "a link between two words that have links"),
-    ({(2, 2), (1, 1), (0, 0)}, {(2, 2)}, "a chain that grows backwards"),
-    ({(1, 0), (2, 3)}, {(0, 1), (4, 2)}, "nothing in common"),
-)
+def _as_links(result: object) -> list[tuple[int, int]]:
+    try:
+        return sorted({(int(i), int(j)) for i, j in result})  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise Wrong(f"the result is {show(result)}; expected a set of pairs.") from None
 
 
-@exercise(
+def _directions(says: str, forward: Links, backward: Links) -> Case:
+    both = f"forward {show(sorted(forward))}, backward {show(sorted(backward))}"
+    return Case(f"{says} ({both})", (forward, backward), f"{says}: right")
+
+
+@against(
     3,
     "Begin with `forward & backward`, and go through the rest of the union in sorted order.",
     "Repeat the pass as long as the last one has added a link.",
+    cases=[
+        _directions("a word with two links", {(0, 0), (1, 0)}, {(0, 0), (1, 1)}),
+        _directions("a chain of corners", {(0, 0), (1, 1), (2, 2), (3, 3)}, {(0, 0)}),
+        _directions(
+            "a link that stands alone, and one between words that have links",
+            {(0, 0), (1, 1), (0, 1), (5, 4)},
+            {(0, 0), (1, 1)},
+        ),
+        _directions("a chain that grows backwards", {(2, 2), (1, 1), (0, 0)}, {(2, 2)}),
+        _directions("nothing in common", {(1, 0), (2, 3)}, {(0, 1), (4, 2)}),
+    ],
+    mistakes={
+        "this is the union | Begin with the intersection, and add only links that pass both tests.": set.union,
+        "this is the intersection | Add the links of the union that pass both tests.": set.intersection,
+        "you go through the union once | An added link has neighbours of its own: repeat until nothing is added.": (
+            partial(_grown, wrong="one pass")
+        ),
+        "links that touch at a corner are left out | (1, 1) and (2, 2) are neighbours, too.": (
+            partial(_grown, wrong="corners")
+        ),
+        "a link is added only if both of its words have no link | One of its two words is enough.": (
+            partial(_grown, wrong="both")
+        ),
+        "a link is added far from all others | Add neighbours of links alone.": partial(
+            _grown, wrong="anywhere"
+        ),
+        "a link is added although both of its words have links | At least one of them must have none yet.": (
+            partial(_grown, wrong="any word")
+        ),
+    },
+    parts=["the list of links"],
+    compared=_as_links,
 )
-def grow(answer: ReadersFunction) -> Iterator[str]:
-    results = [_as_links(answer(set(forward), set(backward))) for forward, backward, _ in _GROWN_CASES]
-    for got, (forward, backward, case) in zip(results, _GROWN_CASES, strict=True):
-        right = _grown(forward, backward)
-        if got != right:
-            call = f"{case} (forward {show(sorted(forward))}, backward {show(sorted(backward))})"
-            for name, (what, hint) in _GROWN_MISTAKES.items():
-                if results == [_grown(*given, name) for *given, _ in _GROWN_CASES]:
-                    raise Wrong(f"{call}: {what}.", hint)
-            raise Wrong(f"{call}: the links are {show(sorted(got))}; expected {show(sorted(right))}.")
-        yield f"{case}: {show(sorted(right))}"
-
-
-def _as_links(result: object) -> Links:
-    try:
-        return {(int(i), int(j)) for i, j in result}  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        raise Wrong(f"the result is {show(result)}; expected a set of pairs.") from None
+def grow(forward: Links, backward: Links) -> Links:
+    return _grown(forward, backward)

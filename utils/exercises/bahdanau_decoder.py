@@ -31,9 +31,8 @@ def _step(layer, cell, y, s, h, keys, mask, wrong: str) -> tuple[Tensor, Tensor,
     sums = query[:, None] + keys
     scores = layer.w_v(sums if wrong == "no tanh" else torch.tanh(sums)).squeeze(-1)
     weights = masked_softmax(scores, mask | (wrong == "no mask"))
-    shares = {"no weights": torch.ones(2, 5), "equal": mask / mask.sum(dim=1, keepdim=True)}.get(
-        wrong, weights
-    )
+    equal = mask / mask.sum(dim=1, keepdim=True)
+    shares = {"no weights": torch.ones(2, 5), "equal": equal}.get(wrong, weights)
     context = (shares[:, :, None] * h).sum(dim=1)
     state = s if wrong == "old state" else cell(y, context * (wrong != "no context"), s)
     return state, context, scores if wrong == "scores" else weights
@@ -108,18 +107,12 @@ _WORDS = "The softmax runs over the axis of the words, and the weights of one se
         "this is the old state | The new one is `cell(y, s)`.": lambda c, y, s, h: (_asks(c(y, s), h), s),
         "you call the cell with the state first | Give y first.": lambda c, y, s, h: _luong(c, s, y, h),
         "the two results are exchanged | `return context, s`": lambda *inputs: _luong(*inputs)[::-1],
-        "the decoder asked with the old state | Ask with the new one.": lambda c, y, s, h: (
-            _asks(s, h),
-            c(y, s),
-        ),
+        "you asked with the old state | Ask with the new one.": lambda c, y, s, h: (_asks(s, h), c(y, s)),
         f"all weights are equal | {_WORDS}": lambda c, y, s, h: (h.mean(dim=1), c(y, s)),
         f"every weight is 1: the softmax ran over an axis of length 1 | {_WORDS}": (
             lambda c, y, s, h: (h.sum(dim=1), c(y, s))
         ),
-        "there is a scale | Take the plain product.": lambda c, y, s, h: (
-            _asks(c(y, s) / 2**0.5, h),
-            c(y, s),
-        ),
+        "there is a scale | Leave it out.": lambda c, y, s, h: (_asks(c(y, s) / 2**0.5, h), c(y, s)),
     },
     parts=["the context", "the new state"],
     last_first=True,

@@ -21,10 +21,6 @@ def one_round(pairs, table):
     return {(s, t): number / totals[s] for (s, t), number in votes.items()}
 
 
-def wrong_round(mistake):
-    return partial(check._next_table, mistake=mistake)
-
-
 def turned(pairs, table):
     return {(t, s): number for (s, t), number in one_round(pairs, table).items()}
 
@@ -37,13 +33,10 @@ answers.add(
     check.one_round,
     [one_round, lambda *given: defaultdict(float, one_round(*given))],
     [
-        (wrong_round("votes"), "votes, not probabilities"),
-        (wrong_round("divided by y"), "all votes of the target word"),
-        (wrong_round("no share"), "do not add up to 1"),
-        (wrong_round("over the target words"), "shared among the target words"),
-        (wrong_round("without the table"), "the same share"),
-        (wrong_round("the best alone"), "one source word alone"),
-        (wrong_round("each pair once"), "are not added up"),
+        *(
+            (partial(check._next_table, wrong=wrong), says.partition(" | ")[0])
+            for wrong, says in check._ROUND_MISTAKES.items()
+        ),
         (turned, "(target word, source word)"),
         (nested, "a key is 'the'"),
         (lambda pairs, table: [0.5, 0.25], "the result is [0.5"),
@@ -52,23 +45,21 @@ answers.add(
 )
 
 
-def wrong_growth(mistake):
-    return partial(check._grown, mistake=mistake)
+def grown(forward, backward):
+    links, size = forward & backward, -1
+    while len(links) > size:
+        size = len(links)
+        for i, j in sorted((forward | backward) - links):
+            near = any(abs(i - a) <= 1 and abs(j - b) <= 1 for a, b in links)
+            linked = any(i == a for a, _ in links) and any(j == b for _, b in links)
+            if near and not linked:
+                links = links | {(i, j)}
+    return links
 
 
 answers.add(
     check.grow,
-    [check._grown, lambda f, b: sorted(check._grown(f, b))],
-    [
-        (wrong_growth("union"), "this is the union"),
-        (wrong_growth("nothing"), "this is the intersection"),
-        (wrong_growth("one pass"), "go through the union once"),
-        (wrong_growth("sides"), "touch at a corner"),
-        (wrong_growth("both"), "both of its words have no link"),
-        (wrong_growth("anywhere"), "far from all others"),
-        (wrong_growth("any word"), "although both of its words have links"),
-        (lambda f, b: {(0, 0)}, "the links are"),
-        (lambda f, b: 3, "expected a set of pairs"),
-    ],
+    [grown, lambda forward, backward: [list(pair) for pair in grown(forward, backward)]],
+    [(lambda f, b: {(0, 0), (7, 7)}, "is [(0, 0), (7, 7)]"), (lambda f, b: 3, "expected a set of pairs")],
 )
 test_right, test_wrong = answers.tests()
