@@ -118,8 +118,10 @@ pins:  ## write today's releases into constraints.txt, but for the lines that sa
 	grep '#' constraints.txt >_build/stay.txt
 	$(PIP) -c _build/stay.txt --upgrade setuptools
 	$(PIP) -c _build/stay.txt -e '.[dev]'
-	$(BIN)/python -m pip freeze --all --exclude pip --exclude-editable | awk -F= '/^(cuda|nvidia|triton)/ { next } \
-		NR == FNR { stays[$$1] = $$0; next } { print $$1 in stays ? stays[$$1] : $$0 }' _build/stay.txt - >constraints.txt
+	$(BIN)/python -c 'from importlib.metadata import distributions as all; \
+		[print(f"{d.name}=={d.version}") for d in sorted(all(), key=lambda d: d.name.lower())]' \
+		| awk -F= '/^(attention-course|cuda|nvidia|pip=|triton)/ { next } NR == FNR { stays[$$1] = $$0; next } \
+			{ print $$1 in stays ? stays[$$1] : $$0 }' _build/stay.txt - >constraints.txt
 fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got a new Chinese character
 	$(BIN)/python book/fonts.py
 picture: $(BOOK)/.built browser  ## take the picture of the first page again, for the README and other sites

@@ -167,7 +167,7 @@ def variables(tmp_path) -> dict[str, str]:
     (tmp_path / "pip.conf").write_text("\n".join(lines))
     found = {f"PIP_{name.upper()}": place for name, place in places.items()}
     found |= {"PIP_CONFIG_FILE": f"{tmp_path}/pip.conf", "PIP_USER": "1", "PIP_PYTHON": "/nowhere/python"}
-    return found | {"PYTHONPATH": f"{tmp_path}/mine", "HOME": "/nowhere"}
+    return found | {"PYTHONPATH": f"{tmp_path}/mine", "HOME": f"{tmp_path}/pip.conf/home"}
 
 
 def test_the_environment_is_made_whatever_the_user_has_set_and_again_in_another_folder(
