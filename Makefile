@@ -41,7 +41,7 @@ BOOK := _build/html
 TESTED := _build/tested/_build/html
 BUILD := $(BIN)/jupyter-book build . --quiet >/dev/null
 # Sphinx builds changed pages, but does not see changes of extensions and styles, and keeps pages that were removed.
-ANEW = $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/figures/% $(INSTALLED),$?)
+ANEW = $(filter _%.yml book/_assets/% book/_ext/% book/_templates/% utils/figures/% utils/translator/page/% $(INSTALLED),$?)
 
 # Notebooks run with the Python of the environment and without the user's settings for Jupyter, matplotlib and text encoding.
 export JUPYTER_PREFER_ENV_PATH := 1
@@ -86,7 +86,7 @@ lint: $(INSTALLED)  ## check style and formatting with ruff, and types with pyri
 
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter trust chapters/*.ipynb  # otherwise it shows no SVG and no styles
-	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters  # a chapter shows pages of the book
+	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/chapters  # chapters link to pages of the book
 
 # One thread for each, since the last digits of what is trained depend on the number of threads. The second pass joins
 # outputs that were stored in pieces. Figures are stored as a page shows them, since controls end with their kernel.
@@ -126,8 +126,8 @@ fonts: $(INSTALLED)  ## write the fonts of the book again, after a text has got 
 	$(BIN)/python book/fonts.py
 picture: $(BOOK)/.built browser  ## take the picture of the first page again, for the README and other sites
 	PYTHONPATH=tests/support $(BIN)/python book/picture.py $(BOOK)/index.html
-translators: $(INSTALLED)  ## write the pages of the translators with today's scripts; trains those that have no page
-	PYTHONPATH=chapters $(BIN)/python book/translators.py
+translators: $(INSTALLED)  ## train the translators of the book again whose files were removed
+	$(BIN)/python book/translators.py
 
 clean:  ## remove what was built, the environment included
 	rm -rf _build .venv .venv-* *.egg-info .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -1,6 +1,8 @@
 """Corrections to the pages of Jupyter Book: what a phone or a screen reader needs and no option of the theme gives."""
 
+import base64
 import itertools
+import json
 import re
 from collections.abc import Callable
 from html import escape, unescape
@@ -11,6 +13,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from utils.figures.chinese import CHINESE
+from utils.translator.page.html import Content, page_of, stored_content
 
 #: A piece of code in a text, and the places where it may be broken: in names, before arguments, in checksums.
 CODE = re.compile(r'(?<=<span class="pre">)[^<]+')
@@ -21,8 +24,11 @@ OPTION = re.compile(r'<span class="pre">(?=--?[\w-]{1,24}</span>)')
 FORMULA = re.compile(r'<span class="math notranslate nohighlight">[^<]*</span>[.,;:!?)]+')
 #: A signature over several lines is a list of descriptions without terms, which screen readers cannot read well.
 SIGNATURE_LINES = re.compile(r'(<span class="sig-paren">\(</span>\s*)<dl>(.*?)</dl>', re.DOTALL)
-#: A page that a notebook holds within a frame.
-FRAME = re.compile(r"(<iframe class=\"translator\"[^>]*) srcdoc='([^']*)'")
+#: A frame in a notebook with what its page is made of; see ``utils.translator.page.frame``.
+FRAME = re.compile(r"(<iframe class=\"translator\"[^>]*) data-page='([^']*)' srcdoc='[^']*'")
+#: Where the pages of translators are, and those that come with the course.
+PAGES = Path("_static", "translators")
+TRANSLATORS = ("en-fr", "zh-en", "en-zh")
 #: A drawing has a font for Chinese characters, and so has the page.
 FONT = re.compile(r"@font-face\s*{[^}]*}")
 
@@ -47,7 +53,7 @@ def _inline_drawings(app: Sphinx, doctree: nodes.document, _page: str) -> None:
 
 
 def _mend(app: Sphinx, page: str, _template: str, context: dict, _doctree) -> None:
-    body = FRAME.sub(_stored_beside(app, page, context), context.get("body", ""))
+    body = FRAME.sub(_written_beside(app, page, context), context.get("body", ""))
     body = SIGNATURE_LINES.sub(lambda lines: lines[1] + re.sub("<(/?)dd>", r"<\1span>", lines[2]), body)
     body = FORMULA.sub(r'<span class="together">\g<0></span>', body)
     body = OPTION.sub('<span class="pre option">', body)
@@ -62,17 +68,34 @@ def _mend(app: Sphinx, page: str, _template: str, context: dict, _doctree) -> No
         context["generate_toctree_html"] = lambda *args, **kwargs: _name_toggles(contents(*args, **kwargs))
 
 
-def _stored_beside(app: Sphinx, page: str, context: dict) -> Callable[[re.Match], str]:
+def _written_beside(app: Sphinx, page: str, context: dict) -> Callable[[re.Match], str]:
     """Makes a file of the page within a frame, which a browser loads when the reader comes near it."""
-    folder, numbers = Path("_static", "translators"), itertools.count(1)
+    numbers = itertools.count(1)
 
-    def stored(frame: re.Match) -> str:
-        file = folder / f"{page.replace('/', '-')}-{next(numbers)}.html"
-        (app.outdir / folder).mkdir(parents=True, exist_ok=True)
-        (app.outdir / file).write_text(unescape(frame[2]), "utf-8")
+    def written(frame: re.Match) -> str:
+        content, weights = json.loads(unescape(frame[2]))
+        file = _write_page(
+            app, f"{page.replace('/', '-')}-{next(numbers)}", content, base64.b64decode(weights)
+        )
         return f'{frame[1]} src="{context["pathto"](file.as_posix(), 1)}"'
 
-    return stored
+    return written
+
+
+def _write_page(app: Sphinx, name: str, content: Content, weights: bytes) -> Path:
+    """The page of a translator in the typeface of the book: the first font, which is upright."""
+    fonts = Path(app.srcdir, "book", "_assets", "fonts", "text.css").read_text("utf-8")
+    font = fonts[: fonts.index("@font-face", fonts.index("@font-face") + 1)]
+    file = PAGES / f"{name}.html"
+    (app.outdir / PAGES).mkdir(parents=True, exist_ok=True)
+    (app.outdir / file).write_text(page_of(content, weights, font=font), "utf-8")
+    return file
+
+
+def _write_translators(app: Sphinx) -> None:
+    if app.builder.format == "html":
+        for name in TRANSLATORS:
+            _write_page(app, name, *stored_content(name))
 
 
 def _name_toggles(contents: BeautifulSoup | str) -> BeautifulSoup | str:
@@ -83,6 +106,7 @@ def _name_toggles(contents: BeautifulSoup | str) -> BeautifulSoup | str:
 
 
 def setup(app: Sphinx) -> None:
+    app.connect("builder-inited", _write_translators)
     app.connect("doctree-read", _name_parts)
     app.connect("doctree-resolved", _inline_drawings)
     app.connect("html-page-context", _mend, priority=900)  # after the theme's own

@@ -2,7 +2,7 @@
 
 Run as ``PYTHONPATH=chapters python -m studies.links_study``. It needs the data folder with ``tatoeba/fra.txt`` and the
 sentences of parliament (book/data_and_licences), and five minutes on one core. The translator is the one that
-``book/translators.py`` has stored, from English to French. The results hold numbers and no sentence.
+``book/translators.py`` has trained, from English to French. The results hold numbers and no sentence.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ from utils.corpus.splits import Split, group_split
 from utils.corpus.vocabulary import Vocabulary
 from utils.metrics import Links, diagonal_links, links_from_weights
 from utils.translator.models import Settings, build_model
-from utils.translator.page.html import read_page
+from utils.translator.page.html import stored_content
 from utils.translator.page.stored_model import unpack_weights
 from utils.translator.runs import Run
 from utils.translator.using.alignment import WordAlignment, align_pairs, detokenise, split_words
@@ -47,10 +47,6 @@ HANSARDS, HANSARDS_LINKS = "hansards/enfr.src-tgt", "hansards/enfr.gold"
 #:
 #: :meta hide-value:
 RESULTS = Path(__file__).with_suffix(".json")
-#: The page that holds the translator.
-#:
-#: :meta hide-value:
-PAGE = Path(__file__).parents[2] / "book" / "_assets" / "translators" / "en-fr.html"
 #: The sentences of the grammar.
 NUM_GRAMMAR = 1000
 
@@ -76,22 +72,22 @@ class Reader(NamedTuple):
     frequent: set[str]
 
 
-def stored_run(split: Split, page: Path = PAGE) -> tuple[Run, dict[str, str]]:
-    """The translator that a page holds, and the facts of the page.
+def stored_run(split: Split) -> tuple[Run, dict[str, str]]:
+    """The translator from English to French that comes with the course, and the facts of its page.
 
-    The page holds no merges of its target, so the vocabularies are learned again.
+    It has no merges of its target, so the vocabularies are learned again.
 
     Raises:
-        ValueError: they are not those of the page.
+        ValueError: they are not those of the translator.
     """
-    content, packed = read_page(page.read_text("utf-8"))
+    content, packed = stored_content("en-fr")
     sizes = [len(content[side]["tokens"]) for side in ("src", "tgt")]
     src, tgt = (
         Vocabulary.bpe(side, size) for side, size in zip(zip(*split.train, strict=True), sizes, strict=True)
     )
     for name, vocabulary in (("src", src), ("tgt", tgt)):
         if vocabulary.tokens(range(len(vocabulary))) != content[name]["tokens"]:
-            raise ValueError(f"{page} has learned its {name} vocabulary from other sentences")
+            raise ValueError(f"the translator has learned its {name} vocabulary from other sentences")
     weights = unpack_weights(content["layout"], packed)
     width = weights["encoder.embedding.weight"].shape[1]
     settings = Settings("en", "fr", max(sizes), d_embed=width, d_hidden=width)

@@ -7,8 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import torch
-from bs4 import BeautifulSoup
-from page_engine import Engine
+from page_engine import Engine, chapter_page, read_page
 from playwright.sync_api import Browser, Page, expect
 from windows import DESK, Visit
 
@@ -17,15 +16,14 @@ from utils.corpus.grammar import join_words, triples
 from utils.search import beam_search, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.translator.models import Settings, build_model
-from utils.translator.page.html import read_page
+from utils.translator.page.html import page_of, stored_content
 from utils.translator.page.stored_model import unpack_weights
 
 ROOT = Path(__file__).parents[2]
 CELLS = {
     cell.id: cell for cell in nbformat.read(ROOT / "chapters" / "bahdanau_decoder.ipynb", as_version=4).cells
 }
-FRAME = CELLS["bd-live"].outputs[0].data["text/html"]
-PAGE = BeautifulSoup(FRAME, "html.parser").iframe["srcdoc"]
+PAGE = chapter_page()
 FACTS, WEIGHTS = read_page(PAGE)
 
 
@@ -60,8 +58,7 @@ def test_the_stored_weights_write_the_printed_translations(engine):
 
 
 def test_the_table_holds_what_the_stored_translator_writes():
-    page = ROOT / "book" / "_assets" / "translators" / "en-fr.html"
-    facts, packed = read_page(page.read_text("utf-8"))
+    facts, packed = read_page(page_of(*stored_content("en-fr")))
     weights = unpack_weights(facts["layout"], packed)
     width = weights["encoder.embedding.weight"].shape[1]
     sizes = (len(facts[side]["tokens"]) for side in ("src", "tgt"))

@@ -1,10 +1,15 @@
-"""The forward pass and the tokenizer of the exported page in V8, against what torch says."""
+"""The pages of translators in V8, against what torch says, and what such a page holds."""
 
+import base64
 import json
 import random
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
+import nbformat
 import torch
+from bs4 import BeautifulSoup
 from py_mini_racer import MiniRacer
 from torch import Tensor, nn
 
@@ -12,7 +17,7 @@ from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import EOS, Vocabulary
 from utils.search import Hypothesis, beam_search, greedy
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
-from utils.translator.page.html import read
+from utils.translator.page.html import Content, page_of, read
 from utils.translator.page.stored_model import language_facts, pack_weights, vocabulary_facts
 
 #: How much two computations in single precision may differ, in log-probabilities and in weights.
@@ -61,6 +66,24 @@ class Engine:
         facts = vocabulary_facts(vocabulary, reads=True)
         self.call("reads", {"vocabulary": facts, "language": language_facts(lang)})
         return self.call("read", list(texts))
+
+
+def held(page: str, name: str) -> str:
+    """What a page holds in one of its script elements."""
+    return re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script>', page, re.DOTALL)[1]
+
+
+def read_page(page: str) -> tuple[Content, bytes]:
+    """The facts and the weights in a page."""
+    return json.loads(held(page, "facts")), base64.b64decode(held(page, "weights"))
+
+
+def chapter_page() -> str:
+    """The page of the translator that the chapter on Bahdanau's decoder has trained, as the book makes it."""
+    notebook = nbformat.read(Path(__file__).parents[2] / "chapters" / "bahdanau_decoder.ipynb", as_version=4)
+    [output] = [cell.outputs[0] for cell in notebook.cells if cell.id == "bd-live"]
+    content, weights = json.loads(BeautifulSoup(output.data["text/html"], "html.parser").iframe["data-page"])
+    return page_of(content, base64.b64decode(weights))
 
 
 def check_searches(engine: Engine, model: EncoderDecoder, src: list[int], max_len: int) -> None:

@@ -1,4 +1,4 @@
-"""Pages that translate in the reader's browser: of a run, in a chapter, and a sentence that grows.
+"""Pages that translate in the reader's browser: of a run, in a chapter, and of the translators in `translators`.
 
-The scripts, styles and templates of these pages lie here too.
+The scripts, the style and the template of these pages lie here too.
 """

@@ -13,8 +13,8 @@ from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import BOS, EOS, Vocabulary
 from utils.search import beam_search
 from utils.seq2seq import BahdanauDecoder, EncoderDecoder
-from utils.translator.page.frame import Frame, book_font
-from utils.translator.page.html import content_of, page_of, stored_example
+from utils.translator.page.frame import Frame, own_translator
+from utils.translator.page.html import content_of, stored_example
 
 #: How the page cuts an English sentence of the grammar into its words: "Mary's" is two, and "The" is "the".
 READING = {"words": "possessives", "firstLetters": "either"}
@@ -78,7 +78,7 @@ def live_translator(
         followers=followers(src_vocabulary.encode(sentences)) or None,
         numNext=NUM_NEXT,
     )
-    return Frame(title, srcdoc=page_of(content, weights, font=book_font()))
+    return own_translator(title, content, weights)
 
 
 def followers(sentences: Sequence[Sequence[int]]) -> dict[str, list[int]]:

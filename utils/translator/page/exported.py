@@ -12,7 +12,14 @@ from utils.corpus.pairs import normalise
 from utils.corpus.text_files import refuse_text
 from utils.corpus.whole_files import write_whole
 from utils.translator.options import Model, Search
-from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, content_of, page_of, stored_example
+from utils.translator.page.html import (
+    MAX_CHARACTERS,
+    MAX_TOKENS,
+    Content,
+    content_of,
+    page_of,
+    stored_example,
+)
 from utils.translator.runs import Run
 from utils.translator.using.translating import source_ids, translate_sentences
 
@@ -83,11 +90,27 @@ def export(
         ValueError, FileNotFoundError: as :func:`check_export`.
     """
     check_export(run, out, examples)
+    options = {"title": title, "about": about, "examples": examples, "evaluation": evaluation}
+    page = page_of(*run_content(run, **options)).encode()
+    write_whole(out, page)
+    return len(page)
+
+
+def run_content(
+    run: Run,
+    *,
+    title: str = "",
+    about: str = "",
+    examples: Sequence[str] = (),
+    evaluation: Mapping[str, Any] | None = None,
+) -> tuple[Content, bytes]:
+    """What :func:`utils.translator.page.html.page_of` makes a page of; arguments as for :func:`export`."""
+    refuse_text(examples=examples)
     examples = list(examples) or short_examples(run)
     src, tgt = run.settings.src, run.settings.tgt
     names = [language_name(code) or code for code in (src, tgt)]
     [example] = translate_sentences(run, examples[:1], Search(beam=5))
-    content, weights = content_of(
+    return content_of(
         run.model,
         {src: run.src_vocabulary, tgt: run.tgt_vocabulary},
         examples,
@@ -99,9 +122,6 @@ def export(
         facts=_facts(run, evaluation),
         longestInTraining=(run.record or {}).get("data", {}).get("max_tokens"),
     )
-    page = page_of(content, weights).encode()
-    write_whole(out, page)
-    return len(page)
 
 
 def short_examples(run: Run) -> list[str]:

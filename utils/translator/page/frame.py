@@ -1,13 +1,17 @@
 """A page with a translator as the output of a cell: a frame in the notebook and in the book.
 
-``chapter`` makes such a page. Explained in chapters/bahdanau_decoder.
+An output that is stored for the book has no page: Sphinx makes it when it builds the book (`page_mending`).
+``chapter`` makes the content of a page. Explained in chapters/bahdanau_decoder.
 """
 
+import base64
 import os
 from html import escape
 from pathlib import Path
 
+from utils.corpus.whole_files import write_whole
 from utils.figures.figure import MODE_VARIABLE
+from utils.translator.page.html import Content, as_json, page_of, stored_content
 
 
 class Frame:
@@ -15,25 +19,18 @@ class Frame:
 
     Args:
         title: what the frame holds, for a screen reader, and in place of it where no HTML is shown.
-        src: the address of the page; without it and without ``srcdoc``, the output says that the page is in the book.
-        srcdoc: the page itself, in place of an address.
-        folded: the reader unfolds the title to see the page; the book loads an address only then.
+        page: the attributes of the frame that give its page.
+        folded: the reader unfolds the title to see the page.
     """
 
-    def __init__(self, title: str, *, src: str = "", srcdoc: str = "", folded: bool = False) -> None:
-        self.title, self.folded = title, folded
-        # In one line, so that a notebook holds it in one; and a page has more of the other quotation marks.
-        stored = srcdoc.replace("&", "&amp;").replace("'", "&#39;").replace("\n", "&#10;")
-        name = "data-src" if folded and _in_book() else "src"
-        self._page = f'{name}="{escape(src)}"' if src else f"srcdoc='{stored}'" if srcdoc else ""
+    def __init__(self, title: str, page: str, *, folded: bool = False) -> None:
+        self.title, self.page, self.folded = title, page, folded
 
     def _repr_html_(self) -> str:
         title = escape(self.title)
-        if not self._page:
-            return f"<p>{title}: this page is in the book, which does not lie beside this notebook.</p>"
         frame = (
             f'<iframe class="translator" title="{title}" loading="lazy" '
-            f'style="width:100%;height:40rem;border:0" {self._page}></iframe>'
+            f'style="width:100%;height:40rem;border:0" {self.page}></iframe>'
         )
         return (
             f'<details class="translator"><summary>{title}</summary>{frame}</details>'
@@ -45,35 +42,46 @@ class Frame:
         return f"In a frame: {self.title}"
 
 
-def stored_translator(name: str, title: str, *, folded: bool = False) -> Frame:
-    """A page that `make translators` has written, in a frame; a notebook stored for the book shows the book's copy.
-
-    A handout comes without the pages, and says so.
+def own_translator(title: str, content: Content, weights: bytes) -> Frame:
+    """The page of a translator that a notebook has trained.
 
     Args:
-        name: of the file, without its ending.
         title: as for :class:`Frame`.
-        folded: as for :class:`Frame`.
+        content: from :func:`utils.translator.page.html.content_of`.
+        weights: likewise.
+    """
+    if not _in_book():
+        return Frame(title, _attribute("srcdoc", page_of(content, weights)))
+    stored = as_json([content, base64.b64encode(weights).decode()])
+    instead = "<p>Run this cell, and the translator of this notebook stands here.</p>"
+    return Frame(title, f"{_attribute('data-page', stored)} {_attribute('srcdoc', instead)}")
 
-    Explained in chapters/encoder_decoder.
+
+def stored_translator(name: str, title: str, *, folded: bool = False) -> Frame:
+    """The page of a translator that comes with the course. A notebook writes it into its folder ``runs``.
+
+    Args:
+        name: of the translator, such as ``en-fr``.
+        title: as for :class:`Frame`.
+        folded: as for :class:`Frame`; the book loads the page when it is unfolded.
+
+    Explained in chapters/bahdanau_decoder.
     """
     if _in_book():
-        return Frame(title, src=f"../_static/translators/{name}.html", folded=folded)
-    page = Path("..", "book", "_assets", "translators", f"{name}.html")
-    return Frame(title, src=page.as_posix() if page.is_file() else "", folded=folded)
+        address = f'="../_static/translators/{name}.html"'
+        return Frame(title, ("data-src" if folded else "src") + address, folded=folded)
+    path = Path("runs", f"{name}.html")
+    path.parent.mkdir(exist_ok=True)
+    write_whole(path, page_of(*stored_content(name)).encode())
+    return Frame(title, f'src="{path.as_posix()}"', folded=folded)
+
+
+def _attribute(name: str, text: str) -> str:
+    # In one line, so that a notebook holds it in one; and a page has more of the other quotation marks.
+    text = text.replace("&", "&amp;").replace("'", "&#39;").replace("\n", "&#10;")
+    return f"{name}='{text}'"
 
 
 def _in_book() -> bool:
     """Whether outputs are stored for the book."""
     return os.environ.get(MODE_VARIABLE) == "static"
-
-
-def book_font() -> str:
-    """CSS that declares the typeface of the book, upright, for a page that is stored in a notebook of the book."""
-    path = Path("..", "book", "_assets", "fonts", "text.css")
-    return upright(path.read_text("utf-8")) if _in_book() and path.is_file() else ""
-
-
-def upright(css: str) -> str:
-    """The first font of a style sheet that ``make fonts`` has written."""
-    return css[: css.index("@font-face", css.index("@font-face") + 1)]

@@ -1,12 +1,12 @@
-"""The page of a translator: made of its content and its weights, and read again from the stored page.
+"""The page of a translator, made of its content and its weights.
 
-``exported`` and ``chapter`` make the content. The template, the style and the scripts lie beside this file.
+``exported`` and ``chapter`` make the content, and ``translators`` has that of the stored translators. The template, the
+style and the scripts lie beside this file.
 Explained in book/your_translator.
 """
 
 import base64
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -28,7 +28,7 @@ from utils.figures.still import read as without_comments
 from utils.seq2seq import EncoderDecoder
 from utils.translator.page.stored_model import language_facts, pack_weights, vocabulary_facts
 
-#: What a page is made of, in types that JSON can hold. The page holds it, so that it can be written anew.
+#: What a page is made of, in types that JSON can hold.
 Content = dict[str, Any]
 #: The most characters of a text that the page translates, and the most tokens: more would keep a phone busy for long.
 MAX_CHARACTERS, MAX_TOKENS = 2000, 200
@@ -110,6 +110,12 @@ def stored_example(
     }
 
 
+def stored_content(name: str) -> tuple[Content, bytes]:
+    """What :func:`page_of` makes the page of a stored translator of, such as ``en-fr``."""
+    folder = files("utils.translator.page") / "translators"
+    return json.loads((folder / f"{name}.json").read_text("utf-8")), (folder / f"{name}.weights").read_bytes()
+
+
 def _as_written(token: str) -> str:
     """A token of a picture, about as the script of the page writes it."""
     return "end" if token == "<eos>" else token.removeprefix("▁") or "␣"
@@ -119,7 +125,7 @@ def page_of(content: Content, weights: bytes, *, font: str = "") -> str:
     """The whole page.
 
     Args:
-        content: from :func:`content_of` or :func:`read_page`.
+        content: from :func:`content_of` or :func:`stored_content`.
         weights: likewise.
         font: CSS that declares the typeface ``Course Sans``.
     """
@@ -156,28 +162,6 @@ def page_of(content: Content, weights: bytes, *, font: str = "") -> str:
         worker=read("forward.js", "tokenizer.js", "worker.js"),
         script=around_drawing("page.js", "frame.js"),
     )
-
-
-def read_page(page: str) -> tuple[Content, bytes]:
-    """The content and the weights of a stored page; ``page_of(*read_page(page))`` is the page with today's scripts.
-
-    Raises:
-        ValueError: not such a page.
-    """
-    content = json.loads(held(page, "facts"))
-    return content, base64.b64decode(held(page, "weights"))
-
-
-def held(page: str, name: str) -> str:
-    """What a page holds in one of its script elements.
-
-    Raises:
-        ValueError: it has no such element.
-    """
-    found = re.search(rf'<script type="[^"]*" id="{name}">(.*?)</script>', page, re.DOTALL)
-    if not found:
-        raise ValueError(f"the page holds no {name}, so it was not written by this course")
-    return found[1]
 
 
 def _still_picture(stored: Content) -> str:

@@ -11,14 +11,14 @@ import pytest
 import torch
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
-from page_engine import random_model
+from page_engine import random_model, read_page
 from tiny import SETTINGS, TRANSFORMER, trained_run
 
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.translator.models import Settings
 from utils.translator.page.exported import export, short_examples
-from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, Content, read_page
+from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, Content
 from utils.translator.page.stored_model import unpack_weights
 from utils.translator.runs import Run
 

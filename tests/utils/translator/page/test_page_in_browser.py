@@ -1,18 +1,14 @@
 """The page of a translator in Chromium, opened from the disk: what a reader sees and does, also in an old browser."""
 
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import parse_qs
 
-import nbformat
 import pytest
 import torch
 from axe_playwright_python.sync_playwright import Axe
-from bs4 import BeautifulSoup
-from page_engine import random_model
+from page_engine import chapter_page, held, random_model
 from playwright.sync_api import Browser, Page, expect
 from tiny import trained_run
 from windows import AXE_OPTIONS, DESK, PHONE, Visit
@@ -22,14 +18,12 @@ from utils.corpus.vocabulary import Vocabulary
 from utils.translator.models import Settings
 from utils.translator.options import Search
 from utils.translator.page.exported import export
-from utils.translator.page.html import held
 from utils.translator.runs import Run
 from utils.translator.using.translating import translate_sentences
 
 pytestmark = pytest.mark.browser
 
 EXAMPLES = ["We have two keys.", "I see four dogs."]
-ROOT = Path(__file__).parents[4]
 BEAM = "#result[data-beam='5']"
 
 
@@ -82,10 +76,7 @@ def folder(tmp_path_factory) -> str:
         (place / f"around-{name}.html").write_text(
             f"<iframe src='{name}.html' width='700' height='900'>", "utf-8"
         )
-    shutil.copy(ROOT / "book" / "_assets" / "translators" / "bottleneck.html", place / "growing.html")
-    chapter = nbformat.read(ROOT / "chapters" / "bahdanau_decoder.ipynb", as_version=4)
-    [frame] = [cell.outputs[0].data["text/html"] for cell in chapter.cells if cell.id == "bd-live"]
-    (place / "chapter.html").write_text(BeautifulSoup(frame, "html.parser").iframe["srcdoc"], "utf-8")
+    (place / "chapter.html").write_text(chapter_page(), "utf-8")
     return place.as_uri()
 
 
@@ -183,28 +174,17 @@ def test_the_address_brings_everything_back(desk, page):
 @pytest.mark.parametrize(
     ("name", "address"),
     [
-        *(
-            (name, "#text=%&word=1e9&prefix=x&sentence=%&length=-3")
-            for name in ("subwords", "chapter", "growing")
-        ),
+        *((name, "#text=%&word=1e9&prefix=x") for name in ("subwords", "chapter")),
         ("subwords", "#word=99"),
         ("subwords", "#word=x&prefix=9999999,1,0,-4,x"),
         ("subwords", "#prefix=300,2,300,2"),
         ("subwords", "#prefix=&text=I%20see"),
-        ("growing", "#sentence=99&length=99"),
     ],
 )
 def test_any_address_opens_the_page(desk, name, address):
-    if name == "growing":
-        page = desk.page(name)
-        page.goto("about:blank")
-        page.goto(f"{desk.origin}/growing.html{address}")
-        expect(page.locator(".english:visible")).to_have_count(1)
-        expect(page.locator(".plot .spot").first).to_be_visible()
-    else:
-        page = opened(desk, name, address)
-        assert page.locator(".words input:checked").count() == 1
-        assert page.locator(".words .end").count() == 1
+    page = opened(desk, name, address)
+    assert page.locator(".words input:checked").count() == 1
+    assert page.locator(".words .end").count() == 1
 
 
 #: The chosen word in the line, in the picture and in the card, and the height of the page, at each of these words.
@@ -290,17 +270,14 @@ def test_hostile_text_does_no_harm(page, name):
 # Devices
 
 
-@pytest.mark.parametrize("name", ["subwords", "chapter", "growing"])
+@pytest.mark.parametrize("name", ["subwords", "chapter"])
 @pytest.mark.parametrize(("window", "theme"), [(DESK, "light"), (PHONE, "dark")], ids=["desk", "phone"])
 def test_axe_finds_nothing_and_nothing_is_too_wide(browser, folder, theme, window, name):
     with Visit(browser, folder, **window, color_scheme=theme) as visit:
         page = visit.page(name)
-        if name == "growing":
-            page.goto(f"{folder}/growing.html#sentence=1&length=7")
-        else:
-            page.locator(BEAM).wait_for()
-            type_in(page, "Ωmega 😀.")
-            page.locator(".words input").nth(1).check(force=True)
+        page.locator(BEAM).wait_for()
+        type_in(page, "Ωmega 😀.")
+        page.locator(".words input").nth(1).check(force=True)
         results = Axe().run(page, options=AXE_OPTIONS)
         assert results.violations_count == 0, results.generate_report()
         assert page.evaluate("document.documentElement.scrollWidth") <= window["viewport"]["width"]
@@ -315,23 +292,17 @@ def test_a_long_sentence_fits_a_phone(browser, folder):
         assert page.locator(".words input").last.is_checked()
 
 
-@pytest.mark.parametrize("name", ["subwords", "chapter", "growing"])
+@pytest.mark.parametrize("name", ["subwords", "chapter"])
 def test_without_a_script_an_example_shows(browser, folder, name):
     with Visit(browser, folder, java_script_enabled=False, color_scheme="dark") as visit:
         page = visit.page(name)
         expect(page.get_by_role("textbox")).to_have_count(0)
         expect(page.get_by_role("button")).to_have_count(0)
         expect(page.get_by_text("This is a stored example.")).to_be_visible()
-        if name == "growing":
-            first, _ = page.locator(".card .french:visible").all_inner_texts()
-            assert first == page.locator(".reference [data-step='0 6']").text_content()
-            assert page.locator("mark:visible").count() > 5
-        else:
-            picture = page.locator("#result img")
-            assert picture.bounding_box()["width"] > 200
-            page.emulate_media(media="print")
-            assert picture.evaluate("image => getComputedStyle(image).filter") == "none"
+        picture = page.locator("#result img")
+        assert picture.bounding_box()["width"] > 200
         page.emulate_media(media="print")
+        assert picture.evaluate("image => getComputedStyle(image).filter") == "none"
         style = "body => [getComputedStyle(body).backgroundColor, getComputedStyle(body).color]"
         assert page.locator("body").evaluate(style) == ["rgb(255, 255, 255)", "rgb(34, 34, 34)"]
 
