@@ -1,7 +1,6 @@
 """Language codes: which codes mean the same, and how the language is written.
 
-The codes, names and scripts come from Unicode's CLDR, by `babel`. ``pairs`` reads and cuts the text, and
-``pair_warnings`` tells whether it looks like its language.
+The codes, names and scripts come from Unicode's CLDR, by `babel`. ``pairs`` reads and cuts the text.
 Explained in book/your_translator.
 """
 

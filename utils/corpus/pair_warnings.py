@@ -1,4 +1,4 @@
-"""Warnings about pairs that can be read but may not be what a user means: other languages, a header, odd cells.
+"""Warnings about what three printed pairs do not show: a header, a column that is no sentences, broken encodings.
 
 What a file of another form looks like is in ``text_files``.
 Explained in book/your_translator.
@@ -6,43 +6,29 @@ Explained in book/your_translator.
 
 import html
 import re
-import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import regex
 from babel.core import Locale
 from babel.localedata import locale_identifiers
 
-from utils.corpus.languages import name, primary, script
+from utils.corpus.languages import name, primary
 from utils.corpus.text_files import refuse_text
 
-#: The scripts of Unicode that are mixed in a way of writing; all others have one of their own.
-_MIXED = {"Hans": ["Hani"], "Hant": ["Hani"], "Jpan": ["Hani", "Hira", "Kana"], "Kore": ["Hang", "Hani"]}
-#: Frequent words that few other languages of this list have.
-_FREQUENT = {
-    "de": "der die das und ist ich nicht ein zu sie es wir mit hat",
-    "en": "the is you to of that it this was he what have they and",
-    "es": "el los las una es que y por está no muy lo esto mi",
-    "fr": "le les des est je vous une pas et ce il nous qui elle",
-    "it": "il gli che di è non sono una per questo mi della ho lo",
-    "nl": "de het een ik niet van is en dat je hij zijn wij met",
-    "pt": "o os que não uma é ele você eu um muito com isso está",
-}
 #: Words with which people name columns of sentences, and the largest number of words in such a name.
 _COLUMNS = {
     "source", "target", "src", "tgt", "trg", "sentence", "translation", "text", "original", "id", "language", "lang",
 }  # fmt: skip
 _SHORT = 5
-#: A share of cells that is nearly all, and one of rows that is more than a few odd ones.
-_NEARLY_ALL, _MANY = 0.9, 0.01
+#: A share of cells that is most of a column, and one of rows that is more than a few odd ones.
+_MOST, _MANY = 0.5, 0.01
 
 
 def warnings_about(
     languages: tuple[str, str], first: tuple[str, str], sample: Sequence[tuple[str, str]]
 ) -> Iterator[str]:
-    """Reasons to doubt that two columns are sentences in these languages, one line each.
+    """Reasons to doubt that two columns are sentences and their translations, one line each.
 
     Args:
         languages: of the two columns.
@@ -60,15 +46,12 @@ def warnings_about(
     for code, column in zip(languages, zip(*sample, strict=True), strict=True):
         if name(code) is None:
             yield f"{code} is not a known language code: its text is cut into words at blanks"
-        if _share(_is_no_sentence, column) >= _NEARLY_ALL:
+        odd = list(filter(_is_no_sentence, column))
+        if len(odd) >= _MOST * len(column):
             yield (
-                f"the {code} column has no sentences but cells such as {shortened(column[0], 40)}: "
-                "the sentences must be the first two columns"
+                f"{len(odd) / len(column):.0%} of the {code} column are no sentences but cells such as "
+                f"{shortened(odd[0], 40)}: the sentences must be the first two columns"
             )
-        elif doubt := _script_doubt(code, column) or _words_doubt(code, column):
-            yield f"the {code} column does not look like {name(code) or code}: {doubt}"
-        if _share(_is_quoted, column) >= _NEARLY_ALL:
-            yield f"nearly all cells of the {code} column are in quotes, which the translator learns"
     texts = [" ".join(pair) for pair in sample]
     for trace, meaning in (
         (_entity, "HTML entities"),
@@ -92,17 +75,9 @@ def shortened(text: str, num: int) -> str:
     return regex.match(rf"\X{{0,{num}}}", text)[0]
 
 
-def _share(test: Callable[[str], bool], cells: Sequence[str]) -> float:
-    return sum(map(test, cells)) / len(cells)
-
-
 def _is_no_sentence(cell: str) -> bool:
     """A cell without letters, or one word with digits, as numbers, times and names of sentences are."""
     return not any(map(str.isalpha, cell)) or bool(re.fullmatch(r"[\x21-\x7e]*\d[\x21-\x7e]*", cell))
-
-
-def _is_quoted(cell: str) -> bool:
-    return len(cell) > 1 and cell[0] in "\"'“„«" and cell[-1] in "\"'”“»"
 
 
 def _entity(text: str) -> str | None:
@@ -163,30 +138,3 @@ def _names(languages: tuple[str, str]) -> dict[str, str]:
         if Locale.negotiate([code], locale_identifiers()):
             names |= {name.casefold(): primary(tag) for tag, name in Locale(code).languages.items()}
     return names
-
-
-def _script_doubt(code: str, texts: Sequence[str]) -> str | None:
-    usual = script(code)
-    letters = "".join(filter(str.isalpha, "".join(texts)))
-    try:
-        expected = "".join(rf"\p{{Script={part}}}" for part in _MIXED.get(usual, [usual]))
-        others = regex.sub(f"[{expected}]", "", letters)
-    except regex.error:  # the language or its script is not known
-        return None
-    if 2 * len(others) <= len(letters):
-        return None
-    kinds = Counter(unicodedata.name(letter, "?").split()[0].split("-")[0] for letter in others)
-    [(kind, count)] = kinds.most_common(1)
-    return f"{count / len(letters):.0%} of its letters are {kind.capitalize()}"
-
-
-def _words_doubt(code: str, texts: Sequence[str]) -> str | None:
-    words = Counter(word for text in texts for word in re.findall(r"\w+", text.lower()))
-    counts = {lang: sum(words[word] for word in frequent.split()) for lang, frequent in _FREQUENT.items()}
-    if primary(code) not in counts or not words:
-        return None
-    best = max(counts, key=lambda lang: counts[lang])
-    # Languages share a few words, and short sentences have few frequent words.
-    if counts[best] >= 20 and counts[best] > 3 * counts[primary(code)]:
-        return f"its words are rather {name(best)}"
-    return None
