@@ -1,14 +1,15 @@
 """Training a translator: the loss and the loop.
 
-Models are in ``seq2seq``, batches in ``corpus.batches``. The loop of the command line, with its clock, saved state and
-processes, is in ``translator.training.loop``.
+Models are in ``seq2seq``, batches in ``corpus.batches``. What the command line adds around the loop, such as a budget
+of minutes and a saved state, is in ``translator.training.loop``.
 Explained in chapters/encoder_decoder and chapters/bahdanau_decoder.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 import torch
@@ -84,12 +85,14 @@ class History:
     Attributes:
         losses: the loss of each step, in nats per token, label smoothing included.
         tokens: real target tokens of each step.
-        seconds: time from the start of training to the end of each step.
+        seconds: time from the first batch to the end of each step.
+        valid_losses: the losses on held-out sentences, without label smoothing, if they are measured.
     """
 
     losses: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    valid_losses: list[float] = field(default_factory=list)
 
     def add(self, loss: float, tokens: int, seconds: float) -> None:
         """Append the numbers of one step."""
@@ -141,27 +144,74 @@ def fit(
     check_positive(lr=lr, clip=clip, batches=len(batches))
     if not 0 < warmup < 1:
         raise ValueError(f"warmup must be a share between 0 and 1, got {warmup}")
-    optimizer = torch.optim.Adam(model.parameters())
     history, num_steps = History(), epochs * len(batches)
     if num_steps == 1:
         raise ValueError("one step has the learning rate 0 and changes nothing: give more epochs or batches")
     model.train()
     with seeded(seed):
-        start = time.perf_counter()
-        for batch in (batch for _ in range(epochs) for batch in batches):
-            progress = len(history.losses) / num_steps
-            optimizer.param_groups[0]["lr"] = lr * min(progress / warmup, 1) * (1 - progress)
-            value = loss(model, batch, label_smoothing=label_smoothing)
-            optimizer.zero_grad()
-            value.backward()
-            norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
-            check_finite(value, norm, step=len(history.losses) + 1)
-            optimizer.step()
-            history.add(value.item(), batch.num_tokens, time.perf_counter() - start)
+        for _ in training_steps(
+            model,
+            (batch for _ in range(epochs) for batch in batches),
+            torch.optim.Adam(model.parameters()),
+            history,
+            loss=partial(loss, label_smoothing=label_smoothing),
+            share=lambda _seconds: len(history.losses) / num_steps,
+            lr=lr,
+            warmup=warmup,
+            clip=clip,
+        ):
             if on_step is not None:
                 on_step(history)
     model.eval()
     return history
+
+
+def training_steps(
+    model: nn.Module,
+    batches: Iterable[Batch],
+    optimizer: torch.optim.Optimizer,
+    history: History,
+    *,
+    loss: Callable[[nn.Module, Batch], Tensor],
+    share: Callable[[float], float],
+    lr: float,
+    warmup: float,
+    clip: float,
+) -> Iterator[None]:
+    """The loop of every training: a step for each batch, after which the caller may do what it wants.
+
+    Args:
+        model: trained in place; the caller puts it into training mode.
+        batches: ends the training, unless the budget is used before.
+        optimizer: of the model's parameters.
+        history: gets the numbers of each step. The time of the steps that it has already counts.
+        loss: of the model on a batch.
+        share: the share of the budget that is used, from the seconds since the first batch; at 1 the training ends.
+        lr: scale of the learning rate: at the share p it is ``lr * min(p / warmup, 1) * (1 - p)``.
+        warmup: share of the budget over which the learning rate rises.
+        clip: largest norm of the gradient of all parameters together.
+
+    Raises:
+        FloatingPointError: a loss or gradient that is not finite; the weights are those before that step.
+
+    Explained in chapters/encoder_decoder.
+    """
+    start = None
+    for batch in batches:
+        if start is None:  # shuffling many sentences takes no time of the budget
+            start = time.perf_counter() - (history.seconds or [0.0])[-1]
+        progress = share(time.perf_counter() - start)
+        if progress >= 1:
+            return
+        optimizer.param_groups[0]["lr"] = lr * min(progress / warmup, 1) * (1 - progress)
+        value = loss(model, batch)
+        optimizer.zero_grad()
+        value.backward()
+        norm = nn.utils.clip_grad_norm_(model.parameters(), clip)
+        check_finite(value, norm, step=len(history.losses) + 1)
+        optimizer.step()
+        history.add(value.item(), batch.num_tokens, time.perf_counter() - start)
+        yield
 
 
 def check_finite(loss: Tensor, norm: Tensor, *, step: int) -> None:

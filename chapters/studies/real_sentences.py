@@ -40,9 +40,8 @@ from utils.search import Hypothesis, greedy
 from utils.seq2seq import EncoderDecoder
 from utils.translator.models import Settings, build_model
 from utils.translator.options import Search
-from utils.translator.recovery import STATE
 from utils.translator.runs import Run, save_run
-from utils.translator.training.loop import Schedule, train_model
+from utils.translator.training.loop import STATE, Schedule, load_state, save_state, train_model
 from utils.translator.using.alignment import (
     detokenise,
     forced_weights,
@@ -300,7 +299,15 @@ def trained(
     batches, folder = ShuffledBatches(*train_ids, batch_size=schedule.batch_size), study.runs / name
     folder.mkdir(parents=True, exist_ok=True)
     start = time.process_time()
-    history = train_model(model, batches, schedule, valid=valid_ids, seed=settings.seed, folder=folder)
+    history = train_model(
+        model,
+        batches,
+        schedule,
+        valid=valid_ids,
+        seed=settings.seed,
+        state=load_state(folder) if (folder / STATE).exists() else None,
+        save=partial(save_state, folder),
+    )
     facts_of_training = {
         "pairs": len(split.train),
         "steps": len(history.losses),

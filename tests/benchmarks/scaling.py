@@ -144,9 +144,7 @@ def large(gigabytes: Annotated[float, typer.Option()] = 0.05) -> None:
                 file.writelines(f"{block} {source}.\t{block} {target}.\n" for source, target in lines)
         print(f"{path.stat().st_size / 1e9:.2f} GB; peak of memory {peak.mib:.0f} MiB", flush=True)
         start = time.process_time()
-        prepared = prepare(
-            PairData(path, ("en", "fr")), Settings("en", "fr"), Path(folder) / "ids", batch_size=64
-        )
+        prepared = prepare(PairData(path, ("en", "fr")), Settings("en", "fr"), batch_size=64)
         seconds, num_pairs = time.process_time() - start, prepared.rows.train
         print(f"{num_pairs:,} pairs prepared in {seconds:.0f} s; {peak.mib:.0f} MiB", flush=True)
         start = time.process_time()
@@ -157,10 +155,7 @@ def large(gigabytes: Annotated[float, typer.Option()] = 0.05) -> None:
 
 
 class _Peak(threading.Thread):
-    """The largest memory so far, looked at ten times per second.
-
-    It is without the files that are mapped into memory, which the system may drop at any time.
-    """
+    """The largest memory so far, without libraries, looked at ten times per second."""
 
     mib = 0.0
 

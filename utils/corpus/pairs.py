@@ -7,11 +7,13 @@ Explained in book/data_and_licences.
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from io import BufferedIOBase
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 import regex
@@ -117,9 +119,7 @@ def find_file(path: str | Path) -> Path:
     if found.is_file():
         return found
     if found.exists():
-        raise ValueError(
-            f"{found} is not a regular file, and it is read more than once: write a pipe to a file first"
-        )
+        raise ValueError(f"{found} is not a regular file: write a pipe to a file first")
     paths = " or ".join(dict.fromkeys([str(path), str(found)]))
     raise FileNotFoundError(
         f"there is no file {paths}. {DATA_VARIABLE} names the data folder "
@@ -234,66 +234,90 @@ def read_pairs(pairs: PairFiles, columns: Sequence[str] = ("en", "fr")) -> Pairs
     columns = _checked_columns(columns)
     rows: list[tuple[str, str]] = []
     bad_rows: dict[int, str] = {}
-    for number, row in read_rows(pairs, columns):
+    files = find_files(pairs)
+    for number, row in read_rows(files, columns):
         if isinstance(row, str):
             bad_rows[number] = row
         else:
             rows.append(row)
-    check_share(pairs, len(rows), len(bad_rows), bad_rows)
+    check_share(files, len(rows), len(bad_rows), bad_rows)
     return Pairs(columns, rows, bad_rows)
 
 
-def read_rows(pairs: PairFiles, columns: Sequence[str]) -> Iterator[tuple[int, tuple[str, str] | str]]:
+def read_rows(
+    files: Sequence[Path], columns: Sequence[str], *, hashes: Sequence[Any] = (None, None)
+) -> Iterator[tuple[int, tuple[str, str] | str]]:
     """Read pairs line by line: the number of each line, and its row or what is wrong with it.
 
+    Args:
+        files: as :func:`find_files` gives them.
+        columns: as for :func:`read_pairs`.
+        hashes: for each file an object of ``hashlib``, which gets all bytes of the file while it is read; or None.
+
     Raises:
-        FileNotFoundError, ValueError: as :func:`read_pairs`, but any share of rows may be bad.
+        ValueError: as :func:`read_pairs`, but any share of rows may be bad.
 
     Explained in book/data_and_licences.
     """
     columns = _checked_columns(columns)
-    files = find_files(pairs)
-    for number, sides in _sides_of_two(*files) if len(files) == 2 else _sides_of_one(*files):
+    lines = [_lines(path, sha) for path, sha in zip(files, hashes, strict=False)]
+    for number, sides in _sides_of_two(files, lines) if len(files) == 2 else _sides_of_one(*lines):
         try:
             yield number, _read_row(sides, columns)
         except ValueError as error:
             yield number, str(error)
 
 
-def _sides_of_one(path: Path) -> Iterator[tuple[int, list[str | ValueError]]]:
+class _Hashed(BufferedIOBase):
+    """A file whose bytes go through a hash while they are read."""
+
+    def __init__(self, file: BufferedIOBase, sha: Any):
+        self._file, self._sha = file, sha
+
+    def read1(self, size: int) -> bytes:
+        chunk = self._file.read1(size)
+        self._sha.update(chunk)
+        return chunk
+
+
+def _lines(path: Path, sha: Any) -> Iterator[str | ValueError]:
+    with path.open("rb") as file:
+        yield from text_lines(file if sha is None else _Hashed(file, sha), str(path))
+
+
+def _sides_of_one(lines: Iterable[str | ValueError]) -> Iterator[tuple[int, list[str | ValueError]]]:
     """The number and the columns of each line that is not empty; an error in place of a line that cannot be read."""
     is_head = True
-    with path.open("rb") as file:
-        for number, line in enumerate(text_lines(file, str(path)), start=1):
-            if isinstance(line, ValueError):
-                yield number, [line]
-                continue
-            is_head = is_head and bool(ANKI_HEAD.fullmatch(line))
-            if line.strip() and not is_head:
-                yield number, line.split("\t")
+    for number, line in enumerate(lines, start=1):
+        if isinstance(line, ValueError):
+            yield number, [line]
+            continue
+        is_head = is_head and bool(ANKI_HEAD.fullmatch(line))
+        if line.strip() and not is_head:
+            yield number, line.split("\t")
 
 
-def _sides_of_two(*paths: Path) -> Iterator[tuple[int, list[str | ValueError]]]:
+def _sides_of_two(
+    paths: Sequence[Path], both: Sequence[Iterable[str | ValueError]]
+) -> Iterator[tuple[int, list[str | ValueError]]]:
     """The number and the lines of both files that stand beside each other, unless both are empty.
 
     Raises:
         ValueError: after the last line, if one file has more lines than the other.
     """
     lengths, alone = [0, 0], None
-    with paths[0].open("rb") as first, paths[1].open("rb") as second:
-        both = [text_lines(file, str(path)) for file, path in zip((first, second), paths, strict=True)]
-        for number, lines in enumerate(zip_longest(*both, fillvalue=""), start=1):
-            has_text = [isinstance(line, ValueError) or bool(line.strip()) for line in lines]
-            lengths = [number if text else length for text, length in zip(has_text, lengths, strict=True)]
-            if any(has_text):
-                yield (
-                    number,
-                    [
-                        ValueError(f"{line} in {path}") if isinstance(line, ValueError) else line
-                        for line, path in zip(lines, paths, strict=True)
-                    ],
-                )
-                alone = alone or (None if all(has_text) else (number, paths[has_text.index(False)]))
+    for number, lines in enumerate(zip_longest(*both, fillvalue=""), start=1):
+        has_text = [isinstance(line, ValueError) or bool(line.strip()) for line in lines]
+        lengths = [number if text else length for text, length in zip(has_text, lengths, strict=True)]
+        if any(has_text):
+            yield (
+                number,
+                [
+                    ValueError(f"{line} in {path}") if isinstance(line, ValueError) else line
+                    for line, path in zip(lines, paths, strict=True)
+                ],
+            )
+            alone = alone or (None if all(has_text) else (number, paths[has_text.index(False)]))
     if lengths[0] != lengths[1]:
         number, path = alone
         place = f"; line {number} of {path} alone is empty" if number <= min(lengths) else ""
@@ -302,15 +326,15 @@ def _sides_of_two(*paths: Path) -> Iterator[tuple[int, list[str | ValueError]]]:
         )
 
 
-def check_share(pairs: PairFiles, num_good: int, num_bad: int, bad_rows: Mapping[int, str]) -> None:
+def check_share(files: Sequence[Path], num_good: int, num_bad: int, bad_rows: Mapping[int, str]) -> None:
     """Raise ValueError if too many rows are bad or none is good, with the first bad row and what the file looks like.
 
     Args:
+        files: as for :func:`read_rows`.
         bad_rows: what is wrong with the first bad rows, or with all, by line number.
 
     Explained in book/data_and_licences.
     """
-    files = find_files(pairs)
     name = " and ".join(map(str, files))
     if num_bad > MAX_BAD_SHARE * (num_good + num_bad):
         number, reason = next(iter(bad_rows.items()))

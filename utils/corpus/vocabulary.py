@@ -51,6 +51,9 @@ class Vocabulary:
         # The tokenizer takes "▁" for a blank. In place of one it reads a character that it must cut into bytes.
         self._stand_in = next(char for char in _NONCHARACTERS if tokenizer.token_to_id(char) is None)
 
+    def __setstate__(self, state: dict):
+        self.__init__(state["_tokenizer"])  # a tokenizer that was pickled or copied has lost its setting
+
     @classmethod
     def words(cls, sentences: Iterable[Sequence[str]], *, min_count: int = 1) -> "Vocabulary":
         """A vocabulary of whole words, the frequent ones first, equally frequent ones in alphabetical order.

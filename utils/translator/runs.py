@@ -7,11 +7,9 @@ Explained in book/your_translator.
 import hashlib
 import json
 import os
-import shutil
 import sys
 import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -24,17 +22,16 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from utils.corpus.pairs import find_files
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.corpus.whole_files import write_whole
 from utils.seq2seq import EncoderDecoder
+from utils.training import History
 from utils.translator.devices import CPU, check_memory, fastest_products
 from utils.translator.models import Settings, build_model
-from utils.translator.recovery import STATE, made_whole, training_folder
 from utils.translator.training.data import Notify, PairData, Rows, prepare, silent
 from utils.translator.training.distributed import ALONE, Processes
-from utils.translator.training.loop import FullHistory, Schedule, train_model
+from utils.translator.training.loop import STATE, Schedule, State, load_state, save_state, train_model
 
 #: The files of a run. The weights hold the digest of all others but the evaluation.
 RECORD, SETTINGS, SRC, TGT, TEST, WEIGHTS, EVALUATION = (
@@ -42,8 +39,6 @@ RECORD, SETTINGS, SRC, TGT, TEST, WEIGHTS, EVALUATION = (
     "evaluation.json",
 )  # fmt: skip
 FILES = (RECORD, SETTINGS, SRC, TGT, TEST, WEIGHTS, EVALUATION)
-#: The folder of the ids of the sentences, while a run is made.
-_IDS = "ids"
 #: The most points of the curve of the loss in a record.
 MAX_POINTS = 200
 #: What may differ between the command that began a training and the one that continues it. The pair file may have
@@ -85,11 +80,10 @@ def train_run(
     progress: bool = False,
     notify: Notify = silent,
     processes: Processes = ALONE,
-) -> tuple[Run, FullHistory, Rows]:
+) -> tuple[Run, History, Rows]:
     """From a pair file to a trained translator in a folder: read, split, learn vocabularies, train, save.
 
-    The files are written into a folder beside ``out``, with ".training" after its name. It is renamed to ``out`` when
-    the run is complete.
+    Until the training is complete, the folder holds its state alone.
 
     Args:
         data: the pair file and its split.
@@ -101,84 +95,102 @@ def train_run(
         progress: show a progress bar.
         notify: gets a message before each part that may take long.
         processes: those that train together, and the device they train on. The first of them reads the file and saves
-            the run; all of them must see the folder.
+            the run.
 
     Returns:
         The run, how its training went, and which rows of the file it left out.
 
     Raises:
-        FileExistsError: as :func:`utils.translator.recovery.made_whole`.
+        FileExistsError: the folder holds something, or an interrupted training and ``resume`` is False.
         FileNotFoundError: as :func:`utils.translator.training.data.prepare`.
-        ValueError: ``resume`` with other options, too little memory, or as
+        ValueError: ``resume`` with other options or a damaged state, too little memory, or as
             :func:`utils.translator.training.data.prepare` and :func:`utils.translator.training.loop.train_model`.
         FloatingPointError: as :func:`utils.translator.training.loop.train_model`.
     """
-    is_first, device = processes.rank == 0, processes.device
-    products = fastest_products(device)
-    with made_whole(out, resume=resume) if is_first else nullcontext(training_folder(out)) as folder:
-        options = {"batch_size": schedule.batch_size, "notify": notify}
-        if is_first:
-            if resume and not (folder / STATE).exists():  # not an error: a cluster starts a job always alike
-                warnings.warn(f"no training into {out} was interrupted: this one begins anew", stacklevel=2)
-            record = _planned(data, settings, schedule, folder / RECORD)
-            write_whole(folder / RECORD, _to_json(record).encode())
-            prepare(data, settings, folder / _IDS, **options)
-        processes.sum(0)  # the others wait until the first has read the file
-        training_data = prepare(data, settings, folder / _IDS, **options)
-        vocabularies = training_data.src_vocabulary, training_data.tgt_vocabulary
-        with torch.device("meta"):
-            num_weights = sum(p.numel() for p in build_model(settings, *map(len, vocabularies)).parameters())
-        check_memory(num_weights, device)
-        model = build_model(settings, *map(len, vocabularies)).to(device)
-        history = train_model(
-            model,
-            training_data.batches,
-            schedule,
-            valid=training_data.valid,
-            seed=settings.seed,
-            products=products,
-            progress=progress and is_first,
-            folder=folder,
-            processes=processes,
-        )
-        run = Run(settings, model, *vocabularies, training_data.test)
-        if is_first:
-            machine = {"device": str(device), "products": str(products), "processes": processes.world}
-            record["machine"] = machine | {"threads": torch.get_num_threads()}
-            record |= {"rows": asdict(training_data.rows), "result": _result(history, model)}
-            run = replace(run, record=record)
-            save_run(run, folder)
-            shutil.rmtree(folder / _IDS)
+    is_first, device, out = processes.rank == 0, processes.device, Path(out)
+    record, state, training_data = {}, None, None
+    if is_first:
+        state = _state_in(out, resume=resume)
+        training_data = prepare(data, settings, batch_size=schedule.batch_size, notify=notify)
+        record = _planned(data, settings, schedule, training_data.digests, state)
+    state, training_data = processes.of_first((state, training_data))
+    vocabularies = training_data.src_vocabulary, training_data.tgt_vocabulary
+    with torch.device("meta"):
+        num_weights = sum(p.numel() for p in build_model(settings, *map(len, vocabularies)).parameters())
+    check_memory(num_weights, device)
+    model, products = build_model(settings, *map(len, vocabularies)).to(device), fastest_products(device)
+    if is_first:
+        out.mkdir(parents=True, exist_ok=True)
+    history = train_model(
+        model,
+        training_data.batches,
+        schedule,
+        valid=training_data.valid,
+        seed=settings.seed,
+        products=products,
+        progress=progress and is_first,
+        state=state,
+        save=lambda state: save_state(out, state | {"record": _to_json(record)}),
+        processes=processes,
+    )
+    run = Run(settings, model, *vocabularies, training_data.test)
+    if is_first:
+        machine = {"device": str(device), "products": str(products), "processes": processes.world}
+        record["machine"] = machine | {"threads": torch.get_num_threads()}
+        record |= {"rows": asdict(training_data.rows), "result": _result(history, model)}
+        run = replace(run, record=record)
+        save_run(run, out)
+        (out / STATE).unlink()
     return run, history, training_data.rows
 
 
-def _planned(data: PairData, settings: Settings, schedule: Schedule, path: Path) -> Record:
+def _state_in(out: Path, *, resume: bool) -> State | None:
+    """The state of an interrupted training into this folder, or None.
+
+    Raises:
+        FileExistsError: the place is taken, or there is such a training and ``resume`` is False.
+        ValueError: the state is damaged.
+    """
+    if (out / STATE).exists():
+        if resume:
+            return load_state(out)
+        raise FileExistsError(
+            f"a training into {out} was interrupted: continue it with --resume, or remove {out}"
+        )
+    if out.is_file() or (out.is_dir() and any(out.iterdir())):
+        raise FileExistsError(f"{out} exists already: name a new folder for the run, or remove this one")
+    if resume:  # not an error: a cluster starts a job always alike
+        warnings.warn(f"no training into {out} was interrupted: this one begins anew", stacklevel=3)
+    return None
+
+
+def _planned(
+    data: PairData, settings: Settings, schedule: Schedule, digests: Mapping[Path, str], state: State | None
+) -> Record:
     """What is known of a training before it; what the first command noted, if this one continues its training.
 
     Raises:
-        ValueError: the first command had other options.
+        ValueError: the first command had other options, or another file.
     """
-    names, digests = [], []
-    for pairs in find_files(data.pairs):
-        names.append(_printable(pairs.absolute()))
-        with pairs.open("rb") as file:
-            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
-    facts = {"pairs": " and ".join(names), "columns": list(data.columns), "sha256": " and ".join(digests)}
+    files = {
+        "pairs": " and ".join(_printable(path.absolute()) for path in digests),
+        "columns": list(data.columns),
+        "sha256": " and ".join(digests.values()),
+    }
     record = {
         "date": _now(),
         "command": [_printable(argument) for argument in (Path(sys.argv[0]).name, *sys.argv[1:])],
         "versions": _versions(),
-        "data": asdict(data) | facts,
+        "data": asdict(data) | files,
         "settings": asdict(settings),
         "schedule": asdict(schedule),
     }
-    if not path.exists():
+    if state is None:
         return record
-    first = json.loads(path.read_bytes())
+    first = json.loads(state["record"])
     if different := changes(first, record):
         raise ValueError(
-            f"the training to resume began with other options: {'; '.join(different)}: give the same options, "
-            f"or remove {path.parent} to begin again"
+            f"the training to resume began with other options: {'; '.join(different)}: give the same options"
         )
     return first | {"schedule": asdict(schedule), "resumed": [*first.get("resumed", []), record["date"]]}
 
@@ -197,7 +209,7 @@ def changes(before: Record, after: Record) -> list[str]:
     ]
 
 
-def _result(history: FullHistory, model: EncoderDecoder) -> Record:
+def _result(history: History, model: EncoderDecoder) -> Record:
     """What is known after a training. The curve is the mean loss up to each of at most 200 steps since the last."""
     pieces = torch.tensor(history.losses).tensor_split(min(MAX_POINTS, len(history.losses)))
     ends = accumulate(map(len, pieces))

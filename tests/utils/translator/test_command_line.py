@@ -286,8 +286,10 @@ def test_ctrl_c_keeps_the_state_for_resume(tmp_path):
     finally:
         interrupt.remove()
     assert result.exit_code == 130
-    assert "--resume continues" in result.stderr.splitlines()[-1]
-    assert not out.exists()
+    assert result.stderr.splitlines()[-2:] == [
+        "the same command with --resume continues from here",
+        "interrupted",
+    ]
     assert "--resume" in mistake(*options, "--steps", "5")
     assert "dropout was 0.1, now 0.3" in mistake(*options, "--steps", "5", "--resume", "--dropout", "0.3")
     assert f"{out}: 5 steps, " in output(*options, "--steps", "5", "--resume")
@@ -321,7 +323,6 @@ def test_train_shows_pairs_and_what_is_odd(tmp_path):
     ]
     assert sum(line.startswith("  en: ") and "  zh: " in line for line in told) == 3
     assert any("warning: the first row looks like a header" in line for line in told)
-    assert "warning: the zh column does not look like Chinese: 100% of its letters are Latin" in told
 
 
 # translate

@@ -3,6 +3,8 @@
 import dataclasses
 import errno
 import math
+import os
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -10,21 +12,19 @@ import pytest
 import torch
 from tiny import (
     SETTINGS,
-    pair_lines,
     tiny_data,
     train_tiny,
     trained_run,
     weights_of,
     write_pairs,
 )
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from utils.corpus.whole_files import write_whole
 from utils.translator.models import build_model
 from utils.translator.runs import load_run, save_run, train_run
-from utils.translator.training.data import PairData, Rows, prepare
-from utils.translator.training.loop import Schedule
+from utils.translator.training.loop import STATE, Schedule
 
-COLUMNS = ("en", "fr")
 ONE_EPOCH = Schedule(epochs=1)
 
 
@@ -85,29 +85,6 @@ def test_a_training_gives_the_run_in_its_folder(tmp_path):
     assert len(history.valid_losses) == 2
 
 
-def test_long_sentences_are_left_out_and_counted(tmp_path):
-    pairs = write_pairs(tmp_path / "pairs.txt")
-    pairs.write_text(pairs.read_text() + "long " * 4999 + "\t" + "long " * 4999 + "\n")
-    data = PairData(pairs, COLUMNS, num_test=3, num_valid=0, max_tokens=40)
-    told = []
-    run, history, rows = train_run(data, SETTINGS, ONE_EPOCH, out=tmp_path / "run", notify=told.append)
-    assert max(history.tokens) < 128 * 41
-    assert told[-1] == f"learning the vocabularies from {rows.train} pairs"
-    num_test = sum(len(example.references) for example in run.test)
-    num_pairs = len(pair_lines())
-    assert rows == Rows(num_pairs + 1, bad=0, first_bad={}, train=num_pairs - num_test, too_long=1)
-
-
-def test_bad_rows_are_counted_and_the_first_named(tmp_path):
-    lines = pair_lines() * 9
-    pairs = tmp_path / "pairs.txt"
-    pairs.write_text("\n".join(["alone", "\tright", *lines, "left\t", "alone"]), encoding="utf-8")
-    data = PairData(pairs, COLUMNS, num_test=3, num_valid=0)
-    rows = prepare(data, SETTINGS, tmp_path / "ids", batch_size=128).rows
-    assert (rows.good, rows.bad, list(rows.first_bad)) == (len(lines), 4, [1, 2, len(lines) + 3])
-    assert str(rows).endswith(f"line {len(lines) + 3}: the fr side is empty; ...)")
-
-
 @pytest.fixture
 def saved(tmp_path):
     save_run(dataclasses.replace(trained_run(), record={"data": "some file and its digest"}), tmp_path)
@@ -156,22 +133,53 @@ def test_a_full_disk_keeps_the_training(tmp_path, monkeypatch, name):
         patch.setattr("utils.translator.runs.write_whole", full_for_one)
         with pytest.raises(OSError, match="No space left"):
             train()
-    assert not (tmp_path / "run").exists()
+    with pytest.raises(FileNotFoundError, match="holds no trained run"):
+        load_run(tmp_path / "run")
     with pytest.raises(FileExistsError, match="was interrupted: continue it with --resume"):
         train()
     run, history, _ = train(resume=True)
     assert len(history.losses) == 3  # the training was complete and is not done again
     assert torch.equal(weights_of(load_run(tmp_path / "run").model), weights_of(run.model))
-    assert {path.name for path in tmp_path.iterdir()} == {"pairs.txt", "run", ".run.lock"}
+    assert not (tmp_path / "run" / STATE).exists()
 
 
-def test_only_the_same_training_is_resumed(tmp_path, monkeypatch):
-    data = tiny_data(tmp_path)
+def test_the_state_of_a_killed_training_is_enough(tmp_path, monkeypatch):
+    """What is on the disk at the fifth step, as if the system had killed the process there."""
+    monkeypatch.setattr("utils.translator.training.loop.SAVE_AFTER", 0.0)
+    steps = iter(range(1, 100))
+
+    def copy_at_the_fifth(*_: object) -> None:
+        if next(steps) == 5:
+            shutil.copytree(tmp_path / "run", tmp_path / "killed")
+
+    train = partial(train_run, tiny_data(tmp_path), SETTINGS, Schedule(steps=7))
+    hook = register_optimizer_step_post_hook(copy_at_the_fifth)
+    try:
+        train(out=tmp_path / "run")
+    finally:
+        hook.remove()
+    assert [path.name for path in (tmp_path / "killed").iterdir()] == [STATE]
+    _, history, _ = train(out=tmp_path / "killed", resume=True)
+    assert len(history.losses) == 7
+    assert load_run(tmp_path / "killed").record["result"]["steps"] == 7
+
+
+@pytest.fixture
+def interrupted(tmp_path, monkeypatch) -> Path:
+    """A training of one epoch that ended before its run was saved."""
     with monkeypatch.context() as patch:
         patch.setattr("utils.translator.runs.save_run", raise_interrupted)
         with pytest.raises(InterruptedError):
-            train_run(data, SETTINGS, ONE_EPOCH, out=tmp_path / "run")
-    resume = partial(train_run, out=tmp_path / "run", resume=True)
+            train_run(tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "run")
+    return tmp_path / "run"
+
+
+def raise_interrupted(*_: object) -> None:
+    raise InterruptedError
+
+
+def test_only_the_same_training_is_resumed(tmp_path, interrupted):
+    data, resume = tiny_data(tmp_path), partial(train_run, out=interrupted, resume=True)
     other = dataclasses.replace(SETTINGS, dropout=0.3, seed=1)
     with pytest.raises(ValueError, match=r"other options: dropout was 0\.0, now 0\.3; seed was 0, now 1"):
         resume(data, other, ONE_EPOCH)
@@ -186,8 +194,42 @@ def test_only_the_same_training_is_resumed(tmp_path, monkeypatch):
     assert len(run.record["resumed"]) == 1
 
 
-def raise_interrupted(*_: object) -> None:
-    raise InterruptedError
+class Code:
+    """An object that would run code when it is loaded."""
+
+    def __reduce__(self):
+        return os.mkdir, ("made_by_code",)
+
+
+@pytest.mark.parametrize("damage", ["empty", "half", "code", "another"])
+def test_a_damaged_state_is_named(tmp_path, monkeypatch, interrupted, damage):
+    monkeypatch.chdir(tmp_path)
+    content = (interrupted / STATE).read_bytes()
+    if damage in ("empty", "half"):
+        (interrupted / STATE).write_bytes(content[: len(content) // 2 if damage == "half" else 0])
+    else:
+        torch.save({"model": Code() if damage == "code" else 5}, interrupted / STATE)
+    with pytest.raises(ValueError, match=r"state\.pt is damaged, or no state of a training: remove it"):
+        train_run(tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=interrupted, resume=True)
+    assert not Path("made_by_code").exists()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_what_is_in_the_place_stays(tmp_path, monkeypatch, resume):
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "notes").write_text("mine")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "empty")
+    monkeypatch.chdir(tmp_path / "folder")
+    for place in (tmp_path / "file", ".", "", tmp_path / "folder", "/"):
+        with pytest.raises(FileExistsError, match="exists already: name a new folder"):
+            train_run(tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=place, resume=resume)
+    assert [(tmp_path / "file").read_text(), Path("notes").read_text()] == ["mine", "mine"]
+    assert [path.name for path in Path().iterdir()] == ["notes"]
+    train_run(tiny_data(tmp_path), SETTINGS, ONE_EPOCH, out=tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    load_run(tmp_path / "empty")
 
 
 # Numbers that are not finite, sentences that are too long

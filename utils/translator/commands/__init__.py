@@ -16,7 +16,6 @@ from typing import Annotated
 import typer
 
 from utils.translator.commands import align, evaluate, export, get, info, train, translate
-from utils.translator.recovery import Interrupted, obey_signals
 
 # Before torch is imported: by default a thread that waits for another one uses a processor core, and beside
 # another busy program the threads then wait for each other for seconds (book/your_translator).
@@ -69,15 +68,15 @@ def _program(
 def _errors_in_one_line() -> Iterator[None]:
     """Print an error that the user can correct in one line, without a traceback, and exit with status 1.
 
-    A signal ends the command with the status that shells give to it. Warnings are one line, too.
+    Warnings are one line, too.
     """
-    with warnings.catch_warnings(), obey_signals():
+    with warnings.catch_warnings():
         warnings.showwarning = _print_warning
         try:
             yield
-        except KeyboardInterrupt as interrupt:
+        except KeyboardInterrupt:
             typer.echo("interrupted", err=True)
-            raise typer.Exit(getattr(interrupt, "status", Interrupted().status)) from None
+            raise typer.Exit(130) from None  # as shells say it
         except BrokenPipeError:
             raise  # the reader of the output has closed it, which is not an error; typer exits without a message
         except (ValueError, OSError, FloatingPointError, MemoryError, RuntimeError) as error:

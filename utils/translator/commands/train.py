@@ -3,8 +3,6 @@
 Explained in book/your_translator.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +13,6 @@ from utils.translator.options import Device, Model
 
 if TYPE_CHECKING:
     from utils.translator.models import Settings
-    from utils.translator.training.distributed import Processes
     from utils.translator.training.loop import Schedule
 
 Pairs = Annotated[
@@ -80,7 +77,7 @@ _HEADS = 4
 
 def train(
     pairs: Pairs,
-    out: Annotated[Path, typer.Option(help="Folder for the trained run, which must be new.")],
+    out: Annotated[Path, typer.Option(help="Folder for the trained run, which must be new or empty.")],
     second_file: SecondFile = None,
     columns: shared.Columns = None,
     src: Source = None,
@@ -97,8 +94,7 @@ def train(
 ) -> None:
     """Train a translator on a pair file and save it in a folder: a recurrent one, or a Transformer with --model.
 
-    The state of the training is saved once per minute, at Ctrl-C and when the machine asks the command to end; the
-    same command with --resume continues from it.
+    The state of the training is saved once per minute and at Ctrl-C; the same command with --resume continues from it.
 
     A relative path that does not exist is looked for in the data folder (see data get --help).
 
@@ -112,6 +108,7 @@ def train(
     from utils.translator.runs import train_run
     from utils.translator.training.data import PairData
     from utils.translator.training.distributed import processes_of_torchrun
+    from utils.translator.training.loop import STATE
 
     if minutes is not None and steps is not None:
         raise typer.BadParameter("give --minutes or --steps, not both")
@@ -119,17 +116,22 @@ def train(
     sizes = {"vocabulary_size": vocabulary_size, "dropout": dropout}
     settings = _settings(src, tgt, model=model, width=width, layers=layers, **sizes)
     files = pairs if second_file is None else (pairs, second_file)
-    with processes_of_torchrun(choose_device(device)) as processes, _resumable(out, processes), computing():
-        _, history, rows = train_run(
-            PairData(files, languages),
-            settings,
-            _schedule(minutes, steps, model, batch_size=_BATCH_SIZE * processes.world),
-            out=out,
-            resume=resume,
-            progress=shared.at_terminal(),
-            notify=shared.tell,
-            processes=processes,
-        )
+    with processes_of_torchrun(choose_device(device)) as processes, computing():
+        try:
+            _, history, rows = train_run(
+                PairData(files, languages),
+                settings,
+                _schedule(minutes, steps, model, batch_size=_BATCH_SIZE * processes.world),
+                out=out,
+                resume=resume,
+                progress=shared.at_terminal(),
+                notify=shared.tell,
+                processes=processes,
+            )
+        except KeyboardInterrupt:
+            if processes.rank == 0 and (out / STATE).exists():
+                shared.tell("the same command with --resume continues from here")
+            raise
     if processes.rank == 0:
         typer.echo(f"{pairs if second_file is None else f'{pairs} and {second_file}'}: {rows}")
         speed = f"{history.tokens_per_second:.0f} target tokens per second"
@@ -171,18 +173,3 @@ def _settings(
         return Settings(src, tgt, model=model, **sizes)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-
-
-@contextmanager
-def _resumable(out: Path, processes: "Processes") -> Iterator[None]:
-    """After a signal, print whether a state was saved, and end with the status of the signal."""
-    from utils.translator.recovery import STATE, Interrupted, training_folder
-
-    try:
-        yield
-    except Interrupted as interrupt:
-        if processes.rank == 0 and (training_folder(out) / STATE).exists():
-            shared.tell("interrupted: the same command with --resume continues from here")
-        elif processes.rank == 0:
-            shared.tell("interrupted before the second step: nothing is kept")
-        raise typer.Exit(interrupt.status) from None

@@ -1,13 +1,14 @@
-"""From a pair file to what a training needs: a split without leaks, vocabularies, and ids in files on the disk.
+"""From a pair file to what a training needs: a split without leaks, vocabularies, and ids in flat arrays.
 
-The ids are mapped into memory, so a pair file may be larger than memory. The training is in ``runs`` and ``loop``.
+The training is in ``runs`` and ``loop``.
 Explained in book/your_translator.
 """
 
-import json
+import hashlib
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +21,6 @@ from utils.corpus.pairs import PairFiles, check_share, choose_languages, find_fi
 from utils.corpus.splits import TEST, TRAIN, VALID, Example, examples_of, parts_of_rows
 from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
-from utils.corpus.whole_files import naming, write_whole
 from utils.training import Ids
 from utils.translator.models import Settings
 
@@ -102,6 +102,7 @@ class TrainingData(NamedTuple):
         valid: ids of the sources and targets for the held-out loss; None if there are none.
         test: the examples for testing.
         rows: how the rows of the file were used.
+        digests: the file or the two files, and the SHA-256 of each.
     """
 
     src_vocabulary: Vocabulary
@@ -110,47 +111,56 @@ class TrainingData(NamedTuple):
     valid: tuple[Ids, Ids] | None
     test: list[Example]
     rows: Rows
+    digests: dict[Path, str]
 
 
-class IdsOnDisk(Sequence[list[int]]):
-    """The sources or the targets of the pairs in a folder, as ids in a file that is mapped into memory.
-
-    The file holds the ids of all sentences, each source before its target. A second file holds the place in the first
-    at which each sentence ends.
+class FlatIds(Sequence[list[int]]):
+    """Sentences of ids in one array, which has 2 or 4 bytes for each id; a list of lists needs up to 50.
 
     Args:
-        folder: that :func:`prepare` has written.
-        side: 0 for the sources, 1 for the targets.
+        vocabulary_size: which decides how many bytes.
+
+    >>> sentences = FlatIds(9)
+    >>> sentences.append([4, 5])
+    >>> sentences.append([6])
+    >>> list(sentences)
+    [[4, 5], [6]]
     """
 
-    def __init__(self, folder: Path, side: int):
-        self._ids = np.memmap(folder / _IDS, np.uintc, mode="r")
-        self._ends, self._side = np.memmap(folder / _ENDS, np.int64, mode="r"), side
+    def __init__(self, vocabulary_size: int):
+        self._ids = array("H" if vocabulary_size <= 2**16 else "i")
+        self._ends = array("q", [0])
+
+    def append(self, sentence: Sequence[int]) -> None:
+        """Add a sentence."""
+        self._ids.extend(sentence)
+        self._ends.append(len(self._ids))
 
     def __len__(self) -> int:
-        return len(self._ends) // 2
+        return len(self._ends) - 1
 
     def __getitem__(self, number: int) -> list[int]:
-        sentence = 2 * range(len(self))[number] + self._side
-        return self._ids[self._ends[sentence - 1] if sentence else 0 : self._ends[sentence]].tolist()
+        number = range(len(self))[number]
+        return self._ids[self._ends[number] : self._ends[number + 1]].tolist()
 
 
-#: The files of a folder; the facts are written last.
-_SRC, _TGT, _IDS, _ENDS, _FACTS = "src.vocabulary.json", "tgt.vocabulary.json", "ids", "ends", "facts.json"
+class _Read(NamedTuple):
+    """What was read: the good rows, how many they are, the first one in the order of the file, and the bad rows."""
+
+    text: bytes
+    num_good: int
+    first: Pair
+    num_bad: int
+    first_bad: dict[int, str]
+    digests: dict[Path, str]
 
 
-def prepare(
-    data: PairData, settings: Settings, folder: Path, *, batch_size: int, notify: Notify = silent
-) -> TrainingData:
-    """Read a pair file, split it without leaks, learn its vocabularies, and write the ids of its pairs to a folder.
-
-    If an earlier call has done this, the folder is loaded and the pair file is not read. The caller makes sure that the
-    file and the arguments are still the same.
+def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Notify = silent) -> TrainingData:
+    """Read a pair file once, split it without leaks, learn its vocabularies, and turn its sentences into ids.
 
     Args:
         data: the file and its split.
         settings: languages, size of the vocabularies and seed of the split.
-        folder: for the files of this module alone; made if it does not exist.
         batch_size: sentence pairs per batch.
         notify: gets a message before each part that may take long.
 
@@ -158,32 +168,14 @@ def prepare(
         FileNotFoundError, ValueError: as :func:`utils.corpus.pairs.read_pairs` and
             :func:`utils.corpus.splits.group_split`; or no pair is short enough to train or validate on.
     """
-    if not (folder / _FACTS).exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        _write(data, settings, folder, notify)
-    facts = json.loads((folder / _FACTS).read_text("utf-8"))
-    facts["rows"]["first_bad"] = {int(number): reason for number, reason in facts["rows"]["first_bad"]}
-    return TrainingData(
-        Vocabulary.load(folder / _SRC),
-        Vocabulary.load(folder / _TGT),
-        ShuffledBatches(IdsOnDisk(folder, 0), IdsOnDisk(folder, 1), batch_size=batch_size),
-        tuple(facts["valid"]) if facts["valid"] else None,
-        [Example(source, tuple(references)) for source, references in facts["test"]],
-        Rows(**facts["rows"]),
+    read = _read(data, settings, notify)
+    parts = parts_of_rows(
+        _pairs(read.text), num_test=data.num_test, num_valid=data.num_valid, seed=settings.seed
     )
-
-
-def _write(data: PairData, settings: Settings, folder: Path, notify: Notify) -> None:
-    """Write all files that :func:`prepare` loads."""
-    notify(f"reading {' and '.join(map(str, find_files(data.pairs)))}")
-    copy = folder / "rows"
-    num_good, num_bad, first_bad = _copy_good_rows(data, settings, copy)
-    parts = parts_of_rows(_rows(copy), num_test=data.num_test, num_valid=data.num_valid, seed=settings.seed)
-    test, valid, learn_from = _choose(copy, parts)
+    test, valid, learn_from = _choose(read.text, parts)
     if data.num_test is None or data.num_valid is None:
         notify(f"holding out {len(test)} pairs to test on and {len(valid)} to validate on")
-    first = next(row for _, row in read_rows(data.pairs, data.columns) if not isinstance(row, str))
-    show_pairs(data.columns, first, (settings.src, settings.tgt), learn_from, notify)
+    show_pairs(data.columns, read.first, (settings.src, settings.tgt), learn_from, notify)
     learn_from = [pair for pair in learn_from if max(map(len, pair)) <= MAX_LEARNED]
     if not learn_from:
         raise ValueError(f"no pair to train on has at most {MAX_LEARNED} characters on both sides")
@@ -192,57 +184,77 @@ def _write(data: PairData, settings: Settings, folder: Path, notify: Notify) -> 
     valid_ids = encode_pairs(valid, src, tgt, max_tokens=data.max_tokens)
     if valid and not valid_ids[0]:
         raise ValueError(f"no pair to validate on has at most {data.max_tokens} tokens on both sides")
-    num_train = _write_ids(_train_rows(copy, parts), src, tgt, folder, max_tokens=data.max_tokens)
+    sides = _flat_ids(_train_pairs(read.text, parts), src, tgt, max_tokens=data.max_tokens)
+    num_train = len(sides[0])
     if not num_train:
         raise ValueError(f"no pair to train on has at most {data.max_tokens} tokens on both sides")
-    copy.unlink()
-    rows = Rows(num_good, num_bad, first_bad, num_train, int((parts == TRAIN).sum()) - num_train)
-    facts = {
-        "rows": asdict(rows) | {"first_bad": list(first_bad.items())},
-        "test": examples_of(test),
-        "valid": valid_ids if valid else None,
-    }
-    src.save(folder / _SRC)
-    tgt.save(folder / _TGT)
-    write_whole(folder / _FACTS, json.dumps(facts, ensure_ascii=False).encode())
+    num_left_out = int((parts == TRAIN).sum()) - num_train
+    return TrainingData(
+        src,
+        tgt,
+        ShuffledBatches(*sides, batch_size=batch_size),
+        valid_ids if valid else None,
+        examples_of(test),
+        Rows(read.num_good, read.num_bad, read.first_bad, num_train, num_left_out),
+        read.digests,
+    )
 
 
-def _copy_good_rows(data: PairData, settings: Settings, copy: Path) -> tuple[int, int, dict[int, str]]:
-    """Write the good rows as normalised (source, target); return their number, that of bad rows, and the first bad."""
+def _read(data: PairData, settings: Settings, notify: Notify) -> _Read:
+    """The rows of the file or files, normalised, as (source, target) in one text: a Python string takes 50 bytes more.
+
+    Raises:
+        FileNotFoundError, ValueError: as :func:`utils.corpus.pairs.read_pairs`.
+    """
+    files = find_files(data.pairs)
+    notify(f"reading {' and '.join(map(str, files))}")
     columns, src, _ = choose_languages(data.columns, settings.src, settings.tgt)
+    hashes = [hashlib.sha256() for _ in files]
+    text, first, first_bad = BytesIO(), None, {}
     num_good = num_bad = 0
-    first_bad: dict[int, str] = {}
-    with naming(copy), copy.open("w", encoding="utf-8", newline="\n") as file:
-        for number, row in read_rows(data.pairs, columns):
-            if isinstance(row, str):
-                num_bad += 1
-                if len(first_bad) < 3:
-                    first_bad[number] = row
-            else:
-                num_good += 1
-                file.write("\t".join(row if src == columns[0] else row[::-1]) + "\n")
-    check_share(data.pairs, num_good, num_bad, first_bad)
-    return num_good, num_bad, first_bad
+    for number, row in read_rows(files, columns, hashes=hashes):
+        if isinstance(row, str):
+            num_bad += 1
+            if len(first_bad) < 3:
+                first_bad[number] = row
+        else:
+            num_good += 1
+            first = first or row
+            text.write("\t".join(row if src == columns[0] else row[::-1]).encode() + b"\n")
+    check_share(files, num_good, num_bad, first_bad)
+    digests = {path: sha.hexdigest() for path, sha in zip(files, hashes, strict=True)}
+    return _Read(text.getvalue(), num_good, first, num_bad, first_bad, digests)
 
 
-def _rows(copy: Path) -> Iterator[Pair]:
-    """The good rows as (source, target); a normalised sentence holds no tab and no line end."""
-    with copy.open(encoding="utf-8", newline="\n") as file:
-        for line in file:
-            source, target = line.removesuffix("\n").split("\t")
-            yield source, target
+def _pairs(text: bytes) -> Iterator[Pair]:
+    """The rows as (source, target); a normalised sentence holds no tab and no line end."""
+    for line in BytesIO(text):
+        source, target = line.decode().removesuffix("\n").split("\t")
+        yield source, target
 
 
-def _train_rows(copy: Path, parts: np.ndarray) -> Iterator[Pair]:
-    return (pair for pair, part in zip(_rows(copy), parts, strict=True) if part == TRAIN)
+def _train_pairs(text: bytes, parts: np.ndarray) -> Iterator[Pair]:
+    return (pair for pair, part in zip(_pairs(text), parts, strict=True) if part == TRAIN)
 
 
-def _choose(copy: Path, parts: np.ndarray) -> tuple[list[Pair], list[Pair], list[Pair]]:
+def _choose(text: bytes, parts: np.ndarray) -> tuple[list[Pair], list[Pair], list[Pair]]:
     """The rows to test on, to validate on, and to learn the vocabularies from."""
-    held_out = [(pair, part) for pair, part in zip(_rows(copy), parts, strict=True) if part != TRAIN]
+    held_out = [(pair, part) for pair, part in zip(_pairs(text), parts, strict=True) if part != TRAIN]
     test, valid = ([pair for pair, part in held_out if part == wanted] for wanted in (TEST, VALID))
     every = int((parts == TRAIN).sum()) // LEARNED_FROM + 1
-    return test, valid, list(islice(_train_rows(copy, parts), 0, None, every))
+    return test, valid, list(islice(_train_pairs(text, parts), 0, None, every))
+
+
+def _flat_ids(
+    pairs: Iterator[Pair], src: Vocabulary, tgt: Vocabulary, *, max_tokens: int
+) -> tuple[FlatIds, FlatIds]:
+    """The ids of the pairs that are short enough: the sources, and the targets."""
+    sides = FlatIds(len(src)), FlatIds(len(tgt))
+    while some := list(islice(pairs, _AT_ONCE)):
+        for flat, sentences in zip(sides, encode_pairs(some, src, tgt, max_tokens=max_tokens), strict=True):
+            for ids in sentences:
+                flat.append(ids)
+    return sides
 
 
 def show_pairs(
@@ -268,19 +280,3 @@ def show_pairs(
         notify(f"  {languages[0]}: {shortened(source, 60)}  {languages[1]}: {shortened(target, 60)}")
     for warning in warnings_about(languages, first, examples):
         notify(f"warning: {warning}")
-
-
-def _write_ids(
-    pairs: Iterator[Pair], src: Vocabulary, tgt: Vocabulary, folder: Path, *, max_tokens: int
-) -> int:
-    """Write the ids of the pairs that are short enough; return their number."""
-    ends, end = array("q"), 0
-    with naming(folder / _IDS), (folder / _IDS).open("wb") as file:
-        while some := list(islice(pairs, _AT_ONCE)):
-            for pair_ids in zip(*encode_pairs(some, src, tgt, max_tokens=max_tokens), strict=True):
-                for ids in pair_ids:
-                    array("I", ids).tofile(file)
-                    ends.append(end := end + len(ids))
-    with naming(folder / _ENDS), (folder / _ENDS).open("wb") as file:
-        ends.tofile(file)
-    return len(ends) // 2

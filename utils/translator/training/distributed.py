@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 import torch
 from torch import Tensor, distributed, nn
@@ -16,6 +17,10 @@ from torch.nn.parallel import DistributedDataParallel
 
 from utils.corpus.batches import Batch
 from utils.translator.devices import CPU
+
+T = TypeVar("T")
+#: The loss of a model on a batch.
+Loss = Callable[[nn.Module, Batch], Tensor]
 
 
 @dataclass(frozen=True)
@@ -34,28 +39,53 @@ class Processes:
         distributed.all_reduce(tensor)
         return tensor.tolist()
 
+    def of_first(self, value: T) -> T:
+        """The value that the first process has; the others wait for it here."""
+        if self.world == 1:
+            return value
+        box = [value]
+        distributed.broadcast_object_list(box, device=self.device)
+        return box[0]
+
     def share(self, batch: Batch) -> tuple[Batch, float]:
         """Every ``world``-th row of a batch and their share of its real tokens; no row left: the first, share 0."""
         rows = batch.rows(slice(self.rank, None, self.world))
         share = rows.num_tokens / batch.num_tokens
         return (rows if len(rows.src) else batch.rows(slice(1))).to(self.device), share
 
-    def loss_of(self, model: nn.Module, loss: Callable[[nn.Module, Batch], Tensor]) -> nn.Module:
-        """The loss as a module; its backward pass takes the mean of the gradients over the processes."""
-        module = _Loss()
-        module.model, module.loss = model, loss
-        if (
-            self.world > 1
-        ):  # in a group of its own, which can be destroyed: github.com/pytorch/pytorch/pull/179291
-            return DistributedDataParallel(module, process_group=distributed.new_group())
-        return module
+    def loss_of(self, model: nn.Module, loss: Loss) -> Loss:
+        """The loss of a whole batch, of which each process computes its share.
+
+        The backward pass of the value takes the mean of the gradients over the processes, so each multiplies its share
+        of the loss by their number. The value itself is the sum of the shares.
+        """
+        if self.world == 1:
+            return lambda model, batch: loss(model, batch.to(self.device))
+        # In a group of its own, which can be destroyed: github.com/pytorch/pytorch/pull/179291
+        of_rows = DistributedDataParallel(_LossOf(model, loss), process_group=distributed.new_group())
+
+        def of_batch(_model: nn.Module, batch: Batch) -> Tensor:
+            rows, share = self.share(batch)
+            own = of_rows(rows) * share
+            total = own.detach().clone()
+            distributed.all_reduce(total)
+            scaled = own * self.world
+            return scaled + (total - scaled.detach())
+
+        return of_batch
 
 
 #: A training in one process.
 ALONE = Processes()
 
 
-class _Loss(nn.Module):
+class _LossOf(nn.Module):
+    """The loss of a model as a module, as DistributedDataParallel wants it."""
+
+    def __init__(self, model: nn.Module, loss: Loss):
+        super().__init__()
+        self.model, self.loss = model, loss
+
     def forward(self, batch: Batch) -> Tensor:
         return self.loss(self.model, batch)
 

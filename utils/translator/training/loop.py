@@ -1,49 +1,43 @@
-"""The training loop of the command line: a budget of time, held-out loss, a saved state, several processes.
+"""A training of the command line: a budget of time, held-out loss, a state that can be saved, several processes.
 
-The loop that the chapters explain is :func:`utils.training.fit`; without these options both give the same weights up
-to rounding.
+The loop itself is :func:`utils.training.training_steps`, which the chapters use, too.
 Explained in book/your_translator.
 """
 
 import copy
+import io
 import math
+import pickle
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from tqdm import tqdm
 
 from utils.corpus.batches import Batch, ShuffledBatches
 from utils.corpus.batches import batches as in_batches
+from utils.corpus.whole_files import write_whole
 from utils.fast_training import fast_loss
 from utils.seq2seq import EncoderDecoder
-from utils.training import History, Ids, check_finite, check_positive, seeded
-from utils.translator.recovery import STATE, Interrupted, hold_signals, load_state, save_state
+from utils.training import History, Ids, check_positive, seeded, training_steps
 from utils.translator.training.distributed import ALONE, Processes
 
+#: The state of a training: the states of the model and of the optimizer, the history, and the best weights so far.
+State = dict[str, Any]
+#: The file of a state.
+STATE = "state.pt"
+#: Seconds of training after which its state is saved again.
+SAVE_AFTER = 60.0
 #: Held-out sentences per batch; their loss does not depend on it.
 _HELD_OUT_BATCH = 128
 #: Steps after which the weights have changed: the learning rate of the first one is 0.
 _FEWEST = 2
-#: Seconds of training after which its state is saved again.
-SAVE_AFTER = 60.0
-
-
-@dataclass
-class FullHistory(History):
-    """The record of a training by :func:`train_model`: that of each step, and the losses on held-out sentences.
-
-    Attributes:
-        valid_losses: the held-out loss after each epoch and at the end, without label smoothing.
-    """
-
-    valid_losses: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -97,9 +91,10 @@ def train_model(
     seed: int = 0,
     products: torch.dtype = torch.float32,
     progress: bool = False,
-    folder: Path | None = None,
+    state: State | None = None,
+    save: Callable[[State], object] | None = None,
     processes: Processes = ALONE,
-) -> FullHistory:
+) -> History:
     """Train with teacher forcing by :func:`utils.fast_training.fast_loss`.
 
     The learning rate falls to 0 at the end of the budget, whether it is short or long. With ``epochs`` or ``steps`` the
@@ -115,110 +110,82 @@ def train_model(
         products: dtype of the matrix products. ``torch.bfloat16`` is less exact, and faster on hardware with
             instructions for it; weights, sums and the optimizer stay in float32.
         progress: show a progress bar with the loss and the tokens per second.
-        folder: where to save the state once per minute and when the training ends, whatever ends it. If there is a
-            state already, the training continues from it; the rest of its epoch is shuffled anew.
-        processes: those that train this model together. The first one saves the state.
+        state: of an interrupted training, which continues from it; the rest of its epoch is shuffled anew.
+        save: gets the state once per minute and when the training ends, whatever ends it.
+        processes: those that train this model together. Only the first one saves.
 
     Returns:
         The history of all steps, including those before an interruption.
 
     Raises:
-        ValueError: a damaged state, or a budget that ends before the weights have changed.
+        ValueError: a budget that ends before the weights have changed.
         FloatingPointError: a loss or gradient that is not finite, with the step; the weights are those before it.
-        Interrupted: Ctrl-C or another signal that ends programs, once the current step is done and its state is saved.
     """
-    training = _Training(model, schedule, len(batches), folder, processes)
-    seed += len(training.history.losses)
-    generator = torch.Generator().manual_seed(seed)
-    with (
-        seeded(seed + processes.rank),
-        _bar(progress) as bar,
-        hold_signals() as signals,
-        training.saved_at_the_end(),
-    ):
-        share = 0.0
-        while share < 1:
-            model.train()
-            for batch in islice(batches.epoch(generator), training.rest_of_epoch):
-                if (share := training.share(signals)) == 1:
-                    break
-                training.step(batch, share, products)
-                _show(bar, training.history, share)
-            if valid is not None:
+    training = _Training(model, state)
+    history, start, per_epoch = training.history, len(training.history.losses), len(batches)
+    options = {"products": products, "label_smoothing": schedule.label_smoothing}
+    with seeded(seed + start + processes.rank), _bar(progress) as bar:
+
+        def share(seconds: float) -> float:
+            used = schedule.share(history, seconds, per_epoch)
+            [used] = processes.sum(used if processes.rank == 0 else 0.0)  # all have the clock of the first
+            bar.update(used - bar.n)
+            return used
+
+        steps = training_steps(
+            model.train(),
+            _epochs(batches, history, torch.Generator().manual_seed(seed + start)),
+            training.optimizer,
+            history,
+            loss=processes.loss_of(model, partial(_loss, **options)),
+            share=share,
+            lr=schedule.lr,
+            warmup=schedule.warmup,
+            clip=schedule.clip,
+        )
+        saves = save is not None and processes.rank == 0
+        saved_at = time.perf_counter()
+        try:
+            for _ in steps:
+                _tell(bar, history)
+                if valid is not None and len(history.losses) % per_epoch == 0:
+                    training.keep_best(_valid_loss(model, valid, processes))
+                if saves and time.perf_counter() - saved_at >= SAVE_AFTER:
+                    save(training.state())
+                    saved_at = time.perf_counter()
+            if valid is not None and len(history.losses) % per_epoch:
                 training.keep_best(_valid_loss(model, valid, processes))
-            share = training.share(signals)
-            bar.update(share - bar.n)
+        finally:
+            if saves and len(history.losses) >= _FEWEST:
+                save(training.state())
     if training.best is not None:
         model.load_state_dict(training.best)
     model.eval()
-    if len(training.history.losses) < _FEWEST:
+    if len(history.losses) < _FEWEST:
         raise ValueError(
-            f"the training ended after step {len(training.history.losses)}, before the weights have changed: "
+            f"the training ended after step {len(history.losses)}, before the weights have changed: "
             "give it more --minutes or --steps"
         )
-    return training.history
+    return history
 
 
 class _Training:
-    """What changes in a training from step to step, and the folder in which it is saved."""
+    """What changes in a training from step to step."""
 
-    def __init__(
-        self,
-        model: EncoderDecoder,
-        schedule: Schedule,
-        steps_per_epoch: int,
-        folder: Path | None,
-        processes: Processes,
-    ):
-        self._model, self._schedule, self._processes = model, schedule, processes
-        self._steps_per_epoch, self._folder = steps_per_epoch, folder
-        self._optimizer = torch.optim.Adam(model.parameters(), fused=True)
-        self._loss = processes.loss_of(model, partial(fast_loss, label_smoothing=schedule.label_smoothing))
-        self._start: float | None = None
-        self._saved_at = time.perf_counter()
-        self.history = FullHistory()
+    def __init__(self, model: EncoderDecoder, state: State | None):
+        self._model = model
+        self.optimizer = torch.optim.Adam(model.parameters(), fused=True)
+        self.history = History()
         self.best: dict[str, Tensor] | None = None
-        if folder is not None and (folder / STATE).exists():
-            state = load_state(folder)
+        if state is not None:
             model.load_state_dict(state["model"])
-            self._optimizer.load_state_dict(state["optimizer"])
-            self.history, self.best = FullHistory(**state["history"]), state["best"]
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.history, self.best = History(**state["history"]), state["best"]
 
-    @property
-    def rest_of_epoch(self) -> int:
-        """The number of steps that are left of this epoch."""
-        return self._steps_per_epoch - len(self.history.losses) % self._steps_per_epoch
-
-    def share(self, signals: list[int]) -> float:
-        """The share of the budget that is used, the same in all processes; time counts from the first call.
-
-        Raises:
-            Interrupted: one of the processes holds a signal.
-        """
-        if self._start is None:
-            self._start = time.perf_counter() - (self.history.seconds or [0.0])[-1]
-        share = self._schedule.share(self.history, time.perf_counter() - self._start, self._steps_per_epoch)
-        share, held = self._processes.sum(share if self._processes.rank == 0 else 0.0, len(signals))
-        if held:
-            raise Interrupted(*signals[:1])
-        return share
-
-    def step(self, batch: Batch, share: float, products: torch.dtype) -> None:
-        """Forward and backward pass, and a step of Adam at the rate for this share of the budget."""
-        rows, share_of_tokens = self._processes.share(batch)
-        with torch.autocast(rows.src.device.type, products, enabled=products != torch.float32):
-            loss = self._loss(rows) * share_of_tokens
-        self._optimizer.zero_grad()
-        (loss * self._processes.world).backward()
-        norm = nn.utils.clip_grad_norm_(self._model.parameters(), self._schedule.clip)
-        check_finite(loss, norm, step=len(self.history.losses) + 1)
-        warm = min(share / self._schedule.warmup, 1)
-        self._optimizer.param_groups[0]["lr"] = self._schedule.lr * warm * (1 - share)
-        self._optimizer.step()
-        [of_batch] = self._processes.sum(loss.item())
-        self.history.add(of_batch, batch.num_tokens, time.perf_counter() - self._start)
-        if time.perf_counter() - self._saved_at >= SAVE_AFTER:
-            self._save()
+    def state(self) -> State:
+        """What another training needs to continue this one."""
+        states = {"model": self._model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        return states | {"history": asdict(self.history), "best": self.best}
 
     def keep_best(self, valid_loss: float) -> None:
         """Note a held-out loss, and the weights if it is the lowest so far."""
@@ -226,19 +193,17 @@ class _Training:
             self.best = copy.deepcopy(self._model.state_dict())
         self.history.valid_losses.append(valid_loss)
 
-    @contextmanager
-    def saved_at_the_end(self) -> Iterator[None]:
-        """Save the state when the block ends, whatever ends it."""
-        try:
-            yield
-        finally:
-            self._save()
 
-    def _save(self) -> None:
-        if self._folder is not None and self._processes.rank == 0 and len(self.history.losses) >= _FEWEST:
-            state = {"model": self._model.state_dict(), "optimizer": self._optimizer.state_dict()}
-            save_state(self._folder, state | {"best": self.best, "history": asdict(self.history)})
-        self._saved_at = time.perf_counter()
+def _epochs(batches: ShuffledBatches, history: History, generator: torch.Generator) -> Iterator[Batch]:
+    """The batches of the rest of this epoch and of all that follow."""
+    while True:
+        rest = len(batches) - len(history.losses) % len(batches)
+        yield from islice(batches.epoch(generator), rest)
+
+
+def _loss(model: EncoderDecoder, batch: Batch, *, products: torch.dtype, label_smoothing: float) -> Tensor:
+    with torch.autocast(batch.src.device.type, products, enabled=products != torch.float32):
+        return fast_loss(model, batch, label_smoothing=label_smoothing)
 
 
 @torch.no_grad()
@@ -252,7 +217,26 @@ def _valid_loss(model: EncoderDecoder, valid: tuple[Ids, Ids], processes: Proces
         total += batch.num_tokens * fast_loss(model, batch.to(processes.device)).item()
         tokens += batch.num_tokens
     total, tokens = processes.sum(total, tokens)
+    model.train()
     return total / tokens
+
+
+def save_state(folder: Path, state: State) -> None:
+    """Write the state of a training into a folder, in place of the one before."""
+    content = io.BytesIO()
+    torch.save(state, content)
+    write_whole(folder / STATE, content.getvalue())
+
+
+def load_state(folder: Path) -> State:
+    """The state that :func:`save_state` wrote, without running any code of it; ValueError if the file is damaged."""
+    try:
+        state = torch.load(folder / STATE, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, pickle.UnpicklingError):
+        state = None
+    if not isinstance(state, dict) or not {"model", "optimizer", "history", "best"} <= state.keys():
+        raise ValueError(f"{folder / STATE} is damaged, or no state of a training: remove it and train again")
+    return state
 
 
 def _bar(progress: bool) -> tqdm:
@@ -264,7 +248,6 @@ def _bar(progress: bool) -> tqdm:
     )
 
 
-def _show(bar: tqdm, history: History, share: float) -> None:
+def _tell(bar: tqdm, history: History) -> None:
     numbers = {"loss": f"{history.losses[-1]:.2f}", "tokens_s": f"{history.tokens_per_second:.0f}"}
     bar.set_postfix(numbers, refresh=False)
-    bar.update(share - bar.n)

@@ -1,24 +1,24 @@
-"""From a pair file to a training: the same split as in memory, ids in files, and nothing kept of each pair."""
+"""From a pair file to a training: the same split and ids as from lists, read once and kept in flat arrays."""
 
+import pickle
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 
 import pytest
-from tiny import SETTINGS, tiny_data, write_pairs
+from tiny import SETTINGS, pair_lines, tiny_data, write_pairs
 
 from utils.corpus.pairs import read_pairs
 from utils.corpus.splits import group_split
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
-from utils.translator.runs import train_run
 from utils.translator.training import data as module
-from utils.translator.training.data import PairData, prepare
-from utils.translator.training.loop import Schedule
+from utils.translator.training.data import FlatIds, PairData, Rows, prepare
 
 COLUMNS = ("en", "fr")
 
 
 def test_file_gives_the_split_and_ids_of_lists(tmp_path):
-    prepared = prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32)
+    prepared = prepare(tiny_data(tmp_path), SETTINGS, batch_size=32)
     split = group_split(read_pairs(tmp_path / "pairs.txt").between("en", "fr"), num_test=7, num_valid=5)
     src, tgt = (Vocabulary.bpe(side, 360) for side in zip(*split.train, strict=True))
     assert prepared.test == split.test
@@ -27,47 +27,66 @@ def test_file_gives_the_split_and_ids_of_lists(tmp_path):
     assert prepared.valid == encode_pairs(split.valid, src, tgt, max_tokens=100)
     ids = encode_pairs(split.train, src, tgt, max_tokens=100)
     assert (list(prepared.batches.src_ids), list(prepared.batches.tgt_ids)) == ids
-    assert prepared.batches.src_ids[-1] == ids[0][-1]
+
+
+def test_files_are_hashed_while_they_are_read(tmp_path):
+    pairs = write_pairs(tmp_path / "pairs.txt")
+    one = prepare(PairData(pairs, COLUMNS), SETTINGS, batch_size=32)
+    assert one.digests == {pairs: sha256(pairs.read_bytes()).hexdigest()}
+    files = [tmp_path / "a.en", tmp_path / "b.fr"]
+    for path, side in zip(files, zip(*(line.split("\t") for line in pair_lines()), strict=True), strict=True):
+        path.write_text("\r\n".join(side), encoding="utf-8-sig")
+    two = prepare(PairData(files, COLUMNS), SETTINGS, batch_size=32)
+    assert two.digests == {path: sha256(path.read_bytes()).hexdigest() for path in files}
+    assert list(two.batches.tgt_ids) == list(one.batches.tgt_ids)
+
+
+@pytest.mark.parametrize(("size", "num_bytes"), [(2**16, 2), (2**16 + 1, 4)])
+def test_ids_take_as_many_bytes_as_the_vocabulary_needs(size, num_bytes):
+    ids = FlatIds(size)
+    rows = [[size - 1, 0], [], [7] * 5000]
+    for row in rows:
+        ids.append(row)
+    assert list(ids) == rows
+    assert ids[-1] == rows[-1]
     with pytest.raises(IndexError):
-        prepared.batches.src_ids[len(ids[0])]
-    assert {path.name for path in (tmp_path / "ids").iterdir()} == {
-        *("src.vocabulary.json", "tgt.vocabulary.json", "ids", "ends", "facts.json")
-    }
+        ids[3]
+    assert 5000 * num_bytes < len(pickle.dumps(ids)) < 5000 * num_bytes + 500
 
 
 def test_a_small_file_holds_out_a_tenth_and_says_it(tmp_path):
     told = []
     data = PairData(numbered_pairs(tmp_path / "pairs.txt", 307), COLUMNS)
-    prepared = prepare(data, SETTINGS, tmp_path / "ids", batch_size=32, notify=told.append)
+    prepared = prepare(data, SETTINGS, batch_size=32, notify=told.append)
     assert (len(prepared.test), len(prepared.valid[0]), prepared.rows.train) == (30, 30, 247)
     assert told[1] == "holding out 30 pairs to test on and 30 to validate on"
 
 
-def test_second_call_does_not_read_the_pairs(tmp_path):
+def test_bad_rows_are_counted_and_the_first_named(tmp_path):
+    lines = pair_lines() * 9
+    pairs = tmp_path / "pairs.txt"
+    pairs.write_text("\n".join(["alone", "\tright", *lines, "left\t", "alone"]), encoding="utf-8")
+    rows = prepare(PairData(pairs, COLUMNS, num_test=3, num_valid=0), SETTINGS, batch_size=128).rows
+    assert (rows.good, rows.bad, list(rows.first_bad)) == (len(lines), 4, [1, 2, len(lines) + 3])
+    assert str(rows).endswith(f"line {len(lines) + 3}: the fr side is empty; ...)")
+
+
+def test_long_sentences_are_left_out_and_counted(tmp_path):
     pairs = write_pairs(tmp_path / "pairs.txt")
-    pairs.write_text(pairs.read_text() + "alone\n")
-    data = PairData(pairs, COLUMNS, num_test=7, num_valid=5)
-    prepared = [prepare(data, SETTINGS, tmp_path / "ids", batch_size=32)]
-    pairs.unlink()
-    prepared.append(prepare(data, SETTINGS, tmp_path / "ids", batch_size=32))
-    assert prepared[0].rows == prepared[1].rows
-    assert prepared[0].rows.first_bad == {101: "a row must have two columns separated by a tab, got one"}
-    first, again = ([list(side) for side in (p.batches.src_ids, p.batches.tgt_ids)] for p in prepared)
-    assert first == again
-
-
-def test_reading_cut_short_is_done_again(tmp_path, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(module, "_write_ids", lambda *_, **__: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32)
-    assert len(prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32).batches) == 3
+    pairs.write_text(pairs.read_text() + "long " * 4999 + "\t" + "long " * 4999 + "\n")
+    told = []
+    data = PairData(pairs, COLUMNS, num_test=3, num_valid=0, max_tokens=40)
+    prepared = prepare(data, SETTINGS, batch_size=32, notify=told.append)
+    assert max(map(len, prepared.batches.tgt_ids)) <= 40
+    num_pairs, num_test = len(pair_lines()), sum(len(example.references) for example in prepared.test)
+    assert prepared.rows == Rows(num_pairs + 1, bad=0, first_bad={}, train=num_pairs - num_test, too_long=1)
+    assert told[-1] == f"learning the vocabularies from {num_pairs - num_test} pairs"
 
 
 def test_vocabularies_are_learned_from_evenly_spaced_pairs(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "LEARNED_FROM", 30)
     told = []
-    prepare(tiny_data(tmp_path), SETTINGS, tmp_path / "ids", batch_size=32, notify=told.append)
+    prepare(tiny_data(tmp_path), SETTINGS, batch_size=32, notify=told.append)
     assert told[-1] == "learning the vocabularies from 29 pairs"  # every third of 86
 
 
@@ -75,7 +94,7 @@ def test_vocabularies_are_learned_from_evenly_spaced_pairs(tmp_path, monkeypatch
 def test_only_sentences_that_are_too_long_fail(tmp_path, num_valid):
     data = PairData(write_pairs(tmp_path / "pairs"), COLUMNS, num_test=3, num_valid=num_valid, max_tokens=2)
     with pytest.raises(ValueError, match=r"no pair to (train|validate) on has at most 2 tokens"):
-        train_run(data, SETTINGS, Schedule(steps=5), out=tmp_path / "run")
+        prepare(data, SETTINGS, batch_size=32)
 
 
 def numbered_pairs(path: Path, num: int) -> Path:

@@ -1,8 +1,7 @@
-"""Several processes: their shares make up the batch, their gradients that of one process, and they survive a kill."""
+"""Several processes: their shares make up the batch, their gradients that of one process, and one may be killed."""
 
 import multiprocessing
 import os
-import signal
 import subprocess
 import sys
 from multiprocessing.connection import wait
@@ -15,10 +14,10 @@ from tiny import STORED_RUN, TRANSFORMER, model, sentences, trained_run, weights
 from torch.distributed import TCPStore
 
 from utils.corpus.batches import ShuffledBatches, make_batch
+from utils.corpus.vocabulary import Vocabulary
 from utils.fast_training import fast_loss
 from utils.training import batch_loss
 from utils.translator.devices import CPU, Device, choose_device
-from utils.translator.recovery import Interrupted, load_state
 from utils.translator.runs import load_run
 from utils.translator.training.distributed import Processes, processes_of_torchrun
 from utils.translator.training.loop import Schedule, train_model
@@ -36,15 +35,17 @@ ROOT = Path(__file__).parents[3]
 GRADIENTS = [(13, "plain"), (13, "fast"), (1, "fast"), (13, "transformer")]
 
 
+#: A text with what a vocabulary of subwords must keep when it is sent to another process.
+TEXT = "dogs <eos> ▁"
+
+
 def gradient(processes: Processes, num: int, form: str) -> tuple[float, torch.Tensor]:
     """Loss and gradient of one batch."""
     some_model = model(dropout=0.0, **(TRANSFORMER if form == "transformer" else {})).double()
-    loss_of_rows = processes.loss_of(some_model, batch_loss if form == "plain" else fast_loss)
-    rows, share = processes.share(make_batch(sentences(num), sentences(num, seed=1)))
-    loss = loss_of_rows(rows) * share
-    (loss * processes.world).backward()
-    [of_batch] = processes.sum(loss.item())
-    return of_batch, torch.cat([p.grad.flatten() for p in some_model.parameters()])
+    loss_of = processes.loss_of(some_model, batch_loss if form == "plain" else fast_loss)
+    loss = loss_of(some_model, make_batch(sentences(num), sentences(num, seed=1)))
+    loss.backward()
+    return loss.item(), torch.cat([p.grad.flatten() for p in some_model.parameters()])
 
 
 def trained(processes: Processes) -> tuple[torch.Tensor, list[float], list[float]]:
@@ -60,29 +61,6 @@ def trained(processes: Processes) -> tuple[torch.Tensor, list[float], list[float
     return weights_of(some_model), history.losses, history.valid_losses
 
 
-class InterruptsTheSecond(ShuffledBatches):
-    """Batches of a process in which Ctrl-C is pressed at the third step, if it is the second of the two."""
-
-    rank = 0
-
-    def epoch(self, generator):
-        for number, batch in enumerate(super().epoch(generator), 1):
-            if number == 3 and self.rank == 1:
-                signal.raise_signal(signal.SIGINT)
-            yield batch
-
-
-def interrupted(processes: Processes, folder: Path) -> bool:
-    """Whether Ctrl-C in the second process ends the training in this one."""
-    batches = InterruptsTheSecond(sentences(33), sentences(33), batch_size=8)
-    batches.rank = processes.rank
-    try:
-        train_model(model(), batches, Schedule(epochs=1), folder=folder, processes=processes)
-    except Interrupted:
-        return True
-    return False
-
-
 def work_together(rank: int, port: int, folder: Path) -> None:
     """What one of two processes does for the tests below, in an environment like that of torchrun."""
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
@@ -91,7 +69,10 @@ def work_together(rank: int, port: int, folder: Path) -> None:
     with processes_of_torchrun(CPU) as processes:
         results = {case: gradient(processes, *case) for case in GRADIENTS}
         results["trained"] = trained(processes)
-        results["interrupted"] = interrupted(processes, folder)
+        first = processes.of_first(
+            {"rank": rank, "vocabulary": Vocabulary.bpe([TEXT] if rank == 0 else ["?"], 300)}
+        )
+        results["of first"] = first["rank"], first["vocabulary"].encode([TEXT])
     torch.save(results, folder / f"{rank}.pt")
 
 
@@ -117,24 +98,24 @@ def start_two(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory) -> tuple[list[dict], Path]:
-    """The results of two connected processes, and the folder with the state that they saved."""
+def two(tmp_path_factory) -> list[dict]:
+    """The results of two connected processes."""
     folder = tmp_path_factory.mktemp("processes")
     run_script(__file__, folder)
-    return [torch.load(folder / f"{rank}.pt") for rank in range(2)], folder
+    return [torch.load(folder / f"{rank}.pt") for rank in range(2)]
 
 
 @pytest.mark.parametrize("case", GRADIENTS)
 def test_the_gradient_is_that_of_one_process(two, case):
     loss, expected = gradient(Processes(), *case)
-    for results in two[0]:
+    for results in two:
         assert results[case][0] == pytest.approx(loss, rel=1e-12)
         torch.testing.assert_close(results[case][1], expected, rtol=0, atol=1e-12)
 
 
 def test_a_training_in_two_processes_is_one_training(two):
     weights, losses, valid_losses = trained(Processes())
-    first, second = (results["trained"] for results in two[0])
+    first, second = (results["trained"] for results in two)
     assert torch.equal(first[0], second[0])
     assert first[1:] == second[1:]
     assert first[1] == pytest.approx(losses, rel=1e-9)
@@ -143,10 +124,9 @@ def test_a_training_in_two_processes_is_one_training(two):
     torch.testing.assert_close(first[0], weights, rtol=0, atol=1e-9)
 
 
-def test_ctrl_c_in_one_process_ends_all(two):
-    results, folder = two
-    assert [result["interrupted"] for result in results] == [True, True]
-    assert len(load_state(folder)["history"]["losses"]) == 2  # no process begins the third step
+def test_all_have_what_the_first_has(two):
+    expected = 0, Vocabulary.bpe([TEXT], 300).encode([TEXT])
+    assert [results["of first"] for results in two] == [expected, expected]
 
 
 def test_apple_gpus_train_in_one_process(monkeypatch):
@@ -158,7 +138,8 @@ def test_apple_gpus_train_in_one_process(monkeypatch):
 # torchrun
 
 
-#: The command line, in which the second process kills itself at the fifth step of the first start.
+#: The command line, in which the state is saved at every step, and the second process kills itself at the fifth one of
+#: the first start.
 WATCHED = """
 import os, signal
 from utils.translator.training import loop
@@ -174,14 +155,14 @@ def faulty_loss(model, batch, **options):
         os.kill(os.getpid(), signal.SIGKILL)
     return fast_loss(model, batch, **options)
 
-loop.fast_loss = faulty_loss
+loop.fast_loss, loop.SAVE_AFTER = faulty_loss, 0.0
 app(prog_name="attention-course")
 """
 
 
 @pytest.mark.slow
-def test_a_killed_worker_loses_no_step(tmp_path):
-    """All processes end, the first one with the state before the step. The restart continues from this state."""
+def test_a_training_survives_a_killed_worker(tmp_path):
+    """All processes end, and the restart continues from the state that was saved last."""
     (tmp_path / "watched.py").write_text(ENDS_WITH_ITS_TEST + WATCHED)
     options = {
         "pairs": write_pairs(tmp_path / "pairs.txt"),
@@ -209,18 +190,22 @@ def test_a_killed_worker_loses_no_step(tmp_path):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
-def test_a_run_lives_on_a_gpu(tmp_path):
+def test_a_run_lives_on_a_gpu():
     run, on_gpu = trained_run(), load_run(STORED_RUN, device=choose_device(Device.CUDA))
     texts = [example.source for example in run.test]
     assert [t.text for t in translate_sentences(on_gpu, texts)] == [
         t.text for t in translate_sentences(run, texts)
     ]
-    processes = Processes(device=torch.device("cuda"))
-    batches = ShuffledBatches(sentences(), sentences(), batch_size=16)
+    states: list[dict] = []
     for steps in (5, 9):  # the second training continues the first
         some_model = model(dropout=0.0).to("cuda")
         history = train_model(
-            some_model, batches, Schedule(steps=steps), folder=tmp_path, processes=processes
+            some_model,
+            ShuffledBatches(sentences(), sentences(), batch_size=16),
+            Schedule(steps=steps),
+            state=states[-1] if states else None,
+            save=states.append,
+            processes=Processes(device=torch.device("cuda")),
         )
     assert len(history.losses) == 9
     assert history.losses[-1] < history.losses[0]

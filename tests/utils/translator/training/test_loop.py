@@ -1,8 +1,8 @@
-"""The full training loop: its budget, its choice of weights, its state, its products, its bar and its mistakes."""
+"""What the command line adds to a training: a budget, a choice of weights, a state, products, a bar; and mistakes."""
 
 import math
-import signal
-from collections.abc import Callable
+from functools import partial
+from itertools import islice
 from types import SimpleNamespace
 
 import pytest
@@ -10,10 +10,7 @@ import torch
 from tiny import check_the_seed, held_out_loss, model, sentences, weights_of
 
 from utils.corpus.batches import ShuffledBatches
-from utils.fast_training import fast_loss
-from utils.training import fit
-from utils.translator.recovery import STATE, Interrupted, load_state
-from utils.translator.training.loop import Schedule, train_model
+from utils.translator.training.loop import Schedule, load_state, save_state, train_model
 
 pytestmark = pytest.mark.trains
 
@@ -22,18 +19,6 @@ VALID = sentences(13, seed=2), sentences(13, seed=3)
 
 def shuffled(num: int = 29, *, batch_size: int = 8, seed: int = 0) -> ShuffledBatches:
     return ShuffledBatches(sentences(num), sentences(num, seed=1), batch_size=batch_size, seed=seed)
-
-
-def test_without_options_it_gives_the_weights_of_fit():
-    by_fit, by_train = model().double(), model().double()
-    expected = fit(by_fit, shuffled(seed=5), epochs=3, loss=fast_loss, lr=0.02, clip=0.5, seed=5)
-    history = train_model(by_train, shuffled(), Schedule(epochs=3, lr=0.02, clip=0.5), seed=5)
-    # One function computes the gradients for both, but only one of the two uses the fused Adam. In float64 they round
-    # by parts of 1e-16, and a gradient's rounding changes a step by lr / eps = 2e6 times as much at the most.
-    torch.testing.assert_close(weights_of(by_train), weights_of(by_fit), rtol=0, atol=1e-9)
-    assert history.losses == pytest.approx(expected.losses, rel=1e-9)
-    assert history.tokens == expected.tokens
-    assert not by_train.training
 
 
 def test_the_seed_alone_decides_the_parameters():
@@ -81,9 +66,8 @@ class TimedBatches(ShuffledBatches):
 @pytest.fixture
 def timed(monkeypatch) -> TimedBatches:
     batches = TimedBatches(sentences(29), sentences(29, seed=1), batch_size=8)
-    monkeypatch.setattr(
-        "utils.translator.training.loop.time", SimpleNamespace(perf_counter=lambda: batches.now)
-    )
+    for module in ("utils.training", "utils.translator.training.loop"):
+        monkeypatch.setattr(f"{module}.time", SimpleNamespace(perf_counter=lambda: batches.now))
     return batches
 
 
@@ -123,98 +107,81 @@ def test_a_training_must_change_the_parameters(schedule):
 
 
 class EndsAt(ShuffledBatches):
-    """Batches of which one, counted over all epochs, is drawn together with an event."""
+    """Batches of which one, counted over all epochs, is an error in place of a batch."""
 
-    number, event, drawn = 0, staticmethod(lambda: None), 0
+    number, error, drawn = 0, KeyboardInterrupt, 0
 
     def epoch(self, generator):
         for batch in super().epoch(generator):
             self.drawn += 1
             if self.drawn == self.number:
-                self.event()
+                raise self.error
             yield batch
 
 
-def ends_at(number: int, event: Callable[[], object]) -> EndsAt:
+def ends_at(number: int, error: type[BaseException] = KeyboardInterrupt) -> EndsAt:
     batches = EndsAt(sentences(29), sentences(29, seed=1), batch_size=8)
-    batches.number, batches.event = number, event
+    batches.number, batches.error = number, error
     return batches
-
-
-def throw(error: BaseException) -> None:
-    raise error
 
 
 SEVEN = Schedule(steps=7, lr=0.02)
 
 
-@pytest.mark.parametrize(
-    ("event", "error", "losses"),
-    [
-        (lambda: signal.raise_signal(signal.SIGINT), Interrupted, 5),
-        (lambda: signal.raise_signal(signal.SIGTERM), Interrupted, 5),
-        (lambda: throw(RuntimeError("another process died")), RuntimeError, 5),
-    ],
-)
-def test_its_state_is_kept_whatever_ends_it(tmp_path, event, error, losses):
-    before = signal.getsignal(signal.SIGINT)
-    interrupted = ends_at(6, event)
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_its_state_is_saved_whatever_ends_it(tmp_path, error):
     with pytest.raises(error):
-        train_model(model(), interrupted, SEVEN, valid=VALID, folder=tmp_path)
-    assert signal.getsignal(signal.SIGINT) is before
-    assert interrupted.drawn == 6  # no batch is drawn after a signal
-    assert len(load_state(tmp_path)["history"]["losses"]) == losses
-    assert len(load_state(tmp_path)["history"]["valid_losses"]) == 1
+        train_model(model(), ends_at(6, error), SEVEN, valid=VALID, save=partial(save_state, tmp_path))
+    state = load_state(tmp_path)
+    assert (len(state["history"]["losses"]), len(state["history"]["valid_losses"])) == (5, 1)
     some_model = model(seed=1)
-    history = train_model(some_model, ends_at(0, lambda: None), SEVEN, valid=VALID, folder=tmp_path)
+    history = train_model(some_model, shuffled(), SEVEN, valid=VALID, state=state)
     assert (len(history.losses), len(history.valid_losses)) == (7, 2)
     assert held_out_loss(some_model, *VALID) == pytest.approx(min(history.valid_losses), rel=1e-5)
 
 
-def test_it_continues_with_its_weights_optimizer_and_rate(tmp_path, rates):
+def test_it_continues_with_its_weights_optimizer_and_rate(rates):
     """The steps that are left do not change the weights: Adam is replaced."""
-    with pytest.raises(Interrupted):
-        train_model(model(), ends_at(6, lambda: signal.raise_signal(signal.SIGINT)), SEVEN, folder=tmp_path)
-    weights = load_state(tmp_path)["model"]
+    states: list[dict] = []
+    with pytest.raises(KeyboardInterrupt):
+        train_model(model(), ends_at(6), SEVEN, save=states.append)
+    [state], weights = states, states[0]["model"]
     rates.clear()
     some_model = model(seed=1)
-    train_model(some_model, shuffled(), SEVEN, folder=tmp_path)
+    train_model(some_model, shuffled(), SEVEN, state=state)
     assert rates == pytest.approx([0.02 / Schedule.lr * share for share in (2 / 7, 1 / 7)])
     assert all(torch.equal(value, weights[name]) for name, value in some_model.state_dict().items())
 
 
-def test_the_state_is_saved_from_time_to_time(timed, tmp_path, monkeypatch):
+def test_the_state_is_saved_from_time_to_time(timed, monkeypatch):
     saved: list[int] = []
     monkeypatch.setattr("utils.translator.training.loop.SAVE_AFTER", 17)
-    monkeypatch.setattr(
-        "utils.translator.training.loop.save_state",
-        lambda _, state: saved.append(len(state["history"]["losses"])),
-    )
-    train_model(model(), timed, SEVEN, folder=tmp_path)
+    train_model(model(), timed, SEVEN, save=lambda state: saved.append(len(state["history"]["losses"])))
     assert saved == [3, 6, 7]  # a step takes 6 seconds
 
 
-def test_minutes_before_an_interruption_count(timed, tmp_path, monkeypatch):
-    epoch = timed.epoch
+def test_minutes_before_an_interruption_count(timed, monkeypatch):
+    epoch, states = timed.epoch, []
 
     def cut(generator):
-        for number, batch in enumerate(epoch(generator), 1):
-            yield throw(InterruptedError()) if number == 4 else batch
+        yield from islice(epoch(generator), 3)
+        raise InterruptedError
 
     with monkeypatch.context() as patch:
         patch.setattr(timed, "epoch", cut)
         with pytest.raises(InterruptedError):
-            train_model(model(), timed, Schedule(minutes=1), folder=tmp_path)
+            train_model(model(), timed, Schedule(minutes=1), save=states.append)
     timed.now += 3600  # nobody trains in this hour
-    history = train_model(model(), timed, Schedule(minutes=1), folder=tmp_path)
+    history = train_model(model(), timed, Schedule(minutes=1), state=states[0])
     assert history.seconds == pytest.approx([0, 6, 12, 12, 18, 24, 30, 36, 42, 48, 54])
 
 
-def test_one_step_leaves_nothing_to_continue(tmp_path):
+def test_one_step_leaves_nothing_to_continue():
     """The learning rate of the first step is 0, so the weights are those of the beginning."""
-    with pytest.raises(Interrupted):
-        train_model(model(), ends_at(2, lambda: signal.raise_signal(signal.SIGINT)), SEVEN, folder=tmp_path)
-    assert not (tmp_path / STATE).exists()
+    states: list[dict] = []
+    with pytest.raises(KeyboardInterrupt):
+        train_model(model(), ends_at(2), SEVEN, save=states.append)
+    assert states == []
 
 
 # Held-out sentences
@@ -239,18 +206,6 @@ def test_the_progress_bar_tells_loss_and_speed(capsys):
     assert "tokens_s=" in bar
     train_model(model(), shuffled(), Schedule(epochs=1))
     assert capsys.readouterr().err == ""
-
-
-def test_an_infinite_loss_stops_before_its_step():
-    some_model = model()
-    with torch.no_grad():
-        some_model.decoder.output.bias[5] = math.nan
-    before = weights_of(some_model)
-    with pytest.raises(
-        FloatingPointError, match=r"step 1: loss nan with gradient norm nan; try a smaller lr$"
-    ):
-        train_model(some_model, shuffled(), Schedule(epochs=1))
-    assert torch.equal(weights_of(some_model).nan_to_num(), before.nan_to_num())
 
 
 @pytest.mark.parametrize(
