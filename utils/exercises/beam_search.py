@@ -1,53 +1,29 @@
 """Checks of the exercises of chapters/beam_search."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
+from torch import Tensor
 
 from utils.corpus.vocabulary import BOS, EOS
 from utils.exercises.checking import (
-    ReadersFunction,
+    as_number,
     as_parts,
     as_tensor,
     exercise,
     expect,
-    expect_close,
     expect_distribution,
-    expect_numbers,
     show,
 )
+from utils.exercises.tables import Case, against
 
-#: The words of a toy translator.
+#: The words of a toy translator, and for the words so far the probabilities of the next one.
 _LE, _LA, _CHAT, _FLEUR = 4, 5, 6, 7
 _NAMES = {BOS: "<bos>", EOS: "<eos>", _LE: "le", _LA: "la", _CHAT: "chat", _FLEUR: "fleur"}
-
-
-@dataclass(frozen=True)
-class _Toy:
-    """A translator with a table: the words so far, and the probabilities of the next one. Its state is the words."""
-
-    table: Mapping[tuple[int, ...], Mapping[int, float]]
-    first: tuple[int, ...] = ()
-
-    def next(self, word: int, state: tuple[int, ...]) -> tuple[torch.Tensor, tuple[int, ...]]:
-        words = (*state, word)
-        if words not in self.table:
-            raise ValueError(
-                f"the state is that of {_text(state)!r}, after which {_text([word])!r} does not follow"
-            )
-        probabilities = torch.full((8,), 1e-6)
-        for following, probability in self.table[words].items():
-            probabilities[following] = probability
-        return probabilities.log(), words
-
-
-def _text(words: Sequence[int]) -> str:
-    return " ".join(_NAMES.get(word, str(word)) for word in words)
-
-
-_SENTENCES = {
+_NEXT = {
     (BOS,): {_LE: 0.5, _LA: 0.4, EOS: 0.1},
     (BOS, _LE): {_CHAT: 0.4, _FLEUR: 0.3, EOS: 0.3},
     (BOS, _LA): {_FLEUR: 0.9, _CHAT: 0.1},
@@ -58,120 +34,137 @@ _SENTENCES = {
 }
 
 
-@exercise(
+@dataclass(frozen=True)
+class _Toy:
+    """A translator with this table. Its state is the words that it has read."""
+
+    first: tuple[int, ...] = ()
+
+    def next(self, word: int, state: tuple[int, ...]) -> tuple[Tensor, tuple[int, ...]]:
+        words = (*state, word)
+        if words not in _NEXT:
+            raise ValueError(f"the state is that of {_text(state)!r}: {_text([word])!r} does not follow")
+        probabilities = torch.full((8,), 1e-6)
+        for following, probability in _NEXT[words].items():
+            probabilities[following] = probability
+        return probabilities.log(), words
+
+
+def _text(words: Sequence[int]) -> str:
+    return " ".join(_NAMES.get(word, str(word)) for word in words)
+
+
+def _words_or_number(part: object) -> str | float:
+    numbers = as_tensor(part)
+    return numbers.item() if numbers.numel() == 1 else _text(numbers.int().tolist())
+
+
+def _greedy(steps: _Toy, max_len: int, *, part=slice(None), total=sum) -> tuple[list[int], float]:
+    """Greedy search, which returns a part of the words, and what ``total`` makes of their log-probabilities."""
+    words, each, state = [BOS], [], steps.first
+    while words[-1] != EOS and len(words) <= max_len:
+        log_probs, state = steps.next(words[-1], state)
+        words.append(int(log_probs.argmax()))
+        each.append(log_probs.max().item())
+    return words[part], total(each)
+
+
+@against(
     1,
     "Keep three things from step to step: the words, their log-probability, and the state.",
     "`log_probs, state = steps.next(words[-1], state)` reads the last word.",
+    cases=[
+        Case(
+            "for the toy translator",
+            (_Toy(), 10),
+            "words and log-probability are those of <bos> le chat <eos>",
+        ),
+        Case("with max_len=2", (_Toy(), 2), hint="Count without <bos>."),
+        Case("with max_len=1", (_Toy(), 1), "it stops at the limit", "Count without <bos>."),
+    ],
+    mistakes={
+        "the words stop before <eos> | Write <eos>, too, and end then.": partial(_greedy, part=slice(-1)),
+        "<bos> is missing | Begin with `[BOS]`.": partial(_greedy, part=slice(1, None)),
+        "this is the most probable sentence | Take the most probable word at each step, and never go back.": (
+            lambda steps, max_len: ([BOS, _LA, _FLEUR, EOS], math.log(0.216))
+        ),
+        "this is the probability | Add the logarithms.": partial(_greedy, total=lambda x: math.exp(sum(x))),
+        "<eos> is left out | The end has a probability, too.": partial(_greedy, total=lambda x: sum(x[:-1])),
+        "this is the logarithm of the last word alone | Add up.": partial(_greedy, total=lambda x: x[-1]),
+        "the limit counts <bos>, too | Count without <bos>.": lambda steps, num: _greedy(steps, num - 1),
+        "the limit has no effect | Count without <bos>.": lambda steps, num: _greedy(steps, 10),
+    },
+    parts=["words", "log_prob"],
+    compared=_words_or_number,
 )
-def greedy_search(answer: ReadersFunction) -> Iterator[str]:
-    words, log_prob = as_parts(answer(_Toy(_SENTENCES), 10), "words", "log_prob")
-    found = as_tensor(words, "Words are numbers.", name="words").int().tolist()
-    right, case = [BOS, _LE, _CHAT, EOS], "for the toy translator"
-    expect(found != right[:3], f"{case} the words stop before <eos>.", "Write <eos>, too, and end then.")
-    expect(found != right[1:], f"{case} <bos> is missing.", "Begin with `[BOS]`.")
-    expect(
-        found != [BOS, _LA, _FLEUR, EOS],
-        f"{case} the words are those of the most probable sentence; expected those of greedy search.",
-        "Take the most probable word at each step, and never go back.",
-    )
-    expect(found == right, f"{case} the words are {_text(found)!r}; expected {_text(right)!r}.")
-    yield f"{case}: {_text(right)}"
-    mistakes = (
-        (0.16, "this is the probability", "Add the logarithms."),
-        (math.log(0.2), "<eos> is left out", "The end has a probability, too."),
-        (math.log(0.8), "this is the logarithm of the last word alone", "Add up."),
-    )
-    expect_numbers({"log_prob": log_prob}, [math.log(0.16)], mistakes)
-    yield "its log-probability is that of all its words, <eos> included"
-    for limit in (1, 2):
-        words, _ = as_parts(answer(_Toy(_SENTENCES), limit), "words", "log_prob")
-        found = as_tensor(words, name="words").int().tolist()
-        limited = f"with max_len={limit} the words are {_text(found)!r}"
-        expect(
-            found == right[: limit + 1],
-            f"{limited}; expected {_text(right[: limit + 1])!r}.",
-            "Count without <bos>.",
+def greedy_search(steps: _Toy, max_len: int) -> tuple[list[int], float]:
+    return _greedy(steps, max_len)
+
+
+def _step(steps, hypotheses, beam, gamma, *, ended=True, old_state=False, start=1, each=None, cut=True):
+    """A step of beam search, in which something can be lost: what has ended, the new state, the start, the others."""
+    candidates = [new for new in hypotheses if new[0][-1] == EOS] if ended else []
+    for words, log_prob, state in hypotheses:
+        if words[-1] != EOS:
+            log_probs, new = steps.next(words[-1], state)
+            for word in log_probs.topk(each or beam).indices.tolist():
+                total = start * log_prob + log_probs[word].item()
+                candidates.append(([*words, word], total, state if old_state else new))
+    candidates.sort(key=lambda new: new[1] / (len(new[0]) - 1) ** gamma, reverse=True)
+    return candidates[:beam] if cut else candidates
+
+
+def _kept(hypotheses: object) -> list[tuple]:
+    """The hypotheses with words in place of numbers."""
+    expect(isinstance(hypotheses, list | tuple), f"the result is {show(hypotheses)}; expected a list.")
+    kept = []
+    for words, log_prob, state in (as_parts(one, "words", "log_prob", "state") for one in hypotheses):
+        text, number = (
+            _text(as_tensor(words, name="words").int().tolist()),
+            as_number(log_prob, name="log_prob"),
         )
-    yield "it stops at the limit"
+        kept.append((text, round(number, 3), _text(state) if isinstance(state, tuple) else state))
+    return kept
 
 
-@exercise(
+_LE_AND_LA = [([BOS, _LE], math.log(0.5), (BOS,)), ([BOS, _LA], math.log(0.4), (BOS,))]
+_ONE_ENDS = "from *le chat* and an empty finished sentence"
+_LE_CHAT_AND_END = [([BOS, _LE, _CHAT], math.log(0.2), (BOS, _LE)), ([BOS, EOS], math.log(0.19), (BOS,))]
+_ALL = "The best of *all* continuations are kept, best first; the log-probability of the beginning counts."
+_DIVIDE = "Divide the log-probability by the number of words."
+
+
+@against(
     2,
     "Collect the continuations of all hypotheses in one list, sort it by `score_of`, and return the first `beam`.",
     "A hypothesis whose last word is `EOS` goes into the list as it is.",
+    cases=[
+        Case(says, (_Toy(), hypotheses, beam, gamma), f"{says}, the right hypotheses are kept", hint)
+        for says, hypotheses, beam, gamma, hint in (
+            ("from <bos> with a beam of 1", [([BOS], 0.0, ())], 1, 1, "This is greedy search."),
+            ("from *le* and *la* with a beam of 2", _LE_AND_LA, 2, 0, _ALL),
+            (f"{_ONE_ENDS}, with gamma 0", _LE_CHAT_AND_END, 2, 0, "The score is the log-probability."),
+            (f"{_ONE_ENDS}, with gamma 1", _LE_CHAT_AND_END, 2, 1, _DIVIDE),
+        )
+    ],
+    mistakes={
+        "the finished hypothesis is lost | Put it into the list as it is.": partial(_step, ended=False),
+        "the states are the old ones | Keep the state that `steps.next` returned.": partial(
+            _step, old_state=True
+        ),
+        "each log-probability is that of the last word alone | Add that of the hypothesis.": (
+            partial(_step, start=0)
+        ),
+        "more than `beam` hypotheses are kept | Return the first `beam`.": partial(_step, cut=False),
+        "a hypothesis has one continuation only | Several can be among the best.": partial(_step, each=1),
+        f"gamma has no effect | {_DIVIDE}": (
+            lambda steps, hypotheses, beam, _: _step(steps, hypotheses, beam, 0)
+        ),
+    },
+    compared=_kept,
 )
-def beam_step(answer: ReadersFunction) -> Iterator[str]:
-    steps = _Toy(_SENTENCES)
-    le, la = ([BOS, _LE], math.log(0.5), (BOS,)), ([BOS, _LA], math.log(0.4), (BOS,))
-    short, chat = ([BOS, EOS], math.log(0.19), (BOS,)), ([BOS, _LE, _CHAT], math.log(0.2), (BOS, _LE))
-    finished = "Put a finished hypothesis into the list as it is."
-    cases = (
-        ([([BOS], 0.0, ())], 1, 1, [[BOS, _LE]], "from <bos> with a beam of 1", "This is greedy search."),
-        (
-            [le, la],
-            2,
-            0,
-            [[BOS, _LA, _FLEUR], [BOS, _LE, _CHAT]],
-            "from *le* and *la* with a beam of 2",
-            "The best of *all* continuations are kept, best first; the log-probability of the beginning counts.",
-        ),
-        (
-            [le, short],
-            2,
-            0,
-            [[BOS, _LE, _CHAT], [BOS, EOS]],
-            "with a finished hypothesis and gamma 0",
-            finished,
-        ),
-        (
-            [chat, short],
-            2,
-            0,
-            [[BOS, EOS], [BOS, _LE, _CHAT, EOS]],
-            "from *le chat* and an empty finished sentence, with gamma 0",
-            "With gamma 0 the score is the log-probability.",
-        ),
-        (
-            [chat, short],
-            2,
-            1,
-            [[BOS, _LE, _CHAT, EOS], [BOS, _LE, _CHAT, _FLEUR]],
-            "from *le chat* and an empty finished sentence, with gamma 1",
-            "Divide the log-probability by the number of words.",
-        ),
-    )
-    for hypotheses, beam, gamma, right, case, hint in cases:
-        kept = answer(steps, hypotheses, beam, gamma)
-        expect(isinstance(kept, list | tuple), f"{case} the result is {show(kept)}; expected a list.", hint)
-        parts = [as_parts(one, "words", "log_prob", "state") for one in kept]  # type: ignore[attr-defined]
-        texts = [_text(as_tensor(words, name="words").int().tolist()) for words, _, _ in parts]
-        wanted = [_text(words) for words in right]
-        expect(texts == wanted, f"{case} it keeps {', '.join(texts)}; expected {', '.join(wanted)}.", hint)
-        for words, log_prob, state in parts:
-            text = _text(words)
-            sum_ = _log_probability(tuple(words), short)
-            last = sum_ - _log_probability(tuple(words[:-1]), short)
-            alone = (
-                last,
-                "this is that of the last word alone",
-                "Add it to the log-probability of the hypothesis.",
-            )
-            expect_close(log_prob, sum_, f"{case}, {text!r}", name="the log-probability", mistakes=[alone])
-            read = (BOS,) if len(words) == 2 and words[-1] == EOS else tuple(words[:-1])
-            old = "Keep the state that `steps.next` returned."
-            expect(
-                state == read,
-                f"{case} the state of {text!r} is not the one after its last word was read.",
-                old,
-            )
-        yield f"{case}: {', '.join(wanted)}"
-
-
-def _log_probability(words: tuple[int, ...], short: tuple) -> float:
-    """The logarithm of the probability of a toy sentence; the finished one is given."""
-    if list(words) == short[0]:
-        return short[1]
-    return sum(math.log(_SENTENCES[words[:i]][words[i]]) for i in range(1, len(words)))
+def beam_step(steps: _Toy, hypotheses: list[tuple], beam: int, gamma: float) -> list[tuple]:
+    return _step(steps, hypotheses, beam, gamma)
 
 
 @exercise(
@@ -192,10 +185,10 @@ def missed_by_the_beam(first: object, second: object) -> Iterator[str]:
     yield "first and each row of second are probabilities"
     order = start.argsort(descending=True, stable=True).tolist()
     kept_words, dropped_word = sorted(order[:2]), order[2]
+    equal = f"the words {min(order[1:])} and {max(order[1:])} are equally probable"
     expect(
         start[order[1]] - start[dropped_word] > 1e-6,
-        f"in first, {show(start)}, the words {min(order[1:])} and {max(order[1:])} are equally probable: "
-        "which of them the beam keeps is an accident.",
+        f"in first, {show(start)}, {equal}: which of them the beam keeps is an accident.",
         "Make one word of the three less probable than the two others.",
     )
     both = start[:, None] * then
@@ -206,10 +199,8 @@ def missed_by_the_beam(first: object, second: object) -> Iterator[str]:
 
     kept, words_of_beam = best_of(kept_words)
     dropped, dropped_words = best_of([dropped_word])
-    case = (
-        f"the beam keeps the words {kept_words[0]} and {kept_words[1]}, and finds the sentence {words_of_beam} with "
-        f"the probability {show(kept)}"
-    )
+    finds = f"finds the sentence {words_of_beam} with the probability {show(kept)}"
+    case = f"the beam keeps the words {kept_words[0]} and {kept_words[1]}, and {finds}"
     expect(
         dropped > kept + 1e-6,
         f"{case}, which is the most probable one.",
