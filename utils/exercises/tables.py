@@ -106,6 +106,8 @@ def against(
                     so_far[-1][1][name] = own
                     if _same(own, expected, tolerance):
                         continue
+                    if len(so_far[-1][1]) > 1:
+                        yield f"{case.says}, right so far: {', '.join(list(so_far[-1][1])[:-1])}"
                     for says, wrong in mistakes.items():
                         if _gives(partial(run, wrong), so_far, tolerance):
                             raise _mistake(f"{case.says}, {name}", own, expected, says)
