@@ -463,8 +463,10 @@ def as_parts(result: object, *names: str) -> Sequence:
     """
     if not isinstance(result, tuple | list) or len(result) != len(names):
         num = f"{len(result)} things" if isinstance(result, tuple | list) else "one thing"
-        wanted = ", ".join(names)
-        raise Wrong(f"the function returns {num}; expected {wanted}.", f"End it with `return {wanted}`.")
+        variables = ", ".join(name.split()[-1] for name in names)  # "weights" of "the weights"
+        raise Wrong(
+            f"the function returns {num}; expected {', '.join(names)}.", f"End it with `return {variables}`."
+        )
     return result
 
 

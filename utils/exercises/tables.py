@@ -27,8 +27,8 @@ from utils.exercises.checking import (
     verb,
 )
 
-#: What a mistake is and a hint, with a bar between them, and the wrong program.
-Programs = Mapping[str, Callable]
+#: What a mistake is and a hint, with a bar between them, and the wrong program, or the right one's options for it.
+Programs = Mapping[str, Callable | Mapping[str, Any]]
 
 
 class Case(NamedTuple):
@@ -61,7 +61,8 @@ def against(
 
     Args:
         hints: of the exercise, the first one first; the hint of a mistake or of a case comes before them.
-        mistakes: a wrong program is named where it gives what the answer gives, in this case and those before it.
+        mistakes: a wrong program, or the options with which the right one is wrong, is named where it gives what the
+            answer gives, in this case and those before it.
         parts: names of the things that the function returns. They are compared in this order.
         last_first: whether the parts are compared from the last to the first, because the last was computed first.
         compared: what is compared of a part, where there are several right ones; it may raise :class:`Wrong`.
@@ -90,6 +91,10 @@ def against(
         return {name: compared(part) for name, part in zip(parts, all_parts, strict=True)}
 
     def decorate(right: Callable) -> Check:
+        wrong_answers = {
+            says: (wrong if callable(wrong) else partial(right, **wrong),) for says, wrong in mistakes.items()
+        }
+
         def examine(answer: ReadersFunction, *others: object) -> Iterator[str]:
             so_far: list[tuple[tuple, dict]] = []  # inputs, and the parts that the answer returned
             for case in cases:
@@ -108,7 +113,7 @@ def against(
                         continue
                     if len(so_far[-1][1]) > 1:
                         yield f"{case.says}, right so far: {', '.join(list(so_far[-1][1])[:-1])}"
-                    for says, wrong in mistakes.items():
+                    for says, (wrong,) in wrong_answers.items():
                         if _gives(partial(run, wrong), so_far, tolerance):
                             raise _mistake(f"{case.says}, {name}", own, expected, says)
                     if isinstance(expected, Tensor | float | int):
@@ -120,7 +125,7 @@ def against(
             if also:
                 yield from also(answer, *others)
 
-        return _named(examine, right, number, hints, {says: (wrong,) for says, wrong in mistakes.items()})
+        return _named(examine, right, number, hints, wrong_answers)
 
     return decorate
 
