@@ -82,7 +82,7 @@ coverage: $(INSTALLED)  ## list the lines of utils that no test runs; at least 9
 	$(PYTEST) $(IN_PARALLEL) --cov=utils --cov-report=term-missing:skip-covered --cov-fail-under=95 -m "not browser" --ignore=tests/book tests utils
 
 lint: $(INSTALLED)  ## check style and formatting with ruff, and types with pyright
-	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/basedpyright --pythonpath $(BIN)/python
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/basedpyright --project pyproject.toml --pythonpath $(BIN)/python
 
 lab: $(INSTALLED)  ## open the chapters in JupyterLab
 	$(BIN)/jupyter trust chapters/*.ipynb  # otherwise it shows no SVG and no styles

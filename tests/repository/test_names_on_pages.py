@@ -38,7 +38,7 @@ LIBRARIES = (
 PROGRAMS = {"cd", "python3", "source", "torchrun", "wsl"}
 #: What no code of `utils` and of the studies defines, by kind.
 OTHERS = {
-    "names of the reader": {"FOLDER", "my.txt", "pie", "pie.js", "slider", "utils.py"},
+    "names of the reader": {"FOLDER", "my.txt", "returned", "pie", "pie.js", "slider", "utils.py"},
     "files of others": {"__MACOSX", "conf.py", "enfr.gold", "fra.txt"},
     "names in other software": {"Float", "SKIPPED", "ignore_index", "ipywidgets", "link", "tokenizers"},
     "tokens and codes of others": {"CLS", "SEP", "yue"},
@@ -49,7 +49,7 @@ OTHERS = {
 }
 #: Files that a reader or a command makes, or that stand for others.
 MADE_LATER = re.compile(
-    r"marks\.csv|(_build|runs|source|ANN|hansards)/.*|.*(NAME|\bpie|test_pie|\.exercises)\b.*"
+    r"(marks|totals)\.csv|(_build|runs|source|ANN|hansards)/.*|.*(NAME|\bpie|test_pie|\.exercises)\b.*"
 )
 
 
