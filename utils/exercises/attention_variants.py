@@ -14,12 +14,6 @@ from utils.exercises.tables import Case, against, normal
 _AS_IT_IS = nn.Identity()
 
 
-def _concat(q, keys, w, v, *, inner=torch.tanh, outer=_AS_IT_IS, key_first=False) -> Tensor:
-    """The scores, or what comes out with other functions before and after the product with v."""
-    pair = [q.expand(len(keys), -1), keys]
-    return outer(inner(torch.cat(pair[::-1] if key_first else pair, dim=-1) @ w.T) @ v)
-
-
 def _sizes(n: int, d_q: int, d_k: int, d_hidden: int) -> Case:
     says = f"for n = {n}, d_q = {d_q} and d_k = {d_k}"
     inputs = normal((d_q,), (n, d_k), (d_hidden, d_q + d_k), (d_hidden,))
@@ -35,23 +29,22 @@ _TANH = "It comes before the product with `v`."
     "Multiply the n pairs by `w.T`, take the tanh, and multiply by `v`.",
     cases=[_sizes(7, 3, 2, 5), _sizes(1, 2, 3, 11)],
     mistakes={
-        "the key stands before q | Put q first.": partial(_concat, key_first=True),
-        f"the tanh is missing | {_TANH}": partial(_concat, inner=_AS_IT_IS),
-        f"the tanh comes too late | {_TANH}": partial(_concat, inner=_AS_IT_IS, outer=torch.tanh),
-        "these are weights | The exercise asks for the scores, before the softmax.": (
-            partial(_concat, outer=partial(torch.softmax, dim=0))
-        ),
-        "`v` is missing | Multiply the hidden numbers by `v`.": (
-            lambda q, keys, w, v: _concat(q, keys, w, torch.ones_like(v))
-        ),
-        "these are the hidden numbers | Multiply them by `v`.": (
-            lambda q, keys, w, v: _concat(q, keys, w, torch.eye(len(v)))
-        ),
+        "the key stands before q | Put q first.": {"key_first": True},
+        f"the tanh is missing | {_TANH}": {"inner": _AS_IT_IS},
+        f"the tanh comes too late | {_TANH}": {"inner": _AS_IT_IS, "outer": torch.tanh},
+        "these are weights | Return the scores, before the softmax.": {
+            "outer": partial(torch.softmax, dim=0)
+        },
+        "`v` is missing | Multiply the hidden numbers by `v`.": {
+            "times": lambda hidden, v: hidden.sum(dim=-1)
+        },
+        "these are the hidden numbers | Multiply them by `v`.": {"times": lambda hidden, v: hidden},
     },
     parts=["the scores"],
 )
-def concat(q: Tensor, keys: Tensor, w: Tensor, v: Tensor) -> Tensor:
-    return _concat(q, keys, w, v)
+def concat(q, keys, w, v, *, inner=torch.tanh, outer=_AS_IT_IS, times=torch.mv, key_first=False) -> Tensor:
+    pair = [q.expand(len(keys), -1), keys]
+    return outer(times(inner(torch.cat(pair[::-1] if key_first else pair, dim=-1) @ w.T), v))
 
 
 def _of_all(scores: Tensor) -> Tensor:
@@ -94,18 +87,6 @@ def sparsemax(scores: Tensor) -> Tensor:
     return masked_sparsemax(scores[None])[0]
 
 
-def _share(first, second, *, counts=operator.ge, size=abs, divide=True) -> float:
-    """The share of the ways to give out the results whose distance of the means is at least the real one."""
-    everything, n = [*first, *second], len(first)
-    gaps = []
-    for chosen in combinations(everything, n):
-        rest = sum(everything) - sum(chosen)
-        gaps.append(round(sum(chosen) / n - rest / len(second), 9))
-    real = gaps[0]  # the first way is the real one
-    ways = sum(counts(size(gap if real > 0 else -gap), abs(real)) for gap in gaps)
-    return ways / len(gaps) if divide else ways
-
-
 @against(
     4,
     "`itertools.combinations(range(n), k)` gives all ways to choose the places of the first model's results.",
@@ -119,18 +100,21 @@ def _share(first, second, *, counts=operator.ge, size=abs, divide=True) -> float
         )
     ],
     mistakes={
-        "this is the number of ways | Divide it by the number of all ways.": partial(_share, divide=False),
-        "smaller distances count | Count those of at least the real one.": partial(
-            _share, counts=operator.lt
-        ),
-        "only larger distances count | An equal distance counts too, also that of the real split.": (
-            partial(_share, counts=operator.gt)
-        ),
-        "one side counts | Luck could also put the other model ahead: compare distances without a sign.": (
-            partial(_share, size=float)
-        ),
+        "this is the number of ways | Divide it by the number of all ways.": {"divide": False},
+        "smaller distances count | Count those of at least the real one.": {"counts": operator.lt},
+        "only larger distances count | An equal one counts, too, also the real one.": {"counts": operator.gt},
+        "one side counts | Luck could also put the other model ahead: compare distances without a sign.": {
+            "size": float
+        },
     },
     tolerance=1e-6,
 )
-def luck(first: list[float], second: list[float]) -> float:
-    return _share(first, second)
+def luck(first: list[float], second: list[float], *, counts=operator.ge, size=abs, divide=True) -> float:
+    everything, n = [*first, *second], len(first)
+    gaps = []
+    for chosen in combinations(everything, n):
+        rest = sum(everything) - sum(chosen)
+        gaps.append(round(sum(chosen) / n - rest / len(second), 9))
+    real = gaps[0]  # the first way is the real one
+    ways = sum(counts(size(gap if real > 0 else -gap), abs(real)) for gap in gaps)
+    return ways / len(gaps) if divide else ways

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -59,16 +58,6 @@ def _words_or_number(part: object) -> str | float:
     return numbers.item() if numbers.numel() == 1 else _text(numbers.int().tolist())
 
 
-def _greedy(steps: _Toy, max_len: int, *, part=slice(None), total=sum) -> tuple[list[int], float]:
-    """Greedy search, which returns a part of the words, and what ``total`` makes of their log-probabilities."""
-    words, each, state = [BOS], [], steps.first
-    while words[-1] != EOS and len(words) <= max_len:
-        log_probs, state = steps.next(words[-1], state)
-        words.append(int(log_probs.argmax()))
-        each.append(log_probs.max().item())
-    return words[part], total(each)
-
-
 @against(
     1,
     "Keep three things from step to step: the words, their log-probability, and the state.",
@@ -83,35 +72,29 @@ def _greedy(steps: _Toy, max_len: int, *, part=slice(None), total=sum) -> tuple[
         Case("with max_len=1", (_Toy(), 1), "it stops at the limit", "Count without <bos>."),
     ],
     mistakes={
-        "the words stop before <eos> | Write <eos>, too, and end then.": partial(_greedy, part=slice(-1)),
-        "<bos> is missing | Begin with `[BOS]`.": partial(_greedy, part=slice(1, None)),
+        "the words stop before <eos> | Write <eos>, too, and end then.": {"part": slice(-1)},
+        "<bos> is missing | Begin with `[BOS]`.": {"part": slice(1, None)},
         "this is the most probable sentence | Take the most probable word at each step, and never go back.": (
             lambda steps, max_len: ([BOS, _LA, _FLEUR, EOS], math.log(0.216))
         ),
-        "this is the probability | Add the logarithms.": partial(_greedy, total=lambda x: math.exp(sum(x))),
-        "<eos> is left out | The end has a probability, too.": partial(_greedy, total=lambda x: sum(x[:-1])),
-        "this is the logarithm of the last word alone | Add up.": partial(_greedy, total=lambda x: x[-1]),
-        "the limit counts <bos>, too | Count without <bos>.": lambda steps, num: _greedy(steps, num - 1),
-        "the limit has no effect | Count without <bos>.": lambda steps, num: _greedy(steps, 10),
+        "this is the probability | Add the logarithms.": {"total": lambda each: math.exp(sum(each))},
+        "<eos> is left out | The end has a probability, too.": {"total": lambda each: sum(each[:-1])},
+        "this is the logarithm of the last word alone | Add up.": {"total": lambda each: each[-1]},
+        "the limit counts <bos>, too | Count without <bos>.": {"limit": lambda max_len: max_len - 1},
+        "the limit has no effect | Count without <bos>.": {"limit": lambda max_len: 10},
     },
     parts=["words", "log_prob"],
     compared=_words_or_number,
 )
-def greedy_search(steps: _Toy, max_len: int) -> tuple[list[int], float]:
-    return _greedy(steps, max_len)
-
-
-def _step(steps, hypotheses, beam, gamma, *, ended=True, old_state=False, start=1, each=None, cut=True):
-    """A step of beam search, in which something can be lost: what has ended, the new state, the start, the others."""
-    candidates = [new for new in hypotheses if new[0][-1] == EOS] if ended else []
-    for words, log_prob, state in hypotheses:
-        if words[-1] != EOS:
-            log_probs, new = steps.next(words[-1], state)
-            for word in log_probs.topk(each or beam).indices.tolist():
-                total = start * log_prob + log_probs[word].item()
-                candidates.append(([*words, word], total, state if old_state else new))
-    candidates.sort(key=lambda new: new[1] / (len(new[0]) - 1) ** gamma, reverse=True)
-    return candidates[:beam] if cut else candidates
+def greedy_search(
+    steps: _Toy, max_len: int, *, part=slice(None), total=sum, limit=int
+) -> tuple[list[int], float]:
+    words, each, state = [BOS], [], steps.first
+    while words[-1] != EOS and len(words) <= limit(max_len):
+        log_probs, state = steps.next(words[-1], state)
+        words.append(int(log_probs.argmax()))
+        each.append(log_probs.max().item())
+    return words[part], total(each)
 
 
 def _kept(hypotheses: object) -> list[tuple]:
@@ -119,11 +102,9 @@ def _kept(hypotheses: object) -> list[tuple]:
     expect(isinstance(hypotheses, list | tuple), f"the result is {show(hypotheses)}; expected a list.")
     kept = []
     for words, log_prob, state in (as_parts(one, "words", "log_prob", "state") for one in hypotheses):
-        text, number = (
-            _text(as_tensor(words, name="words").int().tolist()),
-            as_number(log_prob, name="log_prob"),
-        )
-        kept.append((text, round(number, 3), _text(state) if isinstance(state, tuple) else state))
+        text = _text(as_tensor(words, name="words").int().tolist())
+        number = round(as_number(log_prob, name="log_prob"), 3)
+        kept.append((text, number, _text(state) if isinstance(state, tuple) else state))
     return kept
 
 
@@ -148,23 +129,27 @@ _DIVIDE = "Divide the log-probability by the number of words."
         )
     ],
     mistakes={
-        "the finished hypothesis is lost | Put it into the list as it is.": partial(_step, ended=False),
-        "the states are the old ones | Keep the state that `steps.next` returned.": partial(
-            _step, old_state=True
-        ),
-        "each log-probability is that of the last word alone | Add that of the hypothesis.": (
-            partial(_step, start=0)
-        ),
-        "more than `beam` hypotheses are kept | Return the first `beam`.": partial(_step, cut=False),
-        "a hypothesis has one continuation only | Several can be among the best.": partial(_step, each=1),
-        f"gamma has no effect | {_DIVIDE}": (
-            lambda steps, hypotheses, beam, _: _step(steps, hypotheses, beam, 0)
-        ),
+        "the finished hypothesis is lost | Put it into the list as it is.": {"ended": False},
+        "the states are the old ones | Keep the state that `steps.next` returned.": {"old_state": True},
+        "each log-probability is that of the last word alone | Add that of the hypothesis.": {"start": 0},
+        "more than `beam` hypotheses are kept | Return the first `beam`.": {"cut": False},
+        "a hypothesis has one continuation only | Several can be among the best.": {"each": 1},
+        f"gamma has no effect | {_DIVIDE}": {"divide": False},
     },
     compared=_kept,
 )
-def beam_step(steps: _Toy, hypotheses: list[tuple], beam: int, gamma: float) -> list[tuple]:
-    return _step(steps, hypotheses, beam, gamma)
+def beam_step(
+    steps, hypotheses, beam, gamma, *, ended=True, old_state=False, start=1, each=None, cut=True, divide=True
+) -> list[tuple]:
+    candidates = [new for new in hypotheses if new[0][-1] == EOS] if ended else []
+    for words, log_prob, state in hypotheses:
+        if words[-1] != EOS:
+            log_probs, new = steps.next(words[-1], state)
+            for word in log_probs.topk(each or beam).indices.tolist():
+                total = start * log_prob + log_probs[word].item()
+                candidates.append(([*words, word], total, state if old_state else new))
+    candidates.sort(key=lambda new: new[1] / (len(new[0]) - 1) ** (gamma if divide else 0), reverse=True)
+    return candidates[:beam] if cut else candidates
 
 
 @exercise(

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import pairwise
 
 from opencc import OpenCC
@@ -14,16 +13,6 @@ from utils.exercises.tables import Case, against
 
 def _plain(sentence: str) -> str:
     return "".join(filter(str.isalnum, sentence.lower()))
-
-
-def _groups(pairs: list[tuple[str, str]], *, form: Callable = _plain, sides=(0, 1), join=True) -> list[int]:
-    """A number for each row; with ``join`` the other rows of its group get a row's new number, too."""
-    group, first = list(range(len(pairs))), {}
-    for row, pair in enumerate(pairs):
-        for side in sides:
-            old, new = group[row], group[first.setdefault((side, form(pair[side])), row)]
-            group = [new if (join and g == old) or i == row else g for i, g in enumerate(group)]
-    return group
 
 
 def _first_rows(numbers: object) -> list[int]:
@@ -56,36 +45,29 @@ _FORM = "Compare what `plain` makes of the sentences."
         )
     ],
     mistakes={
-        "rows with one Chinese sentence are apart | Compare both sides.": partial(_groups, sides=(1,)),
-        "rows with one English sentence are apart | Compare both sides.": partial(_groups, sides=(0,)),
-        "each group has one number | Give one to each row.": lambda pairs: sorted(set(_groups(pairs))),
+        "rows with one Chinese sentence are apart | Compare both sides.": {"sides": (1,)},
+        "rows with one English sentence are apart | Compare both sides.": {"sides": (0,)},
         "all rows have one number | Rows are in one group only if a chain of shared sentences joins them.": (
             lambda pairs: [0 for _ in pairs]
         ),
         f"the chain ends after one sentence | {_CHAIN}": (
             lambda pairs: [min(j for j, b in enumerate(pairs) if a[0] == b[0] or a[1] == b[1]) for a in pairs]
         ),
-        "two groups that a row joins stay apart | Both get one number.": partial(_groups, join=False),
-        f"the sentences are compared as they are | {_FORM}": partial(_groups, form=str),
+        "two groups that a row joins stay apart | Both get one number.": {"join": False},
+        f"the sentences are compared as they are | {_FORM}": {"form": str},
     },
     parts=["the first row of each row's group"],
     compared=_first_rows,
 )
-def row_groups(pairs: list[tuple[str, str]]) -> list[int]:
-    return _groups(pairs)
-
-
-def _merges(words: list, num: int, *, anew=True, choose: Callable = max, most=-1) -> list[list[str]]:
-    """The words after the merges, of which there are at most this many in one round and word."""
-    texts = ["".join(f" {piece} " for piece in word) for word in words]
-    counts: Counter = Counter()
-    for _ in range(num):
-        if anew or not counts:
-            counts = Counter(pair for text in texts for pair in pairwise(text.split()))
-        first, second = choose(counts, key=counts.get)
-        del counts[first, second]
-        texts = [text.replace(f" {first}  {second} ", f" {first + second} ", most) for text in texts]
-    return [text.split() for text in texts]
+def row_groups(
+    pairs: list[tuple[str, str]], *, form: Callable = _plain, sides=(0, 1), join=True
+) -> list[int]:
+    group, first = list(range(len(pairs))), {}
+    for row, pair in enumerate(pairs):
+        for side in sides:
+            old, new = group[row], group[first.setdefault((side, form(pair[side])), row)]
+            group = [new if (join and g == old) or i == row else g for i, g in enumerate(group)]
+    return group
 
 
 def _cut(words: object) -> str:
@@ -113,19 +95,27 @@ def _cut(words: object) -> str:
         )
     ],
     mistakes={
-        "the pair was merged only once in a word | Merge it wherever it occurs.": partial(_merges, most=1),
-        "another pair is more frequent | Take the most frequent one.": (
-            partial(_merges, choose=lambda counts, key: next(iter(counts)))
-        ),
-        "the piece bc was not merged again | Count anew after each merge: a and bc are neighbours now.": (
-            partial(_merges, anew=False)
-        ),
+        "the pair was merged only once in a word | Merge it wherever it occurs.": {"most": 1},
+        "another pair is more frequent | Take the most frequent one.": {
+            "choose": lambda counts, key: next(iter(counts))
+        },
+        "the piece bc was not merged again | Count anew after each merge: a and bc are neighbours now.": {
+            "anew": False
+        },
     },
     parts=["the text"],
     compared=_cut,
 )
-def merges(words: list[list[str]], num: int) -> list[list[str]]:
-    return _merges(words, num)
+def merges(words: list, num: int, *, anew=True, choose: Callable = max, most=-1) -> list[list[str]]:
+    texts = ["".join(f" {piece} " for piece in word) for word in words]
+    counts: Counter = Counter()
+    for _ in range(num):
+        if anew or not counts:
+            counts = Counter(pair for text in texts for pair in pairwise(text.split()))
+        first, second = choose(counts, key=counts.get)
+        del counts[first, second]
+        texts = [text.replace(f" {first}  {second} ", f" {first + second} ", most) for text in texts]
+    return [text.split() for text in texts]
 
 
 @exercise(

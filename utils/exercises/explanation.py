@@ -13,22 +13,6 @@ from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import seeded
 
 
-@torch.no_grad()
-def _hide(
-    model: EncoderDecoder, batch: Batch, hidden: Tensor, *, softmax=True, whole_state=True, for_good=False
-) -> Tensor:
-    """The probabilities of all steps; the state can miss the hidden words, too, or they stay hidden for good."""
-    memory, state = model.start(batch.src, batch.src_lens)
-    mask, after = memory.mask.clone(), []
-    for i, word in enumerate(batch.tgt_in.split(1, dim=1)):
-        mask = mask if for_good else memory.mask.clone()
-        mask[torch.arange(len(mask)), 0, hidden[:, i]] = False
-        logits, hidden_state, _ = model.decoder(word, memory._replace(mask=mask), state)
-        state = model.decoder(word, memory, state)[1] if whole_state else hidden_state
-        after.append(logits)
-    return torch.cat(after, dim=1).softmax(dim=-1) if softmax else torch.cat(after, dim=1)
-
-
 @cache
 def _model() -> EncoderDecoder:
     with seeded(5):
@@ -45,6 +29,7 @@ def _sentences(src: list[list[int]], tgt: list[list[int]], hidden: list[list[int
     return Case(says, lambda: (_model(), make_batch(src, tgt), tensor(hidden)), point, wanted)
 
 
+_SOFTMAX = partial(torch.softmax, dim=-1)
 _END = "End with `.softmax(dim=-1)`."
 _LATER = "What is hidden in one step must be seen again in the next: begin each step with the whole mask."
 
@@ -59,22 +44,34 @@ _LATER = "What is hidden in one step must be seen again in the next: begin each 
         _sentences([[4, 5, 6, 7], [9, 10]], [[5, 6], [7, 8, 9, 10]], [[0, 3, 1, 1, 1], [1, 1, 0, 1, 0]]),
     ],
     mistakes={
-        f"these are logarithms of the probabilities | {_END}": lambda *inputs: _hide(*inputs).log(),
-        f"these are the logits | {_END}": partial(_hide, softmax=False),
+        f"these are logarithms of the probabilities | {_END}": {"change": partial(torch.log_softmax, dim=-1)},
+        f"these are the logits | {_END}": {"change": torch.clone},
         "nothing is hidden | Set False.": (
             lambda model, batch, _: model(batch.src, batch.src_lens, batch.tgt_in)[0].softmax(dim=-1)
         ),
         "the state did not see the word | The next state must be made with all words: take it from a second step, with "
-        "the whole mask.": partial(_hide, whole_state=False),
-        f"a hidden word stays hidden in all later steps | {_LATER}": partial(_hide, for_good=True),
-        f"a hidden word stays hidden for output and state | {_LATER}": (
-            partial(_hide, for_good=True, whole_state=False)
-        ),
+        "the whole mask.": {"whole_state": False},
+        f"a hidden word stays hidden in all later steps | {_LATER}": {"for_good": True},
+        f"a hidden word stays hidden for output and state | {_LATER}": {
+            "for_good": True,
+            "whole_state": False,
+        },
     },
     parts=["the probabilities"],
 )
-def hidden_in_step(model: EncoderDecoder, batch: Batch, hidden: Tensor) -> Tensor:
-    return _hide(model, batch, hidden)
+@torch.no_grad()
+def hidden_in_step(
+    model: EncoderDecoder, batch: Batch, hidden: Tensor, *, whole_state=True, for_good=False, change=_SOFTMAX
+) -> Tensor:
+    memory, state = model.start(batch.src, batch.src_lens)
+    mask, after = memory.mask.clone(), []
+    for i, word in enumerate(batch.tgt_in.split(1, dim=1)):
+        mask = mask if for_good else memory.mask.clone()
+        mask[torch.arange(len(mask)), 0, hidden[:, i]] = False
+        logits, hidden_state, _ = model.decoder(word, memory._replace(mask=mask), state)
+        state = model.decoder(word, memory, state)[1] if whole_state else hidden_state
+        after.append(logits)
+    return change(torch.cat(after, dim=1))
 
 
 def _products(f: Callable, x: Tensor, steps: int, *, first: float = 0.5) -> Tensor:

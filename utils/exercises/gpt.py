@@ -1,5 +1,6 @@
 """Checks of the exercises of chapters/gpt."""
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -95,12 +96,6 @@ def three_numbers() -> list[Row]:
     ]
 
 
-def _open(num_read: int, num_written: int, *, all_keys: bool = False) -> Tensor:
-    mask = causal_mask(num_read + num_written)
-    mask[:num_read, : None if all_keys else num_read] = True
-    return mask
-
-
 _ROWS = "Rows are queries and columns are keys, and True means that the query may attend to the key."
 _PAST = "A word that is read sees all that is read. A written word sees its past, and nothing later."
 
@@ -118,12 +113,14 @@ def _words(num_read: int, num_written: int) -> Case:
     mistakes={
         f"a word that is read does not see the words after it | {_PAST}": lambda *n: causal_mask(sum(n)),
         f"the written words see what comes later | {_PAST}": lambda *n: torch.ones(sum(n), sum(n)),
-        f"True and False are exchanged | {_ROWS}": lambda *n: ~_open(*n),
-        f"rows and columns are exchanged | {_ROWS}": lambda *n: _open(*n).T,
-        f"a word that is read sees those that will be written | {_PAST}": partial(_open, all_keys=True),
+        f"True and False are exchanged | {_ROWS}": {"change": torch.logical_not},
+        f"rows and columns are exchanged | {_ROWS}": {"change": torch.t},
+        f"a word that is read sees those that will be written | {_PAST}": {"all_keys": True},
         "the written words are missing | Each word has a row and a column.": lambda n, _: torch.ones(n, n),
     },
     parts=["the mask"],
 )
-def prefix_mask(num_read: int, num_written: int) -> Tensor:
-    return _open(num_read, num_written)
+def prefix_mask(num_read: int, num_written: int, *, all_keys=False, change: Callable = torch.clone) -> Tensor:
+    mask = causal_mask(num_read + num_written)
+    mask[:num_read, : None if all_keys else num_read] = True
+    return change(mask)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from itertools import pairwise
 from statistics import mean
 
@@ -35,19 +34,6 @@ def _ratio(pairs: list[tuple[str, str]]) -> float:
     return len(written) / len(wanted)
 
 
-def _scores(
-    hypotheses, references, lengths, edges, *, means=(), more=0, first=_bleu, second=_ratio
-) -> Tensor:
-    """Two numbers of each bucket, of which those in ``means`` are means over its sentences."""
-    rows = []
-    for low, high in pairwise([0, *edges, math.inf]):
-        triples = zip(hypotheses, references, lengths, strict=True)
-        bucket = [(text, reference) for text, reference, n in triples if low < n + more <= high]
-        each = [[pair] for pair in bucket]
-        rows.append([mean(map(find, each if find in means else [bucket])) for find in (first, second)])
-    return torch.tensor(rows)
-
-
 _TOGETHER = "Give `bleu` all texts of a bucket at once, and divide the sums of their words."
 
 
@@ -65,25 +51,28 @@ _TOGETHER = "Give `bleu` all texts of a bucket at once, and divide the sums of t
         for edges in ((5, 8), (4,), (3, 7, 9))
     ],
     mistakes={
-        f"these are means over the sentences | {_TOGETHER}": partial(_scores, means=(_bleu, _ratio)),
-        f"this is the mean of the BLEU of single sentences | {_TOGETHER}": partial(_scores, means=(_bleu,)),
-        f"this is the mean of the ratios of sentences | {_TOGETHER}": partial(_scores, means=(_ratio,)),
-        "the ratio is upside down | Divide by the references.": (
-            partial(_scores, second=lambda pairs: 1 / _ratio(pairs))
-        ),
-        "the numbers of a pair are exchanged | BLEU comes first.": partial(
-            _scores, first=_ratio, second=_bleu
-        ),
-        "the buckets are those of the French lengths | `lengths` has the English ones.": (
-            lambda a, b, _, edges: _scores(a, b, [len(text.split()) for text in b], edges)
-        ),
+        f"these are means over the sentences | {_TOGETHER}": {"means": (_bleu, _ratio)},
+        f"this is the mean of the BLEU of single sentences | {_TOGETHER}": {"means": (_bleu,)},
+        f"this is the mean of the ratios of single sentences | {_TOGETHER}": {"means": (_ratio,)},
+        "the ratio is upside down | Divide by the references.": {"second": lambda pairs: 1 / _ratio(pairs)},
+        "the two numbers of a pair are exchanged | BLEU comes first.": {"first": _ratio, "second": _bleu},
+        "the buckets are those of the French lengths | `lengths` has the English ones.": {"french": True},
         "a sentence as long as an edge is in the next bucket | An edge is the largest length of its bucket: "
-        "`low < length <= high`.": partial(_scores, more=1),
+        "`low < length <= high`.": {"more": 1},
     },
     parts=["the list of pairs"],
 )
-def my_by_length(hypotheses, references, lengths, edges) -> Tensor:
-    return _scores(hypotheses, references, lengths, edges)
+def my_by_length(
+    hypotheses, references, lengths, edges, *, means=(), more=0, first=_bleu, second=_ratio, french=False
+) -> Tensor:
+    lengths = [len(text.split()) for text in references] if french else lengths
+    rows = []
+    for low, high in pairwise([0, *edges, math.inf]):
+        triples = zip(hypotheses, references, lengths, strict=True)
+        bucket = [(text, reference) for text, reference, n in triples if low < n + more <= high]
+        each = [[pair] for pair in bucket]
+        rows.append([mean(map(find, each if find in means else [bucket])) for find in (first, second)])
+    return torch.tensor(rows)
 
 
 _EXPONENT = "The penalty is e to the power 1 - r/c. c/r is 0.6, so r/c is 1/0.6."

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -17,13 +16,6 @@ def _split(x: Tensor, num_heads: int) -> Tensor:
 
 def _join(heads: Tensor) -> Tensor:
     return heads.transpose(1, 2).flatten(2)
-
-
-def _heads(*inputs, split: Callable = _split, join: Callable = _join, whole_width=False) -> tuple:
-    *qkv, num_heads = inputs
-    q, k, v = (split(x, num_heads) for x in qkv)
-    weights = torch.softmax(q @ k.mT / math.sqrt((qkv[0] if whole_width else q).shape[-1]), dim=-1)
-    return join(weights @ v), weights
 
 
 def _sizes(batch: int, n: int, m: int, d: int, num_heads: int) -> Case:
@@ -43,23 +35,24 @@ _BACK = "Before `flatten`, the axis of the heads goes back behind that of the wo
     "Join with `heads.transpose(1, 2).flatten(2)`.",
     cases=[_sizes(1, 5, 3, 4, 2), _sizes(2, 5, 3, 12, 3), _sizes(3, 4, 4, 5, 1)],
     mistakes={
-        "the scores are divided by √d | The width of a head is d / H.": partial(_heads, whole_width=True),
-        f"a head has numbers of several words | {_CUT}": (
-            partial(_heads, split=lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1))
-        ),
-        f"the axes of words and heads are exchanged | {_AXES}": (
-            lambda *inputs: (_heads(*inputs)[0], _heads(*inputs)[1].transpose(1, 2))
-        ),
-        f"words and heads are mixed when they are joined | {_BACK}": (
-            partial(_heads, join=lambda heads: heads.reshape(len(heads), heads.shape[2], -1))
-        ),
-        f"the heads are not joined | {_BACK}": partial(_heads, join=lambda heads: heads),
+        "the scores are divided by √d | The width of a head is d / H.": {"whole_width": True},
+        f"a head has numbers of several words | {_CUT}": {
+            "split": lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1)
+        },
+        f"the axes of words and heads are exchanged | {_AXES}": {"swap": True},
+        f"words and heads are mixed when they are joined | {_BACK}": {
+            "join": lambda heads: heads.reshape(len(heads), heads.shape[2], -1)
+        },
+        f"the heads are not joined | {_BACK}": {"join": torch.clone},
     },
     parts=["the contexts", "the weights"],
     last_first=True,
 )
-def all_heads(q: Tensor, k: Tensor, v: Tensor, num_heads: int) -> tuple[Tensor, Tensor]:
-    return _heads(q, k, v, num_heads)
+def all_heads(q, k, v, num_heads, *, split=_split, join=_join, whole_width=False, swap=False) -> tuple:
+    width = q.shape[-1] // (1 if whole_width else num_heads)
+    q, k, v = (split(x, num_heads) for x in (q, k, v))
+    weights = torch.softmax(q @ k.mT / math.sqrt(width), dim=-1)
+    return join(weights @ v), weights.transpose(1, 2) if swap else weights
 
 
 def _vectors(*shape: int) -> Case:
