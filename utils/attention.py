@@ -13,6 +13,21 @@ import torch
 from jaxtyping import Bool, Float, Integer
 from torch import Tensor, nn
 
+__all__ = [
+    "AdditiveAttention",
+    "Attention",
+    "CosineAttention",
+    "DotProductAttention",
+    "Normalise",
+    "additive_scores",
+    "cosine_scores",
+    "dot_scores",
+    "length_mask",
+    "masked_softmax",
+    "scaled_dot_scores",
+    "weighted_sum",
+]
+
 #: A function of scores and a mask that makes weights, as :func:`masked_softmax`.
 Normalise = Callable[[Tensor, Tensor | None], Tensor]
 

@@ -26,6 +26,19 @@ from utils.attention import (
 )
 from utils.seq2seq import Memory, RecurrentDecoder
 
+__all__ = [
+    "SCORES",
+    "AttentionDecoder",
+    "ConcatAttention",
+    "DotAttention",
+    "FeedingState",
+    "GeneralAttention",
+    "LocationAttention",
+    "PointerDecoder",
+    "masked_sparsemax",
+    "score_layer",
+]
+
 
 def masked_sparsemax(
     scores: Float[Tensor, "*batch queries keys"], mask: Bool[Tensor, "..."] | None = None

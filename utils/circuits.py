@@ -15,6 +15,18 @@ from torch import Tensor, nn
 from utils.attention import check_count, check_width, masked_softmax
 from utils.transformer import causal_mask, check_heads
 
+__all__ = [
+    "Activations",
+    "AttentionOnly",
+    "CausalHeads",
+    "Place",
+    "at_place",
+    "induction_score",
+    "output_value_circuit",
+    "previous_token_score",
+    "query_key_circuit",
+]
+
 #: A layer, or a layer and one of its heads; both are counted from 0.
 Place = int | tuple[int, int]
 

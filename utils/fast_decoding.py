@@ -14,6 +14,19 @@ from torch import Tensor, nn
 from utils.attention import check_count, check_positive, check_width
 from utils.transformer import FeedForward, Residual, causal_mask, check_heads, sinusoids
 
+__all__ = [
+    "GPT",
+    "POSITIONS",
+    "GPTLayer",
+    "GroupedQueryAttention",
+    "Past",
+    "alibi",
+    "cache_bytes",
+    "generate",
+    "rotate",
+    "speculative",
+]
+
 #: How a :class:`GPT` knows the places of its words: two ways add vectors to the words, two change the scores.
 POSITIONS = ("sinusoids", "learned", "rotary", "alibi", "none")
 #: The keys and the values that one layer keeps of the words so far.

@@ -37,6 +37,8 @@ from utils.seq2seq import EncoderDecoder, RecurrentDecoder
 from utils.training import batch_loss
 from utils.transformer import TransformerDecoder
 
+__all__ = ["attention_weights", "fast_loss", "vocabulary_loss"]
+
 
 def fast_loss(model: EncoderDecoder, batch: Batch, *, label_smoothing: float = 0.0) -> Float[Tensor, ""]:
     """A fast form of :func:`utils.training.batch_loss`; for a decoder with its own ``forward`` it calls that function.

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from utils.attention import masked_softmax, power_below, widened
 
+__all__ = ["boxcar", "epanechnikov", "gaussian", "nadaraya_watson", "triangular"]
+
 
 def gaussian(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     r"""Gaussian kernel :math:`K(u) = e^{-u^2/2} / \sqrt{2\pi}`.

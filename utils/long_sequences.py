@@ -15,6 +15,15 @@ from torch import Tensor, nn
 from utils.attention import check_axes, check_count, check_mask, power_below, scaled_dot_scores, widened
 from utils.transformer import causal_mask
 
+__all__ = [
+    "Features",
+    "linear_attention",
+    "online_attention",
+    "positive_features",
+    "recurrent_attention",
+    "window_mask",
+]
+
 #: A function that makes the features of queries and keys, none of them negative.
 Features = Callable[[Tensor], Tensor]
 

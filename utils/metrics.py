@@ -18,6 +18,25 @@ from sacrebleu.significance import PairedTest
 
 from utils.corpus.languages import has_blanks, primary, script
 from utils.corpus.text_files import refuse_text
+from utils.errors import CourseError
+
+__all__ = [
+    "Bucket",
+    "Difference",
+    "Links",
+    "References",
+    "Score",
+    "alignment_error_rate",
+    "bleu",
+    "bleu_by_length",
+    "bleu_tokenizer",
+    "chrf",
+    "diagonal_links",
+    "link_set",
+    "links_from_weights",
+    "paired_bootstrap",
+    "reference_streams",
+]
 
 #: Pairs of positions; in JSON a pair is a list.
 Links = Iterable[Sequence[int]]
@@ -120,15 +139,15 @@ def _corpus_score(
 ) -> Score:
     refuse_text(hypotheses=hypotheses, references=references)
     if not hypotheses:
-        raise ValueError("hypotheses must hold at least one text, got none")
+        raise CourseError("hypotheses must hold at least one text, got none")
     if len(hypotheses) != len(references):
-        raise ValueError(
+        raise CourseError(
             "hypotheses and references must have the same length, "
             f"got {len(hypotheses)} and {len(references)}"
         )
     for row, accepted in enumerate(references):
         if isinstance(accepted, str) or not accepted:
-            raise ValueError(f"references[{row}] must be a list of at least one text, got {accepted!r}")
+            raise CourseError(f"references[{row}] must be a list of at least one text, got {accepted!r}")
     streams = reference_streams(references)
     score = metric.corpus_score(list(hypotheses), streams)
     _check_count(0, resamples=resamples)
@@ -216,10 +235,10 @@ def bleu_by_length(
     for edge in edges:
         _check_count(0, edges=edge)
     if list(edges) != sorted(set(edges)):
-        raise ValueError(f"edges must ascend, got {list(edges)}")
+        raise CourseError(f"edges must ascend, got {list(edges)}")
     refuse_text(hypotheses=hypotheses, references=references)
     if not len(lengths) == len(hypotheses) == len(references):
-        raise ValueError(
+        raise CourseError(
             "hypotheses, references and lengths must have the same length, "
             f"got {len(hypotheses)}, {len(references)} and {len(lengths)}"
         )
@@ -331,7 +350,7 @@ def alignment_error_rate(
     """
     possible = [()] * len(sure) if possible is None else possible
     if not len(predicted) == len(sure) == len(possible):
-        raise ValueError(
+        raise CourseError(
             "predicted, sure and possible must have the same length, "
             f"got {len(predicted)}, {len(sure)} and {len(possible)}"
         )
@@ -346,7 +365,7 @@ def alignment_error_rate(
         agreed += len(a & s) + len(a & (p | s))
         total += len(a) + len(s)
     if not total:
-        raise ValueError("predicted and sure must hold at least one link, got none")
+        raise CourseError("predicted and sure must hold at least one link, got none")
     return 1 - agreed / total
 
 
@@ -367,7 +386,7 @@ def link_set(links: Links, *, name: str = "links") -> frozenset[tuple[int, int]]
     try:
         return frozenset((index(i), index(j)) for i, j in links)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise CourseError(
             f"{name} must be pairs of positions, such as [(0, 0), (1, 2)], got {str(links)[:60]!r}"
         ) from error
 
@@ -421,7 +440,7 @@ def _check_count(low: int, high: float = math.inf, /, **counts: int) -> None:
     # As check_count of utils.attention, which needs torch.
     for name, count in counts.items():
         if isinstance(count, bool) or not hasattr(count, "__index__"):
-            raise ValueError(f"{name} must be a whole number, got {count!r}")
+            raise CourseError(f"{name} must be a whole number, got {count!r}")
         if not low <= count <= high:
             limits = f"from {low} to {high}" if high < math.inf else f"at least {low}"
-            raise ValueError(f"{name} must be {limits}, got {count}")
+            raise CourseError(f"{name} must be {limits}, got {count}")

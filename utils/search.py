@@ -16,6 +16,16 @@ from utils.attention import check_count, check_number
 from utils.corpus.vocabulary import BOS, EOS, PAD
 from utils.seq2seq import EncoderDecoder
 
+__all__ = [
+    "DecoderSteps",
+    "Hypothesis",
+    "MakeSteps",
+    "Steps",
+    "beam_search",
+    "greedy",
+    "next_word_probabilities",
+]
+
 #: Stands in place of a word id where a hypothesis has ended.
 _NO_WORD = -1
 

@@ -22,6 +22,8 @@ from utils.corpus.text_files import refuse_text
 from utils.seq2seq import check_lengths
 from utils.transformer import EncoderLayer
 
+__all__ = ["SentenceEncoder", "read_network"]
+
 #: What BERT adds to a variance before the root.
 _EPS = 1e-12
 #: Names of a layer's parts in a file of BERT's weights, and here.

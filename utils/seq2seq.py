@@ -14,6 +14,17 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from utils.attention import AdditiveAttention, check_count, check_number, length_mask
 
+__all__ = [
+    "BahdanauDecoder",
+    "ContextGRUCell",
+    "Decoder",
+    "Encoder",
+    "EncoderDecoder",
+    "FixedContextDecoder",
+    "Memory",
+    "RecurrentDecoder",
+]
+
 
 class Encoder(nn.Module):
     r"""Reads a sentence with a bidirectional GRU: :math:`h_j = [\overrightarrow{h}_j; \overleftarrow{h}_j]`.

@@ -19,7 +19,20 @@ from torch import Tensor, nn
 from utils.attention import check_count, check_number, check_positive
 from utils.corpus.batches import Batch
 from utils.corpus.vocabulary import PAD
+from utils.errors import NotFiniteError
 from utils.seq2seq import EncoderDecoder
+
+__all__ = [
+    "EpochBatches",
+    "History",
+    "Ids",
+    "Loss",
+    "batch_loss",
+    "fit",
+    "seeded",
+    "sequence_loss",
+    "training_steps",
+]
 
 Ids = Sequence[Sequence[int]]
 
@@ -217,7 +230,7 @@ def training_steps(
 def check_finite(loss: Tensor, norm: Tensor, *, step: int) -> None:
     """Raise FloatingPointError with the number of the step if the loss or its gradient norm is not finite."""
     if not (loss.isfinite() and norm.isfinite()):
-        raise FloatingPointError(
+        raise NotFiniteError(
             f"step {step}: loss {loss.item():.4g} with gradient norm {norm.item():.4g}; try a smaller lr"
         )
 

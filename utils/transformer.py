@@ -23,6 +23,21 @@ from utils.attention import (
 )
 from utils.seq2seq import check_lengths
 
+__all__ = [
+    "DecoderLayer",
+    "EncoderLayer",
+    "FeedForward",
+    "MultiHeadAttention",
+    "Past",
+    "Residual",
+    "SourceMemory",
+    "TransformerDecoder",
+    "TransformerEncoder",
+    "causal_mask",
+    "head_name",
+    "sinusoids",
+]
+
 
 def causal_mask(
     num_queries: int, num_keys: int | None = None, *, device=None

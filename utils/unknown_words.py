@@ -12,6 +12,9 @@ from torch import Tensor
 
 from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import SPECIAL_TOKENS, UNK
+from utils.errors import CourseError
+
+__all__ = ["learn_dictionary", "point_at_source", "read_pointers", "replace_unknown"]
 
 
 def learn_dictionary(
@@ -40,7 +43,7 @@ def learn_dictionary(
     """
     refuse_text(sources=sources, targets=targets, links=links)
     if not len(sources) == len(targets) == len(links):
-        raise ValueError(
+        raise CourseError(
             "sources, targets and links must have the same length, "
             f"got {len(sources)}, {len(targets)} and {len(links)}"
         )
@@ -87,7 +90,7 @@ def replace_unknown(
     refuse_text(tokens=tokens, src_words=src_words)
     num_rows, num_columns = weights.shape
     if num_rows < len(tokens) or num_columns != len(src_words):
-        raise ValueError(
+        raise CourseError(
             f"weights must have one row per token ({len(tokens)}) and one column per source word "
             f"({len(src_words)}), got {num_rows} × {num_columns}"
         )

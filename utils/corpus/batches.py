@@ -13,6 +13,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from utils.corpus.vocabulary import BOS, EOS, PAD
+from utils.errors import CourseError
 
 
 class Batch(NamedTuple):
@@ -118,9 +119,9 @@ def batches(
     _check_pairs(src_ids, tgt_ids)
     for name, number in (("batch_size", batch_size), ("pool", pool)):
         if isinstance(number, bool) or not hasattr(number, "__index__"):
-            raise ValueError(f"{name} must be a whole number, got {number!r}")
+            raise CourseError(f"{name} must be a whole number, got {number!r}")
         if number < 1:
-            raise ValueError(f"{name} must be at least 1, got {number}")
+            raise CourseError(f"{name} must be at least 1, got {number}")
     if generator is None:
         rows = [range(first, first + batch_size) for first in range(0, len(src_ids), batch_size)]
         rows[-1] = range(rows[-1].start, len(src_ids))
@@ -194,11 +195,11 @@ def _bucketed_rows(
 
 def _check_pairs(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]]) -> None:
     if not src_ids:
-        raise ValueError("src_ids must hold at least one sentence, got none")
+        raise CourseError("src_ids must hold at least one sentence, got none")
     if len(src_ids) != len(tgt_ids):
-        raise ValueError(
+        raise CourseError(
             f"src_ids and tgt_ids must have the same length, got {len(src_ids)} and {len(tgt_ids)}"
         )
     for row, ids in enumerate(src_ids):
         if not ids:
-            raise ValueError(f"a source sentence must have at least one token, got none in src_ids[{row}]")
+            raise CourseError(f"a source sentence must have at least one token, got none in src_ids[{row}]")

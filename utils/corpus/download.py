@@ -17,6 +17,7 @@ from typing import NamedTuple
 import pooch
 
 from utils.corpus.pairs import SOURCE_PAGE, data_folder, find_file, read_pairs
+from utils.errors import CourseError
 
 #: The terms of both files, and whom the licence asks you to name.
 LICENCE = "CC BY 2.0 FR, https://creativecommons.org/licenses/by/2.0/fr/"
@@ -103,7 +104,7 @@ def get_corpus(
         OSError: the data folder cannot be written to, or the disk is full.
     """
     if name not in corpora:
-        raise ValueError(f"name must be one of {', '.join(corpora)}, got {name}")
+        raise CourseError(f"name must be one of {', '.join(corpora)}, got {name}")
     place = data_folder() / "tatoeba" / f"{name}.txt"
     if path is None and not replace and place.exists():
         return _checked(place, corpora[name])
@@ -115,7 +116,9 @@ def get_corpus(
         else:
             found = _unpack(find_file(path), part, corpora[name])
         if not replace and place.exists() and place.read_bytes() != part.read_bytes():
-            raise ValueError(f"{place} is there already and has another text: add --replace to write over it")
+            raise CourseError(
+                f"{place} is there already and has another text: add --replace to write over it"
+            )
         part.replace(place)
     return found._replace(path=place)
 
@@ -146,9 +149,9 @@ def _unpack(file: Path, part: Path, corpus: Corpus) -> CorpusFile:
         part.write_bytes(_text_in(file, part.name))
         return _checked(part, corpus)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # or it has a password
-        raise ValueError(f"{file} cannot be unpacked: {error}") from error
+        raise CourseError(f"{file} cannot be unpacked: {error}") from error
     except ValueError as error:
-        raise ValueError(str(error).replace(str(part), str(file))) from error
+        raise CourseError(str(error).replace(str(part), str(file))) from error
 
 
 def _text_in(file: Path, name: str) -> bytes:
@@ -159,7 +162,7 @@ def _text_in(file: Path, name: str) -> bytes:
         for member in archive.namelist():
             if PurePosixPath(member).name == name:
                 return archive.read(member)
-    raise ValueError(f"{file} holds no {name}")
+    raise CourseError(f"{file} holds no {name}")
 
 
 def _checked(file: Path, corpus: Corpus) -> CorpusFile:

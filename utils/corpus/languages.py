@@ -9,6 +9,8 @@ from functools import lru_cache
 
 from babel.core import Locale, get_global, parse_locale
 
+from utils.errors import CourseError
+
 #: Scripts that put no blanks between words.
 _WITHOUT_BLANKS = {
     "Hani", "Hans", "Hant", "Hira", "Hrkt", "Jpan", "Kana", "Khmr", "Lana", "Laoo", "Mymr", "Tale", "Talu", "Tavt",
@@ -36,7 +38,7 @@ def canonical(code: str) -> str:
     except ValueError:
         language = ""
     if not re.fullmatch("[a-z]{2,3}", language):
-        raise ValueError(f"a language code has two or three letters, such as en, zh, pt-BR; got {code!r}")
+        raise CourseError(f"a language code has two or three letters, such as en, zh, pt-BR; got {code!r}")
     # One alias names several languages and has a blank.
     language = get_global("language_aliases").get(language, language).split("_")[0].split()[0]
     if script == _usual_script(language, territory):

@@ -21,6 +21,7 @@ from opencc import OpenCC
 
 from utils.corpus.languages import canonical, has_blanks, primary, script
 from utils.corpus.text_files import check_characters, looks_like, refuse_text, text_lines
+from utils.errors import CourseError
 
 #: Name of the environment variable that names the data folder.
 DATA_VARIABLE = "ATTENTION_DATA"
@@ -119,7 +120,7 @@ def find_file(path: str | Path) -> Path:
     if found.is_file():
         return found
     if found.exists():
-        raise ValueError(f"{found} is not a regular file: write a pipe to a file first")
+        raise CourseError(f"{found} is not a regular file: write a pipe to a file first")
     paths = " or ".join(dict.fromkeys([str(path), str(found)]))
     raise FileNotFoundError(
         f"there is no file {paths}. {DATA_VARIABLE} names the data folder "
@@ -138,7 +139,7 @@ def find_files(pairs: PairFiles) -> list[Path]:
     """
     paths = [pairs] if isinstance(pairs, str | Path) else list(pairs)
     if len(paths) not in (1, 2):
-        raise ValueError(f"pairs must be one file or two, got {len(paths)}")
+        raise CourseError(f"pairs must be one file or two, got {len(paths)}")
     return [find_file(path) for path in paths]
 
 
@@ -164,7 +165,7 @@ def choose_languages(
     src, tgt = (code if code is None else canonical(code) for code in (src, tgt))
     if columns is None:
         if src is None or tgt is None:
-            raise ValueError("name the columns, or both source and target")
+            raise CourseError("name the columns, or both source and target")
         columns = (src, tgt)
     first, second = _checked_columns(columns)
     if src is None:
@@ -172,7 +173,7 @@ def choose_languages(
     if tgt is None:
         tgt = second if src != second else first
     if {src, tgt} != {first, second}:
-        raise ValueError(
+        raise CourseError(
             f"source and target must be the two columns {first} and {second}, got {src} and {tgt}"
         )
     return (first, second), src, tgt
@@ -186,7 +187,7 @@ def _checked_columns(columns: Sequence[str]) -> tuple[str, str]:
     except ValueError:
         columns = []
     if len(columns) != 2 or len(set(columns)) != 2:
-        raise ValueError(f"columns must be two different language codes such as en,fr, got {names}")
+        raise CourseError(f"columns must be two different language codes such as en,fr, got {names}")
     return columns[0], columns[1]
 
 
@@ -321,7 +322,7 @@ def _sides_of_two(
     if lengths[0] != lengths[1]:
         number, path = alone
         place = f"; line {number} of {path} alone is empty" if number <= min(lengths) else ""
-        raise ValueError(
+        raise CourseError(
             f"{paths[0]} has {lengths[0]} lines and {paths[1]} has {lengths[1]}, and they must have as many{place}"
         )
 
@@ -342,12 +343,12 @@ def check_share(files: Sequence[Path], num_good: int, num_bad: int, bad_rows: Ma
         for path in files:
             with path.open("rb") as file:
                 looks = looks or looks_like(file, columns=len(files) == 1)
-        raise ValueError(
+        raise CourseError(
             f"{name}, line {number}: {reason}{looks} "
             f"({num_bad} of {num_good + num_bad} rows are bad, and {MAX_BAD_SHARE:.0%} may be)"
         )
     if not num_good:
-        raise ValueError(f"{name} holds no sentence pair")
+        raise CourseError(f"{name} holds no sentence pair")
 
 
 def _read_row(sides: Sequence[str | ValueError], columns: tuple[str, str]) -> tuple[str, str]:
@@ -356,12 +357,12 @@ def _read_row(sides: Sequence[str | ValueError], columns: tuple[str, str]) -> tu
         if isinstance(side, ValueError):
             raise side
         if len(side) > MAX_CHARACTERS:
-            raise ValueError(f"a side has {len(side)} characters, more than {MAX_CHARACTERS}")
+            raise CourseError(f"a side has {len(side)} characters, more than {MAX_CHARACTERS}")
     if len(sides) < 2:
-        raise ValueError("a row must have two columns separated by a tab, got one")
+        raise CourseError("a row must have two columns separated by a tab, got one")
     first, second = (normalise(text, lang) for text, lang in zip(sides, columns, strict=False))
     if not first or not second:
-        raise ValueError(f"the {columns[0] if not first else columns[1]} side is empty")
+        raise CourseError(f"the {columns[0] if not first else columns[1]} side is empty")
     return first, second
 
 

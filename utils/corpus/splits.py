@@ -14,6 +14,7 @@ import numpy as np
 import regex
 
 from utils.corpus.text_files import refuse_text
+from utils.errors import CourseError
 
 #: The parts of a split.
 TRAIN, VALID, TEST = range(3)
@@ -85,13 +86,13 @@ def parts_of_rows(
     Explained in book/data_and_licences.
     """
     if min(num_test or 0, num_valid or 0) < 0:
-        raise ValueError(f"num_test and num_valid must not be negative, got {num_test} and {num_valid}")
+        raise CourseError(f"num_test and num_valid must not be negative, got {num_test} and {num_valid}")
     group = groups_of_rows(pairs)
     groups = array("q", np.unique(group).tobytes())
     num_test = min(MOST_TEST, len(groups) // 10) if num_test is None else num_test
     num_valid = min(MOST_VALID, len(groups) // 10) if num_valid is None else num_valid
     if len(groups) <= num_test + num_valid:
-        raise ValueError(
+        raise CourseError(
             f"{len(group)} pairs form {len(groups)} groups that share no sentence: too few to keep {num_test}"
             f" for testing and {num_valid} for validation and to train on the rest"
         )

@@ -15,6 +15,8 @@ from itertools import chain
 
 from charset_normalizer import from_bytes
 
+from utils.errors import CourseError
+
 #: The largest number of bytes in a line, which holds two of the longest sentences in any script and an attribution.
 MAX_LINE = 1 << 20
 _CHUNK = 1 << 13
@@ -82,7 +84,7 @@ def text_lines(file: BufferedIOBase, name: str) -> Iterator[str | ValueError]:
         start += more
     for magic, kind, remedy in _PACKED:
         if re.match(magic, start, re.DOTALL):
-            raise ValueError(f"{name} looks like {kind}: {remedy} first")
+            raise CourseError(f"{name} looks like {kind}: {remedy} first")
     chunks = chain([start.removeprefix(codecs.BOM_UTF8)], iter(partial(file.read1, _CHUNK), b""))
     is_utf16 = start.startswith(_UTF16_MARKS)
     for line in _split(_from_utf16(chunks) if is_utf16 else chunks, name):
@@ -110,7 +112,7 @@ def _split(chunks: Iterator[bytes], name: str) -> Iterator[bytes | None]:
     line, is_long = bytearray(), False
     for chunk in chain([start], chunks):
         if end == b"\r" and b"\n" in chunk:
-            raise ValueError(
+            raise CourseError(
                 f"{name} has lines that end with carriage returns, and then line feeds: save it with line feeds"
             )
         for number, piece in enumerate(chunk.split(end)):
@@ -153,7 +155,7 @@ def refuse_text(**arguments: object) -> None:
     """
     for name, value in arguments.items():
         if isinstance(value, str):
-            raise ValueError(f"{name} must be a list, got the text {value[:40]!r}")
+            raise CourseError(f"{name} must be a list, got the text {value[:40]!r}")
 
 
 def check_characters(texts: Iterable[str]) -> None:
@@ -171,7 +173,7 @@ def check_characters(texts: Iterable[str]) -> None:
             text.encode()
         except UnicodeEncodeError as error:
             half = f"U+{ord(text[error.start]):04X}"
-            raise ValueError(
+            raise CourseError(
                 f"a text must hold whole characters, got {half}, half of a surrogate pair, in {text[:40]!r}"
             ) from None
 

@@ -12,6 +12,7 @@ from tokenizers import Encoding, Regex, Tokenizer, decoders, models, pre_tokeniz
 
 from utils.corpus.text_files import check_characters, refuse_text
 from utils.corpus.whole_files import write_whole
+from utils.errors import CourseError
 
 #: Ids that all vocabularies share: padding, beginning and end of sentence, and the unknown word.
 PAD, BOS, EOS, UNK = 0, 1, 2, 3
@@ -72,7 +73,7 @@ class Vocabulary:
             counts.update(sentence)
         check_characters(counts)
         if not counts:
-            raise ValueError("sentences must hold at least one word, got none")
+            raise CourseError("sentences must hold at least one word, got none")
         frequent = sorted((-count, word) for word, count in counts.items() if count >= min_count)
         ids = {token: i for i, token in enumerate(SPECIAL_TOKENS)}
         for _, word in frequent:
@@ -114,11 +115,11 @@ class Vocabulary:
         characters = len({"▁", *"".join(texts).replace(" ", "▁")})
         smallest = len(SPECIAL_TOKENS) + len(_BYTES) + characters
         if not any(texts):
-            raise ValueError("texts must hold at least one character, got none")
+            raise CourseError("texts must hold at least one character, got none")
         if size > MAX_SIZE:
-            raise ValueError(f"size must be at most {MAX_SIZE}, got {size} (--vocabulary-size)")
+            raise CourseError(f"size must be at most {MAX_SIZE}, got {size} (--vocabulary-size)")
         if size < smallest:
-            raise ValueError(
+            raise CourseError(
                 f"size must be at least {smallest} (4 special tokens, 256 bytes and the {characters} "
                 f"characters of the text), got {size} (--vocabulary-size)"
             )
@@ -142,7 +143,7 @@ class Vocabulary:
         for sentence in sentences:
             if isinstance(sentence, str) == self.of_words:
                 kind = "sequences of words" if self.of_words else "texts"
-                raise ValueError(f"this vocabulary encodes {kind}, got {sentence!r}")
+                raise CourseError(f"this vocabulary encodes {kind}, got {sentence!r}")
         check_characters(chain.from_iterable(sentences) if self.of_words else sentences)
         # A word that is spelled like a special token is an unknown word, not padding.
         if self.of_words:
@@ -162,7 +163,7 @@ class Vocabulary:
         refuse_text(texts=texts)
         check_characters(texts)
         if self.of_words:
-            raise ValueError("only a vocabulary of subwords has spans, got one of words")
+            raise CourseError("only a vocabulary of subwords has spans, got one of words")
         return [encoding.offsets for encoding in self._encodings(texts)]
 
     def _encodings(self, texts: Sequence[str]) -> list[Encoding]:
@@ -212,9 +213,9 @@ class Vocabulary:
         except OSError:
             raise
         except Exception as error:  # tokenizers raises no narrower class
-            raise ValueError(f"{path} does not hold a vocabulary: {error}") from error
+            raise CourseError(f"{path} does not hold a vocabulary: {error}") from error
         if tuple(map(tokenizer.id_to_token, range(len(SPECIAL_TOKENS)))) != SPECIAL_TOKENS:
-            raise ValueError(f"{path} does not hold a vocabulary of this course: ids 0 to 3 differ")
+            raise CourseError(f"{path} does not hold a vocabulary of this course: ids 0 to 3 differ")
         return cls(tokenizer)
 
 

@@ -20,6 +20,7 @@ import platformdirs
 import pooch
 
 from utils.corpus.download import DownloadError
+from utils.errors import CourseError
 
 #: The SHA-256 of each file of the network.
 FILES: Mapping[str, str] = MappingProxyType(
@@ -155,13 +156,13 @@ def _unpack(file: Path, part: Path) -> None:
                 for name in FILES:
                     (part / name).write_bytes(archive.read(name))
     except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError) as error:
-        raise ValueError(f"{file} cannot be unpacked: {error}") from error
+        raise CourseError(f"{file} cannot be unpacked: {error}") from error
 
 
 def _check(folder: Path) -> None:
     for name, sha256 in FILES.items():
         if (found := _sha256(folder / name)) != sha256:
-            raise ValueError(f"{name} has the checksum {found}, not {sha256}")
+            raise CourseError(f"{name} has the checksum {found}, not {sha256}")
 
 
 def _sha256(file: Path) -> str:

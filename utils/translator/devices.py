@@ -10,6 +10,7 @@ from pathlib import Path
 
 import torch
 
+from utils.errors import CourseError
 from utils.translator.options import Device
 
 #: The processor, which is the default everywhere.
@@ -35,12 +36,12 @@ def choose_device(name: Device = Device.AUTO) -> torch.device:
     if name is Device.AUTO:
         name = next(device for device in available if available[device])
     elif not available[name]:
-        raise ValueError(f"device {name} is not available: this machine, or this build of torch, has none")
+        raise CourseError(f"device {name} is not available: this machine, or this build of torch, has none")
     if name is not Device.CUDA:
         return torch.device(name)
     local_rank, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
     if local_rank >= count:
-        raise ValueError(
+        raise CourseError(
             f"process {local_rank} of this machine finds {count} CUDA GPUs: "
             "start no more processes than GPUs, or use --device cpu"
         )
@@ -72,7 +73,7 @@ def check_memory(num_weights: int, device: torch.device = CPU) -> None:
     """
     needed, present = 5 * 4 * num_weights, _memory()
     if device.type == "cpu" and present is not None and needed > present:
-        raise ValueError(
+        raise CourseError(
             f"a model of {num_weights:,} weights needs at least {needed / 2**30:,.0f} GB to train, and this machine "
             f"has {present / 2**30:,.0f} GB: choose a smaller --width or --vocabulary-size"
         )

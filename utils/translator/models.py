@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from utils.attention import check_count
+from utils.errors import CourseError
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.training import seeded
 from utils.transformer import TransformerDecoder, TransformerEncoder
@@ -49,15 +50,15 @@ class Settings:
 
     def __post_init__(self):
         if self.model not in tuple(Model):
-            raise ValueError(f"model must be {' or '.join(Model)}, got {self.model!r}")
+            raise CourseError(f"model must be {' or '.join(Model)}, got {self.model!r}")
         if (self.num_heads is None) != (self.model == Model.RECURRENT):
-            raise ValueError(
+            raise CourseError(
                 "a Transformer needs a number of heads, and a recurrent translator has none, "
                 f"got {self.num_heads} for {self.model}"
             )
         check_count(1, d_embed=self.d_embed, d_hidden=self.d_hidden, num_heads=self.num_heads)
         if self.num_heads is not None and (self.d_embed % 2 or self.d_embed % self.num_heads):
-            raise ValueError(
+            raise CourseError(
                 "the width of a Transformer must be even and a multiple of the number of its heads, "
                 f"got {self.d_embed} and {self.num_heads}"
             )

@@ -7,6 +7,8 @@ Explained in book/your_translator.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from utils.errors import CourseError
+
 
 @dataclass(frozen=True)
 class Search:
@@ -36,9 +38,9 @@ class Search:
         for name, (least, most) in limits.items():
             number = getattr(self, name)
             if name != "length_penalty" and (isinstance(number, bool) or not isinstance(number, int)):
-                raise ValueError(f"{name} must be a whole number, got {number!r}")
+                raise CourseError(f"{name} must be a whole number, got {number!r}")
             if not least <= number <= most:
-                raise ValueError(f"{name} must be from {least} to {most}, got {number}")
+                raise CourseError(f"{name} must be from {least} to {most}, got {number}")
 
 
 #: The search where none is chosen.

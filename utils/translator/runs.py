@@ -25,6 +25,7 @@ from torch import Tensor
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.corpus.whole_files import write_whole
+from utils.errors import CourseError, NotFiniteError
 from utils.seq2seq import EncoderDecoder
 from utils.training import History
 from utils.translator.devices import CPU, check_memory, fastest_products
@@ -189,7 +190,7 @@ def _planned(
         return record
     first = json.loads(state["record"])
     if different := changes(first, record):
-        raise ValueError(
+        raise CourseError(
             f"the training to resume began with other options: {'; '.join(different)}: give the same options"
         )
     return first | {"schedule": asdict(schedule), "resumed": [*first.get("resumed", []), record["date"]]}
@@ -290,9 +291,9 @@ def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
         with safe_open(folder / WEIGHTS, framework="pt") as file:
             weights, metadata = {name: file.get_tensor(name) for name in file.keys()}, file.metadata()  # noqa: SIM118
     except SafetensorError as error:
-        raise ValueError(f"{folder / WEIGHTS} is damaged: {error}") from error
+        raise CourseError(f"{folder / WEIGHTS} is damaged: {error}") from error
     if (metadata or {}).get("digest") != digest(texts, weights):
-        raise ValueError(f"the files in {folder} are damaged or not of one run: restore them or train again")
+        raise CourseError(f"the files in {folder} are damaged or not of one run: restore them or train again")
     _check_weights(weights, f"{folder / WEIGHTS}")
     settings = Settings(**json.loads(texts[0]))
     src_vocabulary, tgt_vocabulary = Vocabulary.load(folder / SRC), Vocabulary.load(folder / TGT)
@@ -300,7 +301,7 @@ def load_run(folder: str | Path, *, device: torch.device = CPU) -> Run:
     try:
         model.load_state_dict(weights)
     except RuntimeError as error:
-        raise ValueError(f"{folder / WEIGHTS} holds the weights of another model: {error}") from error
+        raise CourseError(f"{folder / WEIGHTS} holds the weights of another model: {error}") from error
     test = [Example(example["source"], tuple(example["references"])) for example in json.loads(texts[3])]
     record = json.loads(texts[4]) if has_record else None
     return Run(settings, model.to(device), src_vocabulary, tgt_vocabulary, test, record)
@@ -321,7 +322,7 @@ def digest(texts: Iterable[bytes], tensors: Mapping[str, Tensor]) -> str:
 def _check_weights(weights: Mapping[str, Tensor], where: str) -> None:
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
-            raise FloatingPointError(f"{where}: {name} has numbers that are not finite; train again")
+            raise NotFiniteError(f"{where}: {name} has numbers that are not finite; train again")
 
 
 def _to_json(value: object) -> str:

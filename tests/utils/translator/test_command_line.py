@@ -123,7 +123,7 @@ MISTAKES = [
     (f"translate {{run}} '{'dogs ' * 1001}'", "tokens, the limit is 1000: split 'dogs dogs"),
     (f"translate {{run}} {'x' * 100_001}", "a sentence has 100001 characters"),
     ("translate {run} '' --heatmap new.png", "no attention weights"),
-    ("translate {run} a --heatmap new.docx", "docx"),
+    ("translate {run} a --heatmap new.docx", "must end in one of .avif"),
     ("translate {run} a --heatmap new", "new must end in a format of pictures"),
     ("align {run} pairs --gold gold", "counted from 0"),
     ("align {run} gold", "gold, line 1: a line must have two columns"),
@@ -138,6 +138,19 @@ MISTAKES = [
 def test_a_mistake_is_one_line(arguments, tmp_path, command, message):
     assert message in mistake(*arguments(command))
     assert not list(tmp_path.glob("new*"))
+
+
+def test_a_fault_of_the_program_keeps_its_traceback(folder, monkeypatch):
+    """Only the course's own errors, and those of the system, are mistakes of a user."""
+    monkeypatch.setattr("utils.translator.runs.load_run", lambda *_, **__: int("no number"))
+    with pytest.raises(ValueError, match="invalid literal"):
+        invoke("translate", folder, "a")
+
+
+def test_debug_shows_every_traceback(tmp_path):
+    with pytest.raises(FileNotFoundError, match="holds no trained run"):
+        invoke("--debug", "translate", tmp_path, "a")
+    assert "holds no trained run" in mistake("translate", tmp_path, "a")  # and the next command none
 
 
 WRONG_OPTIONS = [

@@ -17,6 +17,7 @@ from utils.corpus.grammar.parts import Run
 from utils.corpus.grammar.phrases import elide
 from utils.corpus.grammar.sentences import SentenceSampler
 from utils.corpus.text_files import refuse_text
+from utils.errors import CourseError
 
 LANGUAGES = ("en", "fr", "zh")
 SPLITS = ("train", "valid", "test")
@@ -70,7 +71,7 @@ class Triple(NamedTuple):
         _check_language("src", src)
         _check_language("tgt", tgt)
         if src == tgt:
-            raise ValueError(f"src and tgt must be two languages, got {src!r} twice")
+            raise CourseError(f"src and tgt must be two languages, got {src!r} twice")
         if LANGUAGES.index(src) < LANGUAGES.index(tgt):
             return getattr(self, f"{src}_{tgt}")
         return frozenset((j, i) for i, j in getattr(self, f"{tgt}_{src}"))
@@ -96,9 +97,9 @@ def triple(index: int, *, seed: int = 0, min_words: int = SHORTEST, max_words: i
     Explained in book/grammar_corpus and chapters/bahdanau_decoder.
     """
     if index < 0 or seed < 0:
-        raise ValueError(f"index and seed must not be negative, got index {index} and seed {seed}")
+        raise CourseError(f"index and seed must not be negative, got index {index} and seed {seed}")
     if not SHORTEST <= min_words <= max_words <= LONGEST:
-        raise ValueError(
+        raise CourseError(
             f"lengths must obey {SHORTEST} <= min_words <= max_words <= {LONGEST}, "
             f"got min_words {min_words} and max_words {max_words}"
         )
@@ -138,9 +139,9 @@ def triples(
     ['Peter sleeps.', 'I am very sad today.']
     """
     if num < 0:
-        raise ValueError(f"num must not be negative, got {num}")
+        raise CourseError(f"num must not be negative, got {num}")
     if split not in SPLITS:
-        raise ValueError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
+        raise CourseError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
     candidates = (triple(i, seed=seed, min_words=min_words, max_words=max_words) for i in count())
     return list(islice((one for one in candidates if split_of(one.meaning) == split), num))
 
@@ -209,4 +210,4 @@ def _links(src: dict[int, list[int]], tgt: dict[int, list[int]]) -> Links:
 
 def _check_language(name: str, lang: str) -> None:
     if lang not in LANGUAGES:
-        raise ValueError(f"{name} must be one of {', '.join(LANGUAGES)}, got {lang!r}")
+        raise CourseError(f"{name} must be one of {', '.join(LANGUAGES)}, got {lang!r}")

@@ -15,14 +15,23 @@ from typing import Annotated
 
 import typer
 
+from utils.errors import CourseError
 from utils.translator.commands import align, evaluate, export, get, info, train, translate
 
-# Before torch is imported: by default a thread that waits for another one uses a processor core, and beside
-# another busy program the threads then wait for each other for seconds (book/your_translator).
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+# Before torch is imported. By default a thread that waits for another one uses a processor core, and beside another
+# busy program the threads then wait for each other for seconds (book/your_translator). And by default torch keeps a
+# compiled product for each of 1,024 shapes, twice; a training has more shapes, and these take gigabytes (book/speed).
+for _variable, _value in {
+    "OMP_WAIT_POLICY": "passive",
+    "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64",
+    "LRU_CACHE_CAPACITY": "64",
+}.items():
+    os.environ.setdefault(_variable, _value)
 
 #: The name of the console command, which pyproject.toml installs. It is also that of the package to be installed.
 NAME = "attention-course"
+#: Whether every error shows its traceback.
+_debug = False
 
 app = typer.Typer(
     help="Get pairs of sentences, train a translator with attention on them, translate and align with it, measure it."
@@ -60,15 +69,20 @@ def _program(
         bool | None,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = None,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of every error; stands before the command.")
+    ] = False,
 ) -> None:
-    pass
+    global _debug  # typer gives the context to commands alone, and errors are caught around them
+    _debug = debug
 
 
 @contextmanager
 def _errors_in_one_line() -> Iterator[None]:
     """Print an error that the user can correct in one line, without a traceback, and exit with status 1.
 
-    Warnings are one line, too.
+    These are the course's own errors, and those of the system: a file that cannot be read, a full disk, too little
+    memory. Warnings are one line, too.
     """
     with warnings.catch_warnings():
         warnings.showwarning = _print_warning
@@ -79,10 +93,13 @@ def _errors_in_one_line() -> Iterator[None]:
             raise typer.Exit(130) from None  # as shells say it
         except BrokenPipeError:
             raise  # the reader of the output has closed it, which is not an error; typer exits without a message
-        except (ValueError, OSError, FloatingPointError, MemoryError, RuntimeError) as error:
+        except (CourseError, OSError, MemoryError, RuntimeError) as error:
             text = " ".join(str(error).split()) or type(error).__name__
-            if isinstance(error, RuntimeError) and "memory" not in text.lower():
-                raise  # a fault of this program
+            is_fault = (
+                isinstance(error, RuntimeError) and "memory" not in text.lower()
+            )  # torch has no other sign
+            if is_fault or _debug:
+                raise
             typer.echo(f"error: {text}", err=True)
             raise typer.Exit(1) from error
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from utils.errors import CourseError
 from utils.translator.commands import shared
 
 Out = Annotated[Path, typer.Option(help="The page to write, a file whose name ends in .html.")]
@@ -64,5 +65,5 @@ def _sentences(path: Path) -> list[str]:
     with shared.open_lines(path) as text:
         sentences = [line.strip() for line in text.lines if clean(line, "en")]
     if not sentences:
-        raise ValueError(f"{path} holds no sentence")
+        raise CourseError(f"{path} holds no sentence")
     return sentences

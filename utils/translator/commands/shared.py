@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from utils.errors import CourseError
 from utils.translator.options import Device, Search
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def check_output(path: Path | None, folder: Path, *others: Path | None) -> None:
     for other in [*(folder / name for name in FILES), *filter(None, others)]:
         is_linked = path and path.exists() and other.exists() and path.samefile(other)
         if is_linked or (path and path.absolute() == other.absolute()):
-            raise ValueError(f"{path} would be written over {other}: name another file")
+            raise CourseError(f"{path} would be written over {other}: name another file")
 
 
 def open_lines(path: Path | None) -> AbstractContextManager["Text"]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utils.errors import CourseError
 from utils.translator.commands import shared
 from utils.translator.options import Device
 
@@ -83,12 +84,12 @@ def translate(
         try:
             sentence.encode()
         except UnicodeEncodeError as error:
-            raise ValueError(f"sentence {number} is not UTF-8") from error
+            raise CourseError(f"sentence {number} is not UTF-8") from error
     if heatmap is not None:
         if len(sentences or []) > 1:
-            raise ValueError("a heat map shows one sentence, and there are more")
+            raise CourseError("a heat map shows one sentence, and there are more")
         if not heatmap.suffix:
-            raise ValueError(f"{heatmap} must end in a format of pictures, such as .png or .svg")
+            raise CourseError(f"{heatmap} must end in a format of pictures, such as .png or .svg")
     shared.check_output(output, folder, input)
     shared.check_output(heatmap, folder, input, output)
     run = load_run(folder, device=choose_device(device))
@@ -107,7 +108,7 @@ def translate(
         for number, (source, translations) in enumerate(results, start=1):
             if heatmap is not None:
                 if number > 1:
-                    raise ValueError("a heat map shows one sentence, and there are more")
+                    raise CourseError("a heat map shows one sentence, and there are more")
                 save_heatmap(translations[0], heatmap)
             to_print = translations if n_best else translations[:1]
             if as_json:

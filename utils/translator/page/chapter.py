@@ -11,6 +11,7 @@ import torch
 from utils.corpus.grammar import join_words
 from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import BOS, EOS, Vocabulary
+from utils.errors import CourseError
 from utils.search import beam_search
 from utils.seq2seq import BahdanauDecoder, EncoderDecoder
 from utils.translator.page.frame import Frame, own_translator
@@ -51,11 +52,11 @@ def live_translator(
     """
     refuse_text(examples=examples, sentences=sentences)
     if not isinstance(model.decoder, BahdanauDecoder):
-        raise ValueError(f"the page runs a BahdanauDecoder, got a {type(model.decoder).__name__}")
+        raise CourseError(f"the page runs a BahdanauDecoder, got a {type(model.decoder).__name__}")
     if not (src_vocabulary.of_words and tgt_vocabulary.of_words):
-        raise ValueError("the vocabularies must be of words, got subwords")
+        raise CourseError("the vocabularies must be of words, got subwords")
     if not examples:
-        raise ValueError("examples must hold at least one sentence, got none")
+        raise CourseError("examples must hold at least one sentence, got none")
     ids = torch.tensor(src_vocabulary.encode(examples[:1]))
     [[best, *_]] = beam_search(
         model, ids, torch.tensor([ids.shape[1]]), beam=5, max_len=2 * ids.shape[1] + 10

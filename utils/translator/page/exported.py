@@ -11,6 +11,7 @@ from utils.corpus.languages import name as language_name
 from utils.corpus.pairs import normalise
 from utils.corpus.text_files import refuse_text
 from utils.corpus.whole_files import write_whole
+from utils.errors import CourseError
 from utils.translator.options import Model, Search
 from utils.translator.page.html import (
     MAX_CHARACTERS,
@@ -42,23 +43,23 @@ def check_export(run: Run, out: Path, examples: Sequence[str]) -> None:
     """
     refuse_text(examples=examples)
     if run.settings.model != Model.RECURRENT:
-        raise ValueError(
+        raise CourseError(
             f"only a recurrent translator can be exported, this run is a {run.settings.model}: "
             f"train one without --model {run.settings.model}"
         )
     if out.suffix.lower() != ".html":
-        raise ValueError(f"the name of the page must end in .html, got {out.name!r}")
+        raise CourseError(f"the name of the page must end in .html, got {out.name!r}")
     if out.is_dir():
-        raise ValueError(f"{out} is a folder: name a file")
+        raise CourseError(f"{out} is a folder: name a file")
     if not out.parent.is_dir():
         raise FileNotFoundError(f"no folder {out.parent} to write the page to")
     if not examples and not run.test:
-        raise ValueError("the run has no test sentences: name a file with --examples")
+        raise CourseError("the run has no test sentences: name a file with --examples")
     for example, ids in zip(examples, source_ids(run, examples), strict=True):
         if not ids:
-            raise ValueError(f"an example must have something to translate, got {example!r}")
+            raise CourseError(f"an example must have something to translate, got {example!r}")
         if len(example) > MAX_CHARACTERS or len(ids) > MAX_TOKENS:
-            raise ValueError(
+            raise CourseError(
                 f"an example may have {MAX_CHARACTERS} characters and {MAX_TOKENS} tokens, "
                 f"got {len(example)} and {len(ids)}: {example[:40]!r}"
             )

@@ -21,6 +21,7 @@ from utils.corpus.pairs import PairFiles, check_share, choose_languages, find_fi
 from utils.corpus.splits import TEST, TRAIN, VALID, Example, examples_of, parts_of_rows
 from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import Vocabulary, encode_pairs
+from utils.errors import CourseError
 from utils.training import Ids
 from utils.translator.models import Settings
 
@@ -178,16 +179,16 @@ def prepare(data: PairData, settings: Settings, *, batch_size: int, notify: Noti
     show_pairs(data.columns, read.first, (settings.src, settings.tgt), learn_from, notify)
     learn_from = [pair for pair in learn_from if max(map(len, pair)) <= MAX_LEARNED]
     if not learn_from:
-        raise ValueError(f"no pair to train on has at most {MAX_LEARNED} characters on both sides")
+        raise CourseError(f"no pair to train on has at most {MAX_LEARNED} characters on both sides")
     notify(f"learning the vocabularies from {len(learn_from)} pairs")
     src, tgt = (Vocabulary.bpe(side, settings.vocabulary_size) for side in zip(*learn_from, strict=True))
     valid_ids = encode_pairs(valid, src, tgt, max_tokens=data.max_tokens)
     if valid and not valid_ids[0]:
-        raise ValueError(f"no pair to validate on has at most {data.max_tokens} tokens on both sides")
+        raise CourseError(f"no pair to validate on has at most {data.max_tokens} tokens on both sides")
     sides = _flat_ids(_train_pairs(read.text, parts), src, tgt, max_tokens=data.max_tokens)
     num_train = len(sides[0])
     if not num_train:
-        raise ValueError(f"no pair to train on has at most {data.max_tokens} tokens on both sides")
+        raise CourseError(f"no pair to train on has at most {data.max_tokens} tokens on both sides")
     num_left_out = int((parts == TRAIN).sum()) - num_train
     return TrainingData(
         src,

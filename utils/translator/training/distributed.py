@@ -16,6 +16,7 @@ from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from utils.corpus.batches import Batch
+from utils.errors import CourseError
 from utils.translator.devices import CPU
 
 T = TypeVar("T")
@@ -97,7 +98,7 @@ def processes_of_torchrun(device: torch.device) -> Iterator[Processes]:
         yield Processes(device=device)
         return
     if device.type not in ("cpu", "cuda"):
-        raise ValueError(f"several processes train on cpu or cuda, not on {device.type}: start one")
+        raise CourseError(f"several processes train on cpu or cuda, not on {device.type}: start one")
     if device.type == "cuda":
         torch.cuda.set_device(device)
     store, rank, world = next(distributed.rendezvous("env://"))

@@ -23,6 +23,7 @@ from tqdm import tqdm
 from utils.corpus.batches import Batch, ShuffledBatches
 from utils.corpus.batches import batches as in_batches
 from utils.corpus.whole_files import write_whole
+from utils.errors import CourseError
 from utils.fast_training import fast_loss
 from utils.seq2seq import EncoderDecoder
 from utils.training import History, Ids, check_positive, seeded, training_steps
@@ -69,11 +70,11 @@ class Schedule:
 
     def __post_init__(self):
         if [self.minutes, self.epochs, self.steps].count(None) != 2:
-            raise ValueError("give exactly one of minutes, epochs and steps")
+            raise CourseError("give exactly one of minutes, epochs and steps")
         names = ("minutes", "epochs", "steps", "batch_size", "lr", "clip")
         check_positive(**{name: getattr(self, name) for name in names})
         if not 0 < self.warmup < 1:
-            raise ValueError(f"warmup must be a share between 0 and 1, got {self.warmup}")
+            raise CourseError(f"warmup must be a share between 0 and 1, got {self.warmup}")
 
     def share(self, history: History, seconds: float, steps_per_epoch: int) -> float:
         """The share of the budget that is used after the steps of a history and these seconds; at most 1."""
@@ -162,7 +163,7 @@ def train_model(
         model.load_state_dict(training.best)
     model.eval()
     if len(history.losses) < _FEWEST:
-        raise ValueError(
+        raise CourseError(
             f"the training ended after step {len(history.losses)}, before the weights have changed: "
             "give it more --minutes or --steps"
         )
@@ -235,7 +236,9 @@ def load_state(folder: Path) -> State:
     except (RuntimeError, EOFError, pickle.UnpicklingError):
         state = None
     if not isinstance(state, dict) or not {"model", "optimizer", "history", "best"} <= state.keys():
-        raise ValueError(f"{folder / STATE} is damaged, or no state of a training: remove it and train again")
+        raise CourseError(
+            f"{folder / STATE} is damaged, or no state of a training: remove it and train again"
+        )
     return state
 
 

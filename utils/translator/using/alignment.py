@@ -18,6 +18,7 @@ from utils.corpus.languages import has_blanks, primary
 from utils.corpus.pairs import clean, in_one_script, normalise, tokenise
 from utils.corpus.text_files import refuse_text
 from utils.corpus.vocabulary import Vocabulary
+from utils.errors import CourseError
 from utils.fast_training import attention_weights
 from utils.metrics import diagonal_links, links_from_weights
 from utils.seq2seq import EncoderDecoder
@@ -62,7 +63,7 @@ def forced_weights(
     """
     check_count(1, batch_size=batch_size)
     if len(src_ids) != len(tgt_ids):
-        raise ValueError(
+        raise CourseError(
             f"src_ids and tgt_ids must have the same length, got {len(src_ids)} and {len(tgt_ids)}"
         )
     device = next(model.parameters()).device
@@ -73,7 +74,7 @@ def forced_weights(
         batch = make_batch([src_ids[row] for row in rows], [tgt_ids[row] for row in rows]).to(device)
         by_batch = attention_weights(model, batch)
         if by_batch is None:
-            raise ValueError(f"{type(model.decoder).__name__} has no attention weights to align words with")
+            raise CourseError(f"{type(model.decoder).__name__} has no attention weights to align words with")
         for row, weights in zip(rows, by_batch.cpu(), strict=True):
             by_pair[row] = weights[: len(tgt_ids[row]) + 1, : len(src_ids[row])].clone()
     return by_pair

@@ -16,6 +16,7 @@ from utils.corpus.languages import name, primary
 from utils.corpus.pairs import choose_languages, normalise, read_pairs, tokenise
 from utils.corpus.splits import Example, examples_of
 from utils.corpus.whole_files import write_whole
+from utils.errors import CourseError
 from utils.metrics import (
     Bucket,
     Difference,
@@ -132,7 +133,7 @@ def evaluate_run(run: Run, search: Search = GREEDY, *, test: Sequence[Example] |
     """
     test = run.test if test is None else test
     if not test:
-        raise ValueError("the run has no test sentences: name a file of pairs with --on")
+        raise CourseError("the run has no test sentences: name a file of pairs with --on")
     sources = [example.source for example in test]
     references = [example.references for example in test]
     translations = translate_sentences(run, sources, search)
@@ -166,9 +167,9 @@ def stored_evaluation(folder: str | Path, run: Run) -> dict | None:
         evaluation = json.loads(path.read_bytes())
         measured = {name: evaluation["of"][name] for name in ("weights", "test")}
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is damaged: run evaluate again") from error
+        raise CourseError(f"{path} is damaged: run evaluate again") from error
     if measured != digests(run, run.test):
-        raise ValueError(f"{path} belongs to another run: run evaluate again")
+        raise CourseError(f"{path} belongs to another run: run evaluate again")
     return evaluation
 
 
@@ -190,14 +191,14 @@ def compare_runs(
     languages = [(run.settings.src, run.settings.tgt) for run in (first, second)]
     if languages[0] != languages[1]:
         pairs = " and ".join(f"{src}-{tgt}" for src, tgt in languages)
-        raise ValueError(f"both runs must translate between the same languages, got {pairs}")
+        raise CourseError(f"both runs must translate between the same languages, got {pairs}")
     if test is None and first.test != second.test:
-        raise ValueError(
+        raise CourseError(
             "the runs have other test sentences: name a file of pairs with --on that neither was trained on"
         )
     test = first.test if test is None else test
     if not test:
-        raise ValueError("the runs have no test sentences: name a file of pairs with --on")
+        raise CourseError("the runs have no test sentences: name a file of pairs with --on")
     sources, references = [example.source for example in test], [example.references for example in test]
     systems = [
         [translation.text for translation in translate_sentences(run, sources, search)]

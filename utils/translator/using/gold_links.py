@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from utils.corpus.pairs import find_file
+from utils.errors import CourseError
 from utils.metrics import Links, alignment_error_rate, link_set
 from utils.translator.using.input_lines import read_lines
 
@@ -47,12 +48,12 @@ def parse_links(line: str, *, first: int = 0) -> GoldLinks:
     frozenset({(0, 0)})
     """
     if first not in (0, 1):
-        raise ValueError(f"first must be 0 or 1, got {first}")
+        raise CourseError(f"first must be 0 or 1, got {first}")
     sure, possible = set(), set()
     for text in line.split():
         match = re.fullmatch(r"(\d+)([-p])(\d+)", text)
         if match is None or min(int(match[1]), int(match[3])) < first:
-            raise ValueError(f"a link must look like {first}-{first} or {first}p{first}, got {text!r}")
+            raise CourseError(f"a link must look like {first}-{first} or {first}p{first}, got {text!r}")
         link = (int(match[1]) - first, int(match[3]) - first)
         possible.add(link)
         if match[2] == "-":
@@ -77,7 +78,7 @@ def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int 
     with path.open("rb") as file:
         lines = list(read_lines(file, str(path)))
     if len(lines) != len(sizes):
-        raise ValueError(
+        raise CourseError(
             f"{path} must have one line per sentence pair, got {len(lines)} lines and {len(sizes)} pairs"
         )
     gold = []
@@ -85,10 +86,10 @@ def read_gold(path: str | Path, sizes: Sequence[tuple[int, int]], *, first: int 
         try:
             links = parse_links(line, first=first)
         except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {error}") from error
+            raise CourseError(f"{path}, line {number}: {error}") from error
         for i, j in sorted(links.possible):
             if i >= num_first or j >= num_second:
-                raise ValueError(
+                raise CourseError(
                     f"{path}, line {number}: a link of words {i + first} and {j + first}, but the sentences have "
                     f"{num_first} and {num_second} words, counted from {first}"
                 )

@@ -7,6 +7,7 @@ Explained in book/your_translator.
 from pathlib import Path
 
 from utils.corpus.whole_files import open_whole
+from utils.errors import CourseError
 from utils.translator.using.translating import Translation
 
 
@@ -22,10 +23,16 @@ def save_heatmap(translation: Translation, path: Path) -> None:
         ValueError: a translation without weights, or a format that matplotlib does not know.
         OSError: the file cannot be written.
     """
+    from matplotlib.backend_bases import FigureCanvasBase
+
     from utils.figures.plotting import SIZE, heatmap, panels, use_style  # imports matplotlib
 
     if translation.weights is None:
-        raise ValueError("the translation has no attention weights to draw")
+        raise CourseError("the translation has no attention weights to draw")
+    suffix = path.suffix[1:].lower()
+    formats = FigureCanvasBase.get_supported_filetypes()
+    if suffix not in formats:
+        raise CourseError(f"the name of a heat map must end in one of .{', .'.join(sorted(formats))}, got {path}")
     use_style()
     num_tgt, num_src = translation.weights.shape
     # The figure grows with the sentence: a quarter of an inch per label.
@@ -33,4 +40,4 @@ def save_heatmap(translation: Translation, path: Path) -> None:
     labels = {"queries": translation.tgt_tokens, "keys": translation.src_tokens}
     heatmap(translation.weights, **labels, ax=ax, xlabel="source token", ylabel="target token")
     with open_whole(path) as file:
-        figure.savefig(file, format=path.suffix[1:])
+        figure.savefig(file, format=suffix)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from utils.corpus.pairs import ANKI_HEAD, MAX_BAD_SHARE, MAX_CHARACTERS
 from utils.corpus.text_files import looks_like, text_lines
+from utils.errors import CourseError
 
 #: Lines that are read before they are translated or aligned. With 64 the batches are of less similar length, and a line
 #: takes half as long again; with 1,000 it takes as long.
@@ -33,7 +34,7 @@ def read_lines(file: BufferedIOBase, name: str) -> Iterator[str]:
     """
     for number, line in enumerate(text_lines(file, name), start=1):
         if isinstance(line, ValueError):  # nothing more is read: a line that is too long may have no end
-            raise ValueError(f"{name}, line {number}: {line}{looks_like(file, columns=False)}")
+            raise CourseError(f"{name}, line {number}: {line}{looks_like(file, columns=False)}")
         yield line
 
 
@@ -124,7 +125,7 @@ def _pairs_of(file: BufferedIOBase, name: str, notify: Callable[[str], object]) 
             notify(f"warning: {bad[-1]}; its words get no links")
             yield "", ""
     if len(bad) > MAX_BAD_SHARE * num_rows:
-        raise ValueError(
+        raise CourseError(
             f"{bad[0]}{looks_like(file, columns=True)} "
             f"({len(bad)} of {num_rows} lines are bad, and {MAX_BAD_SHARE:.0%} may be)"
         )
@@ -136,9 +137,9 @@ def _two_sentences(line: str | ValueError) -> tuple[str, str]:
         raise line
     sides = [side.strip(" ") for side in (line.split("\t") if "\t" in line else line.split("|||"))]
     if len(sides) < 2:
-        raise ValueError("a line must have two columns, separated by a tab or by |||, got one")
+        raise CourseError("a line must have two columns, separated by a tab or by |||, got one")
     if (longest := max(map(len, sides[:2]))) > MAX_CHARACTERS:
-        raise ValueError(f"a side has {longest} characters, more than {MAX_CHARACTERS}")
+        raise CourseError(f"a side has {longest} characters, more than {MAX_CHARACTERS}")
     return sides[0], sides[1]
 
 

@@ -15,6 +15,7 @@ from utils.attention import check_count
 from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import MAX_CHARACTERS, normalise, tokenise
 from utils.corpus.text_files import refuse_text
+from utils.errors import CourseError
 from utils.search import Hypothesis, beam_search, greedy
 from utils.translator.options import GREEDY, Search
 from utils.translator.runs import Run
@@ -63,7 +64,7 @@ def check_sizes(texts: Sequence[str], ids: Sequence[Sequence[int]] | None = None
     unit, limit = ("characters", MAX_CHARACTERS) if ids is None else ("tokens", MAX_TOKENS)
     for text, parts in zip(texts, texts if ids is None else ids, strict=True):
         if len(parts) > limit:
-            raise ValueError(
+            raise CourseError(
                 f"a sentence has {len(parts)} {unit}, the limit is {limit}: split {text[:40]!r}…"
             )
 
