@@ -1,7 +1,7 @@
 """What training costs beyond the laptop: operations of a step, their rate, and the memory for a large file.
 
-Run as ``python tests/benchmarks/scaling.py step`` and ``python tests/benchmarks/scaling.py large --gigabytes 2``, or
-without arguments for both, with a small file. The numbers of book/your_translator.md come from here.
+Run as ``python tests/benchmarks/scaling.py step`` and ``python tests/benchmarks/scaling.py large --pairs 1000000``, or
+without arguments for both, with a small file. The numbers of book/speed.md come from here.
 """
 
 import random
@@ -125,22 +125,22 @@ def step(device: Annotated[Device, typer.Option()] = Device.AUTO) -> None:
 
 
 @app.command()
-def large(gigabytes: Annotated[float, typer.Option()] = 0.05) -> None:
-    """Generate a pair file, prepare it for a training and make the batches of an epoch; print the peak of memory.
+def large(pairs: Annotated[int, typer.Option()] = 100_000) -> None:
+    """Generate a file of pairs of about 20 pieces, prepare it for a training and make the batches of an epoch.
+
+    Print how long each takes and the peak of memory so far.
 
     Times are processor time, so that other programs do not count.
     """
     words = ["".join(parts) for parts in product("bcdfglmnprst", "aeiou", "lnrst", "aeiou")]
-    draw = partial(random.Random(0).choices, words, k=30)
+    draw = partial(random.Random(0).choices, words, k=18)
     lines = [(" ".join(draw()), " ".join(draw())) for _ in range(10_000)]
     peak = _Peak(daemon=True)
     peak.start()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.txt"
         with path.open("w") as file:
-            block = 0
-            while file.tell() < gigabytes * 1e9:
-                block += 1
+            for block in range(pairs // len(lines)):
                 file.writelines(f"{block} {source}.\t{block} {target}.\n" for source, target in lines)
         print(f"{path.stat().st_size / 1e9:.2f} GB; peak of memory {peak.mib:.0f} MiB", flush=True)
         start = time.process_time()
