@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor, distributed, nn
@@ -19,7 +19,6 @@ from utils.corpus.batches import Batch
 from utils.errors import CourseError
 from utils.translator.devices import CPU
 
-T = TypeVar("T")
 #: The loss of a model on a batch.
 Loss = Callable[[nn.Module, Batch], Tensor]
 
@@ -40,7 +39,7 @@ class Processes:
         distributed.all_reduce(tensor)
         return tensor.tolist()
 
-    def of_first(self, value: T) -> T:
+    def of_first(self, value: Any) -> Any:
         """The value that the first process has; the others wait for it here."""
         if self.world == 1:
             return value
