@@ -36,11 +36,7 @@ def gaps(answer: ReadersFunction) -> Iterator[str]:
     yield "`wanted` has the true ids of words that are chosen, and 0 elsewhere"
     _expect_share(chosen[real], 0.15, "of the words are chosen", "Compare a draw from 0 to 1 with 0.15.")
     by_row = chosen[:, 1:50].float().mean(dim=0)
-    expect(
-        by_row.max() < 0.3,
-        "the same places are chosen in all sentences.",
-        "Draw for each place: `ids.shape`.",
-    )
+    expect(by_row.max() < 0.3, "the same places are chosen in all sentences.", "Draw for all: `ids.shape`.")
     yield "15 of 100 words are chosen"
     own = "All of them come from the chosen words: 80, 10 and 10 of 100."
     twice = "Draw anew for this: a chosen word has a first draw below 0.15, so it is below 0.8, too."
@@ -49,24 +45,17 @@ def gaps(answer: ReadersFunction) -> Iterator[str]:
     _expect_share(masked[chosen], 0.8, "of the chosen words become `mask`", own)
     _expect_share((given == ids)[chosen], 0.1, "of the chosen words stay as they are", own)
     swapped = given[chosen & changed & ~masked]
-    different = len(swapped.unique())
-    expect(
-        different > len(swapped) / 4,
-        "the random words are always the same few.",
-        "Draw an id for each place.",
-    )
+    many = len(swapped.unique()) > len(swapped) / 4
+    expect(many, "the random words are always the same few.", "Draw an id for each place.")
     low, high = int(swapped.min()), int(swapped.max())
-    expect(
-        low >= 4 and high < vocab, f"the random ids go from {low} to {high}; expected 4 to {vocab - 1}.", own
-    )
+    message = f"the random ids go from {low} to {high}; expected 4 to {vocab - 1}."
+    expect(low >= 4 and high < vocab, message, own)
     spread = "`torch.randint(4, vocab, ids.shape)` draws among all of them."
     expect(low < 100 < 900 < high, "the random ids do not reach from 4 to `vocab - 1`.", spread)
     yield "of these, 80 become the mask, 10 a random word, and 10 stay"
-    again = as_parts(answer(ids, vocab, mask), "given", "wanted")[1]
-    new = "Do not set a seed inside the function."
-    expect(
-        not torch.equal(torch.as_tensor(again).long(), wanted), "a second call chooses the same words.", new
-    )
+    again = torch.as_tensor(as_parts(answer(ids, vocab, mask), "given", "wanted")[1]).long()
+    seed = "Do not set a seed inside the function."
+    expect(not torch.equal(again, wanted), "a second call chooses the same words.", seed)
     yield "each call draws anew"
 
 
@@ -74,13 +63,6 @@ def _expect_share(hits: Tensor, share: float, what: str, hint: str) -> None:
     found = hits.double().mean().item()
     room = 5 * (share * (1 - share) / len(hits)) ** 0.5
     expect(abs(found - share) < room, f"{found:.0%} {what}; expected about {share:.0%}.", hint)
-
-
-def _rows(x: Tensor, direction: Tensor, *, length: bool = True, mean: bool = True) -> Tensor:
-    """The part of each row along the direction, of which the mean of the rows is taken away."""
-    unit = direction / direction.norm() if length else direction
-    along = x @ unit
-    return torch.outer(along - along.mean() if mean else along, unit)
 
 
 @against(
@@ -101,23 +83,20 @@ def _rows(x: Tensor, direction: Tensor, *, length: bool = True, mean: bool = Tru
         ),
     ],
     mistakes={
-        "the direction has not the length 1 | Divide it by its length `direction.norm()` first.": (
-            lambda x, v: x - _rows(x, v, length=False)
-        ),
-        "the rows have 0 along the direction | Along the direction all rows get the mean of the rows.": (
-            lambda x, v: x - _rows(x, v, mean=False)
-        ),
-        "the direction is subtracted from each row as it is | How far does each row lie along it?": lambda x, v: (
-            x - v
-        ),
-        "a unit is subtracted from each row | How far does each row lie along it?": lambda x, v: (
-            x - v / v.norm()
-        ),
-        "only the part along the direction is left | Subtract it from x.": _rows,
-        "the mean of the rows is gone | Subtract only what lies along the direction.": (
-            lambda x, v: x - x.mean(dim=0) - _rows(x, v)
-        ),
+        "the direction has not the length 1 | Divide it by its length `direction.norm()` first.": {
+            "length": False
+        },
+        "the rows have 0 along the direction | Along the direction all rows get the mean of the rows.": {
+            "mean": False
+        },
+        "the direction is subtracted from each row as it is | How far does each row lie along it?": torch.sub,
+        "only the part along the direction is left | Subtract it from x.": {"kept": lambda x: 0},
+        "the mean of the rows is gone | Subtract only what lies along it.": {
+            "kept": lambda x: x - x.mean(dim=0)
+        },
     },
 )
-def removal(x: Tensor, direction: Tensor) -> Tensor:
-    return x - _rows(x, direction)
+def removal(x: Tensor, direction: Tensor, *, length=True, mean=True, kept=torch.clone) -> Tensor:
+    unit = direction / direction.norm() if length else direction
+    along = x @ unit
+    return kept(x) - torch.outer(along - along.mean() if mean else along, unit)

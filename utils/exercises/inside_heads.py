@@ -1,35 +1,12 @@
 """Checks of the exercises of chapters/inside_heads."""
 
-from functools import cache, partial
+from functools import cache
 
 import torch
 from torch import Tensor
 
 from utils.circuits import CausalHeads
 from utils.exercises.tables import Case, Row, against, numbers
-
-
-def _layer(
-    x: Tensor,
-    heads: CausalHeads,
-    off: tuple[int, ...] = (),
-    *,
-    swap=False,
-    distance=True,
-    mask=True,
-    scale=True,
-) -> Tensor:
-    """The states after a layer without the heads in ``off``, or with these alone; parts of it can be left out."""
-    back = torch.arange(len(x))[:, None] - torch.arange(len(x))
-    result = x
-    for head in (head for head in range(3) if (head in off) == swap):
-        q, k, v = (x @ w[head] for w in (heads.w_q, heads.w_k, heads.w_v))
-        scores = q @ k.T / (q.shape[-1] ** 0.5 if scale else 1)
-        scores = scores + heads.distance[head][back.clamp(min=0)] * distance
-        if mask:
-            scores = scores.masked_fill(back < 0, -torch.inf)
-        result = result + scores.softmax(dim=-1) @ v @ heads.w_o[head]
-    return result
 
 
 @cache
@@ -53,23 +30,28 @@ def _case(off: tuple[int, ...], n: int) -> Case:
     "`layer.distance[head][back.clamp(min=0)]` with `back = places[:, None] - places` are the numbers of all pairs.",
     cases=[_case((), 5), _case((1,), 7), _case((0, 2), 5), _case((0, 1, 2), 3)],
     mistakes={
-        "the states that the layer reads are missing | Each head adds to x.": lambda x, *rest: (
-            _layer(x, *rest) - x
-        ),
-        "places look at later places | Hide the keys with i - j < 0.": partial(_layer, mask=False),
-        "the numbers of the distances are missing | Add b to the scores.": partial(_layer, distance=False),
-        "the scale is missing | Divide by the root of the width of a head.": partial(_layer, scale=False),
-        "no head is hidden | Leave out the heads in `off`, counted from 0.": lambda x, heads, off: _layer(
-            x, heads
-        ),
-        "the heads in off are kept and the others hidden | Leave out the heads in `off`.": (
-            lambda x, heads, off: _layer(x, heads, off, swap=bool(off))
-        ),
+        "the states that the layer reads are missing | Each head adds to x.": {"read": 0},
+        "places look at later places | Hide the keys with i - j < 0.": {"mask": False},
+        "the numbers of the distances are missing | Add b to the scores.": {"distance": False},
+        "the scale is missing | Divide by the root of the width of a head.": {"scale": False},
+        "no head is hidden | Leave out the heads in `off`, counted from 0.": {"hide": False},
+        "the heads in off are kept and the others hidden | Leave out the heads in `off`.": {"swap": True},
     },
     parts=["the states"],
 )
-def layer(x: Tensor, heads: CausalHeads, off: tuple[int, ...]) -> Tensor:
-    return _layer(x, heads, off)
+def layer(x, heads, off, *, read=1, hide=True, swap=False, distance=True, mask=True, scale=True) -> Tensor:
+    back = torch.arange(len(x))[:, None] - torch.arange(len(x))
+    result = read * x
+    for head in range(3):
+        if hide and off and (head in off) != swap:
+            continue
+        q, k, v = (x @ w[head] for w in (heads.w_q, heads.w_k, heads.w_v))
+        scores = q @ k.T / (q.shape[-1] ** 0.5 if scale else 1)
+        scores = scores + heads.distance[head][back.clamp(min=0)] * distance
+        if mask:
+            scores = scores.masked_fill(back < 0, -torch.inf)
+        result = result + scores.softmax(dim=-1) @ v @ heads.w_o[head]
+    return result
 
 
 @numbers(
@@ -80,7 +62,7 @@ def layer(x: Tensor, heads: CausalHeads, off: tuple[int, ...]) -> Tensor:
 def circuit_by_hand() -> list[Row]:
     mistakes = {
         "the scale is missing | Divide by the square root of the width of a head, which is 4.": (3, 0, 0, 6),
-        "the scores are divided by 4 | Divide by the square root of the width of a head, which is 4.": (
+        "the scores are divided by 4 | Divide by the square root of the width, which is 4.": (
             0.75,
             0,
             0,
@@ -88,27 +70,15 @@ def circuit_by_hand() -> list[Row]:
         ),
         "the columns are the words at the keys themselves | The columns are words that the earlier head has looked at. "
         "What does it write for each?": (0, 0.5, 1, 0),
-        "rows and columns of M are exchanged | A query is a row: first times M, then times the written vector.": (
-            (3, 0, 0, 1.5)
+        "rows and columns of M are exchanged | First the query times M, then times the vector.": (
+            3,
+            0,
+            0,
+            1.5,
         ),
     }
     right = {"a_a": 1.5, "a_b": 0, "b_a": 0, "b_b": 3}
     return [Row(right, "each word asks for the place after its own like", mistakes, tolerance=0.01)]
-
-
-def _perfect(
-    tokens: Tensor, *, place: int = 1, which: int = -1, new: int | None = 0, later: bool = False
-) -> Tensor:
-    """Weight 1 at ``place`` places after an earlier place of the query's word; ``new`` is the key of a new word."""
-    n = len(tokens)
-    weights = torch.zeros(n, n)
-    for i, word in enumerate(tokens):
-        earlier = [j for j in range(n - place if later else i) if j != i and tokens[j] == word]
-        if earlier:
-            weights[i, earlier[which] + place] = 1
-        elif new is not None:
-            weights[i, new] = 1
-    return weights
 
 
 @against(
@@ -125,20 +95,23 @@ def _perfect(
         }.items()
     ],
     mistakes={
-        "a row has no weight | A word that is new looks at place 0.": partial(_perfect, new=None),
-        "each word looks at its earlier place itself | Take the word after it.": partial(_perfect, place=0),
-        "a new word looks at itself | A new word looks at place 0.": lambda tokens: _new_at_itself(tokens),
-        "the first earlier place counts | The last earlier place counts.": partial(_perfect, which=0),
-        "a place looks at a later place | Only earlier places of the same word count: j < i.": (
-            partial(_perfect, later=True)
-        ),
+        "a row has no weight | A word that is new looks at place 0.": {"new": None},
+        "each word looks at its earlier place itself | Take the word after it.": {"step": 0},
+        "a new word looks at itself | A new word looks at place 0.": {"new": "itself"},
+        "the first earlier place counts | The last earlier place counts.": {"which": 0},
+        "a place looks at a later place | Only earlier places of the same word count: j < i.": {
+            "later": True
+        },
     },
     parts=["the weights"],
 )
-def perfect_head(tokens: Tensor) -> Tensor:
-    return _perfect(tokens)
-
-
-def _new_at_itself(tokens: Tensor) -> Tensor:
-    weights = _perfect(tokens, new=None)
-    return weights + torch.diag((weights.sum(dim=1) == 0).float())
+def perfect_head(tokens: Tensor, *, step=1, which=-1, new: int | str | None = 0, later=False) -> Tensor:
+    n = len(tokens)
+    weights = torch.zeros(n, n)
+    for i, word in enumerate(tokens):
+        earlier = [j for j in range(n - step if later else i) if j != i and tokens[j] == word]
+        if earlier:
+            weights[i, earlier[which] + step] = 1
+        elif new is not None:
+            weights[i, i if new == "itself" else new] = 1
+    return weights

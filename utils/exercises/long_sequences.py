@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -12,23 +11,6 @@ from utils.exercises.tables import Case, against
 
 _RANDOM = torch.Generator().manual_seed(11)
 _LOW = -1000.0
-
-
-def _online(
-    q: Tensor, k: Tensor, v: Tensor, block: int, *, shrunk=True, divided=True, scaled=True, top="so far"
-) -> Tensor:
-    """The contexts, block by block; ``top`` is what is subtracted from the scores of a block."""
-    m = torch.full((len(q), 1), -torch.inf)
-    total, context = torch.zeros(len(q), 1), torch.zeros(len(q), v.shape[1])
-    for start in range(0, len(k), block):
-        scores = q @ k[start : start + block].T / (q.shape[1] ** 0.5 if scaled else 1)
-        highest = scores.amax(1, keepdim=True)
-        new = {"so far": torch.maximum(m, highest), "of the block": highest, "none": torch.zeros_like(m)}[top]
-        factor = (m - new).exp() if shrunk and start and top != "none" else 1
-        parts = (scores - new).exp()
-        total = factor * total + parts.sum(1, keepdim=True)
-        context, m = factor * context + parts @ v[start : start + block], new
-    return context / total if divided else context
 
 
 def _keys(says: str, shifts: list[float], block: int) -> Case:
@@ -67,43 +49,43 @@ def _one_block_at_a_time(answer: ReadersFunction) -> Iterator[str]:
         _keys("with a first block of scores near -1,000", [_LOW] * 2 + [0.0] * 4, 2),
     ],
     mistakes={
-        "c is not divided by t | At the end the context is c / t.": partial(_online, divided=False),
-        "the scores are not divided by √d | Divide by `math.sqrt(q.shape[1])`.": partial(
-            _online, scaled=False
-        ),
+        "c is not divided by t | At the end the context is c / t.": {"divided": False},
+        "the scores are not divided by √d | Divide by `math.sqrt(q.shape[1])`.": {"scaled": False},
         "each key has the same weight | Use the scores of the block.": (
             lambda q, k, v, block: v.mean(0).expand(len(q), -1)
         ),
-        "only the first block counts | Add the sums of every block.": (
-            lambda q, k, v, block: _online(q, k[:block], v[:block], block)
-        ),
-        "only the last block counts | Keep the old sums.": (
-            lambda q, k, v, block: _online(q, k.split(block)[-1], v.split(block)[-1], block)
-        ),
-        "the old sums keep their old maximum | Multiply both by exp(m - m').": partial(_online, shrunk=False),
-        "the last block, which is shorter, is left out | `range(0, len(k), block)` begins the last block too.": (
-            lambda q, k, v, block: _online(
-                q, k[: len(k) // block * block], v[: len(k) // block * block], block
-            )
-        ),
-        "no maximum is subtracted, and exp(1,000) is infinite | Subtract the largest so far.": (
-            partial(_online, top="none")
-        ),
-        "the maximum is that of the block alone | Take the larger of it and of the one so far.": (
-            partial(_online, top="of the block")
-        ),
+        "only the first block counts | Add the sums of every block.": {"blocks": slice(1)},
+        "only the last block counts | Keep the old sums.": {"blocks": slice(-1, None)},
+        "the old sums keep their old maximum | Multiply both by exp(m - m').": {"shrunk": False},
+        "the last block, which is shorter, is left out | `range(0, len(k), block)` begins it too.": {
+            "whole": True
+        },
+        "no maximum is subtracted, and exp(1,000) is infinite | Subtract the largest so far.": {
+            "top": "none"
+        },
+        "the maximum is that of the block alone | Take the larger of it and of the one so far.": {
+            "top": "of block"
+        },
     },
     parts=["the contexts"],
     also=_one_block_at_a_time,
 )
-def online(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
-    return _online(q, k, v, block)
-
-
-def _causal(q: Tensor, k: Tensor, v: Tensor, *, seen=0, divided=0) -> Tensor:
-    """The averages of the values; the sum and what divides it see the diagonals up to these numbers."""
-    kernel = q @ k.T
-    return kernel.tril(seen) @ v / kernel.tril(divided).sum(1, keepdim=True).clamp(min=1e-9)
+def online(
+    q, k, v, block, *, shrunk=True, divided=True, scaled=True, top="so far", blocks=slice(None), whole=False
+) -> Tensor:
+    m = torch.full((len(q), 1), -torch.inf)
+    total, context = torch.zeros(len(q), 1), torch.zeros(len(q), v.shape[1])
+    for keys, values in list(zip(k.split(block), v.split(block), strict=True))[blocks]:
+        if whole and len(keys) < block:
+            break
+        scores = q @ keys.T / (q.shape[1] ** 0.5 if scaled else 1)
+        highest = scores.amax(1, keepdim=True)
+        new = {"so far": torch.maximum(m, highest), "of block": highest, "none": torch.zeros_like(m)}[top]
+        factor = (m - new).exp() if shrunk else 1
+        parts = (scores - new).exp()
+        total = factor * total + parts.sum(1, keepdim=True)
+        context, m = factor * context + parts @ values, new
+    return context / total if divided else context
 
 
 def _words(num: int, d: int, d_v: int) -> Case:
@@ -120,21 +102,21 @@ def _words(num: int, d: int, d_v: int) -> Case:
     cases=[_words(1, 3, 2), _words(7, 5, 2), _words(11, 2, 3)],
     mistakes={
         "it is not divided by q · z | z is the sum of the keys so far.": lambda q, k, v: (q @ k.T).tril() @ v,
-        "z holds the last key alone | Add each key to z.": (
-            lambda q, k, v: (q @ k.T).tril() @ v / (q * k).sum(1, keepdim=True)
-        ),
-        "z holds the keys of later words | Add one key at each word.": partial(_causal, divided=99),
-        "each word also reads the later words | Answer inside the loop, with the state of this word.": (
-            partial(_causal, seen=99, divided=99)
-        ),
-        "a word answers before it is added | Each word also averages over itself.": (
-            partial(_causal, seen=-1, divided=-1)
-        ),
+        "z holds the last key alone | Add each key to z.": {"latest": True},
+        "z holds the keys of later words | Add one key at each word.": {"divided": 99},
+        "each word also reads the later words | Answer inside the loop, with this state.": {
+            "seen": 99,
+            "divided": 99,
+        },
+        "a word answers before it is added | It also averages over itself.": {"seen": -1, "divided": -1},
     },
     parts=["the contexts"],
 )
-def recurrent(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return _causal(q, k, v)
+def recurrent(q: Tensor, k: Tensor, v: Tensor, *, seen=0, divided=0, latest=False) -> Tensor:
+    """The sum and what divides it see the diagonals up to these numbers."""
+    kernel = q @ k.T
+    divisors = kernel.tril(divided).triu(0 if latest else -99)
+    return kernel.tril(seen) @ v / divisors.sum(1, keepdim=True).clamp(min=1e-9)
 
 
 def _halves(says: str, first: float, second: float) -> Case:
@@ -148,15 +130,6 @@ def _halves(says: str, first: float, second: float) -> Case:
     return Case(says, tuple(inputs), f"{says} m, t and c are those of all keys", both)
 
 
-def _merged(
-    m1: Tensor, t1: Tensor, c1: Tensor, m2: Tensor, t2: Tensor, c2: Tensor, *, crossed=False
-) -> tuple[Tensor, Tensor, Tensor]:
-    m = torch.maximum(m1, m2)
-    one, two = (m1 - m).exp(), (m2 - m).exp()
-    one, two = (two, one) if crossed else (one, two)
-    return m, one * t1 + two * t2, one * c1 + two * c2
-
-
 @against(
     4,
     "Every exponential must have the new maximum subtracted: a half with the maximum m1 gets the factor exp(m1 - m).",
@@ -167,26 +140,27 @@ def _merged(
         _halves("with scores near 200", 200.0, 198.0),
     ],
     mistakes={
-        "m is that of the first half | It is the larger of m1 and m2.": (
-            lambda m1, *others: (m1, *_merged(m1, *others)[1:])
-        ),
-        "the sums are added as they are | Multiply each half by exp(its maximum - m).": (
-            lambda m1, t1, c1, m2, t2, c2: (torch.maximum(m1, m2), t1 + t2, c1 + c2)
-        ),
-        "each half has the factor of the other | Multiply each half by exp(its maximum - m).": (
-            partial(_merged, crossed=True)
-        ),
-        "the contexts are added as they are | They get the same factors as t.": (
-            lambda m1, t1, c1, m2, t2, c2: (*_merged(m1, t1, c1, m2, t2, c2)[:2], c1 + c2)
-        ),
-        "c is already divided by t | Return the sum; the division comes at the end.": (
-            lambda *halves: (*_merged(*halves)[:2], _merged(*halves)[2] / _merged(*halves)[1])
-        ),
+        "m is that of the first half | It is the larger of m1 and m2.": {"first_m": True},
+        "the sums are added as they are | Multiply each half by exp(its maximum - m).": {
+            "of_t": torch.ones_like,
+            "of_c": torch.ones_like,
+        },
+        "each half has the factor of the other | Multiply each half by exp(its maximum - m).": {
+            "crossed": True
+        },
+        "the contexts are added as they are | They get the same factors as t.": {"of_c": torch.ones_like},
+        "c is already divided by t | Return the sum; the division comes at the end.": {"divided": True},
     },
     parts=["m", "t", "c"],
 )
-def merge(*halves: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return _merged(*halves)
+def merge(
+    *halves: Tensor, first_m=False, crossed=False, of_t=torch.exp, of_c=torch.exp, divided=False
+) -> tuple:
+    m1, t1, c1, m2, t2, c2 = halves
+    m = torch.maximum(m1, m2)
+    one, two = (m2 - m, m1 - m) if crossed else (m1 - m, m2 - m)
+    t, c = of_t(one) * t1 + of_t(two) * t2, of_c(one) * c1 + of_c(two) * c2
+    return m1 if first_m else m, t, c / t if divided else c
 
 
 def _state(d: int, d_value: int) -> Case:
@@ -203,17 +177,13 @@ def _state(d: int, d_value: int) -> Case:
     "`state + torch.outer(key, value - key @ state)`",
     cases=[_state(3, 2), _state(5, 7)],
     mistakes={
-        "the old value is still in the answer to the key | What does the state answer before you write?": (
-            lambda state, key, value: state + torch.outer(key, value)
-        ),
-        "the change has the wrong sign | The difference is the value minus the answer.": (
-            lambda state, key, value: state - torch.outer(key, value - key @ state)
-        ),
-        "all other answers are gone | Add to the old state.": lambda state, key, value: torch.outer(
-            key, value
-        ),
+        "the old value is still in the answer to the key | What does the state answer before you write?": {
+            "old": 0
+        },
+        "the change has the wrong sign | The difference is the value minus the answer.": {"sign": -1},
+        "all other answers are gone | Add to the old state.": lambda state, k, value: torch.outer(k, value),
     },
     parts=["the new state"],
 )
-def replace(state: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    return state + torch.outer(key, value - key @ state)
+def replace(state: Tensor, key: Tensor, value: Tensor, *, old: int = 1, sign: int = 1) -> Tensor:
+    return state + sign * torch.outer(key, value - old * (key @ state))

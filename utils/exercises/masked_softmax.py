@@ -1,7 +1,7 @@
 """Checks of the exercises of chapters/masked_softmax."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -17,11 +17,6 @@ _BATCH = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(3))
 _SHARED = "a mask of shape (batch, 1, keys) serves all queries"
 
 
-def _filled(number: float) -> Callable[[Tensor, Tensor], Tensor]:
-    """The program that writes a number over forbidden scores."""
-    return lambda scores, mask: torch.softmax(scores.masked_fill(~mask, number), dim=-1)
-
-
 def _divided_again(scores: Tensor, mask: Tensor) -> Tensor:
     weights = torch.softmax(scores, dim=-1) * mask
     return weights / weights.sum(dim=-1, keepdim=True)
@@ -34,9 +29,7 @@ def _of_exponentials(scores: Tensor, mask: Tensor) -> Tensor:
 
 #: What both exercises that mask a softmax call wrong.
 _MASKS = {
-    "they sum to 3/7 | The forbidden key has taken its share: divide by the sum of what is left.": (
-        lambda scores, mask: torch.softmax(scores, dim=-1) * mask
-    ),
+    "they sum to 3/7 | Divide by the sum of what is left.": lambda s, m: torch.softmax(s, dim=-1) * m,
     "the mask has no effect | Let the forbidden key have no share.": lambda s, m: torch.softmax(s, dim=-1),
     "the forbidden key gets them | True in the mask means 'may attend'.": lambda s, m: _divided_again(s, ~m),
 }
@@ -77,25 +70,25 @@ def _four(*scores: float) -> Case:
     ],
     mistakes=_MASKS
     | {
-        "the forbidden key got the score 0 | The exponential of 0 is 1.": _filled(0.0),
+        "the forbidden key got the score 0 | The exponential of 0 is 1.": {"fill": 0},
         "these are the exponentials | Divide each by the sum of its row.": lambda s, m: s.exp() * m,
-        "the mask of the first sentence serves all | The mask has a row for each sentence: it broadcasts.": (
-            lambda scores, mask: masked_softmax(scores, mask[:1])
+        "the mask of the first sentence serves all | Each has its own.": lambda s, m: masked_softmax(
+            s, m[:1]
         ),
-        "e to the 100 does not fit into float32 | `torch.softmax` knows what to do.": _of_exponentials,
+        "e to the 100 is infinite | `torch.softmax` knows what to do.": _of_exponentials,
         "the forbidden score took all the weight | Hide it before the softmax, not after.": _divided_again,
-        "what you write over forbidden scores is higher | It must be lower than any score.": _filled(-1e6),
-        "an empty row is 0/0 | Find rows without an allowed key with `mask.any(dim=-1, keepdim=True)`.": (
-            _filled(-math.inf)
-        ),
-        "all keys of the empty row get the same weight | No key of this row is allowed.": (
-            lambda scores, mask: _filled(torch.finfo(scores.dtype).min)(scores, mask)
-        ),
+        "what you write over forbidden scores is higher | It must be lower than any score.": {"fill": -1e6},
+        "an empty row is 0/0 | Find rows without an allowed key: `mask.any(dim=-1, keepdim=True)`.": {
+            "fill": -math.inf
+        },
+        "all keys of the empty row get the same weight | No key of this row is allowed.": {"fill": -3e38},
     },
     parts=["the row of weights"],
 )
-def my_softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    return masked_softmax(scores, mask)
+def my_softmax(scores: Tensor, mask: Tensor, *, fill: float | None = None) -> Tensor:
+    if fill is None:
+        return masked_softmax(scores, mask)
+    return torch.softmax(scores.masked_fill(~mask, fill), dim=-1)
 
 
 def _integers(answer: ReadersFunction) -> Iterator[str]:
@@ -124,25 +117,17 @@ def _integers(answer: ReadersFunction) -> Iterator[str]:
         ),
     ],
     mistakes={
-        "query 0 sees nothing | It sees itself, so its length is 1.": (
-            lambda lens, num: torch.minimum(torch.arange(num), lens[:, None])
-        ),
-        "query 2 sees a padded key | No query may see more keys than its sentence has.": (
-            lambda lens, num: torch.arange(1, num + 1).expand(len(lens), -1)
-        ),
-        "query 0 sees key 1, which comes later | Query i may see i + 1 keys at most.": (
-            lambda lens, num: lens[:, None].expand(-1, num)
-        ),
-        "each sentence has one length | `valid_lens[:, None]` is a column: each query has its own length.": (
-            lambda lens, num: lens
-        ),
+        "query 0 sees nothing | It sees itself, so its length is 1.": {"first": 0},
+        "query 2 sees a padded key | No query may see more keys than its sentence has.": {"longest": 99},
+        "query 0 sees key 1, which comes later | Query i may see i + 1 keys at most.": {"first": 99},
+        "each sentence has one length | `valid_lens[:, None]` is a column.": lambda lens, num: lens,
         "this is a mask | Return for each query how many keys it may see.": length_mask,
     },
     parts=["the lengths"],
     also=_integers,
 )
-def causal_lens(valid_lens: Tensor, num_queries: int) -> Tensor:
-    return torch.minimum(torch.arange(1, num_queries + 1), valid_lens[:, None])
+def causal_lens(valid_lens: Tensor, num_queries: int, *, first: int = 1, longest: int = 0) -> Tensor:
+    return torch.minimum(torch.arange(num_queries) + first, valid_lens[:, None] + longest)
 
 
 def _fails_for(answer: ReadersFunction, bad_scores: object) -> Iterator[str]:
@@ -187,11 +172,9 @@ def _fails_for(answer: ReadersFunction, bad_scores: object) -> Iterator[str]:
     mistakes=_MASKS
     | {
         "the sum is that of all rows | Sum over the last axis, and keep it: `keepdim=True`.": (
-            lambda scores, mask: torch.softmax(scores, -1) * mask / (torch.softmax(scores, -1) * mask).sum()
+            lambda s, m: (shares := torch.softmax(s, dim=-1) * m) / shares.sum()
         ),
-        "e to the 100 does not fit into float32 | `torch.softmax` subtracts the largest score first.": (
-            _of_exponentials
-        ),
+        "e to the 100 is infinite | `torch.softmax` subtracts the largest score first.": _of_exponentials,
     },
     parts=["the row of weights"],
     also=_fails_for,

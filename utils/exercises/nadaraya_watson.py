@@ -12,11 +12,6 @@ from utils.kernels import gaussian, nadaraya_watson, triangular
 _GAUSSIAN = "The Gaussian is exp(−u²/2)."
 
 
-def _shares(query: float, keys: Tensor, bandwidth: float, kernel=gaussian, width=lambda h: h) -> Tensor:
-    closeness = kernel((query - keys) / width(bandwidth))
-    return closeness / closeness.sum()
-
-
 @against(
     1,
     "Divide the differences by the bandwidth, take the Gaussian of each, and divide each by their sum.",
@@ -33,23 +28,22 @@ def _shares(query: float, keys: Tensor, bandwidth: float, kernel=gaussian, width
     mistakes={
         "they do not sum to 1 | Divide by the sum.": lambda q, k, h: torch.exp(-(((q - k) / h) ** 2) / 2),
         "the Gaussians do not sum to 1 | Divide by the sum.": lambda q, k, h: gaussian((q - k) / h),
-        "far keys get more | Mind the minus.": partial(_shares, kernel=lambda u: 1 / gaussian(u)),
-        f"this is the triangular kernel | {_GAUSSIAN}": partial(_shares, kernel=triangular),
-        f"the factor 1/2 is missing | {_GAUSSIAN}": partial(_shares, kernel=lambda u: gaussian(u) ** 2),
-        "the bandwidth has no effect | Divide the difference by it.": partial(_shares, width=lambda h: 1),
-        "the differences are multiplied by the bandwidth | Divide.": partial(_shares, width=lambda h: 1 / h),
-        f"u is not squared | {_GAUSSIAN}": partial(_shares, kernel=lambda u: torch.exp(-u / 2)),
-        "this is the mean | Let the weights depend on u.": partial(_shares, kernel=torch.ones_like),
+        "far keys get more | Mind the minus.": {"kernel": lambda u: 1 / gaussian(u)},
+        f"this is the triangular kernel | {_GAUSSIAN}": {"kernel": triangular},
+        f"the factor 1/2 is missing | {_GAUSSIAN}": {"kernel": lambda u: gaussian(u) ** 2},
+        "the bandwidth has no effect | Divide the difference by it.": {"power": 0},
+        "the differences are multiplied by the bandwidth | Divide.": {"power": -1},
+        f"u is not squared | {_GAUSSIAN}": {"kernel": lambda u: torch.exp(-u / 2)},
+        "this is the mean | Let the weights depend on u.": {"kernel": torch.ones_like},
     },
     parts=["the weights"],
 )
-def my_weights(query: float, keys: Tensor, bandwidth: float) -> Tensor:
-    return nadaraya_watson(tensor([query]), keys, keys, bandwidth=bandwidth)[1][0]
+def my_weights(query: float, keys: Tensor, bandwidth: float, *, kernel=gaussian, power=1) -> Tensor:
+    closeness = kernel((query - keys) / bandwidth**power)
+    return closeness / closeness.sum()
 
 
-def _attend(queries, keys, values, bandwidths, share=lambda scores: scores.softmax(1), width=lambda h: h):
-    weights = share(-((queries[:, None] - keys) / width(bandwidths)).square().sum(dim=-1) / 2)
-    return weights @ values, weights
+_SHARES = partial(torch.softmax, dim=1)
 
 
 @against(
@@ -75,30 +69,22 @@ def _attend(queries, keys, values, bandwidths, share=lambda scores: scores.softm
         ),
     ],
     mistakes={
-        "the softmax runs over the queries | Take `dim=1`.": partial(_attend, share=lambda e: e.softmax(0)),
-        "they do not sum to 1 | Divide each exponential by the sum.": partial(_attend, share=torch.exp),
-        "their signs are wrong | Near keys score high.": partial(_attend, share=lambda e: (-e).softmax(1)),
-        "the bandwidths have no effect | Divide by them.": partial(_attend, width=torch.ones_like),
-        "only the square is divided by the bandwidth | Divide first.": partial(_attend, width=torch.sqrt),
-        f"the factor 1/2 is missing | {_GAUSSIAN}": partial(_attend, share=lambda e: (2 * e).softmax(1)),
-        "every exponential rounds to 0 | `torch.softmax` subtracts the highest score first.": (
-            partial(_attend, share=lambda e: e.exp() / e.exp().sum(dim=1, keepdim=True))
-        ),
+        "the softmax runs over the queries | Take `dim=1`.": {"share": partial(torch.softmax, dim=0)},
+        "they do not sum to 1 | Divide each exponential by the sum.": {"share": torch.exp},
+        "their signs are wrong | Near keys score high.": {"share": lambda scores: _SHARES(-scores)},
+        "the bandwidths have no effect | Divide by them.": {"width": torch.ones_like},
+        "only the square is divided by the bandwidth | Divide first.": {"width": torch.sqrt},
+        f"the factor 1/2 is missing | {_GAUSSIAN}": {"share": lambda scores: _SHARES(2 * scores)},
+        "every exponential rounds to 0 | `torch.softmax` subtracts the highest score first.": {
+            "share": lambda scores: scores.exp() / scores.exp().sum(dim=1, keepdim=True)
+        },
     },
     parts=["the context", "the row of weights"],
     last_first=True,
 )
-def attend(queries: Tensor, keys: Tensor, values: Tensor, bandwidths: Tensor) -> tuple[Tensor, Tensor]:
-    return nadaraya_watson(queries / bandwidths, keys / bandwidths, values)
-
-
-def _line(queries: Tensor, keys: Tensor, values: Tensor, bandwidth: float, *, slope_alone=False) -> Tensor:
-    """Height at each query of the straight line that fits best with the Gaussian weights of this query."""
-    mean_value, weights = nadaraya_watson(queries, keys, values, bandwidth=bandwidth)
-    mean_key = weights @ keys
-    offsets = keys - mean_key[:, None]
-    slope = (weights * offsets * values).sum(dim=1) / (weights * offsets**2).sum(dim=1)
-    return slope if slope_alone else mean_value + slope * (queries - mean_key)
+def attend(queries, keys, values, bandwidths, *, share=_SHARES, width=torch.clone) -> tuple[Tensor, Tensor]:
+    weights = share(-((queries[:, None] - keys) / width(bandwidths)).square().sum(dim=-1) / 2)
+    return weights @ values, weights
 
 
 _WAY = "Start at the weighted means, and add the slope times the way from the mean key to the query."
@@ -126,13 +112,17 @@ _ROOTS = "A function that multiplies the *errors* by `w` needs the square roots 
     ],
     mistakes={
         f"this is the weighted average | {_WAY}": lambda q, k, v, h: nadaraya_watson(q, k, v, bandwidth=h)[0],
-        f"this is the slope of the line | {_WAY}": partial(_line, slope_alone=True),
-        "all readings have the same weight | Each has its own.": lambda q, k, v, h: _line(q, k, v, 1e6),
-        f"each weight counts with its square | {_ROOTS}": lambda q, k, v, h: _line(q, k, v, h / math.sqrt(2)),
-        "the bandwidth has no effect | Pass `bandwidth` on.": lambda q, k, v, h: _line(q, k, v, 1.0),
+        f"this is the slope of the line | {_WAY}": {"slope_alone": True},
+        "all readings have the same weight | Each has its own.": {"width": lambda h: 1e6},
+        f"each weight counts with its square | {_ROOTS}": {"width": lambda h: h / math.sqrt(2)},
+        "the bandwidth has no effect | Pass `bandwidth` on.": {"width": lambda h: 1.0},
     },
     parts=["the estimate"],
     tolerance=0.005,
 )
-def local_line(queries: Tensor, keys: Tensor, values: Tensor, bandwidth: float) -> Tensor:
-    return _line(queries, keys, values, bandwidth)
+def local_line(queries, keys, values, bandwidth, *, slope_alone=False, width=float) -> Tensor:
+    mean_value, weights = nadaraya_watson(queries, keys, values, bandwidth=width(bandwidth))
+    mean_key = weights @ keys
+    offsets = keys - mean_key[:, None]
+    slope = (weights * offsets * values).sum(dim=1) / (weights * offsets**2).sum(dim=1)
+    return slope if slope_alone else mean_value + slope * (queries - mean_key)
