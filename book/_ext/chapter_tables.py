@@ -1,10 +1,11 @@
 """The tables of chapters: their order is in _toc.yml, and what they say is in `metadata.course` of each notebook.
 
 Pages of the book ask for them by `{{ chapter_cards }}` and `{{ chapter_goals }}`, and for all figures with sliders by
-`{{ figures }}`. The tables of README.md and of chapters/README.md, which are read without the book, are written by
-`make readme` (see `publishing.py`).
+`{{ figures }}`; `{{ kinds }}` lists the kinds of figures. The tables of README.md and of chapters/README.md, which are
+read without the book, are written by `make readme` (see `publishing.py`).
 """
 
+import inspect
 import re
 from itertools import takewhile
 from pathlib import Path
@@ -13,6 +14,7 @@ import nbformat
 import yaml
 from nbformat import NotebookNode
 
+from utils.figures import Figure, kinds
 from utils.figures.sphinx_extension import stored_figures
 
 QUIZ = re.compile(r"^<!-- quiz (\S+) -->\n(.*?^</details>)$", re.MULTILINE | re.DOTALL)
@@ -117,6 +119,16 @@ def figures(root: Path) -> str:
             written += f"\n**{{doc}}`../chapters/{chapter['name']}`**\n"
             for name in names:
                 written += f"\n```{{explorable}} {name}\n:from: chapters/{chapter['name']}\n```\n"
+    return written
+
+
+def kinds_of_figures() -> str:
+    """A row for each kind of figure: its class, and the first line of the docstring."""
+    written = "| kind | what it draws |\n|---|---|"
+    for name in kinds.__all__:
+        if inspect.isclass(kind := getattr(kinds, name)) and issubclass(kind, Figure):
+            drawn = inspect.getdoc(kind).partition("\n")[0]
+            written += f"\n| {{class}}`{name} <utils.figures.kinds.{name}>` | {drawn} |"
     return written
 
 

@@ -97,6 +97,7 @@ def _follow(app: Sphinx, config: Config) -> None:
         "chapter_goals": chapter_tables.goals(Path(app.srcdir)),
         "short_way": chapter_tables.short_way(Path(app.srcdir)),
         "figures": chapter_tables.figures(Path(app.srcdir)),
+        "kinds": chapter_tables.kinds_of_figures(),
     }
 
 

@@ -7,8 +7,9 @@ from utils.figures.kinds.alignment import Alignment
 from utils.figures.kinds.bars import Bars
 from utils.figures.kinds.curve import Curve
 from utils.figures.kinds.decoding import DecodingSteps, record_decoding
+from utils.figures.kinds.heads import Heads
 from utils.figures.kinds.plane import Plane
-from utils.figures.kinds.weights import Heads, Weights
+from utils.figures.kinds.weights import Weights
 
 __all__ = [
     "Alignment",

@@ -126,7 +126,7 @@ _ALT = (
 
 
 class DecodingSteps(Figure):
-    """One step of decoding in five stages, with the numbers of a trained model; the words are chosen by name.
+    """One step of a decoder with attention in five stages: scores, weights, context, next state, next word.
 
     The stage is the axis ``stage``, with the values of :data:`STAGES`; the word is the pick ``word``. In a page
     the panels of later stages have a question mark. Of each vector a few numbers are drawn: those that change most.

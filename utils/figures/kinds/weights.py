@@ -1,4 +1,4 @@
-"""Heat maps of the weights of queries by keys, alone or with small ones to choose from.
+"""One or two heat maps of the weights of queries by keys, and what all kinds of such maps share.
 
 Explained in book/explorables.
 """
@@ -6,10 +6,10 @@ Explained in book/explorables.
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
-from utils.figures.figure import Figure, check_value
+from utils.figures.figure import Figure
 
 
-class _OfQueries(Figure):
+class OfQueries(Figure):
     """Weights of queries by keys, of which the query is the pick ``query``."""
 
     picks: ClassVar = {"query": "queries"}
@@ -36,8 +36,8 @@ class _OfQueries(Figure):
         return dict.fromkeys(self.panels, shape) | self._optional({"gold": shape})
 
 
-class Weights(_OfQueries):
-    """One or two heat maps of queries by keys, with the numbers of the row of the chosen query.
+class Weights(OfQueries):
+    """One or two heat maps of queries by keys, or one beside a picture, with the numbers of the chosen query's row.
 
     ``compute`` returns an array of shape (queries, keys), numbers from 0 to 1, for each name in ``panels``. It may
     return ``gold`` of shape (queries, keys), which is 1 for the cells that should have the weight: they get a dashed
@@ -102,53 +102,3 @@ class Weights(_OfQueries):
     def options(self) -> dict:
         """The panels with their titles, the axis that forbids keys, and the squares of the picture."""
         return {"panels": list(self.panels.items()), "edge": self.edge, "squares": self.squares}
-
-
-class Heads(_OfQueries):
-    """The heat map of one head of one layer, and a small one of each, to choose from; or of one of several scores.
-
-    ``compute`` returns ``weights`` of shape (queries, keys), and ``share``, a number from 0 to 1 that stands at each
-    small map; labels ``share``, one text, say above them what it is. It may return ``gold`` of shape (queries, keys),
-    which is 1 for the cells that should have the weight: they get a dashed frame, and labels ``gold``, one text, say
-    what they are.
-
-    Args:
-        maps: one or two axes: there is a small map for each value of the first one, in a row for each value of it
-            and in a column for each value of the second one.
-        causal: an axis and one of its values, at which each query is forbidden to look at the keys after its own place;
-            None if it always is.
-        free: whether every query may look at all keys.
-        options: as for ``Weights``, without panels and edge.
-
-    Raises:
-        ValueError: ``maps`` or ``causal`` that name no axis.
-    """
-
-    kind = "heads"
-
-    def __init__(
-        self,
-        compute: Callable[..., Mapping],
-        axes: Mapping[str, Sequence],
-        *,
-        maps: Sequence[str] = ("head", "layer"),
-        causal: tuple[str, object] | None = None,
-        free: bool = False,
-        **options,
-    ):
-        if missing := [name for name in maps if name not in axes]:
-            raise ValueError(f"maps must name axes, got {missing[0]!r}")
-        if causal is not None:
-            check_value("causal", causal, axes)
-        self.maps, self.causal, self.free = list(maps), causal, free
-        super().__init__(compute, axes, **options)
-
-    def expected_shapes(self) -> dict[str, tuple[int, ...]]:
-        """weights and gold: (queries, keys); share: ()."""
-        return super().expected_shapes() | {"share": ()}
-
-    @property
-    def options(self) -> dict:
-        """The axes of the small maps, the axis and value of the causal mask, and no mask."""
-        options = {"maps": self.maps, "causal": self.causal}
-        return options | ({"free": True} if self.free else {})
