@@ -13,10 +13,6 @@ from utils.exercises.checking import as_number, as_tensor, exercise, expect, exp
 from utils.exercises.tables import Case, against, normal
 
 
-def _scale(weight: float, num_others: int) -> float:
-    return math.log(weight * num_others / (1 - weight)) / 2
-
-
 @against(
     3,
     "The scores are β and −β, so the exponentials are exp(β), once, and exp(−β), n − 1 times.",
@@ -26,21 +22,17 @@ def _scale(weight: float, num_others: int) -> float:
         for p, n in ((0.9, 2), (0.9, 1000), (0.6, 7))
     ],
     mistakes={
-        "it is twice as large | The scores differ by 2β, not by β.": lambda p, n: 2 * _scale(p, n - 1),
-        "it has the wrong sign | The first key has the larger score.": lambda p, n: -_scale(p, n - 1),
-        "the score −β comes too often | It comes n − 1 times.": _scale,
-        "this is right for 2 keys alone | The score −β comes n − 1 times.": lambda p, n: _scale(p, 1),
+        "it is twice as large | The scores differ by 2β, not by β.": {"factor": 2},
+        "it has the wrong sign | The first key has the larger score.": {"factor": -1},
+        "the score −β comes too often | It comes n − 1 times.": {"others": lambda n: n},
+        "this is right for 2 keys alone | The score −β comes n − 1 times.": {"others": lambda n: 1},
     },
     parts=["the scale"],
     compared=as_number,
     tolerance=1e-3,
 )
-def scale_for(weight: float, num_keys: int) -> float:
-    return _scale(weight, num_keys - 1)
-
-
-def _score(queries, keys, w_q, w_k, w_v, join=torch.add, squash=torch.tanh) -> Tensor:
-    return squash(join((queries @ w_q.mT)[:, None], keys @ w_k.mT)) @ w_v
+def scale_for(weight: float, num_keys: int, *, factor=1, others=lambda n: n - 1) -> float:
+    return factor * math.log(weight * others(num_keys) / (1 - weight)) / 2
 
 
 _FIRST = "First add the two parts, then take the tanh of the sum, then multiply by w_v."
@@ -64,21 +56,21 @@ _FIRST = "First add the two parts, then take the tanh of the sum, then multiply 
         ),
     ],
     mistakes={
-        f"the tanh is missing | {_FIRST}": partial(_score, squash=lambda x: x),
-        f"this is the tanh of each part, added | {_FIRST}": (
-            partial(_score, join=lambda q, k: q.tanh() + k.tanh(), squash=lambda x: x)
-        ),
-        "the two parts are multiplied | Add them: it is called additive.": partial(_score, join=torch.mul),
-        "w_v is missing | Multiply each unit by its number.": lambda *inputs: _score(
-            *inputs[:4], 1 + 0 * inputs[4]
-        ),
-        "these are weights | Return the scores.": lambda *inputs: _score(*inputs).softmax(dim=-1),
-        "there is a factor 1/√11 | Leave it out.": lambda *inputs: _score(*inputs) / len(inputs[4]) ** 0.5,
+        f"the tanh is missing | {_FIRST}": {"squash": torch.clone},
+        f"this is the tanh of each part, added | {_FIRST}": {
+            "join": lambda q, k: q.tanh() + k.tanh(),
+            "squash": torch.clone,
+        },
+        "the two parts are multiplied | Add them: it is called additive.": {"join": torch.mul},
+        "w_v is missing | Multiply each unit by its number.": {"change_v": torch.ones_like},
+        "these are weights | Return the scores.": {"outer": partial(torch.softmax, dim=-1)},
+        "there is a factor 1/√11 | Leave it out.": {"change_v": lambda w_v: w_v / len(w_v) ** 0.5},
     },
     parts=["the score"],
 )
-def additive(queries: Tensor, keys: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
-    return additive_scores(queries @ w_q.mT, keys @ w_k.mT, w_v)
+def additive(*inputs, join=torch.add, squash=torch.tanh, change_v=torch.clone, outer=torch.clone) -> Tensor:
+    queries, keys, w_q, w_k, w_v = inputs
+    return outer(squash(join((queries @ w_q.mT)[:, None], keys @ w_k.mT)) @ change_v(w_v))
 
 
 @exercise(

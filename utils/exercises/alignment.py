@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 from utils.exercises.checking import ReadersFunction, Wrong, as_number, exercise, expect, show
 from utils.exercises.tables import Case, against
@@ -102,24 +101,6 @@ def one_round(answer: ReadersFunction) -> Iterator[str]:
         yield f"{case}: right"
 
 
-def _grown(forward: Links, backward: Links, wrong: str = "") -> Links:
-    """Grow the intersection into the union; or with a mistake that learners make."""
-    union, links = forward | backward, forward & backward
-    while True:
-        before = len(links)
-        for i, j in sorted(union - links):
-            near = any(
-                max(abs(i - a), abs(j - b)) <= 1 and (wrong != "corners" or i == a or j == b)
-                for a, b in links
-            )
-            free = [all(i != a for a, _ in links), all(j != b for _, b in links)]
-            is_free = wrong == "any word" or (all(free) if wrong == "both" else any(free))
-            if (near or wrong == "anywhere") and is_free:
-                links = links | {(i, j)}
-        if len(links) == before or wrong == "one pass":
-            return links
-
-
 def _as_links(result: object) -> list[tuple[int, int]]:
     try:
         return sorted({(int(i), int(j)) for i, j in result})  # type: ignore[attr-defined]
@@ -150,24 +131,25 @@ def _directions(says: str, forward: Links, backward: Links) -> Case:
     mistakes={
         "this is the union | Begin with the intersection, and add only links that pass both tests.": set.union,
         "this is the intersection | Add the links of the union that pass both tests.": set.intersection,
-        "you go through the union once | An added link has neighbours of its own: repeat until nothing is added.": (
-            partial(_grown, wrong="one pass")
-        ),
-        "links that touch at a corner are left out | (1, 1) and (2, 2) are neighbours, too.": (
-            partial(_grown, wrong="corners")
-        ),
-        "a link is added only if both of its words have no link | One of its two words is enough.": (
-            partial(_grown, wrong="both")
-        ),
-        "a link is added far from all others | Add neighbours of links alone.": partial(
-            _grown, wrong="anywhere"
-        ),
-        "a link is added although both of its words have links | At least one of them must have none yet.": (
-            partial(_grown, wrong="any word")
-        ),
+        "you go through the union once | Repeat until nothing is added.": {"wrong": "one pass"},
+        "links that touch at a corner are left out | (1, 1) and (2, 2) are neighbours.": {"wrong": "corners"},
+        "a link is added only if both of its words have no link | One is enough.": {"wrong": "both"},
+        "a link is added far from all others | Add neighbours of links alone.": {"wrong": "anywhere"},
+        "a link is added although both of its words have one | One must have none.": {"wrong": "any word"},
     },
     parts=["the list of links"],
     compared=_as_links,
 )
-def grow(forward: Links, backward: Links) -> Links:
-    return _grown(forward, backward)
+def grow(forward: Links, backward: Links, *, wrong: str = "") -> Links:
+    union, links = forward | backward, forward & backward
+    while True:
+        before = len(links)
+        for i, j in sorted(union - links):
+            touched = [(a, b) for a, b in links if max(abs(i - a), abs(j - b)) <= 1]
+            near = any(wrong != "corners" or i == a or j == b for a, b in touched)
+            free = [all(i != a for a, _ in links), all(j != b for _, b in links)]
+            is_free = wrong == "any word" or (all(free) if wrong == "both" else any(free))
+            if (near or wrong == "anywhere") and is_free:
+                links = links | {(i, j)}
+        if len(links) == before or wrong == "one pass":
+            return links

@@ -32,9 +32,7 @@ _TANH = "It comes before the product with `v`."
         "the key stands before q | Put q first.": {"key_first": True},
         f"the tanh is missing | {_TANH}": {"inner": _AS_IT_IS},
         f"the tanh comes too late | {_TANH}": {"inner": _AS_IT_IS, "outer": torch.tanh},
-        "these are weights | Return the scores, before the softmax.": {
-            "outer": partial(torch.softmax, dim=0)
-        },
+        "these are weights | Return the scores.": {"outer": partial(torch.softmax, dim=0)},
         "`v` is missing | Multiply the hidden numbers by `v`.": {
             "times": lambda hidden, v: hidden.sum(dim=-1)
         },
@@ -103,9 +101,7 @@ def sparsemax(scores: Tensor) -> Tensor:
         "this is the number of ways | Divide it by the number of all ways.": {"divide": False},
         "smaller distances count | Count those of at least the real one.": {"counts": operator.lt},
         "only larger distances count | An equal one counts, too, also the real one.": {"counts": operator.gt},
-        "one side counts | Luck could also put the other model ahead: compare distances without a sign.": {
-            "size": float
-        },
+        "one side counts | Luck could also put the other model ahead: compare distances.": {"size": float},
     },
     tolerance=1e-6,
 )

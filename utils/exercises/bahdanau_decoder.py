@@ -1,8 +1,8 @@
 """Checks of the exercises of chapters/bahdanau_decoder."""
 
 import math
-from collections.abc import Callable, Iterator
-from functools import cache, partial
+from collections.abc import Iterator
+from functools import cache
 
 import torch
 from torch import Tensor, arange, nn, tensor
@@ -25,19 +25,6 @@ def _two_sentences() -> tuple:
     return layer, cell, y, s, h, layer.w_k(h), arange(5) < tensor([[5], [3]])
 
 
-def _step(layer, cell, y, s, h, keys, mask, wrong: str) -> tuple[Tensor, Tensor, Tensor]:
-    """A step with a mistake."""
-    query = {"no query": torch.zeros_like(s), "no w_q": s}.get(wrong, layer.w_q(s))
-    sums = query[:, None] + keys
-    scores = layer.w_v(sums if wrong == "no tanh" else torch.tanh(sums)).squeeze(-1)
-    weights = masked_softmax(scores, mask | (wrong == "no mask"))
-    equal = mask / mask.sum(dim=1, keepdim=True)
-    shares = {"no weights": torch.ones(2, 5), "equal": equal}.get(wrong, weights)
-    context = (shares[:, :, None] * h).sum(dim=1)
-    state = s if wrong == "old state" else cell(y, context * (wrong != "no context"), s)
-    return state, context, scores if wrong == "scores" else weights
-
-
 _CONTEXT = "Call `cell(y, context, s)` with the context of this step and the state before."
 
 
@@ -55,31 +42,29 @@ _CONTEXT = "Call `cell(y, context, s)` with the context of this step and the sta
         )
     ],
     mistakes={
-        "the padding has weight | Give the mask to `masked_softmax`.": partial(_step, wrong="no mask"),
-        "the state was added to the keys as it is | First call `layer.w_q`.": partial(_step, wrong="no w_q"),
-        "the tanh is missing | It comes after the sum of query and keys.": partial(_step, wrong="no tanh"),
-        "the state is not in the scores | Add the query to the keys.": partial(_step, wrong="no query"),
-        "these are the scores | Use the masked softmax.": partial(_step, wrong="scores"),
-        "all words have the same share | Multiply each `h` with its weight.": partial(_step, wrong="equal"),
-        "the weights are not used | Multiply each `h` with its weight.": partial(_step, wrong="no weights"),
-        f"this is the old state | {_CONTEXT}": partial(_step, wrong="old state"),
-        f"the cell got no context | {_CONTEXT}": partial(_step, wrong="no context"),
+        "the padding has weight | Give the mask to `masked_softmax`.": {"wrong": "no mask"},
+        "the state was added to the keys as it is | First call `layer.w_q`.": {"wrong": "no w_q"},
+        "the tanh is missing | It comes after the sum of query and keys.": {"wrong": "no tanh"},
+        "the state is not in the scores | Add the query to the keys.": {"wrong": "no query"},
+        "these are the scores | Use the masked softmax.": {"wrong": "scores"},
+        "all words have the same share | Multiply each `h` with its weight.": {"wrong": "equal"},
+        "the weights are not used | Multiply each `h` with its weight.": {"wrong": "no weights"},
+        f"this is the old state | {_CONTEXT}": {"wrong": "old state"},
+        f"the cell got no context | {_CONTEXT}": {"wrong": "no context"},
     },
     parts=["the new state", "the context", "the weights"],
     last_first=True,
 )
-def one_step(layer, cell, y, s, h, keys, mask) -> tuple[Tensor, Tensor, Tensor]:
-    context, weights = (part[:, 0] for part in layer(s[:, None], h, h, mask=mask[:, None]))
-    return cell(y, context, s), context, weights
-
-
-def _asks(state: Tensor, h: Tensor) -> Tensor:
-    return (torch.softmax(h @ state[:, :, None], dim=1) * h).sum(dim=1)
-
-
-def _luong(cell: Callable, y: Tensor, s: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-    new = cell(y, s)
-    return _asks(new, h), new
+def one_step(layer, cell, y, s, h, keys, mask, *, wrong="") -> tuple[Tensor, Tensor, Tensor]:
+    query = {"no query": torch.zeros_like(s), "no w_q": s}.get(wrong, layer.w_q(s))
+    sums = query[:, None] + keys
+    scores = layer.w_v(sums if wrong == "no tanh" else torch.tanh(sums)).squeeze(-1)
+    weights = masked_softmax(scores, mask | (wrong == "no mask"))
+    equal = mask / mask.sum(dim=1, keepdim=True)
+    shares = {"no weights": torch.ones(2, 5), "equal": equal}.get(wrong, weights)
+    context = (shares[:, :, None] * h).sum(dim=1)
+    state = s if wrong == "old state" else cell(y, context * (wrong != "no context"), s)
+    return state, context, scores if wrong == "scores" else weights
 
 
 _WORDS = "The softmax runs over the axis of the words, and the weights of one sentence sum to 1."
@@ -104,21 +89,22 @@ _WORDS = "The softmax runs over the axis of the words, and the weights of one se
         ),
     ],
     mistakes={
-        "this is the old state | The new one is `cell(y, s)`.": lambda c, y, s, h: (_asks(c(y, s), h), s),
-        "you call the cell with the state first | Give y first.": lambda c, y, s, h: _luong(c, s, y, h),
-        "the two results are exchanged | `return context, s`": lambda *inputs: _luong(*inputs)[::-1],
-        "you asked with the old state | Ask with the new one.": lambda c, y, s, h: (_asks(s, h), c(y, s)),
-        f"all weights are equal | {_WORDS}": lambda c, y, s, h: (h.mean(dim=1), c(y, s)),
-        f"every weight is 1: the softmax ran over an axis of length 1 | {_WORDS}": (
-            lambda c, y, s, h: (h.sum(dim=1), c(y, s))
-        ),
-        "there is a scale | Leave it out.": lambda c, y, s, h: (_asks(c(y, s) / 2**0.5, h), c(y, s)),
+        "this is the old state | The new one is `cell(y, s)`.": {"returned": 0},
+        "you call the cell with the state first | Give y first.": {"inputs": -1},
+        "the two results are exchanged | `return context, s`": {"order": -1},
+        "you asked with the old state | Ask with the new one.": {"asks": (1, 0)},
+        f"all weights are equal | {_WORDS}": {"asks": (0, 0)},
+        f"every weight is 1: the softmax ran over an axis of length 1 | {_WORDS}": {"dim": 2},
+        "there is a scale | Leave it out.": {"asks": (0, 2**-0.5)},
     },
     parts=["the context", "the new state"],
     last_first=True,
 )
-def luong_step(cell: Callable, y: Tensor, s: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-    return _luong(cell, y, s, h)
+def luong_step(cell, y, s, h, *, asks=(0, 1), returned=1, inputs=1, dim=1, order=1) -> tuple:
+    new = cell(*(y, s)[::inputs])
+    query = asks[0] * s + asks[1] * new
+    weights = torch.softmax(h @ query[:, :, None], dim=dim)
+    return ((weights * h).sum(dim=1), (s, new)[returned])[::order]
 
 
 @cache
@@ -128,11 +114,6 @@ def _small_translator(seed: int) -> EncoderDecoder:
     for parameter in model.parameters():
         nn.init.normal_(parameter)
     return model.eval()
-
-
-def _weights(model: EncoderDecoder, ids: list[int]) -> Tensor:
-    (hypothesis,) = greedy(model, tensor([ids + [0] * (40 - len(ids))]), tensor([40]), max_len=50)
-    return hypothesis.weights
 
 
 _COLUMNS = "Rows are steps and columns are places: `weights[:, len(ids):]` are those of the padding."
@@ -153,17 +134,18 @@ _ONE = "Take the maximum over all steps and over all places of the padding."
         for seed, ids in ((1485, [5, 8, 4]), (76, [4, 9, 6, 7, 10]))
     ],
     mistakes={
-        f"this is the largest weight of all 40 places | {_COLUMNS}": lambda *inputs: _weights(*inputs).max(),
-        f"this is the largest on a word | {_COLUMNS}": lambda m, ids: _weights(m, ids)[:, : len(ids)].max(),
-        f"the first pad is left out | {_COLUMNS}": lambda m, ids: _weights(m, ids)[:, len(ids) + 1 :].max(),
-        f"this is the mean on the padding | {_ONE}": lambda m, ids: _weights(m, ids)[:, len(ids) :].mean(),
-        f"this is the first step alone | {_ONE}": lambda m, ids: _weights(m, ids)[0, len(ids) :].max(),
+        f"this is the largest weight of all 40 places | {_COLUMNS}": {"columns": lambda n: slice(None)},
+        f"this is the largest on a word | {_COLUMNS}": {"columns": lambda n: slice(n)},
+        f"the first pad is left out | {_COLUMNS}": {"columns": lambda n: slice(n + 1, None)},
+        f"this is the mean on the padding | {_ONE}": {"find": torch.mean},
+        f"this is the first step alone | {_ONE}": {"find": lambda weights: weights[0].max()},
     },
     compared=as_number,
     tolerance=1e-5,
 )
-def weight_on_padding(model: EncoderDecoder, ids: list[int]) -> Tensor:
-    return _weights(model, ids)[:, len(ids) :].max()
+def weight_on_padding(model, ids, *, columns=lambda n: slice(n, None), find=torch.max) -> Tensor:
+    (hypothesis,) = greedy(model, tensor([ids + [0] * (40 - len(ids))]), tensor([40]), max_len=50)
+    return find(hypothesis.weights[:, columns(len(ids))])
 
 
 @exercise(

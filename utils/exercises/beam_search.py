@@ -74,7 +74,7 @@ def _words_or_number(part: object) -> str | float:
     mistakes={
         "the words stop before <eos> | Write <eos>, too, and end then.": {"part": slice(-1)},
         "<bos> is missing | Begin with `[BOS]`.": {"part": slice(1, None)},
-        "this is the most probable sentence | Take the most probable word at each step, and never go back.": (
+        "this is the most probable sentence | Take the best word at each step, and never go back.": (
             lambda steps, max_len: ([BOS, _LA, _FLEUR, EOS], math.log(0.216))
         ),
         "this is the probability | Add the logarithms.": {"total": lambda each: math.exp(sum(each))},

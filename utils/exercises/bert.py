@@ -83,12 +83,8 @@ def _expect_share(hits: Tensor, share: float, what: str, hint: str) -> None:
         ),
     ],
     mistakes={
-        "the direction has not the length 1 | Divide it by its length `direction.norm()` first.": {
-            "length": False
-        },
-        "the rows have 0 along the direction | Along the direction all rows get the mean of the rows.": {
-            "mean": False
-        },
+        "the direction has not the length 1 | Divide it by `direction.norm()` first.": {"length": False},
+        "the rows have 0 along the direction | They get the mean of the rows there.": {"mean": False},
         "the direction is subtracted from each row as it is | How far does each row lie along it?": torch.sub,
         "only the part along the direction is left | Subtract it from x.": {"kept": lambda x: 0},
         "the mean of the rows is gone | Subtract only what lies along it.": {

@@ -1,6 +1,6 @@
 """Checks of the exercises of chapters/beyond_words."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import torch
@@ -8,15 +8,6 @@ from torch import Tensor
 
 from utils.exercises.checking import as_number, exercise, expect
 from utils.exercises.tables import Case, against
-
-_Map = Callable[[Tensor], Tensor]
-
-
-def _cut(image: Tensor, size: int, order: tuple[int, ...] = (0, 1, 2, 3, 4)) -> Tensor:
-    """The patches, by the axes rows of patches, columns of patches, channels, rows of pixels, columns of pixels."""
-    c, h, w = image.shape
-    axes = image.reshape(c, h // size, size, w // size, size).permute(1, 3, 0, 2, 4)
-    return axes.permute(order).reshape(-1, c * size * size)
 
 
 @against(
@@ -40,30 +31,20 @@ def _cut(image: Tensor, size: int, order: tuple[int, ...] = (0, 1, 2, 3, 4)) -> 
         "each patch has four pixels of one row | The first one holds 0, 1, 6 and 7.": (
             lambda image, size: image.reshape(-1, len(image) * size * size)
         ),
-        "the patches go down the columns | Go through a row from left to right, then to the next row.": (
-            lambda image, size: _cut(image, size, (1, 0, 2, 3, 4))
-        ),
-        "the pixels of a patch go down its columns | Go through a row from left to right, then to the next row.": (
-            lambda image, size: _cut(image, size, (0, 1, 2, 4, 3))
-        ),
-        "the three channels of a pixel stand side by side | `flatten` puts all pixels of red first.": (
-            lambda image, size: _cut(image, size, (0, 1, 3, 4, 2))
-        ),
+        "the patches go down the columns | Go through row by row.": {"order": (1, 0, 2, 3, 4)},
+        "the pixels of a patch go down its columns | Go row by row.": {"order": (0, 1, 2, 4, 3)},
+        "the channels of a pixel stand side by side | Put all red first.": {"order": (0, 1, 3, 4, 2)},
     },
     parts=["the patch"],
 )
-def cut_one(image: Tensor, size: int) -> Tensor:
-    return torch.nn.functional.unfold(image[None], size, stride=size)[0].T
+def cut_one(image: Tensor, size: int, *, order: tuple[int, ...] = (0, 1, 2, 3, 4)) -> Tensor:
+    """The axes are rows of patches, columns of patches, channels, rows of pixels, columns of pixels."""
+    c, h, w = image.shape
+    axes = image.reshape(c, h // size, size, w // size, size).permute(1, 3, 0, 2, 4)
+    return axes.permute(order).reshape(-1, c * size * size)
 
 
-def _seen(
-    patches: Tensor, to_vector: _Map, places: Tensor, layer: _Map, head: _Map, *, pool=None, late=False
-):
-    """What the network sees; the places are added after the layer if ``late``."""
-    x = to_vector(patches)
-    new, weights = layer(x if late else x + places)
-    new = new + places if late else new
-    return head(new.mean(dim=1) if pool is None else pool(new)), weights
+_MEAN = partial(torch.mean, dim=1)
 
 
 @against(
@@ -85,24 +66,19 @@ def _seen(
         ),
     ],
     mistakes={
-        "the places are not added | Add them to the vectors.": (
-            lambda patches, turn, places, layer, head: _seen(patches, turn, 0 * places, layer, head)
-        ),
-        "the places are added after the layer | Add them before: the layer should see them.": (
-            partial(_seen, late=True)
-        ),
-        "the layer is left out | Its first result are new vectors.": (
-            lambda patches, turn, places, layer, head: _seen(patches, turn, places, lambda x: (x, None), head)
-        ),
-        "this is a sum over the patches | Take the mean.": partial(_seen, pool=lambda new: new.sum(dim=1)),
-        "this is the first patch alone | Take the mean of all patches.": partial(
-            _seen, pool=lambda new: new[:, 0]
-        ),
+        "the places are not added | Add them to the vectors.": {"before": 0},
+        "the places are added after the layer | The layer should see them.": {"before": 0, "after": 1},
+        "the layer is left out | Its first result are new vectors.": {"whole": False},
+        "this is a sum over the patches | Take the mean.": {"pool": partial(torch.sum, dim=1)},
+        "this is the first patch alone | Take the mean of all patches.": {"pool": lambda new: new[:, 0]},
     },
     parts=["the scores", "the weights"],
 )
-def see(*given: object) -> tuple[Tensor, Tensor]:
-    return _seen(*given)
+def see(*given: object, before=1, after=0, whole=True, pool=_MEAN) -> tuple:
+    patches, to_vector, places, layer, head = given
+    x = to_vector(patches) + before * places
+    new, weights = layer(x)
+    return head(pool((new if whole else x) + after * places)), weights
 
 
 #: How red and how round four things are.

@@ -17,7 +17,7 @@ import re
 import signal
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -40,8 +40,6 @@ _LOOKS: dict[Status, tuple[str, str]] = {
 }
 Examine = Callable[..., Iterator[str]]
 Check = Callable[..., "Report"]
-# A wrong result that learners get, what it is (without a full stop), and a hint.
-Mistake = tuple[Tensor | Sequence | float, str, str]
 
 
 class Wrong(Exception):
@@ -378,68 +376,18 @@ def expect_close(
     *hints: str,
     name: str = "the result",
     tolerance: float = 1e-4,
-    mistakes: Iterable[Mistake] = (),
 ) -> None:
-    """Raise :class:`Wrong` if a number differs by more than the tolerance, relative or absolute.
-
-    It names the mistake that has this result, or else the first number that differs.
+    """Raise :class:`Wrong` with the first number that differs by more than the tolerance, relative or absolute.
 
     Args:
         case: what the answer was computed from, as it stands in the message: "for the scores [0, 1]".
-        hints: for another shape, and for numbers that differ and are no known mistake.
     """
     expected = torch.as_tensor(expected).double()
     numbers = as_tensor(answer, *hints, shape=tuple(expected.shape), name=f"{case}, {name}").double()
-
-    def near(other: Tensor) -> Tensor:
-        return torch.isclose(numbers, other, rtol=tolerance, atol=tolerance)
-
-    if near(expected).all():
-        return
-    for result, says, hint in mistakes:
-        wrong = torch.as_tensor(result).double()
-        if wrong.numel() == numbers.numel() and near(wrong.reshape(numbers.shape)).all():
-            small = numbers.numel() <= 8
-            shown, wanted = (
-                (f" {verb(name)} {show(numbers)}", f" Expected {show(expected)}.") if small else ("", "")
-            )
-            raise Wrong(f"{case}, {name}{shown}: {says}.{wanted}", hint)
-    place = tuple((~near(expected)).nonzero()[0].tolist())
-    where = f" at {list(place)}" if place else ""
-    number, right = show(numbers[place].item()), show(expected[place].item())
-    raise Wrong(f"{case}, {name}{where} {verb(name)} {number}; expected {right}.", *hints)
-
-
-def expect_numbers(
-    answers: Mapping[str, object],
-    right: Sequence[float],
-    mistakes: Iterable[Mistake] = (),
-    *hints: str,
-    tolerance: float = 0.0065,
-    weights: bool = False,
-) -> None:
-    """Raise :class:`Wrong` if numbers that were found by hand differ by more than the tolerance.
-
-    Args:
-        answers: the reader's name of each number, and the number.
-        tolerance: absolute below 1, and relative above.
-        weights: whether the numbers must lie between 0 and 1 and sum to 1.
-    """
-    numbers = [as_number(answer, name=name) for name, answer in answers.items()]
-    if weights:
-        expect_distribution(numbers, ", ".join(answers))
-
-    def near(others: Sequence[float]) -> list[bool]:
-        return [abs(a - b) <= tolerance * max(1, abs(b)) for a, b in zip(numbers, others, strict=True)]
-
-    if all(near(right)):
-        return
-    shown = ", ".join(f"{name} is {show(number)}" for name, number in zip(answers, numbers, strict=True))
-    for result, says, hint in mistakes:
-        if all(near(torch.as_tensor(result).reshape(-1).tolist())):
-            raise Wrong(f"{shown}: {says}.", hint)
-    first = near(right).index(False)
-    raise Wrong(f"{list(answers)[first]} is {show(numbers[first])}; expected another number.", *hints)
+    for place in (~torch.isclose(numbers, expected, rtol=tolerance, atol=tolerance)).nonzero().tolist():
+        where = f" at {place}" if place else ""
+        number, right = show(numbers[tuple(place)]), show(expected[tuple(place)])
+        raise Wrong(f"{case}, {name}{where} {verb(name)} {number}; expected {right}.", *hints)
 
 
 def expect_distribution(numbers: Sequence[float], name: str, *, tolerance: float = 0.016) -> None:

@@ -47,7 +47,7 @@ _FORM = "Compare what `plain` makes of the sentences."
     mistakes={
         "rows with one Chinese sentence are apart | Compare both sides.": {"sides": (1,)},
         "rows with one English sentence are apart | Compare both sides.": {"sides": (0,)},
-        "all rows have one number | Rows are in one group only if a chain of shared sentences joins them.": (
+        "all rows have one number | A group is joined by shared sentences.": (
             lambda pairs: [0 for _ in pairs]
         ),
         f"the chain ends after one sentence | {_CHAIN}": (
@@ -96,12 +96,8 @@ def _cut(words: object) -> str:
     ],
     mistakes={
         "the pair was merged only once in a word | Merge it wherever it occurs.": {"most": 1},
-        "another pair is more frequent | Take the most frequent one.": {
-            "choose": lambda counts, key: next(iter(counts))
-        },
-        "the piece bc was not merged again | Count anew after each merge: a and bc are neighbours now.": {
-            "anew": False
-        },
+        "another pair is more frequent | Take it.": {"choose": lambda counts, key: next(iter(counts))},
+        "the piece bc was not merged again | Count anew after each merge.": {"anew": False},
     },
     parts=["the text"],
     compared=_cut,

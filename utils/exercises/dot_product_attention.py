@@ -26,9 +26,7 @@ def _needs_no_loop(answer: ReadersFunction) -> Iterator[str]:
     yield "it needs no loop"
 
 
-def _attend(queries, keys, values, weigh=lambda scores: scores.softmax(dim=-1)) -> tuple[Tensor, Tensor]:
-    weights = weigh(queries @ keys.T)
-    return weights @ values, weights
+_SHARES = partial(torch.softmax, dim=-1)
 
 
 @against(
@@ -49,21 +47,19 @@ def _attend(queries, keys, values, weigh=lambda scores: scores.softmax(dim=-1)) 
         ),
     ],
     mistakes={
-        "the two results are exchanged | Return the contexts first.": lambda *inputs: _attend(*inputs)[::-1],
-        "these are the scores | Apply the softmax to them.": partial(_attend, weigh=lambda scores: scores),
-        "these are the exponentials | Divide each by the sum of its row.": partial(_attend, weigh=torch.exp),
-        "the softmax runs over the queries | Take `dim=-1`.": partial(_attend, weigh=lambda e: e.softmax(0)),
-        "rows and columns are exchanged | A row is a query.": partial(
-            _attend, weigh=lambda e: e.softmax(1).T
-        ),
-        "the scores are divided by √5 | The loop does not.": lambda q, *o: _attend(q / len(q[0]) ** 0.5, *o),
+        "the two results are exchanged | Return the contexts first.": {"order": -1},
+        "these are the scores | Apply the softmax to them.": {"weigh": torch.clone},
+        "these are the exponentials | Divide each by the sum of its row.": {"weigh": torch.exp},
+        "the softmax runs over the queries | Take `dim=-1`.": {"weigh": partial(torch.softmax, dim=0)},
+        "the scores are divided by √5 | The loop does not.": {"weigh": lambda e: _SHARES(e / 5**0.5)},
     },
     parts=["the contexts", "the weights"],
     last_first=True,
     also=_needs_no_loop,
 )
-def attend_to_all(queries: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    return _attend(queries, keys, values)
+def attend_to_all(queries: Tensor, keys: Tensor, values: Tensor, *, weigh=_SHARES, order=1) -> tuple:
+    weights = weigh(queries @ keys.T)
+    return (weights @ values, weights)[::order]
 
 
 def _takes_no_differences(answer: ReadersFunction) -> Iterator[str]:
@@ -76,10 +72,6 @@ def _takes_no_differences(answer: ReadersFunction) -> Iterator[str]:
         "Use the product of matrices `queries @ keys.T`.",
     )
     yield "it does not need all differences"
-
-
-def _distances(queries: Tensor, keys: Tensor, share: float = 0.5) -> Tensor:
-    return dot_scores(queries, keys) - share * keys.square().sum(dim=-1)
 
 
 @against(
@@ -100,18 +92,18 @@ def _distances(queries: Tensor, keys: Tensor, share: float = 0.5) -> Tensor:
         ),
     ],
     mistakes={
-        "these are weights | Return the scores.": lambda q, k: _distances(q, k).softmax(dim=-1),
-        "this is the dot product alone | Which term differs from key to key?": dot_scores,
-        "the whole squared length is taken away | The kernel has ½ of it.": partial(_distances, share=1),
-        "the squared length is added | Long keys are far away: they lose.": partial(_distances, share=-0.5),
-        "your scores are divided by √5 | Leave it out.": lambda q, k: _distances(q, k) / q.shape[1] ** 0.5,
+        "these are weights | Return the scores.": {"outer": _SHARES},
+        "this is the dot product alone | Which term differs from key to key?": {"share": 0},
+        "the whole squared length is taken away | The kernel has ½ of it.": {"share": 1},
+        "the squared length is added | Long keys are far away: they lose.": {"share": -0.5},
+        "your scores are divided by √5 | Leave it out.": {"outer": lambda scores: scores / 5**0.5},
     },
     parts=["each score minus the first of its row"],
     compared=lambda scores: (rows := as_tensor(scores)) - rows[..., :1],  # a row may have any constant
     also=_takes_no_differences,
 )
-def gaussian_scores(queries: Tensor, keys: Tensor) -> Tensor:
-    return _distances(queries, keys)
+def gaussian_scores(queries: Tensor, keys: Tensor, *, share=0.5, outer=torch.clone) -> Tensor:
+    return outer(queries @ keys.T - share * keys.square().sum(dim=-1))
 
 
 def _keeps_no_scores(answer: ReadersFunction) -> Iterator[str]:
@@ -130,23 +122,9 @@ def _keeps_no_scores(answer: ReadersFunction) -> Iterator[str]:
     yield "it never keeps the scores of all keys"
 
 
-def _blocks(queries: Tensor, keys: Tensor, values: Tensor, block: int, wrong: str = "") -> Tensor:
-    """The online softmax, or one with a mistake."""
-    a = torch.full((len(queries), 1), 0 if wrong == "first" else -math.inf)
-    total, weighted = torch.zeros(1), torch.zeros(1)
-    for k, v in zip(keys.split(block), values.split(block), strict=True):
-        scores = (dot_scores if wrong == "scale" else scaled_dot_scores)(queries, k)
-        b = torch.zeros(1) if wrong == "largest" else torch.maximum(a, scores.amax(dim=-1, keepdim=True))
-        factor, exponentials = torch.exp(a - b), torch.exp(scores - b)
-        total = (1 if wrong in ("total", "sums") else factor) * total + exponentials.sum(dim=-1, keepdim=True)
-        weighted = (1 if wrong in ("weighted", "sums") else factor) * weighted + exponentials @ v
-        a = b
-    return weighted if wrong == "divisor" else weighted / total
-
-
 def _mean_of_blocks(queries: Tensor, keys: Tensor, values: Tensor, block: int) -> Tensor:
     pieces = zip(keys.split(block), values.split(block), strict=True)
-    return torch.stack([_blocks(queries, k, v, block) for k, v in pieces]).mean(dim=0)
+    return torch.stack([_SHARES(scaled_dot_scores(queries, k)) @ v for k, v in pieces]).mean(dim=0)
 
 
 _LN3 = tensor([[0], [math.log(3)], [0]])
@@ -179,20 +157,29 @@ _BOTH = "A larger score turned up in the second block: both sums must become sma
         for block in (3, 1, 4)
     ],
     mistakes={
-        "the sum of the values is not divided | Divide by the other.": partial(_blocks, wrong="divisor"),
+        "the sum of the values is not divided | Divide by the other.": {"wrong": "divisor"},
         "this is the mean of the blocks | A block with larger scores must count more.": _mean_of_blocks,
-        f"the sums were not corrected | {_BOTH}": partial(_blocks, wrong="sums"),
-        f"the sum of the exponentials was not corrected | {_BOTH}": partial(_blocks, wrong="total"),
-        f"the sum of the values was not corrected | {_BOTH}": partial(_blocks, wrong="weighted"),
-        "the scale is missing | Divide by √d.": partial(_blocks, wrong="scale"),
-        "an exponential is too large | Subtract the largest score first.": partial(_blocks, wrong="largest"),
-        "0 is larger than all these scores | The first largest score is −∞.": partial(_blocks, wrong="first"),
+        f"the sums were not corrected | {_BOTH}": {"wrong": "sums"},
+        f"the sum of the exponentials was not corrected | {_BOTH}": {"wrong": "total"},
+        f"the sum of the values was not corrected | {_BOTH}": {"wrong": "weighted"},
+        "the scale is missing | Divide by √d.": {"wrong": "scale"},
+        "an exponential is too large | Subtract the largest score first.": {"wrong": "largest"},
+        "0 is larger than all these scores | The first largest score is −∞.": {"wrong": "first"},
     },
     parts=["the context"],
     also=_keeps_no_scores,
 )
-def attend_in_blocks(queries: Tensor, keys: Tensor, values: Tensor, block: int) -> Tensor:
-    return _blocks(queries, keys, values, block)
+def attend_in_blocks(queries: Tensor, keys: Tensor, values: Tensor, block: int, *, wrong="") -> Tensor:
+    a = torch.full((len(queries), 1), 0 if wrong == "first" else -math.inf)
+    total, weighted = torch.zeros(1), torch.zeros(1)
+    for k, v in zip(keys.split(block), values.split(block), strict=True):
+        scores = (dot_scores if wrong == "scale" else scaled_dot_scores)(queries, k)
+        b = torch.zeros(1) if wrong == "largest" else torch.maximum(a, scores.amax(dim=-1, keepdim=True))
+        factor, exponentials = torch.exp(a - b), torch.exp(scores - b)
+        total = (1 if wrong in ("total", "sums") else factor) * total + exponentials.sum(dim=-1, keepdim=True)
+        weighted = (1 if wrong in ("weighted", "sums") else factor) * weighted + exponentials @ v
+        a = b
+    return weighted if wrong == "divisor" else weighted / total
 
 
 @numbers(

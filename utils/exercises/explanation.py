@@ -49,8 +49,9 @@ _LATER = "What is hidden in one step must be seen again in the next: begin each 
         "nothing is hidden | Set False.": (
             lambda model, batch, _: model(batch.src, batch.src_lens, batch.tgt_in)[0].softmax(dim=-1)
         ),
-        "the state did not see the word | The next state must be made with all words: take it from a second step, with "
-        "the whole mask.": {"whole_state": False},
+        "the state did not see the word | Take it from a second step, with the whole mask.": {
+            "whole_state": False
+        },
         f"a hidden word stays hidden in all later steps | {_LATER}": {"for_good": True},
         f"a hidden word stays hidden for output and state | {_LATER}": {
             "for_good": True,

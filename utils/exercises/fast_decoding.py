@@ -9,21 +9,8 @@ from torch import Tensor
 
 from utils.exercises.checking import LargestTensor, ReadersFunction, expect, show
 from utils.exercises.tables import Case, against
-from utils.fast_decoding import rotate
 
 _RANDOM = torch.Generator().manual_seed(0)
-
-
-def _step(new, keys, values, w_q, w_k, w_v, *, itself=True, swapped=False, scaled=True, first=False):
-    """The context of a new word and the longer cache, right or with one of the mistakes."""
-    own_key, own_value = (new @ w_k)[None], (new @ w_v)[None]
-    longer = [torch.cat([own_key, keys] if first else [keys, own_key])]
-    longer += [torch.cat([own_value, values] if first else [values, own_value])]
-    looked = longer if itself else [keys, values]
-    k, v = looked[::-1] if swapped else looked
-    query = new @ w_q
-    weights = torch.softmax(k @ query / (math.sqrt(len(query)) if scaled else 1), dim=0)
-    return weights @ v, *longer
 
 
 def _cache(n: int, says: str) -> Case:
@@ -44,34 +31,22 @@ def _cache(n: int, says: str) -> Case:
     "`keys = torch.cat([keys, (new @ w_k)[None]])`, the same for the values, and then `look(new @ w_q, keys, values)`.",
     cases=[_cache(4, "with four words in the cache"), _cache(0, "with an empty cache")],
     mistakes={
-        "the word does not look at itself | Add its key and value to the cache first.": partial(
-            _step, itself=False
-        ),
-        "keys and values are exchanged | Keys are compared.": partial(_step, swapped=True),
-        "the key is used as the query | The query is `new @ w_q`.": (
-            lambda new, k, v, w_q, w_k, w_v: _step(new, k, v, w_k, w_k, w_v)
-        ),
-        "the scale is missing | Use `look`.": partial(_step, scaled=False),
-        "the new row stands first | It is the last one: a word comes after the words before it.": (
-            partial(_step, first=True)
-        ),
-        "the cache has not grown | The new word leaves its key and its value.": (
-            lambda new, k, v, *matrices: (_step(new, k, v, *matrices)[0], k, v)
-        ),
+        "the word does not look at itself | Add its key and value to the cache first.": {"itself": False},
+        "keys and values are exchanged | Keys are compared.": {"swapped": True},
+        "the key is used as the query | The query is `new @ w_q`.": {"key_asks": True},
+        "the scale is missing | Use `look`.": {"scaled": False},
+        "the new row stands first | It is the last one: a word comes after those before it.": {"order": -1},
+        "the cache has not grown | The new word leaves its key and its value.": {"grows": False},
     },
     parts=["the context", "the new keys", "the new values"],
 )
-def step(*given: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    return _step(*given)
-
-
-def _turned(x: Tensor, place: int, *, way: int = 1, first: int = 0, halves: bool = False) -> Tensor:
-    d = len(x)
-    angles = place * 10_000 ** (-torch.arange(first, first + d, 2) / d)
-    cos, sin = angles.cos(), way * angles.sin()
-    a, b = (x[: d // 2], x[d // 2 :]) if halves else (x[0::2], x[1::2])
-    parts = [a * cos - b * sin, a * sin + b * cos]
-    return torch.cat(parts) if halves else torch.stack(parts, dim=-1).flatten()
+def step(*given, itself=True, swapped=False, key_asks=False, scaled=True, order=1, grows=True) -> tuple:
+    new, keys, values, w_q, w_k, w_v = given
+    longer = [torch.cat([old, (new @ w)[None]][::order]) for old, w in ((keys, w_k), (values, w_v))]
+    k, v = (longer if itself else [keys, values])[:: -1 if swapped else 1]
+    query = new @ (w_k if key_asks else w_q)
+    weights = torch.softmax(k @ query / (math.sqrt(len(query)) if scaled else 1), dim=0)
+    return weights @ v, *(longer if grows else [keys, values])
 
 
 def _place(d: int, place: int) -> Case:
@@ -87,27 +62,20 @@ def _place(d: int, place: int) -> Case:
     cases=[_place(6, 1), _place(2, 1), _place(10, 13), _place(4, 0)],
     mistakes={
         "nothing is turned | Multiply the rates by the place.": lambda x, place: x,
-        "it is turned as at place 1 | Multiply the rates by the place.": lambda x, place: _turned(
-            x, min(place, 1)
-        ),
-        "the pairs turn the other way | The first number becomes a cos − b sin, and the second a sin + b cos.": (
-            partial(_turned, way=-1)
-        ),
-        "the rates begin with the second one | The pair i, counted from 0, has the rate 10,000 to the power −2i/d.": (
-            partial(_turned, first=2)
-        ),
-        "other numbers are paired | Pair the neighbours: the first with the second, the third with the fourth.": (
-            partial(_turned, halves=True)
-        ),
+        "it is turned as at place 1 | Multiply the rates by the place.": {"most": 1},
+        "the pairs turn the other way | The first number becomes a cos − b sin.": {"way": -1},
+        "the rates begin with the second one | Pair 0 has the rate 1.": {"first": 2},
+        "other numbers are paired | Pair the neighbours: the first with the second.": {"halves": True},
     },
     parts=["the turned vector"],
 )
-def turn(x: Tensor, place: int) -> Tensor:
-    return rotate(x[None], start=place)[0]
-
-
-def _scores(query: Tensor, latents: Tensor, up: Tensor) -> Tensor:
-    return latents @ (up.T @ query)
+def turn(x: Tensor, place: int, *, most=999, way=1, first=0, halves=False) -> Tensor:
+    d = len(x)
+    angles = min(place, most) * 10_000 ** (-torch.arange(first, first + d, 2) / d)
+    cos, sin = angles.cos(), way * angles.sin()
+    a, b = (x[: d // 2], x[d // 2 :]) if halves else (x[0::2], x[1::2])
+    parts = [a * cos - b * sin, a * sin + b * cos]
+    return torch.cat(parts) if halves else torch.stack(parts, dim=-1).flatten()
 
 
 def _latents(n: int, rank: int, d: int) -> Case:
@@ -139,31 +107,22 @@ def _builds_no_keys(answer: ReadersFunction) -> Iterator[str]:
     "`latents @ (up.T @ query)` are the dot products. Divide by the square root of the width of the query.",
     cases=[_latents(5, 2, 3), _MANY],
     mistakes={
-        "the scale is missing | Divide by √d.": _scores,
-        "the scores are divided by d | Divide by √d.": lambda q, c, up: _scores(q, c, up) / len(q),
-        "the scale is that of the latent vectors | d is the width of a key.": (
-            lambda q, c, up: _scores(q, c, up) / math.sqrt(c.shape[1])
-        ),
-        "these are the weights | Return the scores, before the softmax.": (
-            lambda q, c, up: (_scores(q, c, up) / math.sqrt(len(q))).softmax(dim=0)
-        ),
+        "the scale is missing | Divide by √d.": {"divisor": lambda d, r: 1},
+        "the scores are divided by d | Divide by √d.": {"divisor": lambda d, r: d},
+        "the scale is that of the latent vectors | Take that of a key.": {"divisor": lambda d, r: r**0.5},
+        "these are the weights | Return the scores.": {"outer": partial(torch.softmax, dim=0)},
     },
     parts=["the scores"],
     also=_builds_no_keys,
 )
-def latent_scores(query: Tensor, latents: Tensor, up: Tensor) -> Tensor:
-    return _scores(query, latents, up) / math.sqrt(len(query))
+def latent_scores(query, latents, up, *, divisor=lambda d, _: d**0.5, outer=torch.clone) -> Tensor:
+    return outer(latents @ (up.T @ query) / divisor(*up.shape))
 
 
 def _probabilities(case: str, large: list[float], small: list[float]) -> Case:
     missing = "Drafts give the word j with the probability q_j · accept_j. What is missing to p_j?"
     point = f"{case} each word is written with the probability of the large model"
     return Case(case, (torch.tensor(large), torch.tensor(small)), point, missing)
-
-
-def _draws(p: Tensor, q: Tensor, *, accept: Tensor | None = None, rest: Tensor | None = None):
-    above = (p - q).clamp(min=0)
-    return (p / q).clamp(max=1) if accept is None else accept, above / above.sum() if rest is None else rest
 
 
 @against(
@@ -176,26 +135,19 @@ def _draws(p: Tensor, q: Tensor, *, accept: Tensor | None = None, rest: Tensor |
         _probabilities("for a word that the large model never writes", [0.0, 0.75, 0.25], [0.5, 0.25, 0.25]),
     ],
     mistakes={
-        "some are above 1 | A probability is at most 1. Keep every draft of a word that is proposed too seldom.": (
-            lambda p, q: _draws(p, q, accept=p / q)
-        ),
-        "large and small are exchanged | Keep less where q is larger than p.": (
-            lambda p, q: _draws(p, q, accept=(q / p).clamp(max=1))
-        ),
-        "these are the probabilities of the large model | The small model has drawn the word already.": (
-            lambda p, q: _draws(p, q, accept=p)
-        ),
-        "this is not yet divided by its sum | Probabilities sum to 1.": (
-            lambda p, q: _draws(p, q, rest=(p - q).clamp(min=0))
-        ),
-        "this is p itself | The drafts that are kept have given a part of p already.": lambda p, q: _draws(
-            p, q, rest=p
-        ),
-        "the difference has the wrong sign | What do the drafts leave missing to p?": (
-            lambda p, q: _draws(p, q, rest=_draws(q, p)[1])
-        ),
+        "some are above 1 | A probability is at most 1.": {"accepted": lambda p, q: p / q},
+        "large and small are exchanged | Keep less where q is larger than p.": {
+            "accepted": lambda p, q: (q / p).clamp(max=1)
+        },
+        "these are those of the large model | The small one has drawn already.": {"accepted": lambda p, q: p},
+        "this is not yet divided by its sum | Probabilities sum to 1.": {"divide": False},
+        "this is p itself | The drafts have given a part of p already.": {"gap": lambda p, q: p},
+        "the difference has the wrong sign | What is missing to p?": {"gap": lambda p, q: q - p},
     },
     parts=["accept", "rest"],
 )
-def drawn_words(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
-    return _draws(p, q)
+def drawn_words(
+    p, q, *, accepted=lambda p, q: (p / q).clamp(max=1), gap=torch.sub, divide=True
+) -> tuple[Tensor, Tensor]:
+    rest = gap(p, q).clamp(min=0)
+    return accepted(p, q), rest / rest.sum() if divide else rest

@@ -4,24 +4,11 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-from torch import Tensor, nn, tensor
+from torch import Tensor, tensor
 
 from utils.exercises.checking import show
 from utils.exercises.tables import Case, Row, against, numbers
 from utils.transformer import causal_mask
-
-
-def _draw(
-    logits: Tensor, temperature: float, top_p: float, *, short=False, divide=True, in_order=True
-) -> Tensor:
-    """What the words get that stay; ``short`` leaves out the word with which the sum reaches ``top_p``."""
-    probs = torch.softmax(logits / temperature, dim=0)
-    ordered, which = probs.sort(descending=True)
-    total = ordered.cumsum(dim=0)
-    ordered = ordered.masked_fill(total > top_p + 1e-9 if short else total - ordered >= top_p, 0)
-    kept = torch.zeros_like(probs).index_put((which,), ordered) if in_order else ordered
-    return kept / kept.sum() if divide else kept
-
 
 _STAYS = "The word with which the sum reaches `top_p` stays, too."
 
@@ -46,26 +33,39 @@ _STAYS = "The word with which the sum reaches `top_p` stays, too."
         )
     ],
     mistakes={
-        "the logits are multiplied by the temperature | Divide.": lambda x, t, p: _draw(x, 1 / t, p),
-        "the temperature changes nothing | Divide the logits by it.": lambda x, t, p: _draw(x, 1, p),
-        "this is the softmax of probabilities | Divide the logits.": (
-            lambda x, t, p: _draw(_draw(x, 1, 1), t, p)
-        ),
-        "all words stay | Set the probabilities of the others to 0.": lambda x, t, p: _draw(x, t, 1),
-        "the probabilities that stay do not sum to 1 | Divide by their sum.": partial(_draw, divide=False),
-        f"a word too few stays | {_STAYS}": partial(_draw, short=True),
-        f"a word too few stays, and the sum is not 1 | {_STAYS}": partial(_draw, short=True, divide=False),
-        "these are in the order of their size | Put each back where it was.": partial(_draw, in_order=False),
-        "top-p came before the temperature | Choose the words after the temperature.": (
-            lambda x, t, p: torch.softmax(_draw(x, 1, p).log() / t, dim=0)
-        ),
-        f"each word is compared with `top_p` alone | {_STAYS}": (
-            lambda x, t, p: nn.functional.threshold(_draw(x, t, 1), p, 0)
-        ),
+        "the logits are multiplied by the temperature | Divide.": {"heat": lambda t: 1 / t},
+        "the temperature changes nothing | Divide the logits by it.": {"heat": lambda t: 1},
+        "this is the softmax of probabilities | Divide the logits.": {
+            "before": partial(torch.softmax, dim=0)
+        },
+        "all words stay | Set the probabilities of the others to 0.": lambda x, t, _: (x / t).softmax(dim=0),
+        "the probabilities that stay do not sum to 1 | Divide by their sum.": {"divide": False},
+        f"a word too few stays | {_STAYS}": {"short": True},
+        f"a word too few stays, and the sum is not 1 | {_STAYS}": {"short": True, "divide": False},
+        "these are in the order of their size | Put each back where it was.": {"in_order": False},
+        "top-p came before the temperature | Choose the words after the temperature.": {"late": True},
     },
 )
-def draw(logits: Tensor, temperature: float, top_p: float) -> Tensor:
-    return _draw(logits, temperature, top_p)
+def draw(
+    logits,
+    temperature,
+    top_p,
+    *,
+    heat=float,
+    before=torch.clone,
+    short=False,
+    divide=True,
+    in_order=True,
+    late=False,
+) -> Tensor:
+    """With ``short`` the word is left out with which the sum reaches ``top_p``."""
+    probs = torch.softmax(before(logits) / (1 if late else heat(temperature)), dim=0)
+    ordered, which = probs.sort(descending=True)
+    total = ordered.cumsum(dim=0)
+    ordered = ordered.masked_fill(total > top_p + 1e-9 if short else total - ordered >= top_p, 0)
+    kept = torch.zeros_like(probs).index_put((which,), ordered) if in_order else ordered
+    kept = kept ** (1 / temperature) if late else kept
+    return kept / kept.sum() if divide else kept
 
 
 _SQUARED = "A logarithm divided by 1/2 is twice as large: p is squared."

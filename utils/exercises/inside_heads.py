@@ -62,15 +62,14 @@ def layer(x, heads, off, *, read=1, hide=True, swap=False, distance=True, mask=T
 def circuit_by_hand() -> list[Row]:
     mistakes = {
         "the scale is missing | Divide by the square root of the width of a head, which is 4.": (3, 0, 0, 6),
-        "the scores are divided by 4 | Divide by the square root of the width, which is 4.": (
+        "the scores are divided by 4 | Divide by the square root of 4.": (
             0.75,
             0,
             0,
             1.5,
         ),
-        "the columns are the words at the keys themselves | The columns are words that the earlier head has looked at. "
-        "What does it write for each?": (0, 0.5, 1, 0),
-        "rows and columns of M are exchanged | First the query times M, then times the vector.": (
+        "the columns are the words at the keys | The earlier head has looked at others.": (0, 0.5, 1, 0),
+        "rows and columns of M are exchanged | A query is a row: first times M.": (
             3,
             0,
             0,
@@ -99,9 +98,7 @@ def circuit_by_hand() -> list[Row]:
         "each word looks at its earlier place itself | Take the word after it.": {"step": 0},
         "a new word looks at itself | A new word looks at place 0.": {"new": "itself"},
         "the first earlier place counts | The last earlier place counts.": {"which": 0},
-        "a place looks at a later place | Only earlier places of the same word count: j < i.": {
-            "later": True
-        },
+        "a place looks at a later place | Only earlier places count: j < i.": {"later": True},
     },
     parts=["the weights"],
 )

@@ -57,15 +57,9 @@ def _one_block_at_a_time(answer: ReadersFunction) -> Iterator[str]:
         "only the first block counts | Add the sums of every block.": {"blocks": slice(1)},
         "only the last block counts | Keep the old sums.": {"blocks": slice(-1, None)},
         "the old sums keep their old maximum | Multiply both by exp(m - m').": {"shrunk": False},
-        "the last block, which is shorter, is left out | `range(0, len(k), block)` begins it too.": {
-            "whole": True
-        },
-        "no maximum is subtracted, and exp(1,000) is infinite | Subtract the largest so far.": {
-            "top": "none"
-        },
-        "the maximum is that of the block alone | Take the larger of it and of the one so far.": {
-            "top": "of block"
-        },
+        "the last block, which is shorter, is left out | It counts, too.": {"whole": True},
+        "no maximum is subtracted | exp(1,000) is infinite.": {"top": "none"},
+        "the maximum is that of the block alone | Compare it with the one so far.": {"top": "of block"},
     },
     parts=["the contexts"],
     also=_one_block_at_a_time,
@@ -104,7 +98,7 @@ def _words(num: int, d: int, d_v: int) -> Case:
         "it is not divided by q · z | z is the sum of the keys so far.": lambda q, k, v: (q @ k.T).tril() @ v,
         "z holds the last key alone | Add each key to z.": {"latest": True},
         "z holds the keys of later words | Add one key at each word.": {"divided": 99},
-        "each word also reads the later words | Answer inside the loop, with this state.": {
+        "each word also reads the later words | Answer inside the loop.": {
             "seen": 99,
             "divided": 99,
         },
@@ -145,9 +139,7 @@ def _halves(says: str, first: float, second: float) -> Case:
             "of_t": torch.ones_like,
             "of_c": torch.ones_like,
         },
-        "each half has the factor of the other | Multiply each half by exp(its maximum - m).": {
-            "crossed": True
-        },
+        "each half has the factor of the other | It is exp(its own maximum - m).": {"crossed": True},
         "the contexts are added as they are | They get the same factors as t.": {"of_c": torch.ones_like},
         "c is already divided by t | Return the sum; the division comes at the end.": {"divided": True},
     },
@@ -177,9 +169,7 @@ def _state(d: int, d_value: int) -> Case:
     "`state + torch.outer(key, value - key @ state)`",
     cases=[_state(3, 2), _state(5, 7)],
     mistakes={
-        "the old value is still in the answer to the key | What does the state answer before you write?": {
-            "old": 0
-        },
+        "the old value is still in the answer | What does the state answer before you write?": {"old": 0},
         "the change has the wrong sign | The difference is the value minus the answer.": {"sign": -1},
         "all other answers are gone | Add to the old state.": lambda state, k, value: torch.outer(k, value),
     },

@@ -3,7 +3,6 @@
 import math
 import operator
 from collections import Counter
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -17,17 +16,6 @@ def _right(ours: Counter, theirs: Counter) -> int:
 
 def _kinds(ours: Counter, theirs: Counter) -> int:
     return len(ours.keys() & theirs.keys())
-
-
-def _ten(written, reference, hits=_right, size=lambda ours, _: ours.total(), order="0123456789") -> list[int]:
-    """How many n-grams are right and how many there are, for n from 1 to 4, and the two lengths."""
-    found = []
-    for n in (1, 2, 3, 4):
-        pieces = [zip(*(words[i:] for i in range(n)), strict=False) for words in (written, reference)]
-        ours, theirs = map(Counter, pieces)
-        found += [hits(ours, theirs), size(ours, theirs)]
-    found += [len(written), len(reference)]
-    return [found[int(place)] for place in order]
 
 
 @against(
@@ -53,28 +41,33 @@ def _ten(written, reference, hits=_right, size=lambda ours, _: ours.total(), ord
         )
     ],
     mistakes={
-        "the counts are not clipped | The reference has “petite” once, so it counts once.": (
-            partial(_ten, hits=lambda ours, theirs: sum(ours[gram] for gram in ours if gram in theirs))
-        ),
-        "an n-gram that comes twice is counted once among all n-grams | Keep all counts.": (
-            partial(_ten, hits=_kinds, size=lambda ours, _: len(ours))
-        ),
-        "an n-gram counts once here | The reference has “le” twice, so two count.": partial(
-            _ten, hits=_kinds
-        ),
-        "you counted all n-grams of the reference | Divide by those of the translation.": (
-            partial(_ten, size=lambda _, theirs: theirs.total())
-        ),
-        "one n-gram is missing each time | Five words have 4 pairs.": (
-            partial(_ten, size=lambda ours, _: ours.total() - 1)
-        ),
-        "the two lengths are exchanged | The translation comes first.": partial(_ten, order="0123456798"),
-        "the eight numbers have another order | Two for each n.": partial(_ten, order="0246135789"),
-        "right and all n-grams are exchanged | The right ones come first.": partial(_ten, order="1032547689"),
+        "the counts are not clipped | The reference has “petite” once, so it counts once.": {
+            "hits": lambda ours, theirs: sum(ours[gram] for gram in ours if gram in theirs)
+        },
+        "an n-gram that comes twice is counted once among all n-grams | Keep all counts.": {
+            "hits": _kinds,
+            "size": lambda ours, _: len(ours),
+        },
+        "an n-gram counts once here | The reference has “le” twice, so two count.": {"hits": _kinds},
+        "you counted those of the reference | Count those of the translation.": {
+            "size": lambda _, theirs: theirs.total()
+        },
+        "one is missing each time | Five words have 4 pairs.": {"size": lambda ours, _: ours.total() - 1},
+        "the two lengths are exchanged | The translation comes first.": {"order": "0123456798"},
+        "the eight numbers have another order | Two for each n.": {"order": "0246135789"},
+        "right and all n-grams are exchanged | The right ones come first.": {"order": "1032547689"},
     },
 )
-def clipped_counts(written: list[str], reference: list[str]) -> Tensor:
-    return torch.tensor(_ten(written, reference))
+def clipped_counts(
+    written, reference, *, hits=_right, size=lambda ours, _: ours.total(), order="0123456789"
+) -> Tensor:
+    found = []
+    for n in (1, 2, 3, 4):
+        pieces = [zip(*(words[i:] for i in range(n)), strict=False) for words in (written, reference)]
+        ours, theirs = map(Counter, pieces)
+        found += [hits(ours, theirs), size(ours, theirs)]
+    found += [len(written), len(reference)]
+    return torch.tensor([found[int(place)] for place in order])
 
 
 @numbers(
@@ -110,18 +103,6 @@ def score_by_hand() -> list[Row]:
     ]
 
 
-def _stop(losses: list[float], patience: int, better=operator.lt, anew: bool = True) -> tuple[int, int]:
-    epoch, best, lowest, worse = 0, 0, math.inf, 0
-    for epoch, loss in enumerate(losses, start=1):
-        if better(loss, lowest):
-            best, lowest, worse = epoch, loss, 0 if anew else worse
-        else:
-            worse += 1
-        if worse >= patience:
-            break
-    return epoch, best
-
-
 @against(
     3,
     "Keep the number of the best epoch so far, and compare it with the number of the present one.",
@@ -136,15 +117,25 @@ def _stop(losses: list[float], patience: int, better=operator.lt, anew: bool = T
         )
     ],
     mistakes={
-        "epochs are counted from 1": lambda *inputs: tuple(epoch - 1 for epoch in _stop(*inputs)),
-        "there is no fifth epoch": lambda *inputs: (_stop(*inputs)[0] + 1, _stop(*inputs)[1]),
-        "the two numbers are exchanged": lambda *inputs: _stop(*inputs)[::-1],
-        "it stops one epoch too early": lambda losses, patience: _stop(losses, patience - 1),
-        "it stops too late, or never": lambda losses, patience: _stop(losses, 99),
-        "the second number is not the epoch with the lowest loss": lambda *inputs: (_stop(*inputs)[0],) * 2,
-        "epoch 4 has a new lowest loss, and the count begins anew": partial(_stop, anew=False),
-        "an equal loss is not a new lowest one": partial(_stop, better=operator.le),
+        "epochs are counted from 1": {"start": 0},
+        "there is no fifth epoch": {"more": 1},
+        "the two numbers are exchanged": {"order": -1},
+        "it stops one epoch too early": {"wait": lambda patience: patience - 1},
+        "it stops too late, or never": {"wait": lambda patience: 99},
+        "the second number is not the epoch with the lowest loss": {"last": True},
+        "epoch 4 has a new lowest loss, and the count begins anew": {"anew": False},
+        "an equal loss is not a new lowest one": {"better": operator.le},
     },
 )
-def stop(losses: list[float], patience: int) -> tuple[int, int]:
-    return _stop(losses, patience)
+def stop(
+    losses, patience, *, start=1, more=0, order=1, wait=int, last=False, better=operator.lt, anew=True
+) -> tuple:
+    epoch, best, lowest, worse = 0, 0, math.inf, 0
+    for epoch, loss in enumerate(losses, start):
+        if better(loss, lowest):
+            best, lowest, worse = epoch, loss, 0 if anew else worse
+        else:
+            worse += 1
+        if worse >= wait(patience):
+            break
+    return (epoch + more, epoch if last else best)[::order]

@@ -1,7 +1,6 @@
 """Checks of the exercises of chapters/real_network."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -10,7 +9,6 @@ from utils.exercises.tables import Case, against
 
 _RANDOM = torch.Generator().manual_seed(0)
 _PARTS = ("query", "key", "value")
-_Embed = Callable[[Sequence[str]], Tensor]
 
 
 def _layer(d: int) -> dict[str, Tensor]:
@@ -20,36 +18,6 @@ def _layer(d: int) -> dict[str, Tensor]:
         for part in _PARTS
         for kind, shape in (("weight", (d, d)), ("bias", (d,)))
     }
-
-
-def _changed(layer: dict[str, Tensor], part: str, change: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
-    return {name: change(tensor) if name.endswith(part) else tensor for name, tensor in layer.items()}
-
-
-def _heads(
-    h: Tensor,
-    layer: dict[str, Tensor],
-    real: Tensor,
-    num_heads: int,
-    *,
-    width: int | None = None,
-    axis: int = -1,
-    viewed: bool = False,
-    mixed: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """The context and the weights, right or with one of the mistakes."""
-    parts = []
-    for part in _PARTS:
-        x = h @ layer[f"attention.self.{part}.weight"].T + layer[f"attention.self.{part}.bias"]
-        batch, n, _ = x.shape
-        parts += [
-            x.view(batch, num_heads, n, -1) if viewed else x.unflatten(-1, (num_heads, -1)).transpose(1, 2)
-        ]
-    q, k, v = parts
-    scores = (q @ k.mT / (width or q.shape[-1]) ** 0.5).masked_fill(~real[:, None, None], float("-inf"))
-    weights = scores.softmax(dim=axis)
-    context = weights @ v
-    return (context.reshape(h.shape) if mixed else context.transpose(1, 2).flatten(2)), weights
 
 
 def _sentences(says: str, num_heads: int, d: int, lens: tuple[int, int]) -> Case:
@@ -71,45 +39,34 @@ def _sentences(says: str, num_heads: int, d: int, lens: tuple[int, int]) -> Case
         _sentences("for sentences of 5 and of 2 pieces", 2, 14, (5, 2)),
     ],
     mistakes={
-        "the matrices are not transposed | The file has W with a row for each output: x @ W.T + b.": (
-            lambda h, layer, *rest: _heads(h, _changed(layer, "weight", lambda w: w.T), *rest)
-        ),
-        "the biases are missing | Each of the three has a bias.": (
-            lambda h, layer, *rest: _heads(h, _changed(layer, "bias", torch.zeros_like), *rest)
-        ),
-        "the scores are divided by the root of the width of all heads | The dot product is one of a head.": (
-            lambda h, *rest: _heads(h, *rest, width=h.shape[-1])
-        ),
-        "the scores are not scaled | Divide by the square root of the width of a head.": partial(
-            _heads, width=1
-        ),
-        "the softmax runs over the queries | Each row sums to 1: softmax(dim=-1).": partial(_heads, axis=-2),
-        "padding gets weight | Where `real` is False, no piece may look.": (
-            lambda h, layer, real, num: _heads(h, layer, torch.ones_like(real), num)
-        ),
-        "the heads are cut out of the pieces | Split the last axis first, and then exchange two axes.": (
-            partial(_heads, viewed=True)
-        ),
-        "the heads are joined in the wrong order | Move their axis back first: `.transpose(1, 2).flatten(2)`.": (
-            partial(_heads, mixed=True)
-        ),
+        "the matrices are not transposed | W has a row for each output: x @ W.T + b.": {"wrong": "W"},
+        "the biases are missing | Each of the three has a bias.": {"wrong": "b"},
+        "the scale is that of all heads | Divide by the root of the width of one head.": {"wrong": "all"},
+        "the scores are not scaled | Divide by the root of the width of a head.": {"wrong": "scale"},
+        "the softmax runs over the queries | Each row sums to 1: softmax(dim=-1).": {"wrong": "axis"},
+        "padding gets weight | Where `real` is False, no piece may look.": {"wrong": "padding"},
+        "the heads are cut out of the pieces | Split the last axis, then exchange axes.": {"wrong": "cut"},
+        "the heads are joined in the wrong order | First exchange the axes again.": {"wrong": "join"},
     },
     parts=["the context", "the weights"],
 )
-def heads_of_layer(
-    h: Tensor, layer: dict[str, Tensor], real: Tensor, num_heads: int
-) -> tuple[Tensor, Tensor]:
-    return _heads(h, layer, real, num_heads)
+def heads_of_layer(h, layer, real, num_heads, *, wrong="") -> tuple[Tensor, Tensor]:
+    parts = []
+    for part in _PARTS:
+        weight, bias = (layer[f"attention.self.{part}.{kind}"] for kind in ("weight", "bias"))
+        x = h @ (weight if wrong == "W" else weight.T) + bias * (wrong != "b")
+        cut = x.view(len(h), num_heads, h.shape[1], -1)
+        parts.append(cut if wrong == "cut" else x.unflatten(-1, (num_heads, -1)).transpose(1, 2))
+    q, k, v = parts
+    width = {"all": h.shape[-1], "scale": 1}.get(wrong, q.shape[-1])
+    seen = (real | (wrong == "padding"))[:, None, None]
+    scores = (q @ k.mT / width**0.5).masked_fill(~seen, -torch.inf)
+    weights = scores.softmax(dim=-2 if wrong == "axis" else -1)
+    context = weights @ v
+    return context.reshape(h.shape) if wrong == "join" else context.transpose(1, 2).flatten(2), weights
 
 
-def _hidden(matrix: Tensor, rows: slice = slice(None), columns: slice = slice(None)) -> Tensor:
-    other = matrix.clone()
-    other[rows, columns] = 0
-    return other
-
-
-def _head(matrix: Tensor, head: int, num_heads: int) -> slice:
-    width = len(matrix) // num_heads
+def _columns(head: int, width: int, num_heads: int) -> slice:
     return slice(head * width, (head + 1) * width)
 
 
@@ -126,23 +83,21 @@ def _head(matrix: Tensor, head: int, num_heads: int) -> slice:
         for num_heads, d, head in ((3, 6, 1), (5, 35, 0), (2, 6, 1))
     ],
     mistakes={
-        "rows are 0 | A row makes one number of the output, from all heads.": (
-            lambda matrix, *head: _hidden(matrix, rows=_head(matrix, *head))
-        ),
-        "all other heads are hidden | Hide this head, and keep the others.": (
-            lambda matrix, *head: matrix - _hidden(matrix, columns=_head(matrix, *head))
-        ),
-        "each of these columns is of another head | The numbers of a head stand side by side.": (
-            lambda matrix, head, num_heads: _hidden(matrix, columns=slice(head, None, num_heads))
-        ),
-        "one column is 0 | A head has d / num_heads columns.": (
-            lambda matrix, head, num_heads: _hidden(matrix, columns=slice(head, head + 1))
-        ),
+        "rows are 0 | A row makes one number of the output, from all heads.": {"turn": torch.t},
+        "all other heads are hidden | Hide this head, and keep the others.": {"others": True},
+        "each is of another head | The columns of a head stand side by side.": {
+            "columns": lambda head, _, num_heads: slice(head, None, num_heads)
+        },
+        "one column is 0 | A head has d / num_heads columns.": {
+            "columns": lambda head, *_: slice(head, head + 1)
+        },
     },
     parts=["the matrix"],
 )
-def hide_head(matrix: Tensor, head: int, num_heads: int) -> Tensor:
-    return _hidden(matrix, columns=_head(matrix, head, num_heads))
+def hide_head(matrix, head, num_heads, *, turn=lambda x: x, columns=_columns, others=False) -> Tensor:
+    hidden = matrix.clone()
+    turn(hidden)[:, columns(head, len(matrix) // num_heads, num_heads)] = 0
+    return matrix - hidden if others else hidden
 
 
 #: Lines and their vectors for exercise 4.
@@ -156,13 +111,6 @@ def _embed(texts: Sequence[str]) -> Tensor:
     if isinstance(texts, str) or any(text not in known for text in texts):
         raise ValueError("give a list of whole lines")
     return torch.nn.functional.normalize(torch.stack([known[text] for text in texts]), dim=1)
-
-
-def _search(
-    question: str, lines: list[str], embed: _Embed, num: int, *, farthest=False, places=False
-) -> list:
-    order = (embed(lines) @ embed([question])[0]).argsort(descending=not farthest, stable=True)[:num].tolist()
-    return order if places else [lines[i] for i in order]
 
 
 @against(
@@ -179,16 +127,16 @@ def _search(
         for question, num in (("food", 3), ("sea", 2))
     ],
     mistakes={
-        "these are places | Return the lines that stand there.": partial(_search, places=True),
-        "these are the farthest lines | Take the largest cosines.": partial(_search, farthest=True),
-        "the order is wrong | The nearest line comes first.": lambda *given: _search(*given)[::-1],
-        "this is one line | Return as many as `num` says.": lambda question, lines, embed, num: _search(
-            question, lines, embed, 1
-        ),
-        "these are the first lines of the list | Sort by the cosine.": lambda question, lines, embed, num: (
-            lines[:num]
-        ),
+        "these are places | Return the lines that stand there.": {"places": True},
+        "these are the farthest lines | Take the largest cosines.": {"farthest": True},
+        "the order is wrong | The nearest line comes first.": {"order": -1},
+        "this is one line | Return as many as `num` says.": {"most": 1},
+        "these are the first lines of the list | Sort by the cosine.": lambda _, lines, embed, num: lines[
+            :num
+        ],
     },
 )
-def search(question: str, lines: list[str], embed: _Embed, num: int) -> list[str]:
-    return _search(question, lines, embed, num)
+def search(question, lines, embed, num, *, farthest=False, places=False, order=1, most=99) -> list:
+    cosines = embed(lines) @ embed([question])[0]
+    nearest = cosines.argsort(descending=not farthest, stable=True)[: min(num, most)].tolist()[::order]
+    return nearest if places else [lines[i] for i in nearest]

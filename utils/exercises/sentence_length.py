@@ -57,8 +57,9 @@ _TOGETHER = "Give `bleu` all texts of a bucket at once, and divide the sums of t
         "the ratio is upside down | Divide by the references.": {"second": lambda pairs: 1 / _ratio(pairs)},
         "the two numbers of a pair are exchanged | BLEU comes first.": {"first": _ratio, "second": _bleu},
         "the buckets are those of the French lengths | `lengths` has the English ones.": {"french": True},
-        "a sentence as long as an edge is in the next bucket | An edge is the largest length of its bucket: "
-        "`low < length <= high`.": {"more": 1},
+        "an edge is in the next bucket | It is the largest length of its own: `low < length <= high`.": {
+            "more": 1
+        },
     },
     parts=["the list of pairs"],
 )

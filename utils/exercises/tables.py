@@ -19,10 +19,12 @@ from utils.exercises.checking import (
     Check,
     ReadersFunction,
     Wrong,
+    as_number,
     as_parts,
     exercise,
+    expect,
     expect_close,
-    expect_numbers,
+    expect_distribution,
     show,
     verb,
 )
@@ -165,9 +167,8 @@ class Row(NamedTuple):
 
     answers: Mapping[str, float]  #: the reader's name of each number, and the number
     point: str  #: what is right, once these are
-    mistakes: Mapping[
-        str, float | Sequence[float]
-    ]  #: what a mistake is and a hint, with a bar between; the numbers
+    #: What a mistake is and a hint, with a bar between, and the numbers.
+    mistakes: Mapping[str, float | Sequence[float]]
     tolerance: float = 0.0065  #: absolute below 1, and relative above
     weights: bool = False  #: whether the numbers must lie between 0 and 1 and sum to 1
 
@@ -185,16 +186,26 @@ def numbers(number: int, *hints: str) -> Callable[[Callable[[], Sequence[Row]]],
     """
 
     def decorate(rows: Callable[[], Sequence[Row]]) -> Check:
+        all_rows = rows()
+
         def examine(*found: object) -> Iterator[str]:
             left = list(found)
-            for row in rows():
-                own = {name: left.pop(0) for name in row.answers}
-                wrong = [(value, *says.split(" | ")) for says, value in row.mistakes.items()]
-                right = list(row.answers.values())
-                expect_numbers(own, right, wrong, tolerance=row.tolerance, weights=row.weights)
+            for row in all_rows:
+                names, right = list(row.answers), list(row.answers.values())
+                own = [as_number(left.pop(0), name=name) for name in names]
+                if row.weights:
+                    expect_distribution(own, ", ".join(names))
+                shown = ", ".join(
+                    f"{name} is {show(number)}" for name, number in zip(names, own, strict=True)
+                )
+                if not all(near := _near(own, right, row.tolerance)):
+                    for text, value in row.mistakes.items():
+                        says, _, hint = text.partition(" | ")
+                        expect(not all(_near(own, value, row.tolerance)), f"{shown}: {says}.", hint)
+                    first = near.index(False)
+                    raise Wrong(f"{names[first]} is {show(own[first])}; expected another number.")
                 yield row.point
 
-        all_rows = rows()
         right = [value for row in all_rows for value in row.answers.values()]
         wrong, first = {}, 0
         for row in all_rows:
@@ -205,6 +216,11 @@ def numbers(number: int, *hints: str) -> Callable[[Callable[[], Sequence[Row]]],
         return _named(examine, rows, number, hints, wrong)
 
     return decorate
+
+
+def _near(found: Sequence[float], others: float | Sequence[float], tolerance: float) -> list[bool]:
+    others = torch.as_tensor(others).reshape(-1).tolist()
+    return [abs(a - b) <= tolerance * max(1, abs(b)) for a, b in zip(found, others, strict=True)]
 
 
 def _named(

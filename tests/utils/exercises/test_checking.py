@@ -148,17 +148,6 @@ def test_printed_text_is_shown_in_the_card(capsys: pytest.CaptureFixture) -> Non
     assert capsys.readouterr().out == ""
 
 
-SWAPPED = [((0.25, 0.75), "they are exchanged", "look again")]
-
-
-def test_a_known_mistake_is_told_with_its_hint() -> None:
-    message = r"^here, the result is \[0\.25, 0\.75\]: they are exchanged\. Expected \[0\.75, 0\.25\]\.$"
-    with pytest.raises(Wrong, match=message) as told:
-        expect_close([0.25, 0.75], [0.75, 0.25], "here", "another hint", mistakes=SWAPPED)
-    assert told.value.hints == ("look again",)
-    expect_close([0.75, 0.25], [0.75, 0.25], "here", mistakes=SWAPPED)
-
-
 def test_the_card_escapes_the_readers_markup() -> None:
     report = Report("Exercise 1", "wrong", ("a `b` c",), "<script>x</script> & more", ("look",), "x < y\n2")
     card = report._repr_html_()
