@@ -111,7 +111,7 @@ def train_model(
         products: dtype of the matrix products. ``torch.bfloat16`` is less exact, and faster on hardware with
             instructions for it; weights, sums and the optimizer stay in float32.
         progress: show a progress bar with the loss and the tokens per second.
-        state: of an interrupted training, which continues from it; the rest of its epoch is shuffled anew.
+        state: of an interrupted training, which continues from it with a new pass over the batches.
         save: gets the state once per minute and when the training ends, whatever ends it.
         processes: those that train this model together. Only the first one saves.
 
@@ -135,7 +135,7 @@ def train_model(
 
         steps = training_steps(
             model.train(),
-            _epochs(batches, history, torch.Generator().manual_seed(seed + start)),
+            _endless(batches, torch.Generator().manual_seed(seed + start)),
             training.optimizer,
             history,
             loss=processes.loss_of(model, partial(_loss, **options)),
@@ -195,11 +195,9 @@ class _Training:
         self.history.valid_losses.append(valid_loss)
 
 
-def _epochs(batches: ShuffledBatches, history: History, generator: torch.Generator) -> Iterator[Batch]:
-    """The batches of the rest of this epoch and of all that follow."""
+def _endless(batches: ShuffledBatches, generator: torch.Generator) -> Iterator[Batch]:
     while True:
-        rest = len(batches) - len(history.losses) % len(batches)
-        yield from islice(batches.epoch(generator), rest)
+        yield from batches.epoch(generator)
 
 
 def _loss(model: EncoderDecoder, batch: Batch, *, products: torch.dtype, label_smoothing: float) -> Tensor:

@@ -195,6 +195,14 @@ def test_the_best_epoch_is_kept():
     assert held_out_loss(some_model, *VALID) == pytest.approx(best, rel=1e-5)
 
 
+def test_dropout_goes_on_after_held_out_sentences(monkeypatch):
+    some_model, modes = model(), []
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda _: modes.append(some_model.training))
+    train_model(some_model, shuffled(), Schedule(steps=7), valid=VALID)
+    assert modes == [True] * 7
+    assert not some_model.training
+
+
 # What a user sees
 
 
