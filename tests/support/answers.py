@@ -1,6 +1,6 @@
 """The tables of answers that learners give to the exercises, and the tests that each answer must pass."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import pytest
@@ -21,7 +21,9 @@ class Answers:
         self.all_right: list[Answer] = []
         self.all_wrong: list[Answer] = []
 
-    def add(self, check: Callable[..., Report], right: list[object], wrong: list[tuple[object, str]]) -> None:
+    def add(
+        self, check: Callable[..., Report], right: list[object], wrong: Iterable[tuple[object, str]] = ()
+    ) -> None:
         """Right answers to an exercise, and wrong ones, each with words of the message that it alone must get."""
         self.all_right += [Answer(check, _parts(answer)) for answer in right]
         self.all_wrong += [Answer(check, _parts(answer), says) for answer, says in wrong]

@@ -127,7 +127,9 @@ def against(
             if also:
                 yield from also(answer, *others)
 
-        return _named(examine, right, number, hints, wrong_answers)
+        check = _named(examine, right, number, hints, wrong_answers)
+        check.program = right  # type: ignore[attr-defined]
+        return check
 
     return decorate
 

@@ -5,51 +5,20 @@ import math
 import torch
 from answers import Answers
 
-from utils.corpus.vocabulary import BOS, EOS
 from utils.exercises import beam_search as check
 
 answers = Answers()
 
 
-def greedy(steps, max_len, *, update=True):
-    words, log_prob, state = [BOS], 0.0, steps.first
-    while words[-1] != EOS and len(words) <= max_len:
-        log_probs, new = steps.next(words[-1], state)
-        state = new if update else state
-        words.append(int(log_probs.argmax()))
-        log_prob = log_prob + log_probs.max().item()
-    return words, log_prob
+def as_tensors(steps, max_len):
+    return tuple(map(torch.tensor, check.greedy_search.program(steps, max_len)))
 
 
-answers.add(
-    check.greedy_search,
-    [greedy, lambda steps, max_len: tuple(map(torch.tensor, greedy(steps, max_len)))],
-    [
-        (lambda steps, max_len: greedy(steps, max_len, update=False), "raised ValueError"),
-        (lambda steps, max_len: greedy(steps, max_len)[0], "expected words, log_prob"),
-    ],
-)
-
-
-def step(steps, hypotheses, beam, gamma, *, ends=True):
-    kept = []
-    for words, log_prob, state in hypotheses:
-        if ends and words[-1] == EOS:
-            kept.append((words, log_prob, state))
-            continue
-        log_probs, new = steps.next(words[-1], state)
-        kept += [([*words, word], log_prob + more, new) for word, more in enumerate(log_probs)]
-    return tuple(sorted(kept, key=lambda c: c[1] / (len(c[0]) - 1) ** gamma, reverse=True)[:beam])
-
-
+answers.add(check.greedy_search, [as_tensors])
 answers.add(
     check.beam_step,
-    [step],
-    [
-        (lambda *inputs: step(*inputs, ends=False), "raised ValueError"),
-        (lambda *inputs: step(*inputs)[0], "returns"),
-        (lambda *inputs: math.pi, "expected a list"),
-    ],
+    [lambda *inputs: tuple(check.beam_step.program(*inputs))],
+    [(lambda *inputs: math.pi, "expected a list")],
 )
 FIRST = [0.4, 0.35, 0.25]
 SECOND = [[0.34, 0.33, 0.33], [0.4, 0.3, 0.3], [0.9, 0.05, 0.05]]

@@ -4,28 +4,10 @@ import torch
 from answers import Answers
 
 from utils.attention import length_mask, masked_softmax
-from utils.corpus.vocabulary import PAD
 from utils.exercises import encoder_decoder as check
 from utils.seq2seq import Encoder
 
 answers = Answers()
-
-
-def step(cell, x, state):
-    from_x = (cell.weight_ih @ x + cell.bias_ih).chunk(3)
-    from_state = (cell.weight_hh @ state + cell.bias_hh).chunk(3)
-    r, z = (torch.sigmoid(a + b) for a, b in zip(from_x[:2], from_state[:2], strict=True))
-    return (1 - z) * torch.tanh(from_x[2] + r * from_state[2]) + z * state
-
-
-answers.add(check.gru_step, [step], [(lambda *inputs: step(*inputs)[None], "the shape (1, 5)")])
-
-
-def of_words(logits, tgt_out):
-    return -logits.log_softmax(-1).gather(-1, tgt_out[..., None])[tgt_out != PAD].mean()
-
-
-answers.add(check.loss, [of_words, lambda *inputs: of_words(*inputs).item()], [])
 
 
 def by_places(embedded, lens):
@@ -34,11 +16,7 @@ def by_places(embedded, lens):
     return embedded.gather(1, source[..., None].expand_as(embedded))
 
 
-answers.add(
-    check.reverse_words,
-    [by_places, lambda *inputs: by_places(*inputs).tolist()],
-    [(lambda embedded, lens: by_places(embedded, lens)[:, : int(lens.max())], "has the shape (1, 3, 2)")],
-)
+answers.add(check.reverse_words, [by_places])
 
 
 def with_masked_softmax(enc_outputs, src_lens):
@@ -46,11 +24,7 @@ def with_masked_softmax(enc_outputs, src_lens):
     return (masked_softmax(torch.zeros(mask.shape), mask) @ enc_outputs).squeeze(1)
 
 
-answers.add(
-    check.mean_context,
-    [with_masked_softmax],
-    [(lambda *inputs: with_masked_softmax(*inputs)[:, None], "has the shape (1, 1, 1)")],
-)
+answers.add(check.mean_context, [with_masked_softmax])
 torch.manual_seed(0)
 DEEP = Encoder(10, 8, 16, num_layers=2)
 SHALLOW = Encoder(10, 8, 16)
@@ -75,7 +49,6 @@ answers.add(
         ((DEEP, halves(4).amax(dim=-1)), "with their signs"),
         ((DEEP, halves(4, SHALLOW).abs().amax(dim=-1)), "In one layer it would be so"),
         ((DEEP, halves(5).abs().amax(dim=-1)), "the sixth word was changed"),
-        ((DEEP, RIGHT.T), "has the shape (2, 7)"),
         ((RIGHT, RIGHT), "is not the encoder"),
     ],
 )

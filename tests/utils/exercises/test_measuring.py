@@ -26,31 +26,11 @@ def by_removing(written, reference):
 answers.add(
     check.clipped_counts,
     [by_removing, lambda *texts: torch.tensor(by_removing(*texts)).double()],
-    [
-        (lambda *texts: by_removing(*texts)[:8], "has the shape (8,)"),
-        (lambda a, b: [x + (len(a) == 7) for x in by_removing(a, b)], "“a b a b a b c”"),
-    ],
+    [(lambda a, b: [x + (len(a) == 7) for x in by_removing(a, b)], "“a b a b a b c”")],
 )
 answers.add(
     check.score_by_hand,
     [(1 / 5, math.exp(-0.2), 54.75), ("1/5", "0.819", 54.8), (torch.tensor(0.2), [0.82], "54.7")],
     [((1 / 5, 0.819, 80), "score is 80; expected another number")],
-)
-
-
-def by_loop(losses, patience):
-    best = 1
-    for epoch in range(1, len(losses) + 1):
-        if losses[epoch - 1] < losses[best - 1]:
-            best = epoch
-        elif epoch - best == patience:
-            return epoch, best
-    return len(losses), best
-
-
-answers.add(
-    check.stop,
-    [by_loop, lambda *inputs: list(by_loop(*inputs))],
-    [(lambda *inputs: by_loop(*inputs)[0], "is 4; expected (4, 4)")],
 )
 test_right, test_wrong = answers.tests()

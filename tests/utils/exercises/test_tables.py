@@ -1,9 +1,11 @@
 """Every check that is a table: each wrong program and each wrong number gets its own message, and no other."""
 
 import importlib
+import re
 from pathlib import Path
 
 import pytest
+import torch
 
 import utils.exercises
 
@@ -25,3 +27,26 @@ def test_wrong_answer_gets_its_own_message(name, says):
     assert report.status == "wrong", str(report)
     assert f": {what}." in report.wrong, str(report)
     assert report.hints == (hint,) if hint else report.hints, str(report)
+
+
+def plain(result: object) -> object:
+    """Lists in the place of tensors, and of the tuple of a function that returns several things."""
+    if isinstance(result, tuple):
+        return [plain(part) for part in result]
+    return result.tolist() if isinstance(result, torch.Tensor) else result
+
+
+PROGRAMS = {name: check for name, check in CHECKS.items() if hasattr(check, "program")}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_lists_are_right_and_other_shapes_are_told(name):
+    check, right = PROGRAMS[name], PROGRAMS[name].program
+    others = [[[0, 0, 150, 0]]] if name == "masked_softmax.renormalised" else []
+    for form in (right, lambda *inputs: plain(right(*inputs))):
+        report = check(form, *others, record=False)
+        assert report.status == "right", str(report)
+        assert report.right
+    report = check(lambda *inputs: (right(*inputs),) * 7, *others, record=False)
+    assert report.status == "wrong", str(report)
+    assert re.search("shape|returns 7 things|; expected", report.wrong), str(report)

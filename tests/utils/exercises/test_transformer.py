@@ -21,20 +21,10 @@ def head_by_head(q, k, v, num_heads):
 answers.add(
     check.all_heads,
     [head_by_head],
-    [
-        (lambda *inputs: head_by_head(*inputs)[0], "returns one thing"),
-        (lambda *inputs: (inputs[0][..., :1], head_by_head(*inputs)[1]), "the contexts have the shape"),
-    ],
+    [(lambda *inputs: (inputs[0][..., :1], head_by_head(*inputs)[1]), "the contexts have the shape")],
 )
 
 
-def layer(x, attention, network, norms):
-    for part, norm in zip((attention, network), norms, strict=True):
-        x = x + part(norm(x))
-    return x
-
-
-answers.add(check.layer, [layer], [(lambda *inputs: layer(*inputs)[0], "the shape (5, 3)")])
 answers.add(
     check.exchanged_query,
     [(0.055, 0.931, 0.013), (0.06, 0.93, 0.01), ("0.05", torch.tensor(0.93), [0.01])],
