@@ -153,6 +153,20 @@ def test_it_continues_with_its_weights_optimizer_and_rate(rates):
     assert all(torch.equal(value, weights[name]) for name, value in some_model.state_dict().items())
 
 
+def test_a_training_that_goes_on_takes_another_order(monkeypatch):
+    orders, states, batches = [], [], shuffled()
+    epoch = batches.epoch
+
+    def noted(generator):
+        orders.append(generator.initial_seed())
+        return epoch(generator)
+
+    monkeypatch.setattr(batches, "epoch", noted)
+    train_model(model(), batches, Schedule(steps=3), seed=11, save=states.append)
+    train_model(model(), batches, Schedule(steps=5), seed=11, state=states[0])
+    assert orders == [11, 11 + 3]
+
+
 def test_the_state_is_saved_from_time_to_time(timed, monkeypatch):
     saved: list[int] = []
     monkeypatch.setattr("utils.translator.training.loop.SAVE_AFTER", 17)
