@@ -36,7 +36,6 @@ _TANH = "It comes before the product with `v`."
         "`v` is missing | Multiply the hidden numbers by `v`.": {
             "times": lambda hidden, v: hidden.sum(dim=-1)
         },
-        "these are the hidden numbers | Multiply them by `v`.": {"times": lambda hidden, v: hidden},
     },
     parts=["the scores"],
 )
@@ -71,12 +70,6 @@ def _of_all(scores: Tensor) -> Tensor:
         "τ was made of all scores | A score below τ must not count in the sum that makes τ.": _of_all,
         "τ was made of all scores, then what is negative was cut | The sum must stay 1.": (
             lambda scores: _of_all(scores).clamp(min=0)
-        ),
-        "the scores were divided by their sum | Subtract the same number from all.": (
-            lambda scores: scores.clamp(min=0) / scores.clamp(min=0).sum()
-        ),
-        "the highest score gets all | Others get weight if they lie above τ.": (
-            lambda scores: (scores == scores.max()).float()
         ),
     },
     parts=["the weights"],

@@ -47,7 +47,6 @@ _CONTEXT = "Call `cell(y, context, s)` with the context of this step and the sta
         "the tanh is missing | It comes after the sum of query and keys.": {"wrong": "no tanh"},
         "the state is not in the scores | Add the query to the keys.": {"wrong": "no query"},
         "these are the scores | Use the masked softmax.": {"wrong": "scores"},
-        "all words have the same share | Multiply each `h` with its weight.": {"wrong": "equal"},
         "the weights are not used | Multiply each `h` with its weight.": {"wrong": "no weights"},
         f"this is the old state | {_CONTEXT}": {"wrong": "old state"},
         f"the cell got no context | {_CONTEXT}": {"wrong": "no context"},
@@ -60,8 +59,7 @@ def one_step(layer, cell, y, s, h, keys, mask, *, wrong="") -> tuple[Tensor, Ten
     sums = query[:, None] + keys
     scores = layer.w_v(sums if wrong == "no tanh" else torch.tanh(sums)).squeeze(-1)
     weights = masked_softmax(scores, mask | (wrong == "no mask"))
-    equal = mask / mask.sum(dim=1, keepdim=True)
-    shares = {"no weights": torch.ones(2, 5), "equal": equal}.get(wrong, weights)
+    shares = torch.ones(2, 5) if wrong == "no weights" else weights
     context = (shares[:, :, None] * h).sum(dim=1)
     state = s if wrong == "old state" else cell(y, context * (wrong != "no context"), s)
     return state, context, scores if wrong == "scores" else weights
@@ -93,7 +91,6 @@ _WORDS = "The softmax runs over the axis of the words, and the weights of one se
         "you call the cell with the state first | Give y first.": {"inputs": -1},
         "the two results are exchanged | `return context, s`": {"order": -1},
         "you asked with the old state | Ask with the new one.": {"asks": (1, 0)},
-        f"all weights are equal | {_WORDS}": {"asks": (0, 0)},
         f"every weight is 1: the softmax ran over an axis of length 1 | {_WORDS}": {"dim": 2},
         "there is a scale | Leave it out.": {"asks": (0, 2**-0.5)},
     },
@@ -136,7 +133,6 @@ _ONE = "Take the maximum over all steps and over all places of the padding."
     mistakes={
         f"this is the largest weight of all 40 places | {_COLUMNS}": {"columns": lambda n: slice(None)},
         f"this is the largest on a word | {_COLUMNS}": {"columns": lambda n: slice(n)},
-        f"the first pad is left out | {_COLUMNS}": {"columns": lambda n: slice(n + 1, None)},
         f"this is the mean on the padding | {_ONE}": {"find": torch.mean},
         f"this is the first step alone | {_ONE}": {"find": lambda weights: weights[0].max()},
     },

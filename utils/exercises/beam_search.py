@@ -78,7 +78,6 @@ def _words_or_number(part: object) -> str | float:
             lambda steps, max_len: ([BOS, _LA, _FLEUR, EOS], math.log(0.216))
         ),
         "this is the probability | Add the logarithms.": {"total": lambda each: math.exp(sum(each))},
-        "<eos> is left out | The end has a probability, too.": {"total": lambda each: sum(each[:-1])},
         "this is the logarithm of the last word alone | Add up.": {"total": lambda each: each[-1]},
         "the limit counts <bos>, too | Count without <bos>.": {"limit": lambda max_len: max_len - 1},
         "the limit has no effect | Count without <bos>.": {"limit": lambda max_len: 10},

@@ -122,11 +122,6 @@ def _keeps_no_scores(answer: ReadersFunction) -> Iterator[str]:
     yield "it never keeps the scores of all keys"
 
 
-def _mean_of_blocks(queries: Tensor, keys: Tensor, values: Tensor, block: int) -> Tensor:
-    pieces = zip(keys.split(block), values.split(block), strict=True)
-    return torch.stack([_SHARES(scaled_dot_scores(queries, k)) @ v for k, v in pieces]).mean(dim=0)
-
-
 _LN3 = tensor([[0], [math.log(3)], [0]])
 _QUERIES, _KEYS, _VALUES = normal((3, 5), (11, 5), (11, 2))
 _KEYS_AND_MORE = {
@@ -158,7 +153,6 @@ _BOTH = "A larger score turned up in the second block: both sums must become sma
     ],
     mistakes={
         "the sum of the values is not divided | Divide by the other.": {"wrong": "divisor"},
-        "this is the mean of the blocks | A block with larger scores must count more.": _mean_of_blocks,
         f"the sums were not corrected | {_BOTH}": {"wrong": "sums"},
         f"the sum of the exponentials was not corrected | {_BOTH}": {"wrong": "total"},
         f"the sum of the values was not corrected | {_BOTH}": {"wrong": "weighted"},
@@ -203,7 +197,6 @@ def queries_are_keys() -> list[Row]:
             "you divided by d | Divide by √d.": (0.23, 0.23),
             "this happens if the numbers lie between 0 and 1 | Take `torch.randn`.": (0.116, 0.295),
             "this is the mean of all weights | Take the weight of each row for itself.": (0.1, 0.1),
-            "the two are exchanged | The wider, the more a row gives to itself.": (1, own[4]),
         },
         tolerance=0.0175,
     )

@@ -1,6 +1,5 @@
 """Checks of the exercises of chapters/encoder_decoder."""
 
-import math
 from collections.abc import Iterator
 from functools import partial
 
@@ -65,7 +64,7 @@ def gru_step(cell: nn.GRUCell, x: Tensor, state: Tensor, *, wrong: str = "") -> 
     ],
     mistakes={
         "the pads are in the mean | Take `tgt_out != PAD`.": {"pad": -1},
-        "the minus is missing | A loss grows with the mistake.": {"factor": -1},
+        "the minus is missing | A loss grows with the mistake.": {"sign": -1},
         "this is the sum over the words | Divide by their number.": {"mean": lambda each, real: each.sum()},
         "you divided by the number of all places | Count real words.": {
             "mean": lambda each, real: each.mean()
@@ -73,13 +72,12 @@ def gru_step(cell: nn.GRUCell, x: Tensor, state: Tensor, *, wrong: str = "") -> 
         "this is the mean of the means of the sentences | Each word counts the same.": {
             "mean": lambda each, real: (each.sum(dim=1) / real.sum(dim=1)).mean()
         },
-        "this is in bits | Take the natural logarithm.": {"factor": 1 / math.log(2)},
     },
     parts=["the loss"],
 )
-def loss(logits, tgt_out, *, pad=PAD, factor=1, mean=lambda each, real: each.sum() / real.sum()) -> Tensor:
+def loss(logits, tgt_out, *, pad=PAD, sign=1, mean=lambda each, real: each.sum() / real.sum()) -> Tensor:
     every = cross_entropy(logits.mT, tgt_out, ignore_index=pad, reduction="none")  # 0 at each pad
-    return factor * mean(every, tgt_out != pad)
+    return sign * mean(every, tgt_out != pad)
 
 
 @against(
@@ -105,7 +103,6 @@ def loss(logits, tgt_out, *, pad=PAD, factor=1, mean=lambda each, real: each.sum
         "nothing is turned around | The words are along axis 1.": lambda words, lens: words.flip(0),
         "you start one place too late | The last word is at `lens - 1`.": {"start": 1},
         "the last word stays | The n words are `[:n]`.": {"length": lambda lens: lens - 1},
-        "the numbers inside each vector are turned | Turn the words.": lambda words, lens: words.flip(-1),
         "all have one length | Each has its own.": {"length": lambda lens: 0 * lens + max(lens)},
     },
 )

@@ -44,7 +44,6 @@ _LATER = "What is hidden in one step must be seen again in the next: begin each 
         _sentences([[4, 5, 6, 7], [9, 10]], [[5, 6], [7, 8, 9, 10]], [[0, 3, 1, 1, 1], [1, 1, 0, 1, 0]]),
     ],
     mistakes={
-        f"these are logarithms of the probabilities | {_END}": {"change": partial(torch.log_softmax, dim=-1)},
         f"these are the logits | {_END}": {"change": torch.clone},
         "nothing is hidden | Set False.": (
             lambda model, batch, _: model(batch.src, batch.src_lens, batch.tgt_in)[0].softmax(dim=-1)
@@ -122,7 +121,6 @@ _MIDDLE = "The first of m points is 0.5 / m of x, the middle of the first part."
         f"the gradients are taken at the beginning of each part of the path | {_MIDDLE}": (
             lambda f, x, m: _products(f, x, m, first=0).sum(1)
         ),
-        "the path has one point | It has `steps` points.": lambda f, x, m: _products(f, x, 1).sum(1),
     },
 )
 def along_the_path(f: Callable, x: Tensor, steps: int) -> Tensor:

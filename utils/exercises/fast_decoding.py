@@ -61,7 +61,6 @@ def _place(d: int, place: int) -> Case:
     "`10_000 ** (-torch.arange(0, d, 2) / d)` are the angles of one place; `x[0::2]` and `x[1::2]` are the pairs.",
     cases=[_place(6, 1), _place(2, 1), _place(10, 13), _place(4, 0)],
     mistakes={
-        "nothing is turned | Multiply the rates by the place.": lambda x, place: x,
         "it is turned as at place 1 | Multiply the rates by the place.": {"most": 1},
         "the pairs turn the other way | The first number becomes a cos − b sin.": {"way": -1},
         "the rates begin with the second one | Pair 0 has the rate 1.": {"first": 2},
@@ -139,7 +138,6 @@ def _probabilities(case: str, large: list[float], small: list[float]) -> Case:
         "large and small are exchanged | Keep less where q is larger than p.": {
             "accepted": lambda p, q: (q / p).clamp(max=1)
         },
-        "these are those of the large model | The small one has drawn already.": {"accepted": lambda p, q: p},
         "this is not yet divided by its sum | Probabilities sum to 1.": {"divide": False},
         "this is p itself | The drafts have given a part of p already.": {"gap": lambda p, q: p},
         "the difference has the wrong sign | What is missing to p?": {"gap": lambda p, q: q - p},

@@ -76,25 +76,18 @@ def exercises_of(notebook: NotebookNode) -> Iterator[ExerciseCells]:
                 "answer, or a task, a cell to write in, one tagged check, then a folded hint, solution and explanation"
             )
         by_kind = dict(zip(kinds[first:last], cells[first:last], strict=True))
-        check_name, names = _call_of(number, by_kind.get("check"))
+        check = by_kind.get("check")
+        call = _CALL.fullmatch(check.source) if check else None
+        if check and not call:
+            raise ValueError(f"exercise {number}: the check must be one call, got {check.source!r}")
         yield ExerciseCells(
             number,
             cells[first],
             by_kind.get("code"),
-            by_kind.get("check"),
-            check_name,
-            names,
+            check,
+            call[1] if call else "",
+            call[2].split(", ") if call else [],
             by_kind.get("solution"),
             by_kind.get("explanation") or by_kind.get("points"),
             in_page=first < section,
         )
-
-
-def _call_of(number: int, check: NotebookNode | None) -> tuple[str, list[str]]:
-    """The name of a check and its arguments."""
-    if check is None:
-        return "", []
-    call = _CALL.fullmatch(check.source)
-    if call is None:
-        raise ValueError(f"exercise {number}: the cell of the check must be one call, got {check.source!r}")
-    return call[1], call[2].split(", ")

@@ -1,7 +1,6 @@
 """Checks of the exercises of chapters/gpt."""
 
 from collections.abc import Callable
-from functools import partial
 
 import torch
 from torch import Tensor, tensor
@@ -35,13 +34,9 @@ _STAYS = "The word with which the sum reaches `top_p` stays, too."
     mistakes={
         "the logits are multiplied by the temperature | Divide.": {"heat": lambda t: 1 / t},
         "the temperature changes nothing | Divide the logits by it.": {"heat": lambda t: 1},
-        "this is the softmax of probabilities | Divide the logits.": {
-            "before": partial(torch.softmax, dim=0)
-        },
         "all words stay | Set the probabilities of the others to 0.": lambda x, t, _: (x / t).softmax(dim=0),
         "the probabilities that stay do not sum to 1 | Divide by their sum.": {"divide": False},
         f"a word too few stays | {_STAYS}": {"short": True},
-        f"a word too few stays, and the sum is not 1 | {_STAYS}": {"short": True, "divide": False},
         "these are in the order of their size | Put each back where it was.": {"in_order": False},
         "top-p came before the temperature | Choose the words after the temperature.": {"late": True},
     },
@@ -52,14 +47,13 @@ def draw(
     top_p,
     *,
     heat=float,
-    before=torch.clone,
     short=False,
     divide=True,
     in_order=True,
     late=False,
 ) -> Tensor:
     """With ``short`` the word is left out with which the sum reaches ``top_p``."""
-    probs = torch.softmax(before(logits) / (1 if late else heat(temperature)), dim=0)
+    probs = torch.softmax(logits / (1 if late else heat(temperature)), dim=0)
     ordered, which = probs.sort(descending=True)
     total = ordered.cumsum(dim=0)
     ordered = ordered.masked_fill(total > top_p + 1e-9 if short else total - ordered >= top_p, 0)

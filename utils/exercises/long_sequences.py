@@ -51,10 +51,6 @@ def _one_block_at_a_time(answer: ReadersFunction) -> Iterator[str]:
     mistakes={
         "c is not divided by t | At the end the context is c / t.": {"divided": False},
         "the scores are not divided by √d | Divide by `math.sqrt(q.shape[1])`.": {"scaled": False},
-        "each key has the same weight | Use the scores of the block.": (
-            lambda q, k, v, block: v.mean(0).expand(len(q), -1)
-        ),
-        "only the first block counts | Add the sums of every block.": {"blocks": slice(1)},
         "only the last block counts | Keep the old sums.": {"blocks": slice(-1, None)},
         "the old sums keep their old maximum | Multiply both by exp(m - m').": {"shrunk": False},
         "the last block, which is shorter, is left out | It counts, too.": {"whole": True},

@@ -150,12 +150,9 @@ def totals_of(marks: Iterable[Mark]) -> list[tuple[str | int, ...]]:
 
 def free_names(folder: Path) -> tuple[Path, Path]:
     """Names for the two tables that no file has yet: a teacher may have written into earlier ones."""
-    for number in itertools.count(1):
-        end = f"-{number}" if number > 1 else ""
-        names = folder / f"marks{end}.csv", folder / f"totals{end}.csv"
-        if not any(name.exists() for name in names):
-            return names
-    raise AssertionError
+    ends = itertools.chain([""], (f"-{number}" for number in itertools.count(2)))
+    pairs = ((folder / f"marks{end}.csv", folder / f"totals{end}.csv") for end in ends)
+    return next(pair for pair in pairs if not any(map(Path.exists, pair)))
 
 
 def _plain(row: Iterable[object]) -> list[str]:

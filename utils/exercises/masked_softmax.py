@@ -72,7 +72,6 @@ def _four(*scores: float) -> Case:
     | {
         "the forbidden key got the score 0 | The exponential of 0 is 1.": {"fill": 0},
         "these are the exponentials | Divide each by the sum of its row.": lambda s, m: s.exp() * m,
-        "the mask of the first sentence serves all | Each has its own.": {"sentences": 1},
         "e to the 100 is infinite | `torch.softmax` knows what to do.": _of_exponentials,
         "the forbidden score took all the weight | Hide it before the softmax, not after.": _divided_again,
         "what you write over forbidden scores is higher | It must be lower than any score.": {"fill": -1e6},
@@ -81,8 +80,7 @@ def _four(*scores: float) -> Case:
     },
     parts=["the row of weights"],
 )
-def my_softmax(scores: Tensor, mask: Tensor, *, fill: float | None = None, sentences=99) -> Tensor:
-    mask = mask[:sentences]
+def my_softmax(scores: Tensor, mask: Tensor, *, fill: float | None = None) -> Tensor:
     if fill is None:
         return masked_softmax(scores, mask)
     return torch.softmax(scores.masked_fill(~mask, fill), dim=-1)

@@ -27,14 +27,11 @@ _GAUSSIAN = "The Gaussian is exp(−u²/2)."
     ],
     mistakes={
         "they do not sum to 1 | Divide by the sum.": lambda q, k, h: torch.exp(-(((q - k) / h) ** 2) / 2),
-        "the Gaussians do not sum to 1 | Divide by the sum.": lambda q, k, h: gaussian((q - k) / h),
         "far keys get more | Mind the minus.": {"kernel": lambda u: 1 / gaussian(u)},
         f"this is the triangular kernel | {_GAUSSIAN}": {"kernel": triangular},
         f"the factor 1/2 is missing | {_GAUSSIAN}": {"kernel": lambda u: gaussian(u) ** 2},
         "the bandwidth has no effect | Divide the difference by it.": {"power": 0},
         "the differences are multiplied by the bandwidth | Divide.": {"power": -1},
-        f"u is not squared | {_GAUSSIAN}": {"kernel": lambda u: torch.exp(-u / 2)},
-        "this is the mean | Let the weights depend on u.": {"kernel": torch.ones_like},
     },
     parts=["the weights"],
 )

@@ -88,9 +88,6 @@ def _columns(head: int, width: int, num_heads: int) -> slice:
         "each is of another head | The columns of a head stand side by side.": {
             "columns": lambda head, _, num_heads: slice(head, None, num_heads)
         },
-        "one column is 0 | A head has d / num_heads columns.": {
-            "columns": lambda head, *_: slice(head, head + 1)
-        },
     },
     parts=["the matrix"],
 )
@@ -131,9 +128,6 @@ def _embed(texts: Sequence[str]) -> Tensor:
         "these are the farthest lines | Take the largest cosines.": {"farthest": True},
         "the order is wrong | The nearest line comes first.": {"order": -1},
         "this is one line | Return as many as `num` says.": {"most": 1},
-        "these are the first lines of the list | Sort by the cosine.": lambda _, lines, embed, num: lines[
-            :num
-        ],
     },
 )
 def search(question, lines, embed, num, *, farthest=False, places=False, order=1, most=99) -> list:

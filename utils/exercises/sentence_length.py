@@ -97,7 +97,6 @@ def too_short() -> list[Row]:
     shares = {
         f"you left out the brevity penalty | {_DIVIDE}": 0.27,
         f"you divided by the length ratio | {_DIVIDE}": 0.45,
-        f"you divided the other way round | {_DIVIDE}": 1 / share,
         "this is per cent | A share lies between 0 and 1: divide by 100.": 100 * share,
     }
     penalised = f"with 0.6 of the words and no wrong one, BLEU would be {100 * penalty:.1f}"

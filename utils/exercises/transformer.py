@@ -43,7 +43,6 @@ _BACK = "Before `flatten`, the axis of the heads goes back behind that of the wo
         f"words and heads are mixed when they are joined | {_BACK}": {
             "join": lambda heads: heads.reshape(len(heads), heads.shape[2], -1)
         },
-        f"the heads are not joined | {_BACK}": {"join": torch.clone},
     },
     parts=["the contexts", "the weights"],
     last_first=True,
@@ -77,9 +76,6 @@ _ITSELF = "Add the change to `x` itself."
         f"the norms stand after the sums | {_ITSELF}": lambda x, a, f, n: n[1]((y := n[0](x + a(x))) + f(y)),
         "the network reads vectors without a norm | Its input is `norms[1](x)`.": (
             lambda x, a, f, n: (y := x + a(n[0](x))) + f(y)
-        ),
-        f"nothing is added to what the network computes | {_ITSELF}": (
-            lambda x, a, f, n: f(n[1](x + a(n[0](x))))
         ),
         "the network reads what stood before attention | Let it read the new x.": (
             lambda x, a, f, n: x + a(n[0](x)) + f(n[1](x))

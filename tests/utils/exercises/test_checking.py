@@ -4,6 +4,7 @@ import html
 import re
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 import torch
@@ -38,23 +39,8 @@ def waits(x):
     threading.Event().wait()
 
 
-def unfinished(x): ...
-
-
-def not_implemented(x):
-    raise NotImplementedError
-
-
-def raises(x):
-    return x[[0, 1], [5]]
-
-
-def leaves(x):
-    raise SystemExit("bye")
-
-
-def recurses(x):
-    return recurses(x)
+def raises(x, error=IndexError):
+    raise error
 
 
 #: Answers, the status of their reports, and what these say.
@@ -62,13 +48,12 @@ ANSWERS = [
     (lambda x: 2 * x, "right", ""),
     (lambda x: x.abs() + x.abs(), "wrong", "for [-1], the result at [0] is 2; expected -2."),
     (lambda x: x, "wrong", "for [1, 2], the result at [0] is 1; expected 2."),
-    (unfinished, "unfinished", "`unfinished` returns nothing."),
-    (not_implemented, "unfinished", "Write the body of your function"),
-    (lambda x: ..., "unfinished", "returns nothing"),
+    (lambda x: ..., "unfinished", "`<lambda>` returns nothing."),
+    (partial(raises, error=NotImplementedError), "unfinished", "Write the body of your function"),
     (..., "unfinished", "Replace the `...`"),
     (raises, "wrong", "`raises([1, 2])` raised IndexError"),
-    (leaves, "wrong", "`leaves([1, 2])` raised SystemExit: bye"),
-    (recurses, "wrong", "`recurses([1, 2])` raised RecursionError"),
+    (partial(raises, error=SystemExit("bye")), "wrong", "`partial([1, 2])` raised SystemExit: bye"),
+    (partial(raises, error=RecursionError), "wrong", "raised RecursionError"),
     (forever, "wrong", "`forever([1, 2])` does not come to an end"),
     (waits, "wrong", "`waits([1, 2])` does not come to an end"),
     (lambda x: x.mul_(2), "wrong", "changes what it is given"),
@@ -77,7 +62,7 @@ ANSWERS = [
     (lambda x: {"a": 1}, "wrong", "is a dict, not numbers"),
     (lambda x: [[1.0], [2.0, 3.0]], "wrong", "is a list, not numbers"),
     (lambda x: torch.zeros(3, 5, 7), "wrong", "has the shape (3, 5, 7); expected (2,)"),
-    (lambda x: float("nan"), "wrong", "has the shape (); expected (2,)"),
+    (lambda x: x / 0, "wrong", "the result at [0] is inf; expected 2."),
 ]
 
 
@@ -101,9 +86,6 @@ def test_what_is_right_comes_before_what_is_wrong() -> None:
     assert str(doubled(lambda x: x.abs() * 2)) == (
         "Exercise 1: Not right yet\n  ✓ numbers are doubled\n"
         "  ✗ for [-1], the result at [0] is 2; expected -2.\n  Hint: first hint"
-    )
-    assert str(doubled(lambda x: x * 2)) == (
-        "Exercise 1: Right\n  ✓ numbers are doubled\n  ✓ negative numbers too"
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from utils.exercises import masked_softmax
+from utils.exercises.checking import exercise
 from utils.exercises.progress import FILE, VARIABLE, numbers_of, points, progress
 
 #: Of results that no version of the course has stored.
@@ -92,32 +93,11 @@ def test_a_folder_that_cannot_be_written_stops_nothing(kept: Path, monkeypatch: 
 
 
 def test_a_chapter_has_the_exercises_whose_checks_it_defines() -> None:
-    module = ModuleType("some.chapter")
-    source = """
-from unittest.mock import call as anything
-from utils.exercises import masked_softmax as check
-from utils.exercises.checking import exercise
-from utils.exercises.masked_softmax import my_softmax
-
-class Counts:
-    number = 0
-
-def seven(): ...
-seven.number = 7
-
-for number in (5, 2):
-    exercise(number)(lambda answer: iter(()))
-
-@exercise(3)
-def examine(answer):
-    yield "it is right"
-
-again = examine
-counts = Counts()
-"""
-    exec(source, vars(module))
-    assert numbers_of(module) == [2, 3, 5]
-    assert str(progress(module)) == "Checked exercises done: 0 of 3   (2 –   3 –   5 –)"
+    chapter = ModuleType("some.chapter")
+    vars(chapter).update(exercise=exercise, again=masked_softmax.my_softmax)
+    exec("for number in (5, 2, 3): exercise(number)(lambda answer: iter(()))", vars(chapter))
+    assert numbers_of(chapter) == [2, 3, 5]
+    assert str(progress(chapter)) == "Checked exercises done: 0 of 3   (2 –   3 –   5 –)"
 
 
 def test_the_points_are_those_of_the_last_check_that_counts(monkeypatch: pytest.MonkeyPatch) -> None:
