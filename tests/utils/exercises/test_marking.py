@@ -170,38 +170,32 @@ def test_what_a_teacher_has_written_into_the_tables_stays(
     assert f"are in {tmp_path}/totals-3.csv." in capsys.readouterr().out
     assert (tmp_path / "totals.csv").read_text() == "ann,very good"
     assert (tmp_path / "marks-2.csv").read_text() == "mine"
+    head = ["student", "right", "of", "right without solution", "of these", "failed files"]
+    assert rows_of(tmp_path / "totals-3.csv") == [head, ["ann", "0", "3", "0", "2", "0"]]
     names = {"marks-2.csv", "totals-2.csv", "marks-3.csv", "totals-3.csv", "totals.csv", "ann"}
     assert {path.name for path in tmp_path.iterdir()} == names
 
 
-def test_the_totals_of_a_student_count_each_exercise_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found = {
-        "=ann/masked_softmax.ipynb": ["right", "wrong", "right"],
-        "=ann/bert.ipynb": ["right", "right"],
-        "=ann/bert-Copy1.ipynb": ["wrong", "unfinished"],
-        "ben.ipynb": ["wrong", "right", "not checked"],
-        "eve/x.ipynb": [],
-    }
-    of_page = {"masked_softmax": ["handed out", "kept back", "kept back"], "bert": ["handed out"] * 2}
+#: Files, and the results of their exercises.
+RETURNED = {
+    "=ann/masked_softmax.ipynb": ["right", "wrong", "right"],
+    "=ann/bert.ipynb": ["right", "right"],
+    "=ann/bert-Copy1.ipynb": ["wrong", "unfinished"],
+    "ben.ipynb": ["wrong", "right", "not checked"],
+}
 
-    def marks_of(path: Path, file: str) -> list[marking.Mark]:
+
+def test_the_totals_of_a_student_count_each_exercise_once() -> None:
+    marks = [marking.Mark("eve/x.ipynb", "", "", "", "failed", "so")]
+    for file, results in RETURNED.items():
         chapter = "bert" if "bert" in file else "masked_softmax"
-        rows = zip(of_page[chapter], found[file], strict=False)
-        marks = [marking.Mark(file, chapter, str(n), *row, "so") for n, row in enumerate(rows, start=1)]
-        return marks or [marking.Mark(file, "", "", "", "failed", "so")]
-
-    monkeypatch.setattr(marking, "marks_of", marks_of)
-    for name in found:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    marking.main(tmp_path)
-    assert rows_of(tmp_path / "totals.csv") == [
-        ["student", "right", "of", "right without solution", "of these", "failed files"],
-        ["'=ann", "4", "5", "1", "2", "0"],
-        ["ben.ipynb", "1", "3", "1", "2", "0"],
-        ["eve", "0", "0", "0", "0", "1"],
+        for number, result in enumerate(results, start=1):
+            solution = "handed out" if chapter == "bert" or number == 1 else "kept back"
+            marks.append(marking.Mark(file, chapter, str(number), solution, result, "so"))
+    assert marking.totals_of(marks) == [
+        ("=ann", 4, 5, 1, 2, 0),
+        ("ben.ipynb", 1, 3, 1, 2, 0),
+        ("eve", 0, 0, 0, 0, 1),
     ]
 
 
