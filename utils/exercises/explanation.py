@@ -74,15 +74,7 @@ def hidden_in_step(
     return change(torch.cat(after, dim=1))
 
 
-def _products(f: Callable, x: Tensor, steps: int, *, first: float = 0.5) -> Tensor:
-    """The mean gradient on the path times x; the first point lies at this share of the first part."""
-    total = torch.zeros_like(x)
-    for t in range(steps):
-        point = (x * (t + first) / steps).detach().requires_grad_()
-        total += torch.autograd.grad(f(point), point)[0]
-    return total / steps * x
-
-
+_SUM = partial(torch.sum, dim=-1)
 _MIDDLE = "The first of m points is 0.5 / m of x, the middle of the first part."
 
 
@@ -109,22 +101,26 @@ _MIDDLE = "The first of m points is 0.5 / m of x, the middle of the first part."
         ),
     ],
     mistakes={
-        "these are the gradients | Multiply them by `x`.": lambda f, x, m: (_products(f, x, m) / x).sum(1),
-        "this is the sum over the steps | Divide by `steps`.": lambda f, x, m: m * _products(f, x, m).sum(1),
-        "a word has several numbers | Add up over the last axis, and over no other.": _products,
-        "the gradients are taken at x itself | The points lie on the way from 0 to x.": (
-            lambda f, x, m: _products(f, x, 1, first=1).sum(1)
-        ),
-        f"the gradients are taken at the end of each part of the path | {_MIDDLE}": (
-            lambda f, x, m: _products(f, x, m, first=1).sum(1)
-        ),
-        f"the gradients are taken at the beginning of each part of the path | {_MIDDLE}": (
-            lambda f, x, m: _products(f, x, m, first=0).sum(1)
-        ),
+        "these are the gradients | Multiply them by `x`.": {"times": torch.ones_like},
+        "this is the sum over the steps | Divide by `steps`.": {"divide": False},
+        "a word has several numbers | Add up over the last axis, and over no other.": {"total": torch.clone},
+        "the gradients are taken at x itself | The points lie on the way from 0 to x.": {
+            "first": 1,
+            "most": 1,
+        },
+        f"the gradients are taken at the end of each part of the path | {_MIDDLE}": {"first": 1},
+        f"the gradients are taken at the beginning of each part of the path | {_MIDDLE}": {"first": 0},
     },
 )
-def along_the_path(f: Callable, x: Tensor, steps: int) -> Tensor:
-    return _products(f, x, steps).sum(dim=-1)
+def along_the_path(
+    f: Callable, x: Tensor, steps: int, *, first=0.5, most=999, divide=True, times=torch.clone, total=_SUM
+) -> Tensor:
+    """The first of at most ``most`` points lies at the share ``first`` of the first part of the path."""
+    num, gradients = min(steps, most), torch.zeros_like(x)
+    for t in range(num):
+        point = (x * (t + first) / num).detach().requires_grad_()
+        gradients += torch.autograd.grad(f(point), point)[0]
+    return total(gradients / (num if divide else 1) * times(x))
 
 
 VECTORS = tensor([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0], [4.0, 4.0], [2.0, 1.0]]).double()

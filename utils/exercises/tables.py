@@ -128,7 +128,7 @@ def against(
                 yield from also(answer, *others)
 
         check = _named(examine, right, number, hints, wrong_answers)
-        check.program = right  # type: ignore[attr-defined]
+        check.program = right  # type: ignore[attr-defined]  # tests read it
         return check
 
     return decorate
