@@ -56,7 +56,11 @@ def length_mask(
     Explained in chapters/masked_softmax.
     """
     check_count(0, num_keys=num_keys)
-    _check_lengths(valid_lens, num_keys)
+    if valid_lens.dim() not in (1, 2):
+        raise ValueError(
+            f"valid_lens must have shape (batch,) or (batch, queries), got {tuple(valid_lens.shape)}"
+        )
+    check_lengths(0, num_keys, valid_lens=valid_lens)
     if valid_lens.dim() == 1:
         valid_lens = valid_lens[:, None]
     return torch.arange(num_keys, device=valid_lens.device) < valid_lens[..., None]
@@ -448,19 +452,19 @@ def _add_leading_axes(tensor: Tensor, rank: int) -> Tensor:
     return tensor[(None,) * (rank - tensor.dim())]
 
 
-def _check_lengths(valid_lens: Tensor, num_keys: int) -> None:
-    if valid_lens.is_floating_point() or valid_lens.is_complex() or valid_lens.dtype == torch.bool:
-        raise ValueError(f"valid_lens must be integers, got dtype {valid_lens.dtype}")
-    if valid_lens.dim() not in (1, 2):
-        raise ValueError(
-            f"valid_lens must have shape (batch,) or (batch, queries), got {tuple(valid_lens.shape)}"
-        )
-    if valid_lens.numel():
-        low, high = int(valid_lens.min()), int(valid_lens.max())
-        if low < 0:
-            raise ValueError(f"valid_lens must not be negative, got {low}")
-        if high > num_keys:
-            raise ValueError(f"valid_lens must not exceed the number of keys ({num_keys}), got {high}")
+def check_lengths(low: int, high: int, /, **tensors: Tensor) -> None:
+    """Raise ValueError with the name of a tensor of lengths that are not integers from ``low`` to ``high``.
+
+    :meta private:
+    """
+    for name, lens in tensors.items():
+        if lens.is_floating_point() or lens.is_complex() or lens.dtype == torch.bool:
+            raise ValueError(f"{name} must be integers, got dtype {lens.dtype}")
+        if not lens.numel():
+            continue
+        shortest, longest = int(lens.min()), int(lens.max())
+        if shortest < low or longest > high:
+            raise ValueError(f"{name} must lie between {low} and {high}, got {shortest} to {longest}")
 
 
 def check_mask(mask: Tensor, shape: Sequence[int]) -> None:

@@ -21,10 +21,9 @@ from utils.attention import (
     check_mask,
     check_width,
     dot_scores,
-    length_mask,
     widened,
 )
-from utils.seq2seq import Memory, RecurrentDecoder
+from utils.seq2seq import Memory, RecurrentDecoder, source_mask
 
 __all__ = [
     "SCORES",
@@ -316,7 +315,7 @@ class AttentionDecoder(RecurrentDecoder):
         src_lens: Int[Tensor, " batch"],
     ) -> tuple[Memory, Float[Tensor, "layers batch d"] | FeedingState]:
         """The memory, with the keys projected once, and s_0; with input feeding c_0 = 0."""
-        mask = length_mask(src_lens, enc_outputs.shape[1])
+        mask = source_mask(src_lens, enc_outputs.shape[1])
         memory = Memory(enc_outputs, self.attention.project_keys(enc_outputs), mask)
         state = self.first_state(enc_state)
         return memory, FeedingState(

@@ -19,7 +19,7 @@ __all__ = [
     "POSITIONS",
     "GPTLayer",
     "GroupedQueryAttention",
-    "Past",
+    "LayerCache",
     "alibi",
     "cache_bytes",
     "generate",
@@ -30,7 +30,7 @@ __all__ = [
 #: How a :class:`GPT` knows the places of its words: two ways add vectors to the words, two change the scores.
 POSITIONS = ("sinusoids", "learned", "rotary", "alibi", "none")
 #: The keys and the values that one layer keeps of the words so far.
-Past = tuple[Float[Tensor, "*_batch _key_heads _n _d"], Float[Tensor, "*_batch _key_heads _n _d"]]
+LayerCache = tuple[Float[Tensor, "*_batch _key_heads _n _d"], Float[Tensor, "*_batch _key_heads _n _d"]]
 
 
 def cache_bytes(num_layers: int, num_key_heads: int, d_head: int, *, bytes_per_number: int = 2) -> int:
@@ -182,8 +182,8 @@ class GroupedQueryAttention(nn.Module):
         return queries, keys, values
 
     def forward(
-        self, x: Float[Tensor, "*batch n d_model"], past: Past | None = None
-    ) -> tuple[Float[Tensor, "*batch n d_model"], Past]:
+        self, x: Float[Tensor, "*batch n d_model"], past: LayerCache | None = None
+    ) -> tuple[Float[Tensor, "*batch n d_model"], LayerCache]:
         """The contexts of the new words, and the keys and values of all words so far.
 
         Args:
@@ -223,8 +223,8 @@ class GPTLayer(nn.Module):
         self.residuals = nn.ModuleList(Residual(d_model) for _ in range(2))
 
     def forward(
-        self, x: Float[Tensor, "*batch n d_model"], past: Past | None = None
-    ) -> tuple[Float[Tensor, "*batch n d_model"], Past]:
+        self, x: Float[Tensor, "*batch n d_model"], past: LayerCache | None = None
+    ) -> tuple[Float[Tensor, "*batch n d_model"], LayerCache]:
         """The next sequence, and the keys and values of all words so far."""
         first, second = self.residuals
         change, past = self.attention(first.read(x), past)
@@ -298,8 +298,8 @@ class GPT(nn.Module):
         return x
 
     def forward(
-        self, ids: Int[Tensor, "*batch n"], past: list[Past] | None = None
-    ) -> tuple[Float[Tensor, "*batch n vocab"], list[Past]]:
+        self, ids: Int[Tensor, "*batch n"], past: list[LayerCache] | None = None
+    ) -> tuple[Float[Tensor, "*batch n vocab"], list[LayerCache]]:
         """The logits of the word after each new word, and the new cache, one entry for each layer.
 
         Args:
@@ -384,10 +384,10 @@ def _check_prompt(prompt: Tensor, num_words: int) -> None:
     check_count(0, num_words=num_words)
 
 
-def _unread(words: Tensor, past: list[Past] | None) -> Tensor:
+def _unread(words: Tensor, past: list[LayerCache] | None) -> Tensor:
     return words if past is None else words[:, past[0][0].shape[-2] :]
 
 
-def _first(past: list[Past] | None, num_words: int) -> list[Past] | None:
+def _first(past: list[LayerCache] | None, num_words: int) -> list[LayerCache] | None:
     """The cache of the first words."""
     return past and [(keys[..., :num_words, :], values[..., :num_words, :]) for keys, values in past]

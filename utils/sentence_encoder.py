@@ -16,10 +16,10 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from utils.attention import check_count, length_mask
+from utils.attention import check_count
 from utils.corpus.batches import pad_ids
 from utils.corpus.text_files import refuse_text
-from utils.seq2seq import check_lengths
+from utils.seq2seq import check_batch, source_mask
 from utils.transformer import EncoderLayer
 
 __all__ = ["SentenceEncoder", "read_network"]
@@ -81,23 +81,23 @@ class SentenceEncoder(nn.Module):
             raise ValueError(f"tensors must be those of a BERT: {error}") from error
 
     def forward(
-        self, ids: Int[Tensor, "batch n"], lens: Int[Tensor, " batch"], *, need_weights: bool = False
+        self, src: Int[Tensor, "batch n"], src_lens: Int[Tensor, " batch"], *, need_weights: bool = False
     ) -> tuple[Float[Tensor, "batch n d"], list[Float[Tensor, "batch heads n n"]] | None]:
         """The state of each piece after the last layer, and the weights of each layer's heads or None.
 
         Args:
-            ids: numbers of the pieces; those beyond a sentence's length change no state of a real piece.
-            lens: number of pieces of each sentence, 1 to n.
+            src: numbers of the pieces; those beyond a sentence's length change no state of a real piece.
+            src_lens: number of pieces of each sentence, 1 to n.
 
         Raises:
-            ValueError: ``lens`` does not hold one length per sentence, or a sentence has more pieces than there are
+            ValueError: ``src_lens`` does not hold one length per sentence, or a sentence has more pieces than there are
                 places.
         """
-        check_lengths(ids, lens)
-        if ids.shape[1] > self.places.num_embeddings:
-            raise ValueError(f"a sentence may have {self.places.num_embeddings} pieces, got {ids.shape[1]}")
-        mask, weights = length_mask(lens, ids.shape[1]), []
-        h = self.norm(self.words(ids) + self.places.weight[: ids.shape[1]])
+        check_batch(src, src_lens)
+        if src.shape[1] > self.places.num_embeddings:
+            raise ValueError(f"a sentence may have {self.places.num_embeddings} pieces, got {src.shape[1]}")
+        mask, weights = source_mask(src_lens, src.shape[1]), []
+        h = self.norm(self.words(src) + self.places.weight[: src.shape[1]])
         for layer in self.layers:
             h, of_layer = layer(h, mask, need_weights=need_weights)
             weights.append(of_layer)
@@ -142,11 +142,11 @@ class SentenceEncoder(nn.Module):
         result = self.words.weight.new_zeros(len(sentences), self.words.embedding_dim)
         for first in range(0, len(order), batch_size):
             rows = order[first : first + batch_size]
-            lens = torch.tensor([len(sentences[row]) for row in rows], device=result.device)
-            ids = pad_ids([sentences[row] for row in rows]).to(result.device)
-            h, _ = self(ids, lens)
-            real = length_mask(lens, ids.shape[1]).to(h).transpose(1, 2)
-            result[rows] = normalize((h * real).sum(dim=1) / lens[:, None], dim=-1)
+            src_lens = torch.tensor([len(sentences[row]) for row in rows], device=result.device)
+            src = pad_ids([sentences[row] for row in rows]).to(result.device)
+            h, _ = self(src, src_lens)
+            real = source_mask(src_lens, src.shape[1]).to(h).transpose(1, 2)
+            result[rows] = normalize((h * real).sum(dim=1) / src_lens[:, None], dim=-1)
         return result
 
 

@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from utils.attention import AdditiveAttention, check_count, check_number, length_mask
+from utils.attention import AdditiveAttention, check_count, check_lengths, check_number
 
 __all__ = [
     "BahdanauDecoder",
@@ -86,7 +86,7 @@ class Encoder(nn.Module):
         Raises:
             ValueError: ``src`` is not a batch, or ``src_lens`` does not hold one length per sentence, each from 1 to n.
         """
-        check_lengths(src, src_lens)
+        check_batch(src, src_lens)
         embedded = self.dropout(self.embedding(src))
         packed = pack_padded_sequence(embedded, src_lens.cpu(), batch_first=True, enforce_sorted=False)
         packed_outputs, state = self.gru(packed)
@@ -94,7 +94,7 @@ class Encoder(nn.Module):
         return outputs, state.unflatten(0, (self.gru.num_layers, -1)).transpose(1, 2)
 
 
-def check_lengths(src: Tensor, src_lens: Tensor) -> None:
+def check_batch(src: Tensor, src_lens: Tensor) -> None:
     """Raise ValueError unless src is a padded batch and src_lens holds one length per sentence, each in 1..n."""
     if src.dim() != 2:
         raise ValueError(f"src must have shape (batch, n), got {tuple(src.shape)}")
@@ -104,9 +104,15 @@ def check_lengths(src: Tensor, src_lens: Tensor) -> None:
         )
     if not src.shape[1]:
         raise ValueError("src must have at least one token per sentence, got none")
-    low, high = int(src_lens.min()), int(src_lens.max())
-    if low < 1 or high > src.shape[1]:
-        raise ValueError(f"src_lens must lie between 1 and {src.shape[1]}, got {low} to {high}")
+    check_lengths(1, src.shape[1], src_lens=src_lens)
+
+
+def source_mask(src_lens: Int[Tensor, " batch"], num_words: int) -> Bool[Tensor, "batch 1 n"]:
+    """As :func:`utils.attention.length_mask`, without its checks: the encoder has checked these lengths.
+
+    :meta private:
+    """
+    return torch.arange(num_words, device=src_lens.device) < src_lens[:, None, None]
 
 
 class ContextGRUCell(nn.Module):
@@ -361,7 +367,7 @@ class BahdanauDecoder(RecurrentDecoder):
         src_lens: Int[Tensor, " batch"],
     ) -> tuple[Memory, Float[Tensor, "layers batch d"]]:
         """The memory, with the keys projected once, and s_0."""
-        mask = length_mask(src_lens, enc_outputs.shape[1])
+        mask = source_mask(src_lens, enc_outputs.shape[1])
         memory = Memory(enc_outputs, self.attention.project_keys(enc_outputs), mask)
         return memory, self.first_state(enc_state)
 

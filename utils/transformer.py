@@ -19,9 +19,8 @@ from utils.attention import (
     check_mask,
     check_number,
     check_width,
-    length_mask,
 )
-from utils.seq2seq import check_lengths
+from utils.seq2seq import check_batch, source_mask
 
 __all__ = [
     "DecoderLayer",
@@ -389,8 +388,8 @@ class TransformerEncoder(nn.Module):
         Raises:
             ValueError: ``src_lens`` does not hold one length per sentence, each from 1 to n.
         """
-        check_lengths(src, src_lens)
-        mask = length_mask(src_lens, src.shape[1])
+        check_batch(src, src_lens)
+        mask = source_mask(src_lens, src.shape[1])
         x = _embed(src, self.embedding.weight)
         x = self.dropout(x)
         for layer in self.layers:
@@ -469,7 +468,7 @@ class TransformerDecoder(nn.Module):
         src_lens: Int[Tensor, " batch"],
     ) -> tuple[SourceMemory, Past]:
         """The keys and values of the source in each layer, computed once, and an empty past."""
-        mask = length_mask(src_lens, enc_outputs.shape[1])
+        mask = source_mask(src_lens, enc_outputs.shape[1])
         layers = cast(Iterable[DecoderLayer], self.layers)
         projected = [layer.cross_attention.project(enc_outputs, enc_outputs) for layer in layers]
         keys, values = (torch.stack(tensors, dim=1) for tensors in zip(*projected, strict=True))

@@ -251,8 +251,8 @@ def each_left_out(model: EncoderDecoder, batch: Batch) -> Float[Tensor, "batch t
     after = []
     for j in range(batch.src.shape[1]):
         src = torch.cat([batch.src[:, :j], batch.src[:, j + 1 :]], dim=1)
-        lens = batch.src_lens - (j < batch.src_lens).long()
-        after.append(model(src, lens, batch.tgt_in)[0].softmax(dim=-1))
+        src_lens = batch.src_lens - (j < batch.src_lens).long()
+        after.append(model(src, src_lens, batch.tgt_in)[0].softmax(dim=-1))
     return torch.stack(after, dim=2)
 
 

@@ -315,8 +315,8 @@ class Texts:
         self.masks, self.read = [], []
         with torch.no_grad():
             for rows in self.rows:
-                lens = torch.tensor([len(self.ids[row]) for row in rows])
-                mask = length_mask(lens, int(lens.max()))
+                src_lens = torch.tensor([len(self.ids[row]) for row in rows])
+                mask = length_mask(src_lens, int(src_lens.max()))
                 ids = pad_ids([self.ids[row] for row in rows])
                 h = encoder.norm(encoder.words(ids) + encoder.places.weight[: ids.shape[1]])
                 read = [h]

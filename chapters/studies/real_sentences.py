@@ -327,10 +327,10 @@ def hypotheses_of(model: EncoderDecoder, src: Units, texts: Sequence[str]) -> li
     by_row: dict[int, Hypothesis] = {}
     for start in range(0, len(order), 64):
         rows = order[start : start + 64]
-        lens = torch.tensor([len(ids[row]) for row in rows])
+        src_lens = torch.tensor([len(ids[row]) for row in rows])
         batch = pad_ids([ids[row] for row in rows])
-        longest = 2 * int(lens.max()) + 10
-        by_row |= zip(rows, greedy(model, batch, lens, max_len=longest), strict=True)
+        longest = 2 * int(src_lens.max()) + 10
+        by_row |= zip(rows, greedy(model, batch, src_lens, max_len=longest), strict=True)
     return [by_row[row] for row in range(len(ids))]
 
 

@@ -186,8 +186,8 @@ def translations(
     texts = []
     for first in range(0, len(sources), 100):
         ids = src.encode(sources[first : first + 100])
-        lens = torch.tensor(list(map(len, ids)))
-        hypotheses = greedy(model, pad_ids(ids), lens, max_len=60)
+        src_lens = torch.tensor(list(map(len, ids)))
+        hypotheses = greedy(model, pad_ids(ids), src_lens, max_len=60)
         texts += [tgt.decode(hypothesis.tokens) for hypothesis in hypotheses]
     return texts
 

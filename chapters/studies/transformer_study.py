@@ -370,13 +370,13 @@ def costs(setup: Setup, *, width: int = 128, vocab: int = 500, batch_size: int =
 @torch.no_grad()
 def write_words(model: EncoderDecoder, src: Tensor, words: Tensor, *, steps: Callable | None) -> None:
     """Read the words of one sentence one by one, as a search does; without ``steps`` all earlier ones again."""
-    lens = torch.tensor([src.shape[1]])
+    src_lens = torch.tensor([src.shape[1]])
     if steps is not None:
-        runner = steps(model, src, lens)
+        runner = steps(model, src, src_lens)
         for word in words.unbind(1):
             runner.predict(word[:, None])
         return
-    memory, state = model.start(src, lens)
+    memory, state = model.start(src, src_lens)
     for end in range(1, words.shape[1] + 1):
         features = model.decoder.features(words[:, :end], memory, state, need_weights=False)[0]
         model.decoder.output(features[:, -1:])

@@ -90,7 +90,7 @@ def test_length_mask_by_hand(dtype):
 
 
 @pytest.mark.parametrize(
-    ("lens", "expected"),
+    ("valid_lens", "expected"),
     [
         (
             [2, 3],
@@ -108,9 +108,9 @@ def test_length_mask_by_hand(dtype):
         ),
     ],
 )
-def test_masked_softmax_by_hand(lens, expected):
+def test_masked_softmax_by_hand(valid_lens, expected):
     scores = torch.arange(1.0, 17.0).log().reshape(2, 2, 4)  # e^score is 1 to 16
-    mask = length_mask(torch.tensor(lens), 4)
+    mask = length_mask(torch.tensor(valid_lens), 4)
     weights = masked_softmax(scores, mask)
     assert_close(weights, torch.tensor(expected), **SINGLE)
     assert (weights[~mask.expand_as(weights)] == 0).all()
@@ -291,11 +291,11 @@ def test_additive_attention_equals_plain_loops():
     projected = layer.w_q(queries), layer.project_keys(keys)
     assert_close(additive_scores(*projected, layer.w_v.weight[0]), scores, **DOUBLE)
 
-    lens = torch.tensor([2, 4])
-    context, weights = layer(queries, keys, values, length_mask(lens, KEYS))
+    valid_lens = torch.tensor([2, 4])
+    context, weights = layer(queries, keys, values, length_mask(valid_lens, KEYS))
     for b in range(BATCH):
         for i in range(QUERIES):
-            by_hand = softmax_by_hand(scores[b, i].tolist(), [j < lens[b] for j in range(KEYS)])
+            by_hand = softmax_by_hand(scores[b, i].tolist(), [j < valid_lens[b] for j in range(KEYS)])
             assert weights[b, i].tolist() == pytest.approx(by_hand, abs=1e-12)
             expected = sum(by_hand[j] * values[b, j] for j in range(KEYS))
             assert_close(context[b, i], expected, **DOUBLE)
@@ -523,3 +523,24 @@ def test_attention_needs_no_other_part_of_the_course(monkeypatch):
     importlib.import_module("utils.attention")
     assert {name for name in sys.modules if name.startswith("utils")} == {"utils", "utils.attention"}
     assert not heavy & sys.modules.keys()
+
+
+# --- what readers see, for whom shapes are not checked (from here on: the fixture is the module's) ---
+
+
+@pytest.mark.usefixtures("unchecked_shapes")
+@pytest.mark.parametrize(
+    ("valid_lens", "message"),
+    [
+        (torch.tensor([2, -3]), "valid_lens must lie between 0 and 5, got -3 to 2"),
+        (torch.tensor([[2], [6]]), "valid_lens must lie between 0 and 5, got 2 to 6"),
+        (torch.tensor([2.0, 3.0]), "valid_lens must be integers, got dtype torch.float32"),
+        (torch.tensor([True, False]), "valid_lens must be integers, got dtype torch.bool"),
+        (torch.tensor([1 + 2j]), "valid_lens must be integers, got dtype torch.complex64"),
+        (torch.tensor(3), r"valid_lens must have shape \(batch,\) or \(batch, queries\), got \(\)"),
+        (torch.ones(2, 3, 5, dtype=torch.long), r"valid_lens must have shape .*, got \(2, 3, 5\)"),
+    ],
+)
+def test_length_mask_names_what_is_wrong(valid_lens, message):
+    with pytest.raises(ValueError, match=message):
+        length_mask(valid_lens, 5)

@@ -67,17 +67,17 @@ def test_each_score_is_that_of_a_loop(score):
     if score not in ("dot", "cosine"):  # the others take queries of another width than the keys
         queries = queries[..., :3]
     layer = randomised(score_layer(score, queries.shape[-1], D, d_hidden=HIDDEN, max_len=KEYS + 4))
-    lens = torch.tensor([5, 2])
+    valid_lens = torch.tensor([5, 2])
     projected = layer.project_keys(keys)
-    context, weights = layer(queries, None, values, length_mask(lens, KEYS), projected_keys=projected)
+    context, weights = layer(queries, None, values, length_mask(valid_lens, KEYS), projected_keys=projected)
     for b, i in itertools.product(range(BATCH), range(QUERIES)):
-        n = int(lens[b])
+        n = int(valid_lens[b])
         scores = torch.stack([by_hand(score, layer, queries[b, i], keys[b, j], j) for j in range(n)])
         expected = torch.softmax(scores, dim=0)
         assert_close(weights[b, i, :n], expected)
         assert (weights[b, i, n:] == 0).all()
         assert_close(context[b, i], expected @ values[b, :n])
-    assert_close(layer(queries, keys, values, length_mask(lens, KEYS)), (context, weights))
+    assert_close(layer(queries, keys, values, length_mask(valid_lens, KEYS)), (context, weights))
 
 
 @pytest.mark.parametrize(

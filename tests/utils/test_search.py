@@ -121,15 +121,15 @@ def test_searches_in_batches_equal_a_slow_loop(
     decoder_type, num_layers, beam, max_len, length_penalty, no_repeat_ngram
 ):
     translator = model(decoder_type, num_layers=num_layers)
-    src, lens = sources()
+    src, src_lens = sources()
     options = {"max_len": max_len, "no_repeat_ngram": no_repeat_ngram}
     if beam:
         options |= {"beam": beam, "length_penalty": length_penalty}
-        found = beam_search(translator, src, lens, **options)
+        found = beam_search(translator, src, src_lens, **options)
     else:
-        found = [[hypothesis] for hypothesis in greedy(translator, src, lens, **options)]
+        found = [[hypothesis] for hypothesis in greedy(translator, src, src_lens, **options)]
     for row, hypotheses in list(enumerate(found))[:7]:
-        alone = src[row, : lens[row]]
+        alone = src[row, : src_lens[row]]
         wanted = slow_beam(translator, alone, **{"beam": 1, "length_penalty": 1.0} | options)
         assert_same(hypotheses, wanted, length_penalty)
         for hypothesis in hypotheses:
@@ -157,7 +157,7 @@ def tiny_vocabulary() -> EncoderDecoder:
 @pytest.mark.parametrize("length_penalty", [0.0, 1.0])
 def test_the_widest_beam_finds_all_translations_in_order(length_penalty):
     translator, max_len = tiny_vocabulary(), 3
-    src, lens = sources()
+    src, src_lens = sources()
     everything, log_prob = [], {(): 0.0}
     for length in range(max_len + 1):
         prefixes = list(product([UNK, 4, 5], repeat=length))
@@ -169,7 +169,7 @@ def test_the_widest_beam_finds_all_translations_in_order(length_penalty):
                 everything.append((words, log_prob[words], True))
     assert len(everything) == 1 + 3 + 9 + 27
     [hypotheses] = beam_search(
-        translator, src[3:4], lens[3:4], beam=200, max_len=max_len, length_penalty=length_penalty
+        translator, src[3:4], src_lens[3:4], beam=200, max_len=max_len, length_penalty=length_penalty
     )
     assert_same(hypotheses, best_first(everything, length_penalty), length_penalty)
 
@@ -277,14 +277,14 @@ def test_a_pointer_may_repeat_its_word():
     translator.decoder = PointerDecoder(13, 3, 17, translator.encoder.d_out, unknown=UNK).eval().double()
     with torch.no_grad():
         translator.decoder.gate.bias -= 99.0  # always a pointer
-    src, lens = sources()
+    src, src_lens = sources()
     for search in (greedy, lambda *args, **options: beam_search(*args, beam=1, **options)):
-        free = search(translator, src, lens, max_len=7)
-        once = search(translator, src, lens, max_len=7, no_repeat_ngram=1)
+        free = search(translator, src, src_lens, max_len=7)
+        once = search(translator, src, src_lens, max_len=7, no_repeat_ngram=1)
         for row, (a, b) in enumerate(zip(free, once, strict=True)):
             a, b = (h[0] if isinstance(h, list) else h for h in (a, b))
             assert len(set(a.tokens)) < len(a.tokens) == 7
-            assert sorted(b.tokens[: lens[row]]) == [13 + place for place in range(lens[row])]
+            assert sorted(b.tokens[: src_lens[row]]) == [13 + place for place in range(src_lens[row])]
 
 
 # ---- The probabilities of the next word ----

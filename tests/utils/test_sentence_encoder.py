@@ -101,8 +101,8 @@ def test_the_vectors_come_in_the_order_of_the_sentences(encoder):
 def test_padding_changes_nothing(encoder):
     short = torch.tensor([[1, 5, 2]])
     padded = torch.tensor([[1, 5, 2, 9, 9]])
-    lens = torch.tensor([3])
-    assert_close(encoder(padded, lens)[0][:, :3], encoder(short, lens)[0])
+    src_lens = torch.tensor([3])
+    assert_close(encoder(padded, src_lens)[0][:, :3], encoder(short, src_lens)[0])
 
 
 def test_a_hidden_head_writes_nothing(encoder):

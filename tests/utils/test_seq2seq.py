@@ -53,11 +53,11 @@ def gru_cell(gru: nn.GRU, suffix: str) -> nn.GRUCell:
 def test_padding_never_changes_a_valid_output(decoder_type, num_layers, cell):
     translator = model(decoder_type, num_layers=num_layers, cell=cell)
     src, tgt_in = tokens(2, 3), tokens(2, 5, vocab=13)
-    lens = torch.tensor([3, 2])
-    logits, weights = translator(src, lens, tgt_in)
+    src_lens = torch.tensor([3, 2])
+    logits, weights = translator(src, src_lens, tgt_in)
     padded = torch.cat([src, tokens(2, 4, seed=1)], dim=1)
     padded[1, 2] = 9
-    padded_logits, padded_weights = translator(padded, lens, tgt_in)
+    padded_logits, padded_weights = translator(padded, src_lens, tgt_in)
     torch.testing.assert_close(padded_logits, logits)
     if weights is not None:
         torch.testing.assert_close(padded_weights[:, :, :3], weights)
@@ -69,8 +69,8 @@ def test_padding_never_changes_a_valid_output(decoder_type, num_layers, cell):
 @pytest.mark.parametrize("num_layers", [1, 2])
 def test_all_steps_at_once_equal_single_steps(decoder_type, num_layers):
     translator = model(decoder_type, num_layers=num_layers)
-    src, tgt_in, lens = tokens(2, 3), tokens(2, 5, vocab=13), torch.tensor([3, 1])
-    memory, hidden = translator.start(src, lens)
+    src, tgt_in, src_lens = tokens(2, 3), tokens(2, 5, vocab=13), torch.tensor([3, 1])
+    memory, hidden = translator.start(src, src_lens)
     at_once, last, _ = translator.decoder(tgt_in, memory, hidden)
     for i in range(5):
         logits, hidden, _ = translator.decoder(tgt_in[:, i : i + 1], memory, hidden)
@@ -80,9 +80,9 @@ def test_all_steps_at_once_equal_single_steps(decoder_type, num_layers):
 
 def test_one_decoder_step_follows_the_equations():
     translator = model(BahdanauDecoder)
-    decoder, src, lens = translator.decoder, tokens(1, 5), torch.tensor([5])
-    outputs, state = translator.encoder(src, lens)
-    memory, hidden = decoder.start(outputs, state, lens)
+    decoder, src, src_lens = translator.decoder, tokens(1, 5), torch.tensor([5])
+    outputs, state = translator.encoder(src, src_lens)
+    memory, hidden = decoder.start(outputs, state, src_lens)
     word = torch.tensor([[4]])
     logits, new_hidden, weights = decoder(word, memory, hidden)
 
@@ -106,8 +106,8 @@ def test_one_decoder_step_follows_the_equations():
 
 def test_of_two_layers_the_last_one_asks_and_dropout_lies_between():
     translator = model(BahdanauDecoder, num_layers=2)
-    decoder, lens = translator.decoder, torch.tensor([5])
-    memory, state = translator.start(tokens(1, 5), lens)
+    decoder, src_lens = translator.decoder, torch.tensor([5])
+    memory, state = translator.start(tokens(1, 5), src_lens)
     decoder.dropout = nn.Identity()
     y = decoder.embedding(torch.tensor([4]))
     context, weights = decoder.attend(state[1], memory)
@@ -123,20 +123,20 @@ def test_of_two_layers_the_last_one_asks_and_dropout_lies_between():
 
 def test_without_attention_every_step_sees_the_same_summary():
     translator = model(FixedContextDecoder)
-    src, lens = tokens(2, 5), torch.tensor([5, 3])
-    _, state = translator.encoder(src, lens)
-    memory, _ = translator.start(src, lens)
+    src, src_lens = tokens(2, 5), torch.tensor([5, 3])
+    _, state = translator.encoder(src, src_lens)
+    memory, _ = translator.start(src, src_lens)
     torch.testing.assert_close(memory.values[:, 0], torch.cat([state[0, :, 0], state[0, :, 1]], dim=-1))
-    assert translator(src, lens, tokens(2, 3, vocab=13))[1] is None
+    assert translator(src, src_lens, tokens(2, 3, vocab=13))[1] is None
 
 
 def test_a_forward_encoder_starts_the_decoder():
     translator = model(BahdanauDecoder, bidirectional=False)
-    src, lens = tokens(2, 5), torch.tensor([5, 3])
-    outputs, state = translator.encoder(src, lens)
+    src, src_lens = tokens(2, 5), torch.tensor([5, 3])
+    outputs, state = translator.encoder(src, src_lens)
     assert outputs.shape == (2, 5, 7)
     torch.testing.assert_close(state[0, 1, 0], outputs[1, 2])
-    _, hidden = translator.start(src, lens)
+    _, hidden = translator.start(src, src_lens)
     torch.testing.assert_close(hidden[0], torch.tanh(translator.decoder.start_state(state[0, :, 0])))
 
 
@@ -187,10 +187,10 @@ def test_recurrent_matrices_start_orthogonal():
         torch.testing.assert_close(square @ square.T, torch.eye(len(square)), atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("lens", [[3, 0], [3, 6]])
-def test_impossible_source_lengths_are_named(lens):
-    with pytest.raises(ValueError, match=rf"between 1 and 5.*{min(lens)} to {max(lens)}"):
-        model(BahdanauDecoder).encoder(tokens(2, 5), torch.tensor(lens))
+@pytest.mark.parametrize("src_lens", [[3, 0], [3, 6]])
+def test_impossible_source_lengths_are_named(src_lens):
+    with pytest.raises(ValueError, match=rf"between 1 and 5.*{min(src_lens)} to {max(src_lens)}"):
+        model(BahdanauDecoder).encoder(tokens(2, 5), torch.tensor(src_lens))
 
 
 def test_sentences_without_tokens_are_named():

@@ -18,7 +18,6 @@ from utils.attention import (
     additive_scores,
     cosine_scores,
     dot_scores,
-    length_mask,
     scaled_dot_scores,
 )
 from utils.attention_variants import (
@@ -173,23 +172,6 @@ def test_additive_attention_names_the_wrong_width(widths, message):
     queries, keys = (torch.zeros(BATCH, KEYS, width) for width in widths)
     with pytest.raises(ValueError, match=message):
         AdditiveAttention(13, D, 5)(queries, keys, keys)
-
-
-@pytest.mark.parametrize(
-    ("lens", "message"),
-    [
-        (torch.tensor([2, -3]), "valid_lens must not be negative, got -3"),
-        (torch.tensor([[2], [6]]), r"valid_lens must not exceed the number of keys \(5\), got 6"),
-        (torch.tensor([2.0, 3.0]), "valid_lens must be integers, got dtype torch.float32"),
-        (torch.tensor([True, False]), "valid_lens must be integers, got dtype torch.bool"),
-        (torch.tensor([1 + 2j]), "valid_lens must be integers, got dtype torch.complex64"),
-        (torch.tensor(3), r"valid_lens must have shape \(batch,\) or \(batch, queries\), got \(\)"),
-        (torch.ones(2, 3, 5, dtype=torch.long), r"valid_lens must have shape .*, got \(2, 3, 5\)"),
-    ],
-)
-def test_length_mask_names_what_is_wrong(lens, message):
-    with pytest.raises(ValueError, match=message):
-        length_mask(lens, 5)
 
 
 def test_a_mask_for_each_head():

@@ -132,23 +132,23 @@ def small_translator(d_model: int = 8, num_layers: int = 2) -> EncoderDecoder:
 def test_the_decoder_fits_and_padding_changes_nothing():
     model = small_translator()
     assert isinstance(model.decoder, Decoder)
-    src, lens, tgt = torch.tensor([[4, 5, 6, 7, 8]]), torch.tensor([3]), torch.tensor([[1, 5, 9]])
-    logits, weights = model(src, lens, tgt)
-    short, short_weights = model(src[:, :3], lens, tgt)
+    src, src_lens, tgt = torch.tensor([[4, 5, 6, 7, 8]]), torch.tensor([3]), torch.tensor([[1, 5, 9]])
+    logits, weights = model(src, src_lens, tgt)
+    short, short_weights = model(src[:, :3], src_lens, tgt)
     assert_close(logits, short)
     assert_close(weights[..., :3], short_weights)
     assert (weights[..., 3:] == 0).all()
     assert_close(weights.sum(-1), torch.ones(1, 3))
-    _, _, of_heads = model.decoder.features(tgt, *model.start(src, lens))
+    _, _, of_heads = model.decoder.features(tgt, *model.start(src, src_lens))
     assert of_heads.shape == (1, 2, 3, 5)
     assert_close(weights, (of_heads[:, 0] + of_heads[:, 1]) / 2)
 
 
 def test_a_word_is_predicted_from_earlier_words_alone():
     model = small_translator()
-    src, lens = torch.tensor([[4, 5, 6]]), torch.tensor([3])
-    logits = model(src, lens, torch.tensor([[1, 5, 9, 4]]))[0]
-    others = model(src, lens, torch.tensor([[1, 5, 12, 7]]))[0]
+    src, src_lens = torch.tensor([[4, 5, 6]]), torch.tensor([3])
+    logits = model(src, src_lens, torch.tensor([[1, 5, 9, 4]]))[0]
+    others = model(src, src_lens, torch.tensor([[1, 5, 12, 7]]))[0]
     assert_close(logits[:, :2], others[:, :2])
     assert not torch.allclose(logits[:, 2:], others[:, 2:])
 
@@ -163,10 +163,10 @@ def test_it_learns_to_reverse_by_both_searches():
         model, list(batches(sources, targets, batch_size=20)), epochs=30, lr=1e-2, label_smoothing=0.0
     )
     assert history.losses[-1] < 0.3 < history.losses[0]
-    src, lens = pad_ids(sources[:6]), torch.tensor([1, 2, 3] * 2)
-    found = [best.tokens for best in greedy(model, src, lens, max_len=8)]
+    src, src_lens = pad_ids(sources[:6]), torch.tensor([1, 2, 3] * 2)
+    found = [best.tokens for best in greedy(model, src, src_lens, max_len=8)]
     assert sum(a == b for a, b in zip(found, targets, strict=False)) >= 5
-    assert [best[0].tokens for best in beam_search(model, src, lens, beam=1, max_len=8)] == found
+    assert [best[0].tokens for best in beam_search(model, src, src_lens, beam=1, max_len=8)] == found
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ def _layer(d: int) -> dict[str, Tensor]:
     }
 
 
-def _sentences(says: str, num_heads: int, d: int, lens: tuple[int, int]) -> Case:
-    h, real = torch.randn(2, 5, d, generator=_RANDOM), torch.arange(5) < torch.tensor(lens)[:, None]
+def _sentences(says: str, num_heads: int, d: int, src_lens: tuple[int, int]) -> Case:
+    h, real = torch.randn(2, 5, d, generator=_RANDOM), torch.arange(5) < torch.tensor(src_lens)[:, None]
     joined = "Move the axis of the heads back, and join the last two: `.transpose(1, 2).flatten(2)`."
     return Case(
         says, (h, _layer(d), real, num_heads), f"{says} the weights and the context are right", joined

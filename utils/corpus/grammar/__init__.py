@@ -13,7 +13,7 @@ from itertools import count, islice
 from struct import unpack
 from typing import NamedTuple
 
-from utils.corpus.grammar.parts import Run
+from utils.corpus.grammar.parts import Pieces
 from utils.corpus.grammar.phrases import elide
 from utils.corpus.grammar.sentences import SentenceSampler
 from utils.corpus.text_files import refuse_text
@@ -190,7 +190,7 @@ def _numbers(seed: int, index: int) -> Iterator[float]:
         block += 1
 
 
-def _write(run: Run) -> tuple[list[str], dict[int, list[int]]]:
+def _write(run: Pieces) -> tuple[list[str], dict[int, list[int]]]:
     """The words of a run, and for each concept the positions of the words that express it."""
     words: list[str] = []
     positions: dict[int, list[int]] = defaultdict(list)

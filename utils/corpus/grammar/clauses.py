@@ -34,8 +34,8 @@ from utils.corpus.grammar.parts import (
     Conditions,
     Mood,
     Parts,
+    Pieces,
     Referent,
-    Run,
     Subject,
     agreement_of,
     is_animal,
@@ -163,15 +163,15 @@ class Complements(NamedTuple):
 ALONE, NO_COMPLEMENTS = Surroundings(), Complements()
 
 
-def _around(before: Piece, run: Run, after: Piece | None = None) -> Run:
+def _around(before: Piece, run: Pieces, after: Piece | None = None) -> Pieces:
     """A Chinese noun phrase with the words before and after it that translate an English preposition."""
     base = run[-1][0]
     return ((base, before), *run, (base, after)) if after else ((base, before), *run)
 
 
-def _chinese_before_verb(base: int, mood: Mood, around: Surroundings, together: bool) -> Run:
+def _chinese_before_verb(base: int, mood: Mood, around: Surroundings, together: bool) -> Pieces:
     """Place, company, manner and favour; ``together``: whether the company is only the word 一起."""
-    run: Run = around.place.zh
+    run: Pieces = around.place.zh
     if mood.tense == "progressive":
         # One word, 正在 or (after 没) 在, expresses both that something is going on and where.
         concepts = (base + TENSE, run[0][0] + PREPOSITION) if run else (base + TENSE,)
@@ -186,10 +186,10 @@ def _chinese_before_verb(base: int, mood: Mood, around: Surroundings, together: 
 
 def _chinese_objects(
     verb: str, base: int, group: Group, complements: Complements, tense: str
-) -> tuple[Run, Run]:
+) -> tuple[Pieces, Pieces]:
     """The words right before the verb and those after it: receiver, object, goal and errand."""
     thing, _, clitic, receiver, errand = complements
-    pronoun: Run = ((base, group.zh_after),) if clitic else ()
+    pronoun: Pieces = ((base, group.zh_after),) if clitic else ()
     if clitic and verb in GIFTS and verb != "give":
         return ((base, _TO_HIM), *pronoun), thing.zh
     if receiver.zh and verb != "give":

@@ -27,8 +27,8 @@ from utils.corpus.grammar.parts import (
     NOBODY,
     NOTHING,
     Parts,
+    Pieces,
     Referent,
-    Run,
     Subject,
     agreement_of,
     join,
@@ -299,7 +299,7 @@ class NounSampler:
             det, plural = self.pick(("all", "the+number")), True
         extra = 0 if plain else room - (3 if det in ("all", "the+number") else 2)
         parts = self.noun(noun, plural, det, extra, relative=True)
-        dou: Run = ((parts.zh[-1][0], _DOU),) if det == "all" else ()
+        dou: Pieces = ((parts.zh[-1][0], _DOU),) if det == "all" else ()
         return Subject(parts, agreement_of(noun, plural), referent_of(noun, plural), dou)
 
     # Relative clauses

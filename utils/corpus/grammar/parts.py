@@ -11,15 +11,15 @@ from utils.corpus.grammar.phrases import Phrase, Piece
 
 # The words in one language: pieces in order, each with its base, a number that distinguishes its concepts from
 # those of other phrases.
-Run = tuple[tuple[int, Piece], ...]
+Pieces = tuple[tuple[int, Piece], ...]
 
 
 class Parts(NamedTuple):
     """A constituent in the three languages."""
 
-    en: Run
-    fr: Run
-    zh: Run
+    en: Pieces
+    fr: Pieces
+    zh: Pieces
 
 
 class Referent(NamedTuple):
@@ -47,7 +47,7 @@ class Subject(NamedTuple):
     parts: Parts
     agreement: int
     referent: Referent
-    dou: Run = ()
+    dou: Pieces = ()
 
 
 class Clause(NamedTuple):
@@ -99,7 +99,7 @@ class Conditions(NamedTuple):
     also: bool = False
     subjunctive: bool = False
     relative: bool = False
-    then: Run = ()
+    then: Pieces = ()
 
 
 class Mood(NamedTuple):
@@ -117,7 +117,7 @@ class Mood(NamedTuple):
         return self.negative or self.adverb == "never"
 
 
-def length(run: Run) -> int:
+def length(run: Pieces) -> int:
     """Number of words in a run."""
     return sum([len(words) for _, (words, _) in run])
 

@@ -27,7 +27,7 @@ from utils.corpus.grammar.parts import (
     Clause,
     Conditions,
     Parts,
-    Run,
+    Pieces,
     is_animal,
     is_person,
     join,
@@ -224,7 +224,7 @@ class SentenceSampler(ClauseSampler):
         scene = Conditions("habit", state=self.pick(REACTED))
         sub = self.state_clause(room, scene)
         base = self.fresh()
-        then: Run = ((base, _THEN),)
+        then: Pieces = ((base, _THEN),)
         main = self.reaction(room - length(sub.parts.en), Conditions("future", then=then), sub)
         return join(place(base, FIXED["if"]), sub.parts, self.fixed("comma"), main.parts), main
 

@@ -35,9 +35,9 @@ def model():
 def test_a_row_belongs_to_the_token_it_predicts(model):
     """The state s_{i-1} asks for the context of token i before the decoder reads this token."""
     [weights] = forced_weights(model, SRC[:1], TGT[:1])
-    decoder, lens = model.decoder, torch.tensor([5])
+    decoder, src_lens = model.decoder, torch.tensor([5])
     with torch.no_grad():
-        memory, hidden = model.start(torch.tensor(SRC[:1]), lens)
+        memory, hidden = model.start(torch.tensor(SRC[:1]), src_lens)
         state = hidden[0]  # s_0, which has read no target token
         for row, read in enumerate([BOS, 23, 5]):
             context, expected = decoder.attention(
