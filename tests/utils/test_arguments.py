@@ -4,7 +4,6 @@ The run-time check of shapes and types is off, as it is for readers.
 """
 
 import math
-import re
 from functools import partial
 
 import pytest
@@ -249,14 +248,6 @@ def test_a_length_penalty_is_a_number_from_0_on(call):
     for value, message in ((-0.5, "at least 0"), (math.nan, "at least 0"), (math.inf, "finite")):
         with pytest.raises(ValueError, match=f"length_penalty must be {message}, got {value}"):
             call(length_penalty=value)
-
-
-@pytest.mark.parametrize("true_words", [[0, -1], [0, -100], [3, 0]])
-def test_a_true_word_is_in_the_vocabulary(true_words):
-    with pytest.raises(
-        ValueError, match=re.escape(f"from 0 to 2, got {min(true_words)} to {max(true_words)}")
-    ):
-        vocabulary_loss(torch.ones(2, 5), torch.ones(3, 5), torch.ones(3), torch.tensor(true_words))
 
 
 def test_none_stands_for_an_argument_that_was_left_out():

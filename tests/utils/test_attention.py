@@ -360,6 +360,20 @@ def test_every_mask_works_without_weights(leading):
         assert_close(fused, context, **DOUBLE)
 
 
+@pytest.mark.parametrize("num_axes", [2, 3, 4, 5])
+def test_the_fused_function_gets_the_four_axes_that_it_is_fast_for(num_axes, monkeypatch):
+    fused, axes = nn.functional.scaled_dot_product_attention, []
+
+    def record(queries, keys, values, mask, dropout):
+        axes.append([tensor.dim() for tensor in (queries, keys, values, mask)])
+        return fused(queries, keys, values, mask, dropout)
+
+    monkeypatch.setattr(nn.functional, "scaled_dot_product_attention", record)
+    queries, keys = (randn(*[2] * (num_axes - 2), length, D) for length in (QUERIES, KEYS))
+    DotProductAttention()(queries, keys, keys, torch.ones(KEYS, dtype=torch.bool), need_weights=False)
+    assert axes == [[max(4, num_axes)] * 4]
+
+
 def test_cosine_attention_learns_its_scale():
     layer = make_layer("cosine", scale=4.0)
     queries, keys, values = qkv()
@@ -369,6 +383,11 @@ def test_cosine_attention_learns_its_scale():
     assert_close(context, weights @ values)
     context.sum().backward()
     assert layer.log_scale.grad != 0
+
+
+def test_the_cosine_of_equal_directions_scores_10_at_first():
+    scores = CosineAttention().scores(torch.tensor([[3.0, 0.0]]), torch.tensor([[7.0, 0.0], [0.0, 5.0]]))
+    assert_close(scores, torch.tensor([[10.0, 0.0]]))
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, NAN, math.inf])
@@ -525,10 +544,9 @@ def test_attention_needs_no_other_part_of_the_course(monkeypatch):
     assert not heavy & sys.modules.keys()
 
 
-# --- what readers see, for whom shapes are not checked (from here on: the fixture is the module's) ---
+# --- shapes that are not checked at run time, as for readers -------------------------------------------
 
 
-@pytest.mark.usefixtures("unchecked_shapes")
 @pytest.mark.parametrize(
     ("valid_lens", "message"),
     [
@@ -541,6 +559,46 @@ def test_attention_needs_no_other_part_of_the_course(monkeypatch):
         (torch.ones(2, 3, 5, dtype=torch.long), r"valid_lens must have shape .*, got \(2, 3, 5\)"),
     ],
 )
-def test_length_mask_names_what_is_wrong(valid_lens, message):
+def test_length_mask_names_what_is_wrong(unchecked_shapes, valid_lens, message):
     with pytest.raises(ValueError, match=message):
         length_mask(valid_lens, 5)
+
+
+@pytest.mark.parametrize("function", [dot_scores, scaled_dot_scores, cosine_scores])
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (((D,), (KEYS, D)), "queries must have at least two axes"),
+        (((QUERIES, D), (D,)), "keys must have at least two axes"),
+        (((3, 7), (5, 11)), "same width for a dot product, got 7 and 11; AdditiveAttention takes different"),
+        (((2, 3, 7), (3, 5, 7)), r"do not fit together: \{'queries': \(2,\), 'keys': \(3,\)\}"),
+    ],
+)
+def test_dot_scores_name_shapes_that_do_not_fit(unchecked_shapes, function, shapes, message):
+    with pytest.raises(ValueError, match=message):
+        function(*map(torch.zeros, shapes))
+
+
+@pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        (((7,), (5, 7)), "projected_queries must have at least two axes"),
+        (((3, 7), (7,)), "projected_keys must have at least two axes"),
+        (((3, 1), (5, 7)), "projected_queries must have width 7, got 1"),  # would broadcast without a word
+        (((3, 7), (5, 1)), "projected_keys must have width 7, got 1"),
+        (((2, 3, 7), (3, 5, 7)), r"do not fit together: \{'queries': \(2,\), 'keys': \(3,\)\}"),
+    ],
+)
+def test_additive_scores_name_shapes_that_do_not_fit(unchecked_shapes, shapes, message):
+    with pytest.raises(ValueError, match=message):
+        additive_scores(*map(torch.zeros, shapes), torch.zeros(7))
+
+
+@pytest.mark.parametrize(
+    ("widths", "message"),
+    [((D, D), "queries must have width 13, got 7"), ((13, 11), "keys must have width 7, got 11")],
+)
+def test_additive_attention_names_the_wrong_width(unchecked_shapes, widths, message):
+    queries, keys = (torch.zeros(BATCH, KEYS, width) for width in widths)
+    with pytest.raises(ValueError, match=message):
+        AdditiveAttention(13, D, 5)(queries, keys, keys)

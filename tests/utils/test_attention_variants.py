@@ -96,6 +96,12 @@ def test_parameters_keep_the_names_of_stored_models(layer, names):
     assert list(layer.state_dict()) == names
 
 
+@pytest.mark.parametrize(("score", "hidden"), [("additive", "w_v"), ("concat", "v")])
+def test_the_hidden_layer_of_a_score_is_as_wide_as_the_query(score, hidden):
+    assert getattr(score_layer(score, 13, 7), hidden).in_features == 13
+    assert getattr(score_layer(score, 13, 7, d_hidden=5), hidden).in_features == 5
+
+
 # ---- Sparsemax ----
 
 

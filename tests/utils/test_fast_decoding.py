@@ -233,6 +233,13 @@ def test_perfect_drafts_need_the_fewest_calls(num_words, num_drafts, calls):
     assert speculative(model, model, ids(3, batch=1), num_words, num_drafts=num_drafts)[1] == calls
 
 
+def test_each_call_reads_the_drafts_and_one_word_more():
+    model, read = gpt(), []
+    model.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0].shape[1]))
+    speculative(model, gpt(), ids(3, batch=1), 9, num_drafts=2)
+    assert read == [3 + 2, 1 + 2, 1 + 2]  # the first call reads the prompt, too
+
+
 def test_drafts_fill_the_last_places_of_a_model():
     model, draft = gpt(positions="learned", max_len=11), gpt(positions="learned", max_len=11, seed=5)
     prompt = ids(3, batch=1)
@@ -241,6 +248,10 @@ def test_drafts_fill_the_last_places_of_a_model():
         assert torch.equal(speculative(model, draft, prompt, 8, num_drafts=num_drafts)[0], expected)
     with pytest.raises(ValueError, match="must end at place 11, the last that has a vector, got 12"):
         speculative(model, draft, prompt, 10)
+
+
+def test_positions_are_rotary_where_nothing_is_said():
+    assert torch.equal(gpt()(ids())[0], gpt(positions="rotary")(ids())[0])
 
 
 # ---- Errors ----

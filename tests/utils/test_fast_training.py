@@ -1,5 +1,7 @@
 """The fast form of the loss against the plain one: the same number and gradients, whatever the sizes."""
 
+import re
+
 import pytest
 import torch
 from torch.nn.functional import cross_entropy, linear
@@ -170,3 +172,11 @@ def test_vocabulary_loss_names_mistakes():
         vocabulary_loss(hidden[:0], weight, bias, target[:0])
     with pytest.raises(ValueError, match="chunk must be at least 1, got 0"):
         vocabulary_loss(hidden, weight, bias, target, chunk=0)
+
+
+@pytest.mark.parametrize("true_words", [[0, -1], [0, -100], [3, 0]])
+def test_a_true_word_is_in_the_vocabulary(true_words):
+    with pytest.raises(
+        ValueError, match=re.escape(f"from 0 to 2, got {min(true_words)} to {max(true_words)}")
+    ):
+        vocabulary_loss(torch.ones(2, 5), torch.ones(3, 5), torch.ones(3), torch.tensor(true_words))

@@ -191,6 +191,13 @@ def test_a_sequence_may_be_read_in_two_parts(gated, corrected):
     assert torch.equal(half, kept)
 
 
+def test_a_narrow_state_is_widened_before_a_gate_acts():
+    state, gate = torch.tensor([[3.0]], dtype=torch.float16), torch.tensor([1 - 2**-11], dtype=torch.float16)
+    nothing = torch.zeros(1, 1, dtype=torch.float16)
+    _, state = recurrent_attention(nothing, nothing, nothing, state, gates=gate)
+    assert state.item() == 3 - 3 * 2**-11  # float16 would round it to 3
+
+
 def test_the_gated_delta_rule_is_its_formula():
     queries, keys, values = (x[0, 0] for x in tensors(queries=KEYS))
     gates, rates = torch.rand(2, KEYS, dtype=torch.float64)

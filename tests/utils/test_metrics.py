@@ -137,6 +137,15 @@ def test_perfect_translations_score_exactly_100(metric, texts):
         assert (difference.first, difference.second) == (100, 100)
 
 
+def test_the_p_value_by_hand():
+    """A difference that no resample exceeds has the p-value 1 / (resamples + 1); equal systems have 1."""
+    right, wrong = ["a b c d e"] * 7, ["v w x y z"] * 7
+    for difference in paired_bootstrap(right, wrong, [[text] for text in right], resamples=19):
+        assert difference.p_value == 1 / 20
+    for difference in paired_bootstrap(right, right, [[text] for text in right], resamples=19):
+        assert difference.p_value == 1
+
+
 @pytest.mark.parametrize("metric", [bleu, chrf])
 def test_equal_sentences_have_an_interval_of_one_value(metric):
     score = metric(["a b c d e f"] * 7, [["a b c d g h"]] * 7, resamples=53)

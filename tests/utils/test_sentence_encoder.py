@@ -134,6 +134,7 @@ def test_errors_name_what_is_wrong(encoder):
         SentenceEncoder({k: v for k, v in TENSORS.items() if "1.output.dense.bias" not in k}, num_heads=HEADS)
     with pytest.raises(ValueError, match="multiple of num_heads, got 6 and 4"):
         SentenceEncoder(TENSORS, num_heads=4)
+    encoder(torch.ones(1, 7, dtype=torch.long), torch.tensor([7]))
     with pytest.raises(ValueError, match="may have 7 pieces, got 8"):
         encoder(torch.ones(1, 8, dtype=torch.long), torch.tensor([8]))
     with pytest.raises(ValueError, match=r"sentences\[1\] must hold at least one piece, got none"):

@@ -121,6 +121,14 @@ def test_of_two_layers_the_last_one_asks_and_dropout_lies_between():
     )
 
 
+def test_widths_and_dropout_where_nothing_is_said():
+    assert Encoder(11, 5, 7, num_layers=2, dropout=0.3).gru.dropout == 0.3
+    assert Encoder(11, 5, 7, dropout=0.3).gru.dropout == 0  # there is nothing between the layers of one
+    decoder = BahdanauDecoder(13, 3, 17, 14)
+    assert decoder.attention.w_v.in_features == 17
+    assert decoder.start_state.in_features == 7
+
+
 def test_without_attention_every_step_sees_the_same_summary():
     translator = model(FixedContextDecoder)
     src, src_lens = tokens(2, 5), torch.tensor([5, 3])

@@ -15,10 +15,6 @@ from utils.attention import (
     AdditiveAttention,
     CosineAttention,
     DotProductAttention,
-    additive_scores,
-    cosine_scores,
-    dot_scores,
-    scaled_dot_scores,
 )
 from utils.attention_variants import (
     ConcatAttention,
@@ -132,46 +128,6 @@ def test_the_error_of_a_mask_names_its_shape(name, shape):
         LAYERS[name](*inputs(), torch.ones(shape, dtype=torch.bool))
     with pytest.raises(ValueError, match="mask must be boolean"):
         LAYERS[name](*inputs(), torch.ones(BATCH, QUERIES, KEYS))
-
-
-@pytest.mark.parametrize("function", [dot_scores, scaled_dot_scores, cosine_scores])
-@pytest.mark.parametrize(
-    ("shapes", "message"),
-    [
-        (((D,), (KEYS, D)), "queries must have at least two axes"),
-        (((QUERIES, D), (D,)), "keys must have at least two axes"),
-        (((3, 7), (5, 11)), "same width for a dot product, got 7 and 11; AdditiveAttention takes different"),
-        (((2, 3, 7), (3, 5, 7)), r"do not fit together: \{'queries': \(2,\), 'keys': \(3,\)\}"),
-    ],
-)
-def test_dot_scores_name_shapes_that_do_not_fit(function, shapes, message):
-    with pytest.raises(ValueError, match=message):
-        function(*map(torch.zeros, shapes))
-
-
-@pytest.mark.parametrize(
-    ("shapes", "message"),
-    [
-        (((7,), (5, 7)), "projected_queries must have at least two axes"),
-        (((3, 7), (7,)), "projected_keys must have at least two axes"),
-        (((3, 1), (5, 7)), "projected_queries must have width 7, got 1"),  # would broadcast without a word
-        (((3, 7), (5, 1)), "projected_keys must have width 7, got 1"),
-        (((2, 3, 7), (3, 5, 7)), r"do not fit together: \{'queries': \(2,\), 'keys': \(3,\)\}"),
-    ],
-)
-def test_additive_scores_name_shapes_that_do_not_fit(shapes, message):
-    with pytest.raises(ValueError, match=message):
-        additive_scores(*map(torch.zeros, shapes), torch.zeros(7))
-
-
-@pytest.mark.parametrize(
-    ("widths", "message"),
-    [((D, D), "queries must have width 13, got 6"), ((13, 11), "keys must have width 6, got 11")],
-)
-def test_additive_attention_names_the_wrong_width(widths, message):
-    queries, keys = (torch.zeros(BATCH, KEYS, width) for width in widths)
-    with pytest.raises(ValueError, match=message):
-        AdditiveAttention(13, D, 5)(queries, keys, keys)
 
 
 def test_a_mask_for_each_head():

@@ -156,7 +156,9 @@ def test_an_infinite_loss_stops_with_the_parameters_before():
         ({"epochs": 0}, "epochs must be at least 1, got 0"),
         ({"epochs": 1, "lr": math.nan}, "lr must be positive and finite, got nan"),
         ({"epochs": 1, "clip": 0.0}, "clip must be positive and finite, got 0.0"),
+        ({"epochs": 1, "warmup": 0.0}, "warmup must be a share between 0 and 1, got 0.0"),
         ({"epochs": 1, "warmup": 1.0}, "warmup must be a share between 0 and 1, got 1.0"),
+        ({"epochs": 2, "seed": -(2**63) - 1}, "seed must be from -9223372036854775808 to"),
     ],
 )
 def test_mistakes_are_named(options, message):

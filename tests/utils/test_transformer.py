@@ -144,6 +144,22 @@ def test_the_decoder_fits_and_padding_changes_nothing():
     assert_close(weights, (of_heads[:, 0] + of_heads[:, 1]) / 2)
 
 
+def test_the_weights_are_those_of_the_last_layer():
+    model, inputs = small_translator(), (torch.tensor([[4, 5, 6]]), torch.tensor([3]), torch.tensor([[1, 5]]))
+    _, last = model(*inputs)
+    found = []
+    for model.decoder.weights_of in (0, 1):
+        found.append(model(*inputs)[1])
+    assert torch.equal(last, found[1])
+    assert not torch.equal(last, found[0])
+
+
+def test_the_hidden_layer_has_four_times_the_width():
+    model = small_translator(d_model=6)
+    for layer in (*model.encoder.layers, *model.decoder.layers):
+        assert [tuple(layer.feed_forward[i].weight.shape) for i in (0, 3)] == [(24, 6), (6, 24)]
+
+
 def test_a_word_is_predicted_from_earlier_words_alone():
     model = small_translator()
     src, src_lens = torch.tensor([[4, 5, 6]]), torch.tensor([3])
