@@ -103,7 +103,7 @@ handout: $(INSTALLED)  ## write the chapters without solutions to _build/handout
 mark: $(INSTALLED)  ## mark the returned notebooks in a folder: make mark DIR=returned
 	$(BIN)/python -m utils.exercises.marking "$(or $(DIR),$(error name the folder: make mark DIR=returned))"
 
-bench: $(INSTALLED)  ## measure speed, memory and the quality of translations
+bench: $(INSTALLED)  ## measure the speed and memory of training, and the speed of translating
 	@set -e; for benchmark in tests/benchmarks/*.py; do echo "== $$benchmark"; $(BIN)/python $$benchmark; done
 
 linkcheck: $(INSTALLED)  ## check every outside link of the book (needs the network)

@@ -1,6 +1,6 @@
 """Speed and memory of training in the plain and the fast form of the same mathematics.
 
-Run as ``python tests/benchmarks/translator.py``. The forms are timed in turn, so that a busy machine slows all of them;
+Run as ``python tests/benchmarks/training.py``. The forms are timed in turn, so that a busy machine slows all of them;
 each number is a median with the quartiles around it, each ratio that of calls one after the other. Memory is the growth
 of the process's peak during one call, in a fresh process.
 """
@@ -12,10 +12,8 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Annotated
 
 import torch
-import typer
 from torch import Tensor, nn
 
 from utils.corpus.batches import Batch, batches
@@ -27,6 +25,8 @@ from utils.translator.models import Settings, build_model
 
 #: Sentences of a batch and their words, words of the vocabularies, and the width of all layers.
 BATCH, LENGTH, VOCAB, WIDTH = 64, 20, 10_000, 256
+#: How often each form is timed.
+ROUNDS = 7
 
 
 def bfloat16_loss(model: EncoderDecoder, batch: Batch) -> Tensor:
@@ -67,14 +67,14 @@ def make_step(name: str) -> Callable[[list[Batch]], None]:
     return step
 
 
-def interleaved(functions: dict[str, Callable[[], object]], pairs: int) -> dict[str, list[float]]:
-    """Milliseconds of each function, called in turn ``pairs`` times; the order changes from pair to pair."""
+def interleaved(functions: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+    """Milliseconds of each function, called in turn; the order changes from round to round."""
     times: dict[str, list[float]] = {name: [] for name in functions}
-    for pair in range(pairs + 1):
-        for name in list(functions)[:: 1 if pair % 2 else -1]:
+    for number in range(ROUNDS + 1):
+        for name in list(functions)[:: 1 if number % 2 else -1]:
             start = time.perf_counter()
             functions[name]()
-            if pair:  # the first pair warms up
+            if number:  # the first round warms up
                 times[name].append(1e3 * (time.perf_counter() - start))
     return times
 
@@ -107,13 +107,13 @@ def print_peak(name: str) -> None:
     print(peak_mib() - before)
 
 
-def bench(ids: tuple[list[list[int]], list[list[int]]], *, pairs: int, peaks: dict[str, float]) -> None:
+def bench(ids: tuple[list[list[int]], list[list[int]]], *, peaks: dict[str, float]) -> None:
     """Target tokens per second of full training steps, on batches of sentences of similar lengths."""
     epoch = list(batches(*ids, batch_size=BATCH, generator=torch.Generator().manual_seed(0)))
     tokens = sum(int((batch.tgt_out != PAD).sum()) for batch in epoch)
     lengths = sorted({len(sentence) for sentence in ids[0]})
     print(f"\nlength {lengths[0]} to {lengths[-1]}, batch {BATCH}, vocabulary {VOCAB}, width {WIDTH}")
-    times = interleaved({name: partial(make_step(name), epoch) for name in LOSSES}, pairs)
+    times = interleaved({name: partial(make_step(name), epoch) for name in LOSSES})
     for name, milliseconds in times.items():
         speed = spread([tokens / (1e-3 * t) for t in milliseconds])
         ratio = spread([t / ours for t, ours in zip(times["plain"], milliseconds, strict=True)])
@@ -121,20 +121,19 @@ def bench(ids: tuple[list[list[int]], list[list[int]]], *, pairs: int, peaks: di
         print(f"{name:14} {speed:32} tokens/s  {ratio:24} times the plain form  {memory}")
 
 
-def main(
-    pairs: Annotated[int, typer.Option(min=3)] = 7,
-    only_peak: Annotated[str, typer.Option(hidden=True)] = "",
-) -> None:
+def main() -> None:
     """Compare the forms of a training step."""
-    if only_peak:
-        print_peak(only_peak)
-        return
     # All memory first: a child process inherits the peak of its parent, which the timing below would raise.
     peaks = {name: peak_in_fresh_process(name) for name in LOSSES}
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {pairs} pairs; median (quartiles)")
-    bench(sentences(BATCH, LENGTH, LENGTH), pairs=pairs, peaks=peaks)
-    bench(sentences(4 * BATCH, LENGTH // 4, LENGTH // 4 * 7), pairs=pairs, peaks={})
+    print(
+        f"torch {torch.__version__}, {torch.get_num_threads()} threads, {ROUNDS} rounds; median (quartiles)"
+    )
+    bench(sentences(BATCH, LENGTH, LENGTH), peaks=peaks)
+    bench(sentences(4 * BATCH, LENGTH // 4, LENGTH // 4 * 7), peaks={})
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    if "--only-peak" in sys.argv:
+        print_peak(sys.argv[-1])
+    else:
+        main()
