@@ -36,7 +36,7 @@ from utils.translator.models import Settings, build_model
 from utils.translator.page.html import stored_content
 from utils.translator.page.stored_model import unpack_weights
 from utils.translator.runs import Run
-from utils.translator.using.alignment import WordAlignment, align_pairs, detokenise, split_words
+from utils.translator.using.aligning import WordAlignment, align_pairs, detokenise, split_words
 from utils.translator.using.gold_links import GoldLinks, read_gold
 from utils.translator.using.input_lines import read_lines
 from utils.translator.using.translating import translate_sentences

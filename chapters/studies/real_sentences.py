@@ -42,7 +42,7 @@ from utils.translator.models import Settings, build_model
 from utils.translator.options import Search
 from utils.translator.runs import Run, save_run
 from utils.translator.training.loop import STATE, Schedule, load_state, save_state, train_model
-from utils.translator.using.alignment import (
+from utils.translator.using.aligning import (
     detokenise,
     forced_weights,
 )

@@ -58,7 +58,7 @@ from utils.transformer import (
 )
 from utils.translator.models import Settings
 from utils.translator.options import Search
-from utils.translator.using.alignment import forced_weights
+from utils.translator.using.aligning import forced_weights
 from utils.translator.using.gold_links import parse_links
 
 pytestmark = pytest.mark.usefixtures("unchecked_shapes")

@@ -5,7 +5,7 @@ import json
 import torch
 
 from studies.links_study import RESULTS, TEXTS, moved
-from utils.translator.using.alignment import WordAlignment
+from utils.translator.using.aligning import WordAlignment
 
 
 def test_links_of_another_step_by_hand():

@@ -26,7 +26,7 @@ from utils.sentence_encoder import SentenceEncoder
 from utils.translator.page import exported, html
 from utils.translator.page.chapter import live_translator
 from utils.translator.training import data
-from utils.translator.using import alignment, evaluation, translating
+from utils.translator.using import aligning, evaluation, translating
 from utils.unknown_words import learn_dictionary, point_at_source, read_pointers, replace_unknown
 
 TEXT, WORDS, TEXTS = "ab", ["a", "b"], ["a b", "b"]
@@ -125,14 +125,14 @@ TABLE = {
     "translator.training.data.show_pairs pairs": [
         lambda: data.show_pairs(("en", "fr"), ("a", "b"), ("en", "fr"), TEXT, print)
     ],
-    "translator.using.alignment.align_pairs pairs": both(
-        lambda given: alignment.align_pairs(trained_run(), given)
+    "translator.using.aligning.align_pairs pairs": both(
+        lambda given: aligning.align_pairs(trained_run(), given)
     ),
-    "translator.using.alignment.align_lines pairs": both(
-        lambda given: list(alignment.align_lines(trained_run(), given))
+    "translator.using.aligning.align_lines pairs": both(
+        lambda given: list(aligning.align_lines(trained_run(), given))
     ),
-    "translator.using.alignment.detokenise words": [lambda: alignment.detokenise(TEXT, "en")],
-    "translator.using.alignment.text_for_model words": [lambda: alignment.text_for_model(TEXT, "en")],
+    "translator.using.aligning.detokenise words": [lambda: aligning.detokenise(TEXT, "en")],
+    "translator.using.aligning.text_for_model words": [lambda: aligning.text_for_model(TEXT, "en")],
     "translator.using.evaluation.examples_in columns": [
         lambda: evaluation.examples_in(trained_run(), "none.txt", "en,fr")
     ],

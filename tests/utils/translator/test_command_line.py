@@ -28,7 +28,7 @@ from utils.translator.devices import computing
 from utils.translator.models import build_model
 from utils.translator.options import Search
 from utils.translator.runs import load_run, save_run
-from utils.translator.using.alignment import align_pairs
+from utils.translator.using.aligning import align_pairs
 from utils.translator.using.gold_links import parse_links
 from utils.translator.using.translating import n_best, translate_sentences
 

@@ -15,7 +15,7 @@ from utils.translator.options import Device
 
 if TYPE_CHECKING:
     from utils.translator.runs import Run
-    from utils.translator.using.alignment import WordAlignment
+    from utils.translator.using.aligning import WordAlignment
 
 PairFile = Annotated[
     Path | None, typer.Argument(metavar="[FILE]", help="Pair file; by default standard input.")
@@ -81,7 +81,7 @@ def _alignments(
 ) -> Iterator["WordAlignment"]:
     """Align the pairs of the file or of standard input; ``swapped`` if the target is the first column."""
     from utils.corpus.pairs import find_file
-    from utils.translator.using.alignment import align_lines
+    from utils.translator.using.aligning import align_lines
     from utils.translator.using.input_lines import read_pair_lines
 
     if path is not None and not path.is_fifo():  # a pipe is read once, as standard input is
@@ -108,7 +108,7 @@ def _print_scores(
     alignments: list["WordAlignment"], path: Path, *, first: int, swapped: bool, as_json: bool
 ) -> None:
     """Print the scores of the links against those of a gold file."""
-    from utils.translator.using.alignment import score_alignments
+    from utils.translator.using.aligning import score_alignments
     from utils.translator.using.gold_links import read_gold
 
     sizes = [(len(alignment.src_words), len(alignment.tgt_words)) for alignment in alignments]

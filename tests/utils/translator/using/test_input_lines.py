@@ -11,7 +11,7 @@ from tiny import trained_run
 
 from utils.corpus.text_files import MAX_LINE, text_lines
 from utils.translator.options import GREEDY
-from utils.translator.using.alignment import align_lines
+from utils.translator.using.aligning import align_lines
 from utils.translator.using.input_lines import open_text, read_lines, read_pair_lines
 from utils.translator.using.translating import n_best, translate_lines
 

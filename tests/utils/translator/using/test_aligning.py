@@ -9,7 +9,7 @@ from tiny import SETTINGS, trained_run
 from utils.corpus.batches import make_batch
 from utils.corpus.vocabulary import BOS
 from utils.translator.models import build_model
-from utils.translator.using.alignment import (
+from utils.translator.using.aligning import (
     WordAlignment,
     align_pairs,
     detokenise,
