@@ -109,9 +109,12 @@ def test_marked_lines_follow_the_address(tmp_path: Path) -> None:
 
 def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     course = small_course(tmp_path, "")
-    contents = (course / "_toc.yml").read_text("utf-8")
-    line = "      - file: chapters/additive_attention\n"
-    (course / "_toc.yml").write_text(contents.replace(line, f"{line}      - file: chapters/new\n"), "utf-8")
+    parts = {"Scoring": ["masked_softmax", "additive_attention", "new"], "Translation": ["alignment"]}
+    pages = [
+        {"caption": part, "chapters": [{"file": f"chapters/{name}"} for name in names]}
+        for part, names in parts.items()
+    ]
+    (course / "_toc.yml").write_text(yaml.safe_dump({"parts": pages}), "utf-8")
     about = {"question": "Why?", "needs": ["masked_softmax", "additive_attention"], "gives": "a reason"}
     about |= {"goals": "say why"}
     # 10 minutes for 600 words, 3 for 18 lines and 1 for a question; what is folded takes none.
@@ -128,11 +131,11 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
         path.read_text("utf-8") for path in (course / "README.md", course / "chapters/README.md")
     )
     assert "| | [A new one](chapters/new.ipynb) | Why? |\n| Translation |" in readme
-    assert "\n5. [A new one](new.ipynb)\n6. " in listed
-    row = "\n| 5 | [](../chapters/new.ipynb) | 2, 4 | 15 + 11 | say why |\n| 6 |"
+    assert "\n3. [A new one](new.ipynb)\n4. " in listed
+    row = "\n| 3 | [](../chapters/new.ipynb) | 1, 2 | 15 + 11 | say why |\n| 4 |"
     assert row in publishing.chapter_tables.goals(course)
     cards = publishing.chapter_tables.cards(course)
-    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 2 and 4. Gives a reason. 26 minutes.\n" in cards
+    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 1 and 2. Gives a reason. 26 minutes.\n" in cards
     assert "map/new.svg" not in cards
 
 

@@ -4,7 +4,7 @@ Nothing here imports torch, so that ``--help`` takes little time.
 Explained in book/your_translator.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from utils.errors import CourseError
@@ -12,7 +12,7 @@ from utils.errors import CourseError
 
 @dataclass(frozen=True)
 class Search:
-    """How to search for a translation.
+    """How to search for a translation. Each number has an option of the commands that search, with the help text here.
 
     Attributes:
         beam: number of hypotheses, from 1, which is greedy search, to 100. Time and memory of a search grow with it,
@@ -29,16 +29,35 @@ class Search:
     Explained in book/your_translator.
     """
 
-    beam: int = 1
-    length_penalty: float = 1.0
-    no_repeat_ngram: int = 0
+    beam: int = field(
+        default=1,
+        metadata={
+            "limits": (1, 100),
+            "help": "Number of hypotheses in the search, at most 100; 1 is greedy search.",
+        },
+    )
+    length_penalty: float = field(
+        default=1.0,
+        metadata={
+            "limits": (0, 10),
+            "help": "Exponent of the length by which a beam search divides log-probabilities; 0 favours short "
+            "translations.",
+        },
+    )
+    no_repeat_ngram: int = field(
+        default=0,
+        metadata={
+            "limits": (0, 1000),
+            "help": "Write no sequence of this many tokens twice in a translation; 0 allows it.",
+        },
+    )
 
     def __post_init__(self):
-        limits = {"beam": (1, 100), "length_penalty": (0, 10), "no_repeat_ngram": (0, 1000)}
-        for name, (least, most) in limits.items():
-            number = getattr(self, name)
-            if name != "length_penalty" and (isinstance(number, bool) or not isinstance(number, int)):
+        for option in fields(self):
+            name, number = option.name, getattr(self, option.name)
+            if option.type is int and (isinstance(number, bool) or not isinstance(number, int)):
                 raise CourseError(f"{name} must be a whole number, got {number!r}")
+            least, most = option.metadata["limits"]
             if not least <= number <= most:
                 raise CourseError(f"{name} must be from {least} to {most}, got {number}")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utils.translator.commands import shared
-from utils.translator.options import Device
+from utils.translator.options import GREEDY, Device, Search
 
 if TYPE_CHECKING:
     from utils.corpus.splits import Example
@@ -32,11 +32,10 @@ NumExamples = Annotated[
 ]
 
 
+@shared.with_search
 def evaluate(
     folder: shared.RunFolder,
-    beam: shared.Beam = 1,
-    length_penalty: shared.LengthPenalty = 1.0,
-    no_repeat_ngram: shared.NoRepeatNgram = 0,
+    search: Search = GREEDY,
     on: EvaluateOn = None,
     columns: shared.Columns = None,
     as_json: AllAsJson = False,
@@ -58,7 +57,6 @@ def evaluate(
     from utils.translator.runs import load_run
     from utils.translator.using.evaluation import evaluate_run
 
-    search = shared.search_of(beam, length_penalty, no_repeat_ngram)
     run = load_run(folder, device=choose_device(device))
     test = _other_test(run, on, columns)
     _tell_of_tokenizer(run)
@@ -78,12 +76,11 @@ def evaluate(
             )
 
 
+@shared.with_search
 def compare(
     first: Annotated[Path, typer.Argument(metavar="RUN1", help="The folder of a trained run.")],
     second: Annotated[Path, typer.Argument(metavar="RUN2", help="The folder of another.")],
-    beam: shared.Beam = 1,
-    length_penalty: shared.LengthPenalty = 1.0,
-    no_repeat_ngram: shared.NoRepeatNgram = 0,
+    search: Search = GREEDY,
     on: CompareOn = None,
     columns: shared.Columns = None,
     as_json: shared.AsJson = False,
@@ -102,7 +99,6 @@ def compare(
     from utils.translator.runs import load_run
     from utils.translator.using.evaluation import compare_runs
 
-    search = shared.search_of(beam, length_penalty, no_repeat_ngram)
     on_device = choose_device(device)
     runs = [load_run(folder, device=on_device) for folder in (first, second)]
     test = _other_test(runs[0], on, columns)

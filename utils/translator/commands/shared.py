@@ -5,10 +5,13 @@ Explained in book/your_translator.
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -29,18 +32,6 @@ Columns = Annotated[
         help="Languages of the first two columns, in the order of the file; by default source,target."
     ),
 ]
-Beam = Annotated[
-    int, typer.Option(help="Number of hypotheses in the search, at most 100; 1 is greedy search.")
-]
-LengthPenalty = Annotated[
-    float,
-    typer.Option(
-        help="Exponent of the length by which a beam search divides log-probabilities; 0 favours short translations.",
-    ),
-]
-NoRepeatNgram = Annotated[
-    int, typer.Option(help="Write no sequence of this many tokens twice in a translation; 0 allows it.")
-]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for a program.")]
 OnDevice = Annotated[
     Device, typer.Option("--device", help="Device to compute on; auto takes a GPU if there is one.")
@@ -52,13 +43,37 @@ NumThreads = Annotated[
     ),
 ]
 
+#: The options of a search.
+_OF_SEARCH = [
+    Parameter(
+        option.name,
+        Parameter.POSITIONAL_OR_KEYWORD,
+        default=option.default,
+        annotation=Annotated[option.type, typer.Option(help=option.metadata["help"])],
+    )
+    for option in fields(Search)
+]
 
-def search_of(beam: int, length_penalty: float, no_repeat_ngram: int) -> Search:
-    """The search that these options describe; a number out of its range is a wrong option."""
-    try:
-        return Search(beam, length_penalty, no_repeat_ngram)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+
+def with_search(command: Callable[..., None]) -> Callable[..., None]:
+    """A command with an option for each number of a search, in the place of its parameter ``search``."""
+    parameters: list[Parameter] = []
+    for parameter in signature(command).parameters.values():
+        parameters += _OF_SEARCH if parameter.name == "search" else [parameter]
+
+    @wraps(command)
+    def with_options(**arguments: Any) -> None:
+        numbers = {parameter.name: arguments.pop(parameter.name) for parameter in _OF_SEARCH}
+        try:
+            search = Search(**numbers)
+        except CourseError as error:  # a number out of its range is a wrong option
+            raise typer.BadParameter(str(error)) from None
+        command(search=search, **arguments)
+
+    # Typer reads both.
+    with_options.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return with_options
 
 
 def tell(message: str) -> None:

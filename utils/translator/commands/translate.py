@@ -13,7 +13,7 @@ import typer
 
 from utils.errors import CourseError
 from utils.translator.commands import shared
-from utils.translator.options import Device
+from utils.translator.options import GREEDY, Device, Search
 
 if TYPE_CHECKING:
     from utils.translator.using.translating import Translation
@@ -38,12 +38,11 @@ HeatMap = Annotated[
 ]
 
 
+@shared.with_search
 def translate(
     folder: shared.RunFolder,
     sentences: Sentences = None,
-    beam: shared.Beam = 1,
-    length_penalty: shared.LengthPenalty = 1.0,
-    no_repeat_ngram: shared.NoRepeatNgram = 0,
+    search: Search = GREEDY,
     n_best: NBest = False,
     input: Input = None,
     output: Output = None,
@@ -75,7 +74,6 @@ def translate(
     from utils.translator.using.input_lines import Text
     from utils.translator.using.translating import translate_lines
 
-    search = shared.search_of(beam, length_penalty, no_repeat_ngram)
     if sentences and input is not None:
         raise typer.BadParameter("give sentences or --input, not both")
     if not sentences:

@@ -5,6 +5,7 @@ Explained in book/your_translator.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from utils.corpus.batches import pad_ids
 from utils.corpus.pairs import MAX_CHARACTERS, normalise, tokenise
 from utils.corpus.text_files import refuse_text
 from utils.errors import CourseError
-from utils.search import Hypothesis, beam_search, greedy
+from utils.search import Hypothesis, beam_search
 from utils.translator.options import GREEDY, Search
 from utils.translator.runs import Run
 from utils.translator.using.input_lines import in_batches
@@ -143,7 +144,7 @@ def n_best(
     for batch, max_len in _batches(ids, batch_size, search.beam):
         src = [ids[row] for row in batch]
         padded, src_lens = pad_ids(src).to(device), tensor([len(row_ids) for row_ids in src], device=device)
-        best = _search(run, padded, src_lens, max_len, search)
+        best = beam_search(run.model, padded, src_lens, max_len=max_len, **asdict(search))
         for row, row_ids, hypotheses in zip(batch, src, best, strict=True):
             src_tokens = run.src_vocabulary.tokens(row_ids)
             translations[row] = [
@@ -151,15 +152,6 @@ def n_best(
                 for hypothesis in hypotheses
             ]
     return translations
-
-
-def _search(run: Run, src: Tensor, src_lens: Tensor, max_len: int, search: Search) -> list[list[Hypothesis]]:
-    options = {"max_len": max_len, "no_repeat_ngram": search.no_repeat_ngram}
-    if search.beam == 1:
-        return [[hypothesis] for hypothesis in greedy(run.model, src, src_lens, **options)]
-    return beam_search(
-        run.model, src, src_lens, beam=search.beam, length_penalty=search.length_penalty, **options
-    )
 
 
 def _batches(ids: Sequence[Sequence[int]], batch_size: int, beam: int) -> Iterator[tuple[list[int], int]]:
