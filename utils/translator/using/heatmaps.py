@@ -32,7 +32,9 @@ def save_heatmap(translation: Translation, path: Path) -> None:
     suffix = path.suffix[1:].lower()
     formats = FigureCanvasBase.get_supported_filetypes()
     if suffix not in formats:
-        raise CourseError(f"the name of a heat map must end in one of .{', .'.join(sorted(formats))}, got {path}")
+        raise CourseError(
+            f"the name of a heat map must end in one of .{', .'.join(sorted(formats))}, got {path}"
+        )
     use_style()
     num_tgt, num_src = translation.weights.shape
     # The figure grows with the sentence: a quarter of an inch per label.
