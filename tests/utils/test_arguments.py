@@ -14,7 +14,6 @@ from torch.testing import assert_close
 from utils.attention import (
     AdditiveAttention,
     CosineAttention,
-    DotProductAttention,
     check_count,
     check_number,
     cosine_scores,
@@ -205,28 +204,6 @@ def test_the_layer_whose_weights_are_wanted_must_be_there():
         model.decoder.weights_of = layer
         with pytest.raises(ValueError, match=f"weights_of must be from 0 to 1, got {layer}"):
             model(PROMPT, torch.tensor([2]), PROMPT)
-
-
-@pytest.mark.parametrize("value", [-0.1, 1.1, math.nan, math.inf])
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (DotProductAttention, "dropout"),
-        (partial(AdditiveAttention, 2, 3, 5), "dropout"),
-        (partial(MultiHeadAttention, 8, 2), "dropout"),
-        (partial(FeedForward, 8, 3), "dropout"),
-        (partial(Residual, 8), "dropout"),
-        (partial(TransformerEncoder, **TRANSFORMER), "dropout"),
-        (partial(TransformerDecoder, **TRANSFORMER), "dropout"),
-        (partial(Encoder, **RECURRENT), "dropout"),
-        (partial(BahdanauDecoder, **DECODER), "dropout"),
-        (partial(sequence_loss, torch.zeros(1, 2, 7), PROMPT), "label_smoothing"),
-        (partial(vocabulary_loss, ONES, ONES, torch.ones(3), torch.tensor([0, 1, 2])), "label_smoothing"),
-    ],
-)
-def test_a_probability_is_from_0_to_1(call, name, value):
-    with pytest.raises(ValueError, match=f"{name} must be from 0 to 1, got {value}"):
-        call(**{name: value})
 
 
 @pytest.mark.parametrize(

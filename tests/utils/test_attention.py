@@ -3,6 +3,7 @@
 import importlib
 import math
 import sys
+from functools import partial
 
 import pytest
 import torch
@@ -602,3 +603,10 @@ def test_additive_attention_names_the_wrong_width(unchecked_shapes, widths, mess
     queries, keys = (torch.zeros(BATCH, KEYS, width) for width in widths)
     with pytest.raises(ValueError, match=message):
         AdditiveAttention(13, D, 5)(queries, keys, keys)
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.1, NAN, INF])
+@pytest.mark.parametrize("make", [DotProductAttention, partial(AdditiveAttention, 2, 3, 5)])
+def test_a_dropout_is_from_0_to_1(unchecked_shapes, make, dropout):
+    with pytest.raises(ValueError, match=f"dropout must be from 0 to 1, got {dropout}"):
+        make(dropout=dropout)

@@ -66,6 +66,12 @@ def test_a_turned_vector_by_hand():
     assert_close(rotate(x, start=1, halves=True), torch.tensor([halves]))
 
 
+def test_the_first_place_is_0_where_nothing_is_turned():
+    x = torch.arange(8.0).view(2, 4)
+    assert torch.equal(rotate(x)[0], x[0])
+    assert_close(rotate(x)[1:], rotate(x[1:], start=1))
+
+
 def test_rotary_pairs_are_complex_products():
     torch.manual_seed(0)
     x = torch.randn(BATCH, 3, WORDS, 10, dtype=torch.float64)

@@ -172,6 +172,8 @@ def test_vocabulary_loss_names_mistakes():
         vocabulary_loss(hidden[:0], weight, bias, target[:0])
     with pytest.raises(ValueError, match="chunk must be at least 1, got 0"):
         vocabulary_loss(hidden, weight, bias, target, chunk=0)
+    with pytest.raises(ValueError, match=r"label_smoothing must be from 0 to 1, got 1\.1"):
+        vocabulary_loss(hidden, weight, bias, target, label_smoothing=1.1)
 
 
 @pytest.mark.parametrize("true_words", [[0, -1], [0, -100], [3, 0]])

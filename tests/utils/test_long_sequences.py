@@ -123,6 +123,11 @@ def test_a_window_is_that_of_a_loop(window, sinks):
             assert mask[i, j] == (j <= at and (at - j < window or j < sinks))
 
 
+def test_without_sinks_a_window_is_all_that_is_seen():
+    seen = [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
+    assert window_mask(4, window=2).int().tolist() == seen
+
+
 def test_a_wide_window_is_the_causal_mask():
     assert torch.equal(window_mask(QUERIES, KEYS, window=KEYS), causal_mask(QUERIES, KEYS))
 

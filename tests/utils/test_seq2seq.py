@@ -1,5 +1,8 @@
 """The translator's parts against plain loops, torch's own cells and answers worked out by hand."""
 
+import math
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
@@ -224,3 +227,10 @@ def test_every_parameter_learns(decoder_type):
         assert parameter.grad is not None, name
         assert parameter.grad.isfinite().all(), name
         assert parameter.grad.abs().sum() > 0, name
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.1, math.nan])
+@pytest.mark.parametrize("make", [partial(Encoder, 11, 5, 7), partial(BahdanauDecoder, 13, 3, 17, 14)])
+def test_a_dropout_is_from_0_to_1(make, dropout):
+    with pytest.raises(ValueError, match=f"dropout must be from 0 to 1, got {dropout}"):
+        make(dropout=dropout)

@@ -12,7 +12,7 @@ from utils.corpus.vocabulary import EOS, PAD
 from utils.fast_training import fast_loss
 from utils.search import greedy
 from utils.seq2seq import EncoderDecoder
-from utils.training import fit, sequence_loss
+from utils.training import History, batch_loss, fit, sequence_loss, training_steps
 
 pytestmark = pytest.mark.trains
 
@@ -164,6 +164,21 @@ def test_an_infinite_loss_stops_with_the_parameters_before():
 def test_mistakes_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         fit(model(), ShuffledBatches(sentences(3), sentences(3)), **options)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
+def test_label_smoothing_is_a_share(share):
+    with pytest.raises(ValueError, match=f"label_smoothing must be from 0 to 1, got {share}"):
+        sequence_loss(torch.zeros(1, 2, 7), torch.tensor([[4, 5]]), label_smoothing=share)
+
+
+def test_seconds_go_on_from_those_of_the_history():
+    some_model, history, asked = model(), History(losses=[2.0], tokens=[3], seconds=[7.0]), []
+    options = {"lr": 1e-3, "warmup": 0.5, "clip": 1.0, "share": lambda seconds: asked.append(seconds) or 0.5}
+    optimizer = torch.optim.Adam(some_model.parameters())
+    batches = [make_batch([[5]], [[5]])]
+    assert list(training_steps(some_model, batches, optimizer, history, loss=batch_loss, **options)) == [None]
+    assert 7 <= asked[0] <= history.seconds[1]
 
 
 def test_a_single_step_would_change_nothing():

@@ -1,5 +1,8 @@
 """The Transformer against torch's own layers on the same weights, and its decoder as one of the translator's."""
 
+import math
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
@@ -13,7 +16,9 @@ from utils.training import fit
 from utils.transformer import (
     DecoderLayer,
     EncoderLayer,
+    FeedForward,
     MultiHeadAttention,
+    Residual,
     TransformerDecoder,
     TransformerEncoder,
     causal_mask,
@@ -197,3 +202,22 @@ def test_it_learns_to_reverse_by_both_searches():
 def test_wrong_sizes_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+SIZES = {"num_heads": 2, "num_layers": 1}
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.1, math.nan])
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(MultiHeadAttention, 8, 2),
+        partial(FeedForward, 8, 3),
+        partial(Residual, 8),
+        partial(TransformerEncoder, 11, 8, **SIZES),
+        partial(TransformerDecoder, 13, 8, **SIZES),
+    ],
+)
+def test_a_dropout_is_from_0_to_1(make, dropout):
+    with pytest.raises(ValueError, match=f"dropout must be from 0 to 1, got {dropout}"):
+        make(dropout=dropout)
