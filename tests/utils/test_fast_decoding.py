@@ -239,6 +239,14 @@ def test_perfect_drafts_need_the_fewest_calls(num_words, num_drafts, calls):
     assert speculative(model, model, ids(3, batch=1), num_words, num_drafts=num_drafts)[1] == calls
 
 
+def test_with_the_cache_each_word_is_read_once():
+    model, read = gpt(), []
+    model.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0].shape[1]))
+    generate(model, ids(3), 4)
+    generate(model, ids(3), 4, cache=False)
+    assert read == [3, 1, 1, 1, 3, 4, 5, 6]
+
+
 def test_each_call_reads_the_drafts_and_one_word_more():
     model, read = gpt(), []
     model.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0].shape[1]))
