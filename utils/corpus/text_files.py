@@ -149,7 +149,7 @@ def refuse_text(**arguments: object) -> None:
     >>> refuse_text(sentences=["I see."])
     >>> refuse_text(sentences="I see.")
     Traceback (most recent call last):
-    ValueError: sentences must be a list, got the text 'I see.'
+    utils.errors.CourseError: sentences must be a list, got the text 'I see.'
 
     Explained in book/your_translator.
     """
@@ -163,7 +163,7 @@ def check_characters(texts: Iterable[str]) -> None:
 
     >>> check_characters(["a\\ud83d"])
     Traceback (most recent call last):
-    ValueError: a text must hold whole characters, got U+D83D, half of a surrogate pair, in 'a\\ud83d'
+    utils.errors.CourseError: a text must hold whole characters, got U+D83D, half of a surrogate pair, in 'a\\ud83d'
 
     Explained in book/your_translator.
     """
