@@ -264,8 +264,18 @@ def test_drafts_fill_the_last_places_of_a_model():
         speculative(model, draft, prompt, 10)
 
 
-def test_positions_are_rotary_where_nothing_is_said():
-    assert torch.equal(gpt()(ids())[0], gpt(positions="rotary")(ids())[0])
+def test_where_nothing_is_said():
+    model = gpt()
+    assert torch.equal(model(ids())[0], gpt(positions="rotary")(ids())[0])
+    assert speculative(model, model, ids(3, batch=1), 21)[1] == 5  # 4 drafts and a word of the model per call
+    x = torch.randn(WORDS, D)
+    rotary = GroupedQueryAttention(D, HEADS, positions="rotary")
+    assert torch.equal(rotary.project(x)[0], rotary.project(x, start=0)[0])
+    learned = GPT(VOCAB, D, num_heads=HEADS, num_layers=1, positions="learned")
+    assert torch.equal(learned.embed(ids()), learned.embed(ids(), start=0))
+    assert learned.embed(ids(512)).shape == (BATCH, 512, D)
+    with pytest.raises(ValueError, match="end at place 512"):
+        learned.embed(ids(513))
 
 
 # ---- Errors ----

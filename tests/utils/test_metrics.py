@@ -107,6 +107,7 @@ def test_the_interval_is_that_of_sacrebleu():
     hypotheses = ["a b c d e f", "x y z w v u", "k l m n o p"] * 10
     references = [["a b c d e f"], ["x y z w q q"], ["k l m p o n"]] * 10
     assert bleu(hypotheses, references).interval is None
+    assert chrf(hypotheses, references).interval is None
     streams = [[text for [text] in references]]
     for metric, score in ((BLEU(lowercase=True), bleu), (CHRF(lowercase=True), chrf)):
         score_of_sacrebleu = metric.corpus_score(hypotheses, streams, n_bootstrap=300)

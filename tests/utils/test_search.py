@@ -154,8 +154,8 @@ def tiny_vocabulary() -> EncoderDecoder:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("length_penalty", [0.0, 1.0])
-def test_the_widest_beam_finds_all_translations_in_order(length_penalty):
+@pytest.mark.parametrize(("options", "length_penalty"), [({"length_penalty": 0.0}, 0.0), ({}, 1.0)])
+def test_the_widest_beam_finds_all_translations_in_order(options, length_penalty):
     translator, max_len = tiny_vocabulary(), 3
     src, src_lens = sources()
     everything, log_prob = [], {(): 0.0}
@@ -168,9 +168,7 @@ def test_the_widest_beam_finds_all_translations_in_order(length_penalty):
             else:  # cut off
                 everything.append((words, log_prob[words], True))
     assert len(everything) == 1 + 3 + 9 + 27
-    [hypotheses] = beam_search(
-        translator, src[3:4], src_lens[3:4], beam=200, max_len=max_len, length_penalty=length_penalty
-    )
+    [hypotheses] = beam_search(translator, src[3:4], src_lens[3:4], beam=200, max_len=max_len, **options)
     assert_same(hypotheses, best_first(everything, length_penalty), length_penalty)
 
 

@@ -127,7 +127,11 @@ def test_of_two_layers_the_last_one_asks_and_dropout_lies_between():
 def test_widths_and_dropout_where_nothing_is_said():
     assert Encoder(11, 5, 7, num_layers=2, dropout=0.3).gru.dropout == 0.3
     assert Encoder(11, 5, 7, dropout=0.3).gru.dropout == 0  # there is nothing between the layers of one
+    assert Encoder(11, 5, 7).d_out == 14  # in both directions
     decoder = BahdanauDecoder(13, 3, 17, 14)
+    translator = EncoderDecoder(Encoder(11, 5, 7), decoder)
+    inputs = tokens(2, 5), torch.tensor([5, 3]), tokens(2, 3, vocab=13)
+    torch.testing.assert_close(translator.train()(*inputs), translator.eval()(*inputs))  # nothing is dropped
     assert decoder.attention.w_v.in_features == 17
     assert decoder.start_state.in_features == 7
 

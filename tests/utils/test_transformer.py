@@ -159,6 +159,26 @@ def test_the_weights_are_those_of_the_last_layer():
     assert not torch.equal(last, found[0])
 
 
+def test_where_nothing_is_said_nothing_is_dropped_and_norms_come_first():
+    model, x = small_translator(), torch.randn(1, 3, 8)
+    inputs = torch.tensor([[4, 5, 6]]), torch.tensor([3]), torch.tensor([[1, 5]])
+    assert_close(model.train()(*inputs), model.eval()(*inputs))
+    heads, residual = MultiHeadAttention(8, 2), Residual(8)
+    layers = EncoderLayer(8, 2, 16), DecoderLayer(8, 2, 16)
+    for module in (heads, residual, FeedForward(8, 16), *layers):
+        assert {part.p for part in module.modules() if isinstance(part, nn.Dropout)} == {0.0}
+    for module in (model, residual, *layers):
+        assert {part.norm_first for part in module.modules() if isinstance(part, Residual)} == {True}
+    assert isinstance(model.encoder.norm, nn.LayerNorm)
+    assert isinstance(model.decoder.norm, nn.LayerNorm)
+    projected = heads.project(x, x)
+    assert layers[0](x)[1] is None
+    assert (
+        layers[1](x, projected, torch.ones(1, 1, 3, dtype=torch.bool), heads.project(x[:, :0], x[:, :0]))[2]
+        is None
+    )
+
+
 def test_the_hidden_layer_has_four_times_the_width():
     model = small_translator(d_model=6)
     for layer in (*model.encoder.layers, *model.decoder.layers):
