@@ -96,6 +96,9 @@ def vocabulary_loss(
     Gives the same number as ``cross_entropy(linear(hidden, weight, bias), target)``, and the same gradients. The
     products, the softmax and the gradient of ``hidden`` are in the dtype of ``hidden``; the loss and the gradients
     of weight and bias are summed in the dtype of the weight. The gradient cannot be differentiated again.
+    ``linear_cross_entropy`` of torch 2.13, which works in pieces too, takes 250 ms where this takes 138 and the plain
+    form 177 (1,280 words of width 256, 10,000 pieces, float32, two threads of a CPU): to be measured again with the
+    next torch.
 
     Args:
         hidden: what the output layer reads, one row per token; no padding.
