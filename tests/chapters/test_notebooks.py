@@ -38,6 +38,8 @@ STATED_NUMBER = re.compile(
     r"^(?:- \*\*(?:Right|No): |\d\. (?:At most )?)([-−]?\d+(?:\.\d+)?)(?: ± (\d+(?:\.\d+)?))?(?:\.\*\*|\.$|: )",
     re.MULTILINE,
 )
+#: The keys of `metadata.course`: all must be there, or may be.
+COURSE, MORE_OF_COURSE = {"question", "gives", "goals", "needs"}, {"picture", "short_way"}
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 Rule = Callable[[NotebookNode], Iterator[str]]
@@ -130,6 +132,16 @@ def nothing_is_exempt_without_a_check(notebook: NotebookNode) -> Iterator[str]:
         is_exempt = "nbval-ignore-output" in tags(cell)
         if is_exempt and not any(checks(near.source) for near in cells[position : position + 2]):
             yield f"neither this exempt cell nor the next one asserts anything: {begins(cell)}"
+
+
+@rule
+def course_has_its_keys(notebook: NotebookNode) -> Iterator[str]:
+    keys = set(notebook.metadata.get("course", ()))
+    if not COURSE <= keys <= COURSE | MORE_OF_COURSE:
+        yield (
+            f"metadata.course must have {sorted(COURSE)} and may have {sorted(MORE_OF_COURSE)}, "
+            f"got {sorted(keys)}"
+        )
 
 
 @rule

@@ -43,6 +43,7 @@ OTHERS = {
     "names in other software": {"Float", "SKIPPED", "ignore_index", "ipywidgets", "link", "tokenizers"},
     "tokens and codes of others": {"CLS", "SEP", "yue"},
     "settings": {"OMP_NUM_THREADS", "extensions", "extra_extensions", "metadata", "course"},
+    "keys of metadata.course": {"gives", "goals", "needs", "picture", "question", "short_way", "true"},
     "keys of a chapter's metadata": {"gives", "goals", "needs", "short_way", "true"},
     "addresses": {"repository", "url", "branch"},
     "names in the tests": {"CHROMIUM", "LAYERS", "tests"},

@@ -391,6 +391,10 @@ def test_the_options_of_a_search_reach_it(folder):
     assert output("compare", folder, folder, *options).startswith("7 sentences\n")
     output("evaluate", folder, *options)
     assert "with beam 3, length penalty 0.0, no repeat ngram 1\n" in output("info", folder)
+    evaluation = json.loads((folder / "evaluation.json").read_text("utf-8"))
+    del evaluation["of"]["no_repeat_ngram"]  # as if it were older than this option
+    (folder / "evaluation.json").write_text(json.dumps(evaluation), "utf-8")
+    assert "with beam 3, length penalty 0.0\n" in output("info", folder)
 
 
 def test_lines_before_a_bad_line_are_translated():

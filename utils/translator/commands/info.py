@@ -58,7 +58,12 @@ def _print_facts(folder: Path, facts: dict[str, Any]) -> None:
     typer.echo(f"test      {facts['test_sentences']} sentences")
     if evaluation := facts["evaluation"]:
         of, bleu, chrf = evaluation["of"], evaluation["bleu"]["value"], evaluation["chrf"]["value"]
-        changed = [name for name, default in asdict(GREEDY).items() if name == "beam" or of[name] != default]
+        # An evaluation may be older than an option of the search.
+        changed = [
+            name
+            for name, default in asdict(GREEDY).items()
+            if name == "beam" or of.get(name, default) != default
+        ]
         search = ", ".join(f"{name.replace('_', ' ')} {of[name]}" for name in changed)
         typer.echo(f"scores    BLEU {bleu:.2f}, chrF {chrf:.2f} with {search}")
     else:
