@@ -39,30 +39,48 @@ PICTURE = ":img-top: _assets/map/{name}.svg\n:img-alt: {picture}\n:class-img-top
 
 
 def size(notebook: NotebookNode) -> dict[str, int]:
-    """What a reader meets before the exercises, apart from what is folded: figures are those with sliders."""
-    shown = list(takewhile(lambda cell: not cell.source.startswith("## Exercises"), notebook.cells))
-    texts = [cell.source for cell in shown if cell.cell_type == "markdown"]
-    code = [cell for cell in shown if cell.cell_type == "code"]
-    visible = [cell for cell in code if not any("hide" in tag for tag in cell.metadata.get("tags", ()))]
+    """What a reader meets before the exercises at the end, apart from what is folded.
+
+    ``results`` are the figures and the printed tables of three lines or more, ``core`` the minutes that the exercises
+    in the body of the page state.
+    """
+    page = list(takewhile(lambda cell: not cell.source.startswith("## Exercises"), notebook.cells))
+    text = "\n".join(cell.source for cell in page if cell.cell_type == "markdown")
+    code = [(cell, set(cell.metadata.get("tags", ()))) for cell in page if cell.cell_type == "code"]
     return {
-        "words": sum(len(FOLDED.sub("", QUIZ.sub("", text)).split()) for text in texts),
-        "lines": sum(bool(line.strip()) for cell in visible for line in cell.source.splitlines()),
-        "questions": sum(len(QUIZ.findall(text)) for text in texts),
-        "figures": sum('class="xp"' in str(output.get("data")) for cell in code for output in cell.outputs),
+        "words": len(FOLDED.sub("", QUIZ.sub("", text)).split()),
+        "lines": sum(
+            bool(line.strip())
+            for cell, tags in code
+            if not tags & {"hide-input", "hide-cell"}
+            for line in cell.source.splitlines()
+        ),
+        "questions": len(QUIZ.findall(text)),
+        "results": sum(
+            is_result(cell.outputs) for cell, tags in code if not tags & {"hide-output", "hide-cell"}
+        ),
+        "core": sum(map(int, EXERCISE.findall(text))),
     }
 
 
+def is_result(outputs: list[NotebookNode]) -> bool:
+    """Whether a cell shows a figure or prints at least three lines."""
+    figure = any(
+        key in output.get("data", ()) for output in outputs for key in ("image/svg+xml", "text/html")
+    )
+    return figure or sum(output.get("text", "").count("\n") for output in outputs) >= 3
+
+
 def page_minutes(notebook: NotebookNode) -> float:
-    """How long the page takes somebody who thinks."""
+    """How long the page takes somebody who thinks, with the exercises in its body: checked with readers and a clock."""
     seen = size(notebook)
-    return seen["words"] / 60 + seen["lines"] / 6 + seen["questions"] + 2 * seen["figures"]
+    return seen["words"] / 60 + seen["lines"] / 6 + 1.5 * (seen["questions"] + seen["results"]) + seen["core"]
 
 
 def minutes(notebook: NotebookNode) -> tuple[int, int]:
-    """About how long the page takes, to five minutes, and the sum of what its exercises say."""
-    return 5 * round(page_minutes(notebook) / 5), sum(
-        int(n) for cell in notebook.cells for n in EXERCISE.findall(cell.source)
-    )
+    """About how long the page takes, to five minutes, and the sum of what the exercises at its end say."""
+    exercises = sum(int(n) for cell in notebook.cells for n in EXERCISE.findall(cell.source))
+    return 5 * round(page_minutes(notebook) / 5), exercises - size(notebook)["core"]
 
 
 def hours(found: list[dict]) -> int:

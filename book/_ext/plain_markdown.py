@@ -30,7 +30,11 @@ def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
     if not str(app.env.doc2path(page)).endswith(".ipynb"):
         return
     notebook = nbformat.reads(source[0], as_version=4)
-    allow = "Allow {} minutes for the page, and {} for its exercises.".format(*minutes(notebook))
+    page_takes, exercises_take = minutes(notebook)
+    allow = (
+        f"Allow {page_takes + exercises_take} minutes: {page_takes} for the page with what you write in it, "
+        f"and {exercises_take} for the exercises at its end."
+    )
     kept: list[NotebookNode] = []
     for cell in notebook.cells:
         if "caption" in cell.metadata.get("tags", ()):

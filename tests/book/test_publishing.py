@@ -12,7 +12,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 from built_book import CHAPTERS, ROOT, html
-from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from utils.corpus.grammar import Triple
 
@@ -117,12 +117,15 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     (course / "_toc.yml").write_text(yaml.safe_dump({"parts": pages}), "utf-8")
     about = {"question": "Why?", "needs": ["masked_softmax", "additive_attention"], "gives": "a reason"}
     about |= {"goals": "say why"}
-    # 10 minutes for 600 words, 3 for 18 lines and 1 for a question; what is folded takes none.
-    texts = ["# A new one\n\n" + "word " * 596, f"<details>{'folded ' * 900}</details>"]
+    # 10 minutes for 600 words, 2 for 12 lines, 1.5 each for a question and a table, 5 for the exercise in the page.
+    texts = ["# A new one\n\n" + "word " * 588, f"<details>{'folded ' * 900}</details>"]
+    texts += ["### Exercise 0: in the page (5 minutes)"]
     texts += ["<!-- quiz a -->\nWhy?\n<details><summary>Answers</summary>\n</details>"]
     texts += ["## Exercises", "### Exercise 1: one (4 minutes)", "### Exercise 2: two (7 minutes)"]
     cells = [new_markdown_cell(text) for text in texts]
-    cells[1:1] = [new_code_cell("x = 1\n" * 18), new_code_cell("y\n" * 99, metadata={"tags": ["hide-input"]})]
+    table = [new_output("stream", text="1\n2\n3\n")]
+    cells[1:1] = [new_code_cell("x = 1\n" * 12, outputs=table)]
+    cells[1:1] = [new_code_cell("y\n" * 99, metadata={"tags": ["hide-input"]})]
     notebook = nbformat.v4.new_notebook(metadata={"course": about}, cells=cells)
     nbformat.write(notebook, course / "chapters" / "new.ipynb")
 
@@ -132,10 +135,10 @@ def test_a_new_chapter_appears_in_every_table(tmp_path: Path) -> None:
     )
     assert "| | [A new one](chapters/new.ipynb) | Why? |\n| Translation |" in readme
     assert "\n3. [A new one](new.ipynb)\n4. " in listed
-    row = "\n| 3 | [](../chapters/new.ipynb) | 1, 2 | 15 + 11 | say why |\n| 4 |"
+    row = "\n| 3 | [](../chapters/new.ipynb) | 1, 2 | 20 + 11 | say why |\n| 4 |"
     assert row in publishing.chapter_tables.goals(course)
     cards = publishing.chapter_tables.cards(course)
-    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 1 and 2. Gives a reason. 26 minutes.\n" in cards
+    assert "\nWhy?\n:::{card-footer}\nNeeds chapters 1 and 2. Gives a reason. 31 minutes.\n" in cards
     assert "map/new.svg" not in cards
 
 

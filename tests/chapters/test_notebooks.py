@@ -25,8 +25,9 @@ MAX_CELL_LINES = 30
 MAX_CODE_CELLS_IN_A_ROW = 2
 #: The characters of a line of code that a page shows on a laptop without scrolling.
 MAX_WIDTH = 76
-#: One sitting: what a chapter has at most before its exercises, and how many exercises.
-SITTING = {"words": 2500, "lines": 150, "questions": 5, "exercises": 5, "minutes": 70}
+#: One sitting: the figures and tables that a chapter shows at most before its exercises, the minutes that this takes
+#: (see ``chapter_tables.page_minutes``), how many exercises, and folds for those who want to know more.
+SITTING = {"results": 9, "minutes": 90, "exercises": 5, "further": 2}
 FOLDED = {"hide-input", "hide-cell"}
 
 OPENING = ["What you will learn", "Before you start"]
@@ -234,12 +235,27 @@ def cells_are_short_and_explained(notebook: NotebookNode) -> Iterator[str]:
 
 @rule
 def it_fits_into_one_sitting(notebook: NotebookNode) -> Iterator[str]:
-    exercises = sum(cell.source.startswith("### Exercise ") for cell in notebook.cells)
-    page = chapter_tables.page_minutes(notebook)
-    found = chapter_tables.size(notebook) | {"exercises": exercises, "minutes": page}
+    found = chapter_tables.size(notebook) | {"minutes": round(chapter_tables.page_minutes(notebook))}
+    found["exercises"] = sum(cell.source.startswith("### Exercise ") for cell in notebook.cells)
+    found["further"] = sum(cell.source.count("<summary>Further") for cell in notebook.cells)
     for what, most in SITTING.items():
         if found[what] > most:
-            yield f"{found[what]} {what}, and at most {most} fit into one sitting"
+            yield f"{found[what]} {what}, and at most {most} fit into one sitting: {found}"
+
+
+@rule
+def a_prediction_is_made_before_the_answer_is_seen(notebook: NotebookNode) -> Iterator[str]:
+    page = list(itertools.takewhile(lambda cell: not cell.source.startswith("## Exercises"), notebook.cells))
+    for position, cell in enumerate(page):
+        asks = re.search(r"^(?!- ).*\bPredict\b.*", QUIZ.sub("", cell.source), re.MULTILINE)
+        if cell.cell_type != "markdown" or not asks:
+            continue
+        answered = [
+            near for near in page[position + 1 :] if near.get("outputs") and "hide-cell" not in tags(near)
+        ]
+        is_asked = any(QUIZ.search(near.source) for near in page[position : position + 2])
+        if not is_asked and answered and "hide-output" not in tags(answered[0]):
+            yield f"the answer stands open below this question; add a quiz, or tag the cell hide-output: {asks[0]}"
 
 
 @rule
@@ -253,8 +269,10 @@ def visible_code_fits_the_column(notebook: NotebookNode) -> Iterator[str]:
 @rule
 def folded_code_is_folded_in_jupyterlab_too(notebook: NotebookNode) -> Iterator[str]:
     for cell in code_cells(notebook):
-        if tags(cell) & FOLDED and not cell.metadata.get("jupyter", {}).get("source_hidden"):
-            yield f'a folded cell without {{"jupyter": {{"source_hidden": true}}}}: {begins(cell)}'
+        folded = {"source_hidden": bool(tags(cell) & FOLDED), "outputs_hidden": "hide-output" in tags(cell)}
+        for key in [key for key, is_folded in folded.items() if is_folded]:
+            if not cell.metadata.get("jupyter", {}).get(key):
+                yield f'a folded cell without {{"jupyter": {{"{key}": true}}}}: {begins(cell)}'
 
 
 @rule
