@@ -219,8 +219,6 @@ def score_layer(
 
     Raises:
         ValueError: another score, widths below 1 or that differ where they must not, or no ``max_len`` for *location*.
-
-    Explained in chapters/attention_variants.
     """
     check_count(1, d_query=d_query, d_key=d_key, d_hidden=d_hidden, max_len=max_len)
     d_hidden = d_query if d_hidden is None else d_hidden

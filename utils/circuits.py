@@ -187,8 +187,6 @@ def at_place(
 
     >>> at_place(torch.zeros(3, 1), torch.ones(3, 1), 1).flatten()
     tensor([0., 1., 0.])
-
-    Explained in chapters/inside_heads.
     """
     if ours.shape != theirs.shape:
         raise ValueError(f"theirs must have the shape {tuple(ours.shape)}, got {tuple(theirs.shape)}")

@@ -402,8 +402,6 @@ def head_name(layer: int, head: int) -> str:
 
     >>> head_name(0, 2)
     'L0H2'
-
-    Explained in chapters/transformer.
     """
     return f"L{layer}H{head}"
 

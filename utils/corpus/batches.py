@@ -70,8 +70,6 @@ def make_batch(src_ids: Sequence[Sequence[int]], tgt_ids: Sequence[Sequence[int]
     >>> batch.tgt
     tensor([[ 1,  9,  2,  0],
             [ 1, 10, 11,  2]])
-
-    Explained in chapters/encoder_decoder.
     """
     _check_pairs(src_ids, tgt_ids)
     src_lens = torch.tensor([len(ids) for ids in src_ids])
@@ -146,8 +144,6 @@ class ShuffledBatches:
     >>> epochs = ShuffledBatches([[4], [5], [6]], [[7], [8], [9]], batch_size=2)
     >>> len(epochs), sum(len(batch.src) for batch in epochs)
     (2, 3)
-
-    Explained in chapters/encoder_decoder.
     """
 
     def __init__(

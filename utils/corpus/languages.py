@@ -30,8 +30,6 @@ def canonical(code: str) -> str:
 
     >>> canonical("cmn"), canonical("zh-Hans"), canonical("jpn"), canonical("pt-br"), canonical("zh_hant_tw")
     ('zh', 'zh', 'ja', 'pt-BR', 'zh-TW')
-
-    Explained in book/your_translator.
     """
     try:
         language, territory, script, *_ = parse_locale(code.replace("_", "-"), sep="-")
@@ -52,8 +50,6 @@ def primary(code: str) -> str:
 
     >>> primary("cmn"), primary("zh-Hant-TW"), primary("pt-BR")
     ('zh', 'zh', 'pt')
-
-    Explained in book/your_translator.
     """
     try:
         return canonical(code).split("-")[0]
@@ -66,8 +62,6 @@ def name(code: str) -> str | None:
 
     >>> name("cmn"), name("xx")
     ('Chinese', None)
-
-    Explained in book/your_translator.
     """
     return Locale("en").languages.get(primary(code))
 
@@ -78,8 +72,6 @@ def script(code: str) -> str | None:
 
     >>> script("ja"), script("zh"), script("zh-TW"), script("sr-Latn"), script("xx")
     ('Jpan', 'Hans', 'Hant', 'Latn', None)
-
-    Explained in book/your_translator.
     """
     try:
         language, territory, script, *_ = parse_locale(canonical(code), sep="-")
@@ -99,7 +91,5 @@ def has_blanks(code: str) -> bool:
 
     >>> has_blanks("en"), has_blanks("ko"), has_blanks("jpn"), has_blanks("th")
     (True, True, False, False)
-
-    Explained in book/your_translator.
     """
     return script(code) not in _WITHOUT_BLANKS

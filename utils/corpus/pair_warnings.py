@@ -37,8 +37,6 @@ def warnings_about(
 
     >>> list(warnings_about(("en", "fr"), ("source", "target"), [("the cat", "le chat")]))
     ['the first row looks like a header, which is no pair: source, target']
-
-    Explained in book/your_translator.
     """
     refuse_text(languages=languages, first=first, sample=sample)
     if _is_header(first, languages):
@@ -69,8 +67,6 @@ def shortened(text: str, num: int) -> str:
 
     >>> shortened("👨‍👩‍👧 abc", 3)
     '👨‍👩‍👧 a'
-
-    Explained in book/your_translator.
     """
     return regex.match(rf"\X{{0,{num}}}", text)[0]
 

@@ -134,8 +134,6 @@ def find_files(pairs: PairFiles) -> list[Path]:
 
     Raises:
         FileNotFoundError, ValueError: as :func:`find_file`; or more than two files.
-
-    Explained in book/data_and_licences.
     """
     paths = [pairs] if isinstance(pairs, str | Path) else list(pairs)
     if len(paths) not in (1, 2):
@@ -257,8 +255,6 @@ def read_rows(
 
     Raises:
         ValueError: as :func:`read_pairs`, but any share of rows may be bad.
-
-    Explained in book/data_and_licences.
     """
     columns = _checked_columns(columns)
     lines = [_lines(path, sha) for path, sha in zip(files, hashes, strict=False)]
@@ -333,8 +329,6 @@ def check_share(files: Sequence[Path], num_good: int, num_bad: int, bad_rows: Ma
     Args:
         files: as for :func:`read_rows`.
         bad_rows: what is wrong with the first bad rows, or with all, by line number.
-
-    Explained in book/data_and_licences.
     """
     name = " and ".join(map(str, files))
     if num_bad > MAX_BAD_SHARE * (num_good + num_bad):

@@ -82,8 +82,6 @@ def parts_of_rows(
     >>> parts = parts_of_rows(pairs, num_test=1, num_valid=0, seed=0)
     >>> bool(parts[0] == parts[2] != parts[1])
     True
-
-    Explained in book/data_and_licences.
     """
     if min(num_test or 0, num_valid or 0) < 0:
         raise CourseError(f"num_test and num_valid must not be negative, got {num_test} and {num_valid}")
@@ -108,8 +106,6 @@ def groups_of_rows(pairs: Iterable[tuple[str, str]]) -> np.ndarray:
 
     >>> groups_of_rows([("oui", "yes"), ("non", "no"), ("Oui !", "yeah")]).tolist()
     [0, 1, 0]
-
-    Explained in book/data_and_licences.
     """
     refuse_text(pairs=pairs)
     sides = array("Q"), array("Q")
@@ -141,8 +137,6 @@ def examples_of(pairs: Iterable[tuple[str, str]]) -> list[Example]:
 
     >>> examples_of([("oui", "yes"), ("non", "no"), ("oui", "yeah")])
     [Example(source='oui', references=('yes', 'yeah')), Example(source='non', references=('no',))]
-
-    Explained in book/data_and_licences.
     """
     refuse_text(pairs=pairs)
     references: dict[str, dict[str, None]] = {}  # a dictionary as an ordered set
@@ -158,7 +152,5 @@ def folded(sentence: str) -> str:
 
     >>> folded("L'été, déjà ?")
     'létédéjà'
-
-    Explained in book/data_and_licences.
     """
     return _NO_LETTERS.sub("", sentence.casefold()) or sentence

@@ -73,8 +73,6 @@ def text_lines(file: BufferedIOBase, name: str) -> Iterator[str | ValueError]:
     ['a b', '', ValueError('more than 1,048,576 bytes'), 'd']
     >>> list(text_lines(BytesIO(b"a\\rb\\r"), "file"))
     ['a', 'b']
-
-    Explained in book/data_and_licences.
     """
     start = b""
     # A program may send one short line and wait for the answer, so no more is read than is needed to see a mark.
@@ -190,8 +188,6 @@ def looks_like(file: BufferedIOBase, *, columns: bool) -> str:
     >>> from io import BytesIO
     >>> looks_like(BytesIO(b"one,un\\ntwo,deux\\n"), columns=True)
     '; it looks like CSV with commas: write one pair a line, with a tab between the two sentences'
-
-    Explained in book/data_and_licences.
     """
     if not file.seekable():
         return ""

@@ -99,8 +99,6 @@ def architecture(lit: str | Sequence[str] = PARTS) -> Architecture:
     Encoder, attention and decoder; in colour: scores
     >>> architecture(lit=("encoder", "decoder"))
     Encoder, attention and decoder; in colour: encoder, decoder
-
-    Explained in chapters/bahdanau_decoder.
     """
     names = [lit] if isinstance(lit, str) else list(lit)
     if unknown := [part for part in names if part not in PARTS]:

@@ -30,7 +30,5 @@ def css_variables(*, dark: bool) -> str:
 
     >>> css_variables(dark=False)[:28]
     '--query:#d55e00;--key:#a2548'
-
-    Explained in book/notation.
     """
     return ";".join(f"--{name}:{pair[dark]}" for name, pair in COLOURS.items())

@@ -25,8 +25,6 @@ class Search:
 
     >>> Search(beam=5)
     Search(beam=5, length_penalty=1.0, no_repeat_ngram=0)
-
-    Explained in book/your_translator.
     """
 
     beam: int = field(

@@ -75,8 +75,6 @@ def record_decoding(
 
     Raises:
         ValueError: a model in training mode, whose dropout would draw other numbers each time.
-
-    Explained in book/explorables.
     """
     if model.training:
         raise ValueError("the model must be in evaluation mode: call model.eval() first")

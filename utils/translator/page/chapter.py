@@ -47,8 +47,6 @@ def live_translator(
 
     Raises:
         ValueError: another decoder, vocabularies of subwords, no example, or a text in place of a list.
-
-    Explained in chapters/bahdanau_decoder.
     """
     refuse_text(examples=examples, sentences=sentences)
     if not isinstance(model.decoder, BahdanauDecoder):

@@ -64,8 +64,6 @@ def stored_translator(name: str, title: str, *, folded: bool = False) -> Frame:
         name: of the translator, such as ``en-fr``.
         title: as for :class:`Frame`.
         folded: as for :class:`Frame`; the book loads the page when it is unfolded.
-
-    Explained in chapters/bahdanau_decoder.
     """
     if _in_book():
         address = f'="../_static/translators/{name}.html"'
