@@ -13,7 +13,7 @@ from torch import Tensor
 
 from utils.attention import masked_softmax, power_below, widened
 
-__all__ = ["boxcar", "epanechnikov", "gaussian", "nadaraya_watson", "triangular"]
+__all__ = ["boxcar", "gaussian", "nadaraya_watson"]
 
 
 def gaussian(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
@@ -34,26 +34,6 @@ def boxcar(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     tensor([0.5000, 0.5000, 0.0000])
     """
     return (u.abs() <= 1).to(u.dtype) / 2
-
-
-def triangular(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    r"""Triangular kernel :math:`K(u) = \max(0, 1 - |u|)`, which some textbooks call Epanechnikov.
-
-    >>> triangular(torch.tensor([0.0, 0.25, 2.0]))
-    tensor([1.0000, 0.7500, 0.0000])
-    """
-    return (1 - u.abs()).clamp(min=0)
-
-
-def epanechnikov(u: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    r"""Epanechnikov kernel :math:`K(u) = \tfrac34 \max(0, 1 - u^2)`.
-
-    >>> epanechnikov(torch.tensor([0.0, 0.5, 1.0]))
-    tensor([0.7500, 0.5625, 0.0000])
-
-    Source: Epanechnikov (1969), for estimates of densities.
-    """
-    return 0.75 * (1 - u**2).clamp(min=0)
 
 
 def nadaraya_watson(

@@ -21,8 +21,6 @@ FRENCH = ["Marie", "a", "trouvé", "la", "petite", "fleur", "blanche", "hier", "
 KERNELS = {
     "Gaussian": "gaussian",
     "boxcar": "boxcar",
-    "triangular": "triangular",
-    "Epanechnikov": "epanechnikov",
 }
 PLACES = [
     (0.9, -0.3),

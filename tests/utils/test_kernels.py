@@ -10,16 +10,21 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.testing import assert_close
 
-from utils.kernels import boxcar, epanechnikov, gaussian, nadaraya_watson, triangular
+from utils.kernels import boxcar, gaussian, nadaraya_watson
 
-KERNELS = [gaussian, boxcar, triangular, epanechnikov]
+KERNELS = [gaussian, boxcar]
+
+
+def triangular(u):
+    """A kernel of a reader's own, with a window and a slope in it."""
+    return (1 - u.abs()).clamp(min=0)
+
+
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 #: The same kernels on plain numbers, written from the formulae.
 PLAIN = {
     gaussian: lambda u: math.exp(-u * u / 2) / math.sqrt(2 * math.pi),
     boxcar: lambda u: 0.5 if u <= 1 else 0.0,
-    triangular: lambda u: 1 - u if u <= 1 else 0.0,
-    epanechnikov: lambda u: 0.75 * (1 - u * u) if u <= 1 else 0.0,
 }
 # Different primes, so that a swapped axis cannot pass.
 NUM_QUERIES, NUM_KEYS, D, D_V = 5, 7, 3, 2
@@ -61,8 +66,6 @@ def by_loop(queries: Tensor, keys: Tensor, values: Tensor, kernel, bandwidth: fl
     [
         (gaussian, 0.3989423, 0.3520653, 0.2419707, 0.0539910),  # the table of the normal density
         (boxcar, 0.5, 0.5, 0.5, 0.0),
-        (triangular, 1.0, 0.5, 0.0, 0.0),
-        (epanechnikov, 0.75, 0.5625, 0.0, 0.0),
     ],
 )
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -78,8 +81,6 @@ def test_kernels_by_hand(kernel, at_0, at_half, at_1, at_2, dtype):
     ("kernel", "weights"),
     [
         # Keys at 13, 14 and 18 hours, asked at 14 with a bandwidth of 2: u = 1/2, 0, 2.
-        (triangular, [1 / 3, 2 / 3, 0]),
-        (epanechnikov, [3 / 7, 4 / 7, 0]),
         (boxcar, [1 / 2, 1 / 2, 0]),
         (gaussian, [0.437349, 0.495582, 0.067069]),  # e^(-1/8), 1 and e^-2 over their sum, 2.017832
     ],
@@ -128,11 +129,10 @@ def test_bandwidth_from_nearest_neighbour_to_mean():
         assert_close(nadaraya_watson(queries, keys, values, bandwidth=bandwidth)[0], torch.tensor(expected))
 
 
-@pytest.mark.parametrize("kernel", [boxcar, triangular, epanechnikov])
-def test_an_empty_window_gives_zeros(kernel):
+def test_an_empty_window_gives_zeros():
     queries, keys = torch.tensor([0.0, 50.0]), torch.tensor([0.5, -0.5, 2.0])
     values = torch.tensor([[1.0], [3.0], [100.0]])
-    context, weights = nadaraya_watson(queries, keys, values, kernel=kernel)
+    context, weights = nadaraya_watson(queries, keys, values, kernel=boxcar)
     assert_close(context, torch.tensor([[2.0], [0.0]]))
     assert_close(weights, torch.tensor([[0.5, 0.5, 0], [0, 0, 0]]))
 
@@ -248,7 +248,7 @@ def test_a_tiny_bandwidth_leaves_the_nearest_keys(dtype, bandwidth):
 # Gradients
 
 
-@pytest.mark.parametrize("kernel", [gaussian, triangular, epanechnikov])
+@pytest.mark.parametrize("kernel", [gaussian, triangular])
 @pytest.mark.parametrize("masked", [False, True])
 def test_gradients_by_finite_differences(kernel, masked):
     mask = draw(2, 5, seed=3) > 0 if masked else None
@@ -260,7 +260,7 @@ def test_gradients_by_finite_differences(kernel, masked):
     assert torch.autograd.gradcheck(both, [x.requires_grad_() for x in inputs])
 
 
-@pytest.mark.parametrize("kernel", [gaussian, triangular, epanechnikov])
+@pytest.mark.parametrize("kernel", [gaussian, triangular])
 def test_gradients_are_finite_on_keys_and_empty_rows(kernel):
     keys, values = draw(NUM_KEYS, D), draw(NUM_KEYS, seed=1)
     queries = torch.cat([keys[:2], keys[:1] + 1e3]).requires_grad_()  # two on a key, one far away

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, arange, tensor
 
 from utils.exercises.tables import Case, against, normal
-from utils.kernels import gaussian, nadaraya_watson, triangular
+from utils.kernels import gaussian, nadaraya_watson
 
 _GAUSSIAN = "The Gaussian is exp(−u²/2)."
 
@@ -28,7 +28,7 @@ _GAUSSIAN = "The Gaussian is exp(−u²/2)."
     mistakes={
         "they do not sum to 1 | Divide by the sum.": lambda q, k, h: torch.exp(-(((q - k) / h) ** 2) / 2),
         "far keys get more | Mind the minus.": {"kernel": lambda u: 1 / gaussian(u)},
-        f"this is the triangular kernel | {_GAUSSIAN}": {"kernel": triangular},
+        f"this is the triangular kernel | {_GAUSSIAN}": {"kernel": lambda u: (1 - u.abs()).clamp(min=0)},
         f"the factor 1/2 is missing | {_GAUSSIAN}": {"kernel": lambda u: gaussian(u) ** 2},
         "the bandwidth has no effect | Divide the difference by it.": {"power": 0},
         "the differences are multiplied by the bandwidth | Divide.": {"power": -1},
