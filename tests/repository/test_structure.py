@@ -21,11 +21,11 @@ LAYERS = [
         "metrics",
         "unknown_words",
         "long_sequences",
-        "fast_decoding",
+        "positions",
         "circuits",
         "sentence_encoder",
     },
-    {"fast_training"},
+    {"fast_training", "fast_decoding", "chat_model"},
     {"figures"},
     {"translator", "exercises"},
     {"__main__"},
@@ -56,6 +56,18 @@ def test_imports_follow_the_data(module: Path) -> None:
     allowed = {here, "errors"} if here in ALONE else {here}.union(*LAYERS[:row])
     for name in imported(module):
         assert name in allowed, f"{here} imports {name}"
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_imports() -> None:
+    picture = (ROOT / "book" / "_assets" / "rooms.html").read_text("utf-8")
+    drawn: list[set[str]] = [set() for _ in LAYERS]
+    for row, name in re.findall(r'data-row="(\d+)"[^>]*>(\w+)<', picture):
+        drawn[int(row)].add(name)
+    assert drawn == LAYERS
+    # What a row holds stands above what the rows after it hold; corpus is as high as the models beside it.
+    places = re.findall(r'data-row="(\d+)" x="\d+" y="(\d+)">(?!corpus)', picture)
+    heights = [int(y) for _, y in sorted(places, key=lambda place: (int(place[0]), int(place[1])))]
+    assert heights == sorted(heights)
 
 
 def test_the_messages_that_a_page_explains_are_those_of_the_code() -> None:
