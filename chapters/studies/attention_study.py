@@ -18,7 +18,7 @@ import torch
 import typer
 
 from studies.parts import run_parts
-from studies.transformer_study import Corpus, corpus_of_the_chapter
+from studies.transformer_study import ChapterCorpus, corpus_of_the_chapter
 from utils.corpus.batches import pad_ids
 from utils.corpus.grammar import Triple, join_words
 from utils.fast_training import fast_loss
@@ -36,7 +36,7 @@ KINDS = {"with": BahdanauDecoder, "without": FixedContextDecoder}
 RUNNING = "Mary found the small white flower yesterday ."
 
 
-class Setup(NamedTuple):
+class AttentionSettings(NamedTuple):
     """The settings of the study.
 
     Attributes:
@@ -57,20 +57,22 @@ class Setup(NamedTuple):
     num_test: int = 500
 
 
-def translate(model: EncoderDecoder, corpus: Corpus, sentences: list[list[str]]) -> list[list[str]]:
+def translate(model: EncoderDecoder, corpus: ChapterCorpus, sentences: list[list[str]]) -> list[list[str]]:
     """The greedy translations of English sentences."""
     ids = corpus.en.encode(sentences)
     found = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50)
     return [corpus.fr.tokens(hypothesis.tokens) for hypothesis in found]
 
 
-def which_right(model: EncoderDecoder, corpus: Corpus, sentences: list[Triple]) -> list[bool]:
+def which_right(model: EncoderDecoder, corpus: ChapterCorpus, sentences: list[Triple]) -> list[bool]:
     """Which translations equal the reference, word for word."""
     written = translate(model, corpus, [t.en for t in sentences])
     return [words == list(t.fr) for words, t in zip(written, sentences, strict=True)]
 
 
-def train(kind: str, corpus: Corpus, *, steps: int, lr: float, seed: int) -> tuple[EncoderDecoder, dict]:
+def train(
+    kind: str, corpus: ChapterCorpus, *, steps: int, lr: float, seed: int
+) -> tuple[EncoderDecoder, dict]:
     """Train a translator, and say how long it took and how low its loss is at the end."""
     batches = corpus.batches(seed, batch_size=64)
     with seeded(seed):
@@ -88,7 +90,7 @@ def train(kind: str, corpus: Corpus, *, steps: int, lr: float, seed: int) -> tup
     }
 
 
-def tested(model: EncoderDecoder, corpus: Corpus) -> dict:
+def tested(model: EncoderDecoder, corpus: ChapterCorpus) -> dict:
     """How many test sentences are right, how many of the long ones, and the running sentence."""
     right = which_right(model, corpus, corpus.test)
     return {
@@ -98,7 +100,7 @@ def tested(model: EncoderDecoder, corpus: Corpus) -> dict:
     }
 
 
-def measure(kind: str, size: int, setup: Setup) -> dict:
+def measure(kind: str, size: int, setup: AttentionSettings) -> dict:
     """Choose a learning rate on the sentences of validation, then train with every seed and test."""
     corpus = corpus_of_the_chapter(size, setup.num_test)
     trials, first = [], {}
@@ -111,14 +113,14 @@ def measure(kind: str, size: int, setup: Setup) -> dict:
     return {"lr": lr, "validation": trials, "runs": [about | tested(model, corpus) for model, about in runs]}
 
 
-def measure_more(size: int, setup: Setup, lr: Callable[[], float]) -> dict:
+def measure_more(size: int, setup: AttentionSettings, lr: Callable[[], float]) -> dict:
     """Train the translator without attention for more steps, with every seed, and test."""
     corpus, rate = corpus_of_the_chapter(size, setup.num_test), lr()
     runs = [train("without", corpus, steps=setup.more * setup.steps, lr=rate, seed=s) for s in setup.seeds]
     return {"lr": rate, "runs": [about | tested(model, corpus) for model, about in runs]}
 
 
-def words_of(size: int, setup: Setup) -> dict:
+def words_of(size: int, setup: AttentionSettings) -> dict:
     """How many of the sentences have each word of the running sentence, and how many test sentences there are."""
     corpus = corpus_of_the_chapter(size, setup.num_test)
     counts = {word: sum(word in t.en for t in corpus.train) for word in RUNNING.split()}
@@ -133,7 +135,7 @@ def _main(
 ) -> None:
     """Train both translators on both amounts of data; store the results."""
     torch.set_num_threads(1)  # as for the results in the book
-    setup = Setup()
+    setup = AttentionSettings()
     measures: dict[str, Callable[[], dict]] = {
         f"words {size}": partial(words_of, size, setup) for size in setup.sizes
     }

@@ -39,7 +39,7 @@ RESULTS = Path(__file__).with_suffix(".json")
 
 
 @dataclass(frozen=True)
-class Study:
+class ExplanationSettings:
     """The settings of the study; the defaults are those of the stored results.
 
     Attributes:
@@ -108,7 +108,7 @@ class Grammar(NamedTuple):
         return make_batch(src if source else [[EOS]] * len(src), tgt)
 
 
-def grammar(study: Study, lang: str = "fr") -> Grammar:
+def grammar(study: ExplanationSettings, lang: str = "fr") -> Grammar:
     """The sentences of the page: the first ones, and of the next ones those with a word of ``RARE``."""
     all_triples = triples(study.num_drawn, split="train", min_words=3, max_words=study.longest)
     train = all_triples[: study.num_train] + [t for t in all_triples[study.num_train :] if RARE & set(t.en)]
@@ -137,7 +137,9 @@ def even_weights(mask: Bool[Tensor, "batch n"]) -> Float[Tensor, "batch n"]:
     return mask / mask.sum(dim=-1, keepdim=True)
 
 
-def translator(study: Study, data: Grammar, decoder: type[BahdanauDecoder], seed: int) -> EncoderDecoder:
+def translator(
+    study: ExplanationSettings, data: Grammar, decoder: type[BahdanauDecoder], seed: int
+) -> EncoderDecoder:
     """A translator before training."""
     with seeded(seed):
         d = study.width
@@ -145,14 +147,14 @@ def translator(study: Study, data: Grammar, decoder: type[BahdanauDecoder], seed
         return EncoderDecoder(encoder, decoder(len(data.tgt), d, d, 2 * d, dropout=0.1))
 
 
-def misled(study: Study, data: Grammar, honest: EncoderDecoder) -> EncoderDecoder:
+def misled(study: ExplanationSettings, data: Grammar, honest: EncoderDecoder) -> EncoderDecoder:
     """A copy of a translator, trained further to give the same words with other weights."""
     model, loss = deepcopy(honest), partial(misleading_loss, honest=honest)
     fit(model, data.batches(32), epochs=study.epochs_misled, lr=study.lr / 2, loss=loss)
     return model
 
 
-def continued(study: Study, data: Grammar, honest: EncoderDecoder) -> EncoderDecoder:
+def continued(study: ExplanationSettings, data: Grammar, honest: EncoderDecoder) -> EncoderDecoder:
     """A copy that is trained as long as the misled one, to translate and for nothing else."""
     model = deepcopy(honest)
     fit(model, data.batches(32), epochs=study.epochs_misled, lr=study.lr / 2, loss=fast_loss)
@@ -190,7 +192,9 @@ class SingleWords(nn.Module):
         return self.output(weights @ self.words(src))
 
 
-def guided(study: Study, data: Grammar, weights_of: Callable[[Batch], Tensor], *, epochs: int = 2) -> float:
+def guided(
+    study: ExplanationSettings, data: Grammar, weights_of: Callable[[Batch], Tensor], *, epochs: int = 2
+) -> float:
     """The share of target words that a :class:`SingleWords` gets right, trained and tested with given weights.
 
     Source: after Wiegreffe and Pinter (2019), section 3.4.
@@ -420,7 +424,7 @@ def measure_elsewhere(data: Grammar, model: EncoderDecoder) -> dict[str, float]:
 
 
 def trained(
-    study: Study, data: Grammar, seed: int, *, even: bool = False, source: bool = True
+    study: ExplanationSettings, data: Grammar, seed: int, *, even: bool = False, source: bool = True
 ) -> EncoderDecoder:
     """A translator after training; with even weights, or without a source, it is the control of the page."""
     model = translator(study, data, EvenDecoder if even else BahdanauDecoder, seed)
@@ -429,7 +433,7 @@ def trained(
     return model
 
 
-def measure_seeds(study: Study) -> dict:
+def measure_seeds(study: ExplanationSettings) -> dict:
     """Translators from several seeds: honest, misled, trained on, with even weights, and without a source."""
     data = grammar(study)
     test = data.batch(data.test)
@@ -480,7 +484,7 @@ def measure_seeds(study: Study) -> dict:
     return results
 
 
-def measure_chinese(study: Study) -> dict:
+def measure_chinese(study: ExplanationSettings) -> dict:
     """Translators into Chinese from several seeds: names at the beginning, and words that look elsewhere."""
     data = grammar(study, "zh")
     test = data.batch(data.test)
@@ -508,7 +512,7 @@ def _rounded(number: Tensor) -> float:
     return round(number.item(), 3)
 
 
-def run_study(study: Study, out: Path) -> None:
+def run_study(study: ExplanationSettings, out: Path) -> None:
     """Measure and store it, unless the results are stored already."""
     belongs_to = {"versions": {"torch": version("torch")}, "settings": vars(study)}
     parts = {"seeds": partial(measure_seeds, study), "chinese": partial(measure_chinese, study)}
@@ -520,7 +524,7 @@ def _main(
 ) -> None:
     """Train and measure what the chapter on explanations reports; store the numbers."""
     torch.set_num_threads(1)  # as for the results in the book
-    run_study(Study(), out)
+    run_study(ExplanationSettings(), out)
     typer.echo(f"{out}: complete")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from studies.length_study import DECODERS, Task, grammar_task, score, train
+from studies.length_study import DECODERS, LengthTask, grammar_task, score, train
 from utils.corpus.whole_files import write_whole
 from utils.metrics import bleu
 from utils.search import greedy
@@ -65,7 +65,9 @@ def right_places(words: Sequence[str], reference: Sequence[str]) -> list[int]:
     return list(longest(0, 0))
 
 
-def translated(model: EncoderDecoder, task: Task, english: Sequence[str], french: Sequence[str]) -> dict:
+def translated(
+    model: EncoderDecoder, task: LengthTask, english: Sequence[str], french: Sequence[str]
+) -> dict:
     """The words of a translation, the places of those that are right, and the weights of the first clause.
 
     The weights are those of as many words as the first clause has in French, on each English word of the first clause

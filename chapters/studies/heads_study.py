@@ -30,7 +30,7 @@ NUM_WORDS = 24
 
 
 @dataclass(frozen=True)
-class Study:
+class HeadsSettings:
     """The settings of the study; the defaults are those of the stored results.
 
     Attributes:
@@ -60,7 +60,7 @@ def repeated(num_texts: int, draw: torch.Generator, length: int | None = None) -
     return torch.cat([block, block], dim=1)
 
 
-def train(study: Study, seed: int, *, layers: int, lr: float) -> tuple[AttentionOnly, list[float]]:
+def train(study: HeadsSettings, seed: int, *, layers: int, lr: float) -> tuple[AttentionOnly, list[float]]:
     """A network, and the losses of the words of the second block, each a mean over 25 steps."""
     torch.manual_seed(seed)
     model = AttentionOnly(NUM_WORDS, 64, num_heads=4 // layers, num_layers=layers, max_len=32)
@@ -95,7 +95,7 @@ def right_and_loss(model: AttentionOnly, texts: Tensor, replace: dict) -> list[f
 GROUPS = [[place] for place in product(range(2), repeat=2)] + [[(1, 0), (1, 1)]]
 
 
-def measure_two_layers(study: Study, seed: int) -> dict:
+def measure_two_layers(study: HeadsSettings, seed: int) -> dict:
     """Train a network of two layers, score its heads, and switch them off, by zeros and by their means."""
     model, losses = train(study, seed, layers=2, lr=study.lr)
     texts = repeated(study.num_test, torch.Generator().manual_seed(9), length=study.length)
@@ -118,14 +118,14 @@ def measure_two_layers(study: Study, seed: int) -> dict:
     return {"losses": losses, "off": off} | rounded
 
 
-def measure_one_layer(study: Study) -> dict:
+def measure_one_layer(study: HeadsSettings) -> dict:
     """The losses at the end of networks of one layer with as many heads, by seed and by learning rate."""
     by_seed = [train(study, seed, layers=1, lr=study.lr)[1] for seed in study.seeds]
     by_rate = {str(lr): train(study, study.seeds[0], layers=1, lr=lr)[1][-1] for lr in study.other_rates}
     return {"losses": by_seed[0], "ends": [losses[-1] for losses in by_seed], "other rates": by_rate}
 
 
-def run_study(study: Study, out: Path) -> None:
+def run_study(study: HeadsSettings, out: Path) -> None:
     """Measure what is not stored yet, and store it."""
     parts = {f"seed {seed}": partial(measure_two_layers, study, seed) for seed in study.seeds}
     parts["one layer"] = partial(measure_one_layer, study)
@@ -137,7 +137,7 @@ def _main(
 ) -> None:
     """Train and measure what the chapter on the heads reports of ten seeds; store the numbers."""
     torch.set_num_threads(1)  # as for the results in the book
-    run_study(Study(), out)
+    run_study(HeadsSettings(), out)
     typer.echo(f"{out}: complete")
 
 

@@ -47,7 +47,7 @@ RESULTS = Path(__file__).with_suffix(".json")
 
 
 @dataclass(frozen=True)
-class Task:
+class LengthTask:
     """English sentences to train on, none longer than a limit, and to test on, many of them longer.
 
     Attributes:
@@ -80,7 +80,7 @@ def grammar_task(
     longest: int = LONGEST,
     num_test: int = 100,
     edges: Sequence[int] = EDGES,
-) -> Task:
+) -> LengthTask:
     """Sentences of the grammar corpus, their lengths spread evenly.
 
     Args:
@@ -100,7 +100,7 @@ def grammar_task(
     train = _until(sentences("train", max_words), num_tokens, length=lambda pair: len(pair[1]) + 1)
     test = _spread(sentences("test", longest), num_test, [*edges, longest], length=lambda pair: len(pair[0]))
     en, fr = Vocabulary.words(en for en, _ in train), Vocabulary.words(fr for _, fr in train)
-    return Task(
+    return LengthTask(
         en.encode([en for en, _ in train]),
         fr.encode([fr for _, fr in train]),
         en.encode([en for en, _ in test]),
@@ -123,7 +123,7 @@ def joined_task(
     edges: Sequence[int] = EDGES,
     longest: int = LONGEST,
     single: bool = False,
-) -> Task:
+) -> LengthTask:
     """Sentences of a pair file, two to six put one after the other, so that there are long ones.
 
     The pairs are split first and joined then, so no sentence of the test is part of a sentence of training.
@@ -157,7 +157,7 @@ def joined_task(
     train = _until(short, num_tokens, length=num_subwords)
     held_out = _joined([(source, references[0]) for source, references in split.test], seed=1, single=single)
     test = _spread(held_out, num_test, [*edges, longest], length=num_words)
-    return Task(
+    return LengthTask(
         en.encode([source for source, _ in train]),
         fr.encode([target for _, target in train]),
         en.encode([source for source, _ in test]),
@@ -205,7 +205,7 @@ def _spread(
 
 
 def train(
-    task: Task,
+    task: LengthTask,
     decoder: str,
     *,
     width: int = 128,
@@ -259,7 +259,7 @@ class LengthScore(NamedTuple):
 
 
 def score(
-    model: EncoderDecoder, task: Task, *, edges: Sequence[int] = EDGES, resamples: int = 0
+    model: EncoderDecoder, task: LengthTask, *, edges: Sequence[int] = EDGES, resamples: int = 0
 ) -> list[LengthScore]:
     """Translate the test sentences of a task greedily and score them by length.
 
@@ -300,7 +300,7 @@ LONGER = {
 
 
 @dataclass(frozen=True)
-class Study:
+class LengthSettings:
     """The settings that the trainings of a study share.
 
     Attributes:
@@ -327,7 +327,7 @@ class Study:
     vocabulary_size: int = 3000
     resamples: int = 0
 
-    def task(self, max_words: int) -> Task:
+    def task(self, max_words: int) -> LengthTask:
         """The sentences on which the translators with this limit are trained and tested."""
         options = {"num_tokens": self.num_tokens, "num_test": self.num_test}
         if self.corpus == GRAMMAR:
@@ -352,7 +352,7 @@ class Study:
         return json.loads(json.dumps(head))  # tuples become lists, as in a file
 
 
-def run_study(study: Study, out: Path, *, at_most: int | None = None, progress: bool = False) -> int:
+def run_study(study: LengthSettings, out: Path, *, at_most: int | None = None, progress: bool = False) -> int:
     """Run the trainings of a study that a file does not hold yet, and add each result to it.
 
     Args:
@@ -412,13 +412,15 @@ def _main(
         str, typer.Argument(help="grammar, or a pair file (English, French) whose sentences are joined")
     ] = GRAMMAR,
     out: Annotated[Path, typer.Option(help="results; trainings that it holds are not done again")] = RESULTS,
-    num_tokens: Annotated[int, typer.Option(min=1, help="French tokens of each training")] = Study.num_tokens,
+    num_tokens: Annotated[
+        int, typer.Option(min=1, help="French tokens of each training")
+    ] = LengthSettings.num_tokens,
     longer: Annotated[bool, typer.Option(help="the longer training on a pair file, with one seed")] = False,
     at_most: Annotated[int | None, typer.Option(min=1, help="largest number of trainings to run")] = None,
 ) -> None:
     """Train with and without attention, on short and on longer sentences; store BLEU by length."""
     torch.set_num_threads(1)  # as for the results in the book
-    study = Study(corpus, **LONGER) if longer else Study(corpus, num_tokens=num_tokens)
+    study = LengthSettings(corpus, **LONGER) if longer else LengthSettings(corpus, num_tokens=num_tokens)
     num_left = run_study(study, out, at_most=at_most, progress=sys.stderr.isatty())
     typer.echo(f"{out}: {f'{num_left} trainings left' if num_left else 'complete'}")
 

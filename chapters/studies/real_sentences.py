@@ -65,7 +65,7 @@ RESAMPLES = 300
 
 
 @dataclass(frozen=True)
-class Study:
+class SentencesSettings:
     """The settings of the study; the defaults are those of the stored results.
 
     Attributes:
@@ -176,7 +176,7 @@ def links_by_table(
 # Parts: each measures something and returns what is stored
 
 
-def measure_file(study: Study) -> dict:
+def measure_file(study: SentencesSettings) -> dict:
     """Facts about the Chinese file, and the shares of its test that a random split also has in training."""
     with find_file(CHINESE).open("rb") as file:
         raw = [tuple(line.split("\t")[:2]) for line in read_lines(file, CHINESE) if line]
@@ -277,7 +277,7 @@ class Trained(NamedTuple):
 
 def trained(
     name: str,
-    study: Study,
+    study: SentencesSettings,
     src: Units,
     tgt: Units,
     split: Split,
@@ -391,14 +391,14 @@ class Chinese(NamedTuple):
 
 
 @cache
-def chinese(study: Study) -> Chinese:
+def chinese(study: SentencesSettings) -> Chinese:
     """The translator that most parts look at; what ``attention-course train`` trains, too."""
     split = study.split(CHINESE, "zh", "en")
     src, tgt = (pieces(side, study.vocabulary_size) for side in zip(*split.train, strict=True))
     return Chinese(split, src, tgt, *trained("zh-en", study, src, tgt, split, study.settings("zh", "en")))
 
 
-def measure_leak(study: Study) -> dict:
+def measure_leak(study: SentencesSettings) -> dict:
     """Two translators and one test; one translator was also trained on the other rows of the groups of the test."""
     honest = chinese(study)
     rows = [(example.source, reference) for example in honest.split.test for reference in example.references]
@@ -442,7 +442,7 @@ def _share(flags: Iterable[bool]) -> float | None:
     return round(sum(flags) / len(flags), 3) if flags else None
 
 
-def measure_units(study: Study) -> dict:
+def measure_units(study: SentencesSettings) -> dict:
     """BLEU of characters, words and pieces, and of words whose unknown ones are replaced."""
     page = chinese(study)
     split, settings = page.split, study.settings("zh", "en")
@@ -516,7 +516,7 @@ def _learned_dictionary(
     return learn_dictionary(src_words, tgt_words, links)
 
 
-def measure_translator(study: Study) -> dict:
+def measure_translator(study: SentencesSettings) -> dict:
     """The translator from Chinese: its training and its score."""
     page = chinese(study)
     run = page.run(study.settings("zh", "en"))
@@ -554,7 +554,7 @@ def aer_of(links: Mapping[str, Sequence[Links]], gold: Sequence[GoldLinks]) -> d
     return results
 
 
-def measure_mistakes(study: Study) -> dict:
+def measure_mistakes(study: SentencesSettings) -> dict:
     """BLEU of the page's translator by rarest character and by length, and negations that are kept."""
     page = chinese(study)
     sources, references = _test_of(page.split)
@@ -612,7 +612,7 @@ def possible_shares(
 #: The parts of the study, in the order in which they are measured.
 #:
 #: :meta hide-value:
-PARTS: dict[str, Callable[[Study], dict]] = {
+PARTS: dict[str, Callable[[SentencesSettings], dict]] = {
     "file": measure_file,
     "leak": measure_leak,
     "units": measure_units,
@@ -631,7 +631,7 @@ def head() -> dict:
     }
 
 
-def run_study(study: Study, out: Path, parts: Sequence[str] | None = None) -> None:
+def run_study(study: SentencesSettings, out: Path, parts: Sequence[str] | None = None) -> None:
     """Measure the parts that are named, or those that are not stored yet, as :func:`studies.parts.run_parts`."""
     study.runs.mkdir(parents=True, exist_ok=True)
     settings = {name: value for name, value in vars(study).items() if name != "runs"}
@@ -644,13 +644,15 @@ def _main(
         list[str] | None, typer.Option(help=f"Measure this part alone, again if need be: {', '.join(PARTS)}.")
     ] = None,
     out: Annotated[Path, typer.Option(help="results; parts that it holds are not measured again")] = RESULTS,
-    runs: Annotated[Path, typer.Option(help="folder in which the trainings are kept")] = Study.runs,
+    runs: Annotated[
+        Path, typer.Option(help="folder in which the trainings are kept")
+    ] = SentencesSettings.runs,
 ) -> None:
     """Measure the files of real sentences and the translators that are trained on them; store the numbers."""
     if unknown := set(only or ()) - set(PARTS):
         raise typer.BadParameter(f"no such part: {', '.join(sorted(unknown))}")
     torch.set_num_threads(1)  # as for the results in the book
-    run_study(Study(runs=runs), out, only)
+    run_study(SentencesSettings(runs=runs), out, only)
     typer.echo(f"{out}: complete")
 
 

@@ -22,7 +22,7 @@ import typer
 from torch import Tensor
 from tqdm import tqdm
 
-from studies.length_study import Study, score
+from studies.length_study import LengthSettings, score
 from utils.attention import DotProductAttention
 from utils.corpus.batches import Batch, ShuffledBatches, make_batch, pad_ids
 from utils.corpus.grammar import Triple, join_words, triples
@@ -46,7 +46,7 @@ TRAINED = ("recurrent", "transformer", "transformer, norm after")
 
 
 @dataclass(frozen=True)
-class Setup:
+class TransformerSettings:
     """The settings of the study.
 
     Attributes:
@@ -81,7 +81,13 @@ class Setup:
 
 
 def transformer(
-    num_src: int, num_tgt: int, width: int, setup: Setup, *, dropout: float = 0.0, norm_first: bool = True
+    num_src: int,
+    num_tgt: int,
+    width: int,
+    setup: TransformerSettings,
+    *,
+    dropout: float = 0.0,
+    norm_first: bool = True,
 ) -> EncoderDecoder:
     """A Transformer of the study."""
     options = {"num_heads": setup.num_heads, "num_layers": setup.num_layers}
@@ -158,7 +164,7 @@ def fit_steps(
 # The same seconds on the sentences of the chapter
 
 
-class Corpus(NamedTuple):
+class ChapterCorpus(NamedTuple):
     """The sentences of the chapter, English and French, and others to choose the learning rates by."""
 
     train: list[Triple]
@@ -173,18 +179,18 @@ class Corpus(NamedTuple):
         return ShuffledBatches(*ids, batch_size=batch_size, seed=seed)
 
 
-def corpus_of_the_chapter(num: int = 10_000, num_test: int = 500) -> Corpus:
+def corpus_of_the_chapter(num: int = 10_000, num_test: int = 500) -> ChapterCorpus:
     """The corpus that chapters/bahdanau_decoder and chapters/transformer train on."""
     train, valid, test = (
         triples(n, split=split, min_words=3, max_words=16)
         for n, split in ((num, "train"), (num_test, "valid"), (num_test, "test"))
     )
-    return Corpus(
+    return ChapterCorpus(
         train, valid, test, Vocabulary.words(t.en for t in train), Vocabulary.words(t.fr for t in train)
     )
 
 
-def bleu_of(model: EncoderDecoder, corpus: Corpus, sentences: Sequence[Triple]) -> float:
+def bleu_of(model: EncoderDecoder, corpus: ChapterCorpus, sentences: Sequence[Triple]) -> float:
     """BLEU of the greedy translations of the sentences."""
     ids = corpus.en.encode([t.en for t in sentences])
     hypotheses = greedy(model, pad_ids(ids), torch.tensor([*map(len, ids)]), max_len=50)
@@ -193,7 +199,7 @@ def bleu_of(model: EncoderDecoder, corpus: Corpus, sentences: Sequence[Triple]) 
 
 
 @torch.no_grad()
-def alignment_errors(model: EncoderDecoder, corpus: Corpus) -> dict[str, float]:
+def alignment_errors(model: EncoderDecoder, corpus: ChapterCorpus) -> dict[str, float]:
     """The alignment error rate of each head of each cross-attention, of the mean of each layer, and of the diagonal."""
     ids = corpus.en.encode([t.en for t in corpus.test]), corpus.fr.encode([t.fr for t in corpus.test])
     batch = make_batch(*ids)
@@ -217,7 +223,7 @@ def alignment_errors(model: EncoderDecoder, corpus: Corpus) -> dict[str, float]:
     return {name: round(alignment_error_rate(each, gold), 3) for name, each in links.items()}
 
 
-def make(name: str, corpus: Corpus, setup: Setup, *, seed: int) -> EncoderDecoder:
+def make(name: str, corpus: ChapterCorpus, setup: TransformerSettings, *, seed: int) -> EncoderDecoder:
     """One of the translators, before training."""
     sizes = len(corpus.en), len(corpus.fr), setup.width
     with seeded(seed):
@@ -227,7 +233,14 @@ def make(name: str, corpus: Corpus, setup: Setup, *, seed: int) -> EncoderDecode
 
 
 def train(
-    name: str, corpus: Corpus, setup: Setup, *, seed: int, steps: int, lr: float, progress: bool
+    name: str,
+    corpus: ChapterCorpus,
+    setup: TransformerSettings,
+    *,
+    seed: int,
+    steps: int,
+    lr: float,
+    progress: bool,
 ) -> EncoderDecoder:
     """Train one of the translators on the sentences of the chapter."""
     model, batches = make(name, corpus, setup, seed=seed), corpus.batches(seed)
@@ -235,7 +248,7 @@ def train(
     return fit_steps(model, batches, steps, progress=progress, seed=seed, lr=lr, **warmup)
 
 
-def same_seconds(setup: Setup, corpus: Corpus, *, progress: bool = False) -> list[dict]:
+def same_seconds(setup: TransformerSettings, corpus: ChapterCorpus, *, progress: bool = False) -> list[dict]:
     """Train all translators for the same processor time, with each seed; BLEU and alignment error of each.
 
     The learning rate of each is that of ``setup.lrs`` with the highest BLEU on the sentences for validation, after a
@@ -274,7 +287,7 @@ def same_seconds(setup: Setup, corpus: Corpus, *, progress: bool = False) -> lis
 # BLEU by length, beside the length study
 
 
-def by_length(study: Study, setup: Setup, *, progress: bool = False) -> list[dict]:
+def by_length(study: LengthSettings, setup: TransformerSettings, *, progress: bool = False) -> list[dict]:
     """Train a Transformer in the time that a recurrent translator of the length study takes; BLEU by length."""
     results = []
     for limit in setup.limits:
@@ -336,7 +349,9 @@ def loss_with_weights(model: EncoderDecoder, batch: Batch) -> Tensor:
         return fast_loss(model, batch)
 
 
-def costs(setup: Setup, *, width: int = 128, vocab: int = 500, batch_size: int = 8) -> list[dict]:
+def costs(
+    setup: TransformerSettings, *, width: int = 128, vocab: int = 500, batch_size: int = 8
+) -> list[dict]:
     """Time and memory of a training step for sentences of each length, without the optimizer's part."""
     results = []
     for length in setup.lengths:
@@ -382,7 +397,7 @@ def write_words(model: EncoderDecoder, src: Tensor, words: Tensor, *, steps: Cal
         model.decoder.output(features[:, -1:])
 
 
-def decoding(setup: Setup, *, width: int = 128, vocab: int = 500) -> list[dict]:
+def decoding(setup: TransformerSettings, *, width: int = 128, vocab: int = 500) -> list[dict]:
     """Milliseconds to write sentences of each length, one at a time, from a source of the same length."""
     with seeded(0):
         transformer_model = transformer(vocab, vocab, width, setup).eval()
@@ -418,12 +433,12 @@ def _main(
 ) -> None:
     """Measure the Transformer beside the recurrent translator; store the results."""
     torch.set_num_threads(1)  # as for the results in the book
-    setup, progress = Setup(), sys.stderr.isatty()
+    setup, progress = TransformerSettings(), sys.stderr.isatty()
     results = json.loads(out.read_text("utf-8")) if out.exists() else {}
     results["torch"] = torch.__version__
     measures: dict[str, Callable[[], Sequence[dict]]] = {
         "same_seconds": lambda: same_seconds(setup, corpus_of_the_chapter(), progress=progress),
-        "by_length": lambda: by_length(Study(), setup, progress=progress),
+        "by_length": lambda: by_length(LengthSettings(), setup, progress=progress),
         "costs": lambda: costs(setup),
         "decoding": lambda: decoding(setup),
     }

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from studies.attention_study import RESULTS, Setup, measure, words_of
+from studies.attention_study import RESULTS, AttentionSettings, measure, words_of
 
 pytestmark = pytest.mark.trains
-TINY = Setup(sizes=(67,), steps=3, lrs=(4e-3, 8e-3), seeds=(0, 1), num_test=11)
+TINY = AttentionSettings(sizes=(67,), steps=3, lrs=(4e-3, 8e-3), seeds=(0, 1), num_test=11)
 
 
 @pytest.mark.slow
@@ -27,7 +27,7 @@ def test_it_counts_the_sentences_that_have_a_word():
 def test_the_stored_results_are_those_of_the_chapter():
     stored = json.loads(RESULTS.read_text("utf-8"))
     assert stored["seeds"] == [0, 1, 2]
-    assert stored["steps"] == Setup().steps
-    for size in Setup().sizes:
+    assert stored["steps"] == AttentionSettings().steps
+    for size in AttentionSettings().sizes:
         runs = {kind: stored["parts"][f"{kind} {size}"]["runs"] for kind in ("with", "without")}
         assert min(run["right"] for run in runs["with"]) > max(run["right"] for run in runs["without"])

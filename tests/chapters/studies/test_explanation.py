@@ -8,7 +8,7 @@ import torch
 from studies.explanation import (
     RESULTS,
     EvenDecoder,
-    Study,
+    ExplanationSettings,
     grammar,
     misleading_loss,
     run_study,
@@ -21,7 +21,9 @@ from utils.training import batch_loss
 
 pytestmark = pytest.mark.trains
 
-SMALL = Study(num_train=61, num_drawn=67, num_test=17, epochs=1, epochs_misled=1, width=7, seeds=(0, 1))
+SMALL = ExplanationSettings(
+    num_train=61, num_drawn=67, num_test=17, epochs=1, epochs_misled=1, width=7, seeds=(0, 1)
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,4 +59,6 @@ def test_it_is_measured_once(tmp_path):
 
 
 def test_the_stored_results_are_those_of_these_settings():
-    assert json.loads(RESULTS.read_text("utf-8"))["settings"] == json.loads(json.dumps(vars(Study())))
+    assert json.loads(RESULTS.read_text("utf-8"))["settings"] == json.loads(
+        json.dumps(vars(ExplanationSettings()))
+    )

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from studies.heads_study import RESULTS, Study, run_study
+from studies.heads_study import RESULTS, HeadsSettings, run_study
 
 pytestmark = pytest.mark.trains
 
-SMALL = Study(seeds=(3, 5), steps=25, batch_size=7, other_rates=(0.01,), num_test=11, length=5)
+SMALL = HeadsSettings(seeds=(3, 5), steps=25, batch_size=7, other_rates=(0.01,), num_test=11, length=5)
 
 
 @pytest.mark.slow
@@ -25,4 +25,4 @@ def test_it_is_measured_once(tmp_path):
 
 
 def test_the_stored_results_are_those_of_these_settings():
-    assert json.loads(RESULTS.read_text("utf-8"))["settings"] == json.loads(json.dumps(vars(Study())))
+    assert json.loads(RESULTS.read_text("utf-8"))["settings"] == json.loads(json.dumps(vars(HeadsSettings())))

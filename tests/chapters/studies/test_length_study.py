@@ -7,7 +7,7 @@ import pytest
 from tiny import write_pairs
 
 from studies import length_study
-from studies.length_study import RESULTS, Study, joined_task, run_study
+from studies.length_study import RESULTS, LengthSettings, joined_task, run_study
 from utils.corpus.pairs import read_pairs
 
 pytestmark = pytest.mark.trains
@@ -41,7 +41,7 @@ def test_joined_training_sentences_hold_no_test_sentence(pairs, monkeypatch):
     assert all(3 < number < len(task.src_vocabulary) for number in task.read("I see two cats."))
 
 
-TINY = Study(limits=(5, 7), seeds=(3,), num_tokens=200, num_test=2, width=7)
+TINY = LengthSettings(limits=(5, 7), seeds=(3,), num_tokens=200, num_test=2, width=7)
 
 
 @pytest.mark.slow

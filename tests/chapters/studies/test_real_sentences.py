@@ -12,7 +12,7 @@ from studies.real_sentences import (
     CHINESE,
     PARTS,
     RESULTS,
-    Study,
+    SentencesSettings,
     cohesive_words,
     groups_of,
     links_by_table,
@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[3]
 def test_every_part_is_measured_and_can_resume(folder, tiny_study, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv(DATA_VARIABLE, str(folder))
     monkeypatch.setattr(real_sentences, "RESAMPLES", 40)
-    study, out = Study(runs=tmp_path / "runs", **tiny_study), tmp_path / "study.json"
+    study, out = SentencesSettings(runs=tmp_path / "runs", **tiny_study), tmp_path / "study.json"
     run_study(study, out, ["file"])
     assert list(json.loads(out.read_text("utf-8"))["parts"]) == ["file"]
     run_study(study, out)
@@ -49,7 +49,7 @@ def test_every_part_is_measured_and_can_resume(folder, tiny_study, tmp_path, mon
     run_study(study, out, ["mistakes"])
     assert capsys.readouterr().out == ""
     with pytest.raises(ValueError, match="other files, versions or settings"):
-        run_study(Study(runs=tmp_path / "runs"), out)
+        run_study(SentencesSettings(runs=tmp_path / "runs"), out)
 
 
 def test_groups_by_hand():
@@ -117,7 +117,7 @@ def chinese_file(stored):
 @pytest.mark.slow
 @pytest.mark.usefixtures("chinese_file")
 def test_the_stored_counts_are_those_of_the_file(stored):
-    measured = measure_file(Study())
+    measured = measure_file(SentencesSettings())
     assert measured == {name: value for name, value in stored["parts"]["file"].items() if name != "minutes"}
 
 

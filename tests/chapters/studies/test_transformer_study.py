@@ -9,17 +9,17 @@ from torch import nn
 
 from studies import transformer_study
 from studies.length_study import RESULTS as RECURRENT
-from studies.length_study import Study
+from studies.length_study import LengthSettings
 from studies.transformer_study import (
     RESULTS,
     TRAINED,
-    Setup,
+    TransformerSettings,
     corpus_of_the_chapter,
     kept_bytes,
     same_seconds,
 )
 
-TINY = Setup(
+TINY = TransformerSettings(
     seconds=0.1, lrs=(1e-3, 2e-3), width=8, num_heads=2, num_layers=1, limits=(5,), seeds=(3,), timed=2, lengths=(2, 3),
     written=(2, 3), repeats=1,
 )  # fmt: skip
@@ -55,7 +55,7 @@ def test_bytes_of_each_tensor_count_once():
 
 def test_the_stored_results_are_complete():
     results = json.loads(RESULTS.read_text("utf-8"))
-    setup = Setup()
+    setup = TransformerSettings()
     assert RESULTS.stat().st_size < 30 * 1024
     assert [(one["model"], one["seed"]) for one in results["same_seconds"]] == list(
         product(TRAINED, setup.seeds)
@@ -68,7 +68,7 @@ def test_the_stored_results_are_complete():
     recurrent = json.loads(RECURRENT.read_text("utf-8"))["grammar"]
     assert all(len(one["bleu"]) == len(recurrent["buckets"]) for one in results["by_length"])
     for name in ("width", "batch_size", "num_tokens"):
-        assert recurrent[name] == getattr(Study(), name), "both studies train alike"
+        assert recurrent[name] == getattr(LengthSettings(), name), "both studies train alike"
     assert tuple(recurrent["limits"]) == setup.limits
     assert tuple(row["length"] for row in results["costs"]) == setup.lengths
     assert tuple(row["words"] for row in results["decoding"]) == setup.written
