@@ -68,19 +68,6 @@ def corpus(num: int = 509):
     return [[4 + i] * n for i, n in enumerate(lengths[0])], [[4] * n for n in lengths[1]]
 
 
-def epoch_sources(seed: int) -> list[list[int]]:
-    generator = torch.Generator().manual_seed(seed)
-    return [batch.src[:, 0].tolist() for batch in batches(*corpus(), batch_size=32, generator=generator)]
-
-
-def test_only_the_generator_decides_the_order():
-    torch.manual_seed(0)
-    first = epoch_sources(5)
-    torch.manual_seed(1)
-    assert epoch_sources(5) == first
-    assert epoch_sources(6) != first
-
-
 def test_buckets_hold_less_padding_and_are_shuffled():
     src, tgt = corpus()
     cells = [

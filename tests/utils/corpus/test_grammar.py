@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -27,9 +26,7 @@ from utils.corpus.grammar.lexicon import (
     VERBS,
 )
 from utils.corpus.grammar.phrases import (
-    comparison,
     elide,
-    name_phrase,
     noun_phrase,
     participle,
     predicate,
@@ -283,53 +280,6 @@ def test_predicates(adjective, agreement, options, en, fr, zh):
     assert text_of(phrase.en) == en
     assert french_text(phrase.fr) == fr
     assert text_of(phrase.zh) == zh
-
-
-def test_comparisons():
-    en, fr, than, compared = comparison("expensive", SHE)
-    assert [text_of(part) for part in (en, fr, than, compared)] == [
-        "is more expensive than",
-        "est plus chère que",
-        "比",
-        "贵",
-    ]
-    assert text_of(comparison("big", HE)[0]) == "is bigger than"
-
-
-def test_names_and_participles():
-    assert elide(list(name_phrase("Anna", ("", "de")).fr[0])) == ["d'", "Anna"]
-    assert [participle(VERBS["see"], f, p) for f in (False, True) for p in (False, True)] == [
-        "vu", "vus", "vue", "vues",
-    ]  # fmt: skip
-
-
-def page_rows(heading: str) -> list[list[str]]:
-    """The cells of the tables below a heading of the page, without the lines above the first row."""
-    page = (Path(__file__).parents[3] / "book" / "grammar_corpus.md").read_text(encoding="utf-8")
-    section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")]
-    assert rows, heading
-    return [row for row in rows if not row[0].startswith("---") and row[1:2] != ["French"]]
-
-
-def test_page_shows_what_the_grammar_makes():
-    checked = {
-        tuple(join_words(words.split(), lang) for lang, words in zip(LANGUAGES, case[1:4], strict=True))
-        for case in HAND_CHECKED
-    }
-    rows = page_rows("Sentences")
-    sentences, words = rows[:4], rows[4:]
-    assert {tuple(row) for row in sentences} <= checked
-    # The last sentence, word by word.
-    en, fr, zh, en_fr, en_zh, _ = next(case[1:] for case in HAND_CHECKED if case[0] == 1255)
-    assert sentences[3][0] == join_words(en.split(), "en")
-    assert words == [
-        [word, *(
-            ", ".join(other.split()[j] for i, j in sorted(links(pairs)) if i == position)
-            for other, pairs in ((fr, en_fr), (zh, en_zh))
-        )]
-        for position, word in enumerate(en.split())
-    ]  # fmt: skip
 
 
 def test_join_words():

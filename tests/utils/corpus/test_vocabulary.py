@@ -36,12 +36,6 @@ def test_words_encode_decode_and_unknown_ones():
     assert vocabulary.decode([BOS, *ids[0], EOS, PAD]) == "le chien <unk>"
 
 
-def test_rare_words_become_unknown():
-    vocabulary = Vocabulary.words(WORDS, min_count=2)
-    assert len(vocabulary) == 6
-    assert vocabulary.encode([["chat", "dort"]]) == [[UNK, 5]]
-
-
 def test_words_spelled_like_special_tokens_are_unknown_words():
     vocabulary = Vocabulary.words([["<pad>", "<eos>", "a"]])
     assert len(vocabulary) == 5
@@ -72,14 +66,6 @@ def test_subwords_decode_to_the_very_text(bpe, text):
     [ids] = bpe.encode([text])
     assert bpe.decode([BOS, *ids, EOS, PAD]) == text
     assert UNK not in ids
-
-
-def test_the_blank_sign_is_cut_into_bytes(bpe):
-    [ids], [spans] = bpe.encode(["▁une ▁"]), bpe.spans(["▁une ▁"])
-    signs = ["<0xE2>", "<0x96>", "<0x81>"]
-    assert bpe.tokens(ids) == ["▁", *signs, "une", "▁", *signs]
-    assert spans[1:4] == [(0, 1)] * 3
-    assert spans[-3:] == [(5, 6)] * 3
 
 
 def test_frequent_words_and_punctuation_are_single_subwords(bpe):

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from utils.corpus import weights
 from utils.corpus.download import DownloadError
-from utils.corpus.weights import get_minilm, has_minilm, minilm_folder
+from utils.corpus.weights import get_minilm, has_minilm
 from utils.translator.commands import app
 
 GOOD = {"model.safetensors": b"seven numbers", "tokenizer.json": b"{}"}
@@ -162,43 +162,3 @@ def test_the_command_says_where_the_network_is(tmp_path, monkeypatch):
     assert f"{tmp_path}: the network all-MiniLM-L6-v2" in result.stdout
     assert "Apache License 2.0" in result.stdout
     assert CliRunner().invoke(app, ["data", "get", "minilm", "--replace"]).exit_code == 2
-
-
-def test_the_folder_is_in_the_cache(monkeypatch):
-    monkeypatch.setenv("ATTENTION_DATA", "/elsewhere")
-    assert minilm_folder().name == "minilm"
-    assert "elsewhere" not in str(minilm_folder())
-
-
-def test_a_user_without_a_home_is_told_in_one_line(monkeypatch):
-    """As in a container that runs under a number: the operating system knows no home of it."""
-
-    def no_home(*_: object) -> None:
-        raise KeyError
-
-    for variable in ("HOME", "XDG_CACHE_HOME"):
-        monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr("pwd.getpwuid", no_home)
-    assert not has_minilm()
-    result = CliRunner().invoke(app, ["data", "get", "minilm"])
-    message = "error: this user has no home folder for the network: set HOME to a folder\n"
-    assert (result.exit_code, result.stdout, result.stderr) == (1, "", message)
-
-
-def test_a_cache_that_cannot_be_written_to_is_told_in_one_line(tmp_path, monkeypatch):
-    (tmp_path / "cache").touch()  # root may write into every folder, but not into a file as if it were one
-    monkeypatch.setattr(weights, "minilm_folder", lambda: tmp_path / "cache" / "minilm")
-    assert not has_minilm()
-    result = CliRunner().invoke(app, ["data", "get", "minilm"])
-    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-    assert result.stderr.startswith("error: [Errno ")
-
-
-def test_files_that_may_not_be_read_are_not_there(tmp_path, monkeypatch):
-    def denied(*_: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    writes(GOOD)(tmp_path)
-    assert has_minilm(tmp_path)
-    monkeypatch.setattr(Path, "open", denied)
-    assert not has_minilm(tmp_path)

@@ -3,7 +3,6 @@
 import errno
 import os
 import resource
-import signal
 import stat
 import subprocess
 import sys
@@ -17,16 +16,6 @@ import pytest
 
 from utils.corpus.whole_files import open_whole, write_whole
 
-#: A program that is killed while it replaces the file that its argument names.
-KILLED = """
-import os, signal, sys
-from utils.corpus.whole_files import open_whole
-
-with open_whole(sys.argv[1], "w") as file:
-    file.write("half of the new")
-    file.flush()
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
 #: A program that replaces the file as a user who may write into the folder, but not into the file.
 REPLACED_WITHOUT_RIGHTS = """
 import os, sys
@@ -95,22 +84,6 @@ def test_an_error_of_the_writer_keeps_the_old_file(old: Path) -> None:
         write_half()
     assert old.read_text() == "old"
     assert list(old.parent.iterdir()) == [old]
-
-
-def test_a_kill_keeps_the_old_file(old: Path) -> None:
-    assert run(KILLED, old).returncode == -signal.SIGKILL
-    assert old.read_text() == "old"
-    write_whole(old, "new")
-    assert old.read_text() == "new"
-
-
-def test_two_writers_do_not_mix(old: Path) -> None:
-    with open_whole(old, "w") as first:
-        first.write("fir")
-        first.flush()
-        write_whole(old, "second")
-        first.write("st")
-    assert old.read_text() == "first"
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o755])

@@ -7,7 +7,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import threading
 import tomllib
 from collections.abc import Callable
 from dataclasses import replace
@@ -203,19 +202,6 @@ def raising(error: BaseException) -> Callable[..., None]:
     return raise_it
 
 
-def test_commands_without_the_data_folder_need_no_home(tmp_path, monkeypatch):
-    monkeypatch.delenv("ATTENTION_DATA", raising=False)
-    monkeypatch.setattr("platformdirs.user_cache_path", raising(RuntimeError("no home directory")))
-    text = "I see two dogs\tJe vois deux chiens\n"
-    (tmp_path / "pairs").write_text(text, "utf-8")
-    assert output("translate", STORED_RUN, "I see two dogs.").count("\n") == 1
-    assert output("align", STORED_RUN, tmp_path / "pairs") == output("align", STORED_RUN, stdin=text)
-    assert output("evaluate", STORED_RUN, "--on", write_pairs(tmp_path / "on")).startswith("75 sentences\n")
-    output(*train_options(tmp_path, "--steps", 2))
-    for command in (["data", "get", "fra"], ["align", STORED_RUN, "none.tsv"]):
-        assert "ATTENTION_DATA" in mistake(*command)
-
-
 # data get
 
 
@@ -309,20 +295,6 @@ def test_ctrl_c_keeps_the_state_for_resume(tmp_path):
     assert len(output("translate", out, "I see two dogs.").splitlines()) == 1
 
 
-def test_pairs_may_be_two_files(tmp_path):
-    files = [tmp_path / "a.en", tmp_path / "b.fr"]
-    for path, side in zip(files, zip(*(line.split("\t") for line in pair_lines()), strict=True), strict=True):
-        path.write_text("\n".join(side) + "\n", encoding="utf-8")
-    common = ["--columns", "en,fr", "--vocabulary-size", 360, "--width", 13, "--steps", 2]
-    result = invoke("train", "--pairs", *files, "--out", tmp_path / "run", *common)
-    assert result.stdout.startswith(f"{files[0]} and {files[1]}: 100 pairs, ")
-    assert "holding out " in result.stderr
-    files[1].write_text("\n" + files[1].read_text("utf-8"), encoding="utf-8")
-    told = mistake("train", "--out", tmp_path / "new", "--pairs", *files, *common)
-    assert f"{files[0]} has 100 lines and {files[1]} has 101" in told
-    assert f"line 1 of {files[1]} alone is empty" in told
-
-
 def test_train_shows_pairs_and_what_is_odd(tmp_path):
     options = train_options(tmp_path, "--steps", 2, "--tgt", "cmn", "--resume")
     text = (tmp_path / "pairs.txt").read_text("utf-8")
@@ -397,20 +369,6 @@ def test_the_options_of_a_search_reach_it(folder):
     assert "with beam 3, length penalty 0.0\n" in output("info", folder)
 
 
-def test_lines_before_a_bad_line_are_translated():
-    result = invoke("translate", STORED_RUN, stdin=b"I see two dogs.\n\xff\n")
-    assert (result.exit_code, result.stdout.count("\n")) == (1, 1)
-    assert result.stderr.startswith("error: standard input, line 2: byte 1 is not UTF-8")
-
-
-def test_a_return_within_a_line_makes_no_line():
-    """Two sentences, each with a carriage return, are two lines."""
-    expected = output("translate", STORED_RUN, "I see two dogs.", "They want six books.")
-    text = b"I see\rtwo dogs.\nThey want six\r\rbooks.\r\n"
-    assert output("translate", STORED_RUN, stdin=text) == expected
-    assert output("translate", STORED_RUN, stdin=text.decode().encode("utf-16")) == expected
-
-
 def test_a_heat_map_shows_one_sentence(tmp_path):
     path = tmp_path / "map.png"
     output("translate", STORED_RUN, "--heatmap", path, stdin="They want three keys.\n")
@@ -465,15 +423,6 @@ def test_gold_links_give_scores_beside_the_diagonal(gold_files):
     text = swapped(pairs.read_text("utf-8"))
     again = output("align", STORED_RUN, "--columns", "fr,en", *options, "--json", stdin=text)
     assert json.loads(again) == scores
-
-
-def test_pairs_to_align_may_come_through_a_pipe(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    text = "I see dogs\tJe vois chiens\n"
-    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(text, "utf-8"), daemon=True)
-    writer.start()
-    assert output("align", STORED_RUN, tmp_path / "pipe") == output("align", STORED_RUN, stdin=text)
-    writer.join()
 
 
 # evaluate, compare and info
@@ -534,15 +483,6 @@ def test_two_runs_are_compared_by_a_bootstrap(folder, tmp_path):
     save_run(replace(run, test=[]), other)
     for command in (["evaluate", other], ["compare", other, other]):
         assert "no test sentences: name a file" in mistake(*command)
-
-
-def test_a_tokenizer_that_is_missing_is_named(folder, monkeypatch):
-    monkeypatch.setattr("utils.metrics.find_spec", lambda _: None)
-    save_run(replace(trained_run(), settings=replace(SETTINGS, tgt="ja")), folder)
-    for command in (["evaluate", folder], ["compare", folder, folder]):
-        result = invoke(*command)
-        assert "|tok:char|" in result.stdout
-        assert "is not installed (pip install 'sacrebleu[ja]')" in result.stderr.splitlines()[0]
 
 
 def test_info_tells_how_a_run_was_trained_and_how_good_it_is(tmp_path):

@@ -4,7 +4,6 @@ import dataclasses
 import errno
 import math
 import os
-import shutil
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from tiny import (
     weights_of,
     write_pairs,
 )
-from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from utils.corpus.whole_files import write_whole
 from utils.translator.models import build_model
@@ -141,27 +139,6 @@ def test_a_full_disk_keeps_the_training(tmp_path, monkeypatch, name):
     assert len(history.losses) == 3  # the training was complete and is not done again
     assert torch.equal(weights_of(load_run(tmp_path / "run").model), weights_of(run.model))
     assert not (tmp_path / "run" / STATE).exists()
-
-
-def test_the_state_of_a_killed_training_is_enough(tmp_path, monkeypatch):
-    """What is on the disk at the fifth step, as if the system had killed the process there."""
-    monkeypatch.setattr("utils.translator.training.loop.SAVE_AFTER", 0.0)
-    steps = iter(range(1, 100))
-
-    def copy_at_the_fifth(*_: object) -> None:
-        if next(steps) == 5:
-            shutil.copytree(tmp_path / "run", tmp_path / "killed")
-
-    train = partial(train_run, tiny_data(tmp_path), SETTINGS, Schedule(steps=7))
-    hook = register_optimizer_step_post_hook(copy_at_the_fifth)
-    try:
-        train(out=tmp_path / "run")
-    finally:
-        hook.remove()
-    assert [path.name for path in (tmp_path / "killed").iterdir()] == [STATE]
-    _, history, _ = train(out=tmp_path / "killed", resume=True)
-    assert len(history.losses) == 7
-    assert load_run(tmp_path / "killed").record["result"]["steps"] == 7
 
 
 @pytest.fixture

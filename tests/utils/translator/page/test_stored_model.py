@@ -35,7 +35,7 @@ def engine() -> Engine:
 def test_both_searches_write_what_torch_writes(engine, cell, num_layers):
     model = random_model(cell=cell, num_layers=num_layers)
     engine.load(model)
-    for src in sentences(20):
+    for src in sentences(7):
         check_searches(engine, model, src, max_len=6)
 
 
@@ -86,7 +86,7 @@ def test_the_page_has_the_unpacked_weights(engine):
     model = random_model(num_layers=2)
     engine.load(model, exact=False)
     model.load_state_dict(unpack_weights(*pack_weights(model)))
-    for src in sentences(10):
+    for src in sentences(7):
         check_searches(engine, model, src, max_len=6)
 
 

@@ -2,26 +2,23 @@
 
 import multiprocessing
 import os
-import subprocess
 import sys
 from multiprocessing.connection import wait
 from pathlib import Path
 
 import pytest
 import torch
-from processes import ENDS_WITH_ITS_TEST, run_script
-from tiny import STORED_RUN, TRANSFORMER, model, sentences, trained_run, weights_of, write_pairs
+from processes import run_script
+from tiny import TRANSFORMER, model, sentences, weights_of
 from torch.distributed import TCPStore
 
 from utils.corpus.batches import ShuffledBatches, make_batch
 from utils.corpus.vocabulary import Vocabulary
 from utils.fast_training import fast_loss
 from utils.training import batch_loss
-from utils.translator.devices import CPU, Device, choose_device
-from utils.translator.runs import load_run
+from utils.translator.devices import CPU
 from utils.translator.training.distributed import Processes, processes_of_torchrun
 from utils.translator.training.loop import Schedule, train_model
-from utils.translator.using.translating import translate_sentences
 
 pytestmark = pytest.mark.trains
 
@@ -136,79 +133,6 @@ def test_apple_gpus_train_in_one_process(monkeypatch):
 
 
 # torchrun
-
-
-#: The command line, in which the state is saved at every step, and the second process kills itself at the fifth one of
-#: the first start.
-WATCHED = """
-import os, signal
-from utils.translator.training import loop
-from utils.translator.commands import app
-from utils.fast_training import fast_loss
-
-steps = 0
-
-def faulty_loss(model, batch, **options):
-    global steps
-    steps += model.training
-    if (os.environ["TORCHELASTIC_RESTART_COUNT"], os.environ["RANK"], steps) == ("0", "1", 5):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return fast_loss(model, batch, **options)
-
-loop.fast_loss, loop.SAVE_AFTER = faulty_loss, 0.0
-app(prog_name="attention-course")
-"""
-
-
-@pytest.mark.slow
-def test_a_training_survives_a_killed_worker(tmp_path):
-    """All processes end, and the restart continues from the state that was saved last."""
-    (tmp_path / "watched.py").write_text(ENDS_WITH_ITS_TEST + WATCHED)
-    options = {
-        "pairs": write_pairs(tmp_path / "pairs.txt"),
-        "src": "en",
-        "tgt": "fr",
-        "out": tmp_path / "run",
-    }
-    options |= {"steps": 9, "device": "cpu", "vocabulary-size": 360, "width": 13}
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    command += ["--max-restarts=1", str(tmp_path / "watched.py"), "train", "--resume"]
-    command += [f"--{name}={value}" for name, value in options.items()]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
-        try:
-            # This reads until all writers have ended. communicate() would close the pipe that they watch.
-            stdout, status = process.stdout.read(), process.wait()
-        finally:
-            process.stdin.close()
-            process.terminate()
-        errors = process.stderr.read()
-    assert status == 0, errors
-    assert stdout.count("9 steps, ") == 1
-    record = load_run(tmp_path / "run").record
-    assert (len(record["resumed"]), record["result"]["steps"]) == (1, 9)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
-def test_a_run_lives_on_a_gpu():
-    run, on_gpu = trained_run(), load_run(STORED_RUN, device=choose_device(Device.CUDA))
-    texts = [example.source for example in run.test]
-    assert [t.text for t in translate_sentences(on_gpu, texts)] == [
-        t.text for t in translate_sentences(run, texts)
-    ]
-    states: list[dict] = []
-    for steps in (5, 9):  # the second training continues the first
-        some_model = model(dropout=0.0).to("cuda")
-        history = train_model(
-            some_model,
-            ShuffledBatches(sentences(), sentences(), batch_size=16),
-            Schedule(steps=steps),
-            state=states[-1] if states else None,
-            save=states.append,
-            processes=Processes(device=torch.device("cuda")),
-        )
-    assert len(history.losses) == 9
-    assert history.losses[-1] < history.losses[0]
 
 
 if __name__ == "__main__":

@@ -190,14 +190,6 @@ def test_minutes_before_an_interruption_count(timed, monkeypatch):
     assert history.seconds == pytest.approx([0, 6, 12, 12, 18, 24, 30, 36, 42, 48, 54])
 
 
-def test_one_step_leaves_nothing_to_continue():
-    """The learning rate of the first step is 0, so the weights are those of the beginning."""
-    states: list[dict] = []
-    with pytest.raises(KeyboardInterrupt):
-        train_model(model(), ends_at(2), SEVEN, save=states.append)
-    assert states == []
-
-
 # Held-out sentences
 
 
@@ -207,14 +199,6 @@ def test_the_best_epoch_is_kept():
     best = min(history.valid_losses)
     assert history.valid_losses.index(best) < len(history.valid_losses) - 1
     assert held_out_loss(some_model, *VALID) == pytest.approx(best, rel=1e-5)
-
-
-def test_dropout_goes_on_after_held_out_sentences(monkeypatch):
-    some_model, modes = model(), []
-    monkeypatch.setattr(torch.optim.Adam, "step", lambda _: modes.append(some_model.training))
-    train_model(some_model, shuffled(), Schedule(steps=7), valid=VALID)
-    assert modes == [True] * 7
-    assert not some_model.training
 
 
 # What a user sees

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny import trained_run
 
-from utils.corpus.text_files import MAX_LINE, text_lines
+from utils.corpus.text_files import MAX_LINE
 from utils.translator.options import GREEDY
 from utils.translator.using.aligning import align_lines
 from utils.translator.using.input_lines import open_text, read_lines, read_pair_lines
@@ -73,19 +73,6 @@ def test_a_line_is_given_before_the_next_one_is_sent():
     pieces = [b"a\rb\r", b"\n", b"c\n"]
     lines = read_lines(io.BufferedReader(Pieces(pieces)), "x")
     assert (next(lines), pieces) == ("a b", [b"c\n"])
-
-
-def test_a_long_text_with_returns_alone_has_lines():
-    row = "7 cats\t7 chats"
-    num = 2 * MAX_LINE // len(row)
-    content = f"{row}\r".encode() * num
-    assert list(read_lines(io.BytesIO(content), "x")) == [row] * num
-    with pytest.raises(ValueError, match="x has lines that end with carriage returns, and then line feeds"):
-        list(read_lines(io.BytesIO(content + b"\n"), "x"))
-    # A first line that is too long is one line, also where its two ends come apart.
-    for length in (MAX_LINE + 1, MAX_LINE + 8191):
-        file = io.BytesIO(b"b" * length + b"\r\nc\rd\r\n")
-        assert list(map(str, text_lines(file, "x"))) == [f"more than {MAX_LINE:,} bytes", "c d"]
 
 
 def test_another_encoding_is_named_with_its_remedy(tmp_path):
