@@ -115,7 +115,9 @@ def _integers(answer: ReadersFunction) -> Iterator[str]:
         "query 0 sees nothing | It sees itself, so its length is 1.": {"first": 0},
         "query 2 sees a padded key | No query may see more keys than its sentence has.": {"longest": 99},
         "query 0 sees key 1, which comes later | Query i may see i + 1 keys at most.": {"first": 99},
-        "each sentence has one length | `valid_lens[:, None]` is a column.": lambda lens, num: lens,
+        "each sentence has one length | `valid_lens[:, None]` is a column.": lambda valid_lens, num: (
+            valid_lens
+        ),
         "this is a mask | Return for each query how many keys it may see.": length_mask,
     },
     parts=["the lengths"],
