@@ -26,9 +26,7 @@ KINDS = {
     CHAPTERS[0],
     "chapters/bahdanau_decoder",
     "book/index",
-    "book/playground",
     "book/glossary",
-    "book/references",
 }
 KINDS |= {f"chapters/{os.environ.get('ATTENTION_CHAPTER')}"}
 ONE_OF_EACH_KIND = pytest.mark.parametrize(

@@ -3,17 +3,15 @@
 What a question may look like, and which mistakes stop the build, is in `test_plain_markdown`.
 """
 
-import itertools
 import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from built_book import BOOK, CHAPTERS, ROOT, html
 from playwright.sync_api import Browser, Locator, Page, expect
-from windows import AXE_OPTIONS, LAPTOP, PHONE, Visit
+from windows import PHONE, Visit
 
 pytestmark = pytest.mark.browser
 
@@ -196,14 +194,6 @@ def test_every_question_of_the_book_can_be_answered(window: Visit, name: str) ->
     assert window.complaints == []
 
 
-def test_answers_to_older_questions_are_left_out(window: Visit) -> None:
-    nonsense = itertools.cycle([[99], "?", [[1]], {"a": 1}, None, [4, 4, 4, 4], -1])
-    stored = dict(zip(stored_answers(PAGE), nonsense, strict=False))
-    with opened_with(window, PAGE, stored) as page:
-        assert page.locator(".quiz[data-state]").count() == 0
-    assert window.complaints == []
-
-
 #: Refuses storage to our own script, as a browser may; the theme's scripts would complain in the console.
 NO_STORAGE = """
 const { get } = Object.getOwnPropertyDescriptor(window, "localStorage");
@@ -211,7 +201,6 @@ Object.defineProperty(window, "localStorage", { get() {
     if (new Error().stack.includes("quiz.js")) throw new DOMException("", "SecurityError");
     return get.call(window);
 } });"""
-TOO_WIDE = "all => all.filter(quiz => quiz.scrollWidth > quiz.clientWidth).map(quiz => quiz.id)"
 SMALL = """all => all.map(target => [target.outerHTML, target.getBoundingClientRect()])
     .filter(([, { width, height }]) => Math.min(width, height) < 24).map(([html]) => html)"""
 
@@ -242,26 +231,6 @@ def test_without_a_script_the_answers_are_folded(browser: Browser) -> None:
             expect(first).to_be_hidden()
             box.locator("summary").press("Enter")
             expect(first).to_be_visible()
-
-
-def test_axe_finds_no_fault_in_questions(browser: Browser) -> None:
-    # Every second question has been answered rightly; the others show how a wrong answer looks, or no answer yet.
-    answers = dict(list(stored_answers(PAGE).items())[::2]) | {f"quiz-{ONE_OF_EACH['one']}": [0]}
-    with Visit(browser, mathematics=True) as visit:
-        visit.context.add_init_script(put_in_storage(answers))
-        page = visit.open(PAGE)
-        page.add_style_tag(content="* { transition: none !important }")
-        assert page.locator(".quiz[data-state=right]").count() == len(answers) - 1
-        for theme, width in (("light", 1280), ("dark", 360)):
-            visit.become(theme, {"width": width, "height": 740})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-            assert page.locator(".quiz").evaluate_all(TOO_WIDE) == []
-        # A control must have a name even if no formula is read out. Without formulas axe is much faster, too.
-        page.locator("mjx-container").evaluate_all("all => all.forEach(formula => formula.replaceChildren())")
-        for theme in ("dark", "light"):
-            visit.become(theme, LAPTOP)
-            results = Axe().run(page, context=".quizzes", options=AXE_OPTIONS)
-            assert results.violations_count == 0, results.generate_report()
 
 
 def test_on_paper_all_answers_are_given(window: Visit, page: Page) -> None:
