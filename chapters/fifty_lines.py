@@ -73,7 +73,7 @@ def translate(model, src, tgt, sentence):  # greedy search
 
 def read_pairs(path):
     text, pairs = Path(path).read_bytes().decode("utf-8-sig"), []
-    for number, line in enumerate(text.split("\n" if "\n" in text else "\r"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         pair = [words(side) for side in line.split("\t")[:2]]
         if len(pair) == 2 and all(pair):
             pairs.append(pair)

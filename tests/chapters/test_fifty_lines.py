@@ -61,7 +61,6 @@ def test_the_translator_has_fifty_lines():
     [
         ("\ufeffGo.\tVa !\tCC-BY\r\n\r\n \nStop.\t停下。", [["go", "."], ["stop", "."]]),
         ("Go\rhome.\tVa !\nStop\u2028now.\tArrête !\n", [["go", "home", "."], ["stop", "now", "."]]),
-        ("Go.\tVa !\rStop.\tArrête !\r", [["go", "."], ["stop", "."]]),
     ],
 )
 def test_lines_are_those_of_the_course(tmp_path, content, pairs):

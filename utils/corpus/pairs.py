@@ -33,21 +33,9 @@ _APOSTROPHES = str.maketrans(dict.fromkeys("\u2018\u2019\u02bc\uff07", "'"))
 _KEYCAP = r"[0-9#*]\uFE0F?\u20E3"
 #: One emoji, which a person counts as one character, whatever it is joined of.
 _EMOJI = rf"(?=[\p{{Emoji}}--[0-9#*]]|{_KEYCAP})\X"
-#: A keycap, a flag, or a sign with its variation selector; the joiner U+200D joins several to one emoji.
-_EMOJI_PART = (
-    rf"(?:{_KEYCAP}|\p{{RI}}{{1,2}}|\U0001F3F4[\U000E0020-\U000E007E]+\U000E007F"
-    r"|[\p{Emoji}--[0-9#*\p{RI}]]\uFE0F?)"
-)
-_IGNORABLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cc}]")
-#: What nobody sees, but for what an emoji is made of and the two joiners.
+#: What nobody sees, but for what changes the form of letters and emoji.
 _INVISIBLE = regex.compile(
-    rf"{_EMOJI_PART}(*SKIP)(*FAIL)|[{_IGNORABLE.pattern}--[\p{{Mongolian}}\p{{Join_Control}}]]", regex.V1
-)
-_REPEATED_JOINER = regex.compile(r"\p{Join_Control}+(?=\p{Join_Control})")
-#: A joiner that is not within an emoji or a word, where it would be seen.
-_LONE_JOINER = regex.compile(
-    rf"(?:{_EMOJI_PART}(?:\u200D{_EMOJI_PART})+|\p{{L}}(?:\p{{Join_Control}}?[\p{{L}}\p{{M}}])*)(*SKIP)(*FAIL)"
-    r"|\p{Join_Control}",
+    r"[[\p{Default_Ignorable_Code_Point}\p{Cc}]--[\p{Mongolian}\p{Join_Control}\uFE0F\U000E0020-\U000E007F]]",
     regex.V1,
 )
 _CHINESE = r"[\p{Han}\p{Block=CJK_Symbols_And_Punctuation}\p{Block=Halfwidth_And_Fullwidth_Forms}]"
@@ -380,9 +368,8 @@ def clean(text: str, lang: str) -> str:
     """Give texts that look the same the same characters.
 
     The result has composed characters (Unicode NFC), plain blanks in place of wide, narrow and unbreakable ones,
-    no invisible characters, straight apostrophes, single blanks and none at the ends. Joiners and non-joiners stay
-    between letters, and whatever an emoji is made of stays. A language that is written in Chinese characters has no
-    blanks beside these.
+    no invisible characters, straight apostrophes, single blanks and none at the ends. Joiners and non-joiners stay, and
+    whatever an emoji is made of. A language that is written in Chinese characters has no blanks beside these.
 
     Args:
         lang: language code; only its script makes a difference.
@@ -391,10 +378,7 @@ def clean(text: str, lang: str) -> str:
     '漢語很難。'
     """
     # Blanks come first: some of them are control characters.
-    text = " ".join(text.translate(_APOSTROPHES).split())
-    if _IGNORABLE.search(text):
-        for unseen in (_INVISIBLE, _REPEATED_JOINER, _LONE_JOINER):
-            text = unseen.sub("", text)
+    text = _INVISIBLE.sub("", " ".join(text.translate(_APOSTROPHES).split()))
     text = " ".join(unicodedata.normalize("NFC", text).split())
     return _CHINESE_BLANK.sub("", text) if script(lang) in ("Hans", "Hant") else text
 

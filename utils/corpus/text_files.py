@@ -54,25 +54,19 @@ def text_lines(file: BufferedIOBase, name: str) -> Iterator[str | ValueError]:
     """The lines of a text without their line ends; in place of a line that cannot be read, an error that says why.
 
     A line ends with a line feed, or with a carriage return and a line feed. Any other carriage return is a blank, and
-    no other character ends a line. Only a text without line feeds has lines that end with carriage returns.
-
-    A line is given as soon as its line feed has been read, and memory never holds more than ``MAX_LINE`` bytes of it.
-    If the text begins with carriage returns alone, its lines are given at its end, or when so many bytes have come
-    without a line feed. The text is UTF-8, with or without a byte-order mark, or UTF-16 with one.
+    no other character ends a line. A line is given as soon as its line feed has been read, and memory never holds more
+    than ``MAX_LINE`` bytes of it. The text is UTF-8, with or without a byte-order mark, or UTF-16 with one.
 
     Args:
         file: opened for bytes.
         name: of the file, for error messages.
 
     Raises:
-        ValueError: the file is compressed or otherwise not text; or line feeds come after ``MAX_LINE`` bytes with
-            carriage returns alone.
+        ValueError: the file is compressed or otherwise not text.
 
     >>> from io import BytesIO
     >>> list(text_lines(BytesIO(b"a\\rb\\r\\n\\n" + b"c" * 3_000_000 + b"\\nd"), "file"))
     ['a b', '', ValueError('more than 1,048,576 bytes'), 'd']
-    >>> list(text_lines(BytesIO(b"a\\rb\\r"), "file"))
-    ['a', 'b']
     """
     start = b""
     # A program may send one short line and wait for the answer, so no more is read than is needed to see a mark.
@@ -85,7 +79,7 @@ def text_lines(file: BufferedIOBase, name: str) -> Iterator[str | ValueError]:
             raise CourseError(f"{name} looks like {kind}: {remedy} first")
     chunks = chain([start.removeprefix(codecs.BOM_UTF8)], iter(partial(file.read1, _CHUNK), b""))
     is_utf16 = start.startswith(_UTF16_MARKS)
-    for line in _split(_from_utf16(chunks) if is_utf16 else chunks, name):
+    for line in _split(_from_utf16(chunks) if is_utf16 else chunks):
         yield _decoded(line, is_utf16)
 
 
@@ -98,22 +92,11 @@ def _from_utf16(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\xff"
 
 
-def _split(chunks: Iterator[bytes], name: str) -> Iterator[bytes | None]:
+def _split(chunks: Iterable[bytes]) -> Iterator[bytes | None]:
     """The lines, of which those that ended with both characters keep the return; None for a line that is too long."""
-    start = b""
-    for chunk in chunks:  # to the first line feed: without any, carriage returns end the lines
-        start += chunk
-        if b"\n" in chunk or len(start) > MAX_LINE:
-            break
-    # A return that is the last byte may be half of a line end.
-    end = b"\r" if b"\r" in start[:-1] and b"\n" not in start else b"\n"
     line, is_long = bytearray(), False
-    for chunk in chain([start], chunks):
-        if end == b"\r" and b"\n" in chunk:
-            raise CourseError(
-                f"{name} has lines that end with carriage returns, and then line feeds: save it with line feeds"
-            )
-        for number, piece in enumerate(chunk.split(end)):
+    for chunk in chunks:
+        for number, piece in enumerate(chunk.split(b"\n")):
             if number:  # the piece before this one ended a line
                 if not is_long:
                     yield bytes(line)
@@ -194,7 +177,7 @@ def looks_like(file: BufferedIOBase, *, columns: bool) -> str:
     file.seek(0)
     head = file.read(_HEAD)
     if len(head) == _HEAD:
-        head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
+        head = head[: head.rfind(b"\n") + 1]
     if encoding := _encoding(head):
         return f"; it looks like {encoding}: save it as UTF-8"
     shape = _shape(head) if columns else None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from tokenizers import Encoding, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from utils.corpus.text_files import check_characters, refuse_text
 from utils.corpus.whole_files import write_whole
@@ -21,10 +21,6 @@ SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
 MAX_SIZE = 1_000_000
 #: A subword vocabulary holds every byte, so that it can encode characters that were not in its texts.
 _BYTES = tuple(f"<0x{byte:02X}>" for byte in range(256))
-#: The sign that stands for a blank within subwords. In a text it is encoded as its three bytes.
-_BLANK = "▁"
-#: Code points that no text has, for good; the three bytes of each one differ.
-_NONCHARACTERS = "".join(map(chr, range(0xFDD0, 0xFDF0)))
 
 
 class Vocabulary:
@@ -49,8 +45,6 @@ class Vocabulary:
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
         self.of_words = isinstance(tokenizer.model, models.WordLevel)
-        # The tokenizer takes "▁" for a blank. In place of one it reads a character that it must cut into bytes.
-        self._stand_in = next(char for char in _NONCHARACTERS if tokenizer.token_to_id(char) is None)
 
     def __setstate__(self, state: dict):
         self.__init__(state["_tokenizer"])  # a tokenizer that was pickled or copied has lost its setting
@@ -85,7 +79,8 @@ class Vocabulary:
         """A vocabulary of subwords, learned by byte-pair encoding.
 
         A subword never crosses a blank or a punctuation mark. The first subword of a word holds the blank before
-        it as "▁", so a text without a blank at its start decodes to itself, case and punctuation included.
+        it as "▁", so a text without a blank at its start decodes to itself, case and punctuation included; only
+        where the text has this sign, it decodes to a blank.
 
         Args:
             texts: plain text, one sentence each.
@@ -145,12 +140,9 @@ class Vocabulary:
                 kind = "sequences of words" if self.of_words else "texts"
                 raise CourseError(f"this vocabulary encodes {kind}, got {sentence!r}")
         check_characters(chain.from_iterable(sentences) if self.of_words else sentences)
+        encodings = self._tokenizer.encode_batch(list(sentences), is_pretokenized=self.of_words)
         # A word that is spelled like a special token is an unknown word, not padding.
-        if self.of_words:
-            encodings = self._tokenizer.encode_batch(list(sentences), is_pretokenized=True)
-            return [[max(i, UNK) for i in encoding.ids] for encoding in encodings]
-        rows = map(self._ids, sentences, self._encodings(sentences))
-        return [[max(i, UNK) for i in row] for row in rows]
+        return [[max(i, UNK) for i in encoding.ids] for encoding in encodings]
 
     def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """The characters of the text that each id of :meth:`encode` stands for, as (start, end).
@@ -164,22 +156,7 @@ class Vocabulary:
         check_characters(texts)
         if self.of_words:
             raise CourseError("only a vocabulary of subwords has spans, got one of words")
-        return [encoding.offsets for encoding in self._encodings(texts)]
-
-    def _encodings(self, texts: Sequence[str]) -> list[Encoding]:
-        return self._tokenizer.encode_batch([text.replace(_BLANK, self._stand_in) for text in texts])
-
-    def _ids(self, text: str, encoding: Encoding) -> list[int]:
-        if _BLANK not in text:
-            return encoding.ids
-        number = self._tokenizer.token_to_id
-        stand_in, sign = (
-            [number(_BYTES[byte]) for byte in char.encode()] for char in (self._stand_in, _BLANK)
-        )
-        return [
-            sign[stand_in.index(i)] if text[start:end] == _BLANK and i in stand_in else i
-            for i, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)
-        ]
+        return [encoding.offsets for encoding in self._tokenizer.encode_batch(list(texts))]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of the ids, words joined by blanks; padding and the ends of the sentence are left out."""

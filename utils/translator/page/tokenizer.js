@@ -3,8 +3,6 @@
 
 const UNK = 3;
 const BLANK = "▁"; // the sign that stands for a blank within subwords
-// A sign of blank that was typed: text that has been read has no surrogate without its other half.
-const TYPED_SIGN = "\udc00";
 
 // -- clean text
 
@@ -17,29 +15,21 @@ const EMOJI_PART =
   String.raw`(?:${KEYCAP}|\p{RI}{1,2}|\u{1f3f4}[\u{e0020}-\u{e007e}]+\u{e007f}` +
   String.raw`|(?![0-9#*\p{RI}])\p{Emoji}\ufe0f?(?:\p{EMod}\ufe0f?)?)`;
 const EMOJI = String.raw`${EMOJI_PART}(?:\u200d${EMOJI_PART})*`;
-const INVISIBLE = new RegExp(
-  String.raw`(${EMOJI_PART})|(?:(?![\p{Script=Mongolian}\p{Join_Control}])[\p{Default_Ignorable_Code_Point}\p{Cc}])+`,
-  "gu",
-);
-const REPEATED_JOINER = /\p{Join_Control}+(?=\p{Join_Control})/gu;
-const JOINER = new RegExp(String.raw`(${EMOJI}|\p{L}(?:\p{Join_Control}?[\p{L}\p{M}])*)|\p{Join_Control}`, "gu");
+// What nobody sees, but for what changes the form of letters and emoji.
+const INVISIBLE =
+  /(?![\p{Script=Mongolian}\p{Join_Control}\ufe0f\u{e0020}-\u{e007f}])[\p{Default_Ignorable_Code_Point}\p{Cc}]/gu;
 const HAN = String.raw`\p{Script=Han}`;
 const CHINESE = String.raw`[${HAN}\u3000-\u303f\uff00-\uffef]`;
 const CHINESE_BLANK = new RegExp(` (?=${CHINESE})|(?<=${CHINESE}) `, "gu");
 
 const singleBlanks = (text) => text.split(BLANKS).filter(Boolean).join(" ");
 
-const withoutInvisible = (text) => {
-  const visible = text.replace(INVISIBLE, (_, emoji = "") => emoji).replace(REPEATED_JOINER, "");
-  return visible.replace(JOINER, (_, joined = "") => joined);
-};
-
 // Gives texts that look the same the same characters. `isChinese` is for languages without blanks beside Chinese
 // characters; `simplified` leads from traditional characters to simplified ones, and `particle` is where 著 is 着.
 // (OpenCC, which reads the training text, also knows words in which a character becomes another one.)
 const clean = (text, { isChinese, simplified, particle }) => {
   const wellFormed = text.replace(/\p{Surrogate}/gu, "\ufffd").replace(new RegExp(`[${APOSTROPHES}]`, "g"), "'");
-  const composed = singleBlanks(withoutInvisible(singleBlanks(wellFormed)).normalize("NFC"));
+  const composed = singleBlanks(singleBlanks(wellFormed).replace(INVISIBLE, "").normalize("NFC"));
   const joined = isChinese ? composed.replace(CHINESE_BLANK, "") : composed;
   if (!simplified) return joined;
   const converted = [...joined].map((char) => simplified[char] ?? char).join("");
@@ -82,7 +72,7 @@ const bytesOf = (char) =>
     : encodeURIComponent(char).match(/\w\w/g);
 
 const cut = (text) => {
-  const signed = text.replaceAll(BLANK, TYPED_SIGN).replaceAll(" ", BLANK);
+  const signed = text.replaceAll(" ", BLANK);
   return (text && !signed.startsWith(BLANK) ? BLANK + signed : signed).match(PIECES) ?? [];
 };
 
@@ -107,12 +97,12 @@ const subwords = ({ tokens, merges }) => {
   const keyOf = (a, b) => a * tokens.length + b;
   const learned = new Map(merges.map(([a, b, id], place) => [keyOf(a, b), { place, id }]));
   const joined = (a, b) => learned.get(keyOf(a, b));
-  const isUnknown = (char) => char === BLANK || !idOf.has(char);
+  const isUnknown = (char) => !idOf.has(char);
   const known = new Map(); // what a piece was cut into before
   const charIds = (char) =>
     idOf.has(char)
       ? [idOf.get(char)]
-      : bytesOf(char === TYPED_SIGN ? BLANK : char).map((byte) => idOf.get(`<0x${byte}>`) ?? UNK);
+      : bytesOf(char).map((byte) => idOf.get(`<0x${byte}>`) ?? UNK);
   const encodePiece = (piece) => {
     if (!known.has(piece)) known.set(piece, mergePairs([...piece].flatMap(charIds), joined));
     return known.get(piece);
