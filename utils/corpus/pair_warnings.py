@@ -7,11 +7,8 @@ Explained in book/your_translator.
 import html
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 import regex
-from babel.core import Locale
-from babel.localedata import locale_identifiers
 
 from utils.corpus.languages import name, primary
 from utils.corpus.text_files import refuse_text
@@ -108,29 +105,16 @@ def _wrongly_decoded(text: str) -> str | None:
 def _is_header(first: tuple[str, str], languages: tuple[str, str]) -> bool:
     """Whether the first row names columns in place of being a pair.
 
-    Each cell has a few words and no mark at its end. One of the words names a language or is a word for a column. The
-    cells do not name the same language, as a sentence and its translation would.
+    Each cell has a few words and no mark at its end, and one of the words is for a column: the code or the English
+    name of one of the languages, or such as "source".
     """
-    names, codes = _names(languages), {primary(code) for code in languages}
-    named = []
+    codes = {primary(code) for code in languages}
+    names = _COLUMNS | {(name(code) or code).casefold() for code in languages}
     for cell in first:
         # Words in camel case are two words.
-        words = regex.findall(r"[\p{L}\p{M}]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", cell))
-        words = [word.casefold() for word in words]
-        found = {names.get(word, primary(word)) for word in words if word in names or primary(word) in codes}
+        words = regex.findall(r"[\p{L}\p{M}]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", cell).casefold())
         if len(words) > _SHORT or cell.strip().endswith((".", "!", "?", "。", "！", "？")):
             return False
-        if not found and not any(word.removesuffix("s") in _COLUMNS for word in words):
+        if not any(word.removesuffix("s") in names or primary(word) in codes for word in words):
             return False
-        named.append(found)
-    return not (named[0] and named[0] == named[1])
-
-
-@lru_cache(maxsize=10)
-def _names(languages: tuple[str, str]) -> dict[str, str]:
-    """The code of each language by its name in English and in these two languages, in small letters."""
-    names = {"mandarin": "zh"}
-    for code in ("en", *map(primary, languages)):
-        if Locale.negotiate([code], locale_identifiers()):
-            names |= {name.casefold(): primary(tag) for tag, name in Locale(code).languages.items()}
-    return names
+    return True

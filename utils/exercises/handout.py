@@ -9,7 +9,6 @@ import argparse
 import copy
 import sys
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 
 import nbformat
@@ -18,9 +17,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from utils.corpus.whole_files import write_whole
 from utils.exercises.form import exercises_of
-
-#: The file of checksums in a folder of handouts.
-RECORD = ".handout"
 
 
 def handout(notebook: NotebookNode) -> NotebookNode:
@@ -74,10 +70,8 @@ def _tell_nbgrader(
     cell.metadata["nbgrader"] = {"schema_version": 3, "task": False} | told
 
 
-def write_unless_edited(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write files into a folder; those that are there are replaced if they are as this function has written them.
-
-    The file ``.handout`` of the folder has the checksums of all that was written into it.
+def write_new(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files into a folder, where no file is replaced by another one.
 
     Args:
         files: names, relative to the folder, and contents.
@@ -86,25 +80,17 @@ def write_unless_edited(files: Mapping[str, bytes], folder: Path) -> None:
     Raises:
         FileExistsError: there are other files with these names. Nothing is written then.
     """
-    record = folder / RECORD
-    sums = set(record.read_text("utf-8").split()) if record.is_file() else set()
-    edited = []
-    for name, content in files.items():
-        if (folder / name).exists():
-            found = (folder / name).read_bytes() if (folder / name).is_file() else None
-            if found is None or (found != content and sha256(found).hexdigest() not in sums):
-                edited.append(str(folder / name))
-    if edited:
-        raise FileExistsError(
-            f"{', '.join(edited)} would be replaced, and is not as this command has written it: "
-            "move it to another place, or name another folder"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    sums |= {sha256(content).hexdigest() for content in files.values()}
-    write_whole(record, "".join(f"{checksum}\n" for checksum in sorted(sums)))
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / name, content)
+    places = {folder / name: content for name, content in files.items()}
+    others = [
+        str(path)
+        for path, content in places.items()
+        if path.exists() and not (path.is_file() and path.read_bytes() == content)
+    ]
+    if others:
+        raise FileExistsError(f"{', '.join(others)} would be replaced: move it, or name another folder")
+    for path, content in places.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -126,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for study in filter(Path.is_file, (path.parent / "studies").glob("*")):
             files[f"studies/{study.name}"] = study.read_bytes()
     try:
-        write_unless_edited(files, options.folder)
+        write_new(files, options.folder)
     except FileExistsError as error:
         sys.exit(str(error))
     print(*written, sep="\n")

@@ -3,7 +3,6 @@
 Explained in book/problems.
 """
 
-import itertools
 import json
 import os
 import warnings
@@ -57,25 +56,16 @@ def _path() -> Path | None:
 def record_result(chapter: str, number: int, status: str, message: str) -> None:
     """Store the last result of an exercise; warn if it cannot be stored.
 
-    A file that holds something else gets another name, for it may hold what the reader has done.
+    A file that holds something else stays as it is, for it may hold what the reader has done.
     """
     _statuses[chapter, number] = status
     if path := _path():
         try:
-            try:
-                results = stored_results(path)
-            except ValueError:
-                path.rename(_free_name(path))
-                results = {}
+            results = stored_results(path)
             results.setdefault(chapter, {})[str(number)] = [status, message]
             write_whole(path, json.dumps(results, indent=1, sort_keys=True))
-        except OSError as error:
+        except (OSError, ValueError) as error:
             warnings.warn(f"this result is not stored: {error}", stacklevel=2)
-
-
-def _free_name(path: Path) -> Path:
-    names = (path.with_name(f"{path.name}.broken-{number}") for number in itertools.count(1))
-    return next(name for name in names if not name.exists())
 
 
 class Progress(str):
@@ -109,13 +99,12 @@ def progress(checks: object) -> Progress:
     Args:
         checks: the module of the chapter's checks.
     """
-    path, stored, unread = _path(), {}, []
+    path, stored, note = _path(), {}, ""
     if path:
-        unread = sorted(path.parent.glob(f"{path.name}.broken-*"))
         try:
             stored = stored_results(path)
-        except (OSError, ValueError):
-            unread = [path, *unread]
+        except (OSError, ValueError) as error:
+            note = f"\nEarlier results cannot be read: {error}."
     right = {
         chapter: {number for number, (status, _) in results.items() if status == "right"}
         for chapter, results in stored.items()
@@ -123,5 +112,4 @@ def progress(checks: object) -> Progress:
     done = {number: str(number) in right.get(_chapter(checks), ()) for number in numbers_of(checks)}
     marks = "   ".join(f"{number} {'✓' if is_done else '–'}" for number, is_done in done.items())
     whole = f"\nIn all chapters: {sum(map(len, right.values()))}" if len(right) > 1 else ""
-    note = f"\nResults that cannot be read are in {', '.join(map(str, unread))}." if unread else ""
     return Progress(f"Checked exercises done: {sum(done.values())} of {len(done)}   ({marks}){whole}{note}")

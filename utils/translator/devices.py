@@ -5,8 +5,7 @@ Explained in book/your_translator.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 
 import torch
 
@@ -61,43 +60,12 @@ def fastest_products(device: torch.device = CPU) -> torch.dtype:
     return torch.bfloat16 if supported else torch.float32
 
 
-def check_memory(num_weights: int, device: torch.device = CPU) -> None:
-    """Check that the weights, their gradients, Adam's two means and the best weights so far fit into memory.
-
-    Args:
-        num_weights: of the model, in float32.
-        device: to train on; the memory of a GPU is not checked, because torch reports when it is full.
-
-    Raises:
-        ValueError: they need more memory than this machine has.
-    """
-    needed, present = 5 * 4 * num_weights, _memory()
-    if device.type == "cpu" and present is not None and needed > present:
-        raise CourseError(
-            f"a model of {num_weights:,} weights needs at least {needed / 2**30:,.0f} GB to train, and this machine "
-            f"has {present / 2**30:,.0f} GB: choose a smaller --width or --vocabulary-size"
-        )
-
-
-def _memory() -> int | None:
-    """The bytes of memory that this process may use; None if the system does not say."""
-    try:
-        present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
-    with suppress(OSError, ValueError):  # the limit of a container
-        present = min(present, int(Path("/sys/fs/cgroup/memory.max").read_text("ascii")))
-    return present
-
-
 @contextmanager
-def computing(threads: int | None = None) -> Iterator[None]:
-    """Take fast float32 products ("medium") and this number of threads inside a block, and restore both afterwards."""
-    before = torch.get_float32_matmul_precision(), torch.get_num_threads()
+def fast_products() -> Iterator[None]:
+    """Take fast float32 products ("medium") inside a block, and restore the precision afterwards."""
+    before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium")
-    torch.set_num_threads(threads or before[1])
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before[0])
-        torch.set_num_threads(before[1])
+        torch.set_float32_matmul_precision(before)

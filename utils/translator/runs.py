@@ -28,7 +28,7 @@ from utils.corpus.whole_files import write_whole
 from utils.errors import CourseError, NotFiniteError
 from utils.seq2seq import EncoderDecoder
 from utils.training import History
-from utils.translator.devices import CPU, check_memory, fastest_products
+from utils.translator.devices import CPU, fastest_products
 from utils.translator.models import Settings, build_model
 from utils.translator.training.data import Notify, PairData, Rows, prepare, silent
 from utils.translator.training.distributed import ALONE, Processes
@@ -104,7 +104,7 @@ def train_run(
     Raises:
         FileExistsError: the folder holds something, or an interrupted training and ``resume`` is False.
         FileNotFoundError: as :func:`utils.translator.training.data.prepare`.
-        ValueError: ``resume`` with other options or a damaged state, too little memory, or as
+        ValueError: ``resume`` with other options or a damaged state, or as
             :func:`utils.translator.training.data.prepare` and :func:`utils.translator.training.loop.train_model`.
         FloatingPointError: as :func:`utils.translator.training.loop.train_model`.
     """
@@ -116,9 +116,6 @@ def train_run(
         record = _planned(data, settings, schedule, training_data.digests, state)
     state, training_data = processes.of_first((state, training_data))
     vocabularies = training_data.src_vocabulary, training_data.tgt_vocabulary
-    with torch.device("meta"):
-        num_weights = sum(p.numel() for p in build_model(settings, *map(len, vocabularies)).parameters())
-    check_memory(num_weights, device)
     model, products = build_model(settings, *map(len, vocabularies)).to(device), fastest_products(device)
     if is_first:
         out.mkdir(parents=True, exist_ok=True)

@@ -1,30 +1,15 @@
 """A file that is replaced keeps its old content until all of the new one is written."""
 
-import errno
 import os
 import resource
-import stat
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from utils.corpus.whole_files import open_whole, write_whole
-
-#: A program that replaces the file as a user who may write into the folder, but not into the file.
-REPLACED_WITHOUT_RIGHTS = """
-import os, sys
-from utils.corpus.whole_files import write_whole
-
-if os.getuid() == 0:
-    os.setuid(65534)
-write_whole(sys.argv[1], "new")
-"""
 
 
 @contextmanager
@@ -44,12 +29,6 @@ def old(tmp_path: Path) -> Path:
     path = tmp_path / "x"
     path.write_text("old")
     return path
-
-
-def run(program: str, path: Path) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False
-    )
 
 
 @pytest.mark.parametrize("content", ["déjà\r\nvu\n", b"\xff\x00"])
@@ -84,27 +63,6 @@ def test_an_error_of_the_writer_keeps_the_old_file(old: Path) -> None:
         write_half()
     assert old.read_text() == "old"
     assert list(old.parent.iterdir()) == [old]
-
-
-@pytest.mark.parametrize("mode", [0o640, 0o755])
-def test_the_permissions_stay(old: Path, mode: int) -> None:
-    old.chmod(mode)
-    write_whole(old, "new")
-    assert stat.S_IMODE(old.stat().st_mode) == mode
-    (old.parent / "plain").touch()
-    write_whole(old.parent / "anew", "new")
-    assert (old.parent / "anew").stat().st_mode == (old.parent / "plain").stat().st_mode
-
-
-def test_a_file_that_its_owner_has_locked_is_not_replaced() -> None:
-    with TemporaryDirectory() as folder:  # other users may not look into pytest's own
-        Path(folder).chmod(0o777)
-        old = Path(folder, "x")
-        old.write_text("old")
-        old.chmod(0o444)
-        result = run(REPLACED_WITHOUT_RIGHTS, old)
-        assert f"PermissionError: [Errno {errno.EACCES}] Permission denied: '{old}'" in result.stderr
-        assert old.read_text() == "old"
 
 
 @pytest.mark.parametrize("there", [True, False])

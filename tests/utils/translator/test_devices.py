@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from utils.translator.devices import CPU, Device, choose_device, computing, fastest_products
+from utils.translator.devices import CPU, Device, choose_device, fast_products, fastest_products
 
 
 def set_available(monkeypatch, *, cuda: bool = False, mps: bool = False) -> None:
@@ -43,8 +43,8 @@ def test_bfloat16_is_taken_where_the_device_has_it(monkeypatch):
     assert fastest_products(CPU) == torch.bfloat16
 
 
-def test_precision_and_threads_are_restored():
-    before = torch.get_float32_matmul_precision(), torch.get_num_threads()
-    with computing(before[1] + 1):
-        assert (torch.get_float32_matmul_precision(), torch.get_num_threads()) == ("medium", before[1] + 1)
-    assert (torch.get_float32_matmul_precision(), torch.get_num_threads()) == before
+def test_the_precision_is_restored():
+    before = torch.get_float32_matmul_precision()
+    with fast_products():
+        assert torch.get_float32_matmul_precision() == "medium"
+    assert torch.get_float32_matmul_precision() == before

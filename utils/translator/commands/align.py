@@ -44,7 +44,6 @@ def align(
     first: First = 0,
     as_json: shared.AsJson = False,
     device: shared.OnDevice = Device.AUTO,
-    threads: shared.NumThreads = None,
 ) -> None:
     """Align the words of sentence pairs by the attention of a run, with one line of links per pair.
 
@@ -59,7 +58,7 @@ def align(
     Example: attention-course align runs/en-fr hansards/enfr.src-tgt --gold hansards/enfr.gold --first 1
     """
     from utils.corpus.pairs import choose_languages
-    from utils.translator.devices import choose_device, computing
+    from utils.translator.devices import choose_device, fast_products
     from utils.translator.runs import load_run
 
     shared.require_text(path, "align", "a pair file")
@@ -67,7 +66,7 @@ def align(
     src, tgt = run.settings.src, run.settings.tgt
     languages, src, _ = choose_languages(columns.split(",") if columns else (src, tgt), src, tgt)
     swapped = languages[0] != src
-    with computing(threads):
+    with fast_products():
         alignments = _alignments(run, path, swapped=swapped, tokenised=not tokenise)
         if gold is None:
             for alignment in alignments:

@@ -41,7 +41,6 @@ def evaluate(
     as_json: AllAsJson = False,
     examples: NumExamples = 5,
     device: shared.OnDevice = Device.AUTO,
-    threads: shared.NumThreads = None,
 ) -> None:
     """Score a run on the sentences that were held out from its training, against all their translations.
 
@@ -53,7 +52,7 @@ def evaluate(
 
     Example: attention-course evaluate runs/fr-en --beam 5
     """
-    from utils.translator.devices import choose_device, computing
+    from utils.translator.devices import choose_device, fast_products
     from utils.translator.runs import load_run
     from utils.translator.using.evaluation import evaluate_run
 
@@ -61,7 +60,7 @@ def evaluate(
     test = _other_test(run, on, columns)
     _tell_of_tokenizer(run)
     shared.tell(f"translating {len(run.test if test is None else test)} sentences")
-    with computing(threads):
+    with fast_products():
         result = evaluate_run(run, search, test=test)
     if as_json:
         typer.echo(result.to_json())
@@ -85,7 +84,6 @@ def compare(
     columns: shared.Columns = None,
     as_json: shared.AsJson = False,
     device: shared.OnDevice = Device.AUTO,
-    threads: shared.NumThreads = None,
 ) -> None:
     """Compare two runs on the same sentences: BLEU and chrF of both, and whether the difference may be chance.
 
@@ -95,7 +93,7 @@ def compare(
 
     Example: attention-course compare runs/fr-en runs/fr-en-transformer --beam 5
     """
-    from utils.translator.devices import choose_device, computing
+    from utils.translator.devices import choose_device, fast_products
     from utils.translator.runs import load_run
     from utils.translator.using.evaluation import compare_runs
 
@@ -103,7 +101,7 @@ def compare(
     runs = [load_run(folder, device=on_device) for folder in (first, second)]
     test = _other_test(runs[0], on, columns)
     _tell_of_tokenizer(runs[0])
-    with computing(threads):
+    with fast_products():
         num, bleu, chrf = compare_runs(*runs, search, test=test)
     if as_json:
         shared.print_json({"num_sentences": num, "bleu": bleu._asdict(), "chrf": chrf._asdict()})

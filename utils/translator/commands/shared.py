@@ -36,12 +36,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, 
 OnDevice = Annotated[
     Device, typer.Option("--device", help="Device to compute on; auto takes a GPU if there is one.")
 ]
-NumThreads = Annotated[
-    int | None,
-    typer.Option(
-        "--threads", min=1, max=1024, help="Number of threads; by default one for each processor core."
-    ),
-]
 
 #: The options of a search.
 _OF_SEARCH = [

@@ -104,7 +104,7 @@ def train(
     --columns en,fr --src fr --tgt en --out runs/fr-en
     """
     from utils.corpus.pairs import choose_languages
-    from utils.translator.devices import choose_device, computing
+    from utils.translator.devices import choose_device, fast_products
     from utils.translator.runs import train_run
     from utils.translator.training.data import PairData
     from utils.translator.training.distributed import processes_of_torchrun
@@ -116,7 +116,7 @@ def train(
     sizes = {"vocabulary_size": vocabulary_size, "dropout": dropout}
     settings = _settings(src, tgt, model=model, width=width, layers=layers, **sizes)
     files = pairs if second_file is None else (pairs, second_file)
-    with processes_of_torchrun(choose_device(device)) as processes, computing():
+    with processes_of_torchrun(choose_device(device)) as processes, fast_products():
         try:
             _, history, rows = train_run(
                 PairData(files, languages),

@@ -49,7 +49,6 @@ def translate(
     as_json: shared.AsJson = False,
     heatmap: HeatMap = None,
     device: shared.OnDevice = Device.AUTO,
-    threads: shared.NumThreads = None,
 ) -> None:
     """Translate each sentence, or each line of a file or of standard input, to one line.
 
@@ -68,7 +67,7 @@ def translate(
     Example: attention-course translate runs/fr-en --beam 5 --input french.txt --output english.txt
     """
     from utils.corpus.whole_files import open_whole
-    from utils.translator.devices import choose_device, computing
+    from utils.translator.devices import choose_device, fast_products
     from utils.translator.runs import load_run
     from utils.translator.using.heatmaps import save_heatmap
     from utils.translator.using.input_lines import Text
@@ -98,7 +97,7 @@ def translate(
     with (
         lines as text,
         open_whole(output, "w", encoding="utf-8", newline="\n") if output else nullcontext() as file,
-        computing(threads),
+        fast_products(),
         shared.with_progress(
             translate_lines(run, text.lines, search, keep_weights=heatmap is not None), text.num_lines
         ) as results,
