@@ -1,4 +1,4 @@
-r"""Writing fast: a cache of keys and values, heads that share them, positions in the scores, drafts by a small model.
+r"""Writing fast: a cache of keys and values, heads that share them, and drafts of the next words.
 
 The layers are those of ``transformer``; here they stand alone, without a source sentence, as in GPT. Texts and training
 are elsewhere.
@@ -6,12 +6,14 @@ Explained in chapters/fast_decoding.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from utils.attention import check_count, check_positive, check_width
+from utils.attention import check_count, check_width
+from utils.positions import alibi, rotate
 from utils.transformer import FeedForward, Residual, causal_mask, check_heads, sinusoids
 
 __all__ = [
@@ -20,17 +22,19 @@ __all__ = [
     "GPTLayer",
     "GroupedQueryAttention",
     "LayerCache",
-    "alibi",
     "cache_bytes",
     "generate",
-    "rotate",
+    "look_up",
     "speculative",
+    "with_drafts",
 ]
 
 #: How a :class:`GPT` knows the places of its words: two ways add vectors to the words, two change the scores.
 POSITIONS = ("sinusoids", "learned", "rotary", "alibi", "none")
 #: The keys and the values that one layer keeps of the words so far.
 LayerCache = tuple[Float[Tensor, "*_batch _key_heads _n _d"], Float[Tensor, "*_batch _key_heads _n _d"]]
+#: From new words and the cache of those before, logits after each and the cache of all, as a :class:`GPT` gives them.
+LanguageModel = Callable[..., tuple[Tensor, list[LayerCache]]]
 
 
 def cache_bytes(num_layers: int, num_key_heads: int, d_head: int, *, bytes_per_number: int = 2) -> int:
@@ -57,80 +61,6 @@ def cache_bytes(num_layers: int, num_key_heads: int, d_head: int, *, bytes_per_n
     return 2 * num_layers * num_key_heads * d_head * bytes_per_number
 
 
-def rotate(
-    x: Float[Tensor, "*batch n d"], *, start: int = 0, base: float = 10_000.0, halves: bool = False
-) -> Float[Tensor, "*batch n d"]:
-    r"""Rotary positions: each pair of numbers is turned by an angle that grows with the place of its vector.
-
-    .. math::
-        x'_{2i} &= x_{2i} \cos t\theta_i - x_{2i+1} \sin t\theta_i \\
-        x'_{2i+1} &= x_{2i} \sin t\theta_i + x_{2i+1} \cos t\theta_i
-
-    with the angles :math:`t\theta_i` at place t, where :math:`\theta_i = \mathrm{base}^{-2i/d}`.
-
-    The dot product of a turned query and a turned key depends on the two vectors and on their distance alone.
-
-    Args:
-        x: queries or keys, one for each place.
-        start: the place of the first.
-        base: sets the slowest rate; the rates are those of :func:`utils.transformer.sinusoids` for 10,000.
-        halves: pair component i with i + d/2, as ``rotate_half`` of the library transformers does; by default with its
-            neighbour, as in the paper. A trained model needs the convention of its training.
-
-    Raises:
-        ValueError: an odd width, fewer than two axes, a place below 0, or a base that is not positive and finite.
-
-    >>> rotate(torch.tensor([[1.0, 0.0]]), start=1)  # cos 1 and sin 1
-    tensor([[0.5403, 0.8415]])
-
-    Source: Su et al. (2021), section 3.2 and equation 34. Explained in chapters/fast_decoding.
-    """
-    d = x.shape[-1]
-    if x.dim() < 2 or d % 2:
-        raise ValueError(f"x must have at least two axes and an even width, got shape {tuple(x.shape)}")
-    check_count(0, start=start)
-    check_positive(base=base)
-    # Places and angles are float32, whatever the default type is: float16 has no place 2049.
-    exact = {"dtype": torch.float32, "device": x.device}
-    rates = base ** (-torch.arange(0, d, 2, **exact) / d)
-    angles = torch.arange(start, start + x.shape[-2], **exact)[:, None] * rates
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-    axis = -2 if halves else -1
-    a, b = x.unflatten(-1, (2, -1) if halves else (-1, 2)).unbind(dim=axis)
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=axis).flatten(-2)
-
-
-def alibi(
-    num_heads: int, num_queries: int, num_keys: int | None = None
-) -> Float[Tensor, "heads queries keys"]:
-    r"""What ALiBi adds to the scores: each head subtracts its slope times the distance of the key; later keys get -inf.
-
-    .. math::
-        b_{hij} &= -m_h\,(i - j) \\
-        m_h &= 2^{-8h/H}, \quad h = 1, \dots, H
-
-    Args:
-        num_heads: H. The paper's slopes are these for powers of two.
-        num_queries: number of queries, which stand at the last places.
-        num_keys: number of places; ``num_queries`` if None.
-
-    Raises:
-        ValueError: more queries than keys, or a number that cannot be.
-
-    >>> alibi(8, 1, 3)[1]  # the second of 8 heads has the slope 1/4
-    tensor([[-0.5000, -0.2500,  0.0000]])
-
-    Source: Press et al. (2022), section 3. Explained in chapters/fast_decoding.
-    """
-    check_count(1, num_heads=num_heads)
-    num_keys = num_queries if num_keys is None else num_keys
-    mask = causal_mask(num_queries, num_keys)
-    distance = torch.arange(num_keys - num_queries, num_keys)[:, None] - torch.arange(num_keys)
-    slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1, dtype=torch.float32) / num_heads)
-    bias = slopes[:, None, None] * -distance.clamp(min=0)
-    return (bias + 0.0).masked_fill(~mask, -math.inf)  # + 0.0 turns -0 into 0
-
-
 class GroupedQueryAttention(nn.Module):
     r"""Causal self-attention whose heads share keys and values in groups of equal size.
 
@@ -145,6 +75,8 @@ class GroupedQueryAttention(nn.Module):
         num_heads: H, the heads that ask.
         num_key_heads: G, the heads that have keys and values; H if None.
         positions: "rotary" turns queries and keys, "alibi" lowers the scores of far keys, None does neither.
+        base: of rotary positions.
+        bias: whether the four layers have biases, which the formula leaves out.
 
     Raises:
         ValueError: numbers that do not divide each other, or unknown positions.
@@ -153,7 +85,14 @@ class GroupedQueryAttention(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, num_heads: int, num_key_heads: int | None = None, *, positions: str | None = None
+        self,
+        d_model: int,
+        num_heads: int,
+        num_key_heads: int | None = None,
+        *,
+        positions: str | None = None,
+        base: float = 10_000.0,
+        bias: bool = True,
     ):
         super().__init__()
         num_key_heads = num_heads if num_key_heads is None else num_key_heads
@@ -165,10 +104,11 @@ class GroupedQueryAttention(nn.Module):
             )
         if positions not in ("rotary", "alibi", None):
             raise ValueError(f"positions must be 'rotary', 'alibi' or None, got {positions!r}")
-        self.num_heads, self.num_key_heads, self.positions = num_heads, num_key_heads, positions
+        self.num_heads, self.num_key_heads = num_heads, num_key_heads
+        self.positions, self.base = positions, base
         self.d_head = d_model // num_heads
-        self.w_q, self.w_o = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
-        self.w_k, self.w_v = (nn.Linear(d_model, num_key_heads * self.d_head) for _ in range(2))
+        self.w_q, self.w_o = (nn.Linear(d_model, d_model, bias=bias) for _ in range(2))
+        self.w_k, self.w_v = (nn.Linear(d_model, num_key_heads * self.d_head, bias=bias) for _ in range(2))
 
     def project(
         self, x: Float[Tensor, "*batch n d_model"], *, start: int = 0
@@ -178,7 +118,7 @@ class GroupedQueryAttention(nn.Module):
         parts = (layer(x).unflatten(-1, (-1, self.d_head)) for layer in (self.w_q, self.w_k, self.w_v))
         queries, keys, values = (part.transpose(-3, -2) for part in parts)
         if self.positions == "rotary":
-            queries, keys = rotate(queries, start=start), rotate(keys, start=start)
+            queries, keys = (rotate(part, start=start, base=self.base) for part in (queries, keys))
         return queries, keys, values
 
     def forward(
@@ -316,7 +256,7 @@ class GPT(nn.Module):
 
 @torch.no_grad()
 def generate(
-    model: GPT, prompt: Int[Tensor, "batch n"], num_words: int, *, cache: bool = True
+    model: LanguageModel, prompt: Int[Tensor, "batch n"], num_words: int, *, cache: bool = True
 ) -> Int[Tensor, "batch n_plus_num"]:
     """The prompt, and after it the words that are most probable, one by one.
 
@@ -336,18 +276,24 @@ def generate(
 
 
 @torch.no_grad()
-def speculative(
-    model: GPT, draft: GPT, prompt: Int[Tensor, "1 n"], num_words: int, *, num_drafts: int = 4
+def with_drafts(
+    model: LanguageModel,
+    propose: Callable[[Int[Tensor, "1 n"], int], Int[Tensor, "1 drafts"]],
+    prompt: Int[Tensor, "1 n"],
+    num_words: int,
+    *,
+    num_drafts: int = 4,
 ) -> tuple[Int[Tensor, "1 all"], int]:
     """The text of :func:`generate`, written with fewer calls of the model, and how many they are.
 
-    The draft model proposes a few words. The model reads all of them in one call, keeps those that it would have
-    written itself, and adds the next word. The rest of the drafts is thrown away, from both caches, too.
+    A few words are proposed. The model reads all of them in one call, keeps those that it would have written itself,
+    and adds the next word. The rest of the drafts is thrown away, from the cache, too.
 
     Args:
         model: the model whose text is wanted.
-        draft: a faster model with the same vocabulary.
-        num_drafts: how many words the draft model proposes at a time.
+        propose: from the text so far and the largest number of drafts, the words that may come next, or none, as
+            :func:`look_up` does.
+        num_drafts: how many words may be proposed at a time.
 
     Raises:
         ValueError: more than one text, an empty one, a negative number of words, or no draft.
@@ -358,24 +304,80 @@ def speculative(
         raise ValueError(f"prompt must be one text, got {len(prompt)}")
     check_count(1, num_drafts=num_drafts)
     _check_prompt(prompt, num_words)
-    words, end, calls = prompt, prompt.shape[1] + num_words, 0
-    past = draft_past = None
+    words, end, calls, past = prompt, prompt.shape[1] + num_words, 0, None
     while words.shape[1] < end:
-        proposed = words
         # The model adds a word of its own, so the drafts may fill all places but the last.
-        num_new = min(num_drafts, end - words.shape[1] - 1)
-        for _ in range(num_new):
-            logits, draft_past = draft(_unread(proposed, draft_past), draft_past)
-            proposed = torch.cat([proposed, logits[:, -1:].argmax(dim=-1)], dim=1)
-        logits, past = model(_unread(proposed, past), past)
+        drafts = propose(words, min(num_drafts, end - words.shape[1] - 1))
+        logits, past = model(_unread(torch.cat([words, drafts], dim=1), past), past)
         calls += 1
         # What the model itself writes after the text, after the first draft, and so on.
-        chosen = logits[:, -num_new - 1 :].argmax(dim=-1)
-        right = chosen[:, :-1] == proposed[:, words.shape[1] :]
-        num_kept = int(right.int().cumprod(dim=1).sum())
+        chosen = logits[:, -drafts.shape[1] - 1 :].argmax(dim=-1)
+        num_kept = int((chosen[:, :-1] == drafts).int().cumprod(dim=1).sum())
         words = torch.cat([words, chosen[:, : num_kept + 1]], dim=1)
-        past, draft_past = (_first(cache, words.shape[1] - 1) for cache in (past, draft_past))
+        past = _first(past, words.shape[1] - 1)
     return words, calls
+
+
+@torch.no_grad()
+def speculative(
+    model: LanguageModel,
+    draft: LanguageModel,
+    prompt: Int[Tensor, "1 n"],
+    num_words: int,
+    *,
+    num_drafts: int = 4,
+) -> tuple[Int[Tensor, "1 all"], int]:
+    """:func:`with_drafts` with the words that a faster model writes, which keeps a cache, too.
+
+    Args:
+        draft: a faster model with the same vocabulary; the other arguments and errors are those of
+            :func:`with_drafts`.
+
+    Source: Leviathan et al. (2023), algorithm 1, for the most probable word. Explained in chapters/fast_decoding.
+    """
+    past = None
+
+    def propose(words: Tensor, num_new: int) -> Tensor:
+        nonlocal past
+        past, proposed = _first(past, words.shape[1] - 1), words
+        for _ in range(num_new):
+            logits, past = draft(_unread(proposed, past), past)
+            proposed = torch.cat([proposed, logits[:, -1:].argmax(dim=-1)], dim=1)
+        return proposed[:, words.shape[1] :]
+
+    return with_drafts(model, propose, prompt, num_words, num_drafts=num_drafts)
+
+
+def look_up(words: Int[Tensor, "1 n"], num_drafts: int, *, length: int = 2) -> Int[Tensor, "1 drafts"]:
+    """Drafts without a model: what came after the last words where they stood before, the last time they did.
+
+    Args:
+        num_drafts: the largest number of words.
+        length: how many of the last words must be the same.
+
+    Returns:
+        The words, fewer if the text ends before; none if the last words did not stand in the text before.
+
+    Raises:
+        ValueError: more than one text, a negative number of drafts, or a length below 1.
+
+    >>> look_up(torch.tensor([[5, 7, 1, 3, 5, 7]]), 3)  # after 5 and 7 came 1
+    tensor([[1, 3, 5]])
+
+    Source: Saxena (2023), "Prompt Lookup Decoding". Explained in chapters/chat_model.
+    """
+    if len(words) != 1:
+        raise ValueError(f"words must be one text, got {len(words)}")
+    check_count(0, num_drafts=num_drafts)
+    check_count(1, length=length)
+    if words.shape[1] <= length:
+        return words[:, :0]
+    runs = words[0].unfold(0, length, 1)
+    found = (runs[:-1] == runs[-1]).all(dim=1).nonzero()
+    if not len(found):
+        return words[:, :0]
+    start = int(found[-1]) + length
+    return words[:, start : start + num_drafts]
 
 
 def _check_prompt(prompt: Tensor, num_words: int) -> None:

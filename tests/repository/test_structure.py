@@ -25,8 +25,8 @@ LAYERS = [
         "circuits",
         "sentence_encoder",
     },
-    {"fast_training", "fast_decoding", "chat_model"},
-    {"figures"},
+    {"fast_training", "fast_decoding"},
+    {"figures", "chat_model"},
     {"translator", "exercises"},
     {"__main__"},
 ]

@@ -33,16 +33,15 @@ from utils.corpus.vocabulary import PAD
 from utils.fast_decoding import (
     GPT,
     GroupedQueryAttention,
-    alibi,
     cache_bytes,
     generate,
-    rotate,
     speculative,
 )
 from utils.fast_training import vocabulary_loss
 from utils.kernels import boxcar, nadaraya_watson
 from utils.long_sequences import linear_attention, online_attention, window_mask
 from utils.metrics import bleu, bleu_by_length, chrf, diagonal_links, links_from_weights, paired_bootstrap
+from utils.positions import alibi, rotate
 from utils.search import Hypothesis, beam_search, greedy, next_word_probabilities
 from utils.seq2seq import BahdanauDecoder, ContextGRUCell, Encoder, EncoderDecoder
 from utils.training import fit, seeded, sequence_loss
