@@ -49,7 +49,7 @@ export PYTHONUTF8 := 1
 export MPLCONFIGDIR := $(HERE)/matplotlib
 unexport MPLBACKEND MATPLOTLIBRC PYTHONPATH PYTHONOPTIMIZE PIP_PYTHON
 test test-all notebooks: export IPYTHONDIR := $(HERE)/ipython
-.PHONY: new help book browser network test test-all check coverage lint lab notebooks handout mark bench linkcheck readme pins fonts picture translators clean
+.PHONY: new help book browser test test-all check coverage lint lab notebooks handout mark bench linkcheck readme pins fonts picture translators clean
 
 help:  ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
@@ -60,10 +60,10 @@ book: $(BOOK)/.built  ## make the environment and build the book; prints where i
 browser: $(INSTALLED)  # starts a browser, or gets one, before the tests begin
 	@$(BIN)/python tests/support/chromium.py
 
-# One chapter runs a network that others trained. Without the network its cells are skipped, and the summary says so.
-network: $(INSTALLED)
-	@$(BIN)/python -m utils data get minilm >/dev/null || echo "The cells of real_network will be skipped."
-NETWORK := $(if $(filter chapters/real_network.ipynb,$(SELECTED)),network)
+# Two chapters run networks that others trained. Without its network the cells of a chapter are skipped, and the summary says so.
+network-%: $(INSTALLED)
+	@$(BIN)/python -m utils data get $* >/dev/null || echo "The cells that run $* will be skipped."
+NETWORK := $(if $(filter chapters/real_network.ipynb,$(SELECTED)),network-minilm) $(if $(filter chapters/chat_model.ipynb,$(SELECTED)),network-smollm2)
 
 test: browser lint $(NETWORK)  ## run the tests, about 10 minutes (CHAPTER=name for one chapter)
 ifdef CHAPTER

@@ -52,16 +52,17 @@ def allowed(record: dict) -> dict[str, float]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips the cells of the chapter on a published network where the network is not there."""
-    cells = [item for item in items if item.path.name == "real_network.ipynb"]
-    if cells:
-        # Not above, as below.
-        from utils.corpus.weights import has_minilm
+    """Skips the cells of a chapter on a published network where the network is not there."""
+    for chapter, network in {"real_network.ipynb": "minilm", "chat_model.ipynb": "smollm2"}.items():
+        cells = [item for item in items if item.path.name == chapter]
+        if cells:
+            # Not above, as below.
+            from utils.corpus.weights import has_network
 
-        if not has_minilm():
-            reason = "the network is not there: attention-course data get minilm"
-            for cell in cells:
-                cell.add_marker(pytest.mark.skip(reason=reason))
+            if not has_network(network):
+                reason = f"the network is not there: attention-course data get {network}"
+                for cell in cells:
+                    cell.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -23,7 +23,7 @@ from studies.parts import run_parts
 from studies.sample import SAMPLE
 from utils.attention import length_mask
 from utils.corpus.batches import pad_ids
-from utils.corpus.weights import FILES, get_minilm
+from utils.corpus.weights import NETWORKS, get_network
 from utils.sentence_encoder import SentenceEncoder, read_network
 from utils.transformer import head_name
 
@@ -495,7 +495,7 @@ def measure_not_again(meter: Meter) -> dict:
 
 def run_study(settings: Settings, out: Path, *, only: Sequence[str] | None = None) -> None:
     """Measure the parts that are not stored yet, or these alone."""
-    meter = Meter(*read_network(get_minilm()), settings)
+    meter = Meter(*read_network(get_network("minilm")), settings)
     functions = {
         "parts": measure_parts,
         "sets": measure_sets,
@@ -503,7 +503,8 @@ def run_study(settings: Settings, out: Path, *, only: Sequence[str] | None = Non
         "not again": measure_not_again,
     }
     measures = {name: partial(measure, meter) for name, measure in functions.items()}
-    run_parts(measures, out, belongs_to={"sha256": dict(FILES), "settings": settings._asdict()}, only=only)
+    files = dict(NETWORKS["minilm"].files)
+    run_parts(measures, out, belongs_to={"sha256": files, "settings": settings._asdict()}, only=only)
 
 
 def _main(

@@ -1,14 +1,12 @@
 """The sentence encoder on small random weights, against torch's own layers; and the published one, where it is."""
 
-import copy
-
 import pytest
 import torch
 from torch import nn
 from torch.nn.functional import normalize
 from torch.testing import assert_close
 
-from utils.corpus.weights import has_minilm, minilm_folder
+from utils.corpus.weights import has_network, network_folder
 from utils.sentence_encoder import SentenceEncoder, read_network
 
 D, HEADS, HIDDEN, LAYERS, WORDS, PLACES = 6, 3, 11, 2, 13, 7
@@ -118,15 +116,6 @@ def test_a_hidden_head_writes_nothing(encoder):
     assert torch.equal(encoder.vectors(SENTENCES), before)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "atol"), [(torch.float16, 3e-3), (torch.bfloat16, 3e-2), (torch.float64, 1e-6)]
-)
-def test_another_precision_gives_the_same_vectors(encoder, dtype, atol):
-    vectors = copy.deepcopy(encoder).to(dtype).vectors(SENTENCES)
-    assert vectors.dtype == dtype
-    assert_close(vectors.float(), encoder.vectors(SENTENCES), rtol=0, atol=atol)
-
-
 def test_errors_name_what_is_wrong(encoder):
     with pytest.raises(ValueError, match="have no word_embeddings"):
         SentenceEncoder({})
@@ -155,15 +144,9 @@ def test_a_head_that_is_not_there_cannot_be_hidden(encoder, head, message):
         encoder.without([(0, 0), head])
 
 
-@pytest.mark.parametrize("batch_size", [0, -1])
-def test_a_batch_has_a_sentence(encoder, batch_size):
-    with pytest.raises(ValueError, match=f"batch_size must be at least 1, got {batch_size}"):
-        encoder.vectors(SENTENCES, batch_size=batch_size)
-
-
 def test_the_published_network_gives_the_published_numbers():
-    if not has_minilm():
+    if not has_network("minilm"):
         pytest.skip("the network is not there: attention-course data get minilm")
-    encoder, tokenizer = read_network(minilm_folder())
+    encoder, tokenizer = read_network(network_folder("minilm"))
     vector = encoder.vectors([tokenizer.encode("This is an example sentence").ids])[0]
     assert_close(vector[:5], torch.tensor([0.0677, 0.0635, 0.0487, 0.0793, 0.0374]), rtol=0, atol=1e-4)

