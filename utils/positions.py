@@ -12,7 +12,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from utils.attention import check_count, check_positive
-from utils.transformer import causal_mask
 
 __all__ = ["alibi", "rotate"]
 
@@ -83,9 +82,10 @@ def alibi(
     Source: Press et al. (2022), section 3. Explained in chapters/positions.
     """
     check_count(1, num_heads=num_heads)
+    check_count(0, num_queries=num_queries)
     num_keys = num_queries if num_keys is None else num_keys
-    mask = causal_mask(num_queries, num_keys)
+    check_count(num_queries, num_keys=num_keys)
     distance = torch.arange(num_keys - num_queries, num_keys)[:, None] - torch.arange(num_keys)
     slopes = 2.0 ** (-8 * torch.arange(1, num_heads + 1, dtype=torch.float32) / num_heads)
-    bias = slopes[:, None, None] * -distance.clamp(min=0)
-    return (bias + 0.0).masked_fill(~mask, -math.inf)  # + 0.0 turns -0 into 0
+    bias = slopes[:, None, None] * -distance
+    return (bias + 0.0).masked_fill(distance < 0, -math.inf)  # + 0.0 turns -0 into 0

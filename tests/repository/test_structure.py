@@ -14,19 +14,19 @@ MODULES = [path for path in sorted(UTILS.rglob("*.py")) if path != UTILS / "__in
 LAYERS = [
     {"attention", "errors"},
     {"kernels", "seq2seq"},
-    {"corpus", "transformer", "attention_variants"},
+    {"corpus", "transformer", "attention_variants", "positions"},
     {
         "search",
         "training",
         "metrics",
         "unknown_words",
         "long_sequences",
-        "positions",
+        "fast_decoding",
         "circuits",
         "sentence_encoder",
     },
-    {"fast_training", "fast_decoding"},
-    {"figures", "chat_model"},
+    {"fast_training", "chat_model"},
+    {"figures"},
     {"translator", "exercises"},
     {"__main__"},
 ]

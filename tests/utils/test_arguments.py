@@ -112,7 +112,7 @@ COUNTS = [
     (of(cache_bytes, num_layers=1, num_key_heads=1, d_head=1),
      {"num_layers": 1, "num_key_heads": 1, "d_head": 1, "bytes_per_number": 1}),
     (of(rotate, x=ONES), {"start": 0}),
-    (of(alibi, num_heads=2, num_queries=1, num_keys=2), {"num_heads": 1, "num_queries": 0, "num_keys": 0}),
+    (of(alibi, num_heads=2, num_queries=1, num_keys=2), {"num_heads": 1, "num_queries": 0, "num_keys": 1}),
     (of(GroupedQueryAttention, d_model=8, num_heads=2), {"d_model": 1, "num_heads": 1, "num_key_heads": 1}),
     (of(gpt), {"vocab_size": 1, "d_model": 1, "num_heads": 1, "num_layers": 1, "num_key_heads": 1,
                "d_hidden": 1, "max_len": 1}),

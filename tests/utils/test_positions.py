@@ -105,7 +105,7 @@ def test_alibi_by_a_loop():
     ("call", "message"),
     [
         (lambda: rotate(torch.zeros(3, 5)), r"an even width, got shape \(3, 5\)"),
-        (lambda: alibi(2, 3, 2), "got 3 queries and 2 keys"),
+        (lambda: alibi(2, 3, 2), "num_keys must be at least 3, got 2"),
     ],
 )
 def test_errors_say_what_they_want(call, message):
