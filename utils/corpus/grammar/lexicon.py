@@ -5,8 +5,11 @@ classifier, what a verb may take). How words are put together is in ``phrases`` 
 """
 
 import csv
+from collections.abc import Callable
 from importlib.resources import files
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar, get_type_hints
+
+T = TypeVar("T")
 
 # A word, and the concepts that it expresses.
 Item = tuple[str, tuple[int, ...]]
@@ -21,7 +24,6 @@ class Noun(NamedTuple):
     """A noun: its forms, French gender, Chinese classifier and the sets that it belongs to.
 
     Args:
-        key: the name of its concept; two nouns that have the same word in one of the languages share a key.
         en: English singular and plural; equal for a mass noun.
         fr: French singular and plural.
         gender: ``"m"`` or ``"f"``, in French.
@@ -30,7 +32,6 @@ class Noun(NamedTuple):
         tags: the sets that verbs and adjectives select by.
     """
 
-    key: str
     en: tuple[str, str]
     fr: tuple[str, str]
     gender: str
@@ -180,73 +181,31 @@ def _names(cell: str) -> tuple[str, ...]:
     return tuple(cell.split(",")) if cell else ()
 
 
-def _nouns(rows: Table) -> dict[str, Noun]:
-    """Nouns by their English words. Mass nouns and places have only a singular."""
-    return {
-        row["en"]: Noun(
-            key=row["en"],
-            en=(row["en"], row["en_plural"] or row["en"]),
-            fr=(row["fr"], row["fr_plural"] or row["fr"]),
-            gender=row["gender"],
-            zh=row["zh"],
-            classifier=row["classifier"],
-            tags=frozenset(_names(row["tags"])),
-        )
-        for row in rows
-    }
+#: How a cell is read, by the type of its field.
+_READERS: dict[object, Callable[[str], object]] = {
+    str: str,
+    bool: "yes".__eq__,
+    int: _AGREEMENTS.index,
+    tuple[str, ...]: _names,
+    frozenset[str]: lambda cell: frozenset(_names(cell)),
+}
 
 
-def _verbs(rows: Table) -> dict[str, Verb]:
-    """Verbs by their English words."""
-    return {
-        row["en"]: Verb(
-            key=row["concept"],
-            en=(row["en"], row["en_third"], row["en_past"], row["en_ing"]),
-            particle=row["en_particle"],
-            fr=(row["fr"], row["fr_first"], row["fr_third"], row["fr_plural"], row["fr_participle"]),
-            auxiliary=row["fr_auxiliary"],
-            zh=row["zh"],
-            le=row["zh_le"] == "yes",
-            subjects=frozenset(_names(row["subjects"])),
-            objects=frozenset(_names(row["objects"])),
-            places=_names(row["places"]),
-            tenses=_names(row["tenses"]),
-            uses=_names(row["uses"]),
-        )
-        for row in rows
-    }
+def _entries(kind: type[T], table: str, by: str, **columns: str) -> dict[str, T]:
+    """The entries of a table by the cells of the column ``by``.
 
+    Args:
+        kind: the class of an entry.
+        columns: the column of a field, where it has another name; or the columns of its forms, of which an empty one is
+            like the first.
+    """
+    types = get_type_hints(kind)
 
-def _adjectives(rows: Table) -> dict[str, Adjective]:
-    """Adjectives by their English words."""
-    return {
-        row["en"]: Adjective(
-            en=row["en"],
-            comparative=row["en_comparative"],
-            fr=(row["fr_m"], row["fr_f"], row["fr_m_plural"], row["fr_f_plural"]),
-            liaison=row["fr_m_vowel"],
-            before=row["fr_before"] == "yes",
-            zh=row["zh"],
-            de=row["zh_de"] == "yes",
-            predicate=row["zh_predicate"],
-            nouns=frozenset(_names(row["nouns"])),
-        )
-        for row in rows
-    }
+    def field(row: dict[str, str], name: str) -> object:
+        first, *others = [row[column] for column in columns.get(name, name).split()]
+        return (first, *(form or first for form in others)) if others else _READERS[types[name]](first)
 
-
-def _pronouns(rows: Table) -> dict[str, Pronoun]:
-    """Pronouns by their names."""
-    return {
-        row["pronoun"]: Pronoun(
-            en=(row["en"], row["en_object"]),
-            fr=(row["fr"], row["fr_direct"], row["fr_indirect"]),
-            zh=row["zh"],
-            agreement=_AGREEMENTS.index(row["agreement"]),
-            possessive=row["possessive"],
-        )
-        for row in rows
-    }
+    return {row[by]: kind(**{name: field(row, name) for name in types}) for row in _rows(table)}
 
 
 def _items(cell: str) -> tuple[Item, ...]:
@@ -294,7 +253,7 @@ def _moves(rows: Table) -> dict[str, dict[str, tuple[Move, ...]]]:
     return moves
 
 
-_ALL_NOUNS = _nouns(_rows("nouns"))
+_ALL_NOUNS = _entries(Noun, "nouns", "en", en="en en_plural", fr="fr fr_plural")
 MEASURES = {name: entry for name, entry in _ALL_NOUNS.items() if "measure" in entry.tags}
 NOUNS = {name: entry for name, entry in _ALL_NOUNS.items() if name not in MEASURES}
 MASS_NOUNS = {name: entry for name, entry in NOUNS.items() if "mass" in entry.tags}
@@ -302,15 +261,21 @@ PLACES = {name: entry for name, entry in NOUNS.items() if "place" in entry.tags}
 COUNT_NOUNS = {name: entry for name, entry in NOUNS.items() if not entry.tags & {"mass", "place"}}
 # The words of a place: prepositions in English and French, and in Chinese a word after the place or "".
 PLACE_WORDS = {row["place"]: (row["en"], row["fr"], row["zh_after"]) for row in _rows("places")}
-NAMES = {row["en"]: Name(**row) for row in _rows("names")}
+NAMES = _entries(Name, "names", "en")
 NUMERALS = tuple((row["en"], row["fr"], row["zh"]) for row in _rows("numerals"))
 ADVERBS = {row["en"]: (row["fr"], row["zh"]) for row in _rows("adverbs")}
 DETERMINERS = _determiners(_rows("determiners"))
-PRONOUNS = _pronouns(_rows("pronouns"))
+PRONOUNS = _entries(Pronoun, "pronouns", "pronoun", en="en en_object", fr="fr fr_direct fr_indirect")
 # The determiners that are possessives.
 POSSESSIVES = {pronoun.possessive for pronoun in PRONOUNS.values()} - {""}
-VERBS = _verbs(_rows("verbs"))
-ADJECTIVES = _adjectives(_rows("adjectives"))
+VERBS = _entries(
+    Verb, "verbs", "en", key="concept", en="en en_third en_past en_ing", particle="en_particle",
+    fr="fr fr_first fr_third fr_plural fr_participle", auxiliary="fr_auxiliary", le="zh_le",
+)  # fmt: skip
+ADJECTIVES = _entries(
+    Adjective, "adjectives", "en", comparative="en_comparative", fr="fr_m fr_f fr_m_plural fr_f_plural",
+    liaison="fr_m_vowel", before="fr_before", de="zh_de", predicate="zh_predicate",
+)  # fmt: skip
 EXPRESSIONS = {row["expression"]: _expression(row) for row in _rows("expressions")}
 TIMES = _times(_rows("times"))
 MOVES = _moves(_rows("moves"))
