@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -33,18 +31,6 @@ REFERENCES = [
 ]
 
 
-def test_the_import_loads_neither_torch_nor_a_model():
-    loaded = subprocess.run(
-        [sys.executable, "-c", "import sys, utils.metrics; print(*sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    assert "utils.metrics" in loaded
-    heavy = ("torch", "utils.seq2seq", "utils.search", "utils.translator")
-    assert [name for name in loaded if name.startswith(heavy)] == []
-
-
 # Scores
 
 
@@ -69,14 +55,6 @@ def test_case_counts_only_where_asked():
     assert chrf(HYPOTHESES, same).value == pytest.approx(100)
     assert bleu(HYPOTHESES, same, lowercase=False).value < 20
     assert chrf(HYPOTHESES, same, lowercase=False).value < 20
-
-
-def test_chinese_is_counted_by_characters():
-    hypotheses, references = ["我们都喜欢猫。"], [["我们都喜欢狗。"]]
-    assert bleu(hypotheses, references, lang="zh").value == pytest.approx(
-        sacrebleu.corpus_bleu(hypotheses, [["我们都喜欢狗。"]], tokenize="zh").score
-    )
-    assert bleu(hypotheses, references, lang="zh").value > 50 > bleu(hypotheses, references).value
 
 
 def test_signatures_say_how_it_was_counted():
@@ -147,13 +125,6 @@ def test_the_p_value_by_hand():
         assert difference.p_value == 1
 
 
-@pytest.mark.parametrize("metric", [bleu, chrf])
-def test_equal_sentences_have_an_interval_of_one_value(metric):
-    score = metric(["a b c d e f"] * 7, [["a b c d g h"]] * 7, resamples=53)
-    assert 0 < score.value < 100
-    assert score.interval == pytest.approx((score.value, score.value))
-
-
 def test_buckets_partition_the_sentences_and_score_as_bleu():
     buckets = bleu_by_length(HYPOTHESES, REFERENCES, [3, 9, 4], edges=(3, 5, 7))
     assert [(b.low, b.high, b.num_sentences) for b in buckets] == [(0, 3, 1), (4, 5, 1), (8, math.inf, 1)]
@@ -211,11 +182,6 @@ def test_the_rate_is_between_0_and_1(sentences):
     both = [p | s for p, s in zip(possible, sure, strict=True)]
     assert alignment_error_rate(predicted, sure, both) == rate
     assert alignment_error_rate(predicted, sure) >= rate
-
-
-def test_numbers_of_sentences_must_agree():
-    with pytest.raises(ValueError, match="must have the same length, got 1, 2 and 2"):
-        alignment_error_rate([{(0, 0)}], [{(0, 0)}, {(0, 0)}])
 
 
 @pytest.mark.usefixtures("unchecked_shapes")

@@ -180,24 +180,6 @@ def test_score_by_hand():
     assert Hypothesis([], 0.0, None, finished=False).score() == 0.0
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"beam": 0}, "beam must be at least 1, got 0"),
-        ({"max_len": 0}, "max_len must be at least 1, got 0"),
-        ({"length_penalty": -1.0}, "length_penalty must be at least 0, got -1"),
-        ({"length_penalty": math.nan}, "length_penalty must be at least 0, got nan"),
-        ({"no_repeat_ngram": -1}, "no_repeat_ngram must be at least 0, got -1"),
-    ],
-)
-def test_useless_numbers_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        beam_search(model(), *sources(), **{"beam": 2, "max_len": 3} | options)
-    if not {"beam", "length_penalty"} & options.keys():
-        with pytest.raises(ValueError, match=message):
-            greedy(model(), *sources(), **{"max_len": 3} | options)
-
-
 # ---- Words that may not be written ----
 
 
@@ -268,21 +250,6 @@ def test_without_a_possible_word_a_hypothesis_stops():
         assert hypothesis.tokens in ([4, 5], [5, 4])
         assert not hypothesis.finished
         assert hypothesis.log_prob == pytest.approx(math.log(0.75 * 0.25), abs=SEARCH_ROUNDING)
-
-
-def test_a_pointer_may_repeat_its_word():
-    translator = model()
-    translator.decoder = PointerDecoder(13, 3, 17, translator.encoder.d_out, unknown=UNK).eval().double()
-    with torch.no_grad():
-        translator.decoder.gate.bias -= 99.0  # always a pointer
-    src, src_lens = sources()
-    for search in (greedy, lambda *args, **options: beam_search(*args, beam=1, **options)):
-        free = search(translator, src, src_lens, max_len=7)
-        once = search(translator, src, src_lens, max_len=7, no_repeat_ngram=1)
-        for row, (a, b) in enumerate(zip(free, once, strict=True)):
-            a, b = (h[0] if isinstance(h, list) else h for h in (a, b))
-            assert len(set(a.tokens)) < len(a.tokens) == 7
-            assert sorted(b.tokens[: src_lens[row]]) == [13 + place for place in range(src_lens[row])]
 
 
 # ---- The probabilities of the next word ----

@@ -25,7 +25,6 @@ from utils.attention_variants import (
 )
 from utils.seq2seq import BahdanauDecoder, Encoder, EncoderDecoder
 from utils.transformer import (
-    DecoderLayer,
     EncoderLayer,
     MultiHeadAttention,
     TransformerDecoder,
@@ -158,28 +157,6 @@ def test_multi_head_attention_names_what_is_not_projected(num_heads):
     for wrong in ((keys, projected[1]), (projected[0], keys), (projected[0][0], projected[1][0])):
         with pytest.raises(ValueError, match=rf"must come from project, with an axis of {num_heads} heads"):
             layer(queries, *wrong)
-
-
-def test_layers_of_the_transformer_take_any_leading_axes():
-    encoder, layer = EncoderLayer(D, HEADS, 13), DecoderLayer(D, HEADS, 13)
-    x, keys = torch.randn(2, 3, QUERIES, D), torch.randn(2, 3, KEYS, D)
-    mask = torch.rand(2, 3, 1, KEYS) > 0.2
-
-    def decoded(x: Tensor, keys: Tensor, mask: Tensor) -> Tensor:
-        source = layer.cross_attention.project(keys, keys)
-        return layer(x, source, mask, layer.self_attention.project(x[..., :0, :], x[..., :0, :]))[0]
-
-    for run in (lambda *inputs: encoder(inputs[0])[0], decoded):
-        together = run(x, keys, mask)
-        for i in range(2):
-            assert_close(run(x[i], keys[i], mask[i]), together[i])
-            assert_close(run(x[i, 2], keys[i, 2], mask[i, 2]), together[i, 2])
-    with pytest.raises(
-        ValueError, match=r"x must have at least two axes, length and width, got shape \(6,\)"
-    ):
-        encoder(torch.zeros(D))
-    with pytest.raises(ValueError, match="x must have width 6, got 11"):
-        layer(torch.zeros(2, 3, D_V), None, None, None)
 
 
 @pytest.mark.parametrize("name", ["recurrent", "transformer"])

@@ -37,14 +37,6 @@ def test_the_row_of_the_end_is_optional():
     assert replace_unknown(tokens, SRC, WEIGHTS[:3]) == ["我", "bought"]
 
 
-def test_nothing_written():
-    assert replace_unknown([], SRC, WEIGHTS[5:]) == []
-
-
-def test_another_mark():
-    assert replace_unknown(["?", "<unk>"], SRC, WEIGHTS, unknown="?") == ["我", "<unk>"]
-
-
 @given(st.lists(st.sampled_from(["a", "b", "<unk>"]), max_size=6), st.randoms(use_true_random=False))
 def test_known_words_stay_and_no_unknown_word_does(tokens, random):
     weights = torch.rand(7, 5, generator=torch.Generator().manual_seed(random.randrange(1000)))
