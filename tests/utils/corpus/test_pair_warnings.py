@@ -58,30 +58,20 @@ def changed(change) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (
-            lambda n, _: str(n + 1276),
-            "100% of the en column are no sentences but cells such as 1276: the sentences must be",
-        ),
+        (lambda n, _: str(n + 1276),
+         "100% of the en column are no sentences but cells such as 1276: the sentences must be"),
         (lambda n, _: f"TED_{n}", "100% of the en column are no sentences but cells such as TED_0"),
-        (
-            lambda n, text: "—" if n % 2 else text,
-            "50% of the en column are no sentences but cells such as —:",
-        ),
+        (lambda n, text: "—" if n % 2 else text, "50% of the en column are no sentences but cells such as —:"),
         (lambda n, text: f"&quot;{text}&#39;", "100% of the pairs hold HTML entities, such as &quot;"),
-        (
-            lambda n, text: f"<div>{text}</div>",
-            "100% of the pairs hold tags of HTML or names of sounds, such as <div>",
-        ),
+        (lambda n, text: f"<div>{text}</div>",
+         "100% of the pairs hold tags of HTML or names of sounds, such as <div>"),
         (lambda n, text: text + "[sound:a 1.mp3]" * (n < 12), "names of sounds, such as [sound:a 1.mp3]"),
-        (
-            lambda n, text: text + "\ufffd" * (n < 12),
-            "12% of the pairs hold the mark of characters that were",
-        ),
+        (lambda n, text: text + "\ufffd" * (n < 12), "12% of the pairs hold the mark of characters that were"),
         (lambda n, text: text + "clÃ©" * (n < 12), "a wrong decoding, such as Ã© in place of é"),
         (lambda n, text: text + "itâ€™s" * (n < 12), "a wrong decoding, such as â€™ in place of ’"),
         (lambda n, text: text + "â\x80\x99" * (n < 12), "a wrong decoding, such as â\x80\x99 in place of ’"),
     ],
-)
+)  # fmt: skip
 def test_what_is_odd_in_the_cells_is_said(change, expected):
     [doubt] = warnings_about(("en", "fr"), ("Go.", "Va !"), changed(change))
     assert expected in doubt

@@ -1,14 +1,10 @@
 """Splits: parts that share no sentence, whatever the links between pairs."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from utils.corpus.pairs import DATA_VARIABLE, data_folder, read_pairs, tokenise
+from utils.corpus.pairs import tokenise
 from utils.corpus.splits import folded, group_split
 
 pytestmark = pytest.mark.usefixtures("unchecked_shapes")  # the check would take most of the time
@@ -97,53 +93,3 @@ def test_a_tenth_of_a_small_file_is_held_out(num_groups, num_test, num_valid):
     assert (len(split.test), len(split.valid)) == (num_test, num_valid)
     assert len(group_split(pairs, num_test=3).valid) == num_valid
     assert len(group_split(pairs, num_valid=0).test) == num_test
-
-
-def test_hash_seeds_change_nothing(tmp_path):
-    pairs = [(f"s {i} x", f"t {i % 31}") for i in range(97)]
-    program = (
-        "from utils.corpus.splits import group_split\nfrom utils.corpus.vocabulary import Vocabulary\n"
-        f"split = group_split({pairs!r}, num_test=7, num_valid=5, seed=1)\n"
-        "texts = [source for source, _ in split.train]\n"
-        "print(split, Vocabulary.bpe(texts, 300).to_json())\n"
-        "print(Vocabulary.words(map(str.split, texts)).to_json())"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(outputs) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "columns", "num_rows"), [("fra.txt", ("en", "fr"), 167_130), ("cmn.txt", ("en", "zh"), 32_028)]
-)
-def test_the_real_files_are_split_without_leaks(name, columns, num_rows):
-    path = data_folder() / "tatoeba" / name
-    if not path.is_file():
-        pytest.skip(f"no {path}; {DATA_VARIABLE} names the data folder")
-    pairs = read_pairs(path, columns)
-    assert len(pairs.rows) == num_rows
-    assert pairs.bad_rows == {}
-    odd = set("\u00a0\u2009\u202f\u3000\u00ad\u200b\ufeff\u2018\u2019")
-    assert not odd & set("".join(sentence for row in pairs.rows for sentence in row))
-    split = group_split(pairs.between(*reversed(columns)))
-    sides = [
-        [{pair[side].casefold() for pair in split.train} for side in (0, 1)],
-        [{pair[side].casefold() for pair in split.valid} for side in (0, 1)],
-        [
-            {example.source.casefold() for example in split.test},
-            {reference.casefold() for example in split.test for reference in example.references},
-        ],
-    ]
-    for side in (0, 1):
-        assert not sides[0][side] & (sides[1][side] | sides[2][side])
-        assert not sides[1][side] & sides[2][side]
-    assert len(split.test) >= 1000
-    assert any(len(example.references) > 1 for example in split.test)

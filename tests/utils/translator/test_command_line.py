@@ -507,22 +507,6 @@ def test_export_writes_a_page(tmp_path):
     assert page.count('<button type="button"') == 2
 
 
-def test_help_does_not_wait_for_torch():
-    script = """
-import sys
-from typer.testing import CliRunner
-from utils.translator.commands import app
-
-commands = "data get,train,translate,align,evaluate,compare,export,info".split(",")
-for command in ["--version", "--help", *(f"{command} --help" for command in commands)]:
-    result = CliRunner().invoke(app, command.split())
-    assert result.exit_code == 0
-    assert command != "--help" or all(name.split()[0] in result.stdout for name in commands)
-sys.exit("torch" in sys.modules)
-"""
-    subprocess.run([sys.executable, "-c", script], check=True, cwd=ROOT)
-
-
 def test_the_program_reads_utf_8_beside_a_file_named_utils(tmp_path):
     """A script in a folder of programs, as pip installs it, run in a folder with the reader's own utils.py."""
     entry = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"][NAME]

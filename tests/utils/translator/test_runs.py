@@ -38,40 +38,6 @@ def test_settings_and_seed_alone_decide_the_model():
     assert len(deep.decoder.cells) == 2
 
 
-def test_a_transformer_is_built_by_its_settings():
-    settings = dataclasses.replace(
-        SETTINGS, model="transformer", d_embed=12, d_hidden=29, num_layers=2, num_heads=3, dropout=0.2
-    )
-    some_model = build_model(settings, 7, 19)
-    assert torch.equal(weights_of(build_model(settings, 7, 19)), weights_of(some_model))
-    for side in (some_model.encoder, some_model.decoder):
-        assert len(side.layers) == 2
-        assert [layer.self_attention.num_heads for layer in side.layers] == [3, 3]
-        assert [layer.feed_forward[0].weight.shape for layer in side.layers] == [(29, 12)] * 2
-        assert side.dropout.p == 0.2
-    assert some_model.encoder.embedding.weight.shape == (7, 12)
-    assert some_model.decoder.output.weight.shape == (19, 12)
-    assert not some_model.training
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"model": "convolutional"}, "model must be recurrent or transformer, got 'convolutional'"),
-        ({"num_heads": 3}, "a recurrent translator has none, got 3 for recurrent"),
-        ({"model": "transformer"}, "needs a number of heads, .* got None for transformer"),
-        (
-            {"model": "transformer", "num_heads": 5, "d_embed": 12},
-            "multiple of the number of its heads, got 12 and 5",
-        ),
-        ({"model": "transformer", "num_heads": 3, "d_embed": 15}, "must be even and .*, got 15 and 3"),
-    ],
-)
-def test_settings_that_no_model_has_are_named(changes, message):
-    with pytest.raises(ValueError, match=message):
-        dataclasses.replace(SETTINGS, **changes)
-
-
 def test_a_training_gives_the_run_in_its_folder(tmp_path):
     run, history = train_tiny(tmp_path, epochs=2)
     stored = load_run(tmp_path / "run")

@@ -17,7 +17,7 @@ from tiny import SETTINGS, TRANSFORMER, trained_run
 from utils.corpus.splits import Example
 from utils.corpus.vocabulary import Vocabulary
 from utils.translator.models import Settings
-from utils.translator.page.exported import export, short_examples
+from utils.translator.page.exported import export
 from utils.translator.page.html import MAX_CHARACTERS, MAX_TOKENS, Content
 from utils.translator.page.stored_model import unpack_weights
 from utils.translator.runs import Run
@@ -70,14 +70,6 @@ def test_the_stored_example_is_the_runs_own(tmp_path):
     page = exported(trained_run(), tmp_path, examples=["We have two keys."])
     assert page.select_one(".stored").text.strip() == "We have two keys. → Nous avons deux clés."
     assert page.select_one("#result img")["src"].startswith("data:image/svg+xml")
-
-
-def test_examples_are_short_test_sentences():
-    assert short_examples(trained_run()) == [example.source for example in reversed(trained_run().test)]
-    long = [Example(f"I see {'big ' * number}dogs.", ("x",)) for number in range(60)]
-    chosen = short_examples(replace(trained_run(), test=long * 2))
-    assert 1 < len(chosen) <= 10
-    assert max(map(len, chosen)) < 60
 
 
 def test_texts_cannot_become_markup(tmp_path):

@@ -1,7 +1,5 @@
 """Stored weights and vocabularies, and the scripts that read them in V8, against torch and `tokenizers`."""
 
-import json
-
 import pytest
 import torch
 from page_engine import Engine, check_searches, odd_strings, random_model
@@ -58,12 +56,6 @@ def test_chosen_words_are_kept_and_continued(engine):
     picked = log_p[torch.arange(len(log_p)), told["ids"]]
     assert told["logProb"] == pytest.approx(picked.sum().item(), abs=1e-4)
     torch.testing.assert_close(torch.tensor(told["weights"]), weights[0], rtol=0, atol=1e-4)
-
-
-def test_a_chosen_end_ends_the_translation(engine):
-    engine.load(random_model())
-    [best] = engine.call("search", {"src": [4, 5], "maxLen": 6, "beam": 5, "prefix": [7, EOS]})
-    assert (best["ids"], best["finished"]) == ([7, EOS], True)
 
 
 def test_each_step_has_its_likeliest_words(engine):
@@ -149,9 +141,3 @@ def test_ids_become_the_text_again(engine, text):
     rows = [[BOS, *ids, EOS, PAD], broken]
     engine.call("writes", vocabulary_facts(vocabulary, reads=False))
     assert engine.call("decode", rows) == [" ".join(vocabulary.decode(row).split()) for row in rows]
-
-
-def test_vocabularies_of_words_are_joined_by_blanks(engine):
-    vocabulary = Vocabulary.words([["le", "chat", "dort"]])
-    engine.call("writes", json.loads(json.dumps(vocabulary_facts(vocabulary, reads=False))))
-    assert engine.call("decode", [[BOS, 4, 6, UNK, EOS]]) == [vocabulary.decode([4, 6, UNK])]

@@ -204,16 +204,6 @@ def test_the_best_epoch_is_kept():
 # What a user sees
 
 
-def test_the_progress_bar_tells_loss_and_speed(capsys):
-    train_model(model(), shuffled(), Schedule(epochs=1), progress=True)
-    bar = capsys.readouterr().err
-    assert "training 100%" in bar
-    assert "loss=" in bar
-    assert "tokens_s=" in bar
-    train_model(model(), shuffled(), Schedule(epochs=1))
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -21,7 +21,6 @@ from utils.translator.using.aligning import (
     word_weights,
 )
 from utils.translator.using.gold_links import GoldLinks
-from utils.translator.using.translating import MAX_TOKENS
 
 SRC = [[5, 7, 11, 13, 17], [19], [6, 8, 10]]
 TGT = [[23, 5], [9, 8, 7, 6], [31, 12, 14]]
@@ -137,14 +136,6 @@ def test_a_run_aligns_words_wherever_the_pieces_fall():
     assert {j for _, j in alignments[0].links} == set(range(5))
     assert alignments[1].links == alignments[2].links == frozenset()
     assert alignments[3].links == {(0, 0), (0, 1)}  # there is one word to choose
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_long_sentences_are_refused_on_either_side(number):
-    pair = ["dogs", "dogs"]
-    pair[number] = "dogs " * (MAX_TOKENS + 1)
-    with pytest.raises(ValueError, match=rf"the limit is {MAX_TOKENS}: split 'dogs dogs"):
-        align_pairs(trained_run(), [tuple(pair)])
 
 
 def test_scores_stand_beside_those_of_the_diagonal():

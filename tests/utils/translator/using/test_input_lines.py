@@ -2,18 +2,14 @@
 
 import gzip
 import io
-from itertools import count, islice
+from itertools import islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny import trained_run
 
 from utils.corpus.text_files import MAX_LINE
-from utils.translator.options import GREEDY
-from utils.translator.using.aligning import align_lines
 from utils.translator.using.input_lines import open_text, read_lines, read_pair_lines
-from utils.translator.using.translating import n_best, translate_lines
 
 
 class Pieces(io.RawIOBase):
@@ -142,26 +138,3 @@ def test_a_file_with_many_bad_lines_is_refused():
     assert list(islice(pairs, 99)) == [("a", "b")] * 98 + [("", "")]
     with pytest.raises(ValueError, match=bad):
         next(pairs)
-
-
-def test_an_endless_stream_is_translated(monkeypatch):
-    """No more lines are read than are translated at once."""
-    run = trained_run()
-    lines_read = []
-
-    def endless():
-        for number in count():
-            lines_read.append(number)
-            yield ["I see two dogs.", "", "They want six books."][number % 3]
-
-    monkeypatch.setattr("utils.translator.using.input_lines.LINES_AT_ONCE", 7)
-    results = list(islice(translate_lines(run, endless()), 10))
-    assert len(lines_read) == 14
-    expected = n_best(run, ["I see two dogs.", "", "They want six books."], GREEDY)
-    for number, (source, [best]) in enumerate(results):
-        assert source == ["I see two dogs.", "", "They want six books."][number % 3]
-        assert best.text == expected[number % 3][0].text
-    pairs = ((line, "Je vois") for line in endless())
-    lines_read.clear()
-    assert len(list(islice(align_lines(run, pairs), 3))) == 3
-    assert len(lines_read) == 7
