@@ -5,7 +5,7 @@ Nothing here knows what a figure is. Explained in book/explorables.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any
 
 from utils.figures.colours import css_variables
 from utils.figures.still import DARK_IN_JUPYTERLAB, drawing_script, read
@@ -20,13 +20,6 @@ _DARK = (
 #: The scripts of a figure in a page or a notebook, after those that draw it.
 _IN_PAGES = ("controls", "gestures", "figure")
 _VIEW = "application/vnd.jupyter.widget-view+json"
-
-
-@runtime_checkable
-class WithHtml(Protocol):
-    """What shows itself as HTML, as a figure does."""
-
-    def _repr_html_(self) -> str: ...
 
 
 def style() -> str:
@@ -51,8 +44,8 @@ def page_script() -> str:
     return f"(() => {{\n{drawing}\n{read('script/page.js')}}})();\n"
 
 
-def standalone_html(figure: WithHtml) -> str:
-    """HTML of a figure with its script and style, for a page outside a book."""
+def standalone_html(figure: Any) -> str:
+    """HTML of a figure (what shows itself as HTML) with its script and style, for a page outside a book."""
     return f"{figure._repr_html_()}<style>{style()}</style><script>{page_script()}</script>"
 
 

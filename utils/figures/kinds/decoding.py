@@ -18,6 +18,8 @@ from utils.seq2seq import EncoderDecoder
 
 #: What a step of decoding computes, in this order.
 STAGES = ("score", "softmax", "average", "next state", "word")
+#: How many of the most probable next words are kept.
+NUM_BEST = 5
 #: The labels of what stands before the first word and behind the last one.
 BEGIN, END = "(begin)", "(end)"
 
@@ -60,8 +62,6 @@ def record_decoding(
     target: Sequence[str],
     src_vocabulary: Vocabulary,
     tgt_vocabulary: Vocabulary,
-    *,
-    num_best: int = 5,
 ) -> DecodingRecord:
     """What a translator with a ``BahdanauDecoder`` computes while it writes one sentence.
 
@@ -71,7 +71,6 @@ def record_decoding(
         target: the words that are fed to the decoder, whatever it would write.
         src_vocabulary: of the source.
         tgt_vocabulary: of the target.
-        num_best: how many of the most probable next words are kept.
 
     Raises:
         ValueError: a model in training mode, whose dropout would draw other numbers each time.
@@ -89,7 +88,7 @@ def record_decoding(
         scores = additive_scores(layer.w_q(query)[:, None], memory.projected_keys, layer.w_v.weight[0])[0]
         context, weights = decoder.attend(query, memory)
         logits, state, _ = decoder(torch.tensor([[word]]), memory, state)
-        probabilities, best = logits[0].softmax(dim=-1).topk(num_best)
+        probabilities, best = logits[0].softmax(dim=-1).topk(NUM_BEST)
         steps.append((scores, weights, context, query, state[-1], probabilities, best))
     scores, weights, contexts, queries, states, probabilities, best = map(torch.cat, zip(*steps, strict=True))
     return DecodingRecord(

@@ -35,7 +35,7 @@ def test_the_record_holds_what_the_model_computes(num_layers: int) -> None:
         logits, weights = translator(batch.src, batch.src_lens, batch.tgt_in)
         memory, first = translator.start(batch.src, batch.src_lens)
         _, last, _ = translator.decoder(batch.tgt_in, memory, first)
-    kept = record_decoding(translator, ENGLISH, FRENCH, EN, FR, num_best=2)
+    kept = record_decoding(translator, ENGLISH, FRENCH, EN, FR)
     assert (kept.source, kept.target) == (ENGLISH, [*FRENCH, END])
     torch.testing.assert_close(kept.weights, weights[0])
     torch.testing.assert_close(kept.scores.softmax(dim=1), kept.weights)
@@ -44,7 +44,7 @@ def test_the_record_holds_what_the_model_computes(num_layers: int) -> None:
     torch.testing.assert_close(kept.queries[0], first[-1, 0])
     torch.testing.assert_close(kept.queries[1:], kept.states[:-1])
     torch.testing.assert_close(kept.states[-1], last[-1, 0])
-    highest, ids = logits[0].softmax(dim=-1).topk(2)
+    highest, ids = logits[0].softmax(dim=-1).topk(5)
     torch.testing.assert_close(kept.probabilities, highest)
     assert kept.candidates == [
         [END if word == "<eos>" else word for word in FR.tokens(row)] for row in ids.tolist()
