@@ -21,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor, nn
 
-from utils.attention import DotProductAttention, check_count
+from utils.attention import DotProductAttention, check_count, check_mask
 from utils.errors import CourseError
 from utils.fast_decoding import GroupedQueryAttention, LayerCache
 from utils.search import next_word_probabilities
@@ -205,8 +205,8 @@ class ChatModel(nn.Module):
             without: heads that write nothing; each is a layer and a head, counted from 0.
 
         Raises:
-            ValueError: no pieces, more than ``max_len`` with those before, ids that are no whole numbers, a mask that
-                is not boolean or does not fit, or a head that the model does not have.
+            ValueError: no pieces, more than ``max_len`` with those before, a mask that is not boolean or does not fit,
+                or a head that the model does not have.
         """
         x, cache = self._embed(ids, past), []
         mask, heads = self._mask(ids, past, mask), self._heads(without)
@@ -245,8 +245,6 @@ class ChatModel(nn.Module):
     def _embed(self, ids: Tensor, past: list[LayerCache] | None) -> Tensor:
         if not ids.dim() or not ids.shape[-1]:
             raise ValueError(f"ids must have at least one piece, got shape {tuple(ids.shape)}")
-        if ids.dtype not in (torch.int64, torch.int32):
-            raise ValueError(f"ids must be int64 or int32, got {ids.dtype}")
         end = ids.shape[-1] + (0 if past is None else past[0][0].shape[-2])
         if end > self.max_len:
             raise ValueError(f"ids must end at place {self.max_len}, the last of this model, got {end}")
@@ -258,10 +256,7 @@ class ChatModel(nn.Module):
         num_all = num_new + (0 if past is None else past[0][0].shape[-2])
         if mask is None:
             return None if num_new == 1 else causal_mask(num_new, num_all, device=ids.device)
-        if mask.dtype != torch.bool:
-            raise ValueError(f"mask must be boolean, got {mask.dtype}")
-        if mask.shape[-2:] != (num_new, num_all):
-            raise ValueError(f"mask must end in the axes {(num_new, num_all)}, got {tuple(mask.shape)}")
+        check_mask(mask, (*ids.shape[:-1], self.layers[0].attention.num_heads, num_new, num_all))
         return mask & causal_mask(num_new, num_all, device=ids.device)
 
     def _heads(self, without: Iterable[tuple[int, int]]) -> list[list[int]]:
@@ -277,18 +272,19 @@ class ChatModel(nn.Module):
 @torch.no_grad()
 def write(
     model: ChatModel,
-    prompt: Int[Tensor, "1 n"],
+    prompt: Int[Tensor, "batch n"],
     num_pieces: int,
     *,
     temperature: float = 1.0,
     end: int | None = None,
     generator: torch.Generator | None = None,
-) -> Int[Tensor, "1 all"]:
+) -> Int[Tensor, "batch all"]:
     """The prompt, and after it pieces that are drawn one by one, with a cache.
 
     The most probable pieces come from :func:`utils.fast_decoding.generate`.
 
     Args:
+        prompt: one text.
         num_pieces: the largest number of new pieces.
         temperature: as for :func:`utils.search.next_word_probabilities`.
         end: the piece after which nothing is written; it is not returned.

@@ -14,7 +14,9 @@ from utils.fast_decoding import (
     GroupedQueryAttention,
     cache_bytes,
     generate,
+    look_up,
     speculative,
+    with_drafts,
 )
 from utils.positions import rotate
 from utils.transformer import EncoderLayer, causal_mask
@@ -144,6 +146,43 @@ def test_perfect_drafts_need_the_fewest_calls(num_words, num_drafts, calls):
     assert speculative(model, model, ids(3, batch=1), num_words, num_drafts=num_drafts)[1] == calls
 
 
+@pytest.mark.parametrize(
+    ("text", "num_drafts", "length", "drafts"),
+    [
+        ([5, 7, 1, 3, 5, 7], 3, 2, [1, 3, 5]),
+        ([5, 7, 1, 3, 5, 7], 9, 2, [1, 3, 5, 7]),  # the text ends
+        ([5, 7, 1, 5, 7, 2, 5, 7], 1, 2, [2]),  # the last time
+        ([4, 4, 4], 5, 2, [4]),
+        ([5, 7, 1, 5, 7], 0, 2, []),
+        ([5, 7, 1, 7, 5], 3, 2, []),  # not in this order
+        ([5, 7, 1, 7, 5], 3, 1, [7, 1, 7]),
+        ([5, 7], 3, 2, []),
+        ([5], 3, 2, []),
+    ],
+)
+def test_drafts_from_the_text_by_hand(text, num_drafts, length, drafts):
+    assert look_up(torch.tensor([text]), num_drafts, length=length).tolist() == [drafts]
+
+
+@pytest.mark.parametrize("num_drafts", [1, 2, 5, 30])
+def test_any_drafts_leave_the_text_as_it_is(num_drafts):
+    model, prompt = gpt(), ids(3, batch=1)
+    text = generate(model, prompt, 29)
+
+    def mixed(words: torch.Tensor, most: int) -> torch.Tensor:
+        """Right drafts, wrong ones, and none, in turn."""
+        n = words.shape[1]
+        right = text[:, n : n + most]
+        return [right, (right + 1) % VOCAB, right[:, :0]][n % 3]
+
+    for propose in (look_up, mixed):
+        words, calls = with_drafts(model, propose, prompt, 29, num_drafts=num_drafts)
+        assert torch.equal(words, text)
+        assert math.ceil(29 / (num_drafts + 1)) <= calls <= 29
+    # A text that repeats itself is written in fewer calls.
+    assert with_drafts(model, look_up, text.repeat(1, 3), 29, num_drafts=num_drafts)[1] < 29
+
+
 def test_with_the_cache_each_word_is_read_once():
     model, read = gpt(), []
     model.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0].shape[1]))
@@ -196,6 +235,12 @@ def test_where_nothing_is_said():
         (lambda: GroupedQueryAttention(12, 6)(torch.zeros(2, 3, 7)), "x must have width 12, got 7"),
         (lambda: gpt(positions="absolute"), "one of sinusoids, learned, .* got 'absolute'"),
         (lambda: gpt(positions="learned")(ids(32)), "end at place 31, .* got 32"),
+        (lambda: look_up(ids(5, batch=1), -1), "num_drafts must be at least 0, got -1"),
+        (lambda: look_up(ids(5, batch=1), 3, length=0), "length must be at least 1, got 0"),
+        (
+            lambda: with_drafts(gpt(), look_up, ids(5, batch=1), 3, num_drafts=0),
+            "num_drafts must be at least 1",
+        ),
     ],
 )
 def test_errors_say_what_they_want(call, message):
