@@ -19,7 +19,6 @@ from utils.exercises import handout
 pytestmark = pytest.mark.trains
 
 ROOT = Path(__file__).parents[2]
-CHAPTERS = sorted((ROOT / "chapters").glob("*.ipynb"))
 #: What pip needs where it may not ask the network; the other packages are there already.
 OFFLINE = ["--no-index", "--no-build-isolation", "--disable-pip-version-check"]
 
@@ -78,10 +77,3 @@ def test_the_handout_of_the_first_chapter_needs_the_package_alone(package: Path,
     nbclient.NotebookClient(notebook, kernel_name="python3", timeout=600).execute(
         cwd=str(tmp_path / "handout"), env=own
     )
-
-
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
-def test_no_chapter_reads_a_file_above_its_folder(path: Path) -> None:
-    for cell in nbformat.read(path, as_version=4).cells:
-        if cell.cell_type == "code":
-            assert not re.search(r"__file__|[\"']\.\.[/\"']", cell.source)

@@ -138,16 +138,6 @@ def test_one_line_says_which_python_would_do(course, tmp_path, versions, says) -
     assert not (course / ".venv").exists()
 
 
-def test_a_python_without_its_package_for_environments_is_told(course, tmp_path) -> None:
-    path = programs(tmp_path / "bin", python3="3.12")
-    program = tmp_path / "bin" / "python3"
-    program.write_text(program.read_text().replace(" *) ", " *ensurepip*) exit 1;; *) "))
-    result = make(course, "lint", PATH=path)
-    assert result.stderr.count("\n") == 1
-    assert "install python3.12-venv (sudo apt install python3.12-venv)" in result.stderr
-    assert not (course / ".venv").exists()
-
-
 # The environment
 
 
