@@ -11,7 +11,6 @@ from studies.explanation import (
     ExplanationSettings,
     grammar,
     misleading_loss,
-    run_study,
     translator,
     weights_of,
 )
@@ -46,16 +45,6 @@ def test_the_even_decoder_looks_at_real_words_alike(data):
     for row, length in zip(weights, batch.src_lens.tolist(), strict=True):
         torch.testing.assert_close(row[:, :length], torch.full_like(row[:, :length], 1 / length))
         assert not row[:, length:].any()
-
-
-@pytest.mark.slow
-def test_it_is_measured_once(tmp_path):
-    out = tmp_path / "study.json"
-    run_study(SMALL, out)
-    stored = out.read_text("utf-8")
-    assert len(json.loads(stored)["parts"]["seeds"]["misled"]["bleu"]) == 2
-    run_study(SMALL, out)
-    assert out.read_text("utf-8") == stored
 
 
 def test_the_stored_results_are_those_of_these_settings():

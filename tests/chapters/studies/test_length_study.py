@@ -7,7 +7,7 @@ import pytest
 from tiny import write_pairs
 
 from studies import length_study
-from studies.length_study import RESULTS, LengthSettings, joined_task, run_study
+from studies.length_study import RESULTS, joined_task
 from utils.corpus.pairs import read_pairs
 
 pytestmark = pytest.mark.trains
@@ -39,33 +39,6 @@ def test_joined_training_sentences_hold_no_test_sentence(pairs, monkeypatch):
     assert max(text.count(".") for text in map(task.write, task.tgt_ids)) > 2  # 5 tokens each, so 3 fit
     assert [n <= 13 for n in task.lengths] == [True, True, False, False]
     assert all(3 < number < len(task.src_vocabulary) for number in task.read("I see two cats."))
-
-
-TINY = LengthSettings(limits=(5, 7), seeds=(3,), num_tokens=200, num_test=2, width=7)
-
-
-@pytest.mark.slow
-def test_a_study_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    out = tmp_path / "study.json"
-    monkeypatch.setattr(
-        length_study, "score", lambda model, task, **_: [length_study.LengthScore(0, 10, 2, 1.234, 0.5)]
-    )
-    assert run_study(TINY, out, at_most=1) == 3
-    first = json.loads(out.read_text())["grammar"]
-    assert [(one["limit"], one["decoder"], one["bleu"]) for one in first["trainings"]] == [
-        (5, "attention", [1.23])
-    ]
-    assert run_study(TINY, out) == 0
-    stored = json.loads(out.read_text())["grammar"]
-    assert stored["trainings"][0] == first["trainings"][0]
-    assert [(one["limit"], one["decoder"]) for one in stored["trainings"]] == [
-        (limit, decoder) for limit in (5, 7) for decoder in ("attention", "one vector")
-    ]
-    assert stored["buckets"] == [[0, 10, 2]]
-    assert "signature" in stored
-    text = out.read_text()
-    assert run_study(TINY, out) == 0
-    assert out.read_text() == text
 
 
 def test_the_stored_results_are_of_whole_seeds():

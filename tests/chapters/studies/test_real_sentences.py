@@ -1,55 +1,21 @@
 """The study of real sentences, on files of sentences of the grammar; and the stored results against the files."""
 
-import hashlib
 import json
-import re
-from pathlib import Path
 
 import pytest
 
-from studies import real_sentences
 from studies.real_sentences import (
-    CHINESE,
     PARTS,
     RESULTS,
-    SentencesSettings,
     cohesive_words,
     groups_of,
     links_by_table,
     longest_match,
-    measure_file,
     model_1,
     negated,
-    run_study,
 )
-from studies.sample import SAMPLE
-from utils.corpus.pairs import DATA_VARIABLE, find_file, in_one_script, read_pairs
-from utils.corpus.splits import folded
 
 pytestmark = pytest.mark.trains
-
-ROOT = Path(__file__).parents[3]
-
-
-@pytest.mark.slow
-def test_every_part_is_measured_and_can_resume(folder, tiny_study, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv(DATA_VARIABLE, str(folder))
-    monkeypatch.setattr(real_sentences, "RESAMPLES", 40)
-    study, out = SentencesSettings(runs=tmp_path / "runs", **tiny_study), tmp_path / "study.json"
-    run_study(study, out, ["file"])
-    assert list(json.loads(out.read_text("utf-8"))["parts"]) == ["file"]
-    run_study(study, out)
-    stored = json.loads(out.read_text("utf-8"))
-    assert list(stored["parts"]) == list(PARTS)
-    assert capsys.readouterr().out.count("training") == 4
-    leak = stored["parts"]["leak"]
-    assert leak["test"] == 23
-    assert leak["with relatives"]["honest"]["num"] + leak["without"]["honest"]["num"] == 23
-    assert leak["trainings"]["honest"]["pairs"] == leak["trainings"]["leaky"]["pairs"]
-    run_study(study, out, ["mistakes"])
-    assert capsys.readouterr().out == ""
-    with pytest.raises(ValueError, match="other files, versions or settings"):
-        run_study(SentencesSettings(runs=tmp_path / "runs"), out)
 
 
 def test_groups_by_hand():
@@ -101,33 +67,3 @@ def stored():
 def test_the_stored_results_are_whole(stored):
     assert list(stored["parts"]) == list(PARTS)
     assert RESULTS.stat().st_size < 30 * 1024
-
-
-@pytest.fixture(scope="module")
-def chinese_file(stored):
-    """Skips a test where the data folder does not have the Chinese file in the edition of the results."""
-    try:
-        text = find_file(CHINESE).read_bytes()
-    except FileNotFoundError as error:
-        pytest.skip(str(error))
-    if hashlib.sha256(text).hexdigest() != stored["sha256"][CHINESE]:
-        pytest.skip(f"{CHINESE} is another edition")
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("chinese_file")
-def test_the_stored_counts_are_those_of_the_file(stored):
-    measured = measure_file(SentencesSettings())
-    assert measured == {name: value for name, value in stored["parts"]["file"].items() if name != "minutes"}
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("chinese_file")
-def test_the_page_shows_sentences_of_the_sample_alone():
-    page = (ROOT / "chapters" / "chinese_english.ipynb").read_text("utf-8")
-    shown = {folded(in_one_script(text, "zh")) for text in re.findall(r"[\u3400-\u9fff]+[。！？]", page)}
-    of_file, of_sample = (
-        {folded(zh) for _, zh in read_pairs(path, ("en", "zh")).rows} for path in (CHINESE, SAMPLE)
-    )
-    assert shown & of_sample
-    assert shown & of_file <= of_sample

@@ -2,11 +2,8 @@
 
 import re
 
-import pytest
-
-from studies.sample import MOST_CHARACTERS, MOST_WORDS, NUM_ROWS, SAMPLE, SOURCE, choose
-from utils.corpus.pairs import DATA_VARIABLE, find_file, tokenise
-from utils.corpus.splits import groups_of_rows
+from studies.sample import MOST_CHARACTERS, MOST_WORDS, NUM_ROWS, SAMPLE, choose
+from utils.corpus.pairs import tokenise
 
 ROWS = [
     "I run.\t我跑。\ta",
@@ -40,16 +37,3 @@ def test_the_sample_is_short_and_names_its_authors():
         assert re.fullmatch(
             r"CC-BY 2\.0 \(France\) Attribution: tatoeba\.org #\d+ \(.+\) & #\d+ \(.+\)", attribution
         )
-
-
-def test_the_script_gives_the_sample():
-    try:
-        lines = find_file(SOURCE).read_text("utf-8").removesuffix("\n").split("\n")
-    except FileNotFoundError:
-        pytest.skip(f"no {SOURCE}; {DATA_VARIABLE} names the data folder")
-    assert choose(lines) == SAMPLE.read_text("utf-8").removesuffix("\n").split("\n")
-    # No row that was left out shares a sentence with the sample.
-    groups = groups_of_rows([tuple(line.split("\t")[:2]) for line in lines])
-    chosen = set(SAMPLE.read_text("utf-8").splitlines())
-    inside = {group for line, group in zip(lines, groups.tolist(), strict=True) if line in chosen}
-    assert all(line in chosen for line, group in zip(lines, groups.tolist(), strict=True) if group in inside)

@@ -1,13 +1,12 @@
 """The study of the variants: what it counts, by hand, and results that grow one training at a time."""
 
 import json
-from dataclasses import replace
 
 import pytest
 import torch
 
 from studies import variants_study
-from studies.variants_study import INTO_CHINESE, NAMES, RESULTS, VARIANTS, Study, run_study
+from studies.variants_study import INTO_CHINESE, NAMES, RESULTS, VARIANTS, Study
 from utils.corpus.grammar import Triple
 from utils.corpus.vocabulary import UNK
 
@@ -44,38 +43,6 @@ def test_names_are_scored_by_hand():
     score = variants_study.score_names(written, tested, ["Zora", "Kel"])
     assert score["names"] == 3
     assert score["right"] == pytest.approx(2 / 3, abs=1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.trains
-def test_results_grow_one_training_at_a_time(tmp_path, monkeypatch):
-    names = ("dot", "general, sparse", "general, sparse late")
-    monkeypatch.setattr(variants_study, "VARIANTS", {name: VARIANTS[name] for name in names})
-    monkeypatch.setattr(variants_study, "INTO_CHINESE", ("dot",))
-    some = {name: NAMES[name] for name in ("general, pointer", "additive, before, unknown")}
-    monkeypatch.setattr(variants_study, "NAMES", some)
-    out = tmp_path / "results.json"
-    assert run_study(TINY, out, at_most=1, say=lambda *_: None) == 5
-    first = json.loads(out.read_text("utf-8"))
-    assert run_study(TINY, out, say=lambda *_: None) == 0
-    results = json.loads(out.read_text("utf-8"))
-    assert results["trainings"][0] == first["trainings"][0]
-    assert [(r["part"], r["name"]) for r in results["trainings"]] == [
-        ("steps", "dot"),
-        ("steps", "general, sparse"),
-        ("steps", "general, sparse late"),
-        ("names", "general, pointer"),
-        ("names", "additive, before, unknown"),
-        ("chinese", "dot"),
-    ]
-    assert torch.tensor(first["trainings"][0]["weights"]).shape == (9, 8)
-    made = {(r["part"], r["name"]): r for r in results["trainings"]}
-    for name, num_rates in {"dot": 3, "general, sparse": 3, "general, sparse late": 1}.items():
-        assert len(made["steps", name]["valid"]) == num_rates
-    best = made["steps", "dot"]["valid"]
-    assert made["steps", "dot"]["lr"] == TINY.lrs[best.index(min(best))] == made["chinese", "dot"]["lr"]
-    with pytest.raises(ValueError, match="other settings"):
-        run_study(replace(TINY, steps=5), out)
 
 
 def test_the_stored_results_are_whole():
