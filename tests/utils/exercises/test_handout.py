@@ -130,10 +130,3 @@ def test_a_handout_does_not_replace_its_chapter(course: Path, folder: str) -> No
     with pytest.raises(SystemExit, match=r"bert\.ipynb would be replaced"):
         write(course, folder, "bert")
     assert contents(course) == before
-
-
-def test_two_chapters_of_one_name_are_told(course: Path, capsys: pytest.CaptureFixture) -> None:
-    with pytest.raises(SystemExit):
-        write(course, "out", "bert", "../chapters/bert")
-    assert "two chapters are called bert.ipynb" in capsys.readouterr().err
-    assert not (course / "out").exists()
